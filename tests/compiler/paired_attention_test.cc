@@ -30,7 +30,6 @@ struct Paired {
   int heads = 2, groups = 1, queries = 64, keys = 64, depth = 16, width = 16;
   bool causal = false;
   Mask mask = Mask::kNone;
-  std::string keys_type = "f32";
   bool one_input = false;  // queries, keys and values lie beside each other
 };
 
@@ -57,15 +56,11 @@ Graph GraphOf(const Paired& p) {
   std::string inputs =
       fmt::format(R"(
   input q: f32[{0}, {2}, {4}]
-  input k: {6}[{1}, {3}, {4}]
-  input v: {6}[{1}, {3}, {5}]
+  input k: f32[{1}, {3}, {4}]
+  input v: f32[{1}, {3}, {5}]
 )",
-                  p.heads * p.groups, p.heads, p.queries, p.keys, p.depth, p.width, p.keys_type);
+                  p.heads * p.groups, p.heads, p.queries, p.keys, p.depth, p.width);
   std::string operands = "q, k, v";
-  if (p.keys_type != "f32") {
-    inputs += "  kf = cast(k) {to=f32}\n  vf = cast(v) {to=f32}\n";
-    operands = "q, kf, vf";
-  }
   if (p.mask != Mask::kNone) {
     inputs += fmt::format("  input mask: {}[{}, {}]\n", p.mask == Mask::kAdded ? "f32" : "bool",
                           p.queries, p.keys);
@@ -211,8 +206,6 @@ INSTANTIATE_TEST_SUITE_P(
         Paired{.name = "added_mask", .queries = 40, .keys = 150, .mask = Mask::kAdded},
         Paired{.name = "chosen_mask", .queries = 40, .keys = 61, .mask = Mask::kChosen},
         Paired{.name = "groups", .groups = 3, .queries = 40, .keys = 56},
-        Paired{.name = "stored", .queries = 48, .keys = 64, .keys_type = "bf16"},
-        Paired{.name = "stored_odd", .queries = 48, .keys = 63, .depth = 9, .keys_type = "bf16"},
         Paired{.name = "one_input", .queries = 66, .keys = 66, .depth = 32, .one_input = true}),
     [](const auto& info) { return info.param.name; });
 

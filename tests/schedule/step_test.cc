@@ -287,7 +287,6 @@ constexpr Example kExamples[] = {
      "copy A acc\ncopy B acc\nnarrow A.copy acc\nnarrow B.copy acc\ncompute_at A.copy acc.i"},
     {"hoist", kTwoProducts, "copy D acc\nhoist D.copy"},
     {"hoist_a_phase", kTwoProducts, "copy D acc k 2\nhoist D.copy\ncompute_at t acc.i"},
-    {"hoist_the_first", kMatmul, "hoist acc"},
     {"widen", kHalfMatmul, "widen A acc"},
     {"widen_both", kHalfMatmul,
      "widen A acc\nwiden B acc\npack B.wide 1/16 0 1%16\nvectorize A.wide.d1"},
