@@ -262,11 +262,20 @@ int64_t DefaultTogether(int64_t length) {
   return length <= kMiddling ? 2 : 1;
 }
 
-// Short rows begin together. Where loops have other names than the plan knows, rows stay single.
+// Whether what a row walks depends on which row it is, as where an image is padded.
+bool HasConditions(const Compute& compute) {
+  return std::ranges::any_of(compute.statements, [](const Statement& statement) {
+    const auto guarded = [](const Read& read) { return read.guard.has_value(); };
+    return !statement.domain.empty() || std::ranges::any_of(statement.reads, guarded);
+  });
+}
+
+// Short rows begin together. Where rows differ, or loops have other names than the plan knows, they
+// stay single.
 void AddTogether(const RowPlan& plan, const NamedCompute& lowering, const RoundingFreedom& rounding,
                  Knobs<RowChoice>& knobs) {
   const RowChoice two{.rows = 2, .together = 2};
-  if (plan.row_extents.back() < 2) return;
+  if (plan.row_extents.back() < 2 || HasConditions(lowering.compute)) return;
   if (!CheckApplies(lowering.compute, RowWriter(plan, two).Write(), rounding)) return;
   knobs.Add(KnobAt("together", {1, 2, 4}, DefaultTogether(LongestRow(plan))), &RowChoice::together);
 }
