@@ -12,6 +12,7 @@
 #include <string>
 
 #include "api/dlpack.h"
+#include "api/given_weights.h"
 #include "api/options.h"
 #include "compiler/compiler.h"
 #include "compiler/report_json.h"
@@ -296,6 +297,18 @@ int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
         const auto* begin = static_cast<const std::byte*>(bytes);
         return tunec::LoadModelBytes({begin, num_bytes}, format == nullptr ? "" : format, settings);
       });
+}
+
+int tunec_compile_graph(const char* text, size_t num_bytes, size_t num_weights,
+                        const char* const* names, const DLTensor* const* tensors,
+                        const char* options_json, const tunec_callbacks* callbacks,
+                        tunec_executable** out) {
+  return tunec::CompileModel(text, "text", options_json, callbacks, out,
+                             [&](const tunec::Settings& settings) -> Result<tunec::Graph> {
+                               TUNEC_ASSIGN(const auto weights,
+                                            tunec::GivenWeights::Make(num_weights, names, tensors));
+                               return tunec::LoadGraphText({text, num_bytes}, weights, settings);
+                             });
 }
 
 void tunec_release(tunec_executable* executable) {

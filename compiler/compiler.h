@@ -35,6 +35,8 @@
 
 namespace tunec {
 
+class WeightSource;
+
 struct CompileOptions {
   Target target;  // ParseCpu's
   Accuracy accuracy;
@@ -167,5 +169,9 @@ Result<Graph> LoadModel(const std::string& path, const ModelOptions& options);
 /// and a .graph text can have random weights only. Messages call the model `<memory>`.
 Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view format,
                              const ModelOptions& options);
+
+/// A .graph text whose weights come from `weights`. Messages call it `<memory>`, too.
+Result<Graph> LoadGraphText(std::string_view text, const WeightSource& weights,
+                            const ModelOptions& options);
 
 }  // namespace tunec

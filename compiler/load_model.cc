@@ -121,4 +121,14 @@ Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view 
   return ParseGraph(text, kNameInMemory, RandomWeights(*options.random_weights));
 }
 
+Result<Graph> LoadGraphText(std::string_view text, const WeightSource& weights,
+                            const ModelOptions& options) {
+  TUNEC_RETURN_IF_ERROR(CheckOptions(ModelFormat::kGraph, kNameInMemory, options));
+  if (options.random_weights) {
+    return Fail(ErrorCode::kInvalidArgument, "{}: a graph with given weights has no random ones",
+                kNameInMemory);
+  }
+  return ParseGraph(text, kNameInMemory, weights);
+}
+
 }  // namespace tunec

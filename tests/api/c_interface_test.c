@@ -454,6 +454,72 @@ static void test_wrong_bytes(void) {
   tunec_release(model);
 }
 
+/* y = x * w + b, where b is known as "bias.0". */
+static const char kScaled[] =
+    "graph g {\n  input x: f32[4]\n  weight w: f32[4]\n  weight b: f32[] from \"bias.0\"\n"
+    "  s = mul(x, w)\n  y = add(s, b)\n  output y = y\n}\n";
+
+static void test_weights(void) {
+  float w[5] = {0, 1, 2, 3, 4}, b[1] = {10}, x[4] = {1, 1, 2, 2}, y[4];
+  int64_t four[1] = {4}, strides[1] = {1};
+  DLTensor tensor_w = tensor(w, kDLFloat, 32, 1, four), tensor_b = tensor(b, kDLFloat, 32, 0, four);
+  tensor_w.byte_offset = sizeof(float);
+  tensor_w.strides = strides;
+  const char* names[] = {"w", "bias.0", "nobody's"};
+  const DLTensor* tensors[] = {&tensor_w, &tensor_b, &tensor_b};
+  const size_t length = sizeof kScaled - 1;
+  tunec_executable* model = NULL;
+  CHECK(tunec_compile_graph(kScaled, length, 3, names, tensors, no_database, NULL, &model) ==
+        TUNEC_OK);
+  tensor_w.data = tensor_b.data = NULL; /* the tensors may go, what they pointed to stays */
+  run_four(model, x, y);
+  CHECK(y[0] == 11 && y[1] == 12 && y[2] == 16 && y[3] == 18);
+  tunec_release(model);
+}
+
+static void refuse_weights(size_t count, const char* const* names, const DLTensor* const* tensors,
+                           const char* options, int status, const char* part) {
+  tunec_executable* model = (tunec_executable*)&failures;
+  const int got = tunec_compile_graph(kScaled, sizeof kScaled - 1, count, names, tensors, options,
+                                      NULL, &model);
+  if (got == status && model == NULL && message_has(part)) return;
+  fprintf(stderr, "%d weights: status %d, message '%s'; expected %d, '%s'\n", (int)count, got,
+          tunec_error_message(), status, part);
+  ++failures;
+}
+
+static void test_wrong_weights(void) {
+  float w[8] = {0};
+  int64_t four[1] = {4}, strides[1] = {2};
+  DLTensor right = tensor(w, kDLFloat, 32, 1, four), scalar = tensor(w, kDLFloat, 32, 1, four),
+           wrong = tensor(w, kDLFloat, 32, 1, four);
+  scalar.ndim = 0;
+  const char* names[] = {"w", "bias.0", "w"};
+  const DLTensor* tensors[] = {&right, &scalar, &right};
+  const DLTensor* given[] = {&wrong, &scalar};
+  const int argument = TUNEC_INVALID_ARGUMENT;
+  refuse_weights(2, NULL, tensors, no_database, argument, "the array of names is null");
+  refuse_weights(2, names, NULL, no_database, argument, "the array of weights is null");
+  refuse_weights(3, names, tensors, no_database, argument, "there are two weights 'w'");
+  refuse_weights(1, names, tensors, no_database, TUNEC_NOT_FOUND,
+                 "weight 'bias.0' is not among those given");
+  refuse_weights(2, names, tensors, "{\"db\": \"\", \"random_weights\": 1}", argument,
+                 "a graph with given weights has no random ones");
+  wrong.strides = strides;
+  refuse_weights(2, names, given, no_database, argument, "weight 'w' has strides");
+  wrong = right;
+  wrong.dtype.bits = 64;
+  refuse_weights(2, names, given, no_database, argument, "weight 'w' has type f64, expected f32");
+  wrong = right;
+  wrong.byte_offset = 2;
+  refuse_weights(2, names, given, no_database, argument, "weight 'w' is not aligned");
+  wrong = right;
+  wrong.data = NULL;
+  refuse_weights(2, names, given, no_database, argument, "weight 'w' has no data");
+  const DLTensor* absent[] = {NULL, &scalar};
+  refuse_weights(2, names, absent, no_database, argument, "weight 0 is null");
+}
+
 static void test_report(void) {
   tunec_executable* model = compile(product);
   const char* report = tunec_report_json(model);
@@ -474,6 +540,7 @@ static const struct {
              {"threads", test_threads},     {"callbacks", test_callbacks},
              {"other_cpu", test_other_cpu}, {"outside", test_outside},
              {"bytes", test_bytes},         {"wrong_bytes", test_wrong_bytes},
+             {"weights", test_weights},     {"wrong_weights", test_wrong_weights},
              {"report", test_report},       {"run_options", test_run_options}};
 
 int main(int argc, char** argv) {

@@ -86,6 +86,22 @@ TEST(Session, RunsOnElementsOfOthers) {
   EXPECT_THAT(y, ElementsAre(0, 2, 0, 4));
 }
 
+TEST(Session, CompilesAGraphWithGivenWeights) {
+  constexpr std::string_view kScaled =
+      "graph g {\n  input x: f32[4]\n  weight w: f32[4]\n  y = mul(x, w)\n  output y = y\n}\n";
+  const std::array<float, 4> w = {1, 2, 3, 4};
+  std::map<std::string, Tensor> weights;
+  weights.emplace("w", Must(Tensor::View(w, std::vector<int64_t>{4})));
+  const Session session = Must(Session::CompileGraph(kScaled, weights, kNoDatabase));
+  const std::vector<Tensor> inputs = session.NewInputs();
+  std::ranges::fill(Must(inputs[0].As<float>()), 2.0F);
+  const std::vector<Tensor> outputs = Must(session.Run(inputs));
+  EXPECT_THAT(Must(outputs[0].As<const float>()), ElementsAre(2, 4, 6, 8));
+  const auto without = Session::CompileGraph(kScaled, {}, kNoDatabase);
+  ASSERT_FALSE(without);
+  EXPECT_EQ(without.error().status, TUNEC_NOT_FOUND);
+}
+
 TEST(Session, WritesNoConstants) {
   const Session session =
       Must(Session::CompileBytes(std::as_bytes(std::span(kReluOnnx)), "onnx", kNoDatabase));

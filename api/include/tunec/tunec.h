@@ -193,6 +193,16 @@ TUNEC_API int tunec_compile_with_callbacks(const char* model_path, const char* o
 TUNEC_API int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
                                   const char* options_json, const tunec_callbacks* callbacks,
                                   tunec_executable** out);
+/* The same for a .graph text of `num_bytes` bytes whose weights lie in memory: weight i of
+ * `num_weights` is called names[i] in the text (its KEY, where it says `from "KEY"`), and its
+ * elements are those of tensors[i], on the CPU and dense row-major. Weights that the text does not
+ * name are left alone. The executable may read them where they are: what the tensors point to has
+ * to stay, unchanged, until it is released. The names and the DLTensors themselves may go at once.
+ */
+TUNEC_API int tunec_compile_graph(const char* text, size_t num_bytes, size_t num_weights,
+                                  const char* const* names, const DLTensor* const* tensors,
+                                  const char* options_json, const tunec_callbacks* callbacks,
+                                  tunec_executable** out);
 /* Null is allowed. Waits for runs that were queued. */
 TUNEC_API void tunec_release(tunec_executable* executable);
 

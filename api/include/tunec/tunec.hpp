@@ -27,6 +27,7 @@
 #include <expected>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <new>
 #include <optional>
@@ -281,6 +282,24 @@ class Session {
       const void* bytes = model.empty() ? static_cast<const void*>("") : model.data();
       return tunec_compile_bytes(bytes, model.size(), format.empty() ? nullptr : format.c_str(),
                                  options.c_str(), functions, out);
+    });
+  }
+
+  /// A .graph text whose weights lie in memory, each under its name in the text. What the tensors
+  /// point to has to stay for as long as the session. See tunec_compile_graph.
+  static Result<Session> CompileGraph(std::string_view text,
+                                      const std::map<std::string, Tensor>& weights,
+                                      const std::string& options = "",
+                                      const Callbacks& callbacks = {}) {
+    std::vector<const char*> names;
+    std::vector<const DLTensor*> tensors;
+    for (const auto& [name, tensor] : weights) {
+      names.push_back(name.c_str());
+      tensors.push_back(tensor.dlpack());
+    }
+    return Make(callbacks, [&](const tunec_callbacks* functions, tunec_executable** out) {
+      return tunec_compile_graph(text.empty() ? "" : text.data(), text.size(), names.size(),
+                                 names.data(), tensors.data(), options.c_str(), functions, out);
     });
   }
 

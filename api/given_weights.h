@@ -1,0 +1,27 @@
+// The weights of a graph from tensors that the caller of the C interface has.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "api/include/tunec/tunec.h"
+#include "graph/text/weights.h"
+
+namespace tunec {
+
+/// Weights where they lie: the bytes have to stay for as long as anyone has the arrays.
+class GivenWeights : public WeightSource {
+ public:
+  /// kInvalidArgument for a null pointer and a name that is there twice.
+  static Result<GivenWeights> Make(size_t count, const char* const* names,
+                                   const DLTensor* const* tensors);
+
+  /// kNotFound without a weight of this name, kInvalidArgument for one of another type or shape, on
+  /// another device, with strides, or at an address that is not aligned to the element.
+  Result<Array> Reserve(const WeightRequest& request) const override;
+
+ private:
+  std::map<std::string, const DLTensor*, std::less<>> tensors_;
+};
+
+}  // namespace tunec
