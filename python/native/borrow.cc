@@ -1,0 +1,143 @@
+#include "python/native/borrow.h"
+
+#include <string_view>
+#include <utility>
+
+#include "python/native/errors.h"
+
+namespace nb = nanobind;
+
+namespace tunec::python {
+namespace {
+
+constexpr uint8_t kBoolCode = 6;  // kDLBool, younger than some dlpack.h
+
+/// The element type of a buffer's format (module struct). bits is 0 for those that tunec has not.
+DLDataType TypeOfFormat(const char* format, Py_ssize_t itemsize) {
+  std::string_view text = format == nullptr ? "B" : format;
+  if (text.starts_with('@') || text.starts_with('=') || text.starts_with('<'))
+    text.remove_prefix(1);
+  if (text.size() != 1) return {0, 0, 1};
+  const auto bits = static_cast<uint8_t>(8 * itemsize);
+  const char letter = text[0];
+  if (letter == '?') return {kBoolCode, bits, 1};
+  if (std::string_view("bhilqn").contains(letter)) return {kDLInt, bits, 1};
+  if (std::string_view("BHILQN").contains(letter)) return {kDLUInt, bits, 1};
+  if (std::string_view("efd").contains(letter)) return {kDLFloat, bits, 1};
+  return {0, 0, 1};
+}
+
+/// What str() says of it.
+std::string Text(const nb::object& object) {
+  return nb::steal<nb::str>(PyObject_Str(object.ptr())).c_str();
+}
+
+[[noreturn]] void Wrong(const std::string& what, const std::string& problem) {
+  Raise(TUNEC_INVALID_ARGUMENT, what + " " + problem);
+}
+
+/// Gives back what a capsule of `__dlpack__` has, which is then "used".
+struct Capsule {
+  const char* fresh;
+  const char* used;
+};
+constexpr Capsule kVersioned = {"dltensor_versioned", "used_dltensor_versioned"};
+constexpr Capsule kPlain = {"dltensor", "used_dltensor"};
+
+}  // namespace
+
+std::string TypeName(nb::handle object) {
+  const nb::handle type(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())));
+  return Text(type.attr("__name__"));
+}
+
+Borrowed::Borrowed(nb::handle object, Access access, const std::string& what) {
+  if (TakeByTable(object)) return;
+  if (PyObject_CheckBuffer(object.ptr()) != 0 && TakeBuffer(object, access, what)) return;
+  TakeCapsule(object, access, what);
+}
+
+Borrowed::~Borrowed() {
+  if (has_buffer_) PyBuffer_Release(&buffer_);
+}
+
+void Borrowed::Swap(Borrowed& other) noexcept {
+  std::swap(tensor_, other.tensor_);
+  strides_.swap(other.strides_);
+  shape_.swap(other.shape_);
+  std::swap(keeper_, other.keeper_);
+  std::swap(buffer_, other.buffer_);
+  std::swap(has_buffer_, other.has_buffer_);
+}
+
+bool Borrowed::TakeByTable(nb::handle object) {
+  const DlpackExchange* exchange = ExchangeOf(object.ptr());
+  if (exchange == nullptr || exchange->borrow == nullptr) return false;
+  if (exchange->borrow(object.ptr(), &tensor_) == 0) return true;
+  // It may be that __dlpack__ explains more, or can more.
+  PyErr_Clear();
+  return false;
+}
+
+bool Borrowed::TakeBuffer(nb::handle object, Access access, const std::string& what) {
+  const int wanted = PyBUF_FORMAT | PyBUF_STRIDES | (access == Access::kWrite ? PyBUF_WRITABLE : 0);
+  if (PyObject_GetBuffer(object.ptr(), &buffer_, wanted) != 0) {
+    PyErr_Clear();
+    // NumPy has no buffers of types that others added to it.
+    if (nb::hasattr(object, "dtype") && Text(object.attr("dtype")) == "bfloat16") {
+      TakeBfloat16(object, access, what);
+      return true;
+    }
+    if (access == Access::kWrite &&
+        PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_STRIDES) == 0) {
+      has_buffer_ = true;
+      Wrong(what, "is read-only");
+    }
+    PyErr_Clear();
+    return false;
+  }
+  has_buffer_ = true;
+  const DLDataType type = TypeOfFormat(buffer_.format, buffer_.itemsize);
+  if (type.bits == 0)
+    Wrong(what,
+          "has elements of format '" + std::string(buffer_.format) + "', which tunec has not");
+  shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);
+  for (int i = 0; i < buffer_.ndim; ++i) {
+    if (buffer_.strides[i] % buffer_.itemsize != 0)
+      Wrong(what, "has elements apart by no whole element");
+    strides_.push_back(buffer_.strides[i] / buffer_.itemsize);
+  }
+  tensor_ = {buffer_.buf, {kDLCPU, 0}, buffer_.ndim, type, shape_.data(), strides_.data(), 0};
+  return true;
+}
+
+void Borrowed::TakeBfloat16(nb::handle object, Access access, const std::string& what) {
+  const nb::object bits = object.attr("view")("uint16");
+  if (!TakeBuffer(bits, access, what)) Wrong(what, "has no buffer");
+  tensor_.dtype.code = kDLBfloat;
+}
+
+void Borrowed::TakeCapsule(nb::handle object, Access access, const std::string& what) {
+  if (!nb::hasattr(object, "__dlpack__"))
+    Wrong(what, "is of type " + TypeName(object) +
+                    ", expected a tensor: a NumPy array, or anything with DLPack");
+  keeper_ = object.attr("__dlpack__")();
+  PyObject* capsule = keeper_.ptr();
+  if (PyCapsule_IsValid(capsule, kVersioned.fresh) != 0) {
+    const auto* managed =
+        static_cast<DlpackManaged*>(PyCapsule_GetPointer(capsule, kVersioned.fresh));
+    if (access == Access::kWrite && (managed->flags & kDlpackReadOnly) != 0)
+      Wrong(what, "is read-only");
+    tensor_ = managed->tensor;
+    return;
+  }
+  // Of DLPack before 1.0 the tensor comes first. The capsule frees it, for it is not taken out.
+  const auto* tensor = static_cast<DLTensor*>(PyCapsule_GetPointer(capsule, kPlain.fresh));
+  if (tensor == nullptr) {
+    PyErr_Clear();
+    Wrong(what, "gives no DLPack tensor");
+  }
+  tensor_ = *tensor;
+}
+
+}  // namespace tunec::python

@@ -1,0 +1,120 @@
+#include "python/native/compile.h"
+
+#include <exception>
+#include <vector>
+
+#include "python/native/borrow.h"
+#include "python/native/errors.h"
+
+namespace nb = nanobind;
+
+namespace tunec::python {
+namespace {
+
+/// What the library's callbacks need. They run without the interpreter's lock and must not throw.
+class Callbacks {
+ public:
+  explicit Callbacks(const Listeners& listeners) : listeners_(listeners) {
+    functions_.size = sizeof functions_;
+    functions_.user = this;
+    functions_.cancelled = [](void* user) { return Of(user).Cancelled() ? 1 : 0; };
+    if (!listeners.progress.is_none())
+      functions_.progress = [](void* user, const tunec_progress* progress) {
+        Callbacks& of = Of(user);
+        of.Guarded([&] { of.listeners_.progress(*progress); });
+      };
+    if (!listeners.log.is_none())
+      functions_.log = [](void* user, const char* line) {
+        Callbacks& of = Of(user);
+        of.Guarded([&] { of.listeners_.log(line); });
+      };
+  }
+
+  const tunec_callbacks* functions() const { return &functions_; }
+
+  /// With the lock: raises what ended the call.
+  void Rethrow() const {
+    if (raised_) std::rethrow_exception(raised_);
+  }
+
+ private:
+  static Callbacks& Of(void* user) { return *static_cast<Callbacks*>(user); }
+
+  template <class Body>
+  void Guarded(Body body) {
+    if (raised_) return;
+    const nb::gil_scoped_acquire locked;
+    try {
+      body();
+    } catch (...) {
+      raised_ = std::current_exception();
+    }
+  }
+
+  bool Cancelled() {
+    Guarded([] {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    });
+    return raised_ != nullptr;
+  }
+
+  const Listeners& listeners_;
+  tunec_callbacks functions_ = {};
+  std::exception_ptr raised_;
+};
+
+template <class Compile>
+Executable Compiled(const Listeners& listeners, nb::object kept, Compile compile) {
+  Callbacks callbacks(listeners);
+  tunec_executable* executable = nullptr;
+  int status = TUNEC_OK;
+  {
+    const nb::gil_scoped_release unlocked;
+    status = compile(callbacks.functions(), &executable);
+  }
+  if (status != TUNEC_OK) callbacks.Rethrow();
+  Check(status);
+  Executable made(executable, std::move(kept));
+  callbacks.Rethrow();
+  return made;
+}
+
+}  // namespace
+
+Executable CompileFile(const std::string& path, const std::string& options,
+                       const Listeners& listeners) {
+  return Compiled(listeners, nb::none(), [&](const tunec_callbacks* callbacks, auto* out) {
+    return tunec_compile_with_callbacks(path.c_str(), options.c_str(), callbacks, out);
+  });
+}
+
+Executable CompileBytes(const nb::bytes& model, const std::string& format,
+                        const std::string& options, const Listeners& listeners) {
+  return Compiled(listeners, nb::none(), [&](const tunec_callbacks* callbacks, auto* out) {
+    return tunec_compile_bytes(model.data(), model.size(),
+                               format.empty() ? nullptr : format.c_str(), options.c_str(),
+                               callbacks, out);
+  });
+}
+
+Executable CompileGraph(const std::string& text, const nb::dict& weights,
+                        const std::string& options, const Listeners& listeners) {
+  std::vector<std::string> names;
+  std::vector<Borrowed> borrowed;
+  names.reserve(weights.size());
+  borrowed.reserve(weights.size());
+  std::vector<const char*> name_pointers;
+  std::vector<const DLTensor*> tensors;
+  for (const auto& [key, value] : weights) {
+    names.push_back(nb::cast<std::string>(key));
+    borrowed.emplace_back(value, Access::kRead, "weight '" + names.back() + "'");
+    name_pointers.push_back(names.back().c_str());
+    tensors.push_back(&borrowed.back().tensor());
+  }
+  return Compiled(listeners, nb::borrow(weights), [&](const tunec_callbacks* callbacks, auto* out) {
+    return tunec_compile_graph(text.data(), text.size(), names.size(), name_pointers.data(),
+                               tensors.data(), options.c_str(), callbacks, out);
+  });
+}
+
+}  // namespace tunec::python

@@ -1,0 +1,29 @@
+// The three ways to compile, with Python's callbacks.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <tunec/tunec.h>
+
+#include <string>
+
+#include "python/native/executable.h"
+
+namespace tunec::python {
+
+/// `progress` and `log` are callables or None. They are called in the calling thread. What one of
+/// them raises, and what a signal's handler raises (KeyboardInterrupt), ends the call.
+struct Listeners {
+  nanobind::object progress;  // of a tunec_progress
+  nanobind::object log;       // of a line
+};
+
+Executable CompileFile(const std::string& path, const std::string& options,
+                       const Listeners& listeners);
+/// `format`: "onnx" or "graph"; empty: told from the bytes.
+Executable CompileBytes(const nanobind::bytes& model, const std::string& format,
+                        const std::string& options, const Listeners& listeners);
+/// A .graph text, with weights by name (a dict of tensors). They are kept by the executable.
+Executable CompileGraph(const std::string& text, const nanobind::dict& weights,
+                        const std::string& options, const Listeners& listeners);
+
+}  // namespace tunec::python

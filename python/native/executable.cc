@@ -1,0 +1,191 @@
+#include "python/native/executable.h"
+
+#include <functional>
+#include <span>
+
+#include "python/native/errors.h"
+
+namespace nb = nanobind;
+
+namespace tunec::python {
+namespace {
+
+void Release(tunec_executable* executable) {
+  // Threads end and memory goes: others may run meanwhile.
+  const nb::gil_scoped_release unlocked;
+  tunec_release(executable);
+}
+
+bool IsDense(const DLTensor& tensor) {
+  if (tensor.strides == nullptr) return true;
+  int64_t expected = 1;
+  for (int i = tensor.ndim; i-- > 0;) {
+    if (tensor.shape[i] == 0) return true;
+    if (tensor.shape[i] != 1 && tensor.strides[i] != expected) return false;
+    expected *= tensor.shape[i];
+  }
+  return true;
+}
+
+/// A copy in row-major order, made by the tensor's own library.
+nb::object DenseCopy(nb::handle object) {
+  if (nb::hasattr(object, "contiguous")) return object.attr("contiguous")();
+  return nb::module_::import_("numpy").attr("ascontiguousarray")(object);
+}
+
+nb::object Described(size_t count, const std::function<nb::object(size_t)>& describe) {
+  nb::list specs;
+  for (size_t i = 0; i < count; ++i) specs.append(describe(i));
+  return nb::tuple(specs);
+}
+
+nb::object Describe(const char* name, DLDataType type, int ndim, const int64_t* shape) {
+  nb::list sizes;
+  for (const int64_t size : std::span(shape, static_cast<size_t>(ndim))) sizes.append(size);
+  return nb::make_tuple(name, NameOf(type), nb::tuple(sizes));
+}
+
+[[noreturn]] void WrongCount(size_t given, const std::vector<std::string>& names,
+                             const char* what) {
+  std::string message =
+      "got " + std::to_string(given) + " " + what + "s, expected " + std::to_string(names.size());
+  for (size_t i = 0; i < names.size(); ++i) message += (i == 0 ? ": " : ", ") + names[i];
+  Raise(TUNEC_INVALID_ARGUMENT, message);
+}
+
+}  // namespace
+
+Executable::Executable(tunec_executable* owned, nb::object kept)
+    : executable_(owned, Release), kept_(std::move(kept)) {
+  for (size_t i = 0; i < tunec_num_inputs(owned); ++i)
+    input_names_.push_back("input '" + std::string(tunec_input_name(owned, i)) + "'");
+  for (size_t i = 0; i < tunec_num_outputs(owned); ++i) {
+    output_names_.push_back("output '" + std::string(tunec_output_name(owned, i)) + "'");
+    results_.emplace_back(tunec_output_type(owned, i), tunec_output_ndim(owned, i),
+                          tunec_output_shape(owned, i));
+  }
+  warned_.resize(input_names_.size());
+}
+
+nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
+  Tensors tensors = Gather(inputs, named);
+  int status = TUNEC_OK;
+  {
+    const nb::gil_scoped_release unlocked;
+    status = tunec_run(executable_.get(), tensors.from.data(), tensors.to.data());
+  }
+  Check(status);
+  return tensors.results;
+}
+
+nb::object Executable::Profile(const nb::args& inputs, const nb::kwargs& named) {
+  Tensors tensors = Gather(inputs, named);
+  std::vector<double> seconds(tunec_num_steps(executable_.get()));
+  int status = TUNEC_OK;
+  {
+    const nb::gil_scoped_release unlocked;
+    status =
+        tunec_profile(executable_.get(), tensors.from.data(), tensors.to.data(), seconds.data());
+  }
+  Check(status);
+  nb::list steps;
+  for (size_t i = 0; i < seconds.size(); ++i)
+    steps.append(nb::make_tuple(tunec_step_name(executable_.get(), i), seconds[i]));
+  return nb::make_tuple(tensors.results, steps);
+}
+
+nb::object Executable::Inputs() const {
+  tunec_executable* of = executable_.get();
+  return Described(tunec_num_inputs(of), [of](size_t i) {
+    return Describe(tunec_input_name(of, i), tunec_input_type(of, i), tunec_input_ndim(of, i),
+                    tunec_input_shape(of, i));
+  });
+}
+
+nb::object Executable::Outputs() const {
+  tunec_executable* of = executable_.get();
+  return Described(tunec_num_outputs(of), [of](size_t i) {
+    return Describe(tunec_output_name(of, i), tunec_output_type(of, i), tunec_output_ndim(of, i),
+                    tunec_output_shape(of, i));
+  });
+}
+
+std::vector<nb::handle> Executable::InOrder(const nb::args& inputs, const nb::kwargs& named) const {
+  std::vector<nb::handle> ordered(inputs.begin(), inputs.end());
+  if (ordered.size() > input_names_.size()) WrongCount(ordered.size(), input_names_, "input");
+  size_t given = ordered.size();
+  ordered.resize(input_names_.size());
+  for (const auto& [key, value] : named) {
+    const auto name = nb::cast<std::string>(key);
+    if (name == "out") continue;
+    const int index = tunec_input_index(executable_.get(), name.c_str());
+    if (index < 0) Raise(TUNEC_INVALID_ARGUMENT, "the model has no input '" + name + "'");
+    nb::handle& place = ordered[static_cast<size_t>(index)];
+    if (place.is_valid())
+      Raise(TUNEC_INVALID_ARGUMENT, "input '" + name + "' is given by position and by name");
+    place = value;
+    ++given;
+  }
+  if (given != ordered.size()) WrongCount(given, input_names_, "input");
+  return ordered;
+}
+
+Executable::Tensors Executable::Gather(const nb::args& inputs, const nb::kwargs& named) {
+  Tensors tensors;
+  tensors.inputs.reserve(input_names_.size());
+  const std::vector<nb::handle> ordered = InOrder(inputs, named);
+  for (size_t i = 0; i < ordered.size(); ++i) TakeInput(i, ordered[i], tensors);
+  nb::object out =
+      named.size() > 0 && named.contains("out") ? nb::object(named["out"]) : nb::none();
+  MakeOutputs(out, tensors);
+  for (Borrowed& input : tensors.inputs) tensors.from.push_back(&input.tensor());
+  for (Borrowed& output : tensors.outputs) tensors.to.push_back(&output.tensor());
+  return tensors;
+}
+
+void Executable::TakeInput(size_t index, nb::handle object, Tensors& tensors) {
+  Borrowed input(object, Access::kRead, input_names_[index]);
+  if (!IsDense(input.tensor())) {
+    WarnOfCopy(index, input.tensor());
+    tensors.copies.push_back(DenseCopy(object));
+    input = Borrowed(tensors.copies.back(), Access::kRead, input_names_[index]);
+  }
+  if (tensors.exchange == nullptr) {
+    tensors.exchange = ExchangeOf(object.ptr());
+    tensors.device = input.tensor().device;
+  }
+  tensors.inputs.push_back(std::move(input));
+}
+
+void Executable::WarnOfCopy(size_t index, const DLTensor& tensor) {
+  if (warned_[index]) return;
+  warned_[index] = true;
+  std::string strides;
+  for (int i = 0; i < tensor.ndim; ++i)
+    strides += (i == 0 ? "" : ", ") + std::to_string(tensor.strides[i]);
+  const std::string message = input_names_[index] + " has strides (" + strides +
+                              ") and is copied into row-major order, in this and later runs";
+  const nb::object category = nb::module_::import_("tunec._errors").attr("CopyWarning");
+  if (PyErr_WarnEx(category.ptr(), message.c_str(), 1) != 0) throw nb::python_error();
+}
+
+void Executable::MakeOutputs(nb::handle out, Tensors& tensors) {
+  const size_t count = output_names_.size();
+  tensors.outputs.reserve(count);
+  const bool given = !out.is_none();
+  const bool several = given && (nb::isinstance<nb::tuple>(out) || nb::isinstance<nb::list>(out));
+  if (given && !several && count != 1) WrongCount(1, output_names_, "output");
+  if (several && nb::len(out) != count) WrongCount(nb::len(out), output_names_, "output");
+  nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
+  for (size_t i = 0; i < count; ++i) {
+    nb::object one = !given ? nb::none() : several ? nb::object(out[i]) : nb::borrow(out);
+    if (one.is_none())
+      one = tensors.exchange != nullptr ? results_[i].MakeBy(*tensors.exchange, tensors.device)
+                                        : results_[i].MakeArray();
+    tensors.outputs.emplace_back(one, Access::kWrite, output_names_[i]);
+    PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), one.release().ptr());
+  }
+  tensors.results = count == 1 ? nb::object(all[0]) : all;
+}
+
+}  // namespace tunec::python

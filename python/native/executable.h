@@ -1,0 +1,65 @@
+// A compiled model as a Python object that is called.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <tunec/tunec.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "python/native/borrow.h"
+#include "python/native/results.h"
+
+namespace tunec::python {
+
+class Executable {
+ public:
+  /// `kept`: objects whose memory the executable reads, such as weights.
+  Executable(tunec_executable* owned, nanobind::object kept);
+
+  /// Runs once, without the interpreter's lock. Inputs by position, or by name in `named`; outputs
+  /// into `out` (a tensor, or a sequence of one for each output, of which those that are None are
+  /// made), or new ones. Returns the output, or a tuple of those of a model that has not exactly
+  /// one.
+  nanobind::object Call(const nanobind::args& inputs, const nanobind::kwargs& named);
+  /// The same, with the seconds that each step took: (results, [(step, seconds), ...]).
+  nanobind::object Profile(const nanobind::args& inputs, const nanobind::kwargs& named);
+
+  /// (name, dtype's name, shape) for each.
+  nanobind::object Inputs() const;
+  nanobind::object Outputs() const;
+  std::string Report() const { return tunec_report_json(executable_.get()); }
+  std::string Notes() const { return tunec_notes(executable_.get()); }
+  uint64_t OutsideIndices() const { return tunec_outside_indices(executable_.get()); }
+  /// The bytes at `weights` stay referenced by this object.
+  nanobind::object Kept() const { return kept_; }
+
+ private:
+  // What a call has gathered.
+  struct Tensors {
+    std::vector<nanobind::object> copies;  // of inputs that lie in another order
+    std::vector<Borrowed> inputs;
+    std::vector<Borrowed> outputs;
+    std::vector<DLTensor*> from;
+    std::vector<DLTensor*> to;
+    nanobind::object results;
+    const DlpackExchange* exchange = nullptr;  // of the first input that has one
+    DLDevice device = {kDLCPU, 0};
+  };
+  Tensors Gather(const nanobind::args& inputs, const nanobind::kwargs& named);
+  std::vector<nanobind::handle> InOrder(const nanobind::args& inputs,
+                                        const nanobind::kwargs& named) const;
+  void TakeInput(size_t index, nanobind::handle object, Tensors& tensors);
+  void MakeOutputs(nanobind::handle out, Tensors& tensors);
+  void WarnOfCopy(size_t index, const DLTensor& tensor);
+
+  std::shared_ptr<tunec_executable> executable_;
+  nanobind::object kept_;
+  std::vector<std::string> input_names_;  // quoted in messages: input 'x'
+  std::vector<std::string> output_names_;
+  std::vector<Result> results_;
+  std::vector<bool> warned_;  // of a copied input
+};
+
+}  // namespace tunec::python

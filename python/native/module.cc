@@ -1,0 +1,85 @@
+// tunec._native: what of the C interface Python sees. tunec/__init__.py is for people.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "python/native/compile.h"
+#include "python/native/executable.h"
+
+namespace nb = nanobind;
+using tunec::python::Executable;
+using tunec::python::Listeners;
+
+namespace {
+
+void DefineProgress(nb::module_& module) {
+  nb::class_<tunec_progress>(module, "Progress", "How far tuning has come.")
+      .def_ro("tasks", &tunec_progress::tasks, "distinct kernels to tune")
+      .def_ro("tasks_timed", &tunec_progress::tasks_timed, "of these, with a correct trial")
+      .def_ro("trials", &tunec_progress::trials,
+              "that count for the budget, earlier runs' included")
+      .def_ro("budget", &tunec_progress::budget, "the option trials")
+      .def_ro("measured", &tunec_progress::measured, "trials of this call")
+      .def_ro("elapsed_seconds", &tunec_progress::elapsed_seconds)
+      .def_prop_ro(
+          "model_seconds",
+          [](const tunec_progress& progress) -> nb::object {
+            if (progress.model_seconds < 0) return nb::none();
+            return nb::float_(progress.model_seconds);
+          },
+          nb::sig("def model_seconds(self) -> float | None"),
+          "sum of the best kernel times; None while some are unknown");
+}
+
+void DefineExecutable(nb::module_& module) {
+  nb::class_<Executable>(module, "Executable", "A compiled model. Call it with its inputs.")
+      .def("__call__", &Executable::Call,
+           nb::sig("def __call__(self, *inputs: object, out: object = None, **named: object) -> "
+                   "typing.Any"))
+      .def("profile", &Executable::Profile,
+           nb::sig("def profile(self, *inputs: object, out: object = None, **named: object) -> "
+                   "tuple[typing.Any, list[tuple[str, float]]]"),
+           "One run with a clock: the outputs, and the name and seconds of each step.")
+      .def_prop_ro("_inputs", &Executable::Inputs)
+      .def_prop_ro("_outputs", &Executable::Outputs)
+      .def_prop_ro("_report", &Executable::Report)
+      .def_prop_ro("notes", &Executable::Notes,
+                   "What a user should know of how the model runs on its GPU, a line each.")
+      .def_prop_ro("outside_indices", &Executable::OutsideIndices,
+                   "Indices of gathers out of range, in all runs so far; the nearest were taken.")
+      .def_prop_ro("_kept", &Executable::Kept);
+}
+
+void DefineCompile(nb::module_& module) {
+  module.def(
+      "compile_file",
+      [](const std::string& path, const std::string& options, nb::object progress, nb::object log) {
+        return tunec::python::CompileFile(path, options, Listeners{progress, log});
+      },
+      nb::arg("path"), nb::arg("options"), nb::arg("progress").none(), nb::arg("log").none());
+  module.def(
+      "compile_bytes",
+      [](const nb::bytes& model, const std::string& format, const std::string& options,
+         nb::object progress, nb::object log) {
+        return tunec::python::CompileBytes(model, format, options, Listeners{progress, log});
+      },
+      nb::arg("model"), nb::arg("format"), nb::arg("options"), nb::arg("progress").none(),
+      nb::arg("log").none());
+  module.def(
+      "compile_graph",
+      [](const std::string& text, const nb::dict& weights, const std::string& options,
+         nb::object progress, nb::object log) {
+        return tunec::python::CompileGraph(text, weights, options, Listeners{progress, log});
+      },
+      nb::arg("text"), nb::arg("weights"), nb::arg("options"), nb::arg("progress").none(),
+      nb::arg("log").none());
+}
+
+}  // namespace
+
+NB_MODULE(_native, module) {
+  module.doc() = "The C interface of tunec for Python; the package tunec is for people.";
+  DefineProgress(module);
+  DefineExecutable(module);
+  DefineCompile(module);
+  module.def("version", [] { return tunec_version(); });
+}

@@ -1,0 +1,15 @@
+// The programs of the package, which lie in its library: each of them would be as large as it is.
+#include "tools/tunec_program.h"
+#include "tools/worker_program.h"
+
+extern "C" {
+
+__attribute__((visibility("default"))) int tunec_program(int argc, char** argv) {
+  return tunec::RunTunec(argc, argv);
+}
+
+__attribute__((visibility("default"))) int tunec_worker_program(int argc, char** argv) {
+  return tunec::RunWorker(argc, argv);
+}
+
+}  // extern "C"

@@ -1,0 +1,68 @@
+#include "python/native/results.h"
+
+#include "python/native/errors.h"
+
+namespace nb = nanobind;
+
+namespace tunec::python {
+namespace {
+
+nb::object NumpyType(DLDataType type) {
+  if (type.code != kDLBfloat) return nb::module_::import_("numpy").attr("dtype")(NameOf(type));
+  try {
+    return nb::module_::import_("numpy").attr("dtype")(
+        nb::module_::import_("ml_dtypes").attr("bfloat16"));
+  } catch (const nb::python_error&) {
+    Raise(TUNEC_UNSUPPORTED,
+          "an output is of bfloat16, which NumPy has with the package ml_dtypes only");
+  }
+}
+
+void SetError(void* /*context*/, const char* kind, const char* message) {
+  PyErr_Format(PyExc_RuntimeError, "%s: %s", kind, message);
+}
+
+}  // namespace
+
+std::string NameOf(DLDataType type) {
+  const std::string bits = std::to_string(type.bits);
+  switch (type.code) {
+    case kDLInt:
+      return "int" + bits;
+    case kDLUInt:
+      return "uint" + bits;
+    case kDLFloat:
+      return "float" + bits;
+    case kDLBfloat:
+      return "bfloat16";
+    default:
+      return "bool";
+  }
+}
+
+Result::Result(DLDataType type, int ndim, const int64_t* shape) {
+  prototype_.dtype = type;
+  prototype_.ndim = ndim;
+  prototype_.shape = const_cast<int64_t*>(shape);
+  sizes_ = nb::steal(PyTuple_New(ndim));
+  for (int i = 0; i < ndim; ++i) PyTuple_SetItem(sizes_.ptr(), i, PyLong_FromLongLong(shape[i]));
+}
+
+nb::object Result::MakeArray() {
+  // Looked up once, and never let go: when the interpreter ends it would be too late for that.
+  static const nb::handle empty = nb::object(nb::module_::import_("numpy").attr("empty")).release();
+  if (!numpy_type_.is_valid()) numpy_type_ = NumpyType(prototype_.dtype);
+  return empty(sizes_, numpy_type_);
+}
+
+nb::object Result::MakeBy(const DlpackExchange& exchange, DLDevice device) const {
+  DLTensor prototype = prototype_;
+  prototype.device = device;
+  DlpackManaged* managed = nullptr;
+  if (exchange.allocate(&prototype, &managed, nullptr, SetError) != 0) throw nb::python_error();
+  void* object = nullptr;
+  if (exchange.wrap(managed, &object) != 0) throw nb::python_error();
+  return nb::steal(static_cast<PyObject*>(object));
+}
+
+}  // namespace tunec::python

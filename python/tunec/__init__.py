@@ -1,0 +1,29 @@
+"""tunec: an autotuning compiler for tensor programs.
+
+    import tunec
+    model = tunec.compile("resnet50.onnx", trials=500)
+    y = model(x)                                   # NumPy, torch, anything with DLPack
+
+The compiler itself is loaded by the first call that compiles.
+"""
+from ._compile import TensorSpec, compile
+from ._errors import (Cancelled, CopyWarning, DeviceError, Error, InputOutputError, InvalidArgument,
+                      NotFound, ParseError, ResourceLimit, Unsupported)
+
+__all__ = ["Cancelled", "CopyWarning", "DeviceError", "Error", "Executable", "InputOutputError",
+           "InvalidArgument", "NotFound", "ParseError", "Progress", "ResourceLimit", "TensorSpec",
+           "Unsupported", "compile", "version"]
+
+
+def version():
+    """The version of the compiler, "0.1.0"."""
+    from ._compile import _native
+    return _native().version()
+
+
+def __getattr__(name):
+    # Classes of the native module, which is not loaded before someone asks for it.
+    if name in ("Executable", "Progress"):
+        from ._compile import _native
+        return getattr(_native(), name)
+    raise AttributeError(f"module 'tunec' has no attribute {name!r}")

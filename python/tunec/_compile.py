@@ -1,0 +1,104 @@
+"""`tunec.compile`: whatever a model is, to the function of the native module that compiles it."""
+import json
+import os
+import sys
+
+from . import _options
+from ._errors import InvalidArgument
+
+
+class TensorSpec:
+    """What goes in or comes out: `name`, `dtype` (NumPy's word for it) and `shape`."""
+
+    __slots__ = ("name", "dtype", "shape")
+
+    def __init__(self, name, dtype, shape):
+        self.name, self.dtype, self.shape = name, dtype, shape
+
+    def __repr__(self):
+        return f"TensorSpec({self.name!r}, {self.dtype!r}, {self.shape!r})"
+
+    def __eq__(self, other):
+        if not isinstance(other, TensorSpec):
+            return NotImplemented
+        return (self.name, self.dtype, self.shape) == (other.name, other.dtype, other.shape)
+
+
+def _native():
+    """The native module, and with it the compiler: only when something compiles."""
+    from . import _native as module
+    if not hasattr(module.Executable, "report"):
+        _complete(module.Executable)
+    return module
+
+
+def _complete(executable):
+    """Properties that are made of Python's own types."""
+    executable.inputs = property(lambda self: [TensorSpec(*spec) for spec in self._inputs],
+                                 doc="A TensorSpec for each input.")
+    executable.outputs = property(lambda self: [TensorSpec(*spec) for spec in self._outputs],
+                                  doc="A TensorSpec for each output.")
+    executable.report = property(lambda self: json.loads(self._report),
+                                 doc="What compiling came to; docs/json.md lists the keys.")
+    executable.__repr__ = lambda self: (
+        "<tunec.Executable " + ", ".join(f"{spec.name}: {spec.dtype}{list(spec.shape)}"
+                                         for spec in self.inputs) + ">")
+
+
+def _is_graph_text(model):
+    return isinstance(model, str) and "\n" in model and model.lstrip().startswith(("graph", "#", "//"))
+
+
+def compile(model, inputs=None, *, weights=None, progress=None, log=None, **options):
+    """Compiles a model to native code.
+
+    model    a path (.onnx, .graph, or .pt2 of torch.export), the bytes of an ONNX model, the text of
+             a .graph, a torch.export.ExportedProgram, or a torch.nn.Module.
+    inputs   of a Module: a tuple of example inputs, whose types and shapes the code is for.
+    weights  of a .graph text: a dict of tensors by name. They are used where they are: do not change
+             them while the executable lives.
+    progress called with a Progress as tuning goes on; log with lines of text. What one of them
+             raises ends the call, as Ctrl-C does. What was measured until then is kept.
+    options  those of tunec.h by their names: target="cpu", trials=0, time_limit="10m", db=PATH (None:
+             no database), threads=0, accuracy="f32", dims={"batch": 8}, ...
+
+    Returns an Executable. With Modules and exported programs it takes and returns what they do.
+    Raises tunec.Error or one of its subclasses.
+    """
+    if _is_torch(model):
+        from .torch import compile_module
+        return compile_module(model, inputs, progress=progress, log=log, **options)
+    if inputs is not None:
+        raise InvalidArgument("example inputs are for a torch.nn.Module")
+    text = _options.options_json(options)
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        if weights is not None:
+            raise InvalidArgument("weights are for a .graph text")
+        return _native().compile_bytes(bytes(model), "", text, progress, log)
+    if _is_graph_text(model):
+        return _compile_text(model, weights, text, progress, log)
+    if weights is not None:
+        raise InvalidArgument("weights are for a .graph text; a file has its own")
+    path = os.fspath(model)
+    if path.endswith(".pt2"):
+        from .torch import compile_module, load_program
+        return compile_module(load_program(path), None, progress=progress, log=log, **options)
+    return _native().compile_file(path, text, progress, log)
+
+
+def _compile_text(model, weights, text, progress, log):
+    if weights is None:
+        return _native().compile_bytes(model.encode(), "graph", text, progress, log)
+    return _native().compile_graph(model, dict(weights), text, progress, log)
+
+
+def _is_torch(model):
+    """Whether it is a Module or an exported program. torch is not imported for the question: what is
+    of torch has imported it."""
+    torch = sys.modules.get("torch")
+    if torch is None or isinstance(model, (str, bytes)):
+        return False
+    if isinstance(model, torch.nn.Module):
+        return True
+    export = sys.modules.get("torch.export")
+    return export is not None and isinstance(model, export.ExportedProgram)
