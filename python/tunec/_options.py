@@ -1,6 +1,8 @@
 """The options of a call as the JSON object that the C interface reads."""
+import importlib.util
 import json
 import os
+from pathlib import Path
 
 # Options that are paths, of which Python has a type.
 _PATHS = ("db", "failures", "worker")
@@ -21,6 +23,24 @@ def _plain(name, value):
 def options_json(options):
     """The text for tunec.h. Its names are checked there, so that there is one list of them."""
     plain = {name: _plain(name, value) for name, value in options.items()}
-    if plain.get("worker") is None:
-        plain.pop("worker", None)
+    if plain.get("target") == "cuda":
+        _find_ptxas()
     return json.dumps(plain)
+
+
+# Packages that NVIDIA's assembler comes in: of its own, as `pip install tunec[cuda]` installs it, and
+# triton, which torch brings.
+_PTXAS_IN = (("nvidia", "cu13/bin"), ("nvidia", "cuda_nvcc/bin"), ("triton", "backends/nvidia/bin"))
+
+
+def _find_ptxas():
+    """Names the ptxas of an installed package, unless the environment names one."""
+    if "TUNEC_PTXAS" in os.environ:
+        return
+    for package, folder in _PTXAS_IN:
+        spec = importlib.util.find_spec(package)
+        for place in (spec.submodule_search_locations or ()) if spec else ():
+            ptxas = Path(place) / folder / "ptxas"
+            if os.access(ptxas, os.X_OK):
+                os.environ["TUNEC_PTXAS"] = str(ptxas)
+                return

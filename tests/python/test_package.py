@@ -1,0 +1,188 @@
+"""The package tunec over NumPy: what goes in, what comes out, what is refused."""
+import threading
+import unittest
+import warnings
+
+import ml_dtypes
+import numpy as np
+import tunec
+
+from models import PRODUCT, SCALED, identity
+
+TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
+         "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8,
+         "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "bool": np.bool_}
+
+
+class OnlyDlpack:
+    """A tensor of a library that knows nothing but the protocol."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def scaled(**options):
+    weights = {"w": np.array([1, 2, 3], np.float32)}
+    return tunec.compile(SCALED, weights=weights, db=None, **options)
+
+
+class Runs(unittest.TestCase):
+
+    def setUp(self):
+        self.x = np.random.default_rng(1).standard_normal((4, 3)).astype(np.float32)
+        self.expected = self.x * np.array([1, 2, 3], np.float32)
+
+    def test_inputs_by_position_and_by_name(self):
+        model = scaled()
+        np.testing.assert_array_equal(model(self.x), self.expected)
+        np.testing.assert_array_equal(model(x=self.x), self.expected)
+
+    def test_says_what_it_takes(self):
+        model = scaled()
+        self.assertEqual(model.inputs, [tunec.TensorSpec("x", "float32", (4, 3))])
+        self.assertEqual(model.outputs, [tunec.TensorSpec("y", "float32", (4, 3))])
+        self.assertEqual(model.report["accuracy"], "f32")
+        self.assertIn("x: float32[4, 3]", repr(model))
+        self.assertEqual(model.outside_indices, 0)
+        self.assertEqual(model.notes, "")
+
+    def test_fills_the_output_that_is_given(self):
+        model = scaled()
+        out = np.zeros((4, 3), np.float32)
+        self.assertIs(model(self.x, out=out), out)
+        np.testing.assert_array_equal(out, self.expected)
+
+    def test_several_outputs_are_a_tuple(self):
+        model = tunec.compile(PRODUCT, db=None)
+        a = np.random.default_rng(2).standard_normal((48, 96)).astype(np.float32)
+        b = np.random.default_rng(3).standard_normal((96, 64)).astype(np.float32)
+        d, c = model(a, b=b)
+        np.testing.assert_allclose(c, a @ b, rtol=1e-4, atol=1e-4)
+        np.testing.assert_array_equal(d, np.maximum(c, 0))
+        given = np.empty_like(c)
+        results = model(a, b, out=[None, given])
+        self.assertIs(results[1], given)
+        np.testing.assert_array_equal(given, c)
+
+    def test_every_element_type(self):
+        for name, kind in TYPES.items():
+            for shape in ((), (5,), (2, 3), (0, 4)):
+                with self.subTest(name, shape=shape):
+                    x = np.random.default_rng(4).integers(0, 2, shape).astype(kind)
+                    model = tunec.compile(identity(name, shape), db=None)
+                    y = model(x, np.array(True))
+                    self.assertEqual((y.dtype, y.shape), (np.dtype(kind), shape))
+                    np.testing.assert_array_equal(y, x)
+
+    def test_weights_are_used_where_they_are(self):
+        # A vector is no weight that is packed, so the code reads the caller's.
+        w = np.zeros(1024 + 16, np.float32)
+        start = (-w.ctypes.data % 64) // 4
+        w = w[start:start + 1024]
+        graph = SCALED.replace("f32[3]", "f32[1024]").replace("f32[4, 3]", "f32[4, 1024]")
+        model = tunec.compile(graph, weights={"w": w}, db=None)
+        w[:] = 7
+        np.testing.assert_array_equal(model(np.ones((4, 1024), np.float32))[0], w)
+
+    def test_weights_live_as_long_as_the_executable(self):
+        weights = {"w": np.array([1, 2, 3], np.float32)}
+        model = tunec.compile(SCALED, weights=weights, db=None)
+        weights.clear()
+        np.testing.assert_array_equal(model(self.x), self.expected)
+
+    def test_other_strides_are_copied_and_it_says_so_once(self):
+        model = scaled()
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            for x in (np.asfortranarray(self.x), np.repeat(self.x, 2, axis=1)[:, ::2]):
+                np.testing.assert_array_equal(model(x), self.expected)
+        self.assertEqual([warning.category for warning in seen], [tunec.CopyWarning])
+        self.assertIn("input 'x' has strides (1, 4)", str(seen[0].message))
+
+    def test_takes_what_has_dlpack_alone(self):
+        np.testing.assert_array_equal(scaled()(OnlyDlpack(self.x)), self.expected)
+
+    def test_takes_buffers(self):
+        x = memoryview(self.x)
+        np.testing.assert_array_equal(scaled()(x), self.expected)
+
+    def test_profile_names_the_steps(self):
+        result, steps = scaled().profile(self.x)
+        np.testing.assert_array_equal(result, self.expected)
+        self.assertTrue(steps)
+        for name, seconds in steps:
+            self.assertIsInstance(name, str)
+            self.assertGreaterEqual(seconds, 0)
+
+    def test_runs_in_several_threads(self):
+        model = scaled(threads=1)
+        wrong = []
+
+        def run(seed):
+            x = np.random.default_rng(seed).standard_normal((4, 3)).astype(np.float32)
+            for _ in range(200):
+                if not np.array_equal(model(x), x * np.array([1, 2, 3], np.float32)):
+                    wrong.append(seed)
+
+        threads = [threading.Thread(target=run, args=(seed,)) for seed in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+class Refuses(unittest.TestCase):
+
+    def refuse(self, kind, part, call, *arguments, **named):
+        with self.assertRaises(kind) as raised:
+            call(*arguments, **named)
+        self.assertIsInstance(raised.exception, tunec.Error)
+        self.assertIn(part, str(raised.exception))
+
+    def test_wrong_inputs(self):
+        model = scaled()
+        x = np.zeros((4, 3), np.float32)
+        wrong = tunec.InvalidArgument
+        self.refuse(wrong, "got 0 inputs, expected 1: input 'x'", model)
+        self.refuse(wrong, "got 2 inputs, expected 1", model, x, x)
+        self.refuse(wrong, "no input 'z'", model, z=x)
+        self.refuse(wrong, "by position and by name", model, x, x=x)
+        self.refuse(wrong, "input 'x' is of type int, expected a tensor", model, 3)
+        self.refuse(wrong, "input 'x' has type f64, expected f32", model, x.astype(np.float64))
+        self.refuse(wrong, "input 'x' has shape [3x4], expected [4x3]", model, x.T.copy())
+        self.refuse(wrong, "which tunec has not", model, x.astype(np.complex64))
+        self.refuse(ValueError, "input 'x'", model, None)
+
+    def test_wrong_outputs(self):
+        model = scaled()
+        x = np.zeros((4, 3), np.float32)
+        fixed = np.zeros((4, 3), np.float32)
+        fixed.flags.writeable = False
+        wrong = tunec.InvalidArgument
+        self.refuse(wrong, "output 'y' is read-only", model, x, out=fixed)
+        self.refuse(wrong, "output 'y' has shape", model, x, out=np.zeros((3, 4), np.float32))
+        self.refuse(wrong, "strides", model, x, out=np.zeros((3, 4), np.float32).T)
+        self.refuse(wrong, "got 2 outputs, expected 1", model, x, out=[x, x])
+
+    def test_wrong_models(self):
+        compile_ = tunec.compile
+        self.refuse(tunec.NotFound, "nowhere.onnx", compile_, "nowhere.onnx")
+        self.refuse(FileNotFoundError, "nowhere.onnx", compile_, "nowhere.onnx")
+        self.refuse(tunec.ParseError, "<memory>", compile_, b"\xff\xff")
+        self.refuse(tunec.ParseError, "<memory>:3:", compile_, "graph g {\n  input\n}\n", db=None)
+        self.refuse(tunec.NotFound, "weight 'w' is not among those given", compile_, SCALED,
+                    weights={}, db=None)
+        self.refuse(tunec.InvalidArgument, "unknown option 'trails'", compile_, SCALED, trails=1)
+        self.refuse(tunec.InvalidArgument, "example inputs", compile_, SCALED, (1,))
+        self.refuse(tunec.InvalidArgument, "weights are for", compile_, "a.onnx", weights={})
+
+
+if __name__ == "__main__":
+    unittest.main()

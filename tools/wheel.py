@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Makes a wheel of the package that the build folder holds.
+
+    wheel.py --package FOLDER --notices FOLDER --version VERSION --out FOLDER
+
+FOLDER is build-packed/python/tunec: the sources, the library, the programs, and a native module for each
+version of Python that it was built with. The wheel's tags say which those are, and the glibc of this machine.
+It needs the package `wheel` and binutils' `strip`. Prints the path of the wheel.
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+METADATA = """\
+Metadata-Version: 2.1
+Name: tunec
+Version: {version}
+Summary: An autotuning compiler for tensor programs
+Requires-Python: >=3.11
+License: {license}
+Description-Content-Type: text/markdown
+Provides-Extra: torch
+Requires-Dist: torch>=2.11; extra == 'torch'
+Provides-Extra: cuda
+Requires-Dist: nvidia-cuda-nvcc; extra == 'cuda'
+
+"""
+
+ENTRY_POINTS = """\
+[console_scripts]
+tunec = tunec.__main__:main
+
+[torch_dynamo_backends]
+tunec = tunec.torch.backend:tunec
+"""
+
+
+def python_tags(package):
+    """cp311, cp312, ...: of the native modules."""
+    tags = [re.search(r"\.cpython-(\d+)-", file.name) for file in package.glob("_native.*.so")]
+    if not tags or None in tags:
+        sys.exit(f"wheel.py: error: no native module in {package}, or one of no version of Python")
+    return sorted(f"cp{tag[1]}" for tag in tags)
+
+
+def platform_tag():
+    """Of this machine, whose libraries the binaries were linked with."""
+    major, minor = os.confstr("CS_GNU_LIBC_VERSION").split()[1].split(".")[:2]
+    return f"manylinux_{major}_{minor}_x86_64"
+
+
+def copy_package(package, into):
+    """All but what Python makes; binaries without their debug information."""
+    shutil.copytree(package, into, ignore=shutil.ignore_patterns("__pycache__"))
+    binaries = [*into.glob("_native.*.so"), *into.glob("lib/*"), *into.glob("bin/*")]
+    subprocess.run(["strip", "--strip-unneeded", *binaries], check=True)
+
+
+def write_facts(folder, version, tags, notices):
+    """The .dist-info folder, but for RECORD, which `wheel pack` writes."""
+    folder.mkdir()
+    text = METADATA.format(version=version, license=(ROOT / "LICENSE").read_text().split("\n")[0].strip())
+    (folder / "METADATA").write_text(text + (ROOT / "python/README.md").read_text())
+    lines = ["Wheel-Version: 1.0", "Generator: tunec", "Root-Is-Purelib: false"]
+    lines += [f"Tag: {tag}-none-{platform_tag()}" for tag in tags]
+    (folder / "WHEEL").write_text("\n".join(lines) + "\n")
+    (folder / "entry_points.txt").write_text(ENTRY_POINTS)
+    shutil.copytree(notices, folder / "licenses")
+    shutil.copy(ROOT / "LICENSE", folder / "licenses")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    for name in ("package", "notices", "out"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--version", required=True)
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as made:
+        tree = Path(made) / "tree"
+        copy_package(arguments.package, tree / "tunec")
+        write_facts(tree / f"tunec-{arguments.version}.dist-info", arguments.version,
+                    python_tags(arguments.package), arguments.notices)
+        subprocess.run([sys.executable, "-m", "wheel", "pack", "--dest-dir", arguments.out, tree],
+                       check=True, stdout=subprocess.DEVNULL)
+    print(max(arguments.out.glob("tunec-*.whl"), key=lambda file: file.stat().st_mtime))
+
+
+if __name__ == "__main__":
+    main()
