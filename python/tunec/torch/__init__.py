@@ -1,0 +1,8 @@
+"""PyTorch's graphs as tunec's: see README.md beside this file."""
+from .decompose import aot_decompositions, export_decompositions
+from .errors import UnsupportedNode, UnsupportedOperator
+from .importer import ImportedGraph, Port, import_graph, unsupported
+from .program import import_program
+
+__all__ = ["ImportedGraph", "Port", "UnsupportedNode", "UnsupportedOperator", "aot_decompositions",
+           "export_decompositions", "import_graph", "import_program", "unsupported"]

@@ -1,0 +1,255 @@
+"""Builds a graph of the text, operator by operator, with arithmetic on its values."""
+import itertools
+
+import torch
+
+from .element_types import element_type, is_float, torch_dtype
+from .errors import Refused
+from .graph_text import Constant, Input, Operation, Weight, write_graph
+from .infer import broadcast, infer
+
+_MOST_INLINE = 64  # elements of a constant that is written into the text
+
+
+class Value:
+    """A value of the graph. Python numbers in arithmetic become constants of its type."""
+
+    def __init__(self, graph, line, tensor=None):
+        self.graph = graph
+        self.line = line
+        self.tensor = tensor  # what it holds, where that is known
+        self.element = line.element
+        self.shape = tuple(line.shape)
+
+    @property
+    def rank(self):
+        return len(self.shape)
+
+    @property
+    def count(self):
+        return numel(self.shape)
+
+    @property
+    def is_float(self):
+        return is_float(self.element)
+
+    @property
+    def meta(self):
+        """A tensor of the same type and shape without data, for torch's rules of promotion."""
+        return torch.empty(self.shape, dtype=torch_dtype(self.element), device="meta")
+
+    def _other(self, other):
+        return other if isinstance(other, Value) else self.number(other)
+
+    def number(self, value):
+        return self.graph.number(value, self.element)
+
+    def __add__(self, other):
+        return self.graph.emit("add", self, self._other(other))
+
+    def __sub__(self, other):
+        return self.graph.emit("sub", self, self._other(other))
+
+    def __mul__(self, other):
+        return self.graph.emit("mul", self, self._other(other))
+
+    def __truediv__(self, other):
+        return self.graph.emit("div", self, self._other(other))
+
+    def __neg__(self):
+        return self.graph.emit("neg", self)
+
+    def __and__(self, other):
+        return self.graph.emit("and", self, self._other(other))
+
+    def __or__(self, other):
+        return self.graph.emit("or", self, self._other(other))
+
+    def __invert__(self):
+        return self.graph.emit("not", self)
+
+    def compare(self, op, other):
+        """`op`: eq, ne, lt, le, gt, ge."""
+        return self.graph.emit(op, self, self._other(other))
+
+    def unary(self, op, **attributes):
+        return self.graph.emit(op, self, **attributes)
+
+    def min(self, other):
+        return self.graph.emit("min", self, self._other(other))
+
+    def max(self, other):
+        return self.graph.emit("max", self, self._other(other))
+
+    def cast(self, element):
+        if element == self.element:
+            return self
+        return self.graph.emit("cast", self, to=element)
+
+    def reshape(self, shape):
+        shape = tuple(shape)
+        if shape == self.shape:
+            return self
+        return self.graph.emit("reshape", self, shape=list(shape))
+
+    def expand(self, shape):
+        shape = tuple(shape)
+        if shape == self.shape:
+            return self
+        return self.graph.emit("expand", self, shape=list(shape))
+
+    def transpose(self, perm):
+        if list(perm) == list(range(self.rank)):
+            return self
+        return self.graph.emit("transpose", self, perm=list(perm))
+
+    def swap(self, a, b):
+        """Two axes exchanged."""
+        perm = list(range(self.rank))
+        perm[a], perm[b] = perm[b], perm[a]
+        return self.transpose(perm)
+
+    def unsqueeze(self, axis):
+        at = axis + self.rank + 1 if axis < 0 else axis
+        return self.reshape((*self.shape[:at], 1, *self.shape[at:]))
+
+    def slice(self, axis, begin, end, step=1):
+        size = self.shape[axis]
+        if (begin, end, step) == (0, size, 1):
+            return self
+        starts, ends, steps = [0] * self.rank, list(self.shape), [1] * self.rank
+        starts[axis], ends[axis], steps[axis] = begin, end, step
+        return self.graph.emit("slice", self, starts=starts, ends=ends, steps=steps)
+
+    def pad(self, pads, value=0.0, mode="constant"):
+        """`pads`: those at all beginnings, then those at all ends."""
+        if not any(pads):
+            return self
+        return self.graph.emit("pad", self, pads=list(pads), value=value, mode=mode)
+
+    def reduce(self, op, axes, keep=False):
+        """`op`: sum, mean, max, min, prod, ... over all axes that are named; none changes nothing."""
+        axes = sorted(axis % self.rank for axis in axes)
+        if not axes:
+            return self
+        return self.graph.emit(f"reduce_{op}", self, axes=axes, keepdims=int(keep))
+
+    def gather(self, indices, axis=0):
+        return self.graph.emit("gather", self, indices, axis=axis % self.rank)
+
+    def gather_elements(self, indices, axis):
+        return self.graph.emit("gather_elements", self, indices, axis=axis)
+
+    def source_of(self, op):
+        """The line that this value was computed from by `op`, or None."""
+        is_result = isinstance(self.line, Operation) and self.line.op == op
+        return self.line.inputs[0] if is_result else None
+
+
+def numel(shape):
+    count = 1
+    for size in shape:
+        count *= size
+    return count
+
+
+class GraphBuilder:
+    """Adds lines; each knows the type of what it defines."""
+
+    def __init__(self):
+        self.lines = []
+        self.weights = {}  # tensors by their keys
+        self.hint = ""  # what values are called
+        self._numbers = {}
+        self._weight_values = {}
+
+    def _add(self, line, tensor=None):
+        self.lines.append(line)
+        return Value(self, line, tensor)
+
+    def input(self, name, element, shape):
+        return self._add(Input(element, tuple(shape), name))
+
+    def emit(self, op, *operands, **attributes):
+        """The result of an operator. Raises ValueError where the shapes do not fit."""
+        shapes = [None if x is None else x.shape for x in operands]
+        elements = [None if x is None else x.element for x in operands]
+        element, shape = infer(op, elements, shapes, attributes)
+        lines = tuple(None if x is None else x.line for x in operands)
+        return self._add(Operation(element, shape, self.hint, op, lines, attributes))
+
+    def number(self, value, element):
+        """A scalar; equal ones are one."""
+        value = float(value) if is_float(element) else int(value)
+        key = (element, repr(value))
+        if key not in self._numbers:
+            tensor = None
+            if abs(value) != float("inf") and value == value and element not in ("u64", "u32"):
+                tensor = torch.tensor(value, dtype=torch_dtype(element))
+            self._numbers[key] = self._add(Constant(element, (), "c", [value]), tensor)
+        return self._numbers[key]
+
+    def full(self, shape, value, element):
+        return self.number(value, element).expand(shape)
+
+    def constant(self, tensor, key="constant"):
+        """What a tensor holds: written into the text where that is short, else a weight."""
+        element = element_type(tensor.dtype)
+        if element is None:
+            raise Refused(f"a tensor of {tensor.dtype}")
+        if tensor.numel() > _MOST_INLINE:
+            return self.weight(self._free_key(key), tensor)
+        tensor = tensor.detach().cpu()
+        elements = tensor.flatten().tolist()
+        return self._add(Constant(element, tuple(tensor.shape), self.hint or key, elements), tensor)
+
+    def ints(self, values):
+        return self.constant(torch.tensor(list(values), dtype=torch.int64))
+
+    def _free_key(self, key):
+        if key not in self.weights:
+            return key
+        return next(k for k in (f"{key}_{n}" for n in itertools.count()) if k not in self.weights)
+
+    def weight(self, key, tensor, hint=""):
+        """A weight that shares the tensor's memory. One tensor under two names is one weight."""
+        same = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype)
+        if tensor.numel() > 0 and same in self._weight_values:
+            return self._weight_values[same]
+        element = element_type(tensor.dtype)
+        if element is None:
+            raise Refused(f"the weight {key} is {tensor.dtype}")
+        self.weights[key] = tensor
+        value = self._add(Weight(element, tuple(tensor.shape), hint or key, key), tensor)
+        self._weight_values[same] = value
+        return value
+
+    def iota(self, count, element="i64", start=0, step=1):
+        """start, start + step, ...: `count` numbers."""
+        return self.emit("range", start=float(start), limit=float(start + count * step),
+                         delta=float(step), to=element)
+
+    def along(self, axis, rank, count):
+        """0, 1, ... along one of several axes; the others have one element."""
+        shape = [1] * rank
+        shape[axis] = count
+        return self.iota(count).reshape(shape)
+
+    def where(self, condition, yes, no):
+        if not isinstance(yes, Value):
+            yes = no.number(yes)
+        if not isinstance(no, Value):
+            no = yes.number(no)
+        return self.emit("where", condition, yes, no)
+
+    def concat(self, parts, axis):
+        return parts[0] if len(parts) == 1 else self.emit("concat", *parts, axis=axis)
+
+    def broadcast(self, *values):
+        """All of them in the shape that they have together."""
+        shape = broadcast(*(v.shape for v in values))
+        return [v.expand(shape) for v in values]
+
+    def text(self, name, outputs):
+        """The whole graph. `outputs`: pairs of a name and a value."""
+        return write_graph(name, self.lines, [(n, value.line) for n, value in outputs])

@@ -1,0 +1,39 @@
+"""Element types: torch's and those of the `.graph` text."""
+import torch
+
+_TEXT = {
+    torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16",
+    torch.int8: "i8", torch.int16: "i16", torch.int32: "i32", torch.int64: "i64",
+    torch.uint8: "u8", torch.uint16: "u16", torch.uint32: "u32", torch.uint64: "u64",
+    torch.bool: "bool",
+}
+_TORCH = {text: dtype for dtype, text in _TEXT.items()}
+_FLOATS = frozenset(("f32", "f64", "f16", "bf16"))
+_UNSIGNED = frozenset(("u8", "u16", "u32", "u64"))
+
+
+def element_type(dtype):
+    """The text's name of a torch dtype, or None where the text has none (complex, quantised)."""
+    return _TEXT.get(dtype)
+
+
+def torch_dtype(element):
+    """The torch dtype of a name of the text."""
+    return _TORCH[element]
+
+
+def is_float(element):
+    return element in _FLOATS
+
+
+def is_signed(element):
+    return element not in _UNSIGNED and element != "bool"
+
+
+def bits(element):
+    return 8 if element == "bool" else int("".join(c for c in element if c.isdigit()))
+
+
+def is_narrow_float(element):
+    """Of 16 bits: torch computes formulas of several steps in float32 and rounds once."""
+    return element in ("f16", "bf16")

@@ -1,0 +1,146 @@
+"""The `.graph` text (docs/graph_format.md): its lines, its names, its numbers.
+
+Lines are kept as objects until the graph is complete, so that names can be chosen last and what no
+output depends on is never written.
+"""
+import math
+import re
+from dataclasses import dataclass, field
+
+_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(\.[A-Za-z0-9_$]+)*\Z", re.ASCII)
+_WORDS = frozenset(("input", "output", "weight", "constant", "graph", "layout", "from", "init",
+                    "as", "_", "inf", "nan"))
+
+
+def quote(text):
+    """A string of the text."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def name_text(name):
+    """A name, quoted where it is no identifier or a word of the grammar."""
+    return name if _IDENTIFIER.match(name) and name not in _WORDS else quote(name)
+
+
+def number_text(value):
+    """A number; floats by the shortest digits that give them back."""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, int):
+        return str(value)
+    if math.isnan(value):
+        return "nan"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return repr(float(value))
+
+
+def attribute_text(value):
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(number_text(v) for v in value) + "]"
+    return number_text(value)
+
+
+@dataclass(eq=False)
+class Line:
+    """What defines one value. `hint` is what to call it, if nobody else is called so."""
+
+    element: str
+    shape: tuple
+    hint: str = ""
+
+    def type_text(self):
+        return f"{self.element}[{', '.join(str(size) for size in self.shape)}]"
+
+    def operands(self):
+        return ()
+
+
+@dataclass(eq=False)
+class Input(Line):
+    def text(self, name, _names):
+        return f"input {name}: {self.type_text()}"
+
+
+@dataclass(eq=False)
+class Weight(Line):
+    key: str = ""
+
+    def text(self, name, _names):
+        return f"weight {name}: {self.type_text()} from {quote(self.key)}"
+
+
+@dataclass(eq=False)
+class Constant(Line):
+    elements: list = field(default_factory=list)  # in row-major order
+
+    def text(self, name, _names):
+        numbers = [number_text(e) for e in self.elements]
+        written = "[" + ", ".join(numbers) + "]" if self.shape else numbers[0]
+        return f"constant {name}: {self.type_text()} = {written}"
+
+
+@dataclass(eq=False)
+class Operation(Line):
+    op: str = ""
+    inputs: tuple = ()  # lines; None is an omitted operand
+    attributes: dict = field(default_factory=dict)
+
+    def operands(self):
+        return tuple(line for line in self.inputs if line is not None)
+
+    def text(self, name, names):
+        operands = ", ".join("_" if line is None else names[line] for line in self.inputs)
+        items = [f"{key}={attribute_text(value)}" for key, value in self.attributes.items()]
+        attributes = " {" + ", ".join(items) + "}" if items else ""
+        return f"{name} = {self.op}({operands}){attributes}: {self.type_text()}"
+
+
+class _Names:
+    """Gives each line a name of its own."""
+
+    def __init__(self):
+        self._taken = set()
+        self._last = {}
+
+    def of(self, hint):
+        name = hint or "v"
+        if name in self._taken or not hint:
+            number = self._last.get(name, 0)
+            while f"{name}_{number}" in self._taken:
+                number += 1
+            self._last[name] = number + 1
+            name = f"{name}_{number}"
+        self._taken.add(name)
+        return name
+
+
+def live_lines(lines, outputs):
+    """Those of `lines` that outputs depend on, and all inputs, in their order."""
+    needed = set()
+    pending = list(outputs)
+    while pending:
+        line = pending.pop()
+        if line in needed:
+            continue
+        needed.add(line)
+        pending.extend(line.operands())
+    return [line for line in lines if line in needed or isinstance(line, Input)]
+
+
+def write_graph(name, lines, outputs):
+    """The text of a graph: `lines` in the order of their definition, `outputs` as pairs of a name
+    and a line."""
+    live = live_lines(lines, [line for _, line in outputs])
+    chosen, names = _Names(), {}
+    # Inputs first: their names are part of the interface.
+    for line in [*(x for x in live if isinstance(x, Input)), *live]:
+        if line not in names:
+            names[line] = name_text(chosen.of(line.hint))
+    text = [f"graph {name_text(name)} {{"]
+    text += [f"  {line.text(names[line], names)}" for line in live]
+    text += [f"  output {name_text(output)} = {names[line]}" for output, line in outputs]
+    return "\n".join([*text, "}", ""])

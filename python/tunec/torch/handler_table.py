@@ -1,0 +1,78 @@
+"""Which function imports which operator of ATen.
+
+A handler has the operator's arguments, in the order and with the defaults of its schema: tensors are
+Values (or None), everything else is as in FX. It returns a Value, or a tuple of them for several
+results. What it cannot do it refuses by raising Refused.
+"""
+import torch
+
+from .errors import Refused
+
+_HANDLERS = {}  # by the name without its namespace: "add.Tensor"
+
+
+class Call:
+    """The node that is imported: what handlers know beside the operator's arguments."""
+
+    def __init__(self, graph, target, result):
+        self.graph = graph
+        self.target = target  # the OpOverload
+        self.result = result  # the fake tensor, or tuple of them, that FX has for it
+
+    @property
+    def name(self):
+        return self.target._schema.name.split("::")[-1]
+
+    def element(self):
+        """The element type of the (first) result."""
+        from .element_types import element_type
+        result = self.result[0] if isinstance(self.result, (tuple, list)) else self.result
+        element = element_type(result.dtype)
+        if element is None:
+            raise Refused(f"results of {result.dtype}")
+        return element
+
+    def shape(self, index=0):
+        """The shape of a result."""
+        several = isinstance(self.result, (tuple, list))
+        result = self.result[index] if several else self.result
+        return tuple(int(size) for size in result.shape)
+
+
+def handles(*names):
+    """Registers a function `f(call, ...)` for overloads of ATen."""
+    def register(function):
+        for name in names:
+            assert name not in _HANDLERS, name
+            _HANDLERS[name] = function
+        return function
+    return register
+
+
+def overload_name(target):
+    """"add.Tensor" of torch.ops.aten.add.Tensor; None of what is no operator of ATen."""
+    if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten":
+        return None
+    return str(target).removeprefix("aten.")
+
+
+def handler_of(target):
+    """The function for an operator, or None."""
+    return _HANDLERS.get(overload_name(target))
+
+
+def handled_names():
+    return frozenset(_HANDLERS)
+
+
+def bind(target, args, kwargs):
+    """All arguments in the order of the schema, defaults for those that are not given."""
+    bound = []
+    for i, argument in enumerate(target._schema.arguments):
+        if i < len(args) and not argument.kwarg_only:
+            bound.append(args[i])
+        elif argument.name in kwargs:
+            bound.append(kwargs[argument.name])
+        else:
+            bound.append(argument.default_value if argument.has_default_value() else None)
+    return bound

@@ -1,0 +1,363 @@
+"""An FX graph of ATen operators as a graph of the text."""
+import operator
+from dataclasses import dataclass, field
+
+import torch
+from torch import fx
+
+from . import operators  # noqa: F401  registers the handlers
+from .builder import GraphBuilder, Value
+from .element_types import element_type
+from .errors import Refused, UnsupportedNode, UnsupportedOperator, place_of
+from .handler_table import Call, bind, handler_of
+
+# What checks or marks something for torch and has no result that is used.
+_IGNORED = ("_assert_scalar", "_assert_tensor_metadata", "_assert_async", "sym_constrain_range",
+            "sym_constrain_range_for_size", "_functional_assert_async", "_functional_assert_scalar")
+# Regions that run as they are: their first arguments say how, and where the nested graph is.
+_REGIONS = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4, "wrap_set_grad_enabled": 1}
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or an output: its name in the text, its type, and what it stands for."""
+
+    name: str
+    element: str
+    shape: tuple
+    source: str  # the placeholder of an input; what an output is (see ImportedGraph)
+
+
+@dataclass
+class ImportedGraph:
+    """A graph and what has to be known to run it in the place of the FX graph.
+
+    `outputs` are those of the FX graph that are tensors, in their order, then the mutations.
+    `results` has an entry for each of the FX graph's outputs: the number of an output, or what is
+    no tensor (None, numbers).
+    `mutations`: for the name of an output, the name of the input that it replaces after the run.
+    `aliases`: for the name of an output, the name of the input that it is, or is a view of.
+    """
+
+    text: str
+    weights: dict
+    inputs: list
+    outputs: list
+    results: list
+    mutations: dict = field(default_factory=dict)
+    aliases: dict = field(default_factory=dict)
+
+
+class Importer:
+    """Walks a graph once. Nodes that cannot be imported are remembered, and their results taken as
+    given, so that one walk finds all of them."""
+
+    def __init__(self, sizes):
+        self.graph = GraphBuilder()
+        self.unsupported = []
+        self._sizes = sizes  # of symbolic dimensions
+
+    def size(self, value):
+        """A size as a number. Raises Refused where a symbol has none."""
+        if isinstance(value, torch.SymInt):
+            expression = value.node.expr
+            known = {s: self._sizes[str(s)] for s in expression.free_symbols
+                     if str(s) in self._sizes}
+            number = expression.subs(known)
+            if not number.is_number:
+                raise Refused(f"a size that is not fixed: {expression}")
+            return int(number)
+        return value
+
+    def _fixed(self, meta):
+        """A fake tensor with all sizes fixed, so that handlers need not ask."""
+        if isinstance(meta, (tuple, list)):
+            return [self._fixed(m) for m in meta]
+        if isinstance(meta, torch.Tensor):
+            shape = [self.size(s) for s in meta.shape]
+            return torch.empty(shape, dtype=meta.dtype, device="meta")
+        return self.size(meta)
+
+    def placeholder(self, meta, name):
+        """A value that comes from outside."""
+        fixed = self._fixed(meta)
+        element = element_type(fixed.dtype)
+        if element is None:
+            raise Refused(f"an input of {fixed.dtype}")
+        return self.graph.input(name, element, fixed.shape)
+
+    def run(self, module, arguments):
+        """The values of a graph's outputs. `arguments`: those of its placeholders, in order."""
+        values, given = {}, iter(arguments)
+        for node in module.graph.nodes:
+            if node.op == "placeholder":
+                values[node] = next(given)
+            elif node.op == "output":
+                return fx.map_arg(node.args[0], lambda n: values[n])
+            else:
+                values[node] = self._node(module, node, values)
+        raise AssertionError("a graph without an output node")
+
+    def _node(self, module, node, values):
+        self.graph.hint = node.name
+        try:
+            if node.op == "get_attr":
+                return self._attribute(module, node)
+            args = self._plain(fx.map_arg(list(node.args), lambda n: values[n]))
+            kwargs = self._plain(fx.map_arg(dict(node.kwargs), lambda n: values[n]))
+            return self._call(module, node, args, kwargs)
+        except Refused as refused:
+            operator_name = _operator_name(node)
+            self.unsupported.append(
+                UnsupportedNode(node.name, operator_name, str(refused), place_of(node)))
+            return self._phantom(node.meta.get("val"))
+
+    def _plain(self, argument):
+        """Lists as lists, symbolic numbers as numbers."""
+        if isinstance(argument, (list, tuple)):
+            return [self._plain(a) for a in argument]
+        if isinstance(argument, dict):
+            return {k: self._plain(a) for k, a in argument.items()}
+        return self.size(argument)
+
+    def _phantom(self, meta):
+        """A value of the right type in the place of one that cannot be computed."""
+        try:
+            if isinstance(meta, (tuple, list)):
+                return tuple(self._phantom(m) for m in meta)
+            if isinstance(meta, torch.Tensor):
+                return self.placeholder(meta, "unsupported")
+            return self.size(meta)
+        except Refused:
+            return self.graph.input("unsupported", "f32", ())
+
+    def _attribute(self, module, node):
+        target = module
+        for part in node.target.split("."):
+            target = getattr(target, part)
+        if isinstance(target, torch.Tensor):
+            if target.numel() > 16:
+                return self.graph.weight(node.target, target.detach(), node.name)
+            return self.graph.constant(target, node.name)
+        return target  # a nested graph
+
+    def _call(self, module, node, args, kwargs):
+        if node.op != "call_function":
+            raise Refused(f"{node.op} is not of ATen: export or decompose the module first")
+        target = node.target
+        if target is operator.getitem:
+            return args[0][args[1]]
+        if isinstance(target, torch._ops.HigherOrderOperator):
+            return self._region(target, args)
+        if not _has_value(args) and not _has_value(kwargs) and not _makes_tensor(node):
+            return self.size(target(*args, **kwargs))  # arithmetic of sizes
+        name = getattr(getattr(target, "_schema", None), "name", "").split("::")[-1]
+        if name in _IGNORED:
+            return None
+        return self._operator(node, target, args, kwargs)
+
+    def _operator(self, node, target, args, kwargs):
+        if not isinstance(target, torch._ops.OpOverload):
+            raise Refused("no operator of ATen: export or decompose the module first")
+        known = _of_sizes(target, args)
+        if known is not None:
+            return known
+        handler = handler_of(target)
+        if handler is None:
+            raise Refused(_why_not(target))
+        call = Call(self.graph, target, self._fixed(node.meta["val"]))
+        bound = bind(target, args, kwargs)
+        keyword_only = {k: v for k, v in kwargs.items() if _keyword_only(handler, k)}
+        bound = bound[:len(bound) - _keyword_count(handler, target)]
+        try:
+            result = handler(call, *bound, **keyword_only)
+        except ValueError as error:
+            raise Refused(str(error)) from error
+        self._check(node, call.result, result)
+        return result
+
+    def _check(self, node, meta, result):
+        """Whether a handler made what torch says: another type or shape is a bug of the handler."""
+        if isinstance(meta, (tuple, list)):
+            for m, r in zip(meta, result, strict=True):
+                self._check(node, m, r)
+        elif isinstance(result, Value) and isinstance(meta, torch.Tensor):
+            wanted = (element_type(meta.dtype), tuple(meta.shape))
+            found = (result.element, result.shape)
+            if wanted != found:
+                raise AssertionError(f"{node.format_node()}: made {found}, wanted {wanted}")
+
+    def _region(self, target, args):
+        skipped = _REGIONS.get(target.name())
+        if skipped is None:
+            raise Refused("nested graphs that run by a condition or again and again")
+        module, *arguments = args[skipped:]
+        return self.run(module, arguments)
+
+
+def _keyword_count(handler, target):
+    """How many arguments at the end of a schema the handler takes by name."""
+    code = handler.__code__
+    names = code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
+    return sum(argument.name in names for argument in target._schema.arguments)
+
+
+def _keyword_only(handler, name):
+    code = handler.__code__
+    return name in code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
+
+
+def _has_value(argument):
+    if isinstance(argument, (list, tuple)):
+        return any(_has_value(a) for a in argument)
+    if isinstance(argument, dict):
+        return any(_has_value(a) for a in argument.values())
+    return isinstance(argument, Value)
+
+
+def _makes_tensor(node):
+    meta = node.meta.get("val")
+    return isinstance(meta, torch.Tensor) or isinstance(meta, (tuple, list))
+
+
+def _of_sizes(target, args):
+    """What an operator asks of a shape, as a number; None of all others."""
+    name = target._schema.name.split("::")[-1]
+    if name == "sym_size" and len(args) == 2:
+        return args[0].shape[args[1]]
+    if name == "sym_numel":
+        return args[0].count
+    if name == "sym_stride" and len(args) == 2:
+        from .operators.shapes import dense_strides
+        return dense_strides(args[0].shape)[args[1]]
+    if name == "sym_storage_offset":
+        return 0
+    return None
+
+
+def _why_not(target):
+    if torch.Tag.nondeterministic_seeded in target.tags:
+        return "random numbers"
+    if torch.Tag.dynamic_output_shape in target.tags:
+        return "the shape of its result depends on values"
+    if torch.Tag.data_dependent_output in target.tags:
+        return "a number that is read from a tensor while running"
+    return "no operator of tunec does this"
+
+
+def _operator_name(node):
+    return str(node.target) if node.op == "call_function" else node.op
+
+
+def _view_root(node):
+    """The placeholder that a node is, or is a view of; None of what is computed."""
+    while node.op == "call_function":
+        schema = getattr(node.target, "_schema", None)
+        if schema is None or not schema.arguments or not node.args:
+            return None
+        alias = schema.arguments[0].alias_info
+        if alias is None or alias.is_write or not isinstance(node.args[0], fx.Node):
+            return None
+        node = node.args[0]
+    return node if node.op == "placeholder" else None
+
+
+def import_graph(module, *, weights=None, sizes=None, mutated=None, name="model"):
+    """Imports an FX GraphModule of functional ATen operators.
+
+    `weights`: tensors by the names of the placeholders that are fixed to them; each may be a pair of
+    a key and a tensor. The others are inputs.
+    `sizes`: numbers by the names of symbolic sizes ("s0").
+    `mutated`: for the first outputs of the graph, in order, the placeholder that each replaces after
+    a run, or None; an export has its mutations there.
+    Raises UnsupportedOperator that names every node that cannot be imported.
+    """
+    imported, failed = _import(module, weights or {}, sizes or {}, mutated or [], name)
+    if failed:
+        raise UnsupportedOperator(failed)
+    return imported
+
+
+def unsupported(module, *, weights=None, sizes=None):
+    """The nodes of a GraphModule that cannot be imported, each an UnsupportedNode."""
+    return _import(module, weights or {}, sizes or {}, [], "model")[1]
+
+
+def _import(module, weights, sizes, mutated, name):
+    importer = Importer(sizes)
+    arguments, inputs = _arguments(importer, module, weights)
+    output_node = module.graph.output_node()
+    results = importer.run(module, arguments)
+    if importer.unsupported:
+        return None, importer.unsupported
+    results = list(results) if isinstance(results, (tuple, list)) else [results]
+    nodes = output_node.args[0]
+    nodes = list(nodes) if isinstance(nodes, (tuple, list)) else [nodes]
+    mutated = list(mutated) + [None] * (len(results) - len(mutated))
+    graph = ImportedGraph("", importer.graph.weights, inputs, [], [])
+    named = []
+    for i in [*_places(mutated, False), *_places(mutated, True)]:
+        _add_output(graph, named, importer, nodes[i], results[i], mutated[i])
+    # `results` in the order of the FX graph's outputs, not in ours.
+    order = [*_places(mutated, False), *_places(mutated, True)]
+    graph.results = [graph.results[order.index(i)] for i in range(len(order))]
+    graph.text = importer.graph.text(name, named)
+    return graph, []
+
+
+def _places(mutated, is_mutation):
+    return [i for i, target in enumerate(mutated) if (target is not None) == is_mutation]
+
+
+def _arguments(importer, module, weights):
+    arguments, inputs = [], []
+    for node in module.graph.find_nodes(op="placeholder"):
+        value, port = _argument(importer, node, weights.get(node.name))
+        arguments.append(value)
+        if port is not None:
+            inputs.append(port)
+    return arguments, inputs
+
+
+def _argument(importer, node, weight):
+    meta = node.meta.get("val")
+    if weight is not None:
+        key, tensor = weight if isinstance(weight, tuple) else (node.name, weight)
+        if tensor.numel() <= 16 and not isinstance(tensor, torch.nn.Parameter):
+            importer.graph.hint = node.name
+            return importer.graph.constant(tensor), None
+        return importer.graph.weight(key, tensor.detach(), node.name), None
+    try:
+        if not isinstance(meta, torch.Tensor):  # a number, whose value is known to FX
+            return (importer.size(meta) if meta is not None else None), None
+        value = importer.placeholder(meta, node.name)
+    except Refused as refused:
+        importer.unsupported.append(
+            UnsupportedNode(node.name, "placeholder", str(refused), place_of(node)))
+        return importer.graph.input(node.name, "f32", ()), None
+    return value, Port(node.name, value.element, value.shape, node.name)
+
+
+def _add_output(graph, named, importer, node, value, target):
+    if not isinstance(value, Value):
+        graph.results.append(value)
+        return
+    name = _free_name(node.name, {n for n, _ in named})
+    importer.graph.hint = name
+    graph.results.append(len(named))
+    graph.outputs.append(Port(name, value.element, value.shape, node.name))
+    root = _view_root(node)
+    if root is not None:
+        graph.aliases[name] = root.name
+    if target is not None:
+        graph.mutations[name] = target
+    # What goes out is computed, also where it only passes through.
+    is_computed = value.line.operands() or getattr(value.line, "op", "") == "range"
+    named.append((name, value if is_computed else value.unary("identity")))
+
+
+def _free_name(name, taken):
+    number, free = 1, name
+    while free in taken:
+        free, number = f"{name}_{number}", number + 1
+    return free

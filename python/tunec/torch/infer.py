@@ -1,0 +1,123 @@
+"""The types of results: what graph/ops/infer_*.cc says of the operators that are emitted here.
+
+An importer that knows the shapes of its own steps can compose operators; the compiler infers them
+again and checks what the text states.
+"""
+import math
+
+COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
+BINARY = frozenset(("add", "sub", "mul", "div", "pow", "min", "max", "mod", "and", "or", "xor",
+                    "shl", "shr", "prelu"))
+REDUCTIONS = frozenset(("reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod",
+                        "reduce_l1", "reduce_l2", "reduce_sum_square", "reduce_log_sum_exp"))
+
+
+def broadcast(*shapes):
+    """numpy's rule. Raises ValueError where shapes do not go together."""
+    rank = max((len(s) for s in shapes), default=0)
+    result = [1] * rank
+    for shape in shapes:
+        for i, size in enumerate(shape, start=rank - len(shape)):
+            if size != 1 and result[i] not in (1, size):
+                raise ValueError(f"shapes {shapes} do not broadcast")
+            result[i] = size if size != 1 else result[i]
+    return tuple(result)
+
+
+def _reduced(shape, axes, keep):
+    if keep:
+        return tuple(1 if i in axes else size for i, size in enumerate(shape))
+    return tuple(size for i, size in enumerate(shape) if i not in axes)
+
+
+def _matmul(a, b, attributes):
+    if attributes.get("transpose_a"):
+        a = (*a[:-2], a[-1], a[-2])
+    if attributes.get("transpose_b"):
+        b = (*b[:-2], b[-1], b[-2])
+    if a[-1] != b[-2]:
+        raise ValueError(f"matmul of {a} and {b}")
+    return (*broadcast(a[:-2], b[:-2]), a[-2], b[-1])
+
+
+def _slid(x, kernel, attributes):
+    count = len(kernel)
+    strides = attributes.get("strides", [1] * count)
+    pads = attributes.get("pads", [0] * 2 * count)
+    dilations = attributes.get("dilations", [1] * count)
+    sizes = (x[2 + i] + pads[i] + pads[i + count] - dilations[i] * (kernel[i] - 1) - 1
+             for i in range(count))
+    return tuple(size // stride + 1 for size, stride in zip(sizes, strides))
+
+
+def _conv_transpose(x, w, attributes):
+    kernel = w[2:]
+    count = len(kernel)
+    strides, pads = attributes["strides"], attributes["pads"]
+    dilations, extra = attributes["dilations"], attributes["output_padding"]
+    sizes = (strides[i] * (x[2 + i] - 1) + extra[i] + dilations[i] * (kernel[i] - 1) + 1 -
+             pads[i] - pads[i + count] for i in range(count))
+    return (x[0], w[1] * attributes["group"], *sizes)
+
+
+def _concat(shapes, axis):
+    total = sum(shape[axis] for shape in shapes)
+    return (*shapes[0][:axis], total, *shapes[0][axis + 1:])
+
+
+def _sliced(attributes):
+    places = zip(attributes["starts"], attributes["ends"], attributes["steps"])
+    return tuple(len(range(start, end, step)) for start, end, step in places)
+
+
+def infer(op, elements, shapes, attributes):
+    """The element type and the shape of the one result. `elements` and `shapes` are the operands',
+    None for those that are left out."""
+    if op in COMPARISONS:
+        return "bool", broadcast(*shapes)
+    if op in BINARY:
+        return elements[0], broadcast(*shapes)
+    if op == "where":
+        return elements[1], broadcast(*shapes)
+    if op in REDUCTIONS:
+        keep = attributes.get("keepdims", 1)
+        return elements[0], _reduced(shapes[0], attributes["axes"], keep)
+    if op in ("argmax", "argmin"):
+        return "i64", _reduced(shapes[0], [attributes["axis"]], attributes.get("keepdims", 1))
+    if op in ("isnan", "isinf"):
+        return "bool", shapes[0]
+    if op == "cast":
+        return attributes["to"], shapes[0]
+    if op == "matmul":
+        return elements[0], _matmul(*shapes, attributes)
+    if op == "conv":
+        x, w = shapes[:2]
+        return elements[0], (x[0], w[0], *_slid(x, w[2:], attributes))
+    if op == "conv_transpose":
+        return elements[0], _conv_transpose(*shapes[:2], attributes)
+    if op in ("max_pool", "average_pool"):
+        x = shapes[0]
+        return elements[0], (*x[:2], *_slid(x, attributes["kernel"], attributes))
+    if op == "attention":
+        return elements[0], (*shapes[0][:-1], shapes[2][-1])
+    if op in _MOVEMENT:
+        return elements[0], _MOVEMENT[op](shapes, attributes)
+    if op == "range":
+        steps = (attributes["limit"] - attributes["start"]) / attributes["delta"]
+        return attributes["to"], (max(0, math.ceil(steps)),)
+    return elements[0], shapes[0]  # elementwise, normalisations, running sums
+
+
+_MOVEMENT = {
+    "transpose": lambda s, a: tuple(s[0][axis] for axis in a["perm"]),
+    "reshape": lambda s, a: tuple(a["shape"]),
+    "expand": lambda s, a: tuple(a["shape"]),
+    "resize": lambda s, a: tuple(a["shape"]),
+    "slice": lambda s, a: _sliced(a),
+    "concat": lambda s, a: _concat(s, a["axis"]),
+    "pad": lambda s, a: tuple(size + a["pads"][i] + a["pads"][i + len(s[0])]
+                              for i, size in enumerate(s[0])),
+    "tile": lambda s, a: tuple(n * size for n, size in zip(a["repeats"], s[0])),
+    "gather": lambda s, a: (*s[0][:a["axis"]], *s[1], *s[0][a["axis"] + 1:]),
+    "gather_elements": lambda s, a: s[1],
+}

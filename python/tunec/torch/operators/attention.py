@@ -1,0 +1,93 @@
+"""Scaled dot-product attention, as the operator `attention`."""
+import math
+
+from ..builder import Value
+from ..errors import Refused
+from ..handler_table import handles
+from ..infer import broadcast
+from .promotion import widened
+
+
+def _batched(q, k, v):
+    """Batches of one shape; heads may be groups."""
+    rank = max(q.rank, k.rank, v.rank)
+    q, k, v = (x.reshape((*[1] * (rank - x.rank), *x.shape)) for x in (q, k, v))
+    heads = rank - 3
+    if rank < 3:
+        return q, k, v
+    front = broadcast(*(x.shape[:heads] for x in (q, k, v)))
+    groups = q.shape[heads] % max(k.shape[heads], 1) == 0 and k.shape[heads] == v.shape[heads]
+    if groups:
+        return tuple(x.expand((*front, *x.shape[heads:])) for x in (q, k, v))
+    whole = broadcast(*(x.shape[:heads + 1] for x in (q, k, v)))
+    return tuple(x.expand((*whole, *x.shape[heads + 1:])) for x in (q, k, v))
+
+
+def attention(call, q, k, v, mask, causal, scale):
+    q, k, v = _batched(q, k, v)
+    if q.shape[-1] == 0:
+        raise Refused("heads of size 0")
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
+    attributes = {"scale": scale}
+    operands = [q, k, v]
+    if causal:
+        attributes["causal"] = 1
+    if mask is not None:
+        operands.append(mask if mask.element == "bool" else mask.cast(q.element))
+        attributes["empty_rows"] = "zero"
+    return call.graph.emit("attention", *operands, **attributes)
+
+
+def _no_dropout(p):
+    if p > 0:
+        raise Refused("random numbers: dropout of attention")
+
+
+@handles("scaled_dot_product_attention.default")
+def scaled_dot_product_attention(call, q, k, v, mask=None, dropout=0.0, causal=False, scale=None,
+                                 enable_gqa=False):
+    _no_dropout(dropout)
+    return attention(call, q, k, v, mask, causal, scale)
+
+
+def _log_sums(q, k, mask, causal, scale):
+    """The logarithm of each row's sum of exponentials, which the backward pass wants."""
+    graph = q.graph
+    q, k = widened(q), widened(k)
+    group = q.shape[-3] // k.shape[-3]
+    if group > 1:
+        apart = k.unsqueeze(-3).expand((*k.shape[:-2], group, *k.shape[-2:]))
+        k = apart.reshape((*k.shape[:-3], q.shape[-3], *k.shape[-2:]))
+    scores = graph.emit("matmul", q, k, transpose_b=1) * scale
+    if mask is not None:
+        scores = (graph.where(mask, scores, -math.inf) if mask.element == "bool"
+                  else scores + mask.cast(scores.element))
+    if causal:
+        queries = graph.along(0, 2, q.shape[-2])
+        keys = graph.along(1, 2, k.shape[-2])
+        scores = graph.where(keys.compare("le", queries), scores, -math.inf)
+    return scores.reduce("log_sum_exp", [-1])
+
+
+@handles("_scaled_dot_product_flash_attention_for_cpu.default")
+def flash_attention_for_cpu(call, q, k, v, dropout=0.0, causal=False, mask=None, scale=None):
+    _no_dropout(dropout)
+    y = attention(call, q, k, v, mask, causal, scale)
+    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
+    return y, _log_sums(q, k, mask, causal, factor)
+
+
+@handles("_scaled_dot_product_flash_attention.default",
+         "_scaled_dot_product_cudnn_attention.default",
+         "_scaled_dot_product_efficient_attention.default")
+def other_attention(call, q, k, v, *rest):
+    """Of GPUs: what they return beside the result is for their own backward pass."""
+    rest = list(rest)
+    mask = None
+    if "flash" not in call.name:
+        mask, _ = rest.pop(0), rest.pop(0)
+    dropout, causal = rest[0], rest[1]
+    _no_dropout(dropout)
+    scale = rest[3]
+    y = attention(call, q, k, v, mask if isinstance(mask, Value) else None, causal, scale)
+    return (y, *[None] * (len(call.result) - 1))

@@ -1,0 +1,65 @@
+"""Values that are made of nothing: numbers, ranges, identity matrices, triangles."""
+from ..builder import Value
+from ..handler_table import handles
+
+
+@handles("full.default")
+def full(call, size, value, *_, **__):
+    return call.graph.full(call.shape(), value, call.element())
+
+
+@handles("full_like.default", "new_full.default")
+def full_like(call, x, first, *rest):
+    value = rest[0] if call.name == "new_full" else first
+    if isinstance(value, Value):
+        return value.cast(call.element()).reshape(()).expand(call.shape())
+    return call.graph.full(call.shape(), value, call.element())
+
+
+@handles("zeros.default", "ones.default", "zeros_like.default", "ones_like.default",
+         "new_zeros.default", "new_ones.default")
+def zeros(call, *_):
+    return call.graph.full(call.shape(), int("ones" in call.name), call.element())
+
+
+@handles("empty.memory_format", "empty_like.default", "new_empty.default", "empty_strided.default",
+         "new_empty_strided.default", "empty_permuted.default")
+def empty(call, *_):
+    """Whatever it holds is overwritten, or nobody may rely on it: zeros."""
+    return call.graph.full(call.shape(), 0, call.element())
+
+
+@handles("scalar_tensor.default")
+def scalar_tensor(call, value, *_):
+    return call.graph.number(value, call.element())
+
+
+@handles("arange.start_step")
+def arange(call, start, end, step=1, *_):
+    return call.graph.iota(call.shape()[0], call.element(), start, step)
+
+
+@handles("arange.default")
+def arange_to(call, end, *_):
+    return call.graph.iota(call.shape()[0], call.element())
+
+
+@handles("arange.start")
+def arange_from(call, start, end, *_):
+    return call.graph.iota(call.shape()[0], call.element(), start)
+
+
+@handles("eye.default", "eye.m")
+def eye(call, *_):
+    rows, columns = call.shape()
+    g = call.graph
+    same = g.along(0, 2, rows).compare("eq", g.along(1, 2, columns))
+    return same.cast(call.element())
+
+
+@handles("tril.default", "triu.default")
+def triangle(call, x, diagonal=0):
+    g = call.graph
+    row, column = g.along(0, 2, x.shape[-2]) + diagonal, g.along(1, 2, x.shape[-1])
+    kept = column.compare("le" if call.name == "tril" else "ge", row)
+    return g.where(kept, x, g.full((), 0, x.element))

@@ -1,0 +1,115 @@
+"""Elements that indices name."""
+from ..builder import numel
+from ..errors import Refused
+from ..handler_table import handles
+
+
+def from_start(indices, size):
+    """Indices as i64, negative ones counted from the end."""
+    given = indices.cast("i64")
+    return given.graph.where(given.compare("lt", 0), given + size, given)
+
+
+@handles("index_select.default")
+def index_select(call, x, dim, index):
+    if x.rank == 0:
+        return x.reshape(()) if index.count == 1 else x
+    return x.gather(index.reshape((index.count,)), dim % x.rank)
+
+
+@handles("embedding.default")
+def embedding(call, weight, indices, *_):
+    return weight.gather(indices, 0)
+
+
+@handles("gather.default")
+def gather(call, x, dim, index, *_, **__):
+    if x.rank == 0:
+        return x.expand(index.shape)
+    if index.rank == 0:
+        return x.gather(index, 0)
+    return x.gather_elements(index, dim % x.rank)
+
+
+@handles("take.default")
+def take(call, x, index):
+    return x.reshape((x.count,)).gather(index, 0)
+
+
+class Places:
+    """What x[indices] means: some axes are indexed, together, and the others stay whole."""
+
+    def __init__(self, x, indices):
+        if any(i is not None and i.element in ("bool", "u8") for i in indices):
+            raise Refused("a mask as an index: how many elements it selects depends on values")
+        self.x = x
+        self.axes = [axis for axis, i in enumerate(indices) if i is not None]
+        self.rest = [axis for axis in range(x.rank) if axis not in self.axes]
+        self.given = [i for i in indices if i is not None]
+        self.shape = x.graph.broadcast(*self.given)[0].shape
+        adjacent = self.axes == list(range(self.axes[0], self.axes[0] + len(self.axes)))
+        # The positions' axes stand where the indexed ones stood, if those stood together.
+        self.at = self.axes[0] if adjacent else 0
+        self.sizes = [x.shape[axis] for axis in self.axes]
+
+    def numbers(self):
+        """The row-major number of each position within the indexed axes."""
+        total = None
+        for index, size in zip(self.given, self.sizes):
+            at = from_start(index, size)
+            total = at if total is None else total * size + at
+        return total.expand(self.shape)
+
+    def rows(self, x):
+        """x as [positions, elements of the other axes]."""
+        turned = x.transpose([*self.axes, *self.rest])
+        return turned.reshape((numel(self.sizes), numel(x.shape[axis] for axis in self.rest)))
+
+    def unrow(self, rows):
+        """x again of its rows."""
+        perm = [*self.axes, *self.rest]
+        shape = [self.x.shape[axis] for axis in perm]
+        return rows.reshape(shape).transpose([perm.index(axis) for axis in range(self.x.rank)])
+
+    def order(self):
+        """Axes of a result whose positions come first, in the order that x[indices] has."""
+        count = len(self.shape)
+        return [*range(count, count + self.at), *range(count), *range(count + self.at,
+                                                                     count + len(self.rest))]
+
+
+@handles("index.Tensor", "_unsafe_index.Tensor")
+def index(call, x, indices):
+    given = [axis for axis, i in enumerate(indices) if i is not None]
+    if not given:
+        return x
+    places = Places(x, indices)
+    if len(given) == 1:
+        return x.gather(indices[given[0]], given[0])
+    rest = [x.shape[axis] for axis in places.rest]
+    taken = x.transpose([*places.axes, *places.rest]).reshape((numel(places.sizes), *rest))
+    return taken.gather(places.numbers(), 0).transpose(places.order())
+
+
+@handles("_embedding_bag.default", "_embedding_bag_forward_only.default")
+def embedding_bag(call, weight, indices, offsets, scale_grad=False, mode=0, sparse=False,
+                  per_sample_weights=None, include_last_offset=False, padding_idx=-1):
+    """Rows summed (mode 0) or averaged (1) bag by bag, a bag from its offset to the next one."""
+    if mode == 2 or padding_idx >= 0:
+        raise Refused("the greatest of a bag, or padding")
+    g = call.graph
+    rows = weight.gather(indices, 0)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(-1)
+    count, bags = indices.shape[0], offsets.shape[0] - int(include_last_offset)
+    begins = offsets.cast("i64")
+    ends = (begins.slice(0, 1, bags + 1) if include_last_offset else
+            g.concat([begins.slice(0, 1, bags), g.full((1,), count, "i64")], 0))
+    begins = begins.slice(0, 0, bags)
+    number = g.iota(count)
+    inside = (number.compare("ge", begins.unsqueeze(-1)) &
+              number.compare("lt", ends.unsqueeze(-1))).cast(weight.element)
+    y = g.emit("matmul", inside, rows)
+    if mode == 1:
+        y = y / (ends - begins).max(1).cast(weight.element).unsqueeze(-1)
+    return (y, *[None] * (len(call.result) - 1))

@@ -1,0 +1,74 @@
+"""Matrix products.
+
+A weight that is multiplied as it lies, transposed, stays so for matrices; for more axes it is turned,
+which the compiler does once. That is how the export to ONNX writes both, so either way leads to the
+same kernels.
+"""
+from ..builder import Value
+from ..handler_table import handles
+
+
+def matmul(a, b, transpose_b=False):
+    """numpy's: a vector on the left is a row, on the right a column, and that axis goes again."""
+    row, column = a.rank == 1, b.rank == 1
+    if row:
+        a = a.unsqueeze(0)
+    if column:
+        b = b.unsqueeze(-1)
+    attributes = {"transpose_b": 1} if transpose_b else {}
+    y = a.graph.emit("matmul", a, b, **attributes)
+    if row:
+        y = y.reshape((*y.shape[:-2], y.shape[-1]))
+    return y.reshape(y.shape[:-1]) if column else y
+
+
+def _turned_back(b):
+    """What b is the transposed matrix of, or None."""
+    source = b.source_of("transpose") if b.rank == 2 else None
+    return None if source is None else Value(b.graph, source)
+
+
+def product(a, b):
+    """Of matrices; what is transposed before is read transposed."""
+    before = _turned_back(b)
+    return matmul(a, b) if before is None else matmul(a, before, transpose_b=True)
+
+
+@handles("mm.default")
+def mm(call, a, b, *_):
+    return product(a, b)
+
+
+@handles("bmm.default", "matmul.default", "dot.default", "mv.default", "vdot.default")
+def batched(call, a, b, *_):
+    return matmul(a, b)
+
+
+def _scaled(x, factor):
+    return x if factor == 1 else x * factor
+
+
+def _with_addend(addend, y, beta, alpha):
+    y = _scaled(y, alpha)
+    return y if beta == 0 else y + _scaled(addend, beta)
+
+
+@handles("addmm.default")
+def addmm(call, addend, a, b, beta=1, alpha=1):
+    return _with_addend(addend, product(a, b), beta, alpha)
+
+
+@handles("baddbmm.default", "addmv.default")
+def baddbmm(call, addend, a, b, beta=1, alpha=1):
+    return _with_addend(addend, matmul(a, b), beta, alpha)
+
+
+@handles("linear.default")
+def linear(call, x, weight, bias=None):
+    if weight.rank == 1:
+        y = matmul(x, weight)
+    elif x.rank == 2:
+        y = matmul(x, weight, transpose_b=True)
+    else:
+        y = matmul(x, weight.swap(0, 1))
+    return y if bias is None else y + bias

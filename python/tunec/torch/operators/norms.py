@@ -1,0 +1,158 @@
+"""Normalisations and softmax. Where torch returns moments beside the result, they are computed apart
+and are gone again where nobody uses them."""
+from ..errors import Refused
+from ..handler_table import handles
+from .promotion import widened
+
+
+def _moments(x, axes, epsilon):
+    """Mean and reciprocal deviation, the axes kept; of float32 or wider."""
+    wide = widened(x)
+    mean = wide.reduce("mean", axes, True)
+    centered = wide - mean
+    spread = (centered * centered).reduce("mean", axes, True)
+    return mean, (spread + epsilon).unary("rsqrt")
+
+
+def _scale_of(x, weight, shape):
+    """A factor for each element, 1 where there is none."""
+    if weight is None:
+        return x.graph.full(shape, 1, x.element)
+    return weight.cast(x.element)
+
+
+@handles("layer_norm.default")
+def layer_norm(call, x, normalized_shape, weight=None, bias=None, epsilon=1e-5, *_):
+    axis = x.rank - len(normalized_shape)
+    scale = _scale_of(x, weight, normalized_shape)
+    operands = [x, scale] if bias is None else [x, scale, bias.cast(x.element)]
+    return call.graph.emit("layer_norm", *operands, axis=axis, epsilon=float(epsilon))
+
+
+@handles("native_layer_norm.default")
+def native_layer_norm(call, x, normalized_shape, weight, bias, epsilon):
+    y = layer_norm(call, x, normalized_shape, weight, bias, epsilon)
+    axes = range(x.rank - len(normalized_shape), x.rank)
+    return (y, *_moments(x, axes, epsilon))
+
+
+@handles("rms_norm.default", "_fused_rms_norm.default")
+def rms_norm(call, x, normalized_shape, weight=None, epsilon=None):
+    axes = range(x.rank - len(normalized_shape), x.rank)
+    if epsilon is None:  # torch's default is the type's
+        import torch
+        from ..element_types import torch_dtype
+        epsilon = torch.finfo(torch_dtype(widened(x).element)).eps
+    scale = _scale_of(x, weight, normalized_shape)
+    y = call.graph.emit("rms_norm", x, scale, axis=axes[0], epsilon=float(epsilon))
+    if call.name == "rms_norm":
+        return y
+    wide = widened(x)
+    return y, ((wide * wide).reduce("mean", axes, True) + epsilon).unary("rsqrt")
+
+
+def _channel_operand(x, value, default):
+    if value is None:
+        return x.graph.full((x.shape[1],), default, x.element)
+    return value.cast(x.element)
+
+
+@handles("_native_batch_norm_legit_no_training.default")
+def batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilon):
+    y = call.graph.emit("batch_norm", x, _channel_operand(x, weight, 1),
+                        _channel_operand(x, bias, 0), _channel_operand(x, mean, 0),
+                        _channel_operand(x, variance, 1), epsilon=float(epsilon))
+    empty = call.graph.full((0,), 0, mean.element)
+    return y, empty, empty
+
+
+@handles("batch_norm.default")
+def batch_norm(call, x, weight, bias, mean, variance, training, momentum, epsilon, *_):
+    if training or mean is None:
+        return _trained(x, weight, bias, epsilon)[0]
+    return batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilon)[0]
+
+
+@handles("native_batch_norm.default", "_native_batch_norm_legit.default",
+         "_native_batch_norm_legit_functional.default")
+def native_batch_norm(call, x, weight, bias, mean, variance, training, momentum, epsilon):
+    """In training the functional form returns the running moments, too; the others change them."""
+    if not training:
+        results = batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilon)
+        functional = call.name.endswith("functional")
+        return (*results, mean, variance) if functional else results
+    y, batch_mean, inverse, spread, count = _trained(x, weight, bias, epsilon)
+    results = (y, batch_mean, inverse)
+    if not call.name.endswith("functional"):
+        if mean is not None:
+            raise Refused("running moments that change in place")
+        return results
+    unbiased = spread * (count / max(count - 1, 1))
+    moved = (_moved(mean, batch_mean, momentum), _moved(variance, unbiased, momentum))
+    return (*results, *moved)
+
+
+def _moved(running, now, momentum):
+    return (now * momentum + widened(running) * (1 - momentum)).cast(running.element)
+
+
+@handles("_native_batch_norm_legit.no_stats")
+def batch_norm_without_moments(call, x, weight, bias, training, momentum, epsilon):
+    return _trained(x, weight, bias, epsilon)[:3]
+
+
+def _trained(x, weight, bias, epsilon):
+    """By the batch's own moments: the result, mean, reciprocal deviation, variance, and of how many
+    elements."""
+    wide = widened(x)
+    axes = [axis for axis in range(x.rank) if axis != 1]
+    channels = (x.shape[1], *[1] * (x.rank - 2))
+    mean = wide.reduce("mean", axes, True)
+    centered = wide - mean
+    spread = (centered * centered).reduce("mean", axes, True)
+    inverse = (spread + epsilon).unary("rsqrt")
+    y = centered * inverse
+    if weight is not None:
+        y = y * weight.cast(y.element).reshape(channels)
+    if bias is not None:
+        y = y + bias.cast(y.element).reshape(channels)
+    flat = (x.shape[1],)
+    return (y.cast(x.element), mean.reshape(flat), inverse.reshape(flat), spread.reshape(flat),
+            x.count // max(x.shape[1], 1))
+
+
+def _grouped(call, x, groups, weight, bias, epsilon):
+    return call.graph.emit("group_norm", x, _channel_operand(x, weight, 1),
+                           _channel_operand(x, bias, 0), groups=groups, epsilon=float(epsilon))
+
+
+@handles("group_norm.default")
+def group_norm(call, x, groups, weight=None, bias=None, epsilon=1e-5, *_):
+    return _grouped(call, x, groups, weight, bias, epsilon)
+
+
+@handles("native_group_norm.default")
+def native_group_norm(call, x, weight, bias, batch, channels, inner, groups, epsilon):
+    y = _grouped(call, x, groups, weight, bias, epsilon)
+    apart = x.reshape((batch, groups, channels // groups * inner))
+    mean, inverse = (m.reshape((batch, groups)) for m in _moments(apart, [2], epsilon))
+    return y, mean.cast(x.element), inverse.cast(x.element)
+
+
+@handles("_softmax.default", "_log_softmax.default", "softmax.int", "log_softmax.int")
+def softmax(call, x, dim, *_):
+    """`half_to_float` and `dtype` say that the result is wider than x."""
+    op = "log_softmax" if "log" in call.name else "softmax"
+    x = x.cast(call.element())
+    if x.rank == 0:
+        return call.graph.number(0 if op == "log_softmax" else 1, x.element)
+    return x.unary(op, axis=dim % x.rank)
+
+
+@handles("_safe_softmax.default")
+def safe_softmax(call, x, dim, dtype=None):
+    """0 where every score of a row is minus infinity."""
+    x = x.cast(call.element())
+    axis = dim % x.rank
+    empty = x.reduce("max", [axis], True).compare("eq", float("-inf"))
+    return call.graph.where(empty, 0, x.unary("softmax", axis=axis))

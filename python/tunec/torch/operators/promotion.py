@@ -1,0 +1,35 @@
+"""Operands of one type, as torch promotes them."""
+import torch
+
+from ..builder import Value
+from ..element_types import element_type, is_narrow_float
+
+
+def as_value(call, x, element):
+    """A tensor or a number as a value of an element type."""
+    return x.cast(element) if isinstance(x, Value) else call.graph.number(x, element)
+
+
+def promoted(call, *operands):
+    """Operands as values of the type that torch computes with: it decides by ranks, too, and
+    numbers of Python weigh least."""
+    element = result_element(*operands)
+    return [as_value(call, x, element) for x in operands]
+
+
+def result_element(*operands):
+    seen = [x.meta if isinstance(x, Value) else x for x in operands]
+    dtype = torch.result_type(*seen[:2]) if len(seen) > 1 else seen[0].dtype
+    for other in seen[2:]:
+        dtype = torch.promote_types(dtype, torch.result_type(seen[0], other))
+    return element_type(dtype)
+
+
+def in_result_type(call, *operands):
+    """Operands as values of the result's type."""
+    return [as_value(call, x, call.element()) for x in operands]
+
+
+def widened(value):
+    """16-bit floats as float32: what a formula of several steps is computed in."""
+    return value.cast("f32") if is_narrow_float(value.element) else value

@@ -1,0 +1,80 @@
+"""Roundings, and divisions whose quotient is rounded."""
+from ..errors import Refused
+from ..handler_table import handles
+from .promotion import in_result_type, widened
+
+
+@handles("floor.default", "ceil.default")
+def floor(call, x):
+    return x.unary(call.name) if x.is_float else x
+
+
+def truncated(x):
+    return x.graph.where(x.compare("lt", 0), x.unary("ceil"), x.unary("floor"))
+
+
+@handles("trunc.default", "fix.default")
+def trunc(call, x):
+    return truncated(x) if x.is_float else x
+
+
+@handles("round.default", "round.decimals")
+def round_to_even(call, x, decimals=0):
+    if not x.is_float:
+        return x
+    if decimals == 0:
+        return x.unary("round")
+    scale = 10.0 ** abs(decimals)
+    wide = widened(x)
+    if decimals > 0:
+        return ((wide * scale).unary("round") / scale).cast(x.element)
+    return ((wide / scale).unary("round") * scale).cast(x.element)
+
+
+@handles("remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor")
+def remainder(call, a, b):
+    """With the sign of the divisor."""
+    return call.graph.emit("mod", *in_result_type(call, a, b), fmod=0)
+
+
+@handles("fmod.Tensor", "fmod.Scalar")
+def fmod(call, a, b):
+    """With the sign of the dividend."""
+    return call.graph.emit("mod", *in_result_type(call, a, b), fmod=1)
+
+
+def _floored_integers(a, b):
+    """The quotient towards zero, and one less where a remainder has the other sign."""
+    rest = a.graph.emit("mod", a, b, fmod=1)
+    quotient = a / b
+    differs = a.graph.emit("xor", rest.compare("lt", 0), b.compare("lt", 0))
+    lower = rest.compare("ne", 0) & differs
+    return quotient - lower.cast(a.element)
+
+
+def _floored_floats(a, b):
+    """As torch: the remainder is exact, so the quotient is off by its rounding alone."""
+    g = a.graph
+    a, b = g.broadcast(a, b)
+    rest = g.emit("mod", a, b, fmod=1)
+    quotient = (a - rest) / b
+    differs = g.emit("xor", rest.compare("lt", 0), b.compare("lt", 0))
+    quotient = g.where(rest.compare("ne", 0) & differs, quotient - 1, quotient)
+    down = quotient.unary("floor")
+    nearest = g.where((quotient - down).compare("gt", 0.5), down + 1, down)
+    return g.where(b.compare("eq", 0), a / b, nearest)
+
+
+@handles("div.Tensor_mode", "div.Scalar_mode", "floor_divide.default", "floor_divide.Scalar")
+def div_rounded(call, a, b, rounding_mode="floor"):
+    element = call.element()
+    a, b = in_result_type(call, a, b)
+    if rounding_mode is None:
+        return a / b
+    if rounding_mode not in ("floor", "trunc"):
+        raise Refused(f"rounding_mode {rounding_mode!r}")
+    if not a.is_float:
+        return a / b if rounding_mode == "trunc" else _floored_integers(a, b)
+    a, b = widened(a), widened(b)
+    y = truncated(a / b) if rounding_mode == "trunc" else _floored_floats(a, b)
+    return y.cast(element)

@@ -1,0 +1,37 @@
+"""Writes weights as a `.safetensors` file: eight bytes of length, a JSON header, the data."""
+import json
+import os
+
+import torch
+
+_TYPES = {
+    torch.float32: "F32", torch.float64: "F64", torch.float16: "F16", torch.bfloat16: "BF16",
+    torch.int8: "I8", torch.int16: "I16", torch.int32: "I32", torch.int64: "I64",
+    torch.uint8: "U8", torch.uint16: "U16", torch.uint32: "U32", torch.uint64: "U64",
+    torch.bool: "BOOL",
+}
+_ALIGNMENT = 64  # of the data, so that tensors can be mapped
+
+
+def _bytes_of(tensor):
+    dense = tensor.detach().cpu().contiguous().flatten()
+    return dense.view(torch.uint8).numpy() if dense.numel() else b""
+
+
+def write_safetensors(path, tensors):
+    """`tensors` by their names. The widest types come first, so that each lies aligned."""
+    ordered = sorted(tensors.items(), key=lambda item: -item[1].element_size())
+    header, offset = {}, 0
+    for name, tensor in ordered:
+        size = tensor.numel() * tensor.element_size()
+        header[name] = {"dtype": _TYPES[tensor.dtype], "shape": list(tensor.shape),
+                        "data_offsets": [offset, offset + size]}
+        offset += size
+    text = json.dumps(header).encode()
+    text += b" " * (-(len(text) + 8) % _ALIGNMENT)
+    partial = f"{path}.partial"
+    with open(partial, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for _, tensor in ordered:
+            file.write(_bytes_of(tensor))
+    os.replace(partial, path)
