@@ -43,17 +43,18 @@ class Tuning(unittest.TestCase):
 
     def test_ctrl_c_ends_tuning_and_keeps_what_was_measured(self):
         program = textwrap.dedent(f"""
+            import os
             import sys
             sys.path[:0] = {sys.path!r}
             import tunec
             from models import PRODUCT
             def progress(p):
                 if p.measured > 0:
-                    print("measured", flush=True)
+                    os.write(1, b"measured\\n")  # whole, also when the signal comes
             try:
                 tunec.compile(PRODUCT, trials=100000, threads=1, db={self.database!r}, progress=progress)
             except KeyboardInterrupt:
-                print("interrupted", flush=True)
+                os.write(1, b"interrupted\\n")
         """)
         with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as child:
             self.assertEqual(child.stdout.readline().strip(), "measured")

@@ -2,7 +2,9 @@
 from .decompose import aot_decompositions, export_decompositions
 from .errors import UnsupportedNode, UnsupportedOperator
 from .importer import ImportedGraph, Port, import_graph, unsupported
+from .module import CompiledModule, compile_module, load_program
 from .program import import_program
 
-__all__ = ["ImportedGraph", "Port", "UnsupportedNode", "UnsupportedOperator", "aot_decompositions",
-           "export_decompositions", "import_graph", "import_program", "unsupported"]
+__all__ = ["CompiledModule", "ImportedGraph", "Port", "UnsupportedNode", "UnsupportedOperator", "aot_decompositions",
+           "compile_module", "export_decompositions", "import_graph", "import_program",
+           "load_program", "unsupported"]

@@ -1,6 +1,8 @@
 """What an import can come to instead of a graph."""
 from dataclasses import dataclass
 
+from .._errors import Unsupported
+
 
 class Refused(Exception):
     """Raised by a handler: tunec has no form of this operator with these arguments."""
@@ -20,7 +22,7 @@ class UnsupportedNode:
         return f"{self.node}: {self.operator}: {self.reason}{at}"
 
 
-class UnsupportedOperator(Exception):
+class UnsupportedOperator(Unsupported):
     """The graph has nodes that tunec cannot do; `nodes` names all of them."""
 
     def __init__(self, nodes):

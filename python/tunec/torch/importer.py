@@ -28,13 +28,19 @@ class Port:
     source: str  # the placeholder of an input; what an output is (see ImportedGraph)
 
 
+@dataclass(frozen=True)
+class Fixed:
+    """An output that is no tensor: None, or a number that was known when importing."""
+
+    value: object
+
+
 @dataclass
 class ImportedGraph:
     """A graph and what has to be known to run it in the place of the FX graph.
 
     `outputs` are those of the FX graph that are tensors, in their order, then the mutations.
-    `results` has an entry for each of the FX graph's outputs: the number of an output, or what is
-    no tensor (None, numbers).
+    `results` has an entry for each of the FX graph's outputs: the number of an output, or Fixed.
     `mutations`: for the name of an output, the name of the input that it replaces after the run.
     `aliases`: for the name of an output, the name of the input that it is, or is a view of.
     """
@@ -340,7 +346,7 @@ def _argument(importer, node, weight):
 
 def _add_output(graph, named, importer, node, value, target):
     if not isinstance(value, Value):
-        graph.results.append(value)
+        graph.results.append(Fixed(value))
         return
     name = _free_name(node.name, {n for n, _ in named})
     importer.graph.hint = name

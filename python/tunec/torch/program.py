@@ -12,15 +12,22 @@ def import_program(program, *, sizes=None, name="model") -> ImportedGraph:
     """Imports a torch.export.ExportedProgram. Parameters and buffers are weights; buffers that the
     program changes are inputs, and what they become are outputs (`mutations`)."""
     program = program.run_decompositions(export_decompositions())
+    return import_graph(program.graph_module, weights=weights_of(program), sizes=sizes,
+                        mutated=mutations_of(program), name=name)
+
+
+def mutations_of(program):
+    """For each output of the program's graph the placeholder that it replaces, or None."""
     signature = program.graph_signature
-    mutated = [_replaced(signature, spec) for spec in signature.output_specs]
-    changed = set(mutated) - {None}
-    weights = {}
-    for spec in signature.input_specs:
-        if spec.kind in _WEIGHTS and spec.arg.name not in changed:
-            weights[spec.arg.name] = (spec.target, _tensor(program, spec))
-    return import_graph(program.graph_module, weights=weights, sizes=sizes, mutated=mutated,
-                        name=name)
+    return [_replaced(signature, spec) for spec in signature.output_specs]
+
+
+def weights_of(program):
+    """(name, tensor) of what is fixed, by the names of the placeholders."""
+    changed = set(mutations_of(program))
+    return {spec.arg.name: (spec.target, _tensor(program, spec))
+            for spec in program.graph_signature.input_specs
+            if spec.kind in _WEIGHTS and spec.arg.name not in changed}
 
 
 def _replaced(signature, spec):

@@ -1,0 +1,169 @@
+"""torch.compile(backend="tunec"): graphs of Dynamo, through AOTAutograd, as executables."""
+import threading
+
+import torch
+from torch._dynamo.backends.common import aot_autograd
+from torch._guards import TracingContext
+
+from .decompose import aot_decompositions
+from .partitions import partition
+from .reports import GraphReport, record
+from .sized import SizedGraph
+
+# Weights that changed this often are no weights: from then on they are inputs.
+MOST_CHANGES = 2
+
+
+def tunec(module, example_inputs, *, options=None, mode=None):
+    """The backend. `options`: those of tunec.compile by their names, and
+
+    background  True: run in torch until the code is ready, which a thread compiles (default: False)
+    """
+    options = dict(options or {})
+    options.setdefault("threads", torch.get_num_threads())
+    background = options.pop("background", False)
+
+    def compiler(kind):
+        return lambda graph, inputs: _Compiled(graph, kind, options, background).boxed()
+
+    backend = aot_autograd(fw_compiler=compiler("forward"), bw_compiler=compiler("backward"),
+                           inference_compiler=compiler("inference"),
+                           decompositions=aot_decompositions(), keep_inference_input_mutations=True)
+    return backend(module, example_inputs)
+
+
+def _static_places(kind):
+    """The arguments that AOTAutograd knows to be parameters and buffers of the model."""
+    context = TracingContext.try_get()
+    if kind != "inference" or context is None or context.fw_metadata is None:
+        return ()
+    return tuple(context.fw_metadata.static_input_indices or ())
+
+
+class _Compiled:
+    """One graph. Weights are fixed when it is first called, for it is then that they are seen."""
+
+    def __init__(self, graph, kind, options, background):
+        self._options = options
+        self._background = background
+        self._parts = partition(graph)
+        self._graph = self._parts.module
+        self._names = [node.name for node in self._graph.graph.find_nodes(op="placeholder")]
+        self._static = [i for i in _static_places(kind) if not _is_changed(self._graph, self._names[i])]
+        self._marks = None
+        self._changes = 0
+        self._ready = threading.Event()
+        self._thread = None
+        self._failure = None
+        self._original = graph
+        record(GraphReport(kind, self._parts))
+
+    def boxed(self):
+        """The function that AOTAutograd calls: with a list, which is emptied."""
+        def run(arguments):
+            values = list(arguments)
+            arguments.clear()
+            return self(values)
+        run._boxed_call = True
+        return run
+
+    def __call__(self, values):
+        if self._marks is None or self._marks != self._mark(values):
+            self._fix(values)
+        if self._background and not self._ready.is_set():
+            return self._eagerly(values)
+        if self._failure is not None:
+            raise self._failure
+        with torch.no_grad():
+            return self._graph(*values)
+
+    def _mark(self, values):
+        """What tells whether the weights are what they were."""
+        return [(values[i].data_ptr(), _version(values[i])) for i in self._static]
+
+    def _fix(self, values):
+        if self._marks is not None:
+            self._changes += 1
+            if self._changes > MOST_CHANGES:
+                self._static = []
+        self._marks = self._mark(values)
+        weights = {self._names[i]: values[i] for i in self._static}
+        self._ready.clear()
+        self._install(weights)
+        if self._background:
+            self._thread = threading.Thread(target=self._warm, args=(values,), daemon=True)
+            self._thread.start()
+
+    def _install(self, weights):
+        """Puts a SizedGraph in the place of each part."""
+        for node in self._graph.graph.find_nodes(op="call_module"):
+            part = self._graph.get_submodule(node.target)
+            part = part.module if isinstance(part, _Part) else part
+            inner = [n.name for n in part.graph.find_nodes(op="placeholder")]
+            given = {name: weights[argument.name] for name, argument in zip(inner, node.args)
+                     if argument.name in weights}
+            self._graph.add_submodule(node.target, _Part(part, given, self._options))
+
+    def _warm(self, values):
+        """Compiles by running once, on copies, so that what a run changes is changed by torch alone."""
+        try:
+            copies = [v.clone() if isinstance(v, torch.Tensor) and i not in self._static else v
+                      for i, v in enumerate(values)]
+            with torch.no_grad():
+                self._graph(*copies)
+        except Exception as failure:  # raised by the next call, in its thread
+            self._failure = failure
+        self._ready.set()
+
+    def _eagerly(self, values):
+        with torch.no_grad():
+            return self._original(*values)
+
+
+class _Part(torch.nn.Module):
+    """A compiled submodule."""
+
+    def __init__(self, module, weights, options):
+        super().__init__()
+        object.__setattr__(self, "module", module)
+        self.graph = SizedGraph(module, weights, None, options)
+        self._strides = [_strides_of(node) for node in _outputs(module)]
+        self._is_single = not isinstance(module.graph.output_node().args[0], (tuple, list))
+
+    def forward(self, *arguments):
+        results = [_with_strides(result, strides)
+                   for result, strides in zip(self.graph(*arguments), self._strides)]
+        return results[0] if self._is_single else tuple(results)
+
+
+def _outputs(module):
+    outputs = module.graph.output_node().args[0]
+    return outputs if isinstance(outputs, (tuple, list)) else [outputs]
+
+
+def _strides_of(node):
+    """The strides that torch expects of a tensor, where they are not those of row-major order and
+    do not depend on sizes that are not known; else None."""
+    meta = getattr(node, "meta", {}).get("val")
+    if not isinstance(meta, torch.Tensor) or meta.is_contiguous():
+        return None
+    strides = meta.stride()
+    return tuple(strides) if all(isinstance(s, int) for s in strides) else None
+
+
+def _with_strides(tensor, strides):
+    if strides is None or not isinstance(tensor, torch.Tensor) or tensor.stride() == strides:
+        return tensor
+    return torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype).copy_(tensor)
+
+
+def _is_changed(graph, name):
+    """Whether the graph writes a placeholder."""
+    node = next(n for n in graph.graph.find_nodes(op="placeholder") if n.name == name)
+    return any(user.target is torch.ops.aten.copy_.default and user.args[0] is node
+               for user in node.users)
+
+
+def _version(tensor):
+    # Tensors of inference mode do not count their changes.
+    return 0 if tensor.is_inference() else tensor._version

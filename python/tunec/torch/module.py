@@ -1,0 +1,100 @@
+"""Modules and exported programs as functions that take and return what they do."""
+import torch
+from torch.export.graph_signature import InputKind, OutputKind
+from torch.utils import _pytree as pytree
+
+from .._errors import InvalidArgument
+from .decompose import export_decompositions
+from .program import mutations_of, weights_of
+from .sized import SizedGraph
+
+
+def load_program(path):
+    """The exported program in a .pt2 file of torch.export.save."""
+    return torch.export.load(path)
+
+
+def compile_module(model, inputs, **options):
+    """What tunec.compile does with a Module, of which `inputs` are examples, or an ExportedProgram."""
+    if isinstance(model, torch.nn.Module):
+        if inputs is None:
+            raise InvalidArgument("a torch.nn.Module needs example inputs: compile(module, (x, y))")
+        inputs = inputs if isinstance(inputs, tuple) else (inputs,)
+        with torch.no_grad():
+            model = torch.export.export(model, inputs)
+    elif inputs is not None:
+        raise InvalidArgument("an exported program has its example inputs")
+    compiled = CompiledModule(model, options)
+    compiled.prepare()
+    return compiled
+
+
+class CompiledModule:
+    """A compiled torch.export.ExportedProgram. Call it as the module: the same arguments, the same
+    results. Buffers that the module changes are this object's own; `buffers` names them.
+
+    Weights that need no other layout are used where they are, so the module must not change them
+    while this lives.
+    """
+
+    def __init__(self, program, options):
+        options.setdefault("threads", torch.get_num_threads())
+        self._example = program.example_inputs
+        program = program.run_decompositions(export_decompositions())
+        self._signature = program.graph_signature
+        self._in_spec, self._out_spec = program.call_spec.in_spec, program.call_spec.out_spec
+        mutated = mutations_of(program)
+        self._graph = SizedGraph(program.graph_module, weights_of(program), mutated, options)
+        self.buffers = _changing_buffers(program, mutated)
+
+    def prepare(self):
+        """Compiles for the example inputs, so that the first call need not."""
+        if self._example is not None:
+            self._graph.compiled(self._arguments(*self._flat(*self._example)))
+
+    @property
+    def executable(self):
+        """The tunec.Executable for the example inputs: report, profile."""
+        return self._graph.compiled(self._arguments(*self._flat(*self._example)))[1]
+
+    def __call__(self, *args, **kwargs):
+        flat, names = self._flat(args, kwargs)
+        arguments = self._arguments(flat, names)
+        with torch.no_grad():
+            results = self._graph(*arguments)
+            given = dict(zip(self._graph.placeholders, arguments))
+            returned = []
+            for spec, result in zip(self._signature.output_specs, results):
+                if spec.kind == OutputKind.BUFFER_MUTATION:
+                    self.buffers[spec.target] = result
+                elif spec.kind == OutputKind.USER_INPUT_MUTATION:
+                    given[spec.target].copy_(result)
+                else:
+                    returned.append(result)
+        return pytree.tree_unflatten(returned, self._out_spec)
+
+    def _flat(self, args, kwargs):
+        """The leaves of the arguments, and the placeholders that they are for."""
+        order = self._in_spec.child(1).context if self._in_spec.num_children == 2 else []
+        named = {name: kwargs[name] for name in order or kwargs if name in kwargs}
+        leaves, spec = pytree.tree_flatten((tuple(args), named))
+        if spec != self._in_spec:
+            raise InvalidArgument(f"the module was exported for {self._in_spec}, called with {spec}")
+        inputs = [s for s in self._signature.input_specs if s.kind == InputKind.USER_INPUT]
+        return leaves, [s.arg.name for s in inputs]
+
+    def _arguments(self, leaves, names):
+        """Values for all placeholders; None for weights, which are compiled in."""
+        given = dict(zip(names, leaves))
+        for spec in self._signature.input_specs:
+            if spec.target in self.buffers:
+                given[spec.arg.name] = self.buffers[spec.target]
+        return [given.get(name) for name in self._graph.placeholders]
+
+
+def _changing_buffers(program, mutated):
+    """Copies of the buffers that a run changes, by their names in the module."""
+    changed = set(mutated) - {None}
+    return {spec.target: program.state_dict.get(spec.target, program.constants.get(spec.target)).clone()
+            for spec in program.graph_signature.input_specs
+            if spec.kind == InputKind.BUFFER and spec.arg.name in changed}

@@ -1,0 +1,70 @@
+"""What of a graph runs as tunec's code: all of it, or parts, between which torch runs the rest."""
+from dataclasses import dataclass, field
+
+import torch
+from torch import fx
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+
+from .importer import unsupported
+from .sized import hinted_sizes
+
+# What only says how the same elements lie. A part of nothing else is not worth a call.
+_ONLY_VIEWS = ("view", "permute", "expand", "slice", "select", "squeeze", "unsqueeze", "alias", "t",
+               "transpose", "detach", "_unsafe_view", "reshape", "clone", "_to_copy", "full")
+
+# A view that torch proved by strides which ours may not have. A reshape copies where it has to.
+_BY_STRIDES = {torch.ops.aten.view.default: torch.ops.aten.reshape.default,
+               torch.ops.aten._unsafe_view.default: torch.ops.aten.reshape.default}
+
+
+@dataclass
+class Partitions:
+    """A graph whose call_module nodes are to be compiled. `left` is what stays in torch."""
+
+    module: fx.GraphModule
+    compiled: list = field(default_factory=list)  # names of the submodules
+    left: list = field(default_factory=list)  # UnsupportedNodes
+
+
+class _Supported(OperatorSupportBase):
+    """All nodes but those that cannot be imported. Sizes are computed by torch as well as by us."""
+
+    def __init__(self, module):
+        self.left = unsupported(module, sizes=hinted_sizes(module))
+        self._names = {node.node for node in self.left}
+
+    def is_node_supported(self, submodules, node):
+        if node.op not in ("call_function", "get_attr") or node.name in self._names:
+            return False
+        return _is_of_tensors(node.meta.get("val"))
+
+
+def _is_of_tensors(meta):
+    if isinstance(meta, (tuple, list)):
+        return all(_is_of_tensors(m) for m in meta)
+    return isinstance(meta, torch.Tensor)
+
+
+
+
+def partition(module):
+    """Fuses what can be imported into submodules. A graph that can be imported whole has one."""
+    supported = _Supported(module)
+    partitioner = CapabilityBasedPartitioner(module, supported, allows_single_node_partition=True)
+    proposed = [part for part in partitioner.propose_partitions() if _is_worth(part)]
+    fused = partitioner.fuse_partitions(proposed)
+    names = [node.target for node in fused.graph.find_nodes(op="call_module")]
+    for node in fused.graph.nodes:
+        if node.op == "call_function" and node.target in _BY_STRIDES:
+            node.target = _BY_STRIDES[node.target]
+    fused.recompile()
+    return Partitions(fused, names, supported.left)
+
+
+def _is_worth(part):
+    for node in part.nodes:
+        schema = getattr(node.target, "_schema", None)
+        if schema is not None and schema.name.split("::")[-1] not in _ONLY_VIEWS:
+            return True
+    return False

@@ -1,0 +1,112 @@
+"""An FX graph with its executables: one for each set of sizes that it meets."""
+import threading
+from collections import OrderedDict
+
+import sympy
+import torch
+
+from .._compile import compile as compile_model
+from .importer import Fixed, import_graph
+
+# Executables of one graph that are kept. The one that was used longest ago goes first.
+MOST_EXECUTABLES = 24
+
+
+class SizedGraph:
+    """A GraphModule of ATen operators that is called with the values of its placeholders.
+
+    weights  tensors by the names of placeholders that are fixed to them (see import_graph)
+    mutated  for the first outputs, the placeholder that each replaces (see import_graph)
+    options  of tunec.compile
+    """
+
+    def __init__(self, module, weights=None, mutated=None, options=None):
+        self.module = module
+        self.weights = weights or {}
+        self.mutated = mutated
+        self.options = options or {}
+        self.placeholders = [node.name for node in module.graph.find_nodes(op="placeholder")]
+        self._places = {name: i for i, name in enumerate(self.placeholders)}
+        self._sizes = _symbolic_sizes(module)
+        self._executables = OrderedDict()
+        self._lock = threading.Lock()
+
+    def compiled(self, arguments):
+        """The ImportedGraph and the Executable for the sizes of these arguments."""
+        sizes = tuple(_size_of(arguments[i], dimension) for _, i, dimension in self._sizes)
+        with self._lock:
+            found = self._executables.get(sizes)
+            if found is not None:
+                self._executables.move_to_end(sizes)
+                return found
+            found = self._executables[sizes] = self._compile(sizes)
+            if len(self._executables) > MOST_EXECUTABLES:
+                self._executables.popitem(last=False)
+            return found
+
+    def __call__(self, *arguments):
+        """Runs the graph. Returns a list with what it returns, then what its mutations became."""
+        graph, executable = self.compiled(arguments)
+        inputs = [arguments[self._places[port.source]].detach() for port in graph.inputs]
+        if not graph.outputs:
+            outputs = ()
+        else:
+            out = None if inputs else [_empty(port) for port in graph.outputs]
+            outputs = executable(*inputs, out=out)
+            outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        return [r.value if isinstance(r, Fixed) else outputs[r] for r in graph.results]
+
+    def _compile(self, sizes):
+        named = _solve([(size.node.expr, number)
+                        for (size, *_), number in zip(self._sizes, sizes)])
+        graph = import_graph(self.module, weights=self.weights, sizes=named, mutated=self.mutated)
+        if not graph.outputs:
+            return graph, None
+        return graph, compile_model(graph.text, weights=graph.weights, **self.options)
+
+
+def _size_of(argument, dimension):
+    return argument if dimension is None else argument.shape[dimension]
+
+
+def _empty(port):
+    """A tensor for an output of a graph without inputs, which says nothing of torch."""
+    from .element_types import torch_dtype
+    return torch.empty(port.shape, dtype=torch_dtype(port.element))
+
+
+def _symbolic_sizes(module):
+    """(size, placeholder, dimension) for each size that is not fixed; the dimension is None where
+    the placeholder is the size itself."""
+    found = []
+    for i, node in enumerate(module.graph.find_nodes(op="placeholder")):
+        meta = node.meta.get("val")
+        sizes = {None: meta} if isinstance(meta, torch.SymInt) else {}
+        if isinstance(meta, torch.Tensor):
+            sizes = dict(enumerate(meta.shape))
+        found += [(size, i, dimension) for dimension, size in sizes.items()
+                  if isinstance(size, torch.SymInt)]
+    return found
+
+
+def _solve(sizes):
+    """Numbers for symbols, from (expression, number) for what is made of them: those that are a
+    symbol first, then those of one unknown symbol."""
+    known = {}
+    for expression, number in sizes:
+        if expression.is_symbol:
+            known[expression] = number
+    for expression, number in sizes:
+        unknown = expression.free_symbols - set(known)
+        if len(unknown) == 1:
+            symbol = unknown.pop()
+            solutions = sympy.solve(expression.subs(known) - number, symbol)
+            if len(solutions) == 1:
+                known[symbol] = int(solutions[0])
+    return {str(symbol): number for symbol, number in known.items()}
+
+
+def hinted_sizes(module):
+    """Numbers for the symbols of a graph, those that it was traced with."""
+    return _solve([(size.node.expr, size.node.hint) for size, *_ in _symbolic_sizes(module)
+                   if size.node.has_hint()])
