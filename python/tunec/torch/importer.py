@@ -26,6 +26,7 @@ class Port:
     element: str
     shape: tuple
     source: str  # the placeholder of an input; what an output is (see ImportedGraph)
+    order: tuple = None  # of an input: its dimensions as they lie in memory; None: row-major
 
 
 @dataclass(frozen=True)
@@ -84,13 +85,16 @@ class Importer:
             return torch.empty(shape, dtype=meta.dtype, device="meta")
         return self.size(meta)
 
-    def placeholder(self, meta, name):
-        """A value that comes from outside."""
+    def placeholder(self, meta, name, order=None):
+        """A value that comes from outside, whose dimensions lie in memory in this order."""
         fixed = self._fixed(meta)
         element = element_type(fixed.dtype)
         if element is None:
             raise Refused(f"an input of {fixed.dtype}")
-        return self.graph.input(name, element, fixed.shape)
+        if order is None:
+            return self.graph.input(name, element, fixed.shape)
+        stored = self.graph.input(name, element, [fixed.shape[d] for d in order])
+        return self.graph.emit("transpose", stored, perm=[order.index(d) for d in range(len(order))])
 
     def run(self, module, arguments):
         """The values of a graph's outputs. `arguments`: those of its placeholders, in order."""
@@ -336,12 +340,22 @@ def _argument(importer, node, weight):
     try:
         if not isinstance(meta, torch.Tensor):  # a number, whose value is known to FX
             return (importer.size(meta) if meta is not None else None), None
-        value = importer.placeholder(meta, node.name)
+        order = memory_order(meta)
+        value = importer.placeholder(meta, node.name, order)
     except Refused as refused:
         importer.unsupported.append(
             UnsupportedNode(node.name, "placeholder", str(refused), place_of(node)))
         return importer.graph.input(node.name, "f32", ()), None
-    return value, Port(node.name, value.element, value.shape, node.name)
+    return value, Port(node.name, value.element, value.shape, node.name, order)
+
+
+def memory_order(tensor):
+    """The dimensions of a dense tensor as they lie in memory, the slowest first; None for row-major
+    order, and for what is not dense. Strides that are not known are taken for row-major."""
+    if tensor.is_contiguous() or not all(isinstance(s, int) for s in tensor.stride()):
+        return None
+    order = tuple(sorted(range(tensor.dim()), key=lambda d: -tensor.stride(d)))
+    return order if tensor.permute(order).is_contiguous() else None
 
 
 def _add_output(graph, named, importer, node, value, target):

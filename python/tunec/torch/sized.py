@@ -47,7 +47,8 @@ class SizedGraph:
     def __call__(self, *arguments):
         """Runs the graph. Returns a list with what it returns, then what its mutations became."""
         graph, executable = self.compiled(arguments)
-        inputs = [arguments[self._places[port.source]].detach() for port in graph.inputs]
+        inputs = [_as_stored(arguments[self._places[port.source]].detach(), port.order)
+                  for port in graph.inputs]
         if not graph.outputs:
             outputs = ()
         else:
@@ -63,6 +64,12 @@ class SizedGraph:
         if not graph.outputs:
             return graph, None
         return graph, compile_model(graph.text, weights=graph.weights, **self.options)
+
+
+def _as_stored(tensor, order):
+    """The tensor with its dimensions in the order of memory, and without other strides."""
+    stored = tensor if order is None else tensor.permute(order)
+    return stored.contiguous()
 
 
 def _size_of(argument, dimension):
