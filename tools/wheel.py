@@ -18,30 +18,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-METADATA = """\
-Metadata-Version: 2.1
-Name: tunec
-Version: {version}
-Summary: An autotuning compiler for tensor programs
-Requires-Python: >=3.11
-License: {license}
-Description-Content-Type: text/markdown
-Provides-Extra: torch
-Requires-Dist: torch>=2.11; extra == 'torch'
-Provides-Extra: cuda
-Requires-Dist: nvidia-cuda-nvcc; extra == 'cuda'
-
-"""
-
-ENTRY_POINTS = """\
-[console_scripts]
-tunec = tunec.__main__:main
-
-[torch_dynamo_backends]
-tunec = tunec.torch.backend:tunec
-"""
-
-
 def python_tags(package):
     """cp311, cp312, ...: of the native modules."""
     tags = [re.search(r"\.cpython-(\d+)-", file.name) for file in package.glob("_native.*.so")]
@@ -66,12 +42,12 @@ def copy_package(package, into):
 def write_facts(folder, version, tags, notices):
     """The .dist-info folder, but for RECORD, which `wheel pack` writes."""
     folder.mkdir()
-    text = METADATA.format(version=version, license=(ROOT / "LICENSE").read_text().split("\n")[0].strip())
-    (folder / "METADATA").write_text(text + (ROOT / "python/README.md").read_text())
+    text = (ROOT / "python/METADATA.in").read_text().replace("@PROJECT_VERSION@", version)
+    (folder / "METADATA").write_text(text + "\n" + (ROOT / "python/README.md").read_text())
     lines = ["Wheel-Version: 1.0", "Generator: tunec", "Root-Is-Purelib: false"]
     lines += [f"Tag: {tag}-none-{platform_tag()}" for tag in tags]
     (folder / "WHEEL").write_text("\n".join(lines) + "\n")
-    (folder / "entry_points.txt").write_text(ENTRY_POINTS)
+    shutil.copy(ROOT / "python/entry_points.txt", folder)
     shutil.copytree(notices, folder / "licenses")
     shutil.copy(ROOT / "LICENSE", folder / "licenses")
 

@@ -77,6 +77,8 @@ void DefineCompile(nb::module_& module) {
 }  // namespace
 
 NB_MODULE(_native, module) {
+  // Others, torch's caches among them, may hold executables until the interpreter ends.
+  nb::set_leak_warnings(false);
   module.doc() = "The C interface of tunec for Python; the package tunec is for people.";
   DefineProgress(module);
   DefineExecutable(module);

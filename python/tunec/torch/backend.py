@@ -1,7 +1,9 @@
 """torch.compile(backend="tunec"): graphs of Dynamo, through AOTAutograd, as executables."""
+import copy
 import threading
 
 import torch
+from torch import fx
 from torch._dynamo.backends.common import aot_autograd
 from torch._guards import TracingContext
 
@@ -46,6 +48,8 @@ class _Compiled:
     def __init__(self, graph, kind, options, background):
         self._options = options
         self._background = background
+        # Partitioning rewrites the graph; what runs meanwhile is a copy of its nodes.
+        self._original = fx.GraphModule(graph, copy.deepcopy(graph.graph))
         self._parts = partition(graph)
         self._graph = self._parts.module
         self._names = [node.name for node in self._graph.graph.find_nodes(op="placeholder")]
@@ -55,7 +59,6 @@ class _Compiled:
         self._ready = threading.Event()
         self._thread = None
         self._failure = None
-        self._original = graph
         record(GraphReport(kind, self._parts))
 
     def boxed(self):

@@ -147,7 +147,7 @@ class Importer:
             target = getattr(target, part)
         if isinstance(target, torch.Tensor):
             if target.numel() > 16:
-                return self.graph.weight(node.target, target.detach(), node.name)
+                return self.graph.weight(node.target, target.detach().contiguous(), node.name)
             return self.graph.constant(target, node.name)
         return target  # a nested graph
 
@@ -336,7 +336,7 @@ def _argument(importer, node, weight):
         if tensor.numel() <= 16 and not isinstance(tensor, torch.nn.Parameter):
             importer.graph.hint = node.name
             return importer.graph.constant(tensor), None
-        return importer.graph.weight(key, tensor.detach(), node.name), None
+        return importer.graph.weight(key, tensor.detach().contiguous(), node.name), None
     try:
         if not isinstance(meta, torch.Tensor):  # a number, whose value is known to FX
             return (importer.size(meta) if meta is not None else None), None

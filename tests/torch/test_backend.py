@@ -1,0 +1,254 @@
+"""torch.compile(backend="tunec"): against eager, with what real programs do between the operators."""
+import copy
+import os
+import subprocess
+import sys
+import threading
+import time
+import unittest
+import unittest.mock
+
+import torch
+import tunec
+from torch import nn
+
+from tunec.torch.reports import explain
+
+OPTIONS = {"db": None}
+
+
+class Block(nn.Module):
+    """Some of everything: a product, a norm, an activation, a residual."""
+
+    def __init__(self, width=64):
+        super().__init__()
+        self.first = nn.Linear(width, 2 * width)
+        self.norm = nn.LayerNorm(2 * width)
+        self.second = nn.Linear(2 * width, width)
+
+    def forward(self, x):
+        return x + self.second(nn.functional.gelu(self.norm(self.first(x))))
+
+
+class Counter(nn.Module):
+    """Changes a buffer, and the tensor that it is given."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(4))
+
+    def forward(self, x):
+        self.total += x
+        x.mul_(2)
+        return self.total.sum() + x
+
+
+class Cache(nn.Module):
+    """Attention over a static cache, of which a step writes a row."""
+
+    def __init__(self, length=16, width=8):
+        super().__init__()
+        self.register_buffer("keys", torch.zeros(length, width))
+        self.product = nn.Linear(width, width)
+
+    def forward(self, x, position):
+        self.keys.index_copy_(0, position, self.product(x))
+        scores = x @ self.keys.T
+        return torch.softmax(scores, dim=-1) @ self.keys
+
+
+def compiled(function, **options):
+    return torch.compile(function, backend="tunec", options={**OPTIONS, **options})
+
+
+class Inference(unittest.TestCase):
+
+    def setUp(self):
+        torch.manual_seed(1)
+        torch._dynamo.reset()
+
+    def close(self, found, wanted, tolerance=1e-4):
+        torch.testing.assert_close(found, wanted, rtol=tolerance, atol=tolerance)
+
+    def test_is_found_without_importing_tunec(self):
+        program = ("import sys, torch; assert 'tunec' not in sys.modules\n"
+                   "f = torch.compile(lambda x: torch.relu(x) + 1, backend='tunec')\n"
+                   "print(f(torch.tensor([-1.0, 2.0])).tolist())")
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p))
+        ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True,
+                             text=True, check=False)
+        self.assertEqual(ran.stdout.strip(), "[1.0, 3.0]", ran.stderr)
+
+    def test_module(self):
+        model = Block().eval()
+        fast = compiled(model)
+        with torch.no_grad():
+            for _ in range(3):
+                x = torch.randn(5, 64)
+                self.close(fast(x), model(x))
+
+    def test_weights_that_change_are_seen(self):
+        model = Block().eval()
+        fast = compiled(model)
+        x = torch.randn(5, 64)
+        with torch.no_grad():
+            for change in range(5):
+                self.close(fast(x), model(x))
+                if change % 2:
+                    model.first.weight.mul_(1.5)
+                else:
+                    model.second.weight.data = torch.randn(64, 128)
+
+    def test_sizes_that_change_are_one_graph(self):
+        model = Block().eval()
+        torch._dynamo.utils.counters.clear()
+        fast = compiled(model)
+        with torch.no_grad():
+            for rows in (2, 3, 7, 4, 3, 9, 2, 31):
+                x = torch.randn(rows, 64)
+                self.close(fast(x), model(x))
+        self.assertLessEqual(torch._dynamo.utils.counters["stats"]["unique_graphs"], 2)
+
+    def test_buffers_and_inputs_that_are_written(self):
+        model, wanted = Counter(), Counter()
+        fast = compiled(model)
+        with torch.no_grad():
+            for _ in range(3):
+                x = torch.randn(4)
+                y = x.clone()
+                self.close(fast(x), wanted(y))
+                self.close(x, y)
+                self.close(model.total, wanted.total)
+
+    def test_static_cache(self):
+        model, wanted = Cache(), Cache()
+        wanted.load_state_dict(model.state_dict())
+        fast = compiled(model)
+        with torch.no_grad():
+            for step in range(6):
+                x, position = torch.randn(1, 8), torch.tensor([step])
+                self.close(fast(x, position), wanted(x, position))
+                self.close(model.keys, wanted.keys)
+
+    def test_what_tunec_cannot_do_stays_in_torch(self):
+        def function(x):
+            y = torch.relu(x) * 2
+            z = torch.linalg.inv(y @ y.T + torch.eye(4))
+            return z @ x, y.sum()
+
+        x = torch.randn(4, 6)
+        for found, wanted in zip(compiled(function)(x), function(x)):
+            self.close(found, wanted, 1e-3)
+        explanation = explain(function, x, options=OPTIONS)
+        self.assertEqual(len(explanation.graphs), 1)
+        self.assertGreaterEqual(explanation.graphs[0].compiled, 1)
+        self.assertIn("linalg_inv", str(explanation))
+
+    def test_graph_breaks_are_told(self):
+        def function(x):
+            y = torch.relu(x)
+            if y.sum() > 0:
+                return y + 1
+            return y - 1
+
+        explanation = explain(function, torch.ones(3), options=OPTIONS)
+        self.assertEqual(len(explanation.breaks), 1)
+        self.assertEqual(len(explanation.graphs), 2)
+
+    def test_outputs_that_are_inputs_views_and_numbers(self):
+        def function(x, n):
+            return x, x[1:], x.T, x + 1, n * 2, x.shape[0], None
+
+        x = torch.randn(3, 4)
+        found, wanted = compiled(function)(x, 3), function(x, 3)
+        for one, other in zip(found, wanted):
+            if isinstance(other, torch.Tensor):
+                self.close(one, other)
+                self.assertEqual(one.stride(), other.stride())
+            else:
+                self.assertEqual(one, other)
+        self.assertIs(found[0], x)
+        self.assertEqual(found[1].data_ptr(), x[1:].data_ptr())
+
+    def test_channels_last_goes_in_and_out(self):
+        model = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.ReLU()).eval()
+        model = model.to(memory_format=torch.channels_last)
+        x = torch.randn(2, 3, 10, 12).to(memory_format=torch.channels_last)
+        with torch.no_grad():
+            found, wanted = compiled(model)(x), model(x)
+        self.close(found, wanted)
+        self.assertEqual(found.stride(), wanted.stride())
+
+    def test_background_runs_eagerly_first(self):
+        model = Block().eval()
+        fast = compiled(model, background=True)
+        x = torch.randn(5, 64)
+        may_go_on = threading.Event()
+        runs = []
+
+        def slowly(*arguments, **options):
+            may_go_on.wait(60)
+            executable = tunec.compile(*arguments, **options)
+            return lambda *inputs, **more: runs.append(1) or executable(*inputs, **more)
+
+        with torch.no_grad(), unittest.mock.patch("tunec.torch.sized.compile_model", slowly):
+            wanted = model(x)
+            self.close(fast(x), wanted)  # or it would wait
+            self.assertEqual(runs, [])
+            may_go_on.set()
+            deadline = time.monotonic() + 60
+            while len(runs) < 2 and time.monotonic() < deadline:  # the first is the thread's own
+                self.close(fast(x), wanted)
+                time.sleep(0.02)
+            self.assertGreaterEqual(len(runs), 2)
+
+    def test_a_wrong_option_is_an_error(self):
+        with self.assertRaisesRegex(Exception, "unknown option 'trails'"):
+            torch.compile(lambda x: x * 2, backend="tunec", options={"trails": 1})(torch.ones(3))
+
+
+class Training(unittest.TestCase):
+
+    def setUp(self):
+        torch.manual_seed(2)
+        torch._dynamo.reset()
+
+    def test_gradients(self):
+        model = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+                              nn.Linear(8 * 16, 10))
+        wanted = copy.deepcopy(model)
+        fast = compiled(model)
+        x, labels = torch.randn(4, 3, 8, 8), torch.randint(10, (4,))
+        for network, run in ((model, fast), (wanted, wanted)):
+            nn.functional.cross_entropy(run(x), labels).backward()
+        for one, other in zip(model.parameters(), wanted.parameters()):
+            torch.testing.assert_close(one.grad, other.grad, rtol=1e-4, atol=1e-5)
+
+    def test_steps_of_an_optimizer(self):
+        model = Block(16)
+        wanted = copy.deepcopy(model)
+        fast = compiled(model)
+        for network, run in ((model, fast), (wanted, wanted)):
+            optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
+            torch.manual_seed(3)
+            for _ in range(4):
+                optimizer.zero_grad()
+                run(torch.randn(8, 16)).square().mean().backward()
+                optimizer.step()
+        for one, other in zip(model.parameters(), wanted.parameters()):
+            torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+
+    def test_batch_norm_keeps_its_statistics(self):
+        model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU())
+        wanted = copy.deepcopy(model)
+        fast = compiled(model)
+        for _ in range(2):
+            x = torch.randn(4, 3, 8, 8)
+            fast(x).sum().backward()
+            wanted(x).sum().backward()
+        torch.testing.assert_close(model[1].running_mean, wanted[1].running_mean)
+        torch.testing.assert_close(model[1].running_var, wanted[1].running_var)
+
+
+if __name__ == "__main__":
+    unittest.main()
