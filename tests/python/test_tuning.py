@@ -44,9 +44,11 @@ class Tuning(unittest.TestCase):
     def test_ctrl_c_ends_tuning_and_keeps_what_was_measured(self):
         program = textwrap.dedent(f"""
             import os
+            import signal
             import sys
             sys.path[:0] = {sys.path!r}
             import tunec
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background has none
             from models import PRODUCT
             def progress(p):
                 if p.measured > 0:
