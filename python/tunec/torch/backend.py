@@ -6,6 +6,7 @@ import torch
 from torch import fx
 from torch._dynamo.backends.common import aot_autograd
 from torch._guards import TracingContext
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from .decompose import aot_decompositions
 from .partitions import partition
@@ -50,7 +51,8 @@ class _Compiled:
         self._background = background
         # Partitioning rewrites the graph; what runs meanwhile is a copy of its nodes.
         self._original = fx.GraphModule(graph, copy.deepcopy(graph.graph))
-        self._parts = partition(graph)
+        with unset_fake_temporarily():  # constants are computed with
+            self._parts = partition(graph)
         self._graph = self._parts.module
         self._names = [node.name for node in self._graph.graph.find_nodes(op="placeholder")]
         self._static = [i for i in _static_places(kind) if not _is_changed(self._graph, self._names[i])]

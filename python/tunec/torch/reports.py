@@ -48,6 +48,11 @@ def record(report):
     _latest.append(report)
 
 
+def latest():
+    """The reports of the latest graphs, the oldest first."""
+    return list(_latest)
+
+
 def explain(function, *args, options=None, **kwargs):
     """Compiles and calls `function`, and says what became of it."""
     from torch._dynamo import explain as explain_breaks

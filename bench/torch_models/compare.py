@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Times models of torch compiled by tunec beside eager and Inductor, and says what of them was compiled.
+
+    compare.py [NAME...] [--rounds N] [--json FILE] [--trials N] [--backends eager,tunec,inductor]
+
+Without names: all of models.py. Each model runs in a process of its own, twice: cold, with empty caches, and warm,
+where the caches of the first run are there. In a process the backends take turns. Outputs are compared with the
+model in float64. A line a model; the table is that of docs/torch.md.
+"""
+import argparse
+import copy
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+THREADS = 2
+
+
+def tensors_of(result):
+    """The tensors of a result, whatever holds them."""
+    import torch
+    from torch.utils import _pytree as pytree
+    if hasattr(result, "to_tuple"):
+        result = result.to_tuple()
+    return [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+
+
+def relative_error(found, wanted):
+    """The largest difference of any output, over its largest element."""
+    worst = 0.0
+    for one, other in zip(found, wanted, strict=True):
+        if not other.is_floating_point() or other.numel() == 0:
+            continue
+        scale = other.abs().max().item() or 1.0
+        worst = max(worst, ((one.double() - other.double()).abs().max().item()) / scale)
+    return worst
+
+
+def reference(model, arguments):
+    """The outputs in float64."""
+    import torch
+    wide = {k: v.double() if isinstance(v, torch.Tensor) and v.is_floating_point() else v
+            for k, v in arguments.items()}
+    return tensors_of(copy.deepcopy(model).double()(**wide))
+
+
+def call_of(model, backend, trials):
+    """A function of the arguments."""
+    import torch
+    if backend == "eager":
+        return lambda arguments: model(**arguments)
+    options = {"trials": trials} if backend == "tunec" and trials else None
+    compiled = torch.compile(model, backend=backend, options=options)
+    return lambda arguments: compiled(**arguments)
+
+
+def measure(calls, arguments, rounds):
+    """Milliseconds of each, in turns: the medians of rounds, each the best of a few runs."""
+    times = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            best = float("inf")
+            for _ in range(5):
+                started = time.perf_counter()
+                call(arguments)
+                best = min(best, time.perf_counter() - started)
+            times[name].append(best * 1e3)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def what_became(reports):
+    """Parts and nodes of the graphs that tunec was given."""
+    left = {}
+    for report in reports:
+        for node in report.left:
+            left[f"{node.operator}: {node.reason}"] = left.get(f"{node.operator}: {node.reason}", 0) + 1
+    return {"graphs": len(reports), "parts": sum(report.compiled for report in reports), "left": left}
+
+
+def run_one(name, backends, rounds, trials):
+    """What a process does."""
+    import torch
+    sys.path.insert(0, str(HERE))
+    from models import MODELS
+    torch.set_num_threads(THREADS)
+    result = {"model": name, "first": {}, "errors": {}, "failed": {}}
+    model, arguments = MODELS[name]()
+    calls = {}
+    with torch.no_grad():
+        wanted = reference(model, arguments)
+        for backend in backends:
+            torch._dynamo.reset()
+            try:
+                call = call_of(model, backend, trials)
+                started = time.perf_counter()
+                found = tensors_of(call(arguments))
+                result["first"][backend] = time.perf_counter() - started
+                result["errors"][backend] = relative_error(found, wanted)
+                calls[backend] = call
+                if backend == "tunec":
+                    from tunec.torch.reports import latest
+                    result["tunec"] = what_became(latest())
+            except Exception as failure:  # of any of three compilers, in any way
+                result["failed"][backend] = f"{type(failure).__name__}: {str(failure)[:300]}"
+                result.setdefault("trace", {})[backend] = traceback.format_exc()[-2000:]
+        # Each compiled function keeps its code; resetting between them was for the first calls' times.
+        result["ms"] = measure(calls, arguments, rounds) if rounds else {}
+    return result
+
+
+def run_process(name, arguments, caches):
+    """One process; what it found, or how it ended."""
+    environment = dict(os.environ, XDG_CACHE_HOME=f"{caches}/cache", TORCHINDUCTOR_CACHE_DIR=f"{caches}/inductor",
+                       OMP_NUM_THREADS=str(THREADS))
+    command = [sys.executable, "-B", __file__, name, "--one", "--rounds", str(arguments.rounds), "--trials",
+               str(arguments.trials), "--backends", arguments.backends]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800)
+    for line in ran.stdout.splitlines():
+        if line.startswith("{"):
+            return json.loads(line)
+    return {"model": name, "failed": {"process": f"exit code {ran.returncode}: {ran.stderr[-300:]}"}}
+
+
+def show(cold, warm):
+    """A line."""
+    if "process" in cold.get("failed", {}):
+        return f"{cold['model']:20} {cold['failed']['process']}"
+    of = cold.get("tunec", {})
+    parts = [f"{cold['model']:20} graphs {of.get('graphs', '-')} parts {of.get('parts', '-')} "
+             f"left {sum(of.get('left', {}).values()) if of else '-'}"]
+    for backend in cold["first"]:
+        first = warm.get("first", {}).get(backend)
+        parts.append(f"{backend} {cold['ms'].get(backend, float('nan')):.2f} ms, first {cold['first'][backend]:.1f}"
+                     + (f"/{first:.1f}" if first is not None else "") + f" s, error {cold['errors'][backend]:.1e}")
+    parts += [f"{backend} FAILED {why[:100]}" for backend, why in cold["failed"].items()]
+    return " | ".join(parts)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--trials", type=int, default=0)
+    parser.add_argument("--backends", default="eager,tunec,inductor")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--no-warm", action="store_true")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        print(json.dumps(run_one(arguments.names[0], arguments.backends.split(","), arguments.rounds,
+                                 arguments.trials)))
+        return
+    sys.path.insert(0, str(HERE))
+    from models import MODELS
+    results = []
+    for name in arguments.names or MODELS:
+        with tempfile.TemporaryDirectory() as caches:
+            cold = run_process(name, arguments, caches)
+            warm = {} if arguments.no_warm else run_process(name, arguments, caches)
+        results.append({"cold": cold, "warm": warm})
+        print(show(cold, warm), flush=True)
+        if arguments.json:
+            arguments.json.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
