@@ -1,0 +1,33 @@
+"""The code of a page of docs/, as a reader would run it: from top to bottom, in one interpreter."""
+import os
+import re
+import tempfile
+import textwrap
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def blocks_of(text):
+    """The indented blocks of Markdown: those of four spaces, and of six within a list."""
+    found, block = [], []
+    for line in text.splitlines() + ["end"]:
+        if line.startswith("    ") or (block and not line.strip()):
+            block.append(line)
+        elif block:
+            found.append(textwrap.dedent("\n".join(block)) + "\n")
+            block = []
+    return [one for one in found if not re.match(r"- |\d", one)]
+
+
+def run_page(name):
+    """Runs the page in a folder that is gone afterwards. Raises what the code raises."""
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            names = {"__name__": name}
+            for block in blocks_of((DOCS / name).read_text()):
+                exec(compile(block, name, "exec"), names)
+        finally:
+            os.chdir(here)

@@ -1,0 +1,18 @@
+"""docs/python.md is true."""
+import unittest
+
+from documented import blocks_of, run_page
+
+
+class Documented(unittest.TestCase):
+
+    def test_blocks(self):
+        text = "Text\n\n    a = 1\n\n    b = a\n\n- item\n  more\n\n      c = 2\n\nEnd\n"
+        self.assertEqual(blocks_of(text), ["a = 1\n\nb = a\n\n", "c = 2\n\n"])
+
+    def test_python(self):
+        run_page("python.md")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,17 @@
+"""docs/torch.md is true."""
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "python"))
+from documented import run_page  # noqa: E402
+
+
+class Documented(unittest.TestCase):
+
+    def test_torch(self):
+        run_page("torch.md")
+
+
+if __name__ == "__main__":
+    unittest.main()
