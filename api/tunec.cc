@@ -17,6 +17,7 @@
 #include "compiler/compiler.h"
 #include "compiler/report_json.h"
 #include "ir/allocate_array.h"
+#include "support/processors.h"
 
 using tunec::ErrorCode;
 using tunec::Result;
@@ -432,6 +433,15 @@ const char* tunec_report_json(const tunec_executable* executable) {
 }
 
 const char* tunec_error_message(void) { return tunec::latest_error_text; }
+
+int tunec_num_processors(void) {
+  int count = 1;
+  tunec::Guarded([&]() -> Status {
+    count = tunec::UsableProcessors();
+    return {};
+  });
+  return count;
+}
 
 const char* tunec_version(void) { return TUNEC_VERSION; }
 

@@ -83,5 +83,6 @@ NB_MODULE(_native, module) {
   DefineProgress(module);
   DefineExecutable(module);
   DefineCompile(module);
+  module.def("processors", [] { return tunec_num_processors(); });
   module.def("version", [] { return tunec_version(); });
 }

@@ -12,7 +12,13 @@ from ._errors import (Cancelled, CopyWarning, DeviceError, Error, InputOutputErr
 
 __all__ = ["Cancelled", "CopyWarning", "DeviceError", "Error", "Executable", "InputOutputError",
            "InvalidArgument", "NotFound", "ParseError", "Progress", "ResourceLimit", "TensorSpec",
-           "Unsupported", "compile", "version"]
+           "Unsupported", "compile", "processors", "version"]
+
+
+def processors():
+    """How many threads of this process can run at once, as its affinity and its container allow."""
+    from ._compile import _native
+    return _native().processors()
 
 
 def version():

@@ -72,6 +72,7 @@ static int is_right(const struct tiny_run* run, const float* a) {
 static void test_interface(void) {
   CHECK(strcmp(tunec_error_message(), "") == 0);
   CHECK(strchr(tunec_version(), '.') != NULL);
+  CHECK(tunec_num_processors() >= 1);
   tunec_executable* model = compile(tiny);
   CHECK(tunec_num_inputs(model) == 3 && tunec_num_outputs(model) == 2);
   CHECK(strcmp(tunec_input_name(model, 0), "a") == 0);

@@ -1,4 +1,5 @@
 """The package tunec over NumPy: what goes in, what comes out, what is refused."""
+import os
 import threading
 import unittest
 import warnings
@@ -42,6 +43,10 @@ class Runs(unittest.TestCase):
         model = scaled()
         np.testing.assert_array_equal(model(self.x), self.expected)
         np.testing.assert_array_equal(model(x=self.x), self.expected)
+
+    def test_threads_are_those_that_can_run(self):
+        self.assertEqual(scaled().report["threads"], tunec.processors())
+        self.assertLessEqual(tunec.processors(), len(os.sched_getaffinity(0)))
 
     def test_says_what_it_takes(self):
         model = scaled()

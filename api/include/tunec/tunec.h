@@ -293,6 +293,9 @@ TUNEC_API const char* tunec_report_json(const tunec_executable* executable);
 /* What went wrong in this thread's latest call that failed; "" before any did. Lives until this
  * thread's next failure. */
 TUNEC_API const char* tunec_error_message(void);
+/* How many threads of this process can run at once: the processors that its affinity allows, or
+ * fewer where a container limits its share of time. What "threads": 0 comes to. At least 1. */
+TUNEC_API int tunec_num_processors(void);
 /* "0.1.0" */
 TUNEC_API const char* tunec_version(void);
 

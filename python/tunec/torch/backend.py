@@ -11,7 +11,7 @@ from torch._subclasses.fake_tensor import unset_fake_temporarily
 from .decompose import aot_decompositions
 from .partitions import partition
 from .reports import GraphReport, record
-from .sized import SizedGraph
+from .sized import SizedGraph, with_defaults
 
 # Weights that changed this often are no weights: from then on they are inputs.
 MOST_CHANGES = 2
@@ -22,8 +22,7 @@ def tunec(module, example_inputs, *, options=None, mode=None):
 
     background  True: run in torch until the code is ready, which a thread compiles (default: False)
     """
-    options = dict(options or {})
-    options.setdefault("threads", torch.get_num_threads())
+    options = with_defaults(options or {})
     background = options.pop("background", False)
 
     def compiler(kind):

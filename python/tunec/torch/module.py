@@ -6,7 +6,7 @@ from torch.utils import _pytree as pytree
 from .._errors import InvalidArgument
 from .decompose import export_decompositions
 from .program import mutations_of, weights_of
-from .sized import SizedGraph
+from .sized import SizedGraph, with_defaults
 
 
 def load_program(path):
@@ -38,13 +38,12 @@ class CompiledModule:
     """
 
     def __init__(self, program, options):
-        options.setdefault("threads", torch.get_num_threads())
         self._example = program.example_inputs
         program = program.run_decompositions(export_decompositions())
         self._signature = program.graph_signature
         self._in_spec, self._out_spec = program.call_spec.in_spec, program.call_spec.out_spec
         mutated = mutations_of(program)
-        self._graph = SizedGraph(program.graph_module, weights_of(program), mutated, options)
+        self._graph = SizedGraph(program.graph_module, weights_of(program), mutated, with_defaults(options))
         self.buffers = _changing_buffers(program, mutated)
 
     def prepare(self):

@@ -5,11 +5,19 @@ from collections import OrderedDict
 import sympy
 import torch
 
+from .. import processors
 from .._compile import compile as compile_model
 from .importer import Fixed, import_graph
 
 # Executables of one graph that are kept. The one that was used longest ago goes first.
 MOST_EXECUTABLES = 24
+
+
+def with_defaults(options):
+    """The options for graphs of torch: its threads, as far as a container lets them run, and one
+    pool for all graphs, for they run one after the other."""
+    threads = min(torch.get_num_threads(), processors())
+    return {"threads": threads, "share_threads": True, **options}
 
 
 class SizedGraph:
