@@ -67,8 +67,9 @@ def baddbmm(call, addend, a, b, beta=1, alpha=1):
 def linear(call, x, weight, bias=None):
     if weight.rank == 1:
         y = matmul(x, weight)
-    elif x.rank == 2:
+        return y if bias is None else y + bias
+    if x.rank == 2:
         y = matmul(x, weight, transpose_b=True)
-    else:
-        y = matmul(x, weight.swap(0, 1))
-    return y if bias is None else y + bias
+        return y if bias is None else y + bias
+    y = matmul(x, weight.swap(0, 1))
+    return y if bias is None else bias + y
