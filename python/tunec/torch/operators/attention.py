@@ -84,7 +84,7 @@ def _log_sums(q, k, mask, causal, scale):
 def flash_attention_for_cpu(call, q, k, v, dropout=0.0, causal=False, mask=None, scale=None):
     _no_dropout(dropout)
     y = attention(call, q, k, v, mask, causal, scale)
-    return y, _log_sums(q, k, mask, causal, _scale(q, scale))
+    return y, _log_sums(q, k, mask, causal, _scale(q, scale)).cast(call.element(1))
 
 
 @handles("_scaled_dot_product_flash_attention.default",
