@@ -52,10 +52,12 @@ def handles(*names):
 
 
 def overload_name(target):
-    """"add.Tensor" of torch.ops.aten.add.Tensor; None of what is no operator of ATen."""
-    if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten":
+    """"add.Tensor" of torch.ops.aten.add.Tensor, "space::f.default" of other namespaces; None of what
+    is no operator."""
+    if not isinstance(target, torch._ops.OpOverload):
         return None
-    return str(target).removeprefix("aten.")
+    name = str(target).removeprefix(f"{target.namespace}.")
+    return name if target.namespace == "aten" else f"{target.namespace}::{name}"
 
 
 def handler_of(target):
