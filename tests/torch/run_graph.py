@@ -10,6 +10,7 @@ import tempfile
 
 import torch
 
+from tunec.torch.element_types import torch_dtype
 from tunec.torch.safetensors import write_safetensors
 
 _ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -57,21 +58,15 @@ def _described(tensor):
     return _Tensor(tensor.data_ptr(), _Device(1, 0), tensor.dim(), dtype, shape, None, 0)
 
 
-class CompiledGraph:
-    """An ImportedGraph, compiled. Its outputs are those of the text, mutations among them."""
+class CompiledFile:
+    """A model file, compiled."""
 
-    def __init__(self, graph, **options):
-        self.graph = graph
-        self._library = _library()
+    def __init__(self, path, **options):
         self._executable = ctypes.c_void_p()
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "model.graph"
-            path.write_text(graph.text)
-            if graph.weights:
-                write_safetensors(path.with_suffix(".safetensors"), graph.weights)
-            text = json.dumps({"db": None, "threads": 2} | options)
-            self._check(self._library.tunec_compile(str(path).encode(), text.encode(),
-                                                    ctypes.byref(self._executable)))
+        self._library = _library()
+        text = json.dumps({"db": None, "threads": 2} | options)
+        self._check(self._library.tunec_compile(str(path).encode(), text.encode(),
+                                                ctypes.byref(self._executable)))
 
     def _check(self, status):
         if status != 0:
@@ -84,11 +79,10 @@ class CompiledGraph:
     def report(self):
         return json.loads(self._library.tunec_report_json(self._executable))
 
-    def __call__(self, *inputs):
-        from tunec.torch.element_types import torch_dtype
+    def __call__(self, inputs, types):
+        """The outputs, of these types: pairs of a dtype and a shape."""
         given = [x.detach().contiguous() for x in inputs]
-        made = [torch.empty(port.shape, dtype=torch_dtype(port.element))
-                for port in self.graph.outputs]
+        made = [torch.empty(shape, dtype=dtype) for dtype, shape in types]
         lists = []
         for tensors in (given, made):
             described = [_described(t) for t in tensors]
@@ -96,3 +90,23 @@ class CompiledGraph:
                 *(ctypes.pointer(d) for d in described)))
         self._check(self._library.tunec_run(self._executable, *lists))
         return made
+
+
+class CompiledGraph:
+    """An ImportedGraph, compiled. Its outputs are those of the text, mutations among them."""
+
+    def __init__(self, graph, **options):
+        self.graph = graph
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "model.graph"
+            path.write_text(graph.text)
+            if graph.weights:
+                write_safetensors(path.with_suffix(".safetensors"), graph.weights)
+            self._file = CompiledFile(path, **options)
+
+    def report(self):
+        return self._file.report()
+
+    def __call__(self, *inputs):
+        types = [(torch_dtype(port.element), port.shape) for port in self.graph.outputs]
+        return self._file(inputs, types)

@@ -6,7 +6,7 @@ import torch
 from .element_types import element_type, is_float, torch_dtype
 from .errors import Refused
 from .graph_text import Constant, Input, Operation, Weight, write_graph
-from .infer import broadcast, infer
+from .infer import BOOLEAN, broadcast, infer
 
 _MOST_INLINE = 64  # elements of a constant that is written into the text
 
@@ -172,6 +172,8 @@ class GraphBuilder:
 
     def emit(self, op, *operands, **attributes):
         """The result of an operator. Raises ValueError where the shapes do not fit."""
+        if op not in BOOLEAN and operands and operands[0].element == "bool":
+            raise Refused(f"{op} of booleans")
         shapes = [None if x is None else x.shape for x in operands]
         elements = [None if x is None else x.element for x in operands]
         element, shape = infer(op, elements, shapes, attributes)

@@ -6,6 +6,7 @@ results. What it cannot do it refuses by raising Refused.
 """
 import torch
 
+from .element_types import element_type
 from .errors import Refused
 
 _HANDLERS = {}  # by the name without its namespace: "add.Tensor"
@@ -23,20 +24,21 @@ class Call:
     def name(self):
         return self.target._schema.name.split("::")[-1]
 
-    def element(self):
-        """The element type of the (first) result."""
-        from .element_types import element_type
-        result = self.result[0] if isinstance(self.result, (tuple, list)) else self.result
-        element = element_type(result.dtype)
+    def _result(self, index):
+        several = isinstance(self.result, (tuple, list))
+        return self.result[index] if several else self.result
+
+    def element(self, index=0):
+        """The element type of a result."""
+        dtype = self._result(index).dtype
+        element = element_type(dtype)
         if element is None:
-            raise Refused(f"results of {result.dtype}")
+            raise Refused(f"results of {dtype}")
         return element
 
     def shape(self, index=0):
         """The shape of a result."""
-        several = isinstance(self.result, (tuple, list))
-        result = self.result[index] if several else self.result
-        return tuple(int(size) for size in result.shape)
+        return tuple(self._result(index).shape)
 
 
 def handles(*names):
@@ -50,10 +52,12 @@ def handles(*names):
 
 
 def overload_name(target):
-    """"add.Tensor" of torch.ops.aten.add.Tensor; None of what is no operator of ATen."""
-    if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten":
+    """"add.Tensor" of torch.ops.aten.add.Tensor, "space::f.default" of other namespaces; None of what
+    is no operator."""
+    if not isinstance(target, torch._ops.OpOverload):
         return None
-    return str(target).removeprefix("aten.")
+    name = str(target).removeprefix(f"{target.namespace}.")
+    return name if target.namespace == "aten" else f"{target.namespace}::{name}"
 
 
 def handler_of(target):

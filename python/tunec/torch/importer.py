@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import torch
 from torch import fx
+from torch.utils import _pytree as pytree
 
 from . import operators  # noqa: F401  registers the handlers
 from .builder import GraphBuilder, Value
@@ -242,6 +243,8 @@ def _of_sizes(target, args):
         return dense_strides(args[0].shape)[args[1]]
     if name == "sym_storage_offset":
         return 0
+    if name == "sym_is_contiguous":
+        return True
     return None
 
 
@@ -300,9 +303,8 @@ def _import(module, weights, sizes, mutated, name):
     results = importer.run(module, arguments)
     if importer.unsupported:
         return None, importer.unsupported
-    results = list(results) if isinstance(results, (tuple, list)) else [results]
-    nodes = output_node.args[0]
-    nodes = list(nodes) if isinstance(nodes, (tuple, list)) else [nodes]
+    results = pytree.tree_leaves(results)
+    nodes = pytree.tree_leaves(output_node.args[0])
     mutated = list(mutated) + [None] * (len(results) - len(mutated))
     graph = ImportedGraph("", importer.graph.weights, inputs, [], [])
     named = []

@@ -1,5 +1,6 @@
 """Scaled dot-product attention, as the operator `attention`."""
 import math
+import struct
 
 from ..builder import Value
 from ..errors import Refused
@@ -23,12 +24,22 @@ def _batched(q, k, v):
     return tuple(x.expand((*whole, *x.shape[heads + 1:])) for x in (q, k, v))
 
 
+def _scale(q, scale):
+    """The factor of the scores. torch's own formula multiplies queries and keys by its root, and so
+    does its export to ONNX: the square of float32's root is what both come to, so either way leads to
+    the same kernels."""
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
+    if q.element != "f32" or scale <= 0:
+        return scale
+    root = struct.unpack("f", struct.pack("f", math.sqrt(scale)))[0]
+    return root * root
+
+
 def attention(call, q, k, v, mask, causal, scale):
     q, k, v = _batched(q, k, v)
     if q.shape[-1] == 0:
         raise Refused("heads of size 0")
-    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
-    attributes = {"scale": scale}
+    attributes = {"scale": _scale(q, scale)}
     operands = [q, k, v]
     if causal:
         attributes["causal"] = 1
@@ -73,8 +84,7 @@ def _log_sums(q, k, mask, causal, scale):
 def flash_attention_for_cpu(call, q, k, v, dropout=0.0, causal=False, mask=None, scale=None):
     _no_dropout(dropout)
     y = attention(call, q, k, v, mask, causal, scale)
-    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
-    return y, _log_sums(q, k, mask, causal, factor)
+    return y, _log_sums(q, k, mask, causal, _scale(q, scale)).cast(call.element(1))
 
 
 @handles("_scaled_dot_product_flash_attention.default",

@@ -25,3 +25,50 @@ def convolution(call, x, weight, bias, stride, padding, dilation, transposed, ou
         return call.graph.emit("conv", *operands, **attributes)
     attributes["output_padding"] = _each(output_padding, count)
     return call.graph.emit("conv_transpose", *operands, **attributes)
+
+
+def _gradient_of_input(gradient, x, weight, window):
+    """The other direction: windows are spread where they were gathered."""
+    strides, pads, dilations, groups = window
+    extra = [size - ((out - 1) * s - 2 * p + d * (k - 1) + 1) for size, out, k, s, p, d in
+             zip(x.shape[2:], gradient.shape[2:], weight.shape[2:], strides, pads, dilations)]
+    return x.graph.emit("conv_transpose", gradient, weight, strides=strides, pads=pads * 2,
+                        dilations=dilations, group=groups, output_padding=extra)
+
+
+def _gradient_of_weight(x, gradient, kernel, window):
+    """A convolution of x with the gradient as its filter, batches being the channels of both:
+    strides and dilations change places."""
+    strides, pads, dilations, groups = window
+    batch, channels, *sizes = x.shape
+    inner = channels // groups
+    apart = x.reshape((batch, groups, inner, *sizes))
+    turned = apart.transpose([2, 1, 0, *range(3, apart.rank)]).reshape(
+        (inner, groups * batch, *sizes))
+    y = x.graph.emit("conv", turned, gradient.swap(0, 1), strides=dilations, pads=pads * 2,
+                     dilations=strides, group=groups)
+    for i, size in enumerate(kernel):  # where strides did not come out even
+        y = y.slice(2 + i, 0, size)
+    return y.swap(0, 1)
+
+
+@handles("convolution_backward.default")
+def convolution_backward(call, gradient, x, weight, bias_sizes, stride, padding, dilation,
+                         transposed, output_padding, groups, wanted):
+    count = weight.rank - 2
+    if min(x.count, weight.count, gradient.count) == 0 or count not in (1, 2, 3):
+        raise Refused("operands without elements, or of other than 1 to 3 spatial axes")
+    window = (_each(stride, count), _each(padding, count), _each(dilation, count), groups)
+    strides, pads, dilations, _ = window
+    of_input = of_weight = of_bias = None
+    if wanted[0] and transposed:
+        of_input = call.graph.emit("conv", gradient, weight, strides=strides, pads=pads * 2,
+                                   dilations=dilations, group=groups)
+    elif wanted[0]:
+        of_input = _gradient_of_input(gradient, x, weight, window)
+    if wanted[1]:
+        pair = (gradient, x) if transposed else (x, gradient)
+        of_weight = _gradient_of_weight(*pair, weight.shape[2:], window)
+    if wanted[2]:
+        of_bias = gradient.reduce("sum", [0, *range(2, gradient.rank)])
+    return of_input, of_weight, of_bias

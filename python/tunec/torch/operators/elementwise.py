@@ -81,10 +81,10 @@ def log1p(call, x):
 @handles("add.Tensor", "add.Scalar", "sub.Tensor", "sub.Scalar")
 def add(call, a, b, alpha=1):
     a, b = in_result_type(call, a, b)
+    if a.element == "bool":
+        return a | (b & bool(alpha))
     if alpha != 1:
         b = b * alpha
-    if a.element == "bool":
-        return a | b
     return a + b if call.name == "add" else a - b
 
 
@@ -136,6 +136,8 @@ def clamp(call, x, least=None, most=None):
         named = {"min": least, "max": most}
         given = {k: float(v) for k, v in named.items() if v is not None}
         return x.unary("clip", **given)
+    if x.element == "bool":
+        raise Refused("bounds of booleans")
     if least is not None:
         x = x.max(as_value(call, least, x.element))
     return x if most is None else x.min(as_value(call, most, x.element))

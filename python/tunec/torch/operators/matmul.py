@@ -5,6 +5,7 @@ which the compiler does once. That is how the export to ONNX writes both, so eit
 same kernels.
 """
 from ..builder import Value
+from ..errors import Refused
 from ..handler_table import handles
 
 
@@ -67,8 +68,24 @@ def baddbmm(call, addend, a, b, beta=1, alpha=1):
 def linear(call, x, weight, bias=None):
     if weight.rank == 1:
         y = matmul(x, weight)
-    elif x.rank == 2:
+        return y if bias is None else y + bias
+    if x.rank == 2:
         y = matmul(x, weight, transpose_b=True)
-    else:
-        y = matmul(x, weight.swap(0, 1))
-    return y if bias is None else y + bias
+        return y if bias is None else y + bias
+    y = matmul(x, weight.swap(0, 1))
+    return y if bias is None else bias + y
+
+
+@handles("_grouped_mm.default", "transformers::grouped_mm_fallback.default")
+def grouped_mm(call, rows, weights, ends=None, *_):
+    """Rows that lie group by group, each group times its own matrix: mixtures of experts. Each row is
+    multiplied by all matrices, and takes the product of its own; `ends` is where groups end."""
+    if rows.rank != 2 or weights.rank != 3 or ends is None:
+        raise Refused("groups other than of rows")
+    g = call.graph
+    number, groups = g.iota(rows.shape[0]), weights.shape[0]
+    before = number.unsqueeze(1).compare("ge", ends.cast("i64"))
+    group = before.cast("i64").reduce("sum", [1])
+    products = matmul(rows.unsqueeze(0), weights)  # [groups, rows, out]
+    own = group.compare("eq", g.iota(groups).unsqueeze(1)).unsqueeze(-1)
+    return g.where(own, products, 0).reduce("sum", [0])

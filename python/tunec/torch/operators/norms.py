@@ -1,5 +1,8 @@
 """Normalisations and softmax. Where torch returns moments beside the result, they are computed apart
 and are gone again where nobody uses them."""
+import torch
+
+from ..element_types import torch_dtype
 from ..errors import Refused
 from ..handler_table import handles
 from .promotion import widened
@@ -33,22 +36,22 @@ def layer_norm(call, x, normalized_shape, weight=None, bias=None, epsilon=1e-5, 
 def native_layer_norm(call, x, normalized_shape, weight, bias, epsilon):
     y = layer_norm(call, x, normalized_shape, weight, bias, epsilon)
     axes = range(x.rank - len(normalized_shape), x.rank)
-    return (y, *_moments(x, axes, epsilon))
+    moments = _moments(x, axes, epsilon)
+    return (y, *(m.cast(call.element(1)) for m in moments))
 
 
 @handles("rms_norm.default", "_fused_rms_norm.default")
 def rms_norm(call, x, normalized_shape, weight=None, epsilon=None):
     axes = range(x.rank - len(normalized_shape), x.rank)
     if epsilon is None:  # torch's default is the type's
-        import torch
-        from ..element_types import torch_dtype
         epsilon = torch.finfo(torch_dtype(widened(x).element)).eps
     scale = _scale_of(x, weight, normalized_shape)
     y = call.graph.emit("rms_norm", x, scale, axis=axes[0], epsilon=float(epsilon))
     if call.name == "rms_norm":
         return y
     wide = widened(x)
-    return y, ((wide * wide).reduce("mean", axes, True) + epsilon).unary("rsqrt")
+    inverse = ((wide * wide).reduce("mean", axes, True) + epsilon).unary("rsqrt")
+    return y, inverse.cast(call.element(1))
 
 
 def _channel_operand(x, value, default):
@@ -82,7 +85,7 @@ def native_batch_norm(call, x, weight, bias, mean, variance, training, momentum,
         functional = call.name.endswith("functional")
         return (*results, mean, variance) if functional else results
     y, batch_mean, inverse, spread, count = _trained(x, weight, bias, epsilon)
-    results = (y, batch_mean, inverse)
+    results = (y, batch_mean.cast(call.element(1)), inverse.cast(call.element(2)))
     if not call.name.endswith("functional"):
         if mean is not None:
             raise Refused("running moments that change in place")
@@ -98,7 +101,8 @@ def _moved(running, now, momentum):
 
 @handles("_native_batch_norm_legit.no_stats")
 def batch_norm_without_moments(call, x, weight, bias, training, momentum, epsilon):
-    return _trained(x, weight, bias, epsilon)[:3]
+    y, mean, inverse, *_ = _trained(x, weight, bias, epsilon)
+    return y, mean.cast(call.element(1)), inverse.cast(call.element(2))
 
 
 def _trained(x, weight, bias, epsilon):
@@ -136,7 +140,7 @@ def native_group_norm(call, x, weight, bias, batch, channels, inner, groups, eps
     y = _grouped(call, x, groups, weight, bias, epsilon)
     apart = x.reshape((batch, groups, channels // groups * inner))
     mean, inverse = (m.reshape((batch, groups)) for m in _moments(apart, [2], epsilon))
-    return y, mean.cast(x.element), inverse.cast(x.element)
+    return y, mean.cast(call.element(1)), inverse.cast(call.element(2))
 
 
 @handles("_softmax.default", "_log_softmax.default", "softmax.int", "log_softmax.int")

@@ -172,17 +172,62 @@ def adaptive_avg_pool(call, x, output_size):
     return _unbatched(_by_matrices(x, wanted), alone)
 
 
+def _adaptive_weights(size, out):
+    """[out, size]: what each element counts in each window's average."""
+    weights = torch.zeros(out, size, dtype=torch.float64)
+    for j in range(out):
+        begin, end = j * size // out, -(-(j + 1) * size // out)
+        weights[j, begin:end] = 1 / (end - begin)
+    return weights
+
+
+def _through(x, matrices):
+    """Each spatial axis through its matrix."""
+    if not x.is_float:
+        raise Refused(f"averages of {x.element}")
+    element, y = x.element, widened(x)
+    for i, matrix in enumerate(matrices):
+        y = through_matrix(y, 2 + i, matrix.to(torch_dtype(y.element)))
+    return y.cast(element)
+
+
 def _by_matrices(x, wanted):
     """Windows of different sizes: each axis through a matrix of their weights."""
-    element, y = x.element, widened(x)
-    for i, out in enumerate(wanted):
-        size = x.shape[2 + i]
-        weights = torch.zeros(out, size, dtype=torch_dtype(y.element))
-        for j in range(out):
-            begin, end = j * size // out, -(-(j + 1) * size // out)
-            weights[j, begin:end] = 1 / (end - begin)
-        y = through_matrix(y, 2 + i, weights)
-    return y.cast(element)
+    return _through(x, [_adaptive_weights(x.shape[2 + i], out) for i, out in enumerate(wanted)])
+
+
+@handles("_adaptive_avg_pool2d_backward.default")
+def adaptive_avg_pool_backward(call, gradient, x):
+    gradient, alone = _batched(gradient, 2)
+    sizes = x.shape[-2:]
+    matrices = [_adaptive_weights(size, gradient.shape[2 + i]).T for i, size in enumerate(sizes)]
+    return _unbatched(_through(gradient, matrices), alone)
+
+
+def _average_weights(window, i, counted):
+    """[out, size] of one axis, as in _average."""
+    size, out = window.sizes[i], window.outputs()[i]
+    weights = torch.zeros(out, size, dtype=torch.float64)
+    for j in range(out):
+        begin = j * window.strides[i] - window.pads[i]
+        end = min(begin + window.kernel[i], size + window.pads[i])
+        inside = range(max(begin, 0), min(end, size))
+        count = {"all": window.kernel[i], "given": end - begin, "none": len(inside)}[counted]
+        weights[j, inside.start:inside.stop] = 1 / count
+    return weights
+
+
+@handles("avg_pool2d_backward.default")
+def avg_pool_backward(call, gradient, x, kernel, stride, padding, ceil_mode, count_include_pad,
+                      divisor_override):
+    gradient, alone = _batched(gradient, 2)
+    window = Window(x.shape[-2:], kernel, list(stride), padding, 1, ceil_mode)
+    counted = "given" if count_include_pad else "none"
+    if divisor_override is not None:
+        counted = "all"
+        gradient = gradient * (math.prod(window.kernel) / divisor_override)
+    matrices = [_average_weights(window, i, counted).T for i in range(2)]
+    return _unbatched(_through(gradient, matrices), alone)
 
 
 def through_matrix(x, axis, matrix):

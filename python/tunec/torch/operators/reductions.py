@@ -180,3 +180,16 @@ def cumprod(call, x, dim, dtype=None):
     for i in range(1, x.shape[axis]):
         products.append(products[-1] * x.slice(axis, i, i + 1))
     return call.graph.concat(products, axis)
+
+
+@handles("histc.default")
+def histc(call, x, bins=100, least=0, most=0):
+    """How many elements lie in each of `bins` equal parts of a range, its end being in the last."""
+    if least == most:
+        raise Refused("a range that is that of the values")
+    g = call.graph
+    wide = x.cast("f64").reshape((x.count, 1))
+    number = ((wide - least) * (bins / (most - least))).unary("floor")
+    inside = wide.compare("ge", least) & wide.compare("le", most)
+    hits = number.min(bins - 1).compare("eq", g.iota(bins, "f64")) & inside
+    return hits.cast("i64").reduce("sum", [0]).cast(call.element())

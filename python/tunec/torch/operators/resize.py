@@ -19,6 +19,8 @@ def _resized(call, x, size, factors, mode, align_corners):
         size = call.shape()[2:]
     if x.count == 0 or 0 in size:
         raise Refused("images without elements")
+    if mode != "nearest" and not x.is_float:
+        raise Refused(f"{mode} interpolation of {x.element}")
     sizes, scales = _target(x, size, factors)
     attributes = {"shape": sizes, "mode": mode}
     if mode == "nearest":

@@ -1,0 +1,107 @@
+"""python -m tunec.torch MODEL.pt2 -o MODEL.graph
+
+Writes an exported program as a .graph, its weights in the .safetensors beside it. A TorchScript file
+goes through torch's own converter and needs its inputs: --input "f32[1, 3, 224, 224]" for each.
+"""
+import argparse
+import pathlib
+import re
+import sys
+import zipfile
+
+import torch
+
+from .element_types import element_type, torch_dtype
+from .errors import UnsupportedOperator
+from .program import import_program
+from .safetensors import write_safetensors
+
+
+class _Mistake(Exception):
+    """Something that the user can put right."""
+
+
+def _example(text):
+    """A tensor of a type as the text form writes it."""
+    found = re.fullmatch(r"\s*(\w+)\s*\[\s*([\d\s,]*)\]\s*", text)
+    names = {element_type(dtype) for dtype in (getattr(torch, n) for n in dir(torch))
+             if isinstance(dtype, torch.dtype)} - {None}
+    if not found or found[1] not in names:
+        raise _Mistake(f"the input {text!r}, wanted a type such as f32[1, 3, 224, 224]")
+    shape = [int(size) for size in found[2].split(",") if size.strip()]
+    dtype = torch_dtype(found[1])
+    return torch.randn(shape).to(dtype) if dtype.is_floating_point else torch.zeros(shape, dtype=dtype)
+
+
+def _sizes(texts):
+    """SYMBOL=SIZE of each."""
+    sizes = {}
+    for text in texts:
+        name, _, size = text.partition("=")
+        if not size.isdigit():
+            raise _Mistake(f"the size {text!r}, wanted SYMBOL=SIZE")
+        sizes[name] = int(size)
+    return sizes
+
+
+def _is_torchscript(path):
+    with zipfile.ZipFile(path) as archive:
+        return any("/code/" in name for name in archive.namelist())
+
+
+def _from_torchscript(path, inputs):
+    """torch deprecates TorchScript since 2.11, but still has a converter."""
+    try:
+        from torch._export.converter import TS2EPConverter
+    except ImportError:
+        raise _Mistake(f"{path} is TorchScript, for which torch {torch.__version__} has no "
+                       "converter: export the module by torch.export instead") from None
+    if not inputs:
+        raise _Mistake(f"{path} is TorchScript, which does not say its inputs: give each by --input")
+    module = torch.jit.load(path, map_location="cpu").eval()
+    return TS2EPConverter(module, tuple(_example(text) for text in inputs)).convert()
+
+
+def _load(path, inputs):
+    if not zipfile.is_zipfile(path):
+        raise _Mistake(f"{path} is no exported program: no such archive")
+    return _from_torchscript(path, inputs) if _is_torchscript(path) else torch.export.load(path)
+
+
+def _parse(arguments):
+    parser = argparse.ArgumentParser(prog="python -m tunec.torch", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=pathlib.Path, help="a .pt2 of torch.export.save")
+    parser.add_argument("-o", "--output", type=pathlib.Path, help="the .graph to write")
+    parser.add_argument("--input", action="append", default=[], metavar="TYPE",
+                        help="an input of a TorchScript file, such as f32[1, 3]; may be repeated")
+    parser.add_argument("--size", action="append", default=[], metavar="SYMBOL=N",
+                        help="a size that the program leaves open; may be repeated")
+    return parser.parse_args(arguments)
+
+
+def _convert(options):
+    output = options.output or options.model.with_suffix(".graph")
+    graph = import_program(_load(options.model, options.input), sizes=_sizes(options.size),
+                           name=options.model.stem)
+    if graph.weights:
+        write_safetensors(output.with_suffix(".safetensors"), graph.weights)
+    output.write_text(graph.text, encoding="utf-8")
+    print(f"{output}: {len(graph.inputs)} inputs, {len(graph.outputs)} outputs, "
+          f"{len(graph.weights)} weights")
+    for name, target in graph.mutations.items():
+        print(f"  the output {name} replaces {target}")
+
+
+def main(arguments=None):
+    options = _parse(arguments)
+    try:
+        _convert(options)
+    except (UnsupportedOperator, _Mistake, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

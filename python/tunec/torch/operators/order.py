@@ -1,0 +1,185 @@
+"""Which elements of a row come first: sorts, the k greatest, medians.
+
+Rows are put in order by a bitonic network over pairs of a value and the place where it stood, or, where
+they are short, by counting how many elements come before each one. Of two equal elements the one that
+stood first comes first, so every sort is stable. graph/onnx/handlers/order.cc does the same for TopK,
+and also cuts long rows into pieces whose maxima are looked at first.
+
+Places in memory: a block of K elements, K a power of two, lies with its elements apart, [K, blocks *
+rows], so that a stage of the network reads whole lines.
+"""
+import math
+
+from ..errors import Refused
+from ..handler_table import handles
+from .promotion import widened
+
+# What costs no more than a network's stages: so many elements of a row, or comparisons in all rows.
+_MOST_COUNTED = 32
+_MOST_COMPARISONS = 1 << 17
+_MOST_ELEMENTS = 1 << 30  # places are i32
+
+
+class _Pairs:
+    """Values and where they stood, of one shape."""
+
+    def __init__(self, values, places):
+        self.values = values
+        self.places = places
+
+    def each(self, move):
+        return _Pairs(move(self.values), move(self.places))
+
+    def precedes(self, other):
+        earlier = (self.values.compare("eq", other.values) &
+                   self.places.compare("lt", other.places))
+        return other.values.compare("lt", self.values) | earlier
+
+    def chosen(self, condition, other):
+        where = self.values.graph.where
+        return _Pairs(where(condition, self.values, other.values),
+                      where(condition, self.places, other.places))
+
+
+def _comparable(x, largest):
+    """Values whose greatest come first, of a type that is quick to compare. NaN is the greatest."""
+    if not x.is_float:
+        wide = x.cast("i32" if x.element in ("bool", "i8", "u8", "i16", "u16") else x.element)
+        return wide if largest else ~wide
+    x = widened(x)
+    number = x.graph.where(x.unary("isnan"), math.inf, x)
+    return number if largest else -number
+
+
+def _last_value(element):
+    """What comes after every other value, or is equal to it."""
+    if element.startswith("u"):
+        return 0
+    return -(1 << (int(element[1:]) - 1)) if element.startswith("i") else -math.inf
+
+
+def _reversed(x, axis):
+    starts, ends, steps = [0] * x.rank, list(x.shape), [1] * x.rank
+    starts[axis], ends[axis], steps[axis] = x.shape[axis] - 1, -1, -1
+    return x.graph.emit("slice", x, starts=starts, ends=ends, steps=steps)
+
+
+class _Network:
+    """Sorts all rows at once: pairs as [K, rows]."""
+
+    def __init__(self, pairs, rows, length):
+        self.size = 1 << max(length - 1, 0).bit_length()
+        self.rows = rows
+        missing = self.size - length
+
+        def load(filler):
+            return lambda x: x.pad([0, 0, 0, missing], filler).transpose([1, 0])
+        values = load(float(_last_value(pairs.values.element)))(pairs.values)
+        places = load(float(_MOST_ELEMENTS))(pairs.places.expand((rows, length)))
+        self.pairs = _Pairs(values, places)
+
+    def sort(self):
+        done = 1
+        while done < self.size:
+            self._exchange(done, self._mirrored(done))
+            distance = done // 2
+            while distance >= 1:
+                self._exchange(distance, self._shifted(distance))
+                distance //= 2
+            done *= 2
+        return self.pairs.each(lambda x: x.transpose([1, 0]))
+
+    def _mirrored(self, distance):
+        """Each element with its mirror image within blocks of twice `distance`."""
+        shape = (self.size // (2 * distance), 2 * distance, self.rows)
+        return self.pairs.each(lambda x: _reversed(x.reshape(shape), 1).reshape(x.shape))
+
+    def _shifted(self, distance):
+        """Each element with the one of the opposite bit `distance` of its number."""
+        shape = (self.size // (2 * distance), 2, distance, self.rows)
+        return self.pairs.each(lambda x: _reversed(x.reshape(shape), 1).reshape(x.shape))
+
+    def _exchange(self, distance, partners):
+        """Of each element and its partner, the better one to the lower number."""
+        graph = self.pairs.values.graph
+        bit = graph.iota(self.size, "i32") & distance
+        upper = bit.compare("ne", 0).unsqueeze(1)
+        keeps = graph.emit("xor", self.pairs.precedes(partners), upper)
+        self.pairs = self.pairs.chosen(keeps, partners)
+
+
+def _counted(pairs, rows, length, k):
+    """The places of the first k of rows [rows, length]: each one's number is how many come before."""
+    graph = pairs.values.graph
+    own = pairs.each(lambda x: x.unsqueeze(2))
+    other = pairs.each(lambda x: x.unsqueeze(1))
+    ranks = other.precedes(own).cast("i32").reduce("sum", [2])  # [rows, length]
+    here = ranks.unsqueeze(1).compare("eq", graph.iota(k, "i32").reshape((k, 1)))
+    places = pairs.places.unsqueeze(1)
+    return graph.where(here, places, 0).reduce("max", [2])
+
+
+def first_places(x, axis, k, largest):
+    """i64: where the first k elements along an axis stood, in their order; `x` with that axis k."""
+    rows, length = x.count // max(x.shape[axis], 1), x.shape[axis]
+    if x.count > _MOST_ELEMENTS:
+        raise Refused(f"more than {_MOST_ELEMENTS} elements in order")
+    graph = x.graph
+    turned = x.swap(axis, x.rank - 1)
+    values = _comparable(turned.reshape((rows, length)), largest)
+    places = graph.iota(length, "i32").unsqueeze(0)
+    if length <= _MOST_COUNTED or rows * length * length <= _MOST_COMPARISONS:
+        found = _counted(_Pairs(values, places), rows, length, k)
+    else:
+        found = _Network(_Pairs(values, places), rows, length).sort().places.slice(1, 0, k)
+    # What is proven to be in range is not checked while running.
+    found = found.cast("i64").max(0).min(length - 1)
+    return found.reshape((*turned.shape[:-1], k)).swap(axis, x.rank - 1)
+
+
+def _ordered(call, x, dim, k, largest):
+    if x.rank == 0:
+        return x, call.graph.number(0, "i64")
+    axis = dim % x.rank
+    if x.count == 0 or k == 0:
+        shape = [k if d == axis else size for d, size in enumerate(x.shape)]
+        return call.graph.full(shape, 0, x.element), call.graph.full(shape, 0, "i64")
+    places = first_places(x, axis, k, largest)
+    return x.gather_elements(places, axis), places
+
+
+@handles("topk.default")
+def topk(call, x, k, dim=-1, largest=True, sort=True):
+    return _ordered(call, x, dim, k, largest)
+
+
+def _length(x, dim):
+    return x.shape[dim] if x.rank else 1
+
+
+@handles("sort.default")
+def sort(call, x, dim=-1, descending=False):
+    return _ordered(call, x, dim, _length(x, dim), descending)
+
+
+@handles("sort.stable")
+def sort_stable(call, x, stable=None, dim=-1, descending=False):
+    return _ordered(call, x, dim, _length(x, dim), descending)
+
+
+@handles("argsort.default")
+def argsort(call, x, dim=-1, descending=False):
+    return _ordered(call, x, dim, _length(x, dim), descending)[1]
+
+
+@handles("kthvalue.default")
+def kthvalue(call, x, k, dim=-1, keepdim=False):
+    values, places = _ordered(call, x, dim, k, False)
+    if x.rank == 0:
+        return values, places
+    axis = dim % x.rank
+
+    def last(y):
+        y = y.slice(axis, k - 1, k)
+        return y if keepdim else y.reshape(call.shape())
+    return last(values), last(places)

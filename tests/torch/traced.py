@@ -1,0 +1,53 @@
+"""Calls of ATen operators as graphs, and what eager PyTorch makes of them."""
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils import _pytree as pytree
+
+from tunec.torch import aot_decompositions
+
+
+def split_sample(sample):
+    """A sample's arguments and keyword arguments."""
+    *args, last = sample
+    return (args, last) if isinstance(last, dict) else (list(sample), {})
+
+
+def trace(target, samples):
+    """An FX graph that calls an operator once for each sample, decomposed as importing wants it, and
+    the tensors that are its inputs."""
+    given, spec = pytree.tree_flatten([split_sample(sample) for sample in samples])
+    tensors = [x for x in given if isinstance(x, torch.Tensor)]
+
+    def run(*inputs):
+        rest = iter(inputs)
+        whole = [next(rest) if isinstance(x, torch.Tensor) else x for x in given]
+        return [target(*args, **kwargs) for args, kwargs in pytree.tree_unflatten(whole, spec)]
+
+    graph = make_fx(run, decomposition_table=aot_decompositions(), tracing_mode="fake")(*tensors)
+    return graph, tensors
+
+
+def eager(target, sample):
+    """The results, or None where PyTorch has none for these types."""
+    args, kwargs = split_sample(sample)
+    args = pytree.tree_map_only(torch.Tensor, torch.clone, args)
+    try:
+        return target(*args, **kwargs)
+    except (RuntimeError, NotImplementedError, IndexError):
+        return None
+
+
+# Against eager's own rounding of each step. Sums of a few numbers, so errors are those of elements.
+_TOLERANCE = {torch.float32: 3e-5, torch.float64: 1e-9, torch.float16: 4e-3, torch.bfloat16: 3e-2}
+
+
+def difference(found, wanted):
+    """What is wrong with a result, or "". Integers have to be equal."""
+    if found.dtype != wanted.dtype or found.shape != wanted.shape:
+        return f"{found.dtype}{list(found.shape)}, wanted {wanted.dtype}{list(wanted.shape)}"
+    if not wanted.dtype.is_floating_point:
+        return "" if torch.equal(found, wanted) else f"{found}, wanted {wanted}"
+    bound = _TOLERANCE[wanted.dtype]
+    if torch.allclose(found.double(), wanted.double(), rtol=bound, atol=bound, equal_nan=True):
+        return ""
+    return f"{found}, wanted {wanted}"
