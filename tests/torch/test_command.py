@@ -34,7 +34,7 @@ class Command(unittest.TestCase):
 
     def check_model(self, module, x, *arguments):
         status, out, error = self.run_command(*arguments)
-        self.assertEqual((status, error), (0, ""))
+        self.assertEqual(status, 0, error)
         found = CompiledFile(self.folder / "m.graph")([x], [(torch.float32, (1, 3))])[0]
         torch.testing.assert_close(found, module(x), rtol=1e-5, atol=1e-5)
 

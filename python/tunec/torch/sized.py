@@ -55,12 +55,12 @@ class SizedGraph:
     def __call__(self, *arguments):
         """Runs the graph. Returns a list with what it returns, then what its mutations became."""
         graph, executable = self.compiled(arguments)
-        inputs = [_as_stored(arguments[self._places[port.source]].detach(), port.order)
+        inputs = [as_stored(arguments[self._places[port.source]].detach(), port.order)
                   for port in graph.inputs]
         if not graph.outputs:
             outputs = ()
         else:
-            out = None if inputs else [_empty(port) for port in graph.outputs]
+            out = None if inputs else [empty_output(port) for port in graph.outputs]
             outputs = executable(*inputs, out=out)
             outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         return [r.value if isinstance(r, Fixed) else outputs[r] for r in graph.results]
@@ -74,7 +74,7 @@ class SizedGraph:
         return graph, compile_model(graph.text, weights=graph.weights, **self.options)
 
 
-def _as_stored(tensor, order):
+def as_stored(tensor, order):
     """The tensor with its dimensions in the order of memory, and without other strides."""
     stored = tensor if order is None else tensor.permute(order)
     return stored.contiguous()
@@ -84,7 +84,7 @@ def _size_of(argument, dimension):
     return argument if dimension is None else argument.shape[dimension]
 
 
-def _empty(port):
+def empty_output(port):
     """A tensor for an output of a graph without inputs, which says nothing of torch."""
     from .element_types import torch_dtype
     return torch.empty(port.shape, dtype=torch_dtype(port.element))
