@@ -13,7 +13,8 @@ constexpr size_t kHugePage = size_t{2} << 20;
 // Above every address space; the sanitizers' malloc would stop the program.
 constexpr size_t kLimit = size_t{1} << 47;
 
-// What the buffer begins and ends at. A last huge page that is not whole would be hundreds of pages.
+// What the buffer begins and ends at. A last huge page that is not whole would be hundreds of
+// pages.
 size_t GranuleFor(size_t bytes) {
   if (bytes >= kHugePage) return kHugePage;
   return bytes >= kPage ? kPage : Buffer::kAlignment;

@@ -61,6 +61,7 @@ std::vector<size_t> LastUses(const ExecutablePlan& plan, size_t kept) {
 Status RunPrologue(ExecutablePlan& plan, ThreadPool& pool) {
   const size_t kept = plan.prologue.size();
   const std::vector<size_t> last_use = LastUses(plan, kept);
+  const InPlaceOutputs none;
   for (size_t i = 0; i < plan.constants.size(); ++i)
     if (last_use[i] == SIZE_MAX) plan.constants[i].data = nullptr;
   // A device has its own, and the host's are given back one by one.
@@ -69,7 +70,7 @@ Status RunPrologue(ExecutablePlan& plan, ThreadPool& pool) {
     Step step = std::exchange(plan.prologue[s], {});
     for (const ValueRef& ref : step.arguments)
       TUNEC_RETURN_IF_ERROR(Settle(plan.constants[ref.index]));
-    TUNEC_ASSIGN(auto context, HostContext::Make({&step, 1}, 0, plan.constants, pool));
+    TUNEC_ASSIGN(auto context, HostContext::Make({&step, 1}, 0, plan.constants, pool, none));
     TUNEC_RETURN_IF_ERROR(context->Run({}, {}));
     for (const ValueRef& ref : step.arguments)
       if (last_use[ref.index] == s) plan.constants[ref.index].data = nullptr;
@@ -109,6 +110,7 @@ struct Executable::Impl {
   std::vector<Constant> constants;
   DeviceConstants on_device;
   std::vector<Step> steps;
+  InPlaceOutputs in_place;
   std::vector<std::string> step_names;
   std::vector<IndexCheck> index_checks;
   std::vector<std::atomic<int64_t>> outside;  // of each check, in all runs
@@ -145,7 +147,7 @@ Status Executable::Impl::PlaceConstants(std::vector<Constant> placed) {
 }
 
 Executable::Impl::ContextResult Executable::Impl::MakeContext() {
-  if (device == nullptr) return HostContext::Make(steps, arena_bytes, constants, *pool);
+  if (device == nullptr) return HostContext::Make(steps, arena_bytes, constants, *pool, in_place);
   return DeviceContext::Make({.device = *device,
                               .pool = *pool,
                               .steps = steps,
@@ -287,6 +289,7 @@ Result<Executable> Executable::Make(ExecutablePlan plan, std::shared_ptr<ThreadP
   TUNEC_ASSIGN(impl->output_bytes, ByteSizes(plan.outputs));
   if (!plan.refusal) TUNEC_RETURN_IF_ERROR(RunPrologue(plan, *impl->pool));
   impl->refusal = std::move(plan.refusal);
+  impl->in_place = InPlaceOutputs(plan);
   impl->inputs = std::move(plan.inputs);
   impl->outputs = std::move(plan.outputs);
   impl->steps = std::move(plan.steps);

@@ -11,7 +11,8 @@
 //  5. a constant without data that a step names is named by a prologue step;
 //  6. kernels of the device are named by `steps` only, where they are all kernels, or there is
 //  none;
-//  7. an index check is of integers that lie within an input, an output or the arena.
+//  7. what a step computes in place are arguments that it has;
+//  8. an index check is of integers that lie within an input, an output or the arena.
 // What a kernel reads and writes is not visible here: that is the compiler's word.
 #include "runtime/executable_plan.h"
 
@@ -115,6 +116,15 @@ Status VerifyCode(const Step& step, bool on_device) {
               on_device ? "the device" : "the host");
 }
 
+Status VerifyInPlace(const Step& step) {
+  const auto count = static_cast<int32_t>(step.arguments.size());
+  for (const auto& [read, written] : step.in_place)
+    if (read < 0 || read >= count || written < 0 || written >= count || read == written)
+      return Fail(ErrorCode::kInvalidArgument, "arguments {} and {} of {} are one storage", read,
+                  written, count);
+  return {};
+}
+
 Status Named(const Step& step, Status status) {
   if (!status)
     status.error().message = fmt::format("step '{}': {}", step.name, status.error().message);
@@ -172,6 +182,7 @@ Status Verify(const ExecutablePlan& plan) {
   }
   for (const Step& step : plan.steps) {
     TUNEC_RETURN_IF_ERROR(Named(step, VerifyStep(plan, step, Kind::kOutput)));
+    TUNEC_RETURN_IF_ERROR(Named(step, VerifyInPlace(step)));
     TUNEC_RETURN_IF_ERROR(Named(step, VerifyCode(step, plan.device != nullptr)));
     for (const ValueRef& ref : step.arguments)
       if (ref.kind == Kind::kConstant && !has_data[ref.index])

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/device.h"
@@ -42,6 +43,9 @@ struct Step {
   std::vector<ValueRef> arguments;  // in the order of the kernel's arguments; a copy: from, to
   int64_t copy_bytes = 0;           // > 0: a copy. Both ends must not overlap.
   std::shared_ptr<const DeviceCode> code = nullptr;  // of a kernel of the plan's device
+  /// Of a kernel: arguments, by their positions, of which it reads the first, writes the second,
+  /// and computes the same where both are one storage.
+  std::vector<std::pair<int32_t, int32_t>> in_place = {};
 };
 
 /// A step that copies: an output that is an input or a constant, or a second output of one value.

@@ -12,8 +12,9 @@ namespace tunec {
 Result<std::unique_ptr<HostContext>> HostContext::Make(std::span<const Step> steps,
                                                        int64_t arena_bytes,
                                                        std::span<const Constant> constants,
-                                                       ThreadPool& pool) {
-  std::unique_ptr<HostContext> context(new HostContext(pool));
+                                                       ThreadPool& pool,
+                                                       const InPlaceOutputs& in_place) {
+  std::unique_ptr<HostContext> context(new HostContext(pool, in_place));
   TUNEC_RETURN_IF_ERROR(context->Allocate(steps, arena_bytes));
   context->plan_ = steps;
   context->constants_ = constants;
@@ -84,8 +85,10 @@ void HostContext::AddCalls(const Step& step, size_t first_argument) {
 Status HostContext::Bind(const RunBuffers& buffers) {
   const auto& [inputs, input_bytes, outputs, output_bytes, options] = buffers;
   const auto overlaps_output = [&](size_t i) {
-    for (size_t o = 0; o < outputs.size(); ++o)
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      if (inputs[i] == outputs[o] && in_place_.Allows(i, o)) continue;
       if (Overlap(inputs[i], input_bytes[i], outputs[o], output_bytes[o])) return true;
+    }
     return false;
   };
   staged_.resize(inputs.size());

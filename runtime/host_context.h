@@ -9,6 +9,7 @@
 
 #include "runtime/buffer.h"
 #include "runtime/executable_plan.h"
+#include "runtime/in_place_outputs.h"
 #include "runtime/kernel_calls.h"
 #include "runtime/run_context.h"
 #include "runtime/thread_pool.h"
@@ -20,10 +21,12 @@ namespace tunec {
 /// The steps, the constants and the pool must outlive it.
 class HostContext final : public RunContext {
  public:
-  /// `constants` are the plan's; those that no step names may have no data.
+  /// `constants` are the plan's; those that no step names may have no data. `in_place` outlives it,
+  /// too.
   static Result<std::unique_ptr<HostContext>> Make(std::span<const Step> steps, int64_t arena_bytes,
                                                    std::span<const Constant> constants,
-                                                   ThreadPool& pool);
+                                                   ThreadPool& pool,
+                                                   const InPlaceOutputs& in_place);
 
   Status Run(const RunBuffers& buffers, std::span<double> seconds) override;
   Result<int64_t> CountOutside(const IndexCheck& check, const RunBuffers& buffers) override;
@@ -38,17 +41,20 @@ class HostContext final : public RunContext {
     int64_t offset;
   };
 
-  explicit HostContext(ThreadPool& pool) : pool_(pool) {}
+  HostContext(ThreadPool& pool, const InPlaceOutputs& in_place)
+      : pool_(pool), in_place_(in_place) {}
   Status Allocate(std::span<const Step> steps, int64_t arena_bytes);
   void Prepare(std::span<const Step> steps, std::span<const Constant> constants);
   void AddArguments(const Step& step, std::span<const Constant> constants);
   void AddCalls(const Step& step, size_t first_argument);
-  // Fills in the caller's buffers. An input that shares bytes with an output is copied aside.
+  // Fills in the caller's buffers. An input that shares bytes with an output is copied aside,
+  // unless the two are one buffer and may be.
   Status Bind(const RunBuffers& buffers);
   void RunSteps(std::span<double> seconds);
   void RepeatSteps(std::span<double> seconds);
 
   ThreadPool& pool_;
+  const InPlaceOutputs& in_place_;
   Buffer arena_;
   Buffer workspace_;
   Buffer scratch_;

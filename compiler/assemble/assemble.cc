@@ -197,6 +197,19 @@ Result<ValueRef> Assembler::PackedWeight(const CompiledPrepack& prepack, ValueId
   return ValueRef::Constant(index);
 }
 
+/// The kernel's pairs by the positions of their arguments.
+std::vector<std::pair<int32_t, int32_t>> InPlaceArguments(const CompiledKernel& kernel) {
+  const auto place_of = [&](const std::string& name) {
+    const auto found = std::ranges::find(kernel.arguments, name);
+    TUNEC_CHECK(found != kernel.arguments.end(), "{} is no argument of its kernel", name);
+    return static_cast<int32_t>(found - kernel.arguments.begin());
+  };
+  std::vector<std::pair<int32_t, int32_t>> pairs;
+  for (const auto& [input, output] : kernel.in_place)
+    pairs.emplace_back(place_of(input), place_of(output));
+  return pairs;
+}
+
 Status Assembler::AddStep(const GroupKernel& group) {
   const std::map<std::string, ValueId> value_of =
       ValueOfArguments(group.group, group.argument_names);
@@ -217,6 +230,7 @@ Status Assembler::AddStep(const GroupKernel& group) {
     }
     step.arguments.push_back(RefOf(value->second));
   }
+  step.in_place = InPlaceArguments(*group.code);
   plan_.steps.push_back(std::move(step));
   return {};
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "runtime/in_place_outputs.h"
 #include "tests/runtime/allocation_counter.h"
 #include "tests/runtime/sample_kernels.h"
 
@@ -195,6 +196,58 @@ TEST(Executable, InputsMayOverlapOutputs) {
     EXPECT_EQ(memory[kLength - 1], 0);
     EXPECT_EQ(memory[3 * kLength - 1], 2 * (kLength - 1));
   }
+}
+
+// What a run reads after it wrote the output shows whether the input was copied aside: the kernel
+// that reads it then is told by `in_place` that both may be one storage.
+TEST(Executable, AnInputThatIsAnOutputIsNotCopiedWhereItMayBe) {
+  const ValueRef x = ValueRef::Input(0);
+  const ValueRef y = ValueRef::Output(0);
+  const Step add = {.name = "add",
+                    .kernel = AddKernel(),
+                    .arguments = {x, ValueRef::Constant(0), y},
+                    .in_place = {{0, 2}}};
+  const auto plan = [&](std::vector<Step> steps, std::vector<IndexCheck> checks = {}) {
+    return ExecutablePlan{.inputs = {VectorSpec("x")},
+                          .outputs = {VectorSpec("y"), VectorSpec("z")},
+                          .constants = {VectorConstant("c", Ramp(10, 0))},
+                          .steps = std::move(steps),
+                          .index_checks = std::move(checks)};
+  };
+  const auto allows = [](const ExecutablePlan& of) { return InPlaceOutputs(of).Allows(0, 0); };
+  const Step before = {"reverse", ReverseKernel(), {x, ValueRef::Output(1)}};
+  EXPECT_TRUE(allows(plan({add})));
+  EXPECT_TRUE(allows(plan({before, add})));
+  EXPECT_FALSE(allows(plan({add, before}))) << "read after it was written";
+  EXPECT_FALSE(InPlaceOutputs(plan({before, add})).Allows(0, 1))
+      << "a kernel that reads it elsewhere";
+  Step elsewhere = add;
+  elsewhere.in_place = {};
+  EXPECT_FALSE(allows(plan({elsewhere})));
+  Step twice = add;
+  twice.arguments[1] = x;
+  EXPECT_FALSE(allows(plan({twice}))) << "one of two reads is in place";
+  twice.in_place = {{0, 2}, {1, 2}};
+  EXPECT_TRUE(allows(plan({twice})));
+  EXPECT_FALSE(allows(plan({add}, {{.node = "g", .extent = 1, .indices = x, .count = 1}})))
+      << "counted at the end of the run";
+
+  const Executable executable = Make(plan({before, add}));
+  Vector memory = Ramp(0, 1);
+  Vector z{};
+  for (int run = 1; run <= 3; ++run) {
+    ASSERT_TRUE(RunOn(executable, {memory.data()}, {memory.data(), z.data()}).has_value());
+    EXPECT_EQ(memory, Ramp(static_cast<float>(10 * run), 1));
+    EXPECT_EQ(z[kLength - 1], 10 * (run - 1));
+  }
+}
+
+TEST(Executable, PlansNameArgumentsThatTheyHave) {
+  ExecutablePlan plan = SamplePlan(1);
+  plan.steps[0].in_place = {{0, 3}};
+  const Result<Executable> made = Executable::Make(std::move(plan));
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, HasSubstr("arguments 0 and 3 of 3 are one storage"));
 }
 
 TEST(Executable, RefusesWrongBuffers) {

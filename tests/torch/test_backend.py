@@ -13,6 +13,7 @@ import tunec
 from torch import nn
 
 from tunec.torch.reports import explain
+from tunec.torch.sized import SizedGraph
 
 OPTIONS = {"db": None}
 
@@ -129,6 +130,37 @@ class Inference(unittest.TestCase):
                 x, position = torch.randn(1, 8), torch.tensor([step])
                 self.close(fast(x, position), wanted(x, position))
                 self.close(model.keys, wanted.keys)
+
+    def test_a_cache_is_written_where_it_lies(self):
+        model, wanted = Cache(), Cache()
+        wanted.load_state_dict(model.state_dict())
+        fast = compiled(model)
+        with torch.no_grad(), unittest.mock.patch.object(SizedGraph, "_given", autospec=True,
+                                                         side_effect=SizedGraph._given) as given:
+            for step in range(4):
+                x, position = torch.randn(1, 8), torch.tensor([step])
+                self.close(fast(x, position), wanted(x, position))
+                self.close(model.keys, wanted.keys)
+        # Each run was told to write the buffer itself.
+        self.assertEqual(given.call_count, 4)
+        for call in given.call_args_list:
+            tensors = SizedGraph._given(*call.args)
+            self.assertEqual([t.data_ptr() for t in tensors.values()], [model.keys.data_ptr()])
+
+    def test_a_buffer_that_is_read_later_is_copied(self):
+        def function(x, kept):
+            y = torch.linalg.inv(x + torch.eye(4))  # stays in torch, between two parts
+            updated = torch.relu(kept) + y
+            result = kept * 2 + updated
+            kept.copy_(updated)
+            return result
+
+        for _ in range(2):
+            x, kept = torch.rand(4, 4), torch.randn(4, 4)
+            other = kept.clone()
+            with torch.no_grad():
+                self.close(compiled(function)(x, kept), function(x, other), 1e-3)
+            self.close(kept, other, 1e-3)
 
     def test_what_tunec_cannot_do_stays_in_torch(self):
         def function(x):

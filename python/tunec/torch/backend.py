@@ -12,6 +12,7 @@ from .decompose import aot_decompositions
 from .partitions import partition
 from .reports import GraphReport, record
 from .sized import SizedGraph, with_defaults
+from .updates import updates_of
 
 # Weights that changed this often are no weights: from then on they are inputs.
 MOST_CHANGES = 2
@@ -53,6 +54,7 @@ class _Compiled:
         with unset_fake_temporarily():  # constants are computed with
             self._parts = partition(graph)
         self._graph = self._parts.module
+        self._updates = updates_of(self._graph)
         self._names = [node.name for node in self._graph.graph.find_nodes(op="placeholder")]
         self._static = [i for i in _static_places(kind) if not _is_changed(self._graph, self._names[i])]
         self._marks = None
@@ -106,7 +108,8 @@ class _Compiled:
             inner = [n.name for n in part.graph.find_nodes(op="placeholder")]
             given = {name: weights[argument.name] for name, argument in zip(inner, node.args)
                      if argument.name in weights}
-            self._graph.add_submodule(node.target, _Part(part, given, self._options))
+            part = _Part(part, given, self._updates.get(node.target), self._options)
+            self._graph.add_submodule(node.target, part)
 
     def _warm(self, values):
         """Compiles by running once, on copies, so that what a run changes is changed by torch alone."""
@@ -127,10 +130,10 @@ class _Compiled:
 class _Part(torch.nn.Module):
     """A compiled submodule."""
 
-    def __init__(self, module, weights, options):
+    def __init__(self, module, weights, updates, options):
         super().__init__()
         object.__setattr__(self, "module", module)
-        self.graph = SizedGraph(module, weights, None, options)
+        self.graph = SizedGraph(module, weights, None, updates, options)
         self._strides = [_strides_of(node) for node in _outputs(module)]
         self._is_single = not isinstance(module.graph.output_node().args[0], (tuple, list))
 

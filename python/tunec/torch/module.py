@@ -43,7 +43,9 @@ class CompiledModule:
         self._signature = program.graph_signature
         self._in_spec, self._out_spec = program.call_spec.in_spec, program.call_spec.out_spec
         mutated = mutations_of(program)
-        self._graph = SizedGraph(program.graph_module, weights_of(program), mutated, with_defaults(options))
+        updates = {i: name for i, name in enumerate(mutated) if name is not None}
+        self._graph = SizedGraph(program.graph_module, weights_of(program), mutated, updates,
+                                 with_defaults(options))
         self.buffers = _changing_buffers(program, mutated)
 
     def prepare(self):
@@ -67,7 +69,8 @@ class CompiledModule:
                 if spec.kind == OutputKind.BUFFER_MUTATION:
                     self.buffers[spec.target] = result
                 elif spec.kind == OutputKind.USER_INPUT_MUTATION:
-                    given[spec.target].copy_(result)
+                    if given[spec.target] is not result:
+                        given[spec.target].copy_(result)
                 else:
                     returned.append(result)
         return pytree.tree_unflatten(returned, self._out_spec)

@@ -7,6 +7,7 @@ import torch
 
 from .. import processors
 from .._compile import compile as compile_model
+from .element_types import torch_dtype
 from .importer import Fixed, import_graph
 
 # Executables of one graph that are kept. The one that was used longest ago goes first.
@@ -25,13 +26,16 @@ class SizedGraph:
 
     weights  tensors by the names of placeholders that are fixed to them (see import_graph)
     mutated  for the first outputs, the placeholder that each replaces (see import_graph)
+    updates  for outputs, by their numbers, the placeholder whose memory each is written into where
+             that is dense: a cache, which is not needed as it was
     options  of tunec.compile
     """
 
-    def __init__(self, module, weights=None, mutated=None, options=None):
+    def __init__(self, module, weights=None, mutated=None, updates=None, options=None):
         self.module = module
         self.weights = weights or {}
         self.mutated = mutated
+        self.updates = updates or {}
         self.options = options or {}
         self.placeholders = [node.name for node in module.graph.find_nodes(op="placeholder")]
         self._places = {name: i for i, name in enumerate(self.placeholders)}
@@ -58,12 +62,26 @@ class SizedGraph:
         inputs = [as_stored(arguments[self._places[port.source]].detach(), port.order)
                   for port in graph.inputs]
         if not graph.outputs:
-            outputs = ()
-        else:
-            out = None if inputs else [empty_output(port) for port in graph.outputs]
-            outputs = executable(*inputs, out=out)
-            outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+            return [result.value for result in graph.results]
+        out = [None if inputs else empty_output(port) for port in graph.outputs]
+        given = self._given(graph, arguments)
+        for number, tensor in given.items():
+            out[number] = tensor.detach()
+        outputs = executable(*inputs, out=out)
+        outputs = list(outputs) if isinstance(outputs, tuple) else [outputs]
+        for number, tensor in given.items():
+            outputs[number] = tensor  # itself, by which torch knows that there is nothing to copy
         return [r.value if isinstance(r, Fixed) else outputs[r] for r in graph.results]
+
+    def _given(self, graph, arguments):
+        """The tensors that outputs are written into, by the numbers of the executable's outputs."""
+        given = {}
+        for result, placeholder in self.updates.items():
+            number = graph.results[result]
+            tensor = arguments[self._places[placeholder]]
+            if not isinstance(number, Fixed) and is_like(tensor, graph.outputs[number]):
+                given[number] = tensor
+        return given
 
     def _compile(self, sizes):
         named = _solve([(size.node.expr, number)
@@ -80,13 +98,18 @@ def as_stored(tensor, order):
     return stored.contiguous()
 
 
+def is_like(tensor, port):
+    """Whether an output can be written into a tensor as it is."""
+    return (tensor.is_contiguous() and tuple(tensor.shape) == tuple(port.shape)
+            and tensor.dtype == torch_dtype(port.element))
+
+
 def _size_of(argument, dimension):
     return argument if dimension is None else argument.shape[dimension]
 
 
 def empty_output(port):
     """A tensor for an output of a graph without inputs, which says nothing of torch."""
-    from .element_types import torch_dtype
     return torch.empty(port.shape, dtype=torch_dtype(port.element))
 
 
