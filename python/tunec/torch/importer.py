@@ -268,11 +268,11 @@ def _view_root(node):
 def import_graph(module, *, weights=None, sizes=None, mutated=None, name="model"):
     """Imports an FX GraphModule of functional ATen operators.
 
-    `weights`: tensors by the names of the placeholders that are fixed to them; each may be a pair of
-    a key and a tensor. The others are inputs.
+    `weights`: tensors by the names of the placeholders that are fixed to them; each may be a pair
+    of a key and a tensor. The others are inputs.
     `sizes`: numbers by the names of symbolic sizes ("s0").
-    `mutated`: for the first outputs of the graph, in order, the placeholder that each replaces after
-    a run, or None; an export has its mutations there.
+    `mutated`: for the first outputs of the graph, in order, the placeholder that each replaces
+    after a run, or None; an export has its mutations there.
     Raises UnsupportedOperator that names every node that cannot be imported.
     """
     imported, failed = _import(module, weights or {}, sizes or {}, mutated or [], name)

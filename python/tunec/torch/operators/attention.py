@@ -26,8 +26,8 @@ def _batched(q, k, v):
 
 def _scale(q, scale):
     """The factor of the scores. torch's own formula multiplies queries and keys by its root, and so
-    does its export to ONNX: the square of float32's root is what both come to, so either way leads to
-    the same kernels."""
+    does its export to ONNX: the square of float32's root is what both come to, so either way leads
+    to the same kernels."""
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
     if q.element != "f32" or scale <= 0:
         return scale

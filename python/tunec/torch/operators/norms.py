@@ -1,5 +1,5 @@
-"""Normalisations and softmax. Where torch returns moments beside the result, they are computed apart
-and are gone again where nobody uses them."""
+"""Normalisations and softmax. Where torch returns moments beside the result, they are computed
+apart and are gone again where nobody uses them."""
 import torch
 
 from ..element_types import torch_dtype
