@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import fx
 from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import _disable_current_modes
 
 from . import operators  # noqa: F401  registers the handlers
 from .builder import GraphBuilder, Value
@@ -287,6 +288,12 @@ def unsupported(module, *, weights=None, sizes=None):
 
 
 def _import(module, weights, sizes, mutated, name):
+    # Backends are called where tensors that are made are fake ones.
+    with _disable_current_modes():
+        return _import_for_real(module, weights, sizes, mutated, name)
+
+
+def _import_for_real(module, weights, sizes, mutated, name):
     importer = Importer(sizes)
     arguments, inputs = _arguments(importer, module, weights)
     output_node = module.graph.output_node()
