@@ -71,6 +71,8 @@ def batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilo
 
 @handles("batch_norm.default")
 def batch_norm(call, x, weight, bias, mean, variance, training, momentum, epsilon, *_):
+    if training and mean is not None:
+        raise Refused("running moments that change in place")
     if training or mean is None:
         return _trained(x, weight, bias, epsilon)[0]
     return batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilon)[0]
