@@ -1,8 +1,9 @@
 """Every operator that PyTorch calls core ATen, and what becomes of it.
 
-A row for each overload with the tag `core`. `Done` ones have a handler, `Otherwise` ones are written by
-other operators in torch's decompositions, `Refused` ones are an error with a reason. Each of the first
-two has samples: functions of a Sampler (samples.py) that return the arguments of one call.
+A row for each overload with the tag `core`. `Done` ones have a handler, `Otherwise` ones are
+written by other operators in torch's decompositions, `Refused` ones are an error with a reason.
+Each of the first two has samples: functions of a Sampler (samples.py) that return the arguments of
+one call.
 """
 from dataclasses import dataclass, field
 
@@ -109,7 +110,8 @@ CORE = {
         "complex", [lambda s: (torch.fft.rfft(s.t(4, 8)), [1], 2, 8)]),
     "_fft_r2c.default": Refused("no operator of tunec", [lambda s: (s.t(4, 8), [1], 0, True)]),
     "_local_scalar_dense.default": Refused("read from a tensor", [lambda s: (s.t(),)]),
-    "_log_softmax.default": done(lambda s: (s.t(3, 5), 1, False), lambda s: (s.t(3, 4, 5), 0, False)),
+    "_log_softmax.default": done(lambda s: (s.t(3, 5), 1, False),
+                                 lambda s: (s.t(3, 4, 5), 0, False)),
     "_native_batch_norm_legit.default": done(lambda s: _batch_norm(s, False, 0.1, 1e-5)),
     "_native_batch_norm_legit.no_stats": done(
         lambda s: (s.t(3, 4, 5), s.t(4), s.t(4), True, 0.1, 1e-5)),
@@ -183,7 +185,8 @@ CORE = {
     "clone.default": one(),
     "col2im.default": otherwise(lambda s: (s.t(2, 12, 4), [4, 5], [2, 2], [1, 1], [0, 0], [2, 2]),
                                 refused=["bool"]),
-    "constant_pad_nd.default": done(lambda s: (s.t(3, 4), [1, 2]), lambda s: (s.t(3, 4), [0, 1, 2, 0], 3),
+    "constant_pad_nd.default": done(lambda s: (s.t(3, 4), [1, 2]),
+                                    lambda s: (s.t(3, 4), [0, 1, 2, 0], 3),
                                     lambda s: (s.t(3, 4, 5), [-1, 2, 0, -1], 1)),
     "convolution.default": done(
         lambda s: _convolution(s, 2), lambda s: _convolution(s, 2, stride=2, padding=0),
@@ -202,7 +205,8 @@ CORE = {
     "copy.default": done(lambda s: (s.t(3, 4), s.t(4)), lambda s: (s.t(3, 4), s.t(3, 4).float())),
     "cos.default": one(),
     "cosh.default": one(),
-    "cumsum.default": done(lambda s: (s.t(3, 5), 1), lambda s: (s.t(3, 5, 2), 0), lambda s: (s.t(), 0)),
+    "cumsum.default": done(lambda s: (s.t(3, 5), 1), lambda s: (s.t(3, 5, 2), 0),
+                           lambda s: (s.t(), 0)),
     "diagonal.default": done(lambda s: (s.t(4, 5),), lambda s: (s.t(4, 5), -1),
                              lambda s: (s.t(3, 4, 5), 1, 2, 0), lambda s: (s.t(3, 4), 9)),
     "div.Scalar": with_number(2, -1.5),
@@ -212,7 +216,8 @@ CORE = {
     "div.Tensor_mode": done(*(lambda s, m=m: (s.t(4, 5), s.nonzero(5), {"rounding_mode": m})
                               for m in ("floor", "trunc", None))),
     "elu.default": done(lambda s: (s.t(3, 5),), lambda s: (s.t(3, 5), 2, 1.5, 0.5)),
-    "embedding.default": done(lambda s: (s.t(7, 4), s.index(7, 2, 3)), lambda s: (s.t(7, 4), s.index(7))),
+    "embedding.default": done(lambda s: (s.t(7, 4), s.index(7, 2, 3)),
+                              lambda s: (s.t(7, 4), s.index(7))),
     "embedding_dense_backward.default": done(
         lambda s: (s.t(2, 3, 4), s.index(7, 2, 3), 7, -1, False),
         lambda s: (s.t(5, 4), s.index(7, 5), 7, 2, False), refused=["bool"]),
@@ -232,7 +237,8 @@ CORE = {
     "fmod.Scalar": with_number(3, -2.5),
     "fmod.Tensor": two(right="nonzero"),
     "full.default": done(lambda s: ([2, 3], 1, {"dtype": s.dtype}), lambda s: ([], 2.5)),
-    "full_like.default": done(lambda s: (s.t(2, 3), 1), lambda s: (s.t(2), 3, {"dtype": torch.float32})),
+    "full_like.default": done(lambda s: (s.t(2, 3), 1),
+                              lambda s: (s.t(2), 3, {"dtype": torch.float32})),
     "gather.default": done(lambda s: (s.t(4, 5), 0, s.index(4, 3, 2)),
                            lambda s: (s.t(4, 5, 2), -1, s.index(2, 4, 5, 7))),
     "ge.Scalar": with_number(2, 0.5),
@@ -257,7 +263,8 @@ CORE = {
         lambda s: (s.t(4, 3, 5), [s.distinct_index(4, 3), None, s.distinct_index(5, 3)], s.t(3, 1)),
         lambda s: (s.t(4, 5), [s.mask(4, 5)], s.t()),
         lambda s: (s.t(6, 5), [s.index(6, 9)], s.t(9, 5), s.dtype != torch.bool)),
-    "index_select.default": done(lambda s: (s.t(4, 5), 1, s.index(5, 3)), lambda s: (s.t(4), 0, s.index(4, 6))),
+    "index_select.default": done(lambda s: (s.t(4, 5), 1, s.index(5, 3)),
+                                 lambda s: (s.t(4), 0, s.index(4, 6))),
     "isinf.default": one("special"),
     "isnan.default": one("special"),
     "le.Scalar": with_number(2, 0.5),
@@ -282,7 +289,7 @@ CORE = {
         lambda s: (s.distinct(2, 7, 8), [3, 3], [2, 2], [1, 1], [1, 2], True)),
     "max_pool2d_with_indices_backward.default": otherwise(
         lambda s: (s.t(1, 2, 3, 3), s.t(1, 2, 6, 6), [2, 2], [2, 2], [0, 0], [1, 1], False,
-                   torch.tensor([0, 2, 4, 12, 14, 16, 24, 26, 28]).reshape(1, 1, 3, 3).repeat(1, 2, 1, 1))),
+                   torch.tensor([[[[0, 2, 4], [12, 14, 16], [24, 26, 28]]]]).repeat(1, 2, 1, 1))),
     "max_pool3d_with_indices.default": done(
         lambda s: (s.distinct(1, 2, 4, 5, 4), [2, 2, 2], [2, 1, 2], [1, 0, 1])),
     "maximum.default": two("special"),
@@ -290,7 +297,8 @@ CORE = {
     "mean.dim": reduced(),
     "min.dim": along(make="distinct"),
     "minimum.default": two("special"),
-    "mm.default": done(lambda s: (s.t(3, 4), s.t(4, 5)), lambda s: (s.t(s.size(), 7), s.t(7, s.size()))),
+    "mm.default": done(lambda s: (s.t(3, 4), s.t(4, 5)),
+                       lambda s: (s.t(s.size(), 7), s.t(7, s.size()))),
     "mul.Scalar": with_number(2, -1.5, True),
     "mul.Tensor": two(),
     "native_dropout.default": done(lambda s: (s.t(3, 5), 0.5, False)),
@@ -310,9 +318,11 @@ CORE = {
     "ne.Tensor": two(),
     "neg.default": one(),
     "nonzero.default": Refused("depends on values", [lambda s: (s.t(3, 4),)]),
-    "permute.default": done(lambda s: (s.t(2, 3, 4), [2, 0, 1]), lambda s: (s.t(2, 3, 4), [-1, 1, 0])),
+    "permute.default": done(lambda s: (s.t(2, 3, 4), [2, 0, 1]),
+                            lambda s: (s.t(2, 3, 4), [-1, 1, 0])),
     "pow.Scalar": done(lambda s: (2, s.t(3, 5)), lambda s: (1.5, s.t(3, 5))),
-    "pow.Tensor_Scalar": done(*(lambda s, n=n: (s.positive(3, 5), n) for n in (2, 3, 0.5, -1, -1.5)),
+    "pow.Tensor_Scalar": done(*(lambda s, n=n: (s.positive(3, 5), n)
+                                for n in (2, 3, 0.5, -1, -1.5)),
                               lambda s: (s.t(3, 5), 2), lambda s: (s.t(3, 5), 3)),
     "pow.Tensor_Tensor": two("positive", "positive"),
     "prod.default": one("unit"),
@@ -335,16 +345,20 @@ CORE = {
     "rsqrt.default": one("positive"),
     "scalar_tensor.default": done(lambda s: (1, {"dtype": s.dtype})),
     "scatter.src": done(lambda s: (s.t(5, 4), 0, s.distinct_index(5, 3).reshape(3, 1), s.t(4, 2)),
-                        lambda s: (s.t(2, 5), 1, torch.stack([s.distinct_index(5, 3) for _ in "ab"]),
+                        lambda s: (s.t(2, 5), 1,
+                                   torch.stack([s.distinct_index(5, 3) for _ in "ab"]),
                                    s.t(2, 3))),
     "scatter.value": done(lambda s: (s.t(5, 4), 0, s.index(5, 3, 2), 1)),
     "scatter_add.default": done(lambda s: (s.t(5, 4), 0, s.index(5, 6, 4), s.t(6, 4)),
-                                lambda s: (s.t(2, 5), 1, s.index(5, 2, 3), s.t(3, 4)), refused=["bool"]),
+                                lambda s: (s.t(2, 5), 1, s.index(5, 2, 3), s.t(3, 4)),
+                                refused=["bool"]),
     "scatter_reduce.two": done(
         *(lambda s, r=r, i=i: (s.t(5, 4), 0, s.index(5, 6, 4), s.t(6, 4), r, {"include_self": i})
-          for r in ("sum", "prod", "mean", "amax", "amin") for i in (True, False)), refused=["bool"]),
+          for r in ("sum", "prod", "mean", "amax", "amin") for i in (True, False)),
+          refused=["bool"]),
     "select.int": done(lambda s: (s.t(3, 4), 0, 1), lambda s: (s.t(3, 4, 2), -1, -1)),
-    "select_scatter.default": done(lambda s: (s.t(3, 4), s.t(4), 0, 1), lambda s: (s.t(3, 4), s.t(3), 1, -1)),
+    "select_scatter.default": done(lambda s: (s.t(3, 4), s.t(4), 0, 1),
+                                   lambda s: (s.t(3, 4), s.t(3), 1, -1)),
     "sigmoid.default": one(),
     "sign.default": one("special"),
     "sin.default": one(),
@@ -356,7 +370,8 @@ CORE = {
         lambda s: (s.t(2, 5), s.t(2, 5), 1)),
     "sort.default": done(lambda s: (s.distinct(3, 7),), lambda s: (s.distinct(5, 4), 0, True),
                          lambda s: (s.orders(70, 90), 1), lambda s: (s.t(),), rough=["bool"]),
-    "split_with_sizes.default": done(lambda s: (s.t(6, 3), [1, 2, 3]), lambda s: (s.t(2, 5), [5, 0], 1)),
+    "split_with_sizes.default": done(lambda s: (s.t(6, 3), [1, 2, 3]),
+                                     lambda s: (s.t(2, 5), [5, 0], 1)),
     "sqrt.default": one("positive"),
     "squeeze.dim": done(lambda s: (s.t(3, 1), 1), lambda s: (s.t(3, 1), 0)),
     "squeeze.dims": done(lambda s: (s.t(1, 3, 1), [0, 2])),
@@ -373,7 +388,8 @@ CORE = {
     "trunc.default": one("halves"),
     "unsqueeze.default": done(lambda s: (s.t(3, 2), 1), lambda s: (s.t(3, 2), -1)),
     "upsample_bilinear2d.vec": done(
-        lambda s: (s.t(2, 3, 4, 5), [7, 9], False, None), lambda s: (s.t(2, 3, 4, 5), None, True, [2.0, 1.5]),
+        lambda s: (s.t(2, 3, 4, 5), [7, 9], False, None),
+        lambda s: (s.t(2, 3, 4, 5), None, True, [2.0, 1.5]),
         lambda s: (s.t(2, 3, 4, 5), None, False, [1.7, 2.0]), refused=["u8"]),
     "upsample_nearest2d.vec": done(
         lambda s: (s.t(2, 3, 4, 5), [7, 9], None), lambda s: (s.t(2, 3, 4, 5), None, [2.0, 1.7])),

@@ -1,7 +1,7 @@
 """All operators of core ATen: each is done, written otherwise, or refused with a reason.
 
-TUNEC_TEST_ROUNDS: how many seeds of samples are run (default 1). Each operator and type is a program of
-its own, which takes the time that compiling it takes.
+TUNEC_TEST_ROUNDS: how many seeds of samples are run (default 1). Each operator and type is a
+program of its own, which takes the time that compiling it takes.
 """
 import os
 import unittest

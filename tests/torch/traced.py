@@ -13,8 +13,8 @@ def split_sample(sample):
 
 
 def trace(target, samples):
-    """An FX graph that calls an operator once for each sample, decomposed as importing wants it, and
-    the tensors that are its inputs."""
+    """An FX graph that calls an operator once for each sample, decomposed as importing wants it,
+    and the tensors that are its inputs."""
     given, spec = pytree.tree_flatten([split_sample(sample) for sample in samples])
     tensors = [x for x in given if isinstance(x, torch.Tensor)]
 

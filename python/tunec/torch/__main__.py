@@ -1,7 +1,8 @@
 """python -m tunec.torch MODEL.pt2 -o MODEL.graph
 
-Writes an exported program as a .graph, its weights in the .safetensors beside it. A TorchScript file
-goes through torch's own converter and needs its inputs: --input "f32[1, 3, 224, 224]" for each.
+Writes an exported program as a .graph, its weights in the .safetensors beside it. A TorchScript
+file goes through torch's own converter and needs its inputs: --input "f32[1, 3, 224, 224]" for
+each.
 """
 import argparse
 import pathlib
@@ -30,7 +31,9 @@ def _example(text):
         raise _Mistake(f"the input {text!r}, wanted a type such as f32[1, 3, 224, 224]")
     shape = [int(size) for size in found[2].split(",") if size.strip()]
     dtype = torch_dtype(found[1])
-    return torch.randn(shape).to(dtype) if dtype.is_floating_point else torch.zeros(shape, dtype=dtype)
+    if dtype.is_floating_point:
+        return torch.randn(shape).to(dtype)
+    return torch.zeros(shape, dtype=dtype)
 
 
 def _sizes(texts):
@@ -57,7 +60,8 @@ def _from_torchscript(path, inputs):
         raise _Mistake(f"{path} is TorchScript, for which torch {torch.__version__} has no "
                        "converter: export the module by torch.export instead") from None
     if not inputs:
-        raise _Mistake(f"{path} is TorchScript, which does not say its inputs: give each by --input")
+        raise _Mistake(f"{path} is TorchScript, which does not say its inputs: "
+                       "give each by --input")
     module = torch.jit.load(path, map_location="cpu").eval()
     return TS2EPConverter(module, tuple(_example(text) for text in inputs)).convert()
 

@@ -128,7 +128,8 @@ class Value:
         return self.graph.emit("pad", self, pads=list(pads), value=value, mode=mode)
 
     def reduce(self, op, axes, keep=False):
-        """`op`: sum, mean, max, min, prod, ... over all axes that are named; none changes nothing."""
+        """`op`: sum, mean, max, min, prod, ... over all axes that are named; none changes
+        nothing."""
         axes = sorted(axis % self.rank for axis in axes)
         if not axes:
             return self

@@ -1,7 +1,7 @@
 """Which operators stay whole, and which torch writes by others.
 
-What has a handler stays whole: linear, attention, normalisations and activations are one operator of
-tunec each. Everything else goes through torch's own table of decompositions.
+What has a handler stays whole: linear, attention, normalisations and activations are one operator
+of tunec each. Everything else goes through torch's own table of decompositions.
 """
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions

@@ -1,8 +1,8 @@
 """Which function imports which operator of ATen.
 
-A handler has the operator's arguments, in the order and with the defaults of its schema: tensors are
-Values (or None), everything else is as in FX. It returns a Value, or a tuple of them for several
-results. What it cannot do it refuses by raising Refused.
+A handler has the operator's arguments, in the order and with the defaults of its schema: tensors
+are Values (or None), everything else is as in FX. It returns a Value, or a tuple of them for
+several results. What it cannot do it refuses by raising Refused.
 """
 import torch
 
@@ -52,8 +52,8 @@ def handles(*names):
 
 
 def overload_name(target):
-    """"add.Tensor" of torch.ops.aten.add.Tensor, "space::f.default" of other namespaces; None of what
-    is no operator."""
+    """The name "add.Tensor" of torch.ops.aten.add.Tensor, "space::f.default" of others; None of
+    what is no operator."""
     if not isinstance(target, torch._ops.OpOverload):
         return None
     name = str(target).removeprefix(f"{target.namespace}.")

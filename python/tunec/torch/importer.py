@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import fx
 from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import _disable_current_modes
 
 from . import operators  # noqa: F401  registers the handlers
 from .builder import GraphBuilder, Value
@@ -278,11 +279,11 @@ def _view_root(node):
 def import_graph(module, *, weights=None, sizes=None, mutated=None, name="model"):
     """Imports an FX GraphModule of functional ATen operators.
 
-    `weights`: tensors by the names of the placeholders that are fixed to them; each may be a pair of
-    a key and a tensor. The others are inputs.
+    `weights`: tensors by the names of the placeholders that are fixed to them; each may be a pair
+    of a key and a tensor. The others are inputs.
     `sizes`: numbers by the names of symbolic sizes ("s0").
-    `mutated`: for the first outputs of the graph, in order, the placeholder that each replaces after
-    a run, or None; an export has its mutations there.
+    `mutated`: for the first outputs of the graph, in order, the placeholder that each replaces
+    after a run, or None; an export has its mutations there.
     Raises UnsupportedOperator that names every node that cannot be imported.
     """
     imported, failed = _import(module, weights or {}, sizes or {}, mutated or [], name)
@@ -297,6 +298,12 @@ def unsupported(module, *, weights=None, sizes=None):
 
 
 def _import(module, weights, sizes, mutated, name):
+    # Backends are called where tensors that are made are fake ones.
+    with _disable_current_modes():
+        return _import_for_real(module, weights, sizes, mutated, name)
+
+
+def _import_for_real(module, weights, sizes, mutated, name):
     importer = Importer(sizes)
     arguments, inputs = _arguments(importer, module, weights)
     output_node = module.graph.output_node()

@@ -12,8 +12,8 @@ REDUCTIONS = frozenset(("reduce_sum", "reduce_mean", "reduce_max", "reduce_min",
                         "reduce_l1", "reduce_l2", "reduce_sum_square", "reduce_log_sum_exp"))
 
 # What booleans have: the others want numbers.
-BOOLEAN = frozenset(("identity", "not", "cast", "and", "or", "xor", "eq", "ne", "where", "transpose",
-                     "reshape", "expand", "slice", "concat", "pad", "tile", "gather",
+BOOLEAN = frozenset(("identity", "not", "cast", "and", "or", "xor", "eq", "ne", "where",
+                     "transpose", "reshape", "expand", "slice", "concat", "pad", "tile", "gather",
                      "gather_elements"))
 
 

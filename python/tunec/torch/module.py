@@ -4,9 +4,8 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree as pytree
 
 from .._errors import InvalidArgument
-from .decompose import export_decompositions
-from .program import mutations_of, weights_of
-from .sized import SizedGraph, with_defaults
+from .program import importable, mutations_of, weights_of
+from .sized import SizedGraph, hinted_sizes, with_defaults
 
 
 def load_program(path):
@@ -39,7 +38,7 @@ class CompiledModule:
 
     def __init__(self, program, options):
         self._example = program.example_inputs
-        program = program.run_decompositions(export_decompositions())
+        program = importable(program, hinted_sizes(program.graph_module))
         self._signature = program.graph_signature
         self._in_spec, self._out_spec = program.call_spec.in_spec, program.call_spec.out_spec
         mutated = mutations_of(program)

@@ -1,8 +1,12 @@
 """Exported programs as graphs."""
+import operator
+
+import torch
 from torch.export.graph_signature import InputKind, OutputKind
 
 from .decompose import export_decompositions
-from .importer import ImportedGraph, import_graph
+from .handler_table import handler_of
+from .importer import ImportedGraph, import_graph, unsupported
 
 _WEIGHTS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 _MUTATIONS = (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION)
@@ -11,9 +15,27 @@ _MUTATIONS = (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION)
 def import_program(program, *, sizes=None, name="model") -> ImportedGraph:
     """Imports a torch.export.ExportedProgram. Parameters and buffers are weights; buffers that the
     program changes are inputs, and what they become are outputs (`mutations`)."""
-    program = program.run_decompositions(export_decompositions())
+    program = importable(program, sizes)
     return import_graph(program.graph_module, weights=weights_of(program), sizes=sizes,
                         mutated=mutations_of(program), name=name)
+
+
+def importable(program, sizes=None):
+    """The program, as it is where each operator has a handler and none writes into its operands, else
+    decomposed. Decomposing traces the program again, which takes many times as long as importing it."""
+    handled = all(_has_handler(node.target) for node in program.graph_module.graph.nodes
+                  if node.op == "call_function")
+    # A handler may refuse what decompositions write in another way.
+    if handled and not unsupported(program.graph_module, sizes=sizes):
+        return program
+    return program.run_decompositions(export_decompositions())
+
+
+def _has_handler(target):
+    if target is operator.getitem:
+        return True
+    return (isinstance(target, torch._ops.OpOverload) and not target._schema.is_mutable and
+            handler_of(target) is not None)
 
 
 def mutations_of(program):

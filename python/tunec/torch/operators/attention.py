@@ -26,8 +26,8 @@ def _batched(q, k, v):
 
 def _scale(q, scale):
     """The factor of the scores. torch's own formula multiplies queries and keys by its root, and so
-    does its export to ONNX: the square of float32's root is what both come to, so either way leads to
-    the same kernels."""
+    does its export to ONNX: the square of float32's root is what both come to, so either way leads
+    to the same kernels."""
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
     if q.element != "f32" or scale <= 0:
         return scale
@@ -61,8 +61,8 @@ def scaled_dot_product_attention(call, q, k, v, mask=None, dropout=0.0, causal=F
     return attention(call, q, k, v, mask, causal, scale)
 
 
-def _log_sums(q, k, mask, causal, scale):
-    """The logarithm of each row's sum of exponentials, which the backward pass wants."""
+def _scores(q, k, mask, causal, scale):
+    """Of float32 or wider, masked."""
     graph = q.graph
     q, k = widened(q), widened(k)
     group = q.shape[-3] // k.shape[-3]
@@ -77,7 +77,12 @@ def _log_sums(q, k, mask, causal, scale):
         queries = graph.along(0, 2, q.shape[-2])
         keys = graph.along(1, 2, k.shape[-2])
         scores = graph.where(keys.compare("le", queries), scores, -math.inf)
-    return scores.reduce("log_sum_exp", [-1])
+    return scores
+
+
+def _log_sums(q, k, mask, causal, scale):
+    """The logarithm of each row's sum of exponentials, which the backward pass wants."""
+    return _scores(q, k, mask, causal, scale).reduce("log_sum_exp", [-1])
 
 
 @handles("_scaled_dot_product_flash_attention_for_cpu.default")
@@ -101,3 +106,24 @@ def other_attention(call, q, k, v, *rest):
     scale = rest[3]
     y = attention(call, q, k, v, mask if isinstance(mask, Value) else None, causal, scale)
     return (y, *[None] * (len(call.result) - 1))
+
+
+@handles("_scaled_dot_product_flash_attention_for_cpu_backward.default")
+def flash_attention_backward(call, gradient, q, k, v, y, log_sums, dropout=0.0, causal=False,
+                             mask=None, scale=None):
+    """The weights once more, from the scores and the logarithms of their sums; then the chain
+    rule."""
+    _no_dropout(dropout)
+    if q.shape[1] != k.shape[1]:
+        raise Refused("gradients of grouped queries")
+    factor, graph = _scale(q, scale), q.graph
+    gradient, q, k, v, y, log_sums = (widened(x) for x in (gradient, q, k, v, y, log_sums))
+    scores = _scores(q, k, mask, causal, factor)
+    weights = (scores - log_sums.unsqueeze(-1)).unary("exp")
+    of_v = graph.emit("matmul", weights.swap(2, 3), gradient)
+    of_weights = graph.emit("matmul", gradient, v, transpose_b=1)
+    shared = (gradient * y).reduce("sum", [-1], True)
+    of_scores = weights * (of_weights - shared) * factor
+    of_q = graph.emit("matmul", of_scores, k)
+    of_k = graph.emit("matmul", of_scores.swap(2, 3), q)
+    return tuple(x.cast(call.element(i)) for i, x in enumerate((of_q, of_k, of_v)))

@@ -27,6 +27,25 @@ def convolution(call, x, weight, bias, stride, padding, dilation, transposed, ou
     return call.graph.emit("conv_transpose", *operands, **attributes)
 
 
+def _unbatched(call, x, weight, *rest):
+    """A convolution of an image without an axis for batches is one of a batch of one."""
+    if x.rank == weight.rank:
+        return convolution(call, x, weight, *rest)
+    y = convolution(call, x.unsqueeze(0), weight, *rest)
+    return y.reshape(y.shape[1:])
+
+
+@handles("conv1d.default", "conv2d.default", "conv3d.default")
+def conv(call, x, weight, bias, stride, padding, dilation, groups):
+    return _unbatched(call, x, weight, bias, stride, padding, dilation, False, [0], groups)
+
+
+@handles("conv_transpose1d.default", "conv_transpose2d.input", "conv_transpose3d.input")
+def conv_transpose(call, x, weight, bias, stride, padding, output_padding, groups, dilation):
+    return _unbatched(call, x, weight, bias, stride, padding, dilation, True, output_padding,
+                      groups)
+
+
 def _gradient_of_input(gradient, x, weight, window):
     """The other direction: windows are spread where they were gathered."""
     strides, pads, dilations, groups = window

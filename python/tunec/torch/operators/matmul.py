@@ -1,8 +1,8 @@
 """Matrix products.
 
-A weight that is multiplied as it lies, transposed, stays so for matrices; for more axes it is turned,
-which the compiler does once. That is how the export to ONNX writes both, so either way leads to the
-same kernels.
+A weight that is multiplied as it lies, transposed, stays so for matrices; for more axes it is
+turned, which the compiler does once. That is how the export to ONNX writes both, so either way
+leads to the same kernels.
 """
 from ..builder import Value
 from ..errors import Refused
@@ -78,8 +78,8 @@ def linear(call, x, weight, bias=None):
 
 @handles("_grouped_mm.default", "transformers::grouped_mm_fallback.default")
 def grouped_mm(call, rows, weights, ends=None, *_):
-    """Rows that lie group by group, each group times its own matrix: mixtures of experts. Each row is
-    multiplied by all matrices, and takes the product of its own; `ends` is where groups end."""
+    """Rows that lie group by group, each group times its own matrix: mixtures of experts. Each row
+    is multiplied by all matrices, and takes the product of its own; `ends` is where groups end."""
     if rows.rank != 2 or weights.rank != 3 or ends is None:
         raise Refused("groups other than of rows")
     g = call.graph

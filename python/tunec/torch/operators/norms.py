@@ -1,5 +1,5 @@
-"""Normalisations and softmax. Where torch returns moments beside the result, they are computed apart
-and are gone again where nobody uses them."""
+"""Normalisations and softmax. Where torch returns moments beside the result, they are computed
+apart and are gone again where nobody uses them."""
 import torch
 
 from ..element_types import torch_dtype
@@ -71,6 +71,8 @@ def batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilo
 
 @handles("batch_norm.default")
 def batch_norm(call, x, weight, bias, mean, variance, training, momentum, epsilon, *_):
+    if training and mean is not None:
+        raise Refused("running moments that change in place")
     if training or mean is None:
         return _trained(x, weight, bias, epsilon)[0]
     return batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilon)[0]

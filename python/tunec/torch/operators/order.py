@@ -1,12 +1,12 @@
 """Which elements of a row come first: sorts, the k greatest, medians.
 
-Rows are put in order by a bitonic network over pairs of a value and the place where it stood, or, where
-they are short, by counting how many elements come before each one. Of two equal elements the one that
-stood first comes first, so every sort is stable. graph/onnx/handlers/order.cc does the same for TopK,
-and also cuts long rows into pieces whose maxima are looked at first.
+Rows are put in order by a bitonic network over pairs of a value and the place where it stood, or,
+where they are short, by counting how many elements come before each one. Of two equal elements the
+one that stood first comes first, so every sort is stable. graph/onnx/handlers/order.cc does the
+same for TopK, and also cuts long rows into pieces whose maxima are looked at first.
 
-Places in memory: a block of K elements, K a power of two, lies with its elements apart, [K, blocks *
-rows], so that a stage of the network reads whole lines.
+Places in memory: a block of K elements, K a power of two, lies with its elements apart, [K, blocks
+* rows], so that a stage of the network reads whole lines.
 """
 import math
 
@@ -109,7 +109,8 @@ class _Network:
 
 
 def _counted(pairs, rows, length, k):
-    """The places of the first k of rows [rows, length]: each one's number is how many come before."""
+    """The places of the first k of rows [rows, length]: each one's number is how many come
+    before."""
     graph = pairs.values.graph
     own = pairs.each(lambda x: x.unsqueeze(2))
     other = pairs.each(lambda x: x.unsqueeze(1))

@@ -72,8 +72,8 @@ def _last(hits, axis):
 
 
 def scatter_rows(data, indices, updates, combination):
-    """Of rows data[n, inner], those at indices[u] replaced by or combined with updates[u, inner]. Of
-    several updates without a reduction the last one counts."""
+    """Of rows data[n, inner], those at indices[u] replaced by or combined with updates[u, inner].
+    Of several updates without a reduction the last one counts."""
     g = data.graph
     rows, inner = data.shape
     count = indices.shape[0]
