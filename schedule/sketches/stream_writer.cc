@@ -354,9 +354,11 @@ class StreamWriter {
 std::vector<std::string> ChunkedArguments(const StreamPlan& plan, const StreamPairs* pairs) {
   std::vector<std::string> tensors;
   if (!plan.chunk) return tensors;
-  if (pairs != nullptr) tensors.push_back(pairs->values.name);
-  if (pairs != nullptr && pairs->keys) tensors.push_back(pairs->keys->name);
-  if (pairs != nullptr) return tensors;
+  if (pairs != nullptr) {
+    tensors.push_back(pairs->values.name);
+    if (pairs->keys) tensors.push_back(pairs->keys->name);
+    return tensors;
+  }
   for (const StatementId s : {plan.first, plan.last}) {
     const std::optional<VarId> chunk = plan.IteratorOf(s, *plan.chunk);
     for (const Read& read : plan.statement(s).reads) {
