@@ -342,6 +342,38 @@ nest stack {
 })");
 }
 
+// Rows of an image go together, and at its borders each walks another part of it.
+TEST(Registers, OnePartThatIndexesThemByALoopPutsThemOnTheStack) {
+  ExpectAsInterpreted(R"(
+nest parts {
+  input A: f32[12, 17]
+  output C: f32[12, 17]
+  local r: f32[4, 17]
+  phase main {
+    for it in 0 .. 1 {
+      alloc r: register {
+        for i in it .. min(4, 9*it + 4) {
+          vector for j in 0 .. 17 { a: r[i, j] = A[4*it + i, j] * 3.0 }
+        }
+        for i in it .. min(4, 9*it + 4) {
+          vector for j in 0 .. 17 { b: C[4*it + i, j] = r[i, j] + 1.0 }
+        }
+      }
+    }
+    for it in 1 .. 3 {
+      alloc r: register {
+        unrolled for i in 0 .. 4 {
+          vector for j in 0 .. 17 { a: r[i, j] = A[4*it + i, j] * 3.0 }
+        }
+        unrolled for i in 0 .. 4 {
+          vector for j in 0 .. 17 { b: C[4*it + i, j] = r[i, j] + 1.0 }
+        }
+      }
+    }
+  }
+})");
+}
+
 TEST(Registers, SingleLaneThatMayNotRun) {
   ExpectAsInterpreted(R"(
 nest single {
