@@ -202,8 +202,8 @@ class Reader {
     const IrValue odd = load();
     std::vector<int> lanes(static_cast<size_t>(2 * half));
     for (int i = 0; i < half; ++i) {
-      lanes[static_cast<size_t>(2 * i)] = i;
-      lanes[static_cast<size_t>(2 * i + 1)] = half + i;
+      lanes[2 * static_cast<size_t>(i)] = i;
+      lanes[2 * static_cast<size_t>(i) + 1] = half + i;
     }
     return b_.Shuffle(even, odd, lanes);
   }
