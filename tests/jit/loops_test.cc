@@ -126,6 +126,18 @@ nest tri {
 })");
 }
 
+// An image of three pixels at the places 0 and 2: no row has more than one lane.
+TEST(Loops, TwoLanesOfTwoRows) {
+  ExpectAsInterpreted(R"(
+nest nearest {
+  input A: f32[3]
+  output C: f32[2]
+  phase main {
+    vector for i in 0 .. 2 { s: C[i] = A[i + floor((i + 1)/2)] }
+  }
+})");
+}
+
 // Blocks that lie the other way round are loaded in rows and transposed in registers.
 TEST(Loops, TransposedBlocks) {
   for (const char* type : {"f32", "f64", "f16", "u8", "i64"}) {
