@@ -42,22 +42,12 @@ bool MayRoundToTf32(const Accuracy& accuracy) {
   return accuracy.mode == AccuracyMode::kTf32 || accuracy.mode == AccuracyMode::kBf16;
 }
 
-double AllowedError(const Accuracy& accuracy) {
-  switch (accuracy.mode) {
-    case AccuracyMode::kTf32:
-      return kErrorOfTf32;
-    case AccuracyMode::kBf16:
-      return kErrorOfOneTerm;
-    case AccuracyMode::kBound:
-      return accuracy.bound;
-    case AccuracyMode::kExact:
-    case AccuracyMode::kF32:
-      break;
-  }
-  return 0;
-}
-
 }  // namespace
+
+double OperandError(AccuracyMode mode) {
+  if (mode == AccuracyMode::kTf32) return kErrorOfTf32;
+  return mode == AccuracyMode::kBf16 ? kErrorOfOneTerm : 0;
+}
 
 std::string Print(const Accuracy& accuracy) {
   for (const auto& [mode, name] : kNames) {
@@ -84,7 +74,8 @@ RoundingFreedom RoundingFreedomFor(const Accuracy& accuracy) {
   RoundingFreedom rounding(ReductionOrderFor(accuracy));
   rounding.least_terms = LeastTerms(accuracy);
   rounding.tf32_operands = MayRoundToTf32(accuracy);
-  rounding.allowed_error = AllowedError(accuracy);
+  rounding.allowed_error =
+      accuracy.mode == AccuracyMode::kBound ? accuracy.bound : OperandError(accuracy.mode);
   return rounding;
 }
 

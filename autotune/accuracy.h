@@ -36,6 +36,10 @@ Result<Accuracy> ParseAccuracy(std::string_view text);
 /// magnitudes.
 inline constexpr double kErrorOfTwoTerms = 0x1p-15;
 
+/// What the rounding of both operands adds at most, relative to a product: 2^-10 under tf32, 2^-7
+/// under bf16. The other contracts name no rounding of operands: 0.
+double OperandError(AccuracyMode mode);
+
 /// What applying a schedule is to be given under this contract. Operands may be split into bfloat16
 /// terms:
 ///   exact   never
@@ -44,8 +48,8 @@ inline constexpr double kErrorOfTwoTerms = 0x1p-15;
 ///   bf16    one to three
 ///   number  one from 2^-7 on (each operand is off by 2^-8 of it), two from 2^-15 on, else three
 /// Tiles may round them to TF32 under tf32, bf16, and numbers from 2^-10 on. A sum computed in
-/// another way, whose bounded error is more than that of its order, may be off by 2^-10 under tf32
-/// and 2^-7 under bf16, what rounded operands may make of a product, and by a number's own.
+/// another way, whose bounded error is more than that of its order, may be off by a
+/// number's own, else by OperandError.
 RoundingFreedom RoundingFreedomFor(const Accuracy& accuracy);
 /// How reductions may be reordered under this contract.
 ReductionOrder ReductionOrderFor(const Accuracy& accuracy);

@@ -103,11 +103,12 @@ Status RequireFixedSizes(const Graph& graph) {
 }
 
 // Every group that cannot be lowered, in one error.
-Result<std::vector<GroupReport>> LowerAll(const Graph& graph, const FusionPlan& plan) {
+Result<std::vector<GroupReport>> LowerAll(const Graph& graph, const FusionPlan& plan,
+                                          Transforms transforms) {
   std::vector<GroupReport> reports;
   std::vector<std::string> problems;
   for (const FusionGroup& group : plan.groups) {
-    Result<std::vector<Lowering>> lowerings = Lower(graph, group, plan.machine);
+    Result<std::vector<Lowering>> lowerings = Lower(graph, group, plan.machine, transforms);
     if (!lowerings) {
       if (lowerings.error().code != ErrorCode::kUnsupported) {
         return std::unexpected(std::move(lowerings).error());
@@ -123,6 +124,11 @@ Result<std::vector<GroupReport>> LowerAll(const Graph& graph, const FusionPlan& 
   }
   if (!problems.empty()) return Fail(ErrorCode::kUnsupported, "{}", fmt::join(problems, "; "));
   return reports;
+}
+
+// A lowering that the contract never takes is not built.
+Transforms TransformsFor(const Accuracy& accuracy) {
+  return RoundingFreedomFor(accuracy).allowed_error > 0 ? Transforms::kAll : Transforms::kAccurate;
 }
 
 // Whether the contract lets products round their operands to one term of bfloat16, and the target
@@ -164,7 +170,8 @@ Result<FrontReport> FuseAndLower(const Graph& graph, const CompileOptions& optio
   TUNEC_ASSIGN(report.fusion,
                PlanFusion(report.graph, options.fusion, FusionMachineOf(options.target)));
   if (RoundsToOneTerm(options)) StoreTerms(report.graph, report.fusion);
-  TUNEC_ASSIGN(report.groups, LowerAll(report.graph, report.fusion));
+  TUNEC_ASSIGN(report.groups,
+               LowerAll(report.graph, report.fusion, TransformsFor(options.accuracy)));
   MarkFiniteWeights(report.graph, options, report.groups);
   return report;
 }

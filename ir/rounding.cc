@@ -67,6 +67,19 @@ double RoundTo(double value, DataType float_type) {
   }
 }
 
+double RoundingOf(DataType type) {
+  switch (type) {
+    case DataType::kF64:
+      return 0x1p-53;
+    case DataType::kF16:
+      return 0x1p-11;
+    case DataType::kBF16:
+      return 0x1p-8;
+    default:
+      return 0x1p-24;
+  }
+}
+
 int64_t WrapTo(int64_t value, DataType type) {
   switch (type) {
     case DataType::kI8:

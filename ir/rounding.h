@@ -12,6 +12,9 @@ namespace tunec {
 /// The nearest value of a float type, halves to even, rounded once (also from double to f16).
 double RoundTo(double value, DataType float_type);
 
+/// Unit roundoff: half a unit in the last place, relative. What is no float type counts as f32.
+double RoundingOf(DataType type);
+
 /// The low bits of `value`, sign- or zero-extended: two's complement wrapping. bool: value != 0.
 /// u64 values are carried as the int64 with the same bits.
 int64_t WrapTo(int64_t value, DataType integer_type);

@@ -11,6 +11,7 @@
 
 #include "autotune/judge/check.h"
 #include "autotune/judge/reference_compute.h"
+#include "ir/rounding.h"
 #include "support/check.h"
 
 namespace tunec {

@@ -7,6 +7,7 @@
 
 #include "autotune/judge/order_allowance.h"
 #include "autotune/judge/reference_compute.h"
+#include "ir/rounding.h"
 #include "jit/scalar_code.h"
 
 namespace tunec {
@@ -125,19 +126,6 @@ std::string Describe(const Array& actual, const OutputJudge& judge, const Measur
 }
 
 }  // namespace
-
-double RoundingOf(DataType type) {
-  switch (type) {
-    case DataType::kF16:
-      return 0x1p-11;
-    case DataType::kBF16:
-      return 0x1p-8;
-    case DataType::kF64:
-      return 0x1p-53;
-    default:
-      return 0x1p-24;
-  }
-}
 
 double FunctionError(ScalarOp op) { return kFloat32Ulp * jit::CodeOf(op).error; }
 

@@ -43,8 +43,6 @@ struct OutputJudge {
   double allowed = 0;  // of e
 };
 
-/// The rounding of one element of the type relative to its value.
-double RoundingOf(DataType type);
 /// The largest relative error of a function (exp, tanh, ...) in compiled code; 0 for operators that
 /// are rounded correctly.
 double FunctionError(ScalarOp op);

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "autotune/judge/bounded_expr.h"
-#include "autotune/judge/check.h"
 #include "autotune/judge/reference_compute.h"
+#include "ir/rounding.h"
 
 namespace tunec {
 namespace {

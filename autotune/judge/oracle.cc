@@ -112,12 +112,6 @@ Compute WithSumsAsOutputs(Compute compute, const std::vector<StatementId>& sums)
   return compute;
 }
 
-// What the rounding of both operands adds at most, relative to a product.
-double OperandError(AccuracyMode mode) {
-  if (mode == AccuracyMode::kTf32) return 0x1p-10;
-  return mode == AccuracyMode::kBf16 ? 0x1p-7 : 0;
-}
-
 // How far legal evaluations may be from the float64 sum, relative to the magnitudes of its terms:
 // twice as far as the sequential one is, where operands are rounded with another order's allowance.
 // But a step in front of the sum may have carried that one away, so no farther than rounding

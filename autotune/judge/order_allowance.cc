@@ -7,6 +7,7 @@
 
 #include "autotune/judge/check.h"
 #include "autotune/judge/error_bounds.h"
+#include "ir/rounding.h"
 
 namespace tunec {
 namespace {

@@ -61,7 +61,8 @@ Stages Measure(const Graph& graph) {
   const FusionPlan plan = Must(PlanFusion(current, FusionMode::kFused, FusionMachine()));
   stages.Add("fuse", fusion.Milliseconds());
   const Stopwatch lowering;
-  for (const FusionGroup& group : plan.groups) Must(Lower(current, group, plan.machine));
+  for (const FusionGroup& group : plan.groups)
+    Must(Lower(current, group, plan.machine, Transforms::kAccurate));
   stages.Add("lower", lowering.Milliseconds());
   stages.Add(fmt::format("all ({} nodes, {} groups)", current.nodes().size(), plan.groups.size()),
              all.Milliseconds());

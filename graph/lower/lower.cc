@@ -56,7 +56,7 @@ Result<Lazy> LowerNode(LowerContext& context, const Node& node) {
 }  // namespace lower
 
 Result<std::vector<Lowering>> Lower(const Graph& graph, const FusionGroup& group,
-                                    const FusionMachine& machine) {
+                                    const FusionMachine& machine, Transforms transforms) {
   TUNEC_RETURN_IF_ERROR(lower::CheckTypes(graph, group));
   bool flat = false;
   for (const NodeId id : group.nodes) flat |= lower::HasFlatVariant(graph, graph.node(id));
@@ -81,7 +81,8 @@ Result<std::vector<Lowering>> Lower(const Graph& graph, const FusionGroup& group
   using Named = std::pair<lower::Variant, const char*>;
   for (const auto& [variant, name] : {Named(lower::Variant::kWinograd, "winograd"),
                                       Named(lower::Variant::kWinograd4, "winograd,tile=4")}) {
-    if (!winograd) break;
+    const bool is_accurate = variant == lower::Variant::kWinograd;
+    if (!winograd || !(is_accurate || transforms == Transforms::kAll)) break;
     TUNEC_ASSIGN(Compute transformed, lower::Build(graph, group, machine, variant));
     lowerings.push_back({name, std::move(transformed)});
   }

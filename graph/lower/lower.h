@@ -21,9 +21,13 @@ struct Lowering {
   Compute compute;
 };
 
+/// Which alternatives are wanted that compute a sum by transforms: those that lose no more than
+/// another order of the sum may, or those that lose digits, too.
+enum class Transforms { kAccurate, kAll };
+
 /// The alternatives; the first is the default, whose text identifies the workload. `machine` says
 /// what is stored rather than computed again.
 Result<std::vector<Lowering>> Lower(const Graph& graph, const FusionGroup& group,
-                                    const FusionMachine& machine);
+                                    const FusionMachine& machine, Transforms transforms);
 
 }  // namespace tunec

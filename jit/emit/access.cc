@@ -176,11 +176,11 @@ class Reader {
   }
 
   /// Where even lanes read neighbours, and odd ones those of another row: how far that is from the
-  /// first.
+  /// first. Of two lanes each row has a single element, which is no vector.
   std::optional<int64_t> TwoRowsApart() {
     if (place_.offset.per_lane == nullptr) return std::nullopt;
     const std::vector<int64_t> lanes = b_.ConstantLanes(state_.index.LanePart(place_.offset));
-    if (lanes.size() < 2) return std::nullopt;
+    if (lanes.size() < 4) return std::nullopt;
     for (size_t i = 2; i < lanes.size(); ++i) {
       if (lanes[i] != lanes[i - 2] + 1) return std::nullopt;
     }
@@ -202,8 +202,8 @@ class Reader {
     const IrValue odd = load();
     std::vector<int> lanes(static_cast<size_t>(2 * half));
     for (int i = 0; i < half; ++i) {
-      lanes[static_cast<size_t>(2 * i)] = i;
-      lanes[static_cast<size_t>(2 * i + 1)] = half + i;
+      lanes[2 * static_cast<size_t>(i)] = i;
+      lanes[2 * static_cast<size_t>(i) + 1] = half + i;
     }
     return b_.Shuffle(even, odd, lanes);
   }

@@ -64,8 +64,10 @@ class Analyzer {
   }
 
   void EnterAlloc(const Alloc& alloc) {
-    if (alloc.scope == Scope::kRegister)
-      result_.registers[alloc.tensor].form = RegisterForm::kSlots;
+    RegisterPlan& plan = result_.registers[alloc.tensor];
+    // A loop that was cut has an Alloc in each part: the tensor has one form for all of them.
+    const bool seen = plan.form != RegisterForm::kNone;
+    if (alloc.scope == Scope::kRegister && !seen) plan.form = RegisterForm::kSlots;
     touched_[alloc.tensor] = 0;
   }
 

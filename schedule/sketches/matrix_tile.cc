@@ -38,10 +38,7 @@ int64_t TilesOf(const TilePlan& plan, VarId iterator, TileAxis axis) {
 }
 
 int64_t DefaultDepth(const TilePlan& plan) {
-  const TileIntrinsic& by = *plan.dot->intrinsic;
-  const int64_t steps = plan.Extent(*plan.long_reduction) /
-                        (by.Extent(TileAxis::kReduced) * by.Extent(TileAxis::kGroup));
-  return steps > kMostStepsUncut ? kStepsOfBlock : 0;
+  return StepsOf(plan) > kMostStepsUncut ? kStepsOfBlock : 0;
 }
 
 // Half of the second-level cache for the left operand of a block; enough tasks for every thread.

@@ -12,17 +12,18 @@
 namespace tunec {
 namespace {
 
-// Steps of the instruction along the long reduction.
-int64_t StepsOf(const TilePlan& plan) {
-  const TileIntrinsic& by = *plan.dot->intrinsic;
-  return plan.Extent(*plan.long_reduction) /
-         (by.Extent(TileAxis::kReduced) * by.Extent(TileAxis::kGroup));
+bool ComputesByBlock(const TilePlan& plan, const MatrixChoice& choice) {
+  return plan.operand && choice.operand_by_block;
+}
+
+// Whether rows go in blocks, of several groups of tiles each.
+bool BlocksRows(const TilePlan& plan, const MatrixChoice& choice) {
+  return plan.outer_rows.empty() || ComputesByBlock(plan, choice);
 }
 
 // The sums of a block of rows wait in its buffer while the blocks of the reduction pass.
 bool CutsDepth(const TilePlan& plan, const MatrixChoice& choice) {
-  const bool blocked = plan.outer_rows.empty() || (plan.operand && choice.operand_by_block);
-  return blocked && choice.depth > 0 && choice.depth < StepsOf(plan);
+  return BlocksRows(plan, choice) && choice.depth > 0 && choice.depth < StepsOf(plan);
 }
 
 // Operands in several terms are for results as exact as float32's. Six products for each are added
@@ -30,9 +31,8 @@ bool CutsDepth(const TilePlan& plan, const MatrixChoice& choice) {
 // begin at zero, most are rounded as a small part of it is.
 TilePlan WithPieces(TilePlan plan, const MatrixChoice& choice) {
   if (!plan.dot->term || !plan.outer_reductions.empty() || !CutsDepth(plan, choice)) return plan;
-  const TileIntrinsic& by = *plan.dot->intrinsic;
   const Iterator& reduced = plan.reduction.iterators[*plan.long_reduction];
-  const int64_t length = choice.depth * by.Extent(TileAxis::kReduced) * by.Extent(TileAxis::kGroup);
+  const int64_t length = choice.depth * StepLengthOf(plan);
   plan.pieces = Pieces{.total = plan.reduction.name,
                        .iterator = reduced.name,
                        .along = *plan.long_reduction,
@@ -70,8 +70,8 @@ class MatrixWriter {
  private:
   void Add(auto step) { schedule_.Add(std::move(step)); }
   int64_t Extent(TileAxis axis) const { return plan_.dot->intrinsic->Extent(axis); }
-  bool OperandByBlock() const { return plan_.operand && choice_.operand_by_block; }
-  bool Blocked() const { return plan_.outer_rows.empty() || OperandByBlock(); }
+  bool OperandByBlock() const { return ComputesByBlock(plan_, choice_); }
+  bool Blocked() const { return BlocksRows(plan_, choice_); }
   bool ColumnsOutside() const { return choice_.columns_outside && !OperandByBlock(); }
   std::string Column() const { return plan_.Loop(plan_.column); }
   std::string Row() const { return plan_.Loop(*plan_.row); }
@@ -214,6 +214,15 @@ class MatrixWriter {
 };
 
 }  // namespace
+
+int64_t StepLengthOf(const TilePlan& plan) {
+  const TileIntrinsic& by = *plan.dot->intrinsic;
+  return by.Extent(TileAxis::kReduced) * by.Extent(TileAxis::kGroup);
+}
+
+int64_t StepsOf(const TilePlan& plan) {
+  return plan.Extent(*plan.long_reduction) / StepLengthOf(plan);
+}
 
 Schedule WriteMatrixSchedule(const TilePlan& plan, const MatrixChoice& choice) {
   return MatrixWriter(plan, choice).Write();

@@ -17,6 +17,11 @@ struct MatrixChoice {
   bool operand_by_block = false;  // computed once for a block of rows
 };
 
+/// Elements of the long reduction that one instruction multiplies.
+int64_t StepLengthOf(const TilePlan& plan);
+/// How many such steps there are. Requires of both: plan.dot, plan.long_reduction.
+int64_t StepsOf(const TilePlan& plan);
+
 /// Requires: plan.dot, by an instruction on matrices.
 Schedule WriteMatrixSchedule(const TilePlan& plan, const MatrixChoice& choice);
 

@@ -96,7 +96,7 @@ std::optional<std::string> PairsPlanner::AddCopy(StatementId product, const Read
   const std::string reader = plan_.statement(product).name;
   const Tensor source = compute_.tensors[operand.tensor];
   if (!Rewrite(CopyStep{source.name, reader, std::move(groups)})) return std::nullopt;
-  const std::string copy = compute_.tensors.back().name;
+  std::string copy = compute_.tensors.back().name;
   if (source.type == DataType::kF32 && !Rewrite(NarrowStep{copy, reader})) return std::nullopt;
   return copy;
 }

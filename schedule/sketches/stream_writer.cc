@@ -273,7 +273,6 @@ class StreamWriter {
   void PairUp(const StreamPairs::Copy& copy, const std::string& lanes,
               std::vector<std::string> outer) {
     const std::string together = copy.name + ".pairs", pair = copy.name + "." + *copy.pair;
-    if (copy.partial) Add(IsolateStep{outer.back()});
     Add(SplitStep{lanes, {pairs_->Lanes()}});
     if (copy.length % pairs_->Lanes() != 0) Add(IsolateStep{lanes + ".0"});
     outer.insert(outer.end(), {lanes + ".0", lanes + ".1", pair});
@@ -293,6 +292,8 @@ class StreamWriter {
   void PairUpRows(const StreamPairs::Copy& copy) {
     std::vector<std::string> outer = LoopsOf(copy, copy.ones);
     outer.push_back(copy.name + "." + copy.group);
+    // Columns that end with the block of rows do so with a whole pair.
+    if (copy.partial && !plan_.bounded_columns) Add(IsolateStep{outer.back()});
     PairUp(copy, copy.name + "." + plan_.NameOf(plan_.row), std::move(outer));
   }
 
@@ -308,6 +309,7 @@ class StreamWriter {
     loops.insert(loops.end(), ones.begin(), ones.end());
     loops.push_back(group + ".1");
     if (copy.pair) {
+      if (copy.partial) Add(IsolateStep{loops.back()});
       PairUp(copy, lanes, std::move(loops));
     } else {
       loops.push_back(lanes);
@@ -354,9 +356,11 @@ class StreamWriter {
 std::vector<std::string> ChunkedArguments(const StreamPlan& plan, const StreamPairs* pairs) {
   std::vector<std::string> tensors;
   if (!plan.chunk) return tensors;
-  if (pairs != nullptr) tensors.push_back(pairs->values.name);
-  if (pairs != nullptr && pairs->keys) tensors.push_back(pairs->keys->name);
-  if (pairs != nullptr) return tensors;
+  if (pairs != nullptr) {
+    tensors.push_back(pairs->values.name);
+    if (pairs->keys) tensors.push_back(pairs->keys->name);
+    return tensors;
+  }
   for (const StatementId s : {plan.first, plan.last}) {
     const std::optional<VarId> chunk = plan.IteratorOf(s, *plan.chunk);
     for (const Read& read : plan.statement(s).reads) {

@@ -455,10 +455,11 @@ class SketchAdder {
     const Compute& as_written = question_.lowerings[0].compute;
     const std::optional<double> products = ProductsPerReduced(as_written, plan);
     const std::optional<double> direct = DirectCycles(as_written, target_, lanes_, gain);
-    if (!products || !direct || !MayTransform(plan, *products, question_.rounding)) return;
+    if (!products || !direct) return;
     const double cycles = TransformedCycles(plan, target_, lanes_, gain);
     const double faster = *direct / cycles;
-    if (faster < kWorthMeasuring) return;
+    // The analysis of errors takes longest.
+    if (faster < kWorthMeasuring || !MayTransform(plan, *products, question_.rounding)) return;
     Sketch sketch = TransformedSketch(plan, target_, lanes_);
     if (faster >= kGoesFirst && may_be_first) {
       first_.push_back({cycles, std::move(sketch)});

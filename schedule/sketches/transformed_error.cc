@@ -5,6 +5,8 @@
 #include <functional>
 #include <vector>
 
+#include "ir/rounding.h"
+
 namespace tunec {
 namespace {
 
@@ -13,20 +15,6 @@ struct Bounded {
   double magnitude = 0;
   double error = 0;
 };
-
-// Half a unit in the last place, relative.
-double RoundingOf(DataType type) {
-  switch (type) {
-    case DataType::kF64:
-      return 0x1p-53;
-    case DataType::kF16:
-      return 0x1p-11;
-    case DataType::kBF16:
-      return 0x1p-8;
-    default:
-      return 0x1p-24;
-  }
-}
 
 Bounded Rounded(const Bounded& value, DataType type) {
   return {value.magnitude, value.error + RoundingOf(type) * value.magnitude};

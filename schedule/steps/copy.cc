@@ -150,7 +150,66 @@ Tensor CopyOf(const Tensor& source, std::string name, const Statement& reader,
   return copy;
 }
 
-// Over the copy's elements; not those of windows that the tensor has nothing for.
+// The only statement that writes the workspace, and each element at most once; none where it is a
+// reduction, which writes every element, or where other tensors share the storage.
+const Statement* WriterOf(const Compute& compute, TensorId tensor) {
+  if (compute.tensors[tensor].role != TensorRole::kWorkspace) return nullptr;
+  const auto shares = [&](const Tensor& other) { return other.alias == tensor; };
+  if (compute.tensors[tensor].alias || std::ranges::any_of(compute.tensors, shares)) return nullptr;
+  const Statement* writer = nullptr;
+  for (const Statement& statement : compute.statements) {
+    for (const Write& write : statement.writes) {
+      if (write.tensor != tensor) continue;
+      if (writer != nullptr || statement.reducer) return nullptr;
+      writer = &statement;
+    }
+  }
+  return writer;
+}
+
+// What the element has to meet to be one that was written: of the writer's conditions those on
+// iterators that are indices of what it writes.
+std::vector<IndexExpr> WrittenWhere(const Compute& compute, TensorId tensor,
+                                    const std::vector<IndexExpr>& element) {
+  const Statement* const writer = WriterOf(compute, tensor);
+  if (writer == nullptr) return {};
+  const auto write = std::ranges::find(writer->writes, tensor, &Write::tensor);
+  const auto element_of = [&](VarId v) -> std::optional<IndexExpr> {
+    for (size_t d = 0; d < element.size(); ++d)
+      if (write->index[d].AsVar() == v) return element[d];
+    return std::nullopt;
+  };
+  std::vector<IndexExpr> conditions;
+  for (const IndexExpr& condition : writer->domain) {
+    std::vector<VarId> variables;
+    condition.CollectVars(variables);
+    const auto is_known = [&](VarId v) { return element_of(v).has_value(); };
+    if (condition.UsesLoaded() || !std::ranges::all_of(variables, is_known)) continue;
+    conditions.push_back(Substitute(condition, [&](VarId v) { return *element_of(v); }));
+  }
+  return conditions;
+}
+
+// The same condition, where some iterators make no difference: 4*b - 2*g - d + 3 >= 0 is
+// 2*b - g + 1 >= 0 for d of 0 and 1. A pair is copied as a whole or not at all then.
+IndexExpr Shortest(const IndexExpr& condition, const IntervalOf& interval) {
+  for (const IndexTerm& of_divisor : condition.terms()) {
+    const int64_t divisor = std::abs(of_divisor.coefficient);
+    IndexExpr rest = condition, quotient;
+    for (const auto& [coefficient, atom] : condition.terms()) {
+      if (atom.kind != IndexAtom::Kind::kVariable || coefficient % divisor != 0) continue;
+      rest -= IndexExpr::Var(atom.variable()) * coefficient;
+      quotient += IndexExpr::Var(atom.variable()) * (coefficient / divisor);
+    }
+    const Interval bounds = BoundsOf(rest, interval);
+    const int64_t low = FloorDivide(bounds.lo, divisor);
+    if (divisor > 1 && low == FloorDivide(bounds.hi, divisor)) return quotient + low;
+  }
+  return condition;
+}
+
+// Over the copy's elements; not those of windows that the tensor has nothing for, nor what nobody
+// wrote.
 Statement CopyStatement(const Compute& compute, TensorId from, TensorId to,
                         const Windows& windows) {
   const Tensor& copy = compute.tensors[to];
@@ -173,6 +232,8 @@ Statement CopyStatement(const Compute& compute, TensorId from, TensorId to,
     if (bounds.lo < 0) statement.domain.push_back(element[d]);
     if (bounds.hi > last) statement.domain.push_back(IndexExpr(last) - element[d]);
   }
+  for (const IndexExpr& condition : WrittenWhere(compute, from, element))
+    statement.domain.push_back(Shortest(condition, interval));
   statement.writes.push_back({to, std::move(place)});
   statement.reads.push_back({from, std::move(element), {}});
   statement.values.push_back(Expr::Read(0, copy.type));

@@ -3,24 +3,24 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "compiler/front_end.h"
-#include "compiler/tasks.h"
+#include "graph/compare_arrays.h"
 #include "graph/reference.h"
 #include "kernel/loop_pipeline.h"
 #include "kernel/run_once.h"
 #include "tests/compiler/models.h"
+#include "tests/schedule/random_decisions.h"
 
 namespace tunec {
 namespace {
 
 using testing::GraphOf;
 using testing::Options;
+using testing::TaskOf;
 
 struct Causal {
   int heads = 1, queries = 32, keys = 32, depth = 8, width = 16, offset = 0;
@@ -56,32 +56,11 @@ std::vector<Array> InputsOf(const Graph& graph) {
   return inputs;
 }
 
-// The largest difference; infinite where one alone is a number.
-double Difference(const Array& actual, const Array& expected) {
-  double largest = 0;
-  for (int64_t i = 0; i < expected.size(); ++i) {
-    const double a = actual.GetDouble(i), b = expected.GetDouble(i);
-    if (std::isnan(a) && std::isnan(b)) continue;
-    const double difference = std::abs(a - b);
-    largest = std::isnan(difference) ? INFINITY : std::max(largest, difference);
-  }
-  return largest;
-}
-
-// The one task of the graph.
-TuningTask TaskOf(const Graph& graph, const Target& target) {
-  auto front = RunFrontEnd(graph, Options());
-  EXPECT_TRUE(front) << front.error().Format();
-  const Tasks tasks = CollectTasks(*front, target);
-  EXPECT_EQ(tasks.unique.size(), 1U);
-  return tasks.unique.front();
-}
-
 // Every sketch of a lowering whose columns end, with its first decisions and with random ones.
 // Returns how many schedules there were.
 int ExpectRight(const Graph& graph, const std::vector<Array>& inputs, const Array& expected) {
   const CompileOptions options = Options();
-  const TuningTask task = TaskOf(graph, options.target);
+  const TuningTask task = TaskOf(graph, options);
   ThreadPool pool(2);
   std::mt19937 random(11);
   int checked = 0;
@@ -100,10 +79,10 @@ int ExpectRight(const Graph& graph, const std::vector<Array>& inputs, const Arra
       const auto outputs = CompileAndRun(loops->nest, inputs, options.target, pool);
       EXPECT_TRUE(outputs) << outputs.error().Format();
       if (!outputs) break;
-      EXPECT_LE(Difference(outputs->front(), expected), 2e-6) << Print(schedule);
+      const double difference = CompareOutput("y", outputs->front(), expected).absolute;
+      EXPECT_LE(difference, 2e-6) << Print(schedule);
       ++checked;
-      for (size_t k = 0; k < decisions.size(); ++k)
-        decisions[k] = static_cast<int>(random() % sketch.knobs[k].choices.size());
+      decisions = test::RandomDecisions(sketch, random);
     }
   }
   return checked;

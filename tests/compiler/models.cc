@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <utility>
 
+#include "compiler/tasks.h"
 #include "graph/reference.h"
 #include "graph/text/graph_text.h"
 #include "jit/cpu/detect_cpu.h"
@@ -53,6 +55,14 @@ Graph GraphOf(std::string_view text) {
   Result<Graph> graph = ParseGraph(text, "test.graph", RandomWeights(kSeed));
   TUNEC_CHECK(graph.has_value(), "{}", graph.error().Format());
   return *std::move(graph);
+}
+
+TuningTask TaskOf(const Graph& graph, const CompileOptions& options) {
+  const Result<FrontReport> front = RunFrontEnd(graph, options);
+  TUNEC_CHECK(front.has_value(), "{}", front.error().Format());
+  Tasks tasks = CollectTasks(*front, options.target);
+  TUNEC_CHECK(tasks.unique.size() == 1, "{} tasks, wanted one", tasks.unique.size());
+  return std::move(tasks.unique.front());
 }
 
 CompileOptions Options(int threads) {

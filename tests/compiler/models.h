@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "autotune/task.h"
 #include "compiler/compiler.h"
 #include "graph/graph.h"
 #include "ir/array.h"
@@ -37,6 +38,9 @@ inline constexpr std::string_view kConvRelu = R"(graph conv_relu {
   r = relu(c)
   output y = r
 })";
+
+/// The one task that the front end makes of the graph.
+TuningTask TaskOf(const Graph& graph, const CompileOptions& options);
 
 /// For this machine, with the measuring worker of this build.
 CompileOptions Options(int threads = 2);

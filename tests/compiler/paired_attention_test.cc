@@ -3,25 +3,25 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "compiler/front_end.h"
-#include "compiler/tasks.h"
+#include "graph/compare_arrays.h"
 #include "graph/reference.h"
 #include "jit/cpu/detect_cpu.h"
 #include "kernel/loop_pipeline.h"
 #include "kernel/run_once.h"
 #include "tests/compiler/models.h"
+#include "tests/schedule/random_decisions.h"
 
 namespace tunec {
 namespace {
 
 using testing::GraphOf;
 using testing::Options;
+using testing::TaskOf;
 
 enum class Mask { kNone, kAdded, kChosen };
 
@@ -92,24 +92,8 @@ std::vector<Array> InputsOf(const Graph& graph) {
   return inputs;
 }
 
-// The largest difference; infinite where one alone is a number.
 double Difference(const Array& actual, const Array& expected) {
-  double largest = 0;
-  for (int64_t i = 0; i < expected.size(); ++i) {
-    const double a = actual.GetDouble(i), b = expected.GetDouble(i);
-    if (std::isnan(a) && std::isnan(b)) continue;
-    const double difference = std::abs(a - b);
-    largest = std::isnan(difference) ? INFINITY : std::max(largest, difference);
-  }
-  return largest;
-}
-
-TuningTask TaskOf(const Graph& graph, const CompileOptions& options) {
-  auto front = RunFrontEnd(graph, options);
-  EXPECT_TRUE(front) << front.error().Format();
-  const Tasks tasks = CollectTasks(*front, options.target);
-  EXPECT_EQ(tasks.unique.size(), 1U);
-  return tasks.unique.front();
+  return CompareOutput("y", actual, expected).absolute;
 }
 
 CompileOptions OptionsOfRounding() {
@@ -182,8 +166,7 @@ TEST_P(PairedAttention, IsAttention) {
       ASSERT_TRUE(outputs) << outputs.error().Format();
       ASSERT_LE(Difference(outputs->front(), expected->front()), 1.5 / 256) << Print(schedule);
       ++checked;
-      for (size_t k = 0; k < decisions.size(); ++k)
-        decisions[k] = static_cast<int>(random() % sketch.knobs[k].choices.size());
+      decisions = test::RandomDecisions(sketch, random);
     }
   }
   EXPECT_GT(checked, 1);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "autotune/judge/check.h"
 #include "graph/reference.h"
 #include "ir/rounding.h"
 #include "support/random.h"

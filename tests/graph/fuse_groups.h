@@ -20,7 +20,7 @@ inline Result<std::vector<FusionGroup>> Fuse(const Graph& graph,
 }
 
 inline Result<std::vector<Lowering>> Lower(const Graph& graph, const FusionGroup& group) {
-  return Lower(graph, group, FusionMachine());
+  return Lower(graph, group, FusionMachine(), Transforms::kAll);
 }
 
 }  // namespace tunec

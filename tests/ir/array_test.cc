@@ -71,6 +71,16 @@ TEST(Rounding, RoundsADoubleOnce) {
   EXPECT_EQ(RoundTo(1.0 + 0x1p-11, DataType::kF16), 1.0);
 }
 
+// 1 + u is the middle between 1 and the next number.
+TEST(Rounding, IsByHalfAUnitInTheLastPlace) {
+  for (const DataType type : {DataType::kF32, DataType::kF16, DataType::kBF16}) {
+    const double u = RoundingOf(type);
+    EXPECT_EQ(RoundTo(1 + u, type), 1) << Name(type);
+    EXPECT_EQ(RoundTo(1 + u * (1 + 0x1p-20), type), 1 + 2 * u) << Name(type);
+  }
+  EXPECT_EQ(RoundingOf(DataType::kF64), 0x1p-53);
+}
+
 TEST(Rounding, SaturatesAndWraps) {
   EXPECT_EQ(FloatToInt(1e30, DataType::kI64), INT64_MAX);
   EXPECT_EQ(FloatToInt(-1e30, DataType::kI32), INT32_MIN);

@@ -126,6 +126,18 @@ nest tri {
 })");
 }
 
+// An image of three pixels at the places 0 and 2: no row has more than one lane.
+TEST(Loops, TwoLanesOfTwoRows) {
+  ExpectAsInterpreted(R"(
+nest nearest {
+  input A: f32[3]
+  output C: f32[2]
+  phase main {
+    vector for i in 0 .. 2 { s: C[i] = A[i + floor((i + 1)/2)] }
+  }
+})");
+}
+
 // Blocks that lie the other way round are loaded in rows and transposed in registers.
 TEST(Loops, TransposedBlocks) {
   for (const char* type : {"f32", "f64", "f16", "u8", "i64"}) {
@@ -337,6 +349,38 @@ nest stack {
     alloc r: register {
       vector for j in 0 .. 9000 { a: r[j] = A[j] * 3.0 }
       vector for j in 0 .. 9000 { b: C[j] = r[j] + 1.0 }
+    }
+  }
+})");
+}
+
+// Rows of an image go together, and at its borders each walks another part of it.
+TEST(Registers, OnePartThatIndexesThemByALoopPutsThemOnTheStack) {
+  ExpectAsInterpreted(R"(
+nest parts {
+  input A: f32[12, 17]
+  output C: f32[12, 17]
+  local r: f32[4, 17]
+  phase main {
+    for it in 0 .. 1 {
+      alloc r: register {
+        for i in it .. min(4, 9*it + 4) {
+          vector for j in 0 .. 17 { a: r[i, j] = A[4*it + i, j] * 3.0 }
+        }
+        for i in it .. min(4, 9*it + 4) {
+          vector for j in 0 .. 17 { b: C[4*it + i, j] = r[i, j] + 1.0 }
+        }
+      }
+    }
+    for it in 1 .. 3 {
+      alloc r: register {
+        unrolled for i in 0 .. 4 {
+          vector for j in 0 .. 17 { a: r[i, j] = A[4*it + i, j] * 3.0 }
+        }
+        unrolled for i in 0 .. 4 {
+          vector for j in 0 .. 17 { b: C[4*it + i, j] = r[i, j] + 1.0 }
+        }
+      }
     }
   }
 })");

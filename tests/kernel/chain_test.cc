@@ -12,6 +12,7 @@
 #include "tests/schedule/chain_programs.h"
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
+#include "tests/schedule/random_decisions.h"
 
 namespace tunec {
 namespace {
@@ -43,9 +44,7 @@ int ExpectRight(const std::string& text, const Target& target, const RoundingFre
                                    }),
                 "")
           << Print(schedule);
-      for (size_t k = 0; k < decisions.size(); ++k) {
-        decisions[k] = static_cast<int>(random() % sketch.knobs[k].choices.size());
-      }
+      decisions = test::RandomDecisions(sketch, random);
     }
   }
   return found;

@@ -12,6 +12,7 @@
 #include "tests/schedule/harness.h"
 #include "tests/schedule/loops_of.h"
 #include "tests/schedule/programs.h"
+#include "tests/schedule/random_decisions.h"
 
 namespace tunec {
 namespace {
@@ -161,11 +162,7 @@ TEST_P(RowsInCode, GiveEqualResults) {
     for (const Sketch& sketch : SketchesOn(target)) {
       EXPECT_EQ(Disagreement(sketch.Fill(sketch.InitialDecisions())), "") << sketch.name;
       for (int i = 0; i < kOthers && sketch.SpaceSize() > 1; ++i) {
-        Decisions decisions;
-        for (const Knob& knob : sketch.knobs) {
-          decisions.push_back(static_cast<int>(random() % knob.choices.size()));
-        }
-        const Schedule schedule = sketch.Fill(decisions);
+        const Schedule schedule = sketch.Fill(test::RandomDecisions(sketch, random));
         EXPECT_EQ(Disagreement(schedule), "") << sketch.name << "\n" << Print(schedule);
       }
     }

@@ -351,6 +351,8 @@ constexpr Example kExamples[] = {
     {"copy", kMatmul, "copy A acc"},
     {"precision_of_a_packed_constant", kWeightMatmul, "precision acc bf16 2\npack B 1 0"},
     {"copy_in_groups", kMatmul, "copy B acc i 5\ncopy acc C"},
+    {"copy_what_is_written", kWrittenHalf, "copy t Y"},
+    {"copy_pairs_of_what_is_written", kWrittenHalf, "copy t Y k 2\ncompute_at t.copy Y.i"},
     {"copy_windows", kWindows, "copy X Y i 5 j 4"},
     {"copy_windows_near_their_use", kWindows,
      "copy X Y i 5 j 4\nsplit Y.i 5\nsplit Y.j 4\nreorder Y.i.0 Y.j.0 Y.i.1 Y.j.1\n"

@@ -59,7 +59,7 @@ bool RoundsOperands(const Accuracy& accuracy) {
 Result<VerifyTolerance> PropagatedTolerance(const Graph& graph, std::span<const Array> inputs,
                                             const Accuracy& accuracy,
                                             std::span<const Array> exact) {
-  const VerifyTolerance of_types = ToleranceFor(graph, accuracy);
+  VerifyTolerance of_types = ToleranceFor(graph, accuracy);
   if (!RoundsOperands(accuracy)) return of_types;
   const OperandRounding rounding = RoundingOf(accuracy);
   double error = 0;

@@ -154,7 +154,7 @@ class Blocks {
 
   /// In no order, as [outer, candidates, inner] with outer * inner rows.
   Pairs All() const {
-    const Pairs columns = Reshaped(pairs_, {1, Candidates(), rows_});
+    Pairs columns = Reshaped(pairs_, {1, Candidates(), rows_});
     if (rows_ >= kLanes) return columns;
     return Each(columns, [](const Formula& x) { return x.Transpose({2, 1, 0}); });
   }
