@@ -37,7 +37,7 @@ class _Backend:
 
         def call(*arguments):
             found = run(*(arguments[i] for i in wanted)) if run else []
-            return [found[r] if is_tensor else r
+            return [found[r] if is_tensor else r.value
                     for r, is_tensor in zip(graph.results, tensors, strict=True)]
 
         outputs = module.graph.output_node().args[0]
