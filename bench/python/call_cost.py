@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""What a call from Python costs beyond tunec_run: microseconds, the least and the median of rounds.
+
+    PYTHONPATH=build/python python bench/python/call_cost.py [--rounds N]
+
+The same executable is called by the package, with new outputs and with outputs given, and by ctypes with its
+tensors prepared, in turns. What a call by ctypes costs by itself is measured by a function that does nothing, and
+taken off.
+"""
+import argparse
+import ctypes
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+import tunec
+
+CALLS = 2000
+GRAPH = """graph g {
+  input a: f32[16]
+  input b: f32[16]
+  y = add(a, b)
+  output y
+}
+"""
+
+
+class Tensor(ctypes.Structure):
+    """DLTensor."""
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+def prepared(library, arrays, outputs):
+    """A call of tunec_run by ctypes, and one of a function that does nothing."""
+    options = b'{"db": null, "threads": 1}'
+    handle = ctypes.c_void_p()
+    library.tunec_compile_bytes.restype = ctypes.c_int
+    status = library.tunec_compile_bytes(GRAPH.encode(), ctypes.c_size_t(len(GRAPH)), b"graph", options, None,
+                                         ctypes.byref(handle))
+    assert status == 0
+    shape = (ctypes.c_int64 * 1)(16)
+    keep = []
+
+    def pointers(tensors):
+        described = [Tensor(t.ctypes.data, 1, 0, 1, 2, 32, 1, shape, None, 0) for t in tensors]
+        keep.extend(described)
+        return (ctypes.POINTER(Tensor) * len(described))(*(ctypes.pointer(d) for d in described))
+
+    given, made = pointers(arrays), pointers(outputs)
+    run = library.tunec_run
+    run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    in_address, out_address = ctypes.addressof(given), ctypes.addressof(made)
+    count = library.tunec_num_inputs
+    count.argtypes = [ctypes.c_void_p]
+    return keep + [given, made], lambda: run(handle, in_address, out_address), lambda: count(None)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rounds", type=int, default=31)
+    arguments = parser.parse_args()
+    arrays = [np.arange(16, dtype=np.float32), np.ones(16, np.float32)]
+    out = np.zeros(16, np.float32)
+    model = tunec.compile(GRAPH, db=None, threads=1)
+    library = ctypes.CDLL(str(Path(tunec.__path__[0]) / "lib/libtunec_python.so"))
+    kept, run, nothing = prepared(library, arrays, [out])
+    ways = {"run": run, "nothing": nothing, "new outputs": lambda: model(*arrays),
+            "outputs given": lambda: model(*arrays, out=out)}
+    times = {name: [] for name in ways}
+    for _ in range(arguments.rounds):
+        for name, call in ways.items():
+            started = time.perf_counter()
+            for _ in range(CALLS):
+                call()
+            times[name].append((time.perf_counter() - started) / CALLS * 1e6)
+    assert np.array_equal(out, arrays[0] + 1) and kept
+    for pick in (min, statistics.median):
+        base = pick(times["run"]) - pick(times["nothing"])
+        beyond = ", ".join(f"{name} {pick(times[name]) - base:.2f}" for name in ("outputs given", "new outputs"))
+        print(f"{pick.__name__}: tunec_run {base:.2f} us; beyond it: {beyond}")
+
+
+if __name__ == "__main__":
+    main()
