@@ -286,7 +286,8 @@ TEST(Fuse, TheMachineDecides) {
     const auto plan = PlanFusion(graph, FusionMode::kFused, machine);
     EXPECT_EQ(plan->groups.size(), launch < 1e-4 ? 2U : 1U);
     EXPECT_EQ(plan->machine.launch_seconds, launch);
-    for (const FusionGroup& group : plan->groups) EXPECT_TRUE(Lower(graph, group, machine));
+    for (const FusionGroup& group : plan->groups)
+      EXPECT_TRUE(Lower(graph, group, machine, Transforms::kAll));
   }
 }
 
