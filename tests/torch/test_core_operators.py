@@ -79,7 +79,9 @@ class CoreOperators(unittest.TestCase):
     """Each operator that is imported against eager PyTorch."""
 
 
-def _check_operator(test, name, row):
+def check_operator(test, name, row, make_graph=None):
+    """Each type that eager PyTorch and tunec both know. `make_graph`: of a target, samples and
+    results; without one, calls are traced."""
     target = target_of(name)
     compared = 0
     for number in range(_ROUNDS):
@@ -91,14 +93,15 @@ def _check_operator(test, name, row):
             if not known or element_type(dtype) in row.rough_types:
                 continue
             with test.subTest(f"{name} of {element_type(dtype)}"):
-                compared += _compare(test, target, row, dtype, [samples[i] for i in known],
-                                     [wanted[i] for i in known])
+                given, results = [samples[i] for i in known], [wanted[i] for i in known]
+                graph, tensors = (make_graph(target, given, results) if make_graph else
+                                  trace(target, given))
+                is_refused = element_type(dtype) in row.refused_types
+                compared += _compare(test, graph, tensors, is_refused, results)
     test.assertGreater(compared, 0)
 
 
-def _compare(test, target, row, dtype, samples, wanted):
-    graph, tensors = trace(target, samples)
-    is_refused = element_type(dtype) in row.refused_types
+def _compare(test, graph, tensors, is_refused, wanted):
     try:
         imported = import_graph(graph)
     except UnsupportedOperator as error:
@@ -120,7 +123,7 @@ def _add_tests():
     for name, row in CORE.items():
         if isinstance(row, Done):
             def test(self, name=name, row=row):
-                _check_operator(self, name, row)
+                check_operator(self, name, row)
             setattr(CoreOperators, f"test_{name.replace('.', '_')}", test)
 
 

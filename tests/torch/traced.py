@@ -1,4 +1,6 @@
 """Calls of ATen operators as graphs, and what eager PyTorch makes of them."""
+import operator
+
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import _pytree as pytree
@@ -25,6 +27,36 @@ def trace(target, samples):
 
     graph = make_fx(run, decomposition_table=aot_decompositions(), tracing_mode="fake")(*tensors)
     return graph, tensors
+
+
+def call_graph(target, samples, wanted):
+    """The same of the operator as it is, composite or not. `wanted` are its results."""
+    graph, tensors = torch.fx.Graph(), []
+
+    def placed(x):
+        tensors.append(x)
+        node = graph.placeholder(f"x{len(tensors)}")
+        node.meta["val"] = x.to("meta")
+        return node
+    calls = []
+    for sample, result in zip(samples, wanted, strict=True):
+        args, kwargs = pytree.tree_map_only(torch.Tensor, placed, split_sample(sample))
+        node = graph.call_function(target, tuple(args), kwargs)
+        node.meta["val"] = result
+        calls.append(_results_of(graph, node, result))
+    graph.output(calls)
+    return torch.fx.GraphModule({}, graph), tensors
+
+
+def _results_of(graph, node, result):
+    if not isinstance(result, (tuple, list)):
+        return node
+    parts = []
+    for i, value in enumerate(result):
+        part = graph.call_function(operator.getitem, (node, i))
+        part.meta["val"] = value
+        parts.append(part)
+    return parts
 
 
 def eager(target, sample):

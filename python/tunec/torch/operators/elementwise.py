@@ -11,7 +11,7 @@ _UNARY = {
     "tanh": "tanh", "erf": "erf", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
     "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "asinh": "asinh",
     "acosh": "acosh", "atanh": "atanh", "sigmoid": "sigmoid", "silu": "silu", "mish": "mish",
-    "selu": "selu", "hardswish": "hard_swish",
+    "hardswish": "hard_swish",
 }
 
 
@@ -39,9 +39,18 @@ def sign(call, x):
     return call.graph.where(x.unary("isnan"), 0, y) if x.is_float else y
 
 
+@handles("selu.default")
+def selu(call, x):
+    """The compiler's factors are ONNX's, which are float32's."""
+    if x.element != "f64":
+        return x.unary("selu")
+    return x.unary("selu", alpha=1.6732632423543772, gamma=1.0507009873554805)
+
+
 @handles("square.default")
 def square(call, x):
-    return x * x
+    x = x.cast(call.element())
+    return x & x if x.element == "bool" else x * x
 
 
 @handles("log2.default", "log10.default")

@@ -3,7 +3,7 @@ from ..handler_table import handles
 
 
 @handles("view.default", "reshape.default", "_unsafe_view.default", "_reshape_alias.default",
-         "view_copy.default", "reshape_copy.default", "_reshape_copy.default", "flatten.using_ints",
+         "view_copy.default", "_reshape_copy.default", "flatten.using_ints",
          "unflatten.int", "view_as.default", "reshape_as.default", "unsqueeze.default",
          "unsqueeze_copy.default", "squeeze.default", "squeeze.dim", "squeeze.dims",
          "squeeze_copy.default", "squeeze_copy.dim", "squeeze_copy.dims", "ravel.default",
@@ -28,9 +28,14 @@ def transpose(call, x, a, b):
     return x if x.rank < 2 else x.swap(a % x.rank, b % x.rank)
 
 
-@handles("t.default", "t_copy.default", "numpy_T.default", "mT.default")
+@handles("t.default", "t_copy.default", "mT.default")
 def turn(call, x):
     return x if x.rank < 2 else x.swap(x.rank - 2, x.rank - 1)
+
+
+@handles("numpy_T.default")
+def reverse_axes(call, x):
+    return x.transpose(range(x.rank)[::-1])
 
 
 @handles("movedim.int")
