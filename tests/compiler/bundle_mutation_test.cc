@@ -244,6 +244,34 @@ TEST(BundleMutation, WithRepairedHashesIsRefusedOrRunsInsideItsBuffers) {
   EXPECT_GT(ran, 0);
 }
 
+// Code takes indices that were constants in range as they are.
+TEST(BundleMutation, IndicesThatCodeTrustsAreLookedAt) {
+  const std::string whole = SomeBundle();
+  const BundlePath file;
+  const Mutant original(whole);
+  const std::span bytes = std::as_bytes(std::span(whole));
+  uint64_t weights = 0;
+  int64_t rows = -1;
+  for (const SectionEntry& section : original.Table()) {
+    if (section.kind == SectionKind::kWeights) weights = section.offset;
+    if (section.kind != SectionKind::kPlan || section.variant != 0) continue;
+    const auto plan = bundle::ParsePlan(bytes.subspan(section.offset, section.bytes));
+    ASSERT_TRUE(plan);
+    for (const bundle::StoredConstant& constant : plan->constants)
+      if (constant.name == "rows") rows = constant.place;
+  }
+  ASSERT_GE(rows, 0);
+  std::string changed = whole;
+  changed[weights + static_cast<uint64_t>(rows)] = 4;  // of rows 0 to 3
+  Mutant mutant(changed);
+  mutant.RepairHashes();
+  ASSERT_TRUE(WriteFileAtomically(file.path(), mutant.bytes()));
+  const auto loaded = LoadBundle(file.path());
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, ErrorCode::kParse);
+  EXPECT_THAT(loaded.error().message, ::testing::HasSubstr("indices lie outside 0 to 3"));
+}
+
 TEST(BundleMutation, TheWholeOneRuns) {
   const std::string whole = SomeBundle();
   const BundlePath file;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "jit/cpu/cpu_features.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/features_used.h"
