@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 
 #include "compiler/bundle/write_bundle.h"
-#include "jit/cpu/detect_cpu.h"
 #include "support/file.h"
 #include "tools/commands/commands.h"
 #include "tools/options/model_options.h"
