@@ -1,6 +1,6 @@
 #include "api/given_weights.h"
 
-#include "api/dlpack.h"
+#include "api/run/dlpack.h"
 
 namespace tunec {
 

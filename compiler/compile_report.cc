@@ -67,16 +67,19 @@ size_t CountDistinctKernels(const CompileReport& report) {
   return workloads.size();
 }
 
-Result<CompileReport> MakeReport(const FrontReport& front, const Tasks& tasks,
-                                 const TunedModel& tuned, const std::vector<BuiltKernel>& kernels,
+Result<CompileReport> MakeReport(const Graph& graph, const StagedModel& staged,
                                  const ExecutablePlan& plan, const CompileOptions& options) {
-  TUNEC_ASSIGN(std::vector<KernelReport> described, DescribeAll(front, tasks, kernels, options));
-  CompileReport report{
-      .kernels = std::move(described), .known = tuned.known, .tuning = tuned.report};
-  for (const BuiltKernel& kernel : kernels) {
+  TUNEC_ASSIGN(std::vector<KernelReport> described,
+               DescribeAll(staged.front, staged.tasks, staged.kernels, options));
+  CompileReport report{.kernels = std::move(described),
+                       .known = staged.tuned.known,
+                       .tuning = staged.tuned.report,
+                       .passes_ms = staged.passes_ms,
+                       .nodes_before = static_cast<int>(CountNodes(graph))};
+  for (const BuiltKernel& kernel : staged.kernels) {
     (kernel.reused ? report.objects_reused : report.objects_compiled) += 1;
   }
-  report.nodes_after = static_cast<int>(CountNodes(front.graph));
+  report.nodes_after = static_cast<int>(CountNodes(staged.front.graph));
   report.launches = static_cast<int>(plan.steps.size());
   for (const Step& step : plan.steps) {
     report.phases += std::max(1, static_cast<int>(step.kernel.phases.size()));

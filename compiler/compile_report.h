@@ -1,19 +1,16 @@
 // What the driver tells of a compiled model, gathered from what its stages left.
 #pragma once
 
-#include <vector>
-
-#include "compiler/assemble/assemble.h"
 #include "compiler/compiler.h"
-#include "compiler/kernel_build.h"
-#include "compiler/tasks.h"
-#include "compiler/tune_model.h"
+#include "compiler/model_stages.h"
+#include "graph/graph.h"
+#include "runtime/executable_plan.h"
+#include "support/error.h"
 
 namespace tunec {
 
-/// The report but for its times and `nodes_before`.
-Result<CompileReport> MakeReport(const FrontReport& front, const Tasks& tasks,
-                                 const TunedModel& tuned, const std::vector<BuiltKernel>& kernels,
+/// The report of `graph`, which was staged and placed; `compile_ms` is the caller's to say.
+Result<CompileReport> MakeReport(const Graph& graph, const StagedModel& staged,
                                  const ExecutablePlan& plan, const CompileOptions& options);
 
 }  // namespace tunec

@@ -2,6 +2,9 @@
 // version, so hashes may be stored. (std::hash may not.)
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -9,5 +12,7 @@ namespace tunec {
 
 /// The 128-bit XXH3 hash of `bytes` as 32 lower-case hexadecimal digits.
 std::string StableHash(std::string_view bytes);
+/// The 64-bit XXH3 hash.
+uint64_t StableHash64(std::span<const std::byte> bytes);
 
 }  // namespace tunec

@@ -49,6 +49,7 @@ int Main(int argc, char** argv) {
       "Exit codes: 0 success, 1 a failure of tunec or of a check, 2 a mistake in the input, "
       "130 Ctrl-C (143 SIGTERM, 129 SIGHUP).");
   AddCompileCommand(root, invocation);
+  AddBuildCommand(root, invocation);
   AddRunCommand(root, invocation);
   AddBenchCommand(root, invocation);
   AddVerifyCommand(root, invocation);

@@ -28,7 +28,7 @@ class Assembler {
     for (const StorageView& view : views_) view_of_.emplace(view.value, &view);
   }
 
-  Result<ExecutablePlan> Run();
+  Result<AssembledPlan> Run();
 
  private:
   Status OpenTarget();
@@ -37,6 +37,9 @@ class Assembler {
   Status AddStep(const GroupKernel& group);
   void AddOutputCopies();
   Status AddIndexCheck(const UnprovenIndices& unproven);
+  bundle::ArgumentContract ContractOf(const GroupKernel& group, const std::string& argument,
+                                      ValueId value);
+  DataType TypeOf(ValueId value) const { return StoredTypeOf(graph_, front_.fusion.stored, value); }
   Result<ValueRef> PackedWeight(const CompiledPrepack& prepack, ValueId weight);
   Status LoadStep(Step& step, const KernelImage& image);
   Result<Kernel> LoadOnHost(const KernelImage& image);
@@ -52,6 +55,8 @@ class Assembler {
   std::unique_ptr<Device>
       host_;  // null where it runs nothing: a plan that is refused, or its device
   ExecutablePlan plan_;
+  std::vector<StepCode> prologue_code_;
+  std::vector<StepCode> step_code_;
   std::map<ValueId, const StorageView*> view_of_;
   std::map<ValueId, ValueRef> place_;  // values with storage of their own that steps read or write
   std::map<ValueId, int32_t> constants_;
@@ -136,8 +141,7 @@ int32_t Assembler::ConstantIndex(ValueId value) {
 ValueRef Assembler::RefOf(ValueId value) {
   if (const auto view = view_of_.find(value); view != view_of_.end()) {
     ValueRef ref = RefOf(view->second->owner);
-    const auto size =
-        static_cast<int64_t>(SizeOf(StoredTypeOf(graph_, front_.fusion.stored, value)));
+    const auto size = static_cast<int64_t>(SizeOf(TypeOf(value)));
     ref.offset += view->second->offset * size;
     return ref;
   }
@@ -180,6 +184,13 @@ Result<Kernel> Assembler::LoadOnHost(const KernelImage& image) {
   return kernels_[&image] = *kernel;
 }
 
+enum class Access : uint8_t { kRead, kWritten };
+
+// Packed tensors begin at whole cache lines, which the code may rely on.
+bundle::ArgumentContract PackedContract(const CompiledPrepack& prepack, Access access) {
+  return {.bytes = prepack.packed_bytes, .alignment = 64, .written = access == Access::kWritten};
+}
+
 Result<ValueRef> Assembler::PackedWeight(const CompiledPrepack& prepack, ValueId weight) {
   const auto key = std::pair(weight, prepack.image.bytes);
   if (const auto found = packed_.find(key); found != packed_.end()) {
@@ -192,6 +203,11 @@ Result<ValueRef> Assembler::PackedWeight(const CompiledPrepack& prepack, ValueId
   Step step{.name = plan_.constants[index].name};
   TUNEC_ASSIGN(step.kernel, LoadOnHost(prepack.image));
   step.arguments = {ValueRef::Constant(source), ValueRef::Constant(index)};
+  const int64_t element = plan_.constants[source].alignment;
+  prologue_code_.push_back(
+      {.image = &prepack.image,
+       .arguments = {{.bytes = plan_.constants[source].bytes, .alignment = element},
+                     PackedContract(prepack, Access::kWritten)}});
   plan_.prologue.push_back(std::move(step));
   packed_[key] = index;
   return ValueRef::Constant(index);
@@ -210,10 +226,35 @@ std::vector<std::pair<int32_t, int32_t>> InPlaceArguments(const CompiledKernel& 
   return pairs;
 }
 
+// The integers that an argument's elements are trusted to lie in: code looks whether an index is in
+// range, unless it was a constant that is.
+std::optional<bundle::TrustedRange> RangeOf(const GroupKernel& group, const std::string& argument,
+                                            DataType type) {
+  const auto range = group.ranges.find(argument);
+  if (range == group.ranges.end()) return std::nullopt;
+  return bundle::TrustedRange{.type = type, .least = range->second.lo, .most = range->second.hi};
+}
+
+// What code may rely on of a value that is not packed. Of a view it may touch what is left of its
+// owner's storage.
+bundle::ArgumentContract Assembler::ContractOf(const GroupKernel& group,
+                                               const std::string& argument, ValueId value) {
+  ValueId owner = value;
+  for (auto view = view_of_.find(owner); view != view_of_.end(); view = view_of_.find(owner))
+    owner = view->second->owner;
+  const int64_t before = RefOf(value).offset - RefOf(owner).offset;
+  const DataType stored = TypeOf(value);
+  return {.bytes = StorageBytes(graph_.value(owner), TypeOf(owner)) - before,
+          .alignment = static_cast<int64_t>(SizeOf(stored)),
+          .written = std::ranges::find(group.group.outputs, value) != group.group.outputs.end(),
+          .range = RangeOf(group, argument, stored)};
+}
+
 Status Assembler::AddStep(const GroupKernel& group) {
   const std::map<std::string, ValueId> value_of =
       ValueOfArguments(group.group, group.argument_names);
   Step step{.name = group.name};
+  StepCode code{.image = &group.code->image};
   TUNEC_RETURN_IF_ERROR(LoadStep(step, group.code->image));
   for (const std::string& argument : group.code->arguments) {
     const auto prepack =
@@ -221,6 +262,9 @@ Status Assembler::AddStep(const GroupKernel& group) {
     if (prepack != group.code->prepacks.end()) {
       TUNEC_ASSIGN(const ValueRef packed, PackedWeight(*prepack, value_of.at(prepack->weight)));
       step.arguments.push_back(packed);
+      code.arguments.push_back(PackedContract(*prepack, Access::kRead));
+      code.arguments.back().range =
+          RangeOf(group, prepack->weight, TypeOf(value_of.at(prepack->weight)));
       continue;
     }
     const auto value = value_of.find(argument);
@@ -229,9 +273,11 @@ Status Assembler::AddStep(const GroupKernel& group) {
                   group.name, argument);
     }
     step.arguments.push_back(RefOf(value->second));
+    code.arguments.push_back(ContractOf(group, argument, value->second));
   }
   step.in_place = InPlaceArguments(*group.code);
   plan_.steps.push_back(std::move(step));
+  step_code_.push_back(std::move(code));
   return {};
 }
 
@@ -244,6 +290,7 @@ void Assembler::AddOutputCopies() {
     if (source == target) continue;
     plan_.steps.push_back(MakeCopyStep("copy " + graph_.output_names()[i], source, target,
                                        StorageBytes(graph_.value(output))));
+    step_code_.emplace_back();
   }
 }
 
@@ -265,7 +312,7 @@ Status Assembler::AddIndexCheck(const UnprovenIndices& unproven) {
   return {};
 }
 
-Result<ExecutablePlan> Assembler::Run() {
+Result<AssembledPlan> Assembler::Run() {
   plan_.threads = options_.target.host.threads;
   TUNEC_RETURN_IF_ERROR(OpenTarget());
   AddInterface();
@@ -274,7 +321,17 @@ Result<ExecutablePlan> Assembler::Run() {
   AddOutputCopies();
   for (const UnprovenIndices& unproven : front_.unproven)
     TUNEC_RETURN_IF_ERROR(AddIndexCheck(unproven));
-  return std::move(plan_);
+  return AssembledPlan{std::move(plan_), std::move(prologue_code_), std::move(step_code_)};
+}
+
+// Of arguments: what lies between statements is the kernel's own.
+std::map<std::string, Interval> RangesOf(const Compute& compute) {
+  std::map<std::string, Interval> ranges;
+  for (const Tensor& tensor : compute.tensors) {
+    const bool own = tensor.role == TensorRole::kWorkspace || tensor.role == TensorRole::kLocal;
+    if (tensor.range && !own) ranges.emplace(tensor.name, *tensor.range);
+  }
+  return ranges;
 }
 
 }  // namespace
@@ -284,14 +341,18 @@ std::vector<GroupKernel> KernelsOfGroups(const FrontReport& front, const Tasks& 
   std::vector<GroupKernel> groups;
   for (size_t g = 0; g < front.groups.size(); ++g) {
     const GroupReport& group = front.groups[g];
-    groups.push_back({group.group, NameOfGroup(front.graph, group.group),
-                      ArgumentNames(group.lowerings[0].compute), kernels[tasks.of_group[g]].code});
+    const Compute& compute = group.lowerings[0].compute;
+    groups.push_back({.group = group.group,
+                      .name = NameOfGroup(front.graph, group.group),
+                      .argument_names = ArgumentNames(compute),
+                      .ranges = RangesOf(compute),
+                      .code = kernels[tasks.of_group[g]].code});
   }
   return groups;
 }
 
-Result<ExecutablePlan> Assemble(const FrontReport& front, const std::vector<GroupKernel>& groups,
-                                const CompileOptions& options, ThreadPool& pool) {
+Result<AssembledPlan> Assemble(const FrontReport& front, const std::vector<GroupKernel>& groups,
+                               const CompileOptions& options, ThreadPool& pool) {
   return Assembler(front, groups, options, pool).Run();
 }
 

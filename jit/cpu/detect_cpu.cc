@@ -12,8 +12,9 @@
 
 #include "ir/emulated_amx.h"
 #include "jit/cpu/cpu_features.h"
+#include "jit/cpu/features_used.h"
 #include "jit/cpu/llvm_target.h"
-#include "jit/cpu/tile_permission.h"
+#include "runtime/tile_permission.h"
 #include "support/processors.h"
 
 namespace tunec {
@@ -104,28 +105,26 @@ Result<void> ApplyFeature(Host& host, std::string_view part) {
       part);
 }
 
-/// Of the features that code for the host may use, those that are not among `features`.
-std::vector<std::string> Missing(const Host& host, const std::set<std::string>& features) {
+}  // namespace
+
+std::vector<std::string> FeaturesUsed(const Host& host) {
   const Result<const llvm::Target*> x86 = jit::FindX86();
   if (!x86) return {};  // then there is no code either
   const auto subtarget = jit::MakeSubtarget(**x86, host.cpu, jit::FeatureString(host));
-  std::vector<std::string> missing;
+  std::vector<std::string> used;
   const auto see = [&](std::string_view feature) {
     const std::string name(feature);
-    if (subtarget->checkFeatures("+" + name) && !features.contains(name)) missing.push_back(name);
+    if (subtarget->checkFeatures("+" + name)) used.push_back(name);
   };
   std::ranges::for_each(jit::kFeaturesThatMatter, see);
   std::ranges::for_each(jit::kFeaturesUsedUnasked, see);
   // A name that LLVM does not know is a feature that no machine has.
   for (const std::string& named : host.features) {
     if (named == kAmxEmulated) continue;  // code for AVX-512
-    const bool seen = std::ranges::find(missing, named) != missing.end();
-    if (!seen && !features.contains(named)) missing.push_back(named);
+    if (std::ranges::find(used, named) == used.end()) used.push_back(named);
   }
-  return missing;
+  return used;
 }
-
-}  // namespace
 
 std::set<std::string> MachineFeatures() {
   std::set<std::string> features;
@@ -138,7 +137,8 @@ std::set<std::string> MachineFeatures() {
 }
 
 Status CheckRuns(const Host& host, const std::set<std::string>& features) {
-  const std::vector<std::string> missing = Missing(host, features);
+  std::vector<std::string> missing = FeaturesUsed(host);
+  std::erase_if(missing, [&](const std::string& used) { return features.contains(used); });
   if (missing.empty()) return {};
   return Fail(ErrorCode::kDevice, "this machine cannot run code for cpu {}: it has no {}", host.cpu,
               fmt::join(missing, ", "));

@@ -12,7 +12,7 @@
 
 #include "jit/cpu/llvm_target.h"
 #include "jit/cpu/object_check.h"
-#include "jit/cpu/tile_permission.h"
+#include "runtime/tile_permission.h"
 
 namespace tunec {
 namespace {

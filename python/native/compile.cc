@@ -117,4 +117,17 @@ Executable CompileGraph(const std::string& text, const nb::dict& weights,
   });
 }
 
+Executable Load(const std::string& path, size_t threads, bool share_threads) {
+  const tunec_load_options options = {
+      .size = sizeof options, .threads = threads, .share_threads = share_threads ? size_t{1} : 0};
+  tunec_executable* executable = nullptr;
+  int status = TUNEC_OK;
+  {
+    const nb::gil_scoped_release unlocked;
+    status = tunec_load(path.c_str(), &options, &executable);
+  }
+  Check(status);
+  return {executable, nb::none()};
+}
+
 }  // namespace tunec::python

@@ -26,4 +26,7 @@ Executable CompileBytes(const nanobind::bytes& model, const std::string& format,
 Executable CompileGraph(const std::string& text, const nanobind::dict& weights,
                         const std::string& options, const Listeners& listeners);
 
+/// A bundle. `threads`: 0 for as many as it was built for.
+Executable Load(const std::string& path, size_t threads, bool share_threads);
+
 }  // namespace tunec::python

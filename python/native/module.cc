@@ -83,6 +83,8 @@ NB_MODULE(_native, module) {
   DefineProgress(module);
   DefineExecutable(module);
   DefineCompile(module);
+  module.def("load", &tunec::python::Load, nb::arg("path"), nb::arg("threads"),
+             nb::arg("share_threads"));
   module.def("processors", [] { return tunec_num_processors(); });
   module.def("version", [] { return tunec_version(); });
 }

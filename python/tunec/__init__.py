@@ -6,13 +6,13 @@
 
 The compiler itself is loaded by the first call that compiles.
 """
-from ._compile import TensorSpec, compile
+from ._compile import TensorSpec, compile, load
 from ._errors import (Cancelled, CopyWarning, DeviceError, Error, InputOutputError, InvalidArgument,
                       NotFound, ParseError, ResourceLimit, Unsupported)
 
 __all__ = ["Cancelled", "CopyWarning", "DeviceError", "Error", "Executable", "InputOutputError",
            "InvalidArgument", "NotFound", "ParseError", "Progress", "ResourceLimit", "TensorSpec",
-           "Unsupported", "compile", "processors", "version"]
+           "Unsupported", "compile", "load", "processors", "version"]
 
 
 def processors():

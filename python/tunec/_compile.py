@@ -86,6 +86,16 @@ def compile(model, inputs=None, *, weights=None, progress=None, log=None, **opti
     return _native().compile_file(path, text, progress, log)
 
 
+def load(path, *, threads=0, share_threads=False):
+    """Loads a bundle, which `tunec build` wrote: an Executable, without compiling anything.
+
+    threads  of a run; 0: as many as it was built for, at most one for each core
+
+    Its machine code is run as it is: load bundles only from those whose programs you would run.
+    """
+    return _native().load(os.fspath(path), threads, share_threads)
+
+
 def _compile_text(model, weights, text, progress, log):
     if weights is None:
         return _native().compile_bytes(model.encode(), "graph", text, progress, log)

@@ -58,6 +58,7 @@ KINDS = ("jit/cpu/", "jit/cuda/", "runtime/cuda/")
 
 # Who knows a kind all the same, and why. A file that no longer does leaves this list.
 DOORS = {
+    "compiler/bundle/compile_variant.cc": "links the host's code and says what it asks of a processor",
     "compiler/settings.cc": "reads which processor or device is meant",
     "tools/commands/doctor.cc": "looks at this machine's processor",
     "tools/kernels_main.cc": "runs files of kernels where there is a driver and no compiler",

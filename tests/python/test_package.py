@@ -1,8 +1,11 @@
 """The package tunec over NumPy: what goes in, what comes out, what is refused."""
 import os
+import subprocess
+import tempfile
 import threading
 import unittest
 import warnings
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -141,6 +144,26 @@ class Runs(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(wrong, [])
+
+
+class Bundles(unittest.TestCase):
+
+    def test_a_bundle_gives_the_same(self):
+        tunec_command = Path(tunec.__path__[0]) / "bin/tunec"
+        with tempfile.TemporaryDirectory() as folder:
+            graph, bundle = Path(folder) / "product.graph", Path(folder) / "product.tnc"
+            graph.write_text(PRODUCT)
+            subprocess.run([tunec_command, "build", graph, "-o", bundle, "--no-db"], check=True,
+                           capture_output=True)
+            a = np.random.default_rng(5).standard_normal((48, 96)).astype(np.float32)
+            b = np.random.default_rng(6).standard_normal((96, 64)).astype(np.float32)
+            loaded, compiled = tunec.load(bundle), tunec.compile(graph, db=None)
+            self.assertEqual(loaded.inputs, compiled.inputs)
+            for one, other in zip(loaded(a, b), compiled(a, b)):
+                np.testing.assert_array_equal(one, other)
+            bundle.write_bytes(bundle.read_bytes()[:-1])
+            with self.assertRaises(tunec.ParseError):
+                tunec.load(bundle)
 
 
 class Refuses(unittest.TestCase):

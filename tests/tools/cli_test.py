@@ -898,11 +898,32 @@ class Cli(unittest.TestCase):
         checks = {row["what"]: row for row in json.loads(self.good("doctor", "--json"))["checks"]}
         self.assertTrue(checks["worker"]["ok"])
 
+    def test_a_bundle_runs_as_its_model_does(self):
+        model = self.file("g.graph", GRAPH)
+        bundle = model + ".tnc"
+        self.assertIn("cpu native: ", self.good("build", model, "--threads", "1", "-o", bundle))
+        outputs = [json.loads(self.good("run", path, "--threads", "1", "--json"))["outputs"]
+                   for path in (model, bundle)]
+        self.assertEqual(outputs[0], outputs[1])
+        self.assertIn("runs here", self.good("doctor", bundle))
+        self.assertIn("ready to run after", self.good("bench", bundle, "--runs", "3"))
+        self.bad(2, "-o", "build", model)
+        self.good("build", model, "--cpu", "bdver4", "--cpu", "native", "-o", bundle)
+        report = json.loads(self.good("doctor", bundle, "--json"))
+        self.assertEqual([row["cpu"] for row in report["variants"]], ["bdver4", "native"])
+        self.assertIn("fma4", report["variants"][0]["features"])
+        self.assertEqual(json.loads(self.good("bench", bundle, "--runs", "3", "--json"))["variant"], 1)
+        self.good("build", model, "--cpu", "bdver4", "-o", bundle)
+        self.bad(1, "for cpu bdver4 it has no ", "run", bundle)
+        self.bad(1, "no variant of the bundle runs on this machine", "doctor", bundle)
+
     def test_json_has_the_documented_keys(self):
         model = self.file("g.graph", GRAPH)
         root = Path(__file__).parents[2]
         files = {"MODEL": model, "COMPUTE": self.file("c.compute", COMPUTE)}
         self.good(model, "--trials", "1", "--threads", "1")
+        files["BUNDLE"] = model + ".tnc"
+        self.good("build", model, "-o", files["BUNDLE"])
         pages = [[cell.strip() for cell in line.split("|")[1:4]]
                  for line in (root / "docs/json.md").read_text().splitlines() if line.startswith("| `tunec")]
         printed = {}

@@ -4,6 +4,7 @@
 
 #include "jit/open_device.h"
 #include "support/file.h"
+#include "tools/commands/bench_bundle.h"
 #include "tools/commands/commands.h"
 #include "tools/draw/draw_roofline.h"
 #include "tools/options/model_options.h"
@@ -11,6 +12,7 @@
 #include "tools/runs/compare_outputs.h"
 #include "tools/runs/explain_runs.h"
 #include "tools/runs/model_inputs.h"
+#include "tools/runs/open_bundle.h"
 #include "tools/runs/run_timing.h"
 #include "tools/terminal/interrupt.h"
 #include "tools/terminal/report_error.h"
@@ -177,6 +179,12 @@ void NoteEmulation(const Target& target) {
 
 Result<int> Bench(const BenchArguments& arguments) {
   CatchInterrupts();
+  if (IsBundleFile(arguments.compile.model))
+    return BenchBundle({.model = arguments.compile,
+                        .limits = arguments.limits,
+                        .inputs = arguments.inputs,
+                        .input_seed = arguments.input_seed,
+                        .form = arguments.json ? OutputForm::kJson : OutputForm::kText});
   TUNEC_ASSIGN(const ArrayFile given, ReadArrays(arguments.inputs));
   TUNEC_ASSIGN(const Session session, OpenRunnable(arguments.compile, given.arrays));
   TUNEC_ASSIGN(const std::vector<Array> inputs,

@@ -19,6 +19,7 @@ double SecondsNow();
 /// Each adds its options to `root`; when they are parsed, runs and sets the exit code.
 /// `tunec MODEL` itself, where no subcommand is named.
 void AddCompileCommand(CLI::App& root, Invocation& invocation);
+void AddBuildCommand(CLI::App& root, Invocation& invocation);
 void AddRunCommand(CLI::App& root, Invocation& invocation);
 void AddBenchCommand(CLI::App& root, Invocation& invocation);
 void AddVerifyCommand(CLI::App& root, Invocation& invocation);

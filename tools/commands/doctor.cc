@@ -12,6 +12,7 @@
 #include "jit/cpu/detect_cpu.h"
 #include "polyhedral/legality/legality.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/doctor_bundle.h"
 #include "tools/commands/doctor_cuda.h"
 #include "tools/options/setting_options.h"
 #include "tools/runs/peaks.h"
@@ -21,7 +22,8 @@ namespace tunec {
 namespace {
 
 struct DoctorArguments {
-  Settings settings;  // the database, threads
+  std::string bundle;  // a file to look at in the place of the machine; empty: none
+  Settings settings;   // the database, threads
   bool measure = false;
   bool json = false;
 };
@@ -199,6 +201,8 @@ nlohmann::ordered_json Doctor::Json() const {
 }
 
 Result<int> Diagnose(const DoctorArguments& arguments) {
+  if (!arguments.bundle.empty())
+    return DiagnoseBundle(arguments.bundle, arguments.json ? OutputForm::kJson : OutputForm::kText);
   Doctor doctor(arguments);
   doctor.ExamineCpu();
   if (arguments.settings.database.kind != DatabaseChoice::Kind::kNone) doctor.ExamineDatabase();
@@ -216,6 +220,8 @@ void AddDoctorCommand(CLI::App& root, Invocation& invocation) {
   const auto arguments = std::make_shared<DoctorArguments>();
   CLI::App& command =
       AddSubcommand(root, invocation, "doctor", "what this machine has", arguments, Diagnose);
+  command.add_option("BUNDLE", arguments->bundle, "say what this file holds instead")
+      ->type_name("FILE");
   AddDatabaseSettings(command, arguments->settings);
   AddSetting(command, arguments->settings, "threads");
   command.add_flag("--json", arguments->json, "print JSON");

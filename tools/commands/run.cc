@@ -6,6 +6,7 @@
 #include "tools/commands/commands.h"
 #include "tools/options/model_options.h"
 #include "tools/runs/model_inputs.h"
+#include "tools/runs/open_bundle.h"
 #include "tools/runs/outside_indices.h"
 #include "tools/runs/peak_memory.h"
 #include "tools/terminal/interrupt.h"
@@ -93,16 +94,34 @@ void PrintRun(const std::vector<TensorSpec>& specs, const RunResult& result) {
     fmt::print("{} {}:{}\n", specs[i].name, FormatType(specs[i]), Summarize(result.outputs[i]));
 }
 
-Result<int> Run(const RunArguments& arguments) {
-  CatchInterrupts();
+/// A model that is ready, and what it is run on.
+struct ReadyModel {
+  std::shared_ptr<const Executable> executable;
+  std::vector<Array> inputs;
+};
+
+Result<ReadyModel> MakeReady(const RunArguments& arguments) {
+  ReadyModel ready;
   TUNEC_ASSIGN(const ArrayFile given, ReadArrays(arguments.inputs));
+  if (IsBundleFile(arguments.compile.model)) {
+    TUNEC_ASSIGN(const LoadedBundle bundle, OpenBundle(arguments.compile));
+    ready.executable = bundle.executable;
+    TUNEC_ASSIGN(ready.inputs, BundleInputs(*ready.executable, given, arguments.input_seed));
+    return ready;
+  }
   TUNEC_ASSIGN(Session session, OpenRunnable(arguments.compile, given.arrays));
   if (arguments.unfused) session.options.fusion = FusionMode::kUnfused;
-  TUNEC_ASSIGN(const std::vector<Array> inputs,
-               MakeInputs(session.graph, given, arguments.input_seed));
+  TUNEC_ASSIGN(ready.inputs, MakeInputs(session.graph, given, arguments.input_seed));
   TUNEC_ASSIGN(const CompiledModel model,
                Compile(session.graph, session.database.get(), session.options));
-  TUNEC_ASSIGN(const RunResult result, RunOnce(*model.executable, inputs, arguments.memory));
+  ready.executable = model.executable;
+  return ready;
+}
+
+Result<int> Run(const RunArguments& arguments) {
+  CatchInterrupts();
+  TUNEC_ASSIGN(const ReadyModel model, MakeReady(arguments));
+  TUNEC_ASSIGN(const RunResult result, RunOnce(*model.executable, model.inputs, arguments.memory));
   NoteOutsideIndices(*model.executable);
   const std::vector<TensorSpec>& specs = model.executable->Outputs();
   if (!arguments.outputs.empty())

@@ -203,6 +203,26 @@ TUNEC_API int tunec_compile_graph(const char* text, size_t num_bytes, size_t num
                                   const char* const* names, const DLTensor* const* tensors,
                                   const char* options_json, const tunec_callbacks* callbacks,
                                   tunec_executable** out);
+/* How a bundle is loaded. All bytes that are not set have to be zero. */
+typedef struct tunec_load_options {
+  size_t size;          /* set it to sizeof(tunec_load_options); all bytes of it are read */
+  size_t threads;       /* of a run; 0: as many as it was built for, at most one per core */
+  size_t share_threads; /* 1: run on the threads of the other models that do, too */
+} tunec_load_options;
+
+/* Loads the bundle at `path`, which `tunec build` wrote: nothing is compiled, linked or packed.
+ * `options` may be null. Of the variants in the file the first is taken that this processor can
+ * run; TUNEC_DEVICE_ERROR names what is missing where there is none. The file is mapped, and its
+ * weights and its code are used where they are: it may be replaced by another (renamed over) while
+ * the executable lives, but must not be written to or cut short. Damage to the file and plans that
+ * would leave their buffers are TUNEC_PARSE_ERROR. Its machine code is run as it is: load bundles
+ * only from those whose programs you would run. tunec_report_json tells what the compiler did.
+ *
+ * This function, and all below it, are those of libtunec_runtime.so, too, which holds no compiler:
+ * a program that compiles nothing links that instead. */
+TUNEC_API int tunec_load(const char* path, const tunec_load_options* options,
+                         tunec_executable** out);
+
 /* Null is allowed. Waits for runs that were queued. */
 TUNEC_API void tunec_release(tunec_executable* executable);
 

@@ -258,6 +258,12 @@ class CallbackBridge {
 
 }  // namespace detail
 
+/// How a bundle is loaded.
+struct LoadOptions {
+  size_t threads = 0;          // of a run; 0: as many as it was built for, at most one per core
+  bool share_threads = false;  // run on the threads of the other models that do, too
+};
+
 /// A compiled model. All const functions may be called from several threads at once. It may be
 /// moved; a moved-from session may only be destroyed or assigned to, and neither while one runs.
 class Session {
@@ -269,6 +275,21 @@ class Session {
     return Make(callbacks, [&](const tunec_callbacks* functions, tunec_executable** out) {
       return tunec_compile_with_callbacks(model.c_str(), options.c_str(), functions, out);
     });
+  }
+
+  /// Loads a bundle, which `tunec build` wrote. A program that calls nothing else of this class's
+  /// may link libtunec_runtime.so instead, which holds no compiler. See tunec_load.
+  static Result<Session> Load(const std::filesystem::path& bundle,
+                              const LoadOptions& options = {}) {
+    tunec_load_options known = {};
+    known.size = sizeof known;
+    known.threads = options.threads;
+    known.share_threads = options.share_threads ? 1 : 0;
+    tunec_executable* made = nullptr;
+    const Result<void> loaded = detail::Check(tunec_load(bundle.c_str(), &known, &made));
+    Owner executable(made);
+    if (!loaded) return std::unexpected(loaded.error());
+    return Session(std::move(executable));
   }
 
   /// Compiles a model in memory, which may go afterwards. `format` is "onnx" or "graph"; empty, it

@@ -1,4 +1,4 @@
-#include "api/dlpack.h"
+#include "api/run/dlpack.h"
 
 #include <algorithm>
 #include <span>

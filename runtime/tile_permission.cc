@@ -1,4 +1,4 @@
-#include "jit/cpu/tile_permission.h"
+#include "runtime/tile_permission.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

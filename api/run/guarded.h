@@ -1,0 +1,70 @@
+// The border of the C interface: exceptions stop here, errors are kept per thread.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "api/include/tunec/tunec.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// What tunec_error_message says next in this thread.
+void KeepMessage(const Error& error) noexcept;
+/// What was wanted, where the failure says it (ir/allocate_array.h).
+void KeepMessage(const std::bad_alloc& failure) noexcept;
+/// The same without memory for a copy: `text` lives as long as the program.
+void KeepMessage(const char* text) noexcept;
+const char* LatestMessage() noexcept;
+
+/// Runs `body` and turns what it returns or throws into a status.
+template <class Body>
+int Guarded(Body body) noexcept {
+  try {
+    Status status = body();
+    if (status) return TUNEC_OK;
+    KeepMessage(status.error());
+    return static_cast<int>(status.error().code);
+  } catch (const std::bad_alloc& failure) {
+    KeepMessage(failure);
+    return TUNEC_RESOURCE_LIMIT;
+  } catch (const std::exception& exception) {
+    KeepMessage(Error{ErrorCode::kInternal, exception.what(), std::nullopt});
+    return TUNEC_INTERNAL_ERROR;
+  } catch (...) {
+    KeepMessage("an exception of unknown type");
+    return TUNEC_INTERNAL_ERROR;
+  }
+}
+
+/// A struct of the caller's, whose members that its header did not have yet are null. Those that
+/// ours does not have yet must be null: they would be dropped silently. tunec_`kind` is the
+/// struct, `name` what the caller knows it as, `members` what it has.
+template <class Struct>
+Result<Struct> KnownPart(const Struct& given, std::string_view kind, std::string_view name,
+                         std::string_view members) {
+  constexpr size_t kEntry = sizeof(void*);
+  constexpr size_t kMost = 64 * kEntry;  // a greater size is no struct's, but a number not set
+  static_assert(sizeof(Struct) % kEntry == 0 && sizeof(Struct) <= kMost);
+  if (given.size < kEntry || given.size > kMost || given.size % kEntry != 0)
+    return Fail(ErrorCode::kInvalidArgument, "{}.size is {}, expected sizeof(tunec_{}), here {}",
+                name, given.size, kind, sizeof given);
+  const std::span bytes(reinterpret_cast<const std::byte*>(&given), given.size);
+  const std::span ours = bytes.first(std::min(bytes.size(), sizeof given));
+  const auto is_set = [](std::byte byte) { return byte != std::byte{0}; };
+  if (std::ranges::any_of(bytes.subspan(ours.size()), is_set))
+    return Fail(ErrorCode::kInvalidArgument,
+                "{} have {} beyond the {} bytes that this library knows", name, members,
+                sizeof given);
+  Struct known = {};
+  std::memcpy(&known, ours.data(), ours.size());
+  return known;
+}
+
+}  // namespace tunec

@@ -1,0 +1,253 @@
+// The C functions of what is ready to run: they need the runtime alone.
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/run/dlpack.h"
+#include "api/run/executable.h"
+#include "api/run/guarded.h"
+#include "support/processors.h"
+
+using tunec::ErrorCode;
+using tunec::Result;
+using tunec::Status;
+
+namespace tunec {
+namespace {
+
+const TensorSpec* At(const std::vector<TensorSpec>& specs, size_t index) {
+  return index < specs.size() ? &specs[index] : nullptr;
+}
+const TensorSpec* Input(const tunec_executable* executable, size_t index) {
+  return executable == nullptr ? nullptr : At(executable->executable->Inputs(), index);
+}
+const TensorSpec* Output(const tunec_executable* executable, size_t index) {
+  return executable == nullptr ? nullptr : At(executable->executable->Outputs(), index);
+}
+
+const char* NameOf(const TensorSpec* spec) {
+  return spec == nullptr ? nullptr : spec->name.c_str();
+}
+DLDataType TypeOf(const TensorSpec* spec) {
+  return spec == nullptr ? DLDataType{0, 0, 0} : DlpackType(spec->type);
+}
+int DimensionsOf(const TensorSpec* spec) {
+  return spec == nullptr ? -1 : static_cast<int>(spec->shape.size());
+}
+const int64_t* ShapeOf(const TensorSpec* spec) {
+  static constexpr int64_t kOfScalars = 0;
+  if (spec == nullptr) return nullptr;
+  return spec->shape.empty() ? &kOfScalars : spec->shape.data();
+}
+
+size_t SizeOfTensor(const TensorSpec* spec) {
+  return spec == nullptr ? 0 : static_cast<size_t>(ByteSize(*spec).value_or(0));
+}
+int IndexOf(const std::vector<TensorSpec>& specs, const char* name) {
+  if (name == nullptr) return -1;
+  const auto found = std::ranges::find(specs, std::string_view(name), &TensorSpec::name);
+  return found == specs.end() ? -1 : static_cast<int>(found - specs.begin());
+}
+
+/// Where the tensors of one side lie.
+template <class Pointer>
+struct Buffers {
+  std::vector<Pointer> data;
+  std::vector<BufferPlace> places;
+};
+
+template <class Pointer>
+Status Collect(DLTensor* const* tensors, const std::vector<TensorSpec>& specs,
+               std::string_view what, std::optional<int> device, Buffers<Pointer>& buffers) {
+  buffers.data.clear();
+  buffers.places.clear();
+  if (specs.empty()) return {};
+  if (tensors == nullptr)
+    return Fail(ErrorCode::kInvalidArgument, "the array of {}s is null", what);
+  for (size_t i = 0; i < specs.size(); ++i) {
+    TUNEC_ASSIGN(const TensorData tensor, CheckedData(tensors[i], specs[i], what, device));
+    buffers.data.push_back(tensor.data);
+    buffers.places.push_back(tensor.place);
+  }
+  return {};
+}
+
+/// Kept per thread, so that a run allocates nothing.
+struct RunTensors {
+  Buffers<const void*> from;
+  Buffers<void*> to;
+
+  RunOptions Options(void* stream, RunReturn returns) const {
+    return {.inputs = from.places, .outputs = to.places, .stream = stream, .returns = returns};
+  }
+};
+thread_local RunTensors tensors;
+
+Status CollectAll(const Executable& executable, DLTensor* const* inputs, DLTensor* const* outputs) {
+  const std::optional<int> device = executable.DeviceNumber();
+  TUNEC_RETURN_IF_ERROR(Collect(inputs, executable.Inputs(), "input", device, tensors.from));
+  return Collect(outputs, executable.Outputs(), "output", device, tensors.to);
+}
+
+Status Run(const tunec_executable* executable, DLTensor* const* inputs, DLTensor* const* outputs,
+           void* stream, RunReturn returns) {
+  if (executable == nullptr) return Fail(ErrorCode::kInvalidArgument, "the executable is null");
+  TUNEC_RETURN_IF_ERROR(CollectAll(*executable->executable, inputs, outputs));
+  return executable->executable->Run(tensors.from.data, tensors.to.data,
+                                     tensors.Options(stream, returns));
+}
+
+Status ProfileTensors(const Executable& executable, DLTensor* const* inputs,
+                      DLTensor* const* outputs, double* seconds) {
+  TUNEC_RETURN_IF_ERROR(CollectAll(executable, inputs, outputs));
+  TUNEC_ASSIGN(const std::vector<double> steps,
+               executable.ProfileRun(tensors.from.data, tensors.to.data,
+                                     tensors.Options(nullptr, RunReturn::kDone)));
+  std::ranges::copy(steps, seconds);
+  return {};
+}
+
+/// Kept per thread for its caller.
+thread_local std::string notes_text;
+
+}  // namespace
+}  // namespace tunec
+
+extern "C" {
+
+void tunec_release(tunec_executable* executable) {
+  tunec::Guarded([&]() -> Status {
+    delete executable;
+    return {};
+  });
+}
+
+size_t tunec_num_inputs(const tunec_executable* executable) {
+  return executable == nullptr ? 0 : executable->executable->Inputs().size();
+}
+size_t tunec_num_outputs(const tunec_executable* executable) {
+  return executable == nullptr ? 0 : executable->executable->Outputs().size();
+}
+
+const char* tunec_input_name(const tunec_executable* executable, size_t index) {
+  return tunec::NameOf(tunec::Input(executable, index));
+}
+const char* tunec_output_name(const tunec_executable* executable, size_t index) {
+  return tunec::NameOf(tunec::Output(executable, index));
+}
+DLDataType tunec_input_type(const tunec_executable* executable, size_t index) {
+  return tunec::TypeOf(tunec::Input(executable, index));
+}
+DLDataType tunec_output_type(const tunec_executable* executable, size_t index) {
+  return tunec::TypeOf(tunec::Output(executable, index));
+}
+int tunec_input_ndim(const tunec_executable* executable, size_t index) {
+  return tunec::DimensionsOf(tunec::Input(executable, index));
+}
+int tunec_output_ndim(const tunec_executable* executable, size_t index) {
+  return tunec::DimensionsOf(tunec::Output(executable, index));
+}
+const int64_t* tunec_input_shape(const tunec_executable* executable, size_t index) {
+  return tunec::ShapeOf(tunec::Input(executable, index));
+}
+const int64_t* tunec_output_shape(const tunec_executable* executable, size_t index) {
+  return tunec::ShapeOf(tunec::Output(executable, index));
+}
+
+size_t tunec_input_bytes(const tunec_executable* executable, size_t index) {
+  return tunec::SizeOfTensor(tunec::Input(executable, index));
+}
+size_t tunec_output_bytes(const tunec_executable* executable, size_t index) {
+  return tunec::SizeOfTensor(tunec::Output(executable, index));
+}
+int tunec_input_index(const tunec_executable* executable, const char* name) {
+  return executable == nullptr ? -1 : tunec::IndexOf(executable->executable->Inputs(), name);
+}
+int tunec_output_index(const tunec_executable* executable, const char* name) {
+  return executable == nullptr ? -1 : tunec::IndexOf(executable->executable->Outputs(), name);
+}
+
+size_t tunec_num_steps(const tunec_executable* executable) {
+  return executable == nullptr ? 0 : executable->executable->StepNames().size();
+}
+const char* tunec_step_name(const tunec_executable* executable, size_t index) {
+  if (index >= tunec_num_steps(executable)) return nullptr;
+  return executable->executable->StepNames()[index].c_str();
+}
+
+int tunec_profile(tunec_executable* executable, DLTensor* const* inputs, DLTensor* const* outputs,
+                  double* seconds) {
+  return tunec::Guarded([&]() -> Status {
+    if (executable == nullptr || seconds == nullptr)
+      return tunec::Fail(ErrorCode::kInvalidArgument, "{} is null",
+                         executable == nullptr ? "the executable" : "seconds");
+    return tunec::ProfileTensors(*executable->executable, inputs, outputs, seconds);
+  });
+}
+
+int tunec_run(tunec_executable* executable, DLTensor* const* inputs, DLTensor* const* outputs) {
+  return tunec_run_with_options(executable, inputs, outputs, /*options=*/nullptr);
+}
+
+int tunec_run_with_options(tunec_executable* executable, DLTensor* const* inputs,
+                           DLTensor* const* outputs, const tunec_run_options* options) {
+  return tunec::Guarded([&]() -> Status {
+    tunec_run_options known = {};
+    if (options != nullptr) {
+      TUNEC_ASSIGN(known, tunec::KnownPart(*options, "run_options", "options", "members"));
+    }
+    const auto returns = known.queued != 0 ? tunec::RunReturn::kQueued : tunec::RunReturn::kDone;
+    return tunec::Run(executable, inputs, outputs, known.stream, returns);
+  });
+}
+
+int tunec_wait(tunec_executable* executable) {
+  return tunec::Guarded([&]() -> Status {
+    if (executable == nullptr)
+      return tunec::Fail(ErrorCode::kInvalidArgument, "the executable is null");
+    return executable->executable->Wait();
+  });
+}
+
+const char* tunec_notes(const tunec_executable* executable) {
+  tunec::notes_text.clear();
+  tunec::Guarded([&]() -> Status {
+    if (executable == nullptr) return {};
+    for (const std::string& note : executable->executable->Notes())
+      tunec::notes_text += note + "\n";
+    return {};
+  });
+  return tunec::notes_text.c_str();
+}
+
+uint64_t tunec_outside_indices(const tunec_executable* executable) {
+  uint64_t count = 0;
+  tunec::Guarded([&]() -> Status {
+    if (executable == nullptr) return {};
+    for (const tunec::OutsideIndices& outside : executable->executable->Outside())
+      count += static_cast<uint64_t>(outside.count);
+    return {};
+  });
+  return count;
+}
+
+const char* tunec_report_json(const tunec_executable* executable) {
+  return executable == nullptr ? nullptr : executable->report.c_str();
+}
+
+const char* tunec_error_message(void) { return tunec::LatestMessage(); }
+
+int tunec_num_processors(void) {
+  int count = 1;
+  tunec::Guarded([&]() -> Status {
+    count = tunec::UsableProcessors();
+    return {};
+  });
+  return count;
+}
+
+const char* tunec_version(void) { return TUNEC_VERSION; }
+
+}  // extern "C"

@@ -1,0 +1,34 @@
+// A model compiled to be written down: one variant of a bundle.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/compiler.h"
+#include "db/database.h"
+#include "graph/graph.h"
+#include "runtime/bundle/code_table.h"
+#include "runtime/bundle/stored_plan.h"
+#include "runtime/bundle/variant_head.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// All of a variant but where its constants lie, which the writer says.
+struct BundleVariant {
+  bundle::VariantHead head;
+  bundle::StoredPlan plan;
+  std::vector<std::shared_ptr<const void>> constants;  // of each of the plan's; null: none yet
+  std::vector<bundle::KernelContract> kernels;
+  std::string image;
+  std::string report;  // JSON
+};
+
+/// Compiles `graph` for the host of the options. Weights are packed where this machine runs the
+/// code; else the bundle packs them when it is loaded. `cpu` is the host as it was asked for.
+/// Errors: those of Compile; kUnsupported for a device.
+Result<BundleVariant> CompileVariant(const Graph& graph, Database* database,
+                                     const CompileOptions& options, const std::string& cpu);
+
+}  // namespace tunec

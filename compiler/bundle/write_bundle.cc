@@ -1,0 +1,131 @@
+#include "compiler/bundle/write_bundle.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "runtime/bundle/format.h"
+#include "runtime/bundle/section_hash.h"
+#include "runtime/thread_pool.h"
+#include "support/file.h"
+#include "support/hash.h"
+#include "support/processors.h"
+
+namespace tunec {
+namespace {
+
+using bundle::AlignmentOf;
+using bundle::AlignUp;
+using bundle::SectionEntry;
+using bundle::SectionKind;
+
+/// The weights of all variants, equal ones once.
+class WeightPlaces {
+ public:
+  /// The same place for the same bytes.
+  int64_t PlaceOf(std::span<const std::byte> bytes) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const auto [known, is_new] = places_.emplace(std::pair(bytes.size(), StableHash(text)), 0);
+    if (!is_new) return known->second;
+    const uint64_t alignment =
+        bytes.size() >= bundle::kPage ? bundle::kPage : bundle::kConstantAlignment;
+    end_ = AlignUp(end_, alignment);
+    known->second = static_cast<int64_t>(end_);
+    parts_.push_back({.offset = static_cast<int64_t>(end_), .bytes = bytes});
+    end_ += bytes.size();
+    return known->second;
+  }
+  std::span<const FilePart> parts() const { return parts_; }
+  uint64_t bytes() const { return end_; }
+
+ private:
+  std::map<std::pair<size_t, std::string>, int64_t> places_;
+  std::vector<FilePart> parts_;
+  uint64_t end_ = 0;
+};
+
+std::span<const std::byte> BytesOf(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+/// Sections one behind the other, and the parts of the file that they are made of.
+class BundleWriter {
+ public:
+  void Add(SectionKind kind, uint32_t variant, std::string bytes) {
+    const std::string& kept = *kept_.emplace_back(std::make_unique<std::string>(std::move(bytes)));
+    const uint64_t offset = Begin(kind, variant, kept.size());
+    sections_.back().hash = bundle::HashOf(BytesOf(kept), pool_);
+    parts_.push_back({.offset = static_cast<int64_t>(offset), .bytes = BytesOf(kept)});
+  }
+  void Add(const WeightPlaces& weights) {
+    // A file does not grow by a section of no bytes.
+    std::string whole(std::max(weights.bytes(), bundle::kConstantAlignment), '\0');
+    const uint64_t offset = Begin(SectionKind::kWeights, 0, whole.size());
+    for (const FilePart& part : weights.parts())
+      std::memcpy(whole.data() + part.offset, part.bytes.data(), part.bytes.size());
+    sections_.back().hash = bundle::HashOf(BytesOf(whole), pool_);
+    const std::string& kept = *kept_.emplace_back(std::make_unique<std::string>(std::move(whole)));
+    parts_.push_back({.offset = static_cast<int64_t>(offset), .bytes = BytesOf(kept)});
+  }
+  Status Write(const std::filesystem::path& path) {
+    bundle::Header header{.sections = static_cast<uint32_t>(sections_.size()), .file_bytes = end_};
+    std::string front(sizeof header + sections_.size() * sizeof(SectionEntry), '\0');
+    std::memcpy(front.data(), &header, sizeof header);
+    std::memcpy(front.data() + sizeof header, sections_.data(), front.size() - sizeof header);
+    header.table_hash = bundle::HashOf(BytesOf(front), pool_);
+    std::memcpy(front.data(), &header, sizeof header);
+    std::vector<FilePart> parts{{.offset = 0, .bytes = BytesOf(front)}};
+    parts.insert(parts.end(), parts_.begin(), parts_.end());
+    return WriteFileAtomically(path, parts);
+  }
+  /// Where the sections begin: the table has room for so many.
+  explicit BundleWriter(size_t sections)
+      : end_(sizeof(bundle::Header) + sections * sizeof(SectionEntry)) {}
+
+ private:
+  uint64_t Begin(SectionKind kind, uint32_t variant, uint64_t bytes) {
+    const uint64_t offset = AlignUp(end_, AlignmentOf(kind));
+    sections_.push_back({.kind = kind, .variant = variant, .offset = offset, .bytes = bytes});
+    end_ = offset + bytes;
+    return offset;
+  }
+
+  ThreadPool pool_{UsableProcessors()};
+  uint64_t end_;
+  std::vector<SectionEntry> sections_;
+  std::vector<std::unique_ptr<std::string>> kept_;
+  std::vector<FilePart> parts_;
+};
+
+void PlaceConstants(BundleVariant& variant, WeightPlaces& weights) {
+  for (size_t i = 0; i < variant.constants.size(); ++i) {
+    bundle::StoredConstant& constant = variant.plan.constants[i];
+    const auto* const data = static_cast<const std::byte*>(variant.constants[i].get());
+    if (data == nullptr) continue;
+    constant.place = weights.PlaceOf({data, static_cast<size_t>(constant.bytes)});
+  }
+}
+
+}  // namespace
+
+Status WriteBundle(const std::filesystem::path& path, std::vector<BundleVariant> variants) {
+  WeightPlaces weights;
+  constexpr size_t kSectionsOfVariant = 4;
+  BundleWriter writer(variants.size() * kSectionsOfVariant + 1);
+  for (uint32_t i = 0; i < variants.size(); ++i) {
+    BundleVariant& variant = variants[i];
+    PlaceConstants(variant, weights);
+    writer.Add(SectionKind::kVariant, i, Serialize(variant.head));
+    writer.Add(SectionKind::kPlan, i, Serialize(variant.plan));
+    writer.Add(SectionKind::kCode, i, bundle::CodeSection(variant.kernels, variant.image));
+    writer.Add(SectionKind::kReport, i, variant.report);
+  }
+  writer.Add(weights);
+  return writer.Write(path);
+}
+
+}  // namespace tunec

@@ -1,0 +1,138 @@
+#include "runtime/bundle/bundle_file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "runtime/bundle/section_hash.h"
+
+namespace tunec::bundle {
+namespace {
+
+template <class... Args>
+std::unexpected<Error> Damaged(fmt::format_string<Args...> format, Args&&... args) {
+  return Fail(ErrorCode::kParse, "the bundle is damaged: {}",
+              fmt::format(format, std::forward<Args>(args)...));
+}
+
+// Its number of sections is only believed where the file has room for them.
+Result<Header> ReadHeader(std::span<const std::byte> file) {
+  Header header;
+  if (file.size() < sizeof header) return Damaged("it has {} bytes", file.size());
+  std::memcpy(&header, file.data(), sizeof header);
+  if (header.magic != kMagic) return Fail(ErrorCode::kParse, "no bundle of tunec's");
+  if (header.version != kVersion)
+    return Fail(ErrorCode::kUnsupported, "a bundle of version {}, expected {}", header.version,
+                kVersion);
+  if (header.file_bytes != file.size())
+    return Damaged("it has {} bytes, expected {}", file.size(), header.file_bytes);
+  const uint64_t table_bytes = uint64_t{header.sections} * sizeof(SectionEntry);
+  if (header.sections > kMostSections || table_bytes > file.size() - sizeof header)
+    return Damaged("it has {} sections", header.sections);
+  return header;
+}
+
+// Header and table in memory of their own: what was hashed is what is used.
+Result<std::vector<SectionEntry>> ReadTable(std::span<const std::byte> file, Header header,
+                                            ThreadPool& pool) {
+  const size_t table_bytes = header.sections * sizeof(SectionEntry);
+  std::string bytes(sizeof header + table_bytes, '\0');
+  const uint64_t expected = std::exchange(header.table_hash, 0);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  if (table_bytes > 0)
+    std::memcpy(bytes.data() + sizeof header, file.data() + sizeof header, table_bytes);
+  if (HashOf(std::as_bytes(std::span(bytes)), pool) != expected)
+    return Damaged("its table has another hash");
+  if (std::ranges::any_of(header.reserved, [](uint64_t word) { return word != 0; }))
+    return Damaged("its header has more than this version knows");
+  std::vector<SectionEntry> table(header.sections);
+  if (table_bytes > 0) std::memcpy(table.data(), bytes.data() + sizeof header, table_bytes);
+  return table;
+}
+
+bool IsKnown(SectionKind kind) {
+  return kind >= SectionKind::kVariant && kind <= SectionKind::kWeights;
+}
+
+// Of one section behind `end`, where the one before it ends.
+Status CheckPlace(std::span<const std::byte> file, const SectionEntry& section, uint64_t end) {
+  if (!IsKnown(section.kind) || section.variant >= kMostSections)
+    return Damaged("it has a section of kind {} and variant {}",
+                   static_cast<uint32_t>(section.kind), section.variant);
+  const bool within =
+      section.offset <= file.size() && section.bytes <= file.size() - section.offset;
+  if (section.offset != AlignUp(end, AlignmentOf(section.kind)) || !within)
+    return Damaged("a section of {} bytes begins at {}", section.bytes, section.offset);
+  const auto gap = file.subspan(end, section.offset - end);
+  if (std::ranges::any_of(gap, [](std::byte byte) { return byte != std::byte{0}; }))
+    return Damaged("there is something between its sections");
+  return {};
+}
+
+// Each variant has all that it needs, numbers have no gaps, nothing is there twice.
+Result<uint32_t> CountVariants(const std::vector<SectionEntry>& sections) {
+  const auto count = [&](SectionKind kind, uint32_t variant) {
+    return std::ranges::count_if(sections, [&](const SectionEntry& section) {
+      return section.kind == kind && section.variant == variant;
+    });
+  };
+  uint32_t variants = 0;
+  for (const SectionEntry& section : sections) {
+    if (count(section.kind, section.variant) != 1)
+      return Damaged("it has a section of kind {} twice", static_cast<uint32_t>(section.kind));
+    variants = std::max(variants, section.variant + 1);
+  }
+  for (uint32_t variant = 0; variant < variants; ++variant)
+    for (const SectionKind kind : {SectionKind::kVariant, SectionKind::kPlan, SectionKind::kCode})
+      if (count(kind, variant) != 1) return Damaged("variant {} is not whole", variant);
+  if (variants == 0 || count(SectionKind::kWeights, 0) != 1) return Damaged("it holds no model");
+  return variants;
+}
+
+}  // namespace
+
+bool IsBundle(std::string_view bytes) {
+  return bytes.starts_with(std::string_view(kMagic.data(), kMagic.size()));
+}
+
+Result<std::vector<SectionEntry>> CheckSections(std::span<const std::byte> file, ThreadPool& pool) {
+  TUNEC_ASSIGN(const Header header, ReadHeader(file));
+  TUNEC_ASSIGN(std::vector<SectionEntry> table, ReadTable(file, header, pool));
+  uint64_t end = sizeof header + table.size() * sizeof(SectionEntry);
+  for (const SectionEntry& section : table) {
+    TUNEC_RETURN_IF_ERROR(CheckPlace(file, section, end));
+    end = section.offset + section.bytes;
+  }
+  if (end != file.size()) return Damaged("{} bytes stand behind its end", file.size() - end);
+  for (const SectionEntry& section : table)
+    if (HashOf(file.subspan(section.offset, section.bytes), pool) != section.hash)
+      return Damaged("the section of {} bytes at {} has another hash", section.bytes,
+                     section.offset);
+  return table;
+}
+
+Result<BundleFile> BundleFile::Open(const std::filesystem::path& path, ThreadPool& pool) {
+  BundleFile bundle;
+  TUNEC_ASSIGN(bundle.file_, MappedFile::Open(path));
+  const auto named = [&](Error error) {
+    error.message = fmt::format("{}: {}", path.string(), error.message);
+    return std::unexpected(std::move(error));
+  };
+  auto sections = CheckSections(bundle.file_->bytes(), pool);
+  if (!sections) return named(sections.error());
+  bundle.sections_ = *std::move(sections);
+  const auto variants = CountVariants(bundle.sections_);
+  if (!variants) return named(variants.error());
+  bundle.variants_ = *variants;
+  return bundle;
+}
+
+Result<std::span<const std::byte>> BundleFile::Section(SectionKind kind, uint32_t variant) const {
+  for (const SectionEntry& section : sections_)
+    if (section.kind == kind && section.variant == variant)
+      return file_->bytes().subspan(section.offset, section.bytes);
+  return Damaged("it lacks a section of kind {}", static_cast<uint32_t>(kind));
+}
+
+}  // namespace tunec::bundle

@@ -1,0 +1,82 @@
+// Numbers and texts in bytes, one behind the other. What is read was written by anyone: nothing is
+// read beyond the end, and no count is believed that the bytes left cannot hold.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tunec::bundle {
+
+class ByteWriter {
+ public:
+  void Byte(uint8_t value) { bytes_.push_back(static_cast<char>(value)); }
+  void Number(int64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
+  void Count(size_t value) { Number(static_cast<int64_t>(value)); }
+  void Text(std::string_view text) {
+    Count(text.size());
+    bytes_ += text;
+  }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+/// Once something is missing or wrong, it is not ok any more and all that follows is 0 or empty.
+class ByteReader {
+ public:
+  explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+  bool ok() const { return ok_; }
+  /// All was read, and nothing was wrong.
+  bool done() const { return ok_ && rest_.empty(); }
+  void Refuse() { ok_ = false; }
+
+  uint8_t Byte() {
+    const auto taken = Take(1);
+    return taken.empty() ? 0 : static_cast<uint8_t>(taken[0]);
+  }
+  int64_t Number() {
+    int64_t value = 0;
+    const auto taken = Take(sizeof value);
+    if (!taken.empty()) std::memcpy(&value, taken.data(), sizeof value);
+    return value;
+  }
+  /// A number that is not negative.
+  int64_t Size() {
+    const int64_t value = Number();
+    ok_ = ok_ && value >= 0;
+    return ok_ ? value : 0;
+  }
+  /// Of things that take at least so many bytes each.
+  size_t Count(size_t least_bytes) {
+    const auto count = static_cast<uint64_t>(Size());
+    ok_ = ok_ && count <= rest_.size() / least_bytes;
+    return ok_ ? count : 0;
+  }
+  /// Without zero bytes, for it may be handed to C.
+  std::string Text() {
+    const auto taken = Take(Count(1));
+    std::string text(reinterpret_cast<const char*>(taken.data()), taken.size());
+    ok_ = ok_ && !text.contains('\0');
+    return ok_ ? text : std::string();
+  }
+
+ private:
+  std::span<const std::byte> Take(size_t bytes) {
+    ok_ = ok_ && bytes <= rest_.size();
+    if (!ok_) return {};
+    const auto taken = rest_.first(bytes);
+    rest_ = rest_.subspan(bytes);
+    return taken;
+  }
+
+  std::span<const std::byte> rest_;
+  bool ok_ = true;
+};
+
+}  // namespace tunec::bundle

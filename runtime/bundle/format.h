@@ -1,0 +1,63 @@
+// The container of a bundle: named sections of one file, each with its hash. docs/bundles.md
+// describes the bytes for users.
+//
+//   header      64 bytes
+//   table       one SectionEntry for each section
+//   sections    in the order of the table, each at a multiple of its alignment, zeros between them
+//
+// All numbers are little endian, which is what every machine is that the code can run on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace tunec::bundle {
+
+inline constexpr std::array<char, 8> kMagic = {'t', 'u', 'n', 'e', 'c', 'b', 'n', '\x1a'};
+inline constexpr uint32_t kVersion = 1;
+
+/// Stored: never renumber.
+enum class SectionKind : uint32_t {
+  kVariant = 1,  // what the code of one variant is for (variant_head.h)
+  kPlan = 2,     // tensors, steps and memory (stored_plan.h)
+  kCode = 3,     // what the kernels ask of their arguments (code_table.h), then the machine code
+  kReport = 4,   // what compiling came to, JSON
+  kWeights = 5,  // bytes of constants of all variants; one section, of variant 0
+};
+
+struct Header {
+  std::array<char, 8> magic = kMagic;
+  uint32_t version = kVersion;
+  uint32_t sections = 0;
+  uint64_t file_bytes = 0;
+  uint64_t table_hash = 0;  // of the header, with 0 in this place, and of the table behind it
+  std::array<uint64_t, 4> reserved = {};
+};
+static_assert(sizeof(Header) == 64);
+
+struct SectionEntry {
+  SectionKind kind = SectionKind::kVariant;
+  uint32_t variant = 0;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  uint64_t hash = 0;  // HashOf the bytes
+  bool operator==(const SectionEntry&) const = default;
+};
+static_assert(sizeof(SectionEntry) == 32);
+
+/// More than any bundle has, and few enough to look at all.
+inline constexpr uint32_t kMostSections = 4096;
+inline constexpr uint64_t kPage = 4096;
+/// What places of constants in the weights are multiples of.
+inline constexpr uint64_t kConstantAlignment = 64;
+
+/// What a section's place in the file is a multiple of: what is mapped begins with a page.
+constexpr uint64_t AlignmentOf(SectionKind kind) {
+  return kind == SectionKind::kCode || kind == SectionKind::kWeights ? kPage : 8;
+}
+
+constexpr uint64_t AlignUp(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+}  // namespace tunec::bundle

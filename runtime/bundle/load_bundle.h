@@ -1,0 +1,57 @@
+// A bundle's file to an Executable: nothing is compiled, linked or packed.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/bundle/bundle_file.h"
+#include "runtime/bundle/code_table.h"
+#include "runtime/bundle/stored_plan.h"
+#include "runtime/bundle/variant_head.h"
+#include "runtime/executable.h"
+#include "runtime/thread_pool.h"
+#include "support/error.h"
+
+namespace tunec {
+
+struct BundleOptions {
+  /// Of the pool; 0: as many as the variant was built for, but no more than there are processors.
+  int threads = 0;
+  bool share_threads = false;  // of the pool that SharedPool makes
+  /// Which variant; none: the first that this machine can run.
+  std::optional<uint32_t> variant = std::nullopt;
+};
+
+struct LoadedBundle {
+  std::shared_ptr<const Executable> executable;
+  uint32_t variant = 0;
+  std::string report;  // of the compiler, JSON; empty: none was stored
+};
+
+/// The file is mapped, and its weights and code are used where they are, so it may be replaced by
+/// another (renamed over) while it is used, but never written to or cut short. Errors: those of
+/// BundleFile::Open; kParse for a plan that does not stay within its buffers; kDevice, which names
+/// what is missing, where no variant runs here; those of Executable::Make.
+Result<LoadedBundle> LoadBundle(const std::filesystem::path& path,
+                                const BundleOptions& options = {});
+
+namespace bundle {
+
+/// The variants of a bundle.
+Result<std::vector<VariantHead>> ReadHeads(const BundleFile& file);
+
+/// What the kernels of a table are as functions of the host.
+using KernelsOf = std::function<Result<std::vector<Kernel>>(
+    const std::vector<KernelContract>& kernels, std::span<const std::byte> section,
+    const CodeParts& parts)>;
+
+/// The plan of one variant, checked. Its constants are those of the mapped file.
+Result<ExecutablePlan> ReadPlan(const BundleFile& file, uint32_t variant,
+                                const KernelsOf& kernels_of);
+
+}  // namespace bundle
+}  // namespace tunec

@@ -1,0 +1,70 @@
+#include "runtime/prologue.h"
+
+#include <cstring>
+#include <utility>
+
+#include "runtime/buffer.h"
+#include "runtime/constant_arena.h"
+#include "runtime/host_context.h"
+
+namespace tunec {
+namespace {
+
+using Kind = ValueRef::Kind;
+
+Result<std::shared_ptr<const void>> AllocateShared(int64_t bytes) {
+  TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(bytes));
+  auto owner = std::make_shared<Buffer>(std::move(buffer));
+  // A constant of no bytes still needs an owner that is not null.
+  const void* data = owner->size() > 0 ? static_cast<const void*>(owner->data()) : owner.get();
+  return std::shared_ptr<const void>(std::move(owner), data);
+}
+
+// Gives `constant` storage of its own where it has none, or none that is aligned as wanted.
+Status Settle(Constant& constant) {
+  const auto address = reinterpret_cast<uintptr_t>(constant.data.get());
+  if (constant.data != nullptr && address % constant.alignment == 0) return {};
+  TUNEC_ASSIGN(std::shared_ptr<const void> storage, AllocateShared(constant.bytes));
+  if (constant.data != nullptr && constant.bytes > 0)
+    std::memcpy(const_cast<void*>(storage.get()), constant.data.get(), constant.bytes);
+  constant.data = std::move(storage);
+  return {};
+}
+
+// For each constant the last prologue step that names it; `kept` if a run step does, -1 if none.
+std::vector<size_t> LastUses(const ExecutablePlan& plan, size_t kept) {
+  std::vector<size_t> last(plan.constants.size(), SIZE_MAX);
+  for (size_t s = 0; s < plan.prologue.size(); ++s)
+    for (const ValueRef& ref : plan.prologue[s].arguments) last[ref.index] = s;
+  for (const Step& step : plan.steps)
+    for (const ValueRef& ref : step.arguments)
+      if (ref.kind == Kind::kConstant) last[ref.index] = kept;
+  return last;
+}
+
+}  // namespace
+
+Status RunPrologue(ExecutablePlan& plan, ThreadPool& pool) {
+  const size_t kept = plan.prologue.size();
+  const std::vector<size_t> last_use = LastUses(plan, kept);
+  const InPlaceOutputs none;
+  for (size_t i = 0; i < plan.constants.size(); ++i)
+    if (last_use[i] == SIZE_MAX) plan.constants[i].data = nullptr;
+  // A device has its own, and the host's are given back one by one.
+  if (plan.device == nullptr) TUNEC_RETURN_IF_ERROR(PlaceInArena(plan));
+  for (size_t s = 0; s < plan.prologue.size(); ++s) {
+    Step step = std::exchange(plan.prologue[s], {});
+    for (const ValueRef& ref : step.arguments)
+      TUNEC_RETURN_IF_ERROR(Settle(plan.constants[ref.index]));
+    TUNEC_ASSIGN(auto context, HostContext::Make({&step, 1}, 0, plan.constants, pool, none));
+    TUNEC_RETURN_IF_ERROR(context->Run({}, {}));
+    for (const ValueRef& ref : step.arguments)
+      if (last_use[ref.index] == s) plan.constants[ref.index].data = nullptr;
+  }
+  plan.prologue.clear();
+  for (size_t i = 0; i < plan.constants.size(); ++i)
+    if (last_use[i] == kept) TUNEC_RETURN_IF_ERROR(Settle(plan.constants[i]));
+  return {};
+}
+
+}  // namespace tunec

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""libtunec_runtime.so is small, needs the C and C++ libraries alone, and shows functions of tunec.h.
+
+    runtime_needs_test.py LIBRARY COMPILER_LIBRARY [--any-size]
+"""
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HEADER = Path(__file__).resolve().parents[2] / "api/include/tunec/tunec.h"
+MOST_BYTES = 500_000
+NEEDED = r"lib(c|m|stdc\+\+|gcc_s)\.so\.\d+|ld-linux-x86-64\.so\.2"
+
+
+def output(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def exports(library):
+    return {line.split()[-1].split("@")[0]
+            for line in output("nm", "-D", "--defined-only", library).splitlines()}
+
+
+def check_needs(library):
+    for name in re.findall(r"NEEDED.*\[(.*)\]", output("readelf", "-d", library)):
+        if not re.fullmatch(NEEDED, name):
+            yield f"it needs {name}"
+
+
+def check_size(library):
+    with tempfile.TemporaryDirectory() as folder:
+        stripped = Path(folder) / "stripped.so"
+        subprocess.run(["strip", "--strip-unneeded", "-o", stripped, library], check=True)
+        size = stripped.stat().st_size
+    print(f"{size} bytes")
+    if size > MOST_BYTES:
+        yield f"it has {size} bytes, expected at most {MOST_BYTES}"
+
+
+def check_exports(library, compiler):
+    here, all_of_them = exports(library), exports(compiler)
+    for name in sorted(all_of_them - here):
+        if not name.startswith("tunec_compile"):
+            yield f"it lacks {name}"
+    for name in sorted(here - all_of_them):
+        yield f"{name} is its own"
+    declared = set(re.findall(r"TUNEC_API [^;(]*?(tunec_\w+)\(", HEADER.read_text()))
+    for name in sorted(here - declared):
+        yield f"{name} is not in tunec.h"
+
+
+def main():
+    library, compiler, *flags = sys.argv[1:]
+    problems = [*check_exports(library, compiler)]
+    if "--any-size" not in flags:  # with sanitizers
+        problems += [*check_needs(library), *check_size(library)]
+    print("\n".join(problems))
+    return int(bool(problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

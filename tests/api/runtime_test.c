@@ -1,0 +1,97 @@
+/* A program that is linked with libtunec_runtime.so alone: it loads bundles and runs them.
+ *
+ *     test_runtime CASE BUNDLE OTHER
+ *
+ * BUNDLE is of tiny.graph; OTHER is for a processor that there is not. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+static tunec_executable* load(const char* path, const tunec_load_options* options) {
+  tunec_executable* model = NULL;
+  CHECK(tunec_load(path, options, &model) == TUNEC_OK);
+  if (model == NULL) exit(1);
+  return model;
+}
+
+enum { kMost = 4 };
+
+/* Room for the tensors of a small model. */
+static int64_t memory[2 * kMost][64];
+static DLTensor tensors[2 * kMost];
+
+static DLTensor* describe(int at, DLDataType type, int dimensions, const int64_t* shape,
+                          size_t bytes) {
+  CHECK(bytes <= sizeof memory[at]);
+  memset(&tensors[at], 0, sizeof tensors[at]);
+  memset(memory[at], 1, sizeof memory[at]);
+  tensors[at].data = memory[at];
+  tensors[at].device.device_type = kDLCPU;
+  tensors[at].ndim = dimensions;
+  tensors[at].dtype = type;
+  tensors[at].shape = (int64_t*)shape;
+  return &tensors[at];
+}
+
+/* y = relu(a + b), n = k - 1: all bytes of a, b and k are 1. */
+static void run(tunec_executable* model) {
+  DLTensor *inputs[kMost], *outputs[kMost];
+  double seconds[16];
+  float tiny;
+  size_t i;
+  CHECK(tunec_num_inputs(model) == 3 && tunec_num_outputs(model) == 2);
+  for (i = 0; i < 3; ++i)
+    inputs[i] = describe((int)i, tunec_input_type(model, i), tunec_input_ndim(model, i),
+                         tunec_input_shape(model, i), tunec_input_bytes(model, i));
+  for (i = 0; i < 2; ++i)
+    outputs[i] = describe(kMost + (int)i, tunec_output_type(model, i), tunec_output_ndim(model, i),
+                          tunec_output_shape(model, i), tunec_output_bytes(model, i));
+  CHECK(tunec_run(model, inputs, outputs) == TUNEC_OK);
+  memcpy(&tiny, memory[0], sizeof tiny);
+  CHECK(((float*)memory[kMost])[5] == tiny + tiny);
+  CHECK(memory[kMost + 1][3] == memory[2][3] - 1);
+  CHECK(tunec_num_steps(model) <= 16);
+  CHECK(tunec_profile(model, inputs, outputs, seconds) == TUNEC_OK);
+}
+
+static void loads(const char* bundle, const char* other) {
+  tunec_load_options options;
+  tunec_executable* model = load(bundle, NULL);
+  (void)other;
+  run(model);
+  CHECK(strstr(tunec_report_json(model), "\"kernels\":") != NULL);
+  tunec_release(model);
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.threads = 1;
+  options.share_threads = 1;
+  model = load(bundle, &options);
+  run(model);
+  tunec_release(model);
+}
+
+static void refuses(const char* bundle, const char* other) {
+  tunec_load_options options;
+  tunec_executable* model = (tunec_executable*)&options;
+  CHECK(tunec_load(other, NULL, &model) == TUNEC_DEVICE_ERROR);
+  CHECK(model == NULL);
+  CHECK(strstr(tunec_error_message(), "it has no ") != NULL);
+  CHECK(tunec_load("no/such/file.tnc", NULL, &model) == TUNEC_NOT_FOUND);
+  CHECK(tunec_load(NULL, NULL, &model) == TUNEC_INVALID_ARGUMENT);
+  CHECK(tunec_load(bundle, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
+  memset(&options, 0, sizeof options);
+  CHECK(tunec_load(bundle, &options, &model) == TUNEC_INVALID_ARGUMENT);
+  options.size = sizeof options;
+  options.threads = SIZE_MAX;
+  CHECK(tunec_load(bundle, &options, &model) == TUNEC_INVALID_ARGUMENT);
+}
+
+int main(int count, char** words) {
+  CHECK(count == 4);
+  if (strcmp(words[1], "loads") == 0) loads(words[2], words[3]);
+  if (strcmp(words[1], "refuses") == 0) refuses(words[2], words[3]);
+  return failures > 0;
+}
