@@ -104,20 +104,20 @@ class Mutant {
   void ChangeNumber(Random& random, uint64_t begin, uint64_t bytes) {
     if (bytes < 8) return ChangeByte(random, begin, bytes);
     const uint64_t at = begin + random.Below(bytes - 7);
-    int64_t value = 0;
+    uint64_t value = 0;  // of numbers with a sign, too
     std::memcpy(&value, bytes_.data() + at, sizeof value);
-    const int64_t choices[] = {value + 1,
-                               value - 1,
-                               -value,
-                               value * 2,
-                               value + 64,
-                               value - 64,
-                               0,
-                               -1,
-                               INT64_MAX,
-                               INT64_MIN,
-                               static_cast<int64_t>(random.Below(4)),
-                               static_cast<int64_t>(random.Below(1 << 20))};
+    const uint64_t choices[] = {value + 1,
+                                value - 1,
+                                0 - value,
+                                value * 2,
+                                value + 64,
+                                value - 64,
+                                0,
+                                UINT64_MAX,
+                                INT64_MAX,
+                                uint64_t{1} << 63,
+                                random.Below(4),
+                                random.Below(1 << 20)};
     value = choices[random.Below(std::size(choices))];
     std::memcpy(bytes_.data() + at, &value, sizeof value);
   }
