@@ -50,7 +50,7 @@ class JsonReader {
   Status operator()(std::vector<std::string> Settings::*field) const;
   Status operator()(std::map<std::string, std::string> Settings::*field) const;
   Status operator()(std::map<std::string, std::vector<int64_t>> Settings::*field) const;
-  Status operator()(std::map<std::string, int64_t> Settings::*field) const;
+  Status operator()(std::map<std::string, DimSizes> Settings::*field) const;
 
   std::unexpected<Error> Expected(std::string_view wanted) const {
     return Fail(ErrorCode::kInvalidArgument, "option '{}' is {}, expected {}", setting_.name,
@@ -127,13 +127,17 @@ Status JsonReader::operator()(std::map<std::string, std::vector<int64_t>> Settin
   return {};
 }
 
-Status JsonReader::operator()(std::map<std::string, int64_t> Settings::*field) const {
+Status JsonReader::operator()(std::map<std::string, DimSizes> Settings::*field) const {
   if (!value_.is_object()) return Expected(JsonForm(setting_));
-  for (const auto& [name, size] : value_.items()) {
-    const bool fits = size.is_number_unsigned() &&
-                      size.get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()};
-    if (!fits) return Expected(JsonForm(setting_));
-    (settings_.*field)[name] = size.get<int64_t>();
+  for (const auto& [name, given] : value_.items()) {
+    const Json sizes = given.is_array() ? given : Json::array({given});
+    if (sizes.empty()) return Expected(JsonForm(setting_));
+    for (const Json& size : sizes) {
+      const bool fits = size.is_number_unsigned() &&
+                        size.get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()};
+      if (!fits) return Expected(JsonForm(setting_));
+      (settings_.*field)[name].sizes.push_back(size.get<int64_t>());
+    }
   }
   return {};
 }

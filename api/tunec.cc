@@ -1,18 +1,25 @@
 // The C functions that compile.
 #include "api/include/tunec/tunec.h"
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "api/given_weights.h"
+#include "api/graph_texts.h"
 #include "api/options.h"
 #include "api/run/executable.h"
 #include "api/run/guarded.h"
 #include "compiler/compiler.h"
 #include "compiler/report_json.h"
+#include "compiler/sized/load_sized.h"
+#include "compiler/sized/sized_model.h"
 
+using tunec::ErrorCode;
+using tunec::Fail;
 using tunec::Result;
 using tunec::Status;
 
@@ -75,16 +82,47 @@ Result<std::unique_ptr<tunec_executable>> CompileGraph(const Graph& graph,
   return std::make_unique<tunec_executable>(model.executable, report);
 }
 
-/// What both ways to compile have in common: `load` reads the model, once the options are known
-/// to be right. `model` is the caller's pointer to it, `what` its name.
-template <class Load>
+Result<std::unique_ptr<tunec_executable>> CompileAnySize(SizedSource source,
+                                                         const CompileCall& call) {
+  if (call.options.target.device)
+    return Fail(ErrorCode::kUnsupported, "a model of any size is compiled for CPUs");
+  SizedOptions options{.listed = {}, .compile = call.options};
+  for (const std::string& name : source.dimensions) {
+    const auto found = call.settings.dims.find(name);
+    Sizes& sizes = options.listed.emplace_back();
+    if (found != call.settings.dims.end()) sizes = found->second.sizes;
+    std::ranges::sort(sizes);
+    if (!sizes.empty() && sizes[0] < 1)
+      return Fail(ErrorCode::kInvalidArgument, "dimension {} is {}, wanted at least 1", name,
+                  sizes[0]);
+  }
+  TUNEC_ASSIGN(std::unique_ptr<Database> database,
+               OpenDatabase(call.settings, call.options.on_log));
+  TUNEC_ASSIGN(std::unique_ptr<SizedModel> model,
+               SizedModel::Make(std::move(source), std::move(options), std::move(database)));
+  auto executable = std::make_unique<tunec_executable>();
+  executable->any_shape = std::move(model);
+  return executable;
+}
+
+/// What all ways to compile have in common: `load` reads the model, once the options are known to
+/// be right, `load_sized` one whose dimensions have several sizes. `model` is the caller's pointer
+/// to it, `what` its name.
+template <class Load, class LoadSized>
 int CompileModel(const void* model, std::string_view what, const char* options_json,
-                 const tunec_callbacks* callbacks, tunec_executable** out, Load load) noexcept {
+                 const tunec_callbacks* callbacks, tunec_executable** out, Load load,
+                 LoadSized load_sized) noexcept {
   return Guarded([&]() -> Status {
     if (out != nullptr) *out = nullptr;
     if (model == nullptr || out == nullptr)
       return Fail(ErrorCode::kInvalidArgument, "{} is null", out == nullptr ? "out" : what);
     TUNEC_ASSIGN(const CompileCall call, ReadCall(options_json, callbacks));
+    if (HasSeveralSizes(call.settings)) {
+      TUNEC_ASSIGN(SizedSource source, load_sized(call.settings));
+      TUNEC_ASSIGN(auto executable, CompileAnySize(std::move(source), call));
+      *out = executable.release();
+      return {};
+    }
     TUNEC_ASSIGN(const Graph graph, load(call.settings));
     TUNEC_ASSIGN(auto executable, CompileGraph(graph, call));
     *out = executable.release();
@@ -105,16 +143,20 @@ int tunec_compile_with_callbacks(const char* model_path, const char* options_jso
                                  const tunec_callbacks* callbacks, tunec_executable** out) {
   return tunec::CompileModel(
       model_path, "model_path", options_json, callbacks, out,
-      [&](const tunec::Settings& settings) { return tunec::LoadModel(model_path, settings); });
+      [&](const tunec::Settings& settings) { return tunec::LoadModel(model_path, settings); },
+      [&](const tunec::Settings& settings) { return tunec::LoadSizedModel(model_path, settings); });
 }
 
 int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
                         const char* options_json, const tunec_callbacks* callbacks,
                         tunec_executable** out) {
+  const std::span model(static_cast<const std::byte*>(bytes), bytes == nullptr ? 0 : num_bytes);
+  const std::string_view kind = format == nullptr ? "" : format;
   return tunec::CompileModel(
-      bytes, "bytes", options_json, callbacks, out, [&](const tunec::Settings& settings) {
-        const auto* begin = static_cast<const std::byte*>(bytes);
-        return tunec::LoadModelBytes({begin, num_bytes}, format == nullptr ? "" : format, settings);
+      bytes, "bytes", options_json, callbacks, out,
+      [&](const tunec::Settings& settings) { return tunec::LoadModelBytes(model, kind, settings); },
+      [&](const tunec::Settings& settings) {
+        return tunec::LoadSizedModelBytes(model, kind, settings);
       });
 }
 
@@ -122,12 +164,30 @@ int tunec_compile_graph(const char* text, size_t num_bytes, size_t num_weights,
                         const char* const* names, const DLTensor* const* tensors,
                         const char* options_json, const tunec_callbacks* callbacks,
                         tunec_executable** out) {
-  return tunec::CompileModel(text, "text", options_json, callbacks, out,
-                             [&](const tunec::Settings& settings) -> Result<tunec::Graph> {
-                               TUNEC_ASSIGN(const auto weights,
-                                            tunec::GivenWeights::Make(num_weights, names, tensors));
-                               return tunec::LoadGraphText({text, num_bytes}, weights, settings);
-                             });
+  return tunec::CompileModel(
+      text, "text", options_json, callbacks, out,
+      [&](const tunec::Settings& settings) -> Result<tunec::Graph> {
+        TUNEC_ASSIGN(const auto weights, tunec::GivenWeights::Make(num_weights, names, tensors));
+        return tunec::LoadGraphText({text, num_bytes}, weights, settings);
+      },
+      [](const tunec::Settings&) -> Result<tunec::SizedSource> {
+        return Fail(ErrorCode::kInvalidArgument, "a .graph text states its sizes itself");
+      });
+}
+
+int tunec_compile_any_size(const tunec_graph_source* source, const char* options_json,
+                           const tunec_callbacks* callbacks, tunec_executable** out) {
+  return tunec::Guarded([&]() -> Status {
+    if (out != nullptr) *out = nullptr;
+    if (source == nullptr || out == nullptr)
+      return Fail(ErrorCode::kInvalidArgument, "{} is null", out == nullptr ? "out" : "source");
+    TUNEC_ASSIGN(const auto known, tunec::KnownPart(*source, "graph_source", "source", "members"));
+    TUNEC_ASSIGN(tunec::SizedSource given, tunec::SourceOfTexts(known));
+    TUNEC_ASSIGN(const tunec::CompileCall call, tunec::ReadCall(options_json, callbacks));
+    TUNEC_ASSIGN(auto executable, tunec::CompileAnySize(std::move(given), call));
+    *out = executable.release();
+    return {};
+  });
 }
 
 }  // extern "C"

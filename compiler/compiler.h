@@ -149,10 +149,16 @@ Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& option
 
 /// Reads a model file by its ending (.onnx, .graph; weights from the .safetensors beside it, or
 /// random under `random_weights`).
+/// Of one dimension: the sizes that are compiled for.
+struct DimSizes {
+  std::vector<int64_t> sizes;
+  bool operator==(const DimSizes&) const = default;
+};
 struct ModelOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Of ONNX inputs: the sizes of open dimensions by the names that the model gives them.
-  std::map<std::string, int64_t> dims;
+  /// Of ONNX inputs: the sizes of open dimensions by the names that the model gives them. LoadModel
+  /// wants one of each; for several see compiler/sized/.
+  std::map<std::string, DimSizes> dims;
   /// Of ONNX inputs: the .npy file with the input's value. Such an input is a constant, and no
   /// input of what is compiled.
   std::map<std::string, std::string> constants;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "compiler/compiler.h"
+#include "compiler/sized/load_sized.h"
 #include "graph/text/graph_text.h"
 #include "numpy/npz.h"
 
@@ -25,9 +26,15 @@ Result<Array> ReadConstant(const std::string& path) {
 Result<ImportOptions> MakeImportOptions(const ModelOptions& options) {
   ImportOptions import{.shapes = options.shapes,
                        .constants = {},
-                       .dims = options.dims,
+                       .dims = {},
                        .shapes_of_arrays = options.shapes_of_arrays,
                        .spelling = options.spelling};
+  for (const auto& [name, dim] : options.dims) {
+    if (dim.sizes.size() != 1)
+      return Fail(ErrorCode::kInvalidArgument, "dimension {} has {} sizes, wanted one", name,
+                  dim.sizes.size());
+    import.dims.emplace(name, dim.sizes[0]);
+  }
   for (const auto& [name, file] : options.constants) {
     TUNEC_ASSIGN(Array array, ReadConstant(file));
     import.constants.emplace(name, std::move(array));
@@ -105,6 +112,61 @@ Result<Graph> LoadModel(const std::string& path, const ModelOptions& options) {
   if (format == ModelFormat::kGraph) return ReadGraphFile(file, options.random_weights);
   TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(options));
   return ImportOnnx(path, import);
+}
+
+Result<SizedSource> SizedModelOf(const OnnxFile& file, const ModelOptions& options) {
+  ModelOptions fixed = options;
+  SizedSource source;
+  std::erase_if(fixed.dims, [&](const auto& dim) {
+    if (dim.second.sizes.size() < 2) return false;
+    source.dimensions.push_back(dim.first);
+    source.example.push_back(std::ranges::max(dim.second.sizes));
+    return true;
+  });
+  TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(fixed));
+  int input_number = 0;
+  for (const OnnxFile::Input& input : file.Inputs()) {
+    if (options.constants.contains(input.name)) continue;
+    for (size_t a = 0; a < input.dims.size(); ++a) {
+      if (input.dims[a].IsFixed()) continue;
+      const std::string& name = input.dims[a].parameter();
+      if (source.IndexOf(name) < source.dimensions.size())
+        source.open.push_back({input_number, static_cast<int>(a), name});
+    }
+    ++input_number;
+  }
+  for (const std::string& name : source.dimensions) {
+    if (std::ranges::find(source.open, name, &OpenAxis::dimension) == source.open.end())
+      return Fail(ErrorCode::kInvalidArgument, "no input has an open dimension {}", name);
+  }
+  source.graph_at = [file, import, names = source.dimensions](const Sizes& sizes) {
+    ImportOptions at = import;
+    for (size_t d = 0; d < names.size(); ++d) at.dims[names[d]] = sizes[d];
+    return file.Import(at);
+  };
+  return source;
+}
+
+bool HasSeveralSizes(const ModelOptions& options) {
+  return std::ranges::any_of(options.dims,
+                             [](const auto& dim) { return dim.second.sizes.size() > 1; });
+}
+
+Result<SizedSource> LoadSizedModel(const std::string& path, const ModelOptions& options) {
+  const std::filesystem::path file(path);
+  TUNEC_ASSIGN(const ModelFormat format, FormatOfFile(file));
+  TUNEC_RETURN_IF_ERROR(CheckOptions(format, path, options));
+  TUNEC_ASSIGN(const OnnxFile model, OnnxFile::Open(path));
+  return SizedModelOf(model, options);
+}
+
+Result<SizedSource> LoadSizedModelBytes(std::span<const std::byte> bytes, std::string_view format,
+                                        const ModelOptions& options) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  TUNEC_ASSIGN(const ModelFormat known, FormatOfBytes(text, format));
+  TUNEC_RETURN_IF_ERROR(CheckOptions(known, kNameInMemory, options));
+  TUNEC_ASSIGN(const OnnxFile model, OnnxFile::FromBytes(bytes, kNameInMemory));
+  return SizedModelOf(model, options);
 }
 
 Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view format,

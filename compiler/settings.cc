@@ -38,7 +38,8 @@ constexpr std::array kTable = {
     Setting{.name = "dims",
             .flag = "--dim",
             .value = "SIZE",
-            .help = "sizes of the dimensions that the model leaves open, by their names",
+            .help = "sizes of the dimensions that the model leaves open, by their names; of several "
+                    "each is compiled for, and others are rounded up",
             .field = &Settings::dims},
     Setting{.name = "constants",
             .flag = "--constant",
@@ -203,8 +204,8 @@ struct FormOf {
   std::string operator()(std::map<std::string, std::vector<int64_t>> Settings::*) const {
     return "{\"INPUT\": [N, ...], ...}";
   }
-  std::string operator()(std::map<std::string, int64_t> Settings::*) const {
-    return "{\"NAME\": N, ...}";
+  std::string operator()(std::map<std::string, DimSizes> Settings::*) const {
+    return "{\"NAME\": N or [N, ...], ...}";
   }
 };
 

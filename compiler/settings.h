@@ -59,7 +59,7 @@ using SettingField =
                  DatabaseChoice Settings::*, std::vector<std::string> Settings::*,
                  std::map<std::string, std::string> Settings::*,
                  std::map<std::string, std::vector<int64_t>> Settings::*,
-                 std::map<std::string, int64_t> Settings::*>;
+                 std::map<std::string, DimSizes> Settings::*>;
 
 struct Setting {
   std::string_view name;       // the key of the JSON object

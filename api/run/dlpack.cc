@@ -84,7 +84,10 @@ Result<TensorData> CheckedData(const DLTensor* tensor, const TensorSpec& spec,
                              spec.shape.size(), ShapeText(spec.shape)));
   if (tensor->ndim > 0 && tensor->shape == nullptr) return wrong("has no shape");
   const std::span<const int64_t> shape(tensor->shape, spec.shape.size());
-  if (!std::ranges::equal(shape, spec.shape))
+  const auto fits = [](int64_t given, int64_t wanted) {
+    return wanted < 0 ? given >= 0 : given == wanted;
+  };
+  if (!std::ranges::equal(shape, spec.shape, fits))
     return wrong(fmt::format("has shape {}, expected {}", ShapeText(shape), ShapeText(spec.shape)));
   if (!IsDense(shape, tensor->strides)) return wrong("has strides that are not dense row-major");
   if (tensor->data == nullptr) return TensorData{nullptr, *place};

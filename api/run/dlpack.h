@@ -20,7 +20,8 @@ struct TensorData {
   BufferPlace place = BufferPlace::kHost;
 };
 
-/// Of a tensor that is dense row-major and of the spec's type and shape, and lies in the host's
+/// Of a tensor that is dense row-major and of the spec's type and shape, in which a negative size
+/// stands for any, and lies in the host's
 /// memory or in that of the GPU with the number `device`. `what` ("input", "output") and the spec's
 /// name begin the message of an error.
 Result<TensorData> CheckedData(const DLTensor* tensor, const TensorSpec& spec,

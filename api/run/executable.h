@@ -5,9 +5,12 @@
 #include <string>
 
 #include "api/include/tunec/tunec.h"
+#include "runtime/any_shape.h"
 #include "runtime/executable.h"
 
+/// One of the two is there.
 struct tunec_executable {
   std::shared_ptr<const tunec::Executable> executable;
   std::string report;  // as JSON
+  std::shared_ptr<const tunec::AnyShape> any_shape;
 };

@@ -20,11 +20,17 @@ namespace {
 const TensorSpec* At(const std::vector<TensorSpec>& specs, size_t index) {
   return index < specs.size() ? &specs[index] : nullptr;
 }
+const std::vector<TensorSpec>& InputsOf(const tunec_executable& executable) {
+  return executable.any_shape ? executable.any_shape->Inputs() : executable.executable->Inputs();
+}
+const std::vector<TensorSpec>& OutputsOf(const tunec_executable& executable) {
+  return executable.any_shape ? executable.any_shape->Outputs() : executable.executable->Outputs();
+}
 const TensorSpec* Input(const tunec_executable* executable, size_t index) {
-  return executable == nullptr ? nullptr : At(executable->executable->Inputs(), index);
+  return executable == nullptr ? nullptr : At(InputsOf(*executable), index);
 }
 const TensorSpec* Output(const tunec_executable* executable, size_t index) {
-  return executable == nullptr ? nullptr : At(executable->executable->Outputs(), index);
+  return executable == nullptr ? nullptr : At(OutputsOf(*executable), index);
 }
 
 const char* NameOf(const TensorSpec* spec) {
@@ -91,9 +97,53 @@ Status CollectAll(const Executable& executable, DLTensor* const* inputs, DLTenso
   return Collect(outputs, executable.Outputs(), "output", device, tensors.to);
 }
 
+std::vector<Shape> ShapesOf(const DLTensor* const* given, size_t count) {
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < count; ++i)
+    shapes.emplace_back(given[i]->shape, given[i]->shape + given[i]->ndim);
+  return shapes;
+}
+
+Status RunAnyShape(const AnyShape& model, DLTensor* const* inputs, DLTensor* const* outputs) {
+  TUNEC_RETURN_IF_ERROR(Collect(inputs, model.Inputs(), "input", std::nullopt, tensors.from));
+  const std::vector<Shape> shapes = ShapesOf(inputs, model.Inputs().size());
+  TUNEC_ASSIGN(const std::vector<Shape> results, model.OutputShapes(shapes));
+  std::vector<TensorSpec> specs = model.Outputs();
+  for (size_t i = 0; i < specs.size(); ++i) specs[i].shape = results[i];
+  TUNEC_RETURN_IF_ERROR(Collect(outputs, specs, "output", std::nullopt, tensors.to));
+  // Copies, for code that compiles in this call may call back into the interface.
+  const std::vector<const void*> from = tensors.from.data;
+  const std::vector<void*> to = tensors.to.data;
+  return model.Run(shapes, from, to);
+}
+
+Status OutputShapes(const tunec_executable* executable, const DLTensor* const* inputs,
+                    int64_t* const* shapes) {
+  if (executable == nullptr || inputs == nullptr || shapes == nullptr)
+    return Fail(ErrorCode::kInvalidArgument, "the executable, the inputs or the shapes are null");
+  std::vector<Shape> results;
+  if (executable->any_shape == nullptr) {
+    for (const TensorSpec& spec : OutputsOf(*executable)) results.push_back(spec.shape);
+  } else {
+    for (size_t i = 0; i < InputsOf(*executable).size(); ++i) {
+      if (inputs[i] == nullptr || (inputs[i]->ndim > 0 && inputs[i]->shape == nullptr))
+        return Fail(ErrorCode::kInvalidArgument, "input {} is null", i);
+    }
+    TUNEC_ASSIGN(results, executable->any_shape->OutputShapes(
+                              ShapesOf(inputs, InputsOf(*executable).size())));
+  }
+  for (size_t i = 0; i < results.size(); ++i) std::ranges::copy(results[i], shapes[i]);
+  return {};
+}
+
 Status Run(const tunec_executable* executable, DLTensor* const* inputs, DLTensor* const* outputs,
            void* stream, RunReturn returns) {
   if (executable == nullptr) return Fail(ErrorCode::kInvalidArgument, "the executable is null");
+  if (executable->any_shape) {
+    if (stream != nullptr || returns == RunReturn::kQueued)
+      return Fail(ErrorCode::kInvalidArgument, "a model of any size runs on the host");
+    return RunAnyShape(*executable->any_shape, inputs, outputs);
+  }
   TUNEC_RETURN_IF_ERROR(CollectAll(*executable->executable, inputs, outputs));
   return executable->executable->Run(tensors.from.data, tensors.to.data,
                                      tensors.Options(stream, returns));
@@ -125,10 +175,10 @@ void tunec_release(tunec_executable* executable) {
 }
 
 size_t tunec_num_inputs(const tunec_executable* executable) {
-  return executable == nullptr ? 0 : executable->executable->Inputs().size();
+  return executable == nullptr ? 0 : tunec::InputsOf(*executable).size();
 }
 size_t tunec_num_outputs(const tunec_executable* executable) {
-  return executable == nullptr ? 0 : executable->executable->Outputs().size();
+  return executable == nullptr ? 0 : tunec::OutputsOf(*executable).size();
 }
 
 const char* tunec_input_name(const tunec_executable* executable, size_t index) {
@@ -163,14 +213,15 @@ size_t tunec_output_bytes(const tunec_executable* executable, size_t index) {
   return tunec::SizeOfTensor(tunec::Output(executable, index));
 }
 int tunec_input_index(const tunec_executable* executable, const char* name) {
-  return executable == nullptr ? -1 : tunec::IndexOf(executable->executable->Inputs(), name);
+  return executable == nullptr ? -1 : tunec::IndexOf(tunec::InputsOf(*executable), name);
 }
 int tunec_output_index(const tunec_executable* executable, const char* name) {
-  return executable == nullptr ? -1 : tunec::IndexOf(executable->executable->Outputs(), name);
+  return executable == nullptr ? -1 : tunec::IndexOf(tunec::OutputsOf(*executable), name);
 }
 
 size_t tunec_num_steps(const tunec_executable* executable) {
-  return executable == nullptr ? 0 : executable->executable->StepNames().size();
+  if (executable == nullptr || executable->any_shape) return 0;
+  return executable->executable->StepNames().size();
 }
 const char* tunec_step_name(const tunec_executable* executable, size_t index) {
   if (index >= tunec_num_steps(executable)) return nullptr;
@@ -183,6 +234,8 @@ int tunec_profile(tunec_executable* executable, DLTensor* const* inputs, DLTenso
     if (executable == nullptr || seconds == nullptr)
       return tunec::Fail(ErrorCode::kInvalidArgument, "{} is null",
                          executable == nullptr ? "the executable" : "seconds");
+    if (executable->any_shape)
+      return tunec::Fail(ErrorCode::kUnsupported, "a model of any size has no steps to be timed");
     return tunec::ProfileTensors(*executable->executable, inputs, outputs, seconds);
   });
 }
@@ -207,6 +260,7 @@ int tunec_wait(tunec_executable* executable) {
   return tunec::Guarded([&]() -> Status {
     if (executable == nullptr)
       return tunec::Fail(ErrorCode::kInvalidArgument, "the executable is null");
+    if (executable->any_shape) return {};
     return executable->executable->Wait();
   });
 }
@@ -214,7 +268,7 @@ int tunec_wait(tunec_executable* executable) {
 const char* tunec_notes(const tunec_executable* executable) {
   tunec::notes_text.clear();
   tunec::Guarded([&]() -> Status {
-    if (executable == nullptr) return {};
+    if (executable == nullptr || executable->any_shape) return {};
     for (const std::string& note : executable->executable->Notes())
       tunec::notes_text += note + "\n";
     return {};
@@ -225,7 +279,7 @@ const char* tunec_notes(const tunec_executable* executable) {
 uint64_t tunec_outside_indices(const tunec_executable* executable) {
   uint64_t count = 0;
   tunec::Guarded([&]() -> Status {
-    if (executable == nullptr) return {};
+    if (executable == nullptr || executable->any_shape) return {};
     for (const tunec::OutsideIndices& outside : executable->executable->Outside())
       count += static_cast<uint64_t>(outside.count);
     return {};
@@ -234,7 +288,13 @@ uint64_t tunec_outside_indices(const tunec_executable* executable) {
 }
 
 const char* tunec_report_json(const tunec_executable* executable) {
-  return executable == nullptr ? nullptr : executable->report.c_str();
+  if (executable == nullptr) return nullptr;
+  return executable->any_shape ? executable->any_shape->Report() : executable->report.c_str();
+}
+
+int tunec_output_shapes(tunec_executable* executable, const DLTensor* const* inputs,
+                        int64_t* const* shapes) {
+  return tunec::Guarded([&] { return tunec::OutputShapes(executable, inputs, shapes); });
 }
 
 const char* tunec_error_message(void) { return tunec::LatestMessage(); }

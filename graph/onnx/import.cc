@@ -1,5 +1,6 @@
 #include "graph/onnx/import.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <new>
 #include <optional>
@@ -21,11 +22,11 @@ Result<Graph> Import(std::span<const std::byte> bytes, const std::optional<std::
 /// Adds the file to an error, and turns exhausted memory, which a small hostile file can cause
 /// by asking for large tensors, into an error.
 template <class Function>
-Result<Graph> InFile(const std::string& name, Function import) {
+auto InFile(const std::string& name, Function import) -> decltype(import()) {
   try {
-    Result<Graph> graph = import();
-    if (graph) return graph;
-    Error error = std::move(graph).error();
+    auto result = import();
+    if (result) return result;
+    Error error = std::move(result).error();
     if (!error.where) error.where = SourceLocation{name, 0, 0};
     return std::unexpected(std::move(error));
   } catch (const std::bad_alloc&) {
@@ -34,6 +35,55 @@ Result<Graph> InFile(const std::string& name, Function import) {
 }
 
 }  // namespace
+
+struct OnnxFile::Model {
+  std::string name;
+  std::shared_ptr<const void> bytes;  // that external or mapped weights lie in
+  onnx_import::OnnxModel model;
+};
+
+Result<OnnxFile> OnnxFile::Open(const std::string& path) {
+  OnnxFile file;
+  const Status read = InFile(path, [&]() -> Status {
+    TUNEC_ASSIGN(const std::shared_ptr<const onnx_import::MappedFile> mapped,
+                 onnx_import::MappedFile::Open(path));
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    TUNEC_ASSIGN(auto model, onnx_import::ParseModel(mapped->bytes(), folder));
+    file.model_ = std::make_shared<const Model>(path, mapped, std::move(model));
+    return {};
+  });
+  if (!read) return std::unexpected(read.error());
+  return file;
+}
+
+Result<OnnxFile> OnnxFile::FromBytes(std::span<const std::byte> bytes, const std::string& name) {
+  OnnxFile file;
+  const Status read = InFile(name, [&]() -> Status {
+    TUNEC_ASSIGN(auto model, onnx_import::ParseModel(bytes, std::nullopt));
+    file.model_ = std::make_shared<const Model>(name, nullptr, std::move(model));
+    return {};
+  });
+  if (!read) return std::unexpected(read.error());
+  return file;
+}
+
+std::vector<OnnxFile::Input> OnnxFile::Inputs() const {
+  std::vector<Input> inputs;
+  const onnx_import::OnnxGraph& graph = model_->model.graph;
+  for (const onnx_import::OnnxValue& input : graph.inputs) {
+    const bool has_value = std::ranges::any_of(
+        graph.initializers, [&](const auto& each) { return each.first == input.name; });
+    if (!has_value) inputs.push_back({input.name, input.dims.value_or(std::vector<Dim>())});
+  }
+  return inputs;
+}
+
+Result<Graph> OnnxFile::Import(const ImportOptions& options) const {
+  return InFile(model_->name, [&]() -> Result<Graph> {
+    TUNEC_ASSIGN(ImportOptions complete, onnx_import::WithShapesOfConstants(options));
+    return onnx_import::Importer(model_->model, std::move(complete)).Run();
+  });
+}
 
 Result<Graph> ImportOnnx(const std::string& path, const ImportOptions& options) {
   return InFile(path, [&]() -> Result<Graph> {

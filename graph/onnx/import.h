@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,5 +51,25 @@ Result<Graph> ImportOnnx(const std::string& path, const ImportOptions& options);
 /// external data is refused because there is no folder to confine it to.
 Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, const std::string& name,
                               const ImportOptions& options);
+
+/// A model that is read once and imported at several sizes; its weights are shared by the graphs.
+/// Copies share what they hold.
+class OnnxFile {
+ public:
+  static Result<OnnxFile> Open(const std::string& path);
+  static Result<OnnxFile> FromBytes(std::span<const std::byte> bytes, const std::string& name);
+
+  /// The inputs with their open dimensions by name; those without a name are called "".
+  struct Input {
+    std::string name;
+    std::vector<Dim> dims;
+  };
+  std::vector<Input> Inputs() const;
+  Result<Graph> Import(const ImportOptions& options) const;
+
+ private:
+  struct Model;
+  std::shared_ptr<const Model> model_;
+};
 
 }  // namespace tunec

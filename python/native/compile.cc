@@ -117,6 +117,26 @@ Executable CompileGraph(const std::string& text, const nb::dict& weights,
   });
 }
 
+Executable CompileAnySize(std::shared_ptr<GraphSource> source, const std::string& options,
+                          const Listeners& listeners) {
+  Callbacks callbacks(listeners);
+  tunec_executable* executable = nullptr;
+  int status = TUNEC_OK;
+  {
+    const tunec_graph_source description = GraphSource::Describe(source);
+    const nb::gil_scoped_release unlocked;
+    status =
+        tunec_compile_any_size(&description, options.c_str(), callbacks.functions(), &executable);
+  }
+  if (status != TUNEC_OK) callbacks.Rethrow();
+  if (status != TUNEC_OK) source->Rethrow();
+  Check(status);
+  Executable made(executable, nb::none());
+  made.SetSource(std::move(source));
+  callbacks.Rethrow();
+  return made;
+}
+
 Executable Load(const std::string& path, size_t threads, bool share_threads) {
   const tunec_load_options options = {
       .size = sizeof options, .threads = threads, .share_threads = share_threads ? size_t{1} : 0};

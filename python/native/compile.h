@@ -1,12 +1,14 @@
-// The three ways to compile, with Python's callbacks.
+// The ways to compile, with Python's callbacks.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <tunec/tunec.h>
 
+#include <memory>
 #include <string>
 
 #include "python/native/executable.h"
+#include "python/native/graph_source.h"
 
 namespace tunec::python {
 
@@ -25,6 +27,10 @@ Executable CompileBytes(const nanobind::bytes& model, const std::string& format,
 /// A .graph text, with weights by name (a dict of tensors). They are kept by the executable.
 Executable CompileGraph(const std::string& text, const nanobind::dict& weights,
                         const std::string& options, const Listeners& listeners);
+
+/// A model of any size, whose graphs a function makes.
+Executable CompileAnySize(std::shared_ptr<GraphSource> source, const std::string& options,
+                          const Listeners& listeners);
 
 /// A bundle. `threads`: 0 for as many as it was built for.
 Executable Load(const std::string& path, size_t threads, bool share_threads);

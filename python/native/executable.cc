@@ -1,5 +1,6 @@
 #include "python/native/executable.h"
 
+#include <algorithm>
 #include <functional>
 #include <span>
 
@@ -64,7 +65,17 @@ Executable::Executable(tunec_executable* owned, nb::object kept)
     results_.emplace_back(tunec_output_type(owned, i), tunec_output_ndim(owned, i),
                           tunec_output_shape(owned, i));
   }
+  for (size_t i = 0; i < output_names_.size(); ++i) {
+    const std::span shape(tunec_output_shape(owned, i),
+                          static_cast<size_t>(tunec_output_ndim(owned, i)));
+    any_size_ = any_size_ || std::ranges::any_of(shape, [](int64_t size) { return size < 0; });
+  }
   warned_.resize(input_names_.size());
+}
+
+void Executable::CheckRun(int status) const {
+  if (status != TUNEC_OK && source_) source_->Rethrow();
+  Check(status);
 }
 
 nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
@@ -74,7 +85,7 @@ nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
     const nb::gil_scoped_release unlocked;
     status = tunec_run(executable_.get(), tensors.from.data(), tensors.to.data());
   }
-  Check(status);
+  CheckRun(status);
   return tensors.results;
 }
 
@@ -137,8 +148,9 @@ Executable::Tensors Executable::Gather(const nb::args& inputs, const nb::kwargs&
   for (size_t i = 0; i < ordered.size(); ++i) TakeInput(i, ordered[i], tensors);
   nb::object out =
       named.size() > 0 && named.contains("out") ? nb::object(named["out"]) : nb::none();
-  MakeOutputs(out, tensors);
   for (Borrowed& input : tensors.inputs) tensors.from.push_back(&input.tensor());
+  if (any_size_) ResolveShapes(tensors);
+  MakeOutputs(out, tensors);
   for (Borrowed& output : tensors.outputs) tensors.to.push_back(&output.tensor());
   return tensors;
 }
@@ -169,6 +181,32 @@ void Executable::WarnOfCopy(size_t index, const DLTensor& tensor) {
   if (PyErr_WarnEx(category.ptr(), message.c_str(), 1) != 0) throw nb::python_error();
 }
 
+// It may compile, which may call Python in another thread: not with the interpreter's lock.
+void Executable::ResolveShapes(Tensors& tensors) const {
+  std::vector<int64_t*> places;
+  for (size_t i = 0; i < output_names_.size(); ++i) {
+    const int dimensions = tunec_output_ndim(executable_.get(), i);
+    places.push_back(tensors.shapes.emplace_back(static_cast<size_t>(dimensions)).data());
+  }
+  int status = TUNEC_OK;
+  {
+    const nb::gil_scoped_release unlocked;
+    status = tunec_output_shapes(executable_.get(), tensors.from.data(), places.data());
+  }
+  CheckRun(status);
+}
+
+nb::object Executable::MakeOutput(size_t index, const Tensors& tensors) {
+  if (!any_size_)
+    return tensors.exchange != nullptr ? results_[index].MakeBy(*tensors.exchange, tensors.device)
+                                       : results_[index].MakeArray();
+  const std::vector<int64_t>& shape = tensors.shapes[index];
+  Result result(tunec_output_type(executable_.get(), index), static_cast<int>(shape.size()),
+                shape.data());
+  return tensors.exchange != nullptr ? result.MakeBy(*tensors.exchange, tensors.device)
+                                     : result.MakeArray();
+}
+
 void Executable::MakeOutputs(nb::handle out, Tensors& tensors) {
   const size_t count = output_names_.size();
   tensors.outputs.reserve(count);
@@ -179,9 +217,7 @@ void Executable::MakeOutputs(nb::handle out, Tensors& tensors) {
   nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
   for (size_t i = 0; i < count; ++i) {
     nb::object one = !given ? nb::none() : several ? nb::object(out[i]) : nb::borrow(out);
-    if (one.is_none())
-      one = tensors.exchange != nullptr ? results_[i].MakeBy(*tensors.exchange, tensors.device)
-                                        : results_[i].MakeArray();
+    if (one.is_none()) one = MakeOutput(i, tensors);
     tensors.outputs.emplace_back(one, Access::kWrite, output_names_[i]);
     PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), one.release().ptr());
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "python/native/borrow.h"
+#include "python/native/graph_source.h"
 #include "python/native/results.h"
 
 namespace tunec::python {
@@ -25,6 +26,9 @@ class Executable {
   nanobind::object Call(const nanobind::args& inputs, const nanobind::kwargs& named);
   /// The same, with the seconds that each step took: (results, [(step, seconds), ...]).
   nanobind::object Profile(const nanobind::args& inputs, const nanobind::kwargs& named);
+
+  /// Whose exceptions a call raises that compiles.
+  void SetSource(std::shared_ptr<GraphSource> source) { source_ = std::move(source); }
 
   /// (name, dtype's name, shape) for each.
   nanobind::object Inputs() const;
@@ -44,6 +48,7 @@ class Executable {
     std::vector<DLTensor*> from;
     std::vector<DLTensor*> to;
     nanobind::object results;
+    std::vector<std::vector<int64_t>> shapes;  // of the outputs, where sizes are open
     const DlpackExchange* exchange = nullptr;  // of the first input that has one
     DLDevice device = {kDLCPU, 0};
   };
@@ -52,6 +57,9 @@ class Executable {
                                         const nanobind::kwargs& named) const;
   void TakeInput(size_t index, nanobind::handle object, Tensors& tensors);
   void MakeOutputs(nanobind::handle out, Tensors& tensors);
+  void ResolveShapes(Tensors& tensors) const;
+  nanobind::object MakeOutput(size_t index, const Tensors& tensors);
+  void CheckRun(int status) const;
   void WarnOfCopy(size_t index, const DLTensor& tensor);
 
   std::shared_ptr<tunec_executable> executable_;
@@ -60,6 +68,8 @@ class Executable {
   std::vector<std::string> output_names_;
   std::vector<Result> results_;
   std::vector<bool> warned_;  // of a copied input
+  bool any_size_ = false;     // the outputs' shapes follow from the inputs'
+  std::shared_ptr<GraphSource> source_;
 };
 
 }  // namespace tunec::python

@@ -7,6 +7,7 @@
 
 namespace nb = nanobind;
 using tunec::python::Executable;
+using tunec::python::GraphSource;
 using tunec::python::Listeners;
 
 namespace {
@@ -72,6 +73,16 @@ void DefineCompile(nb::module_& module) {
       },
       nb::arg("text"), nb::arg("weights"), nb::arg("options"), nb::arg("progress").none(),
       nb::arg("log").none());
+  module.def(
+      "compile_any_size",
+      [](nb::object text_at, const nb::list& dimensions, const nb::list& example,
+         const nb::list& open, const std::string& options, nb::object progress, nb::object log) {
+        return tunec::python::CompileAnySize(
+            std::make_shared<GraphSource>(std::move(text_at), dimensions, example, open), options,
+            Listeners{progress, log});
+      },
+      nb::arg("text_at"), nb::arg("dimensions"), nb::arg("example"), nb::arg("open"),
+      nb::arg("options"), nb::arg("progress").none(), nb::arg("log").none());
 }
 
 }  // namespace

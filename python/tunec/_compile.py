@@ -86,6 +86,19 @@ def compile(model, inputs=None, *, weights=None, progress=None, log=None, **opti
     return _native().compile_file(path, text, progress, log)
 
 
+def compile_any_size(text_at, dimensions, example, open_axes, *, progress=None, log=None, **options):
+    """Compiles a model of any size: see tunec_compile_any_size in tunec.h.
+
+    text_at     makes (.graph text, weights by name) for a tuple of sizes, one for each dimension
+    dimensions  their names
+    example     of each a size that there is a text for
+    open_axes   (input, axis, dimension) by number, of all axes of inputs that are open
+    """
+    text = _options.options_json(options)
+    return _native().compile_any_size(text_at, list(dimensions), list(example), list(open_axes), text,
+                                      progress, log)
+
+
 def load(path, *, threads=0, share_threads=False):
     """Loads a bundle, which `tunec build` wrote: an Executable, without compiling anything.
 

@@ -64,7 +64,7 @@ TEST(LoadModelBytes, RefusesWhatIsNoModel) {
   EXPECT_EQ(Load(kRelu, ".graph").error().message,
             "the format of the model is '.graph', wanted onnx or graph");
   ModelOptions shaped;
-  shaped.dims = {{"n", 1}};
+  shaped.dims = {{"n", {{1}}}};
   EXPECT_EQ(Load(kRelu, "", shaped).error().message,
             "<memory>: a .graph file states its shapes itself");
 }

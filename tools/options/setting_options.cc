@@ -68,15 +68,21 @@ class TextReader {
     if (!shape) return Expected("a shape such as name=1x3x224x224");
     return Insert(settings_.*field, std::move(*shape));
   }
-  Status operator()(std::map<std::string, int64_t> Settings::*field) const {
+  Status operator()(std::map<std::string, DimSizes> Settings::*field) const {
     const size_t equals = text_.rfind('=');
+    DimSizes sizes;
     const char* end = text_.data() + text_.size();
     const char* begin = equals == std::string::npos ? end : text_.data() + equals + 1;
-    int64_t size = -1;
-    const auto [stop, problem] = std::from_chars(begin, end, size);
-    if (equals == 0 || problem != std::errc() || stop != end || size < 0)
-      return Expected("a dimension and its size, name=16");
-    return Insert(settings_.*field, {text_.substr(0, equals), size});
+    for (bool more = true; more;) {
+      int64_t size = -1;
+      const auto [stop, problem] = std::from_chars(begin, end, size);
+      more = stop != end && *stop == ',';
+      if (equals == 0 || problem != std::errc() || (stop != end && !more) || size < 0)
+        return Expected("a dimension and its size, name=16, or several, name=16,32");
+      sizes.sizes.push_back(size);
+      begin = stop + 1;
+    }
+    return Insert(settings_.*field, {text_.substr(0, equals), std::move(sizes)});
   }
 
  private:
@@ -115,7 +121,7 @@ struct TypeName {
   std::string operator()(std::map<std::string, std::vector<int64_t>> Settings::*) const {
     return fmt::format("NAME={}", value);
   }
-  std::string operator()(std::map<std::string, int64_t> Settings::*) const {
+  std::string operator()(std::map<std::string, DimSizes> Settings::*) const {
     return fmt::format("NAME={}", value);
   }
   template <class Other>

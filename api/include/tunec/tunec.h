@@ -203,6 +203,49 @@ TUNEC_API int tunec_compile_graph(const char* text, size_t num_bytes, size_t num
                                   const char* const* names, const DLTensor* const* tensors,
                                   const char* options_json, const tunec_callbacks* callbacks,
                                   tunec_executable** out);
+
+/* A model whose sizes are open, as a program gives it that makes graphs by itself: a .graph text for
+ * any sizes it is asked for. Texts for different sizes differ in numbers alone: in shapes, in
+ * attributes, and in constants. */
+typedef struct tunec_graph_text {
+  const char* text; /* all that is pointed to stays until the next text is asked for; weights' */
+  size_t num_bytes; /* elements stay until the model is released (see tunec_compile_graph) */
+  size_t num_weights;
+  const char* const* names;
+  const DLTensor* const* tensors;
+} tunec_graph_text;
+typedef struct tunec_open_axis {
+  size_t input;     /* its number */
+  size_t axis;      /* the size of which is that of */
+  size_t dimension; /* this dimension, by its number */
+} tunec_open_axis;
+typedef struct tunec_graph_source {
+  size_t size; /* set it to sizeof(tunec_graph_source); all bytes of it are read */
+  void* user;  /* handed to both functions */
+  size_t num_dimensions;
+  const char* const* dimensions; /* their names */
+  const int64_t* example;        /* of each, a size that there is a text for */
+  size_t num_axes;
+  const tunec_open_axis* axes; /* of the inputs, all that are open */
+  /* The text for these sizes, one of each dimension. Nonzero: there is none. Called in any thread
+   * that compiles or runs, one at a time, also after tunec_compile_any_size has returned. */
+  int (*text_at)(void* user, const int64_t* sizes, tunec_graph_text* text);
+  void (*release)(void* user); /* may be null; called once, when nothing is asked for any more, also
+                                * where compiling fails */
+} tunec_graph_source;
+/* Compiles a model that runs on inputs of any size. "dims" in the options lists sizes that are
+ * compiled for at once, each combination; other sizes are compiled for when a run first wants them,
+ * rounded up. Such a run computes with positions beyond its own, and whatever mixes positions (sums,
+ * softmax, attention) leaves these out: results are those of the size itself. Runs of several
+ * independent elements (a batch) may be cut into runs of fewer. What cannot be padded is compiled
+ * for each size. At most 24 executables are kept; they share their weights.
+ *
+ * Shapes of inputs and outputs have -1 where a size is open; tunec_output_shapes tells those of a
+ * run. Steps are not told, and all tensors lie on the CPU. `callbacks` are called by this call
+ * alone. */
+TUNEC_API int tunec_compile_any_size(const tunec_graph_source* source, const char* options_json,
+                                     const tunec_callbacks* callbacks, tunec_executable** out);
+
 /* How a bundle is loaded. All bytes that are not set have to be zero. */
 typedef struct tunec_load_options {
   size_t size;          /* set it to sizeof(tunec_load_options); all bytes of it are read */
@@ -227,7 +270,8 @@ TUNEC_API int tunec_load(const char* path, const tunec_load_options* options,
 TUNEC_API void tunec_release(tunec_executable* executable);
 
 /* What goes in and comes out. Pointers live as long as the executable. An index out of range gives
- * null, -1 dimensions, or a type of 0 bits. Shapes of scalars have no elements. */
+ * null, -1 dimensions, or a type of 0 bits. Shapes of scalars have no elements. A size that may
+ * vary (tunec_compile_any_size, "dims" with several sizes) is -1. */
 TUNEC_API size_t tunec_num_inputs(const tunec_executable* executable);
 TUNEC_API size_t tunec_num_outputs(const tunec_executable* executable);
 TUNEC_API const char* tunec_input_name(const tunec_executable* executable, size_t index);
@@ -238,12 +282,17 @@ TUNEC_API int tunec_input_ndim(const tunec_executable* executable, size_t index)
 TUNEC_API int tunec_output_ndim(const tunec_executable* executable, size_t index);
 TUNEC_API const int64_t* tunec_input_shape(const tunec_executable* executable, size_t index);
 TUNEC_API const int64_t* tunec_output_shape(const tunec_executable* executable, size_t index);
-/* The bytes of the whole tensor; 0 for an index out of range. */
+/* The bytes of the whole tensor; 0 for an index out of range, and where a size may vary. */
 TUNEC_API size_t tunec_input_bytes(const tunec_executable* executable, size_t index);
 TUNEC_API size_t tunec_output_bytes(const tunec_executable* executable, size_t index);
 /* The index of the input or output of this name, or -1. */
 TUNEC_API int tunec_input_index(const tunec_executable* executable, const char* name);
 TUNEC_API int tunec_output_index(const tunec_executable* executable, const char* name);
+
+/* The shapes of the outputs for these inputs, of which only shapes and types are read: those of
+ * output i are written to shapes[i], which has room for tunec_output_ndim numbers. */
+TUNEC_API int tunec_output_shapes(tunec_executable* executable, const DLTensor* const* inputs,
+                                  int64_t* const* shapes);
 
 /* Runs once. `inputs` and `outputs` hold one tensor for each input and output: on the CPU, of the
  * type and shape stated above, dense row-major (strides null or saying the same), aligned to the

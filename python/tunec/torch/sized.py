@@ -1,12 +1,14 @@
-"""An FX graph with its executables: one for each set of sizes that it meets."""
+"""An FX graph with its executables: one for any sizes, or one for each set of sizes that it meets."""
 import threading
 from collections import OrderedDict
 
 import sympy
 import torch
+from torch.utils import _pytree as pytree
 
 from .. import processors
 from .._compile import compile as compile_model
+from .any_size import compile_sized, open_sizes
 from .element_types import torch_dtype
 from .importer import Fixed, import_graph
 
@@ -40,11 +42,16 @@ class SizedGraph:
         self.placeholders = [node.name for node in module.graph.find_nodes(op="placeholder")]
         self._places = {name: i for i, name in enumerate(self.placeholders)}
         self._sizes = _symbolic_sizes(module)
+        self._open = open_sizes(module)
+        self._any_size = None
         self._executables = OrderedDict()
         self._lock = threading.Lock()
 
     def compiled(self, arguments):
-        """The ImportedGraph and the Executable for the sizes of these arguments."""
+        """The ImportedGraph and the Executable for the sizes of these arguments. Of an Executable for
+        any size, the graph is that of the sizes it met first."""
+        if self._open is not None:
+            return self._compiled_for_any(arguments)
         sizes = tuple(_size_of(arguments[i], dimension) for _, i, dimension in self._sizes)
         with self._lock:
             found = self._executables.get(sizes)
@@ -62,7 +69,7 @@ class SizedGraph:
         inputs = [as_stored(arguments[self._places[port.source]].detach(), port.order)
                   for port in graph.inputs]
         if not graph.outputs:
-            return [result.value for result in graph.results]
+            return [result.value for result in self._results(graph, arguments)]
         out = [None if inputs else empty_output(port) for port in graph.outputs]
         given = self._given(graph, arguments)
         for number, tensor in given.items():
@@ -71,7 +78,35 @@ class SizedGraph:
         outputs = list(outputs) if isinstance(outputs, tuple) else [outputs]
         for number, tensor in given.items():
             outputs[number] = tensor  # itself, by which torch knows that there is nothing to copy
-        return [r.value if isinstance(r, Fixed) else outputs[r] for r in graph.results]
+        return [r.value if isinstance(r, Fixed) else outputs[r]
+                for r in self._results(graph, arguments)]
+
+    def _results(self, graph, arguments):
+        """ImportedGraph.results, with numbers that are made of sizes for these arguments'."""
+        if self._open is None or not any(isinstance(r, Fixed) for r in graph.results):
+            return graph.results
+        known = self._named_sizes(arguments)
+        nodes = pytree.tree_leaves(self.module.graph.output_node().args[0])
+        return [Fixed(_evaluated(node, known, r.value)) if isinstance(r, Fixed) else r
+                for node, r in zip(nodes, graph.results, strict=True)]
+
+    def _named_sizes(self, arguments):
+        return {name: arguments[self._places[placeholder]].shape[dimension]
+                for placeholder, dimension, name in self._open.axes}
+
+    def _compiled_for_any(self, arguments):
+        with self._lock:
+            if self._any_size is None:
+                example = self._named_sizes(arguments)
+                graph = self._import(example)
+                executable = None
+                if graph.outputs:
+                    executable = compile_sized(self._open, example, self._import, self.options)
+                self._any_size = graph, executable
+            return self._any_size
+
+    def _import(self, named):
+        return import_graph(self.module, weights=self.weights, sizes=named, mutated=self.mutated)
 
     def _given(self, graph, arguments):
         """The tensors that outputs are written into, by the numbers of the executable's outputs."""
@@ -86,10 +121,19 @@ class SizedGraph:
     def _compile(self, sizes):
         named = _solve([(size.node.expr, number)
                         for (size, *_), number in zip(self._sizes, sizes)])
-        graph = import_graph(self.module, weights=self.weights, sizes=named, mutated=self.mutated)
+        graph = self._import(named)
         if not graph.outputs:
             return graph, None
         return graph, compile_model(graph.text, weights=graph.weights, **self.options)
+
+
+def _evaluated(node, known, otherwise):
+    """A number of a graph's outputs: an expression of sizes, or what it was when importing."""
+    meta = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
+    if not isinstance(meta, torch.SymInt):
+        return otherwise
+    expression = meta.node.expr
+    return int(expression.subs({s: known[str(s)] for s in expression.free_symbols}))
 
 
 def as_stored(tensor, order):

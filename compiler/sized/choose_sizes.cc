@@ -1,0 +1,76 @@
+#include "compiler/sized/choose_sizes.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "graph/count_graph.h"
+
+namespace tunec {
+namespace {
+
+constexpr int64_t kMostJoined = 256;
+
+double MultiplyAdds(const Graph& graph, const Node& node) {
+  if (PatternOf(node.op) != OpPattern::kContraction) return 0;
+  const auto results = static_cast<double>(graph.value(node.outputs[0]).type.Elements());
+  const ValueType& second = graph.value(node.inputs[1]).type;
+  const auto& first = graph.value(node.inputs[0]).type.dims;
+  switch (node.op) {
+    case Op::kMatmul: {
+      const size_t axis = first.size() - 1;
+      const bool transposed = node.Int("transpose_a") != 0 && first.size() > 1;
+      return results * static_cast<double>(first[transposed ? axis - 1 : axis].size());
+    }
+    case Op::kAttention: {
+      const auto keys = static_cast<double>(second.dims[second.dims.size() - 2].size());
+      return 2 * results * keys;
+    }
+    default:
+      return results * static_cast<double>(second.Elements()) /
+             static_cast<double>(std::max<int64_t>(1, second.dims[0].size()));
+  }
+}
+
+}  // namespace
+
+int64_t RoundUpSize(int64_t size) {
+  if (size <= kEachSizeUpTo) return size;
+  const int64_t step = std::bit_floor(static_cast<uint64_t>(size - 1)) / 4;
+  return (size + step - 1) / step * step;
+}
+
+int64_t RoundUpSize(int64_t size, const std::vector<int64_t>& listed) {
+  const auto found = std::ranges::lower_bound(listed, size);
+  return found != listed.end() ? *found : RoundUpSize(size);
+}
+
+std::vector<int64_t> CutSize(int64_t size, const std::vector<int64_t>& parts) {
+  std::vector<int64_t> cut;
+  for (size_t i = parts.size(); i-- > 0;) {
+    while (size >= parts[i]) {
+      cut.push_back(parts[i]);
+      size -= parts[i];
+    }
+  }
+  if (size > 0) cut.push_back(parts[0]);
+  return cut;
+}
+
+int64_t WorthJoining(const Graph& graph, const FusionMachine& machine) {
+  double multiply_adds = 0, weights = 0;
+  for (const Node& node : graph.nodes()) {
+    multiply_adds += MultiplyAdds(graph, node);
+    if (node.op == Op::kConstant) weights += static_cast<double>(node.constant.bytes());
+  }
+  const Result<GraphCounts> counts = CountGraph(graph);
+  const double launches = counts ? static_cast<double>(counts->nodes) * machine.launch_seconds : 0;
+  const double fixed = weights / machine.bytes_per_second + launches;
+  const double per_second =
+      machine.operations_per_second * static_cast<double>(machine.vector_lanes) / 4;
+  const double work = multiply_adds / per_second;
+  int64_t joined = 1;
+  while (joined < kMostJoined && static_cast<double>(joined) * work < fixed) joined *= 2;
+  return joined;
+}
+
+}  // namespace tunec

@@ -1,0 +1,134 @@
+#include "compiler/sized/size_formula.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tunec {
+namespace {
+
+// Strides of convolutions multiply: what rounds down is divided by at most this.
+constexpr int kGreatestDivisor = 64;
+
+// The samples hold numbers as a model's constants do, in float32 at worst.
+bool SameNumber(double a, double b) {
+  return a == b || static_cast<float>(a) == static_cast<float>(b);
+}
+
+/// The change of the value for each size, from two samples that differ in this dimension alone.
+std::optional<double> Slope(std::span<const SizeSample> samples, size_t dimension) {
+  for (const SizeSample& a : samples) {
+    for (const SizeSample& b : samples) {
+      Sizes moved = a.sizes;
+      moved[dimension] = b.sizes[dimension];
+      if (moved != b.sizes || a.sizes == b.sizes) continue;
+      return (b.value - a.value) / static_cast<double>(b.sizes[dimension] - a.sizes[dimension]);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+double SizeFormula::Sum(const Sizes& sizes) const {
+  double sum = constant_;
+  for (size_t d = 0; d < factors_.size(); ++d) sum += factors_[d] * static_cast<double>(sizes[d]);
+  return divisor_ == 1 ? sum : std::floor(sum / divisor_);
+}
+
+double SizeFormula::Product(const Sizes& sizes) const {
+  double product = 1;
+  for (size_t d = 0; d < factors_.size(); ++d)
+    product *= factors_[d] != 0 ? static_cast<double>(sizes[d]) : 1;
+  return product;
+}
+
+double SizeFormula::At(const Sizes& sizes) const {
+  switch (form_) {
+    case Form::kSum:
+      return Sum(sizes);
+    case Form::kProduct:
+      return constant_ * Product(sizes);
+    case Form::kOverProduct:
+      return constant_ / Product(sizes);
+    case Form::kOverRoot:
+      return constant_ / std::sqrt(Product(sizes));
+  }
+  return 0;
+}
+
+int SizeFormula::dimension() const {
+  if (form_ != Form::kSum || constant_ != 0 || divisor_ != 1) return -1;
+  int found = -1;
+  for (size_t d = 0; d < factors_.size(); ++d) {
+    if (factors_[d] == 0) continue;
+    if (factors_[d] != 1 || found >= 0) return -1;
+    found = static_cast<int>(d);
+  }
+  return found;
+}
+
+bool SizeFormula::IsConstant() const {
+  return form_ == Form::kSum && std::ranges::all_of(factors_, [](double f) { return f == 0; });
+}
+
+bool SizeFormula::Agrees(std::span<const SizeSample> samples) const {
+  return std::ranges::all_of(samples, [&](const SizeSample& sample) {
+    return SameNumber(At(sample.sizes), sample.value);
+  });
+}
+
+std::optional<SizeFormula> SizeFormula::FitSum(std::span<const SizeSample> samples,
+                                               double divisor) {
+  SizeFormula formula;
+  formula.divisor_ = divisor;
+  const Sizes& first = samples[0].sizes;
+  formula.factors_.assign(first.size(), 0);
+  if (divisor != 1) {
+    // One dimension, as it is, plus what a window and its pads add.
+    for (size_t d = 0; d < first.size(); ++d) {
+      formula.factors_.assign(first.size(), 0);
+      formula.factors_[d] = 1;
+      const double base = samples[0].value * divisor - static_cast<double>(first[d]);
+      for (double added = 0; added < divisor; ++added) {
+        formula.constant_ = base + added;
+        if (formula.Agrees(samples)) return formula;
+      }
+    }
+    return std::nullopt;
+  }
+  formula.constant_ = samples[0].value;
+  for (size_t d = 0; d < first.size(); ++d) {
+    formula.factors_[d] = Slope(samples, d).value_or(0);
+    formula.constant_ -= formula.factors_[d] * static_cast<double>(first[d]);
+  }
+  if (!formula.Agrees(samples)) return std::nullopt;
+  return formula;
+}
+
+std::optional<SizeFormula> SizeFormula::FitProduct(std::span<const SizeSample> samples, Form form) {
+  const size_t dimensions = samples[0].sizes.size();
+  for (uint32_t chosen = 1; chosen < uint32_t{1} << dimensions; ++chosen) {
+    SizeFormula formula;
+    formula.form_ = form;
+    formula.constant_ = 1;
+    for (size_t d = 0; d < dimensions; ++d)
+      formula.factors_.push_back((chosen >> d & 1U) != 0 ? 1 : 0);
+    formula.constant_ = samples[0].value / formula.At(samples[0].sizes);
+    if (formula.Agrees(samples)) return formula;
+  }
+  return std::nullopt;
+}
+
+std::optional<SizeFormula> SizeFormula::Fit(std::span<const SizeSample> samples) {
+  if (samples.empty() || samples[0].sizes.size() > 8) return std::nullopt;
+  if (auto sum = FitSum(samples, 1)) return sum;
+  for (const Form form : {Form::kProduct, Form::kOverProduct, Form::kOverRoot}) {
+    if (auto product = FitProduct(samples, form)) return product;
+  }
+  for (int divisor = 2; divisor <= kGreatestDivisor; ++divisor) {
+    if (auto sum = FitSum(samples, divisor)) return sum;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tunec

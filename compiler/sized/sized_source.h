@@ -1,0 +1,25 @@
+// Where the graphs of a model whose sizes are open come from.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/sized/size_formula.h"
+#include "graph/graph.h"
+#include "graph/pad/pad_graph.h"
+#include "support/error.h"
+
+namespace tunec {
+
+struct SizedSource {
+  std::vector<std::string> dimensions;
+  std::vector<OpenAxis> open;  // by their dimensions' names
+  Sizes example;               // that graph_at has a graph for
+  /// The model's graph at these sizes, one for each dimension.
+  std::function<Result<Graph>(const Sizes&)> graph_at;
+
+  size_t IndexOf(const std::string& dimension) const;
+};
+
+}  // namespace tunec

@@ -1,0 +1,84 @@
+#include "python/native/graph_source.h"
+
+#include <utility>
+
+namespace nb = nanobind;
+
+namespace tunec::python {
+
+GraphSource::GraphSource(nb::object text_at, const nb::list& dimensions, const nb::list& example,
+                         const nb::list& open)
+    : text_at_(std::move(text_at)) {
+  for (const nb::handle name : dimensions) dimensions_.push_back(nb::cast<std::string>(name));
+  for (const std::string& name : dimensions_) dimension_names_.push_back(name.c_str());
+  for (const nb::handle size : example) example_.push_back(nb::cast<int64_t>(size));
+  for (const nb::handle axis : open)
+    open_.push_back(
+        {nb::cast<size_t>(axis[0]), nb::cast<size_t>(axis[1]), nb::cast<size_t>(axis[2])});
+}
+
+tunec_graph_source GraphSource::Describe(const std::shared_ptr<GraphSource>& of) {
+  return {.size = sizeof(tunec_graph_source),
+          .user = new std::shared_ptr<GraphSource>(of),
+          .num_dimensions = of->dimensions_.size(),
+          .dimensions = of->dimension_names_.data(),
+          .example = of->example_.data(),
+          .num_axes = of->open_.size(),
+          .axes = of->open_.data(),
+          .text_at = TextAt,
+          .release = Release};
+}
+
+void GraphSource::Rethrow() {
+  if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
+}
+
+void GraphSource::Release(void* user) {
+  const nb::gil_scoped_acquire locked;
+  delete static_cast<std::shared_ptr<GraphSource>*>(user);
+}
+
+int GraphSource::TextAt(void* user, const int64_t* sizes, tunec_graph_text* text) {
+  GraphSource& of = **static_cast<std::shared_ptr<GraphSource>*>(user);
+  const nb::gil_scoped_acquire locked;
+  try {
+    of.Make(sizes, text);
+    return 0;
+  } catch (...) {
+    of.raised_ = std::current_exception();
+    return 1;
+  }
+}
+
+void GraphSource::Keep(nb::handle weight) {
+  const nb::object identity = nb::steal(PyLong_FromVoidPtr(weight.ptr()));
+  kept_[identity] = weight;
+}
+
+void GraphSource::Make(const int64_t* sizes, tunec_graph_text* text) {
+  nb::list numbers;
+  for (size_t d = 0; d < dimensions_.size(); ++d) numbers.append(sizes[d]);
+  const nb::object made = text_at_(nb::tuple(numbers));
+  text_ = nb::cast<std::string>(made[0]);
+  names_.clear();
+  borrowed_.clear();
+  name_pointers_.clear();
+  tensors_.clear();
+  const nb::dict weights = nb::cast<nb::dict>(made[1]);
+  names_.reserve(weights.size());
+  borrowed_.reserve(weights.size());
+  for (const auto& [key, value] : weights) {
+    names_.push_back(nb::cast<std::string>(key));
+    borrowed_.emplace_back(value, Access::kRead, "weight '" + names_.back() + "'");
+    name_pointers_.push_back(names_.back().c_str());
+    tensors_.push_back(&borrowed_.back().tensor());
+    Keep(value);
+  }
+  *text = {.text = text_.data(),
+           .num_bytes = text_.size(),
+           .num_weights = names_.size(),
+           .names = name_pointers_.data(),
+           .tensors = tensors_.data()};
+}
+
+}  // namespace tunec::python

@@ -1,0 +1,52 @@
+// A Python function that makes a model's graphs, as the C interface wants it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <tunec/tunec.h>
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "python/native/borrow.h"
+
+namespace tunec::python {
+
+/// `text_at` is called with a tuple of sizes and returns (text, dict of weights by name). What it
+/// raises ends the call that asked: Rethrow.
+class GraphSource {
+ public:
+  /// `open`: (input, axis, dimension) for each open axis.
+  GraphSource(nanobind::object text_at, const nanobind::list& dimensions,
+              const nanobind::list& example, const nanobind::list& open);
+
+  /// For one call of tunec_compile_any_size; `of` is kept until the library releases it.
+  static tunec_graph_source Describe(const std::shared_ptr<GraphSource>& of);
+  /// With the interpreter's lock: raises what the function raised last, once.
+  void Rethrow();
+
+ private:
+  static int TextAt(void* user, const int64_t* sizes, tunec_graph_text* text);
+  static void Release(void* user);
+  void Make(const int64_t* sizes, tunec_graph_text* text);
+  void Keep(nanobind::handle weight);
+
+  nanobind::object text_at_;
+  std::vector<std::string> dimensions_;
+  std::vector<const char*> dimension_names_;
+  std::vector<int64_t> example_;
+  std::vector<tunec_open_axis> open_;
+
+  // Of the latest text.
+  std::string text_;
+  std::vector<std::string> names_;
+  std::vector<const char*> name_pointers_;
+  std::vector<const DLTensor*> tensors_;
+  std::vector<Borrowed> borrowed_;
+  /// Weights that executables may read where they are, each once, by identity.
+  nanobind::dict kept_;
+  std::exception_ptr raised_;
+};
+
+}  // namespace tunec::python

@@ -1,0 +1,39 @@
+// A model that runs on inputs of several shapes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/executable.h"
+#include "runtime/tensor_spec.h"
+#include "support/error.h"
+
+namespace tunec {
+
+using Shape = std::vector<int64_t>;
+
+/// All const members may be called from several threads at once.
+class AnyShape {
+ public:
+  virtual ~AnyShape() = default;
+
+  /// What goes in and comes out. A dimension that may vary is -1.
+  virtual const std::vector<TensorSpec>& Inputs() const = 0;
+  virtual const std::vector<TensorSpec>& Outputs() const = 0;
+
+  /// Of the outputs for inputs of these shapes. Compiles what these sizes need, where it has not
+  /// been. kInvalidArgument for shapes that are none of the model's.
+  virtual Result<std::vector<Shape>> OutputShapes(std::span<const Shape> inputs) const = 0;
+
+  /// Reads the inputs of these shapes, writes the outputs of theirs: dense buffers of the host.
+  virtual Status Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
+                     std::span<void* const> outputs) const = 0;
+
+  /// What there is of compiled code, as JSON. Lives as long as the model.
+  virtual const char* Report() const = 0;
+};
+
+}  // namespace tunec
