@@ -1,0 +1,71 @@
+// Constants that are made of sizes: positions, masks of one length by the other, counts.
+#include <cstring>
+
+#include "graph/pad/padder.h"
+
+namespace tunec::pad {
+namespace {
+
+// What a model makes of a few sizes; larger constants of one shape are weights, which do not
+// differ.
+constexpr int64_t kMostElementsOfParameters = 64;
+
+bool SameBytes(const Array& a, const Array& b) {
+  if (a.data() == b.data() || a.bytes() == 0) return true;
+  return std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+}
+
+Result<ValueId> Copy(Padder& padder, const Node& node) {
+  const Value& value = padder.bucket().value(node.outputs[0]);
+  GraphBuilder& builder = padder.builder();
+  const std::string init = node.Has("init") ? node.String("init") : "";
+  const ValueId copy = builder.AddWeight(node.name, node.constant, node.weight_name, init);
+  if (!value.layout.IsRowMajor()) builder.SetLayout(copy, value.layout);
+  return copy;
+}
+
+}  // namespace
+
+bool LiesIn(const Array& exact, const Array& bucket, const Axes& axes) {
+  const size_t width = SizeOf(exact.type());
+  std::vector<int64_t> at(axes.size(), 0);
+  for (int64_t i = 0; i < exact.size(); ++i) {
+    int64_t place = 0, rest = i;
+    for (size_t a = axes.size(); a-- > 0; rest /= exact.shape()[a])
+      at[a] = axes[a].Embed(rest % exact.shape()[a]);
+    for (size_t a = 0; a < axes.size(); ++a) place = place * bucket.shape()[a] + at[a];
+    const size_t from = static_cast<size_t>(i) * width, to = static_cast<size_t>(place) * width;
+    if (std::memcmp(exact.data() + from, bucket.data() + to, width) != 0) return false;
+  }
+  return true;
+}
+
+Result<std::vector<PaddedValue>> PadConstant(Padder& padder, const Node& exact,
+                                             const Node& bucket) {
+  const Array& small = exact.constant;
+  const Array& large = bucket.constant;
+  PaddedValue result;
+  for (const Extents extents : padder.ShapeOf(bucket.outputs[0])) {
+    if (extents.exact > extents.padded)
+      return Fail(ErrorCode::kUnsupported, "constant {} is larger at the smaller size",
+                  bucket.name);
+    result.axes.push_back(Axis({padder.PartFor(extents)}));
+  }
+  const bool same_shape = small.shape() == large.shape();
+  if (same_shape && !SameBytes(small, large)) {
+    if (small.size() > kMostElementsOfParameters)
+      return Fail(ErrorCode::kUnsupported, "the {} elements of constant {} depend on the sizes",
+                  small.size(), bucket.name);
+    TUNEC_ASSIGN(result.value, padder.AddValueParameter(bucket.name, small));
+    return std::vector<PaddedValue>{std::move(result)};
+  }
+  if (!same_shape) {
+    result.is_loose = true;
+    result.lies = LiesIn(small, large, result.axes);
+    for (const Axis& axis : result.axes) padder.Mix(axis);
+  }
+  TUNEC_ASSIGN(result.value, Copy(padder, bucket));
+  return std::vector<PaddedValue>{std::move(result)};
+}
+
+}  // namespace tunec::pad

@@ -1,0 +1,109 @@
+// Products and attention.
+#include <cmath>
+
+#include "graph/pad/padder.h"
+#include "graph/pad/size_constant.h"
+
+namespace tunec::pad {
+namespace {
+
+/// Of a matrix operand: the axis that is summed over, and the other one; -1 where it is a vector.
+struct MatrixAxes {
+  size_t sum = 0;
+  int free = -1;
+};
+
+MatrixAxes MatrixAxesOf(size_t rank, bool sums_last) {
+  if (rank == 1) return {};
+  const size_t last = rank - 1, before = rank - 2;
+  return sums_last ? MatrixAxes{last, static_cast<int>(before)}
+                   : MatrixAxes{before, static_cast<int>(last)};
+}
+
+// Hidden keys are a question of the mask: those beyond the exact ones are hidden, too.
+Status HideKeys(PaddedNode& node, const Axis& keys, const Axes& scores) {
+  if (std::isfinite(node.bucket().Float("hidden")))
+    return node.Refuse("what it hides counts with a finite score");
+  TUNEC_ASSIGN(ValueId mask, node.padder().IsExact({keys}, {0}));
+  if (node.Given(3)) {
+    TUNEC_RETURN_IF_ERROR(node.UnifyInputs({3}, 0, scores));
+    const ValueId own = node.input(3).value;
+    const DataType type = node.builder().TypeOf(own).type;
+    if (type == DataType::kBool) {
+      TUNEC_ASSIGN(mask, node.builder().Add(Op::kAnd, {own, mask}));
+    } else {
+      // A score is added to the mask: it has to be a number.
+      TUNEC_RETURN_IF_ERROR(node.MaskInput(1, {scores.size() - 2}, 0));
+      const ValueId hidden = node.builder().AddConstant("hidden", ScalarOf(type, -INFINITY));
+      TUNEC_ASSIGN(mask, node.builder().Add(Op::kWhere, {mask, own, hidden}));
+    }
+  }
+  node.SetInput(3, mask);
+  return {};
+}
+
+// Whether a causal mask hides all keys that are not exact from all queries that are.
+bool CausalHides(const PaddedNode& node, const Axis& queries, const Axis& keys) {
+  if (node.bucket().Int("causal") == 0 || !queries.IsPrefix() || !keys.IsPrefix()) return false;
+  return queries.extents().exact + node.bucket().Int("causal_offset") <= keys.extents().exact;
+}
+
+}  // namespace
+
+Result<std::vector<PaddedValue>> PadMatmul(PaddedNode& node) {
+  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  const MatrixAxes a = MatrixAxesOf(node.axes(0).size(), node.bucket().Int("transpose_a") == 0);
+  const MatrixAxes b = MatrixAxesOf(node.axes(1).size(), node.bucket().Int("transpose_b") != 0);
+  TUNEC_ASSIGN(Axes axes, node.UnifyInputs({0, 1}, 2));
+  TUNEC_RETURN_IF_ERROR(node.UnifyAxes(node.axis(0, a.sum), node.axis(1, b.sum)));
+  TUNEC_RETURN_IF_ERROR(node.MaskInput(0, {a.sum}, 0));
+  TUNEC_RETURN_IF_ERROR(node.MaskInput(1, {b.sum}, 0));
+  if (a.free >= 0) axes.push_back(node.axis(0, static_cast<size_t>(a.free)));
+  if (b.free >= 0) axes.push_back(node.axis(1, static_cast<size_t>(b.free)));
+  return Lies(std::move(axes));
+}
+
+Result<std::vector<PaddedValue>> PadAttention(PaddedNode& node) {
+  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  const size_t rank = node.axes(0).size();
+  const Axis queries = node.axis(0, rank - 2);
+  TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, rank - 1));
+  TUNEC_RETURN_IF_ERROR(node.RequireFixed(2, rank - 1));
+  TUNEC_ASSIGN(const Axis keys, node.UnifyAxes(node.axis(1, rank - 2), node.axis(2, rank - 2)));
+  // Heads may be fewer in k and v; then they are fixed.
+  const size_t batch = rank > 2 ? rank - 3 : 0;
+  Axes scores(node.axes(0).begin(), node.axes(0).begin() + static_cast<std::ptrdiff_t>(batch));
+  for (size_t d = 0; d < rank - 2; ++d) {
+    const bool groups = node.axis(0, d).extents().padded != node.axis(1, d).extents().padded;
+    if (groups) {
+      TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, d));
+      TUNEC_RETURN_IF_ERROR(node.RequireFixed(1, d));
+      TUNEC_RETURN_IF_ERROR(node.RequireFixed(2, d));
+    }
+    Axis axis = node.axis(0, d);
+    for (size_t i = 1; i < 3 && !groups; ++i) {
+      TUNEC_ASSIGN(axis, node.UnifyAxes(axis, node.axis(i, d)));
+    }
+    if (d < batch) scores[d] = axis;
+    if (d >= batch) scores.push_back(axis);
+  }
+  Axes result = scores;
+  result.push_back(queries);
+  result.push_back(node.axis(2, rank - 1));
+  scores.push_back(queries);
+  scores.push_back(keys);
+  if (keys.IsOpen()) {
+    node.padder().Mix(keys);
+    if (!CausalHides(node, queries, keys)) TUNEC_RETURN_IF_ERROR(HideKeys(node, keys, scores));
+    TUNEC_RETURN_IF_ERROR(node.MaskInput(2, {rank - 2}, 0));
+  }
+  if (node.Given(3)) TUNEC_RETURN_IF_ERROR(node.UnifyInputs({3}, 0, scores));
+  if (node.bucket().Int("causal") != 0) {
+    node.padder().Mix(queries);
+    if (!queries.IsPrefix() || !keys.IsPrefix())
+      return node.Refuse("it is causal along several dimensions");
+  }
+  return Lies(std::move(result));
+}
+
+}  // namespace tunec::pad

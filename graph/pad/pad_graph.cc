@@ -1,0 +1,102 @@
+#include "graph/pad/pad_graph.h"
+
+#include "graph/pad/padder.h"
+
+namespace tunec {
+namespace {
+
+using pad::PaddedNode;
+using pad::PaddedValue;
+using pad::Padder;
+
+std::unexpected<Error> Differ(const Graph& exact, const Graph& bucket, std::string_view where) {
+  return Fail(
+      ErrorCode::kUnsupported,
+      "{} is another graph at the smaller sizes ({} nodes) than at the larger ({}), from {}",
+      bucket.name(), exact.nodes().size(), bucket.nodes().size(), where);
+}
+
+// The same nodes on the same values of the same types, but for extents.
+Status CheckSameNodes(const Graph& exact, const Graph& bucket) {
+  if (exact.inputs() != bucket.inputs() || exact.outputs() != bucket.outputs())
+    return Differ(exact, bucket, "its inputs and outputs on");
+  for (size_t i = 0; i < bucket.nodes().size(); ++i) {
+    if (i >= exact.nodes().size()) return Differ(exact, bucket, "its end on");
+    const Node& a = exact.nodes()[i];
+    const Node& b = bucket.nodes()[i];
+    bool same = a.op == b.op && a.inputs == b.inputs && a.outputs == b.outputs && b.bodies.empty();
+    for (size_t o = 0; same && o < b.outputs.size(); ++o) {
+      const ValueType& small = exact.value(a.outputs[o]).type;
+      const ValueType& large = bucket.value(b.outputs[o]).type;
+      same = small.type == large.type && small.dims.size() == large.dims.size();
+    }
+    if (!same) return Differ(exact, bucket, b.name);
+  }
+  if (exact.nodes().size() != bucket.nodes().size()) return Differ(exact, bucket, "its end on");
+  return {};
+}
+
+Status RequireElements(const Graph& exact, const Graph& bucket) {
+  for (const Graph* graph : {&exact, &bucket}) {
+    for (const Value& value : graph->values()) {
+      if (!value.type.IsFixed())
+        return Fail(ErrorCode::kInvalidArgument, "value {} has a dimension that is not fixed",
+                    value.name);
+      if (value.type.Elements() == 0)
+        return Fail(ErrorCode::kUnsupported, "value {} has no elements", value.name);
+    }
+  }
+  return {};
+}
+
+// The outputs as their rule says they lie have to be as large as the graphs say.
+Status CheckExtents(const PaddedNode& node, const std::vector<PaddedValue>& outputs) {
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const std::vector<pad::Extents> shape = node.OutputShape(o);
+    for (size_t a = 0; a < shape.size(); ++a) {
+      const pad::Extents found = outputs[o].axes[a].extents();
+      if (found.exact != shape[a].exact || found.padded != shape[a].padded)
+        return node.Refuse(fmt::format("axis {} has {} of {} elements, followed to be {} of {}", a,
+                                       shape[a].exact, shape[a].padded, found.exact, found.padded));
+    }
+  }
+  return {};
+}
+
+Result<std::vector<PaddedValue>> PadNode(Padder& padder, const Node& exact, const Node& bucket) {
+  if (bucket.op == Op::kConstant) return pad::PadConstant(padder, exact, bucket);
+  PaddedNode node(padder, exact, bucket);
+  const pad::Rule rule = pad::RuleFor(bucket.op);
+  if (rule == nullptr) return node.Refuse("no rule says how");
+  TUNEC_ASSIGN(std::vector<PaddedValue> outputs, rule(node));
+  TUNEC_RETURN_IF_ERROR(CheckExtents(node, outputs));
+  TUNEC_ASSIGN(const std::vector<ValueId> values, node.Emit());
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    outputs[o].value = values[o];
+    padder.MixWhatMeetsItself(outputs[o].axes);
+  }
+  return outputs;
+}
+
+}  // namespace
+
+Result<PaddedGraph> PadGraph(const Graph& exact, const Graph& bucket,
+                             std::span<const OpenAxis> open) {
+  TUNEC_RETURN_IF_ERROR(CheckSameNodes(exact, bucket));
+  TUNEC_RETURN_IF_ERROR(RequireElements(exact, bucket));
+  Padder padder(exact, bucket);
+  TUNEC_RETURN_IF_ERROR(padder.AddInputs(open));
+  for (size_t i = 0; i < bucket.nodes().size(); ++i) {
+    const Node& node = bucket.nodes()[i];
+    if (node.op == Op::kInput) continue;
+    TUNEC_ASSIGN(std::vector<PaddedValue> outputs, PadNode(padder, exact.nodes()[i], node));
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      const std::string& name = bucket.value(node.outputs[o]).name;
+      padder.builder().RenameValue(outputs[o].value, name);
+      padder.at(node.outputs[o]) = std::move(outputs[o]);
+    }
+  }
+  return std::move(padder).Finish();
+}
+
+}  // namespace tunec

@@ -1,0 +1,146 @@
+#include "graph/pad/padded_axis.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace tunec::pad {
+namespace {
+
+bool SameExtents(const Part& a, const Part& b) {
+  return a.padded == b.padded && a.exact == b.exact;
+}
+
+/// The parts with what is open in either, where each has the same extents in both.
+std::optional<Axis> UnifyParts(const Axis& a, const Axis& b) {
+  if (!std::ranges::equal(a.parts(), b.parts(), SameExtents)) return std::nullopt;
+  std::vector<Part> parts = a.parts();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].IsOpen()) parts[i].parameter = b.parts()[i].parameter;
+  }
+  return Axis(std::move(parts));
+}
+
+/// The parts that are still to be dealt out, the next one last.
+class Rest {
+ public:
+  Rest(const Axes& axes, const ParameterFor& parameter_for) : parameter_for_(parameter_for) {
+    for (const Axis& axis : axes) {
+      rest_.insert(rest_.end(), axis.parts().begin(), axis.parts().end());
+    }
+    rest_ = Axis(std::move(rest_)).parts();
+    std::ranges::reverse(rest_);
+  }
+
+  bool empty() const { return rest_.empty(); }
+
+  std::optional<Axis> Take(Extents wanted) {
+    std::vector<Part> taken;
+    while (wanted.padded > 1) {
+      const std::optional<Part> part = TakePart(wanted);
+      if (!part) return std::nullopt;
+      wanted.padded /= part->padded;
+      wanted.exact /= part->exact;
+      taken.push_back(*part);
+    }
+    if (wanted.exact != 1) return std::nullopt;
+    return Axis(std::move(taken));
+  }
+
+ private:
+  std::optional<Part> TakePart(Extents wanted) {
+    if (rest_.empty()) return std::nullopt;
+    Part part = rest_.back();
+    rest_.pop_back();
+    if (wanted.padded % part.padded == 0 && part.exact > 0 && wanted.exact % part.exact == 0)
+      return part;
+    return Cut(part, wanted);
+  }
+
+  /// The slow half of a part; the fast one, which is fixed, stays for the next axis.
+  std::optional<Part> Cut(const Part& part, Extents wanted) {
+    if (part.padded % wanted.padded != 0) return std::nullopt;
+    const int64_t fast = part.padded / wanted.padded;
+    if (part.exact != wanted.exact * fast) return std::nullopt;
+    rest_.push_back({fast, fast});
+    Part slow{wanted.padded, wanted.exact};
+    if (part.IsOpen()) slow.parameter = parameter_for_(wanted);
+    return slow;
+  }
+
+  std::vector<Part> rest_;
+  const ParameterFor& parameter_for_;
+};
+
+}  // namespace
+
+Axis::Axis(std::vector<Part> parts) {
+  for (const Part& part : parts) {
+    if (part.padded == 1) continue;
+    const bool joins = !parts_.empty() && !parts_.back().IsOpen() && !part.IsOpen();
+    if (joins) {
+      parts_.back().padded *= part.padded;
+      parts_.back().exact *= part.exact;
+    } else {
+      parts_.push_back(part);
+    }
+  }
+}
+
+Axis Axis::Repeated(Part part) {
+  Axis axis({part});
+  axis.repeated_ = true;
+  return axis;
+}
+
+Extents Axis::extents() const {
+  Extents product;
+  for (const Part& part : parts_) {
+    product.exact *= part.exact;
+    product.padded *= part.padded;
+  }
+  return product;
+}
+
+bool Axis::IsOpen() const { return std::ranges::any_of(parts_, &Part::IsOpen); }
+
+std::vector<int64_t> Axis::Digits(int64_t position) const {
+  std::vector<int64_t> digits(parts_.size());
+  for (size_t i = parts_.size(); i-- > 0; position /= parts_[i].padded)
+    digits[i] = position % parts_[i].padded;
+  return digits;
+}
+
+int64_t Axis::Embed(int64_t position) const {
+  int64_t embedded = 0, stride = 1;
+  for (size_t i = parts_.size(); i-- > 0; position /= parts_[i].exact) {
+    embedded += position % parts_[i].exact * stride;
+    stride *= parts_[i].padded;
+  }
+  return embedded;
+}
+
+std::optional<Axis> Unify(const Axis& a, const Axis& b) {
+  const Extents left = a.extents(), right = b.extents();
+  if (left.padded == 1 && left.exact == 1) return b;
+  if (right.padded == 1 && right.exact == 1) return a;
+  if (left.padded != right.padded || left.exact != right.exact) return std::nullopt;
+  if (a.is_repeated() || (!a.IsOpen() && !b.is_repeated())) return b;
+  if (b.is_repeated() || !b.IsOpen()) return a;
+  return UnifyParts(a, b);
+}
+
+std::optional<Axes> Regroup(const Axes& axes, const std::vector<Extents>& wanted,
+                            const ParameterFor& parameter_for) {
+  Rest rest(axes, parameter_for);
+  Axes result;
+  for (const Extents extents : wanted) {
+    std::optional<Axis> axis = rest.Take(extents);
+    if (!axis) return std::nullopt;
+    result.push_back(*std::move(axis));
+  }
+  if (!rest.empty()) return std::nullopt;
+  return result;
+}
+
+}  // namespace tunec::pad
