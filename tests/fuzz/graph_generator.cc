@@ -128,8 +128,8 @@ ValueId GraphGenerator::Partner(DataType type, const Ints& shape) {
 ValueId GraphGenerator::Leaf(DataType type, Ints shape) {
   const std::string name = "x" + std::to_string(leaves_++);
   if (Chance(45)) {
-    known_.push_back(builder_.AddConstant(
-        name, RandomElements(type, std::move(shape), values(), random())));
+    known_.push_back(
+        builder_.AddConstant(name, RandomElements(type, std::move(shape), values(), random())));
     return known_.back();
   }
   const auto input = builder_.AddInput(name, {type, std::vector<Dim>(shape.begin(), shape.end())});
