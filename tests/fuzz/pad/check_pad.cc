@@ -9,9 +9,9 @@
 #include "graph/text/graph_text.h"
 #include "support/random.h"
 #include "tests/fuzz/pad/check_separable.h"
-#include "tests/fuzz/pad/place_padded.h"
 #include "tests/fuzz/run_code.h"
 #include "tests/fuzz/stable_reference.h"
+#include "tests/graph/pad/place_padded.h"
 
 namespace tunec::fuzz {
 namespace {

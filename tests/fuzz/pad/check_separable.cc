@@ -9,8 +9,8 @@
 
 #include "graph/reference.h"
 #include "support/check.h"
-#include "tests/fuzz/pad/place_padded.h"
 #include "tests/fuzz/stable_reference.h"
+#include "tests/graph/pad/place_padded.h"
 
 namespace tunec::fuzz {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/fuzz/pad/place_padded.h"
+#include "tests/graph/pad/place_padded.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "ir/rounding.h"
 
-namespace tunec::fuzz {
+namespace tunec {
 namespace {
 
 // The elements at these positions of each axis, as indices into an array of this shape.
@@ -114,4 +114,4 @@ std::string SizesProblem(const std::vector<PaddedAxis>& axes, const std::vector<
   return "";
 }
 
-}  // namespace tunec::fuzz
+}  // namespace tunec

@@ -9,7 +9,7 @@
 #include "ir/array.h"
 #include "support/random.h"
 
-namespace tunec::fuzz {
+namespace tunec {
 
 /// Of each exact position of an axis, the padded one.
 std::vector<int64_t> ExactPositions(const PaddedAxis& axis);
@@ -27,4 +27,4 @@ void Place(const Array& exact, Array& padded);
 std::string SizesProblem(const std::vector<PaddedAxis>& axes, const std::vector<int64_t>& exact,
                          const std::vector<int64_t>& padded);
 
-}  // namespace tunec::fuzz
+}  // namespace tunec
