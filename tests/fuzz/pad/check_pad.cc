@@ -137,10 +137,10 @@ std::vector<Array> InputsOf(const Graph& graph, Values values, uint64_t seed) {
   return inputs;
 }
 
-PadResult CheckPad(const PadCase& padded) {
+PadResult CheckPad(const PadCase& padded, const Pads& pads) {
   const auto& [exact, bucket, other] = padded.model.graphs;
   const std::vector<OpenAxis> open = OpenAxes(padded.model);
-  const auto made = PadGraph(exact, bucket, open);
+  const auto made = pads(exact, bucket, open);
   if (!made) return {Judge("pad", made.error())};
   if (const std::string problem = FormProblem(*made, exact, bucket); !problem.empty())
     return {Wrong("form", problem)};
@@ -154,7 +154,7 @@ PadResult CheckPad(const PadCase& padded) {
       !problem.empty())
     return {Wrong("separable", problem)};
 
-  const auto beside = PadGraph(other, bucket, open);
+  const auto beside = pads(other, bucket, open);
   if (!beside) {
     const CheckResult refused = Judge("other sizes", beside.error());
     if (refused.outcome == Outcome::kWrong) return {refused};

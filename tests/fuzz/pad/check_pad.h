@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,7 +27,11 @@ struct PadResult {
   Texts texts = Texts::kNotCompared;
 };
 
-PadResult CheckPad(const PadCase& padded);
+/// What pads: PadGraph, or a faulty one that a test plants.
+using Pads = std::function<Result<PaddedGraph>(const Graph& exact, const Graph& bucket,
+                                               std::span<const OpenAxis> open)>;
+
+PadResult CheckPad(const PadCase& padded, const Pads& pads = PadGraph);
 
 /// Random inputs for the graph of one set of sizes. Those called index... lie now and then outside
 /// of what they index, those called positive... are positive.
