@@ -206,8 +206,8 @@ def show(result):
     counted = f", {result['executables']} executables" if result["executables"] is not None else ""
     return (f"{result['backend']:12} total {result['total']:7.1f} s, again {result['again']:7.1f} s; p50 "
             f"{result['p50'] * 1e3:7.1f} ms, p99 {result['p99'] * 1e3:7.1f} (at first "
-            f"{result['first_p99'] * 1e3:8.1f}); {result['stalls']} stalls of {result['stalled']:.1f} s, worst {result['worst']:.1f}; peak "
-            f"{result['rss']:.0f} MB ({result['rss_before']:.0f} before); error {result['error']:.1e}; "
+            f"{result['first_p99'] * 1e3:8.1f}); {result['stalls']} stalls of {result['stalled']:.1f} s, worst "
+            f"{result['worst']:.1f}; peak {result['rss']:.0f} MB ({result['rss_before']:.0f} before); error {result['error']:.1e}; "
             f"{result['dynamo']} Dynamo graphs{counted}")
 
 
