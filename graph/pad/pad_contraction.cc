@@ -21,19 +21,18 @@ MatrixAxes MatrixAxesOf(size_t rank, bool sums_last) {
 }
 
 // Hidden keys are a question of the mask: those beyond the exact ones are hidden, too.
-Status HideKeys(PaddedNode& node, const Axis& keys, const Axes& scores) {
+Status HideKeys(PaddedNode& node, const Axis& keys) {
   if (std::isfinite(node.bucket().Float("hidden")))
     return node.Refuse("what it hides counts with a finite score");
   TUNEC_ASSIGN(ValueId mask, node.padder().IsExact({keys}, {0}));
   if (node.Given(3)) {
-    TUNEC_RETURN_IF_ERROR(node.UnifyInputs({3}, 0, scores));
     const ValueId own = node.input(3).value;
     const DataType type = node.builder().TypeOf(own).type;
     if (type == DataType::kBool) {
       TUNEC_ASSIGN(mask, node.builder().Add(Op::kAnd, {own, mask}));
     } else {
       // A score is added to the mask: it has to be a number.
-      TUNEC_RETURN_IF_ERROR(node.MaskInput(1, {scores.size() - 2}, 0));
+      TUNEC_RETURN_IF_ERROR(node.MaskInput(1, {node.axes(1).size() - 2}, 0));
       const ValueId hidden = node.builder().AddConstant("hidden", ScalarOf(type, -INFINITY));
       TUNEC_ASSIGN(mask, node.builder().Add(Op::kWhere, {mask, own, hidden}));
     }
@@ -42,8 +41,10 @@ Status HideKeys(PaddedNode& node, const Axis& keys, const Axes& scores) {
   return {};
 }
 
-// Whether a causal mask hides all keys that are not exact from all queries that are.
+// Whether a causal mask hides all keys that are not exact from all queries that are, and hidden
+// ones weigh nothing.
 bool CausalHides(const PaddedNode& node, const Axis& queries, const Axis& keys) {
+  if (std::isfinite(node.bucket().Float("hidden"))) return false;
   if (node.bucket().Int("causal") == 0 || !queries.IsPrefix() || !keys.IsPrefix()) return false;
   return queries.extents().exact + node.bucket().Int("causal_offset") <= keys.extents().exact;
 }
@@ -55,7 +56,8 @@ Result<std::vector<PaddedValue>> PadMatmul(PaddedNode& node) {
   const MatrixAxes a = MatrixAxesOf(node.axes(0).size(), node.bucket().Int("transpose_a") == 0);
   const MatrixAxes b = MatrixAxesOf(node.axes(1).size(), node.bucket().Int("transpose_b") != 0);
   TUNEC_ASSIGN(Axes axes, node.UnifyInputs({0, 1}, 2));
-  TUNEC_RETURN_IF_ERROR(node.UnifyAxes(node.axis(0, a.sum), node.axis(1, b.sum)));
+  TUNEC_ASSIGN(const Axis sum, node.UnifyAxes(node.axis(0, a.sum), node.axis(1, b.sum)));
+  node.input(0).axes[a.sum] = node.input(1).axes[b.sum] = sum;
   TUNEC_RETURN_IF_ERROR(node.MaskInput(0, {a.sum}, 0));
   TUNEC_RETURN_IF_ERROR(node.MaskInput(1, {b.sum}, 0));
   if (a.free >= 0) axes.push_back(node.axis(0, static_cast<size_t>(a.free)));
@@ -66,10 +68,9 @@ Result<std::vector<PaddedValue>> PadMatmul(PaddedNode& node) {
 Result<std::vector<PaddedValue>> PadAttention(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
   const size_t rank = node.axes(0).size();
-  const Axis queries = node.axis(0, rank - 2);
   TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, rank - 1));
   TUNEC_RETURN_IF_ERROR(node.RequireFixed(2, rank - 1));
-  TUNEC_ASSIGN(const Axis keys, node.UnifyAxes(node.axis(1, rank - 2), node.axis(2, rank - 2)));
+  TUNEC_ASSIGN(Axis keys, node.UnifyAxes(node.axis(1, rank - 2), node.axis(2, rank - 2)));
   // Heads may be fewer in k and v; then they are fixed.
   const size_t batch = rank > 2 ? rank - 3 : 0;
   Axes scores(node.axes(0).begin(), node.axes(0).begin() + static_cast<std::ptrdiff_t>(batch));
@@ -87,18 +88,23 @@ Result<std::vector<PaddedValue>> PadAttention(PaddedNode& node) {
     if (d < batch) scores[d] = axis;
     if (d >= batch) scores.push_back(axis);
   }
-  Axes result = scores;
-  result.push_back(queries);
-  result.push_back(node.axis(2, rank - 1));
-  scores.push_back(queries);
+  scores.push_back(node.axis(0, rank - 2));
   scores.push_back(keys);
+  if (node.Given(3)) {
+    TUNEC_ASSIGN(scores, node.UnifyInputs({3}, 0, scores));
+  }
+  keys = node.input(1).axes[rank - 2] = node.input(2).axes[rank - 2] = scores[rank - 1];
+  const bool is_causal = node.bucket().Int("causal") != 0;
+  if (is_causal) scores[rank - 2] = scores[rank - 2].Different();
+  const Axis queries = scores[rank - 2];
+  Axes result = scores;
+  result[rank - 1] = node.axis(2, rank - 1);
   if (keys.IsOpen()) {
     node.padder().Mix(keys);
-    if (!CausalHides(node, queries, keys)) TUNEC_RETURN_IF_ERROR(HideKeys(node, keys, scores));
+    if (!CausalHides(node, queries, keys)) TUNEC_RETURN_IF_ERROR(HideKeys(node, keys));
     TUNEC_RETURN_IF_ERROR(node.MaskInput(2, {rank - 2}, 0));
   }
-  if (node.Given(3)) TUNEC_RETURN_IF_ERROR(node.UnifyInputs({3}, 0, scores));
-  if (node.bucket().Int("causal") != 0) {
+  if (is_causal) {
     node.padder().Mix(queries);
     if (!queries.IsPrefix() || !keys.IsPrefix())
       return node.Refuse("it is causal along several dimensions");

@@ -1,17 +1,35 @@
 // Operators that compute each element from those at its place.
 #include <numeric>
+#include <set>
 
 #include "graph/pad/padder.h"
 
 namespace tunec::pad {
+namespace {
+
+// To divide integers by zero is an error, wherever it happens.
+Status KeepDivisors(PaddedNode& node) {
+  if (node.op() != Op::kDiv && node.op() != Op::kMod) return {};
+  if (IsFloat(node.builder().TypeOf(node.input(1).value).type)) return {};
+  if (node.padder().bucket().ConstantOf(node.bucket().inputs[1]) != nullptr) return {};
+  std::set<size_t> all;
+  for (size_t a = 0; a < node.axes(1).size(); ++a) all.insert(a);
+  return node.MaskInput(1, all, 1);
+}
+
+}  // namespace
 
 Result<std::vector<PaddedValue>> PadElementwise(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
   std::vector<size_t> inputs(node.num_inputs());
   std::iota(inputs.begin(), inputs.end(), size_t{0});
   TUNEC_ASSIGN(Axes axes, node.UnifyInputs(inputs));
-  const bool keeps_zero =
-      node.op() == Op::kIdentity || node.op() == Op::kCast || node.op() == Op::kCopy;
+  TUNEC_RETURN_IF_ERROR(KeepDivisors(node));
+  // Not as integers: where a row is NaN so is what is beyond.
+  const bool stays_float =
+      IsFloat(node.padder().bucket().value(node.bucket().outputs[0]).type.type);
+  const bool keeps_zero = node.op() == Op::kIdentity || node.op() == Op::kCopy ||
+                          (node.op() == Op::kCast && stays_float);
   return Lies(std::move(axes), keeps_zero ? node.input(0).zero_beyond : std::set<size_t>{});
 }
 

@@ -27,7 +27,12 @@ Status CountFromExactEnd(PaddedNode& node, size_t axis) {
   node.padder().Mix(along);
   if (CountFromStart(node, 1)) return {};
   GraphBuilder& builder = node.builder();
-  const ValueId indices = node.input(1).value;
+  ValueId indices = node.input(1).value;
+  // That hold the extent.
+  if (SizeOf(builder.TypeOf(indices).type) < SizeOf(DataType::kI32)) {
+    const std::string wide(Name(DataType::kI32));
+    TUNEC_ASSIGN(indices, builder.Add(Op::kCast, {indices}, {{"to", wide}}));
+  }
   const DataType type = builder.TypeOf(indices).type;
   const ValueId zero = builder.AddConstant("zero", ScalarOf(type, 0));
   const ValueId one = builder.AddConstant("one", ScalarOf(type, 1));
@@ -78,7 +83,15 @@ Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node) {
       return node.Refuse(fmt::format("its operands lie differently along axis {}", a));
   }
   TUNEC_RETURN_IF_ERROR(CountFromExactEnd(node, axis));
-  return Lies(node.axes(1));
+  Axes axes = node.axes(1);
+  for (size_t a = 0; a < axes.size(); ++a) {
+    // Indices that are repeated find other elements at each place of the data.
+    const std::optional<Axis> both = a == axis ? std::nullopt : Unify(axes[a], node.axis(0, a));
+    const bool alike = both && both->extents().padded == axes[a].extents().padded;
+    if (alike) axes[a] = *both;
+    if (!alike) axes[a] = a == axis ? axes[a] : axes[a].Different();
+  }
+  return Lies(std::move(axes));
 }
 
 Result<std::vector<PaddedValue>> PadOneHot(PaddedNode& node) {

@@ -222,6 +222,8 @@ Result<std::vector<PaddedValue>> PadPad(PaddedNode& node) {
     if (exact[end] > 0 || bucket[end] > 0) masked.insert(a);
     axes[a] = node.NewAxis(a);
   }
+  // Where a row is NaN so is what softmax left beyond.
+  node.input(0).zero_beyond.clear();
   TUNEC_RETURN_IF_ERROR(node.MaskInput(0, masked, node.bucket().Float("value")));
   return Lies(std::move(axes));
 }

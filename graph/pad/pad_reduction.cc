@@ -35,19 +35,36 @@ Axes Reduced(const Axes& axes, const std::set<size_t>& reduced, bool keep_dims) 
   return result;
 }
 
-// A mean is a sum over the number of exact elements.
+// What was repeated along the axis is not after an operator that goes by places.
+Axes DifferentAlong(Axes axes, size_t axis) {
+  axes[axis] = axes[axis].Different();
+  return axes;
+}
+
+// A mean is a sum over the number of exact elements, which 16 bits may not hold.
 Status DivideSum(PaddedNode& node, const std::set<size_t>& axes) {
   int64_t count = 1;
   for (const size_t a : axes) count *= node.axis(0, a).extents().exact;
-  const DataType type = node.builder().TypeOf(node.input(0).value).type;
-  TUNEC_ASSIGN(const ValueId divisor,
-               node.padder().AddValueParameter(node.bucket().name + ".count",
-                                               ScalarOf(type, static_cast<double>(count))));
+  GraphBuilder& builder = node.builder();
+  const std::string& name = node.bucket().name;
+  ValueId elements = node.input(0).value;
+  const DataType type = builder.TypeOf(elements).type;
+  const DataType wide = SizeOf(type) == 2 ? DataType::kF32 : type;
+  const auto cast = [&](ValueId value, DataType to) {
+    return builder.Add(Op::kCast, {value}, {{"to", std::string(Name(to))}}, name + ".cast");
+  };
+  TUNEC_ASSIGN(
+      const ValueId divisor,
+      node.padder().AddValueParameter(name + ".count", ScalarOf(wide, static_cast<double>(count))));
+  if (wide != type) {
+    TUNEC_ASSIGN(elements, cast(elements, wide));
+  }
   TUNEC_ASSIGN(const ValueId sum,
-               node.builder().Add(Op::kReduceSum, {node.input(0).value}, node.bucket().attributes,
-                                  node.bucket().name + ".sum"));
-  TUNEC_ASSIGN(const ValueId mean,
-               node.builder().Add(Op::kDiv, {sum, divisor}, {}, node.bucket().name));
+               builder.Add(Op::kReduceSum, {elements}, node.bucket().attributes, name + ".sum"));
+  TUNEC_ASSIGN(ValueId mean, builder.Add(Op::kDiv, {sum, divisor}, {}, name));
+  if (wide != type) {
+    TUNEC_ASSIGN(mean, cast(mean, type));
+  }
   node.SetResult(mean);
   return {};
 }
@@ -90,7 +107,7 @@ Result<std::vector<PaddedValue>> PadSoftmax(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.MaskInput(0, {axis}, LeastOf(type)));
   std::set<size_t> zero;
   if (node.op() == Op::kSoftmax) zero.insert(axis);
-  return Lies(node.axes(0), std::move(zero));
+  return Lies(DifferentAlong(node.axes(0), axis), std::move(zero));
 }
 
 Result<std::vector<PaddedValue>> PadCumSum(PaddedNode& node) {
@@ -100,7 +117,7 @@ Result<std::vector<PaddedValue>> PadCumSum(PaddedNode& node) {
   node.padder().Mix(along);
   const bool only_before = along.IsPrefix() && node.bucket().Int("reverse") == 0;
   if (!only_before) TUNEC_RETURN_IF_ERROR(node.MaskInput(0, {axis}, 0));
-  return Lies(node.axes(0));
+  return Lies(DifferentAlong(node.axes(0), axis));
 }
 
 Result<std::vector<PaddedValue>> PadAxisNorm(PaddedNode& node) {

@@ -37,6 +37,8 @@ class Axis {
   Extents extents() const;
   bool IsOpen() const;
   bool is_repeated() const { return repeated_; }
+  /// The same parts, of elements that are not alike.
+  Axis Different() const { return Axis(parts_); }
   /// Whether the exact positions are the first ones, in order.
   bool IsPrefix() const { return parts_.size() <= 1 || !IsOpen(); }
   /// Of a position in the padded axis, its place in each part.

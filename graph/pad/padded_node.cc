@@ -41,7 +41,7 @@ Status PaddedNode::Settle(size_t i, const Axes& wanted) {
     if (behind > wanted.size()) continue;
     const Axis& other = wanted[wanted.size() - behind];
     const Extents own = axes[a].extents(), others = other.extents();
-    if (own.exact == others.exact && own.padded == others.padded) axes[a] = other;
+    if (own.exact == others.exact && own.padded == others.padded) axes[a] = other.Different();
   }
   const ValueId id = bucket_.inputs[i];
   if (LiesIn(*padder_.exact().ConstantOf(id), *padder_.bucket().ConstantOf(id), axes)) {
@@ -108,12 +108,12 @@ Axis PaddedNode::NewAxis(size_t axis, size_t output) {
 }
 
 Result<std::vector<ValueId>> PaddedNode::Emit() {
-  if (result_.valid()) return std::vector<ValueId>{result_};
   std::vector<ValueId> inputs;
   for (PaddedValue& input : inputs_) {
     if (input.is_loose && !input.lies) return Refuse("a constant depends on the sizes");
     inputs.push_back(input.value);
   }
+  if (result_.valid()) return std::vector<ValueId>{result_};
   return builder().CopyNode(padder_.bucket(), bucket_, std::move(inputs));
 }
 

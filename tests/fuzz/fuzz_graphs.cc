@@ -16,6 +16,8 @@
 #include "tests/fuzz/check_graph.h"
 #include "tests/fuzz/fuzz_options.h"
 #include "tests/fuzz/graph_generator.h"
+#include "tests/fuzz/pad/fuzz_pad.h"
+#include "tests/fuzz/reason_groups.h"
 #include "tests/fuzz/shrink_graph.h"
 
 namespace tunec::fuzz {
@@ -25,19 +27,13 @@ constexpr uint64_t kCasesPerChild = 500;
 
 struct Options : FuzzOptions {
   std::string folder = "build/fuzz";
+  bool pad = false;
 };
 
 Case MakeCase(uint64_t seed, bool code) {
   GraphGenerator generator(seed);
   const Values values = generator.values();
   return {std::move(generator).Make(), DrawPlan(seed, values, code)};
-}
-
-// One line: reasons may have several.
-std::string OneLine(std::string text) {
-  for (char& c : text)
-    if (c == '\n') c = '\x1f';
-  return text;
 }
 
 /// The check in a child of its own.
@@ -57,9 +53,6 @@ CheckResult CheckApart(const Case& failing) {
     if (c == '\x1f') c = '\n';
   return result;
 }
-
-/// Which of the stages went wrong: what a smaller case must still show.
-std::string StageOf(const std::string& reason) { return reason.substr(0, reason.find(':')); }
 
 class Fuzzer {
  public:
@@ -101,24 +94,12 @@ class Fuzzer {
     if (outcome == Outcome::kEqual) ++equal_;
     if (outcome == Outcome::kRefused) {
       ++refused_;
-      ++refusals_[Group(reason)];
+      ++refusals_[WithoutNames(reason)];
     }
     if (outcome == Outcome::kWrong) {
       ++wrong_;
       Report(options_.seed + number, WithCode(number), reason);
     }
-  }
-
-  // The refusal without names and numbers, so that equal causes are counted together.
-  static std::string Group(const std::string& reason) {
-    std::string group;
-    bool quoted = false;
-    for (const char c : reason) {
-      if (c == '\'') quoted = !quoted;
-      const bool digit = c >= '0' && c <= '9';
-      if (!quoted && !(digit && group.ends_with('#'))) group += digit ? '#' : c;
-    }
-    return group;
   }
 
   void Report(uint64_t seed, bool code, const std::string& reason) {
@@ -139,10 +120,6 @@ class Fuzzer {
     std::fflush(stdout);
   }
 
-  static std::string FirstLine(const std::string& text) {
-    return text.substr(0, text.find_first_of("\n\x1f"));
-  }
-
   Options options_;
   uint64_t code_every_ = 0;
   uint64_t equal_ = 0, refused_ = 0, wrong_ = 0, with_code_ = 0;
@@ -160,7 +137,11 @@ int main(int argc, char** argv) {
   tunec::fuzz::Options options;
   AddFuzzOptions(app, options, "graph", "20th");
   app.add_option("--out", options.folder, "folder for what fails (default build/fuzz)");
+  app.add_flag("--pad", options.pad,
+               "models at several sizes, padded to one, instead: results with garbage beyond the "
+               "exact elements against the exact model's");
   CLI11_PARSE(app, argc, argv);
   SetLimit(options);
+  if (options.pad) return tunec::fuzz::FuzzPad(options, options.folder);
   return tunec::fuzz::Fuzzer(options).Run();
 }

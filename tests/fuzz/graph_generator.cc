@@ -29,14 +29,7 @@ bool BroadcastsTo(const Ints& from, const Ints& to) {
 
 }  // namespace
 
-GraphGenerator::GraphGenerator(uint64_t seed) : random_(Random::Mix(seed)), builder_("random") {
-  constexpr DataType kOthers[] = {DataType::kF64, DataType::kF16, DataType::kBF16, DataType::kI8,
-                                  DataType::kI16, DataType::kI32, DataType::kI64,  DataType::kU8,
-                                  DataType::kU16, DataType::kU32, DataType::kU64,  DataType::kBool,
-                                  DataType::kF64, DataType::kF16, DataType::kBF16, DataType::kI64};
-  if (Chance(40)) main_type_ = kOthers[Below(std::size(kOthers))];
-  if (Chance(15)) special_values_ = Values::kSpecial;
-}
+GraphGenerator::GraphGenerator(uint64_t seed) : Draws(seed), builder_("random") {}
 
 Graph GraphGenerator::Make() && {
   const int64_t wanted = Between(3, Chance(30) ? 25 : 12);
@@ -66,17 +59,9 @@ std::vector<ValueId> GraphGenerator::ChooseOutputs() {
     if (std::ranges::find(outputs, value) != outputs.end()) continue;
     if (leaf ? Chance(1) : Chance(read ? 5 : 85)) outputs.push_back(value);
   }
-  if (outputs.empty()) outputs.push_back(known_.empty() ? Leaf(main_type_, {3}) : known_.back());
+  if (outputs.empty()) outputs.push_back(known_.empty() ? Leaf(main_type(), {3}) : known_.back());
   while (outputs.size() > 5) outputs.erase(outputs.begin() + Below(std::ssize(outputs)));
   return outputs;
-}
-
-DataType GraphGenerator::TypeIn(Domain domain) {
-  if (Chance(75) && Contains(domain, main_type_)) return main_type_;
-  while (true) {
-    const auto type = static_cast<DataType>(Below(static_cast<int>(DataType::kBool) + 1));
-    if (Contains(domain, type)) return type;
-  }
 }
 
 Ints GraphGenerator::Shape(int64_t least_rank, int64_t most_rank) {
@@ -143,8 +128,8 @@ ValueId GraphGenerator::Partner(DataType type, const Ints& shape) {
 ValueId GraphGenerator::Leaf(DataType type, Ints shape) {
   const std::string name = "x" + std::to_string(leaves_++);
   if (Chance(45)) {
-    known_.push_back(builder_.AddConstant(
-        name, RandomElements(type, std::move(shape), special_values_, random_)));
+    known_.push_back(
+        builder_.AddConstant(name, RandomElements(type, std::move(shape), values(), random())));
     return known_.back();
   }
   const auto input = builder_.AddInput(name, {type, std::vector<Dim>(shape.begin(), shape.end())});
@@ -166,7 +151,7 @@ ValueId GraphGenerator::Scalar(DataType type, double value) {
 
 ValueId GraphGenerator::Parameter(DataType type, Ints shape) {
   if (Chance(20)) return OfType(type, shape);
-  return Constant(RandomElements(type, std::move(shape), Values::kOrdinary, random_));
+  return Constant(RandomElements(type, std::move(shape), Values::kOrdinary, random()));
 }
 
 ValueId GraphGenerator::Positive(DataType type, Ints shape) {

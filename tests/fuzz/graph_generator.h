@@ -11,33 +11,21 @@
 
 #include "graph/graph.h"
 #include "graph/ops/op_table.h"
-#include "support/random.h"
-#include "tests/fuzz/random_values.h"
+#include "tests/fuzz/draws.h"
 
 namespace tunec::fuzz {
 
-using Ints = std::vector<int64_t>;
 /// Empty: what was drawn does not fit.
 using Made = std::optional<ValueId>;
 
-class GraphGenerator {
+class GraphGenerator : public Draws {
  public:
   explicit GraphGenerator(uint64_t seed);
 
   /// 3 to 25 nodes beside the leaves.
   Graph Make() &&;
-  Values values() const { return special_values_; }
 
   // What recipes draw with.
-  int64_t Below(int64_t bound) { return static_cast<int64_t>(random_.Below(bound)); }
-  int64_t Between(int64_t low, int64_t high) { return low + Below(high - low + 1); }
-  bool Chance(int percent) { return Below(100) < percent; }
-  template <class T>
-  T OneOf(std::initializer_list<T> choices) {
-    return choices.begin()[Below(static_cast<int64_t>(choices.size()))];
-  }
-  Random& random() { return random_; }
-  DataType TypeIn(Domain domain);
   Ints Shape(int64_t least_rank, int64_t most_rank);
 
   /// A value that the graph has, or a new leaf, of a type in the domain.
@@ -66,11 +54,8 @@ class GraphGenerator {
   std::vector<ValueId> ChooseOutputs();
   ValueId Recent();
 
-  Random random_;
   GraphBuilder builder_;
   std::vector<ValueId> known_;
-  DataType main_type_ = DataType::kF32;
-  Values special_values_ = Values::kOrdinary;
   int nodes_ = 0;
   int leaves_ = 0;
 };

@@ -8,31 +8,6 @@ namespace {
 
 constexpr int64_t kMostMultiplyAdds = 40000;
 
-// The windows of conv, conv_transpose and pooling.
-struct DrawnWindow {
-  Ints kernel;
-  Attributes attributes;
-};
-
-DrawnWindow Window(GraphGenerator& g, const Ints& input, bool transposed) {
-  DrawnWindow window;
-  const size_t axes = input.size() - 2;
-  Ints strides, pads(2 * axes), dilations, extra;
-  for (size_t a = 0; a < axes; ++a) {
-    const int64_t size = input[a + 2];
-    window.kernel.push_back(g.Between(1, std::max<int64_t>(1, std::min<int64_t>(size, 3))));
-    dilations.push_back(g.Chance(80) ? 1 : 2);
-    strides.push_back(g.Chance(70) ? 1 : g.Between(1, 3));
-    extra.push_back(strides[a] > 1 && g.Chance(30) ? 1 : 0);
-    const int64_t most = std::min<int64_t>(window.kernel[a] - 1, 2);
-    if (g.Chance(50)) pads[a] = g.Between(0, most);
-    if (g.Chance(50)) pads[a + axes] = g.Between(0, most);
-  }
-  window.attributes = {{"strides", strides}, {"pads", pads}, {"dilations", dilations}};
-  if (transposed) window.attributes["output_padding"] = extra;
-  return window;
-}
-
 int64_t DivisorOf(GraphGenerator& g, int64_t number) {
   const int64_t divisor = g.Between(1, std::max<int64_t>(number, 1));
   return number % divisor == 0 ? divisor : 1;
@@ -66,7 +41,7 @@ Made DrawConv(GraphGenerator& g, Op op) {
   const DataType type = g.TypeOf(x);
   const Ints shape = g.ShapeOf(x);
   const bool transposed = op == Op::kConvTranspose;
-  DrawnWindow window = Window(g, shape, transposed);
+  DrawnWindow window = DrawWindow(g, shape, transposed);
   const int64_t channels = shape[1];
   const int64_t group = g.Chance(60) ? 1 : DivisorOf(g, channels);
   const int64_t per_group = g.OneOf<int64_t>({1, 2, 3, 4, 5, 8});
@@ -123,7 +98,7 @@ Made DrawAttention(GraphGenerator& g, Op op) {
 
 Made DrawPool(GraphGenerator& g, Op op) {
   const ValueId x = g.Operand(SpecOf(op).domain, 3, 5);
-  DrawnWindow window = Window(g, g.ShapeOf(x), false);
+  DrawnWindow window = DrawWindow(g, g.ShapeOf(x), false);
   window.attributes["kernel"] = window.kernel;
   if (op == Op::kAveragePool) window.attributes["count_include_pad"] = g.Below(2);
   return g.Try(op, {x}, std::move(window.attributes));

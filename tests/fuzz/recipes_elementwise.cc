@@ -3,41 +3,6 @@
 namespace tunec::fuzz {
 namespace {
 
-Attributes UnaryAttributes(GraphGenerator& g, Op op) {
-  Attributes attributes;
-  if (g.Chance(40) && op != Op::kCast) return attributes;  // the defaults
-  switch (op) {
-    case Op::kIsInf:
-      attributes["detect_negative"] = g.Below(2);
-      attributes["detect_positive"] = g.Below(2);
-      break;
-    case Op::kGelu:
-      attributes["approximate"] = std::string("tanh");
-      break;
-    case Op::kElu:
-    case Op::kSelu:
-    case Op::kCelu:
-    case Op::kLeakyRelu:
-    case Op::kThresholdedRelu:
-      attributes["alpha"] = g.OneOf({0.5, 0.25, 1.0, 1.5, 0.1});
-      break;
-    case Op::kHardSigmoid:
-      attributes["alpha"] = g.OneOf({0.5, 0.25, 1.0});
-      attributes["beta"] = g.OneOf({0.5, 0.0, 0.25});
-      break;
-    case Op::kClip:
-      attributes["min"] = static_cast<double>(g.Between(-3, 1));
-      if (g.Chance(70)) attributes["max"] = static_cast<double>(g.Between(1, 6));
-      break;
-    case Op::kCast:
-      attributes["to"] = std::string(Name(g.TypeIn(g.Chance(50) ? Domain::kFloat : Domain::kAny)));
-      break;
-    default:
-      break;
-  }
-  return attributes;
-}
-
 bool NeedsNonzeroDivisor(Op op, DataType type) {
   return (op == Op::kDiv || op == Op::kMod) && !IsFloat(type);
 }

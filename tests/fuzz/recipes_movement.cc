@@ -1,18 +1,10 @@
 // Operators whose results are elements of their operands, moved.
 #include <algorithm>
-#include <numeric>
 
 #include "tests/fuzz/graph_generator.h"
 
 namespace tunec::fuzz {
 namespace {
-
-Ints AnyPermutation(GraphGenerator& g, size_t rank) {
-  Ints perm(rank);
-  std::iota(perm.begin(), perm.end(), 0);
-  for (size_t i = rank; i > 1; --i) std::swap(perm[i - 1], perm[g.Below(static_cast<int64_t>(i))]);
-  return perm;
-}
 
 // Moves factors between the sizes of neighbours, joins and splits.
 Ints Reshaped(GraphGenerator& g, Ints shape) {
@@ -151,22 +143,15 @@ Made DrawGather(GraphGenerator& g, Op op) {
 Made DrawResize(GraphGenerator& g, Op op) {
   const ValueId x = g.Operand(g.Chance(90) ? Domain::kFloat : Domain::kNumber, 1, 5);
   const Ints from = g.ShapeOf(x);
-  const char* mode = g.OneOf({"nearest", "nearest", "linear", "cubic"});
   Ints shape;
   for (size_t a = 0; a < from.size(); ++a) {
     // Images are resized over their last axes.
     const bool fixed = from[a] == 0 || (from.size() > 2 && a < 2 && g.Chance(90));
     shape.push_back(fixed || g.Chance(40) ? from[a] : g.Between(1, 2 * from[a]));
   }
-  return g.Try(
-      op, {x},
-      {{"shape", shape},
-       {"mode", std::string(mode)},
-       {"coordinate", std::string(g.OneOf({"half_pixel", "half_pixel_symmetric",
-                                           "pytorch_half_pixel", "align_corners", "asymmetric"}))},
-       {"nearest_mode",
-        std::string(g.OneOf({"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}))},
-       {"exclude_outside", g.Below(2)}});
+  Attributes attributes = ResizeAttributes(g);
+  attributes["shape"] = shape;
+  return g.Try(op, {x}, std::move(attributes));
 }
 
 Made DrawRange(GraphGenerator& g, Op op) {

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Serves requests of any batch and length to a bert_base: tunec, Inductor, ONNX Runtime and eager torch.
+
+    bert_requests.py [--requests N] [--seed S] [--backends tunec,inductor,onnxruntime,eager] [--exact N]
+                     [--layers N] [--trials N] [--threads N] [--json FILE]
+
+A request is a batch of 1 to 8 sequences of 16 to 512 tokens with a mask of those that count. All backends see the
+same ones in the same order, each in a process of its own: once as they come, with what has to be compiled then, and
+once again. `--exact N`: for N of the sizes, how much longer tunec's dynamic model takes than one that was compiled
+for just these sizes, in turns. ONNX Runtime's model is exported before the clock runs.
+"""
+import argparse
+import json
+import os
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+MOST_BATCH, LEAST_LENGTH, MOST_LENGTH = 8, 16, 512
+STALL = 0.1  # seconds more than the same request later
+
+
+def draw_requests(count, seed):
+    """(batch, length) of each."""
+    stream = random.Random(seed)
+    return [(stream.randint(1, MOST_BATCH), stream.randint(LEAST_LENGTH, MOST_LENGTH)) for _ in range(count)]
+
+
+def bert(layers):
+    """bert_base with random weights, and its number of tokens."""
+    import torch
+    from transformers import BertConfig, BertModel
+    torch.manual_seed(0)
+    config = BertConfig(num_hidden_layers=layers, attn_implementation="sdpa")
+    return BertModel(config, add_pooling_layer=False).eval(), config.vocab_size
+
+
+def arguments_of(number, sizes, tokens):
+    """Of the request with this number: some sequences are shorter than the batch is long."""
+    import torch
+    stream = torch.Generator().manual_seed(number)
+    batch, length = sizes
+    ids = torch.randint(0, tokens, (batch, length), generator=stream)
+    lengths = torch.randint((length + 1) // 2, length + 1, (batch, 1), generator=stream)
+    lengths[0] = length
+    mask = (torch.arange(length)[None, :] < lengths).long()
+    return {"input_ids": ids, "attention_mask": mask}
+
+
+def export_onnx(model, tokens, path):
+    """With a dynamic batch and length."""
+    import torch
+    example = arguments_of(0, (2, 32), tokens)
+    axes = {0: torch.export.Dim("batch", min=1, max=MOST_BATCH),
+            1: torch.export.Dim("length", min=2, max=MOST_LENGTH)}
+    torch.onnx.export(model, (), str(path), kwargs=example, dynamo=True,
+                      dynamic_shapes={name: axes for name in example})
+
+
+def onnxruntime_call(model, tokens, threads):
+    import numpy
+    import onnxruntime
+    import torch
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "bert.onnx"
+        export_onnx(model, tokens, path)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    names = [port.name for port in session.get_inputs()]
+
+    def call(**arguments):
+        fed = {name: numpy.ascontiguousarray(arguments[name].numpy()) for name in names}
+        return torch.from_numpy(session.run(None, fed)[0])
+    return call
+
+
+class Compiles:
+    """Counts the executables that tunec makes."""
+
+    def __init__(self):
+        import tunec.torch.sized as sized
+        self.count = 0
+        compile_model = sized.compile_model
+
+        def counted(*arguments, **options):
+            self.count += 1
+            return compile_model(*arguments, **options)
+        sized.compile_model = counted
+
+
+def call_of(backend, model, tokens, options):
+    """A function of the arguments that returns the last hidden states, and what counts executables."""
+    import torch
+    if backend == "onnxruntime":
+        return onnxruntime_call(model, tokens, options.threads), None
+    if backend == "eager":
+        return lambda **arguments: model(**arguments).last_hidden_state, None
+    own = {"trials": options.trials} if backend == "tunec" and options.trials else None
+    compiles = Compiles() if backend == "tunec" else None
+    compiled = torch.compile(model, backend=backend, dynamic=True, options=own)
+    return lambda **arguments: compiled(**arguments).last_hidden_state, compiles
+
+
+def timed(call, arguments):
+    started = time.perf_counter()
+    result = call(**arguments)
+    return time.perf_counter() - started, result
+
+
+def error_of(found, wanted):
+    return ((found.double() - wanted.double()).abs().max() / wanted.double().abs().max()).item()
+
+
+def percentile(values, share):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def serve(backend, options):
+    """Both passes of one backend; what a process does."""
+    import torch
+    from torch._dynamo.utils import counters
+    torch.set_num_threads(options.threads)
+    model, tokens = bert(options.layers)
+    requests = draw_requests(options.requests, options.seed)
+    with torch.no_grad():
+        call, compiles = call_of(backend, model, tokens, options)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        first, again, errors = [], [], []
+        for number, sizes in enumerate(requests):
+            first.append(timed(call, arguments_of(number, sizes, tokens))[0])
+        for number, sizes in enumerate(requests):
+            arguments = arguments_of(number, sizes, tokens)
+            seconds, found = timed(call, arguments)
+            again.append(seconds)
+            if number % 10 == 0:
+                errors.append(error_of(found, model(**arguments).last_hidden_state))
+    stalls = [one - other for one, other in zip(first, again, strict=True) if one - other > STALL]
+    return {"backend": backend, "total": sum(first), "again": sum(again), "p50": statistics.median(again),
+            "p99": percentile(again, 0.99), "first_p99": percentile(first, 0.99), "stalls": len(stalls),
+            "stalled": sum(stalls), "worst": max(stalls, default=0.0), "error": max(errors),
+            "rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "rss_before": before / 1024,
+            "executables": compiles.count if compiles else None,
+            "dynamo": counters["stats"].get("unique_graphs", 0), "seconds": again}
+
+
+def best_of_turns(calls, arguments, rounds=5):
+    """Seconds of each: the medians of rounds, in turns."""
+    times = [[] for _ in calls]
+    for _ in range(rounds):
+        for own, call in zip(times, calls, strict=True):
+            own.append(min(timed(call, arguments)[0] for _ in range(3)))
+    return [statistics.median(own) for own in times]
+
+
+def compare_exact(options):
+    """tunec's dynamic model beside one of just these sizes."""
+    import torch
+    import tunec
+    torch.set_num_threads(options.threads)
+    model, tokens = bert(options.layers)
+    requests = draw_requests(options.requests, options.seed)
+    step = max(len(requests) // options.exact, 1)
+    rows = []
+    with torch.no_grad():
+        dynamic, _ = call_of("tunec", model, tokens, options)
+        for number, sizes in enumerate(requests):
+            dynamic(**arguments_of(number, sizes, tokens))  # executables as they are after all of them
+        own = {"trials": options.trials} if options.trials else {}
+        for number in range(0, step * options.exact, step):
+            arguments = arguments_of(number, requests[number], tokens)
+            exact = tunec.compile(model, tuple(arguments.values()), threads=options.threads, **own)
+            times = best_of_turns([dynamic, lambda **given: exact(*given.values())], arguments)
+            rows.append({"sizes": requests[number], "dynamic": times[0], "exact": times[1]})
+    return {"backend": "exact", "rows": rows}
+
+
+def run_process(backend, options):
+    command = [sys.executable, "-B", __file__, "--one", backend] + [
+        text for name in ("requests", "seed", "exact", "layers", "trials", "threads")
+        for text in (f"--{name}", str(getattr(options, name)))]
+    with tempfile.TemporaryDirectory() as caches:
+        environment = dict(os.environ, XDG_CACHE_HOME=f"{caches}/cache", TORCHINDUCTOR_CACHE_DIR=f"{caches}/inductor",
+                           OMP_NUM_THREADS=str(options.threads))
+        ran = subprocess.run(command, env=environment, capture_output=True, text=True)
+    for line in ran.stdout.splitlines():
+        if line.startswith("{"):
+            return json.loads(line)
+    return {"backend": backend, "failed": f"exit code {ran.returncode}: {ran.stderr[-600:]}"}
+
+
+def show(result):
+    if "failed" in result:
+        return f"{result['backend']:12} {result['failed']}"
+    if result["backend"] == "exact":
+        ratios = [row["dynamic"] / row["exact"] for row in result["rows"]]
+        lines = [f"{row['sizes'][0]} x {row['sizes'][1]:3}: {row['dynamic'] * 1e3:8.2f} ms, exact "
+                 f"{row['exact'] * 1e3:8.2f} ms, ratio {row['dynamic'] / row['exact']:.3f}" for row in result["rows"]]
+        return "\n".join(lines + [f"ratio: median {statistics.median(ratios):.3f}, worst {max(ratios):.3f}"])
+    counted = f", {result['executables']} executables" if result["executables"] is not None else ""
+    return (f"{result['backend']:12} total {result['total']:7.1f} s, again {result['again']:7.1f} s; p50 "
+            f"{result['p50'] * 1e3:7.1f} ms, p99 {result['p99'] * 1e3:7.1f} (at first "
+            f"{result['first_p99'] * 1e3:8.1f}); {result['stalls']} stalls of {result['stalled']:.1f} s, worst "
+            f"{result['worst']:.1f}; peak {result['rss']:.0f} MB ({result['rss_before']:.0f} before); error {result['error']:.1e}; "
+            f"{result['dynamo']} Dynamo graphs{counted}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--requests", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--backends", default="tunec,inductor,onnxruntime,eager")
+    parser.add_argument("--exact", type=int, default=0)
+    parser.add_argument("--layers", type=int, default=12)
+    parser.add_argument("--trials", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--json")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(compare_exact(options) if options.one == "exact" else serve(options.one, options)))
+        return
+    results = []
+    for backend in options.backends.split(",") + (["exact"] if options.exact else []):
+        results.append(run_process(backend, options))
+        print(show(results[-1]), flush=True)
+    if options.json:
+        Path(options.json).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+// A graph with less in it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace tunec::fuzz {
+
+/// How one node is left out.
+enum class Cut : uint8_t { kOperand, kInput, kConstant };
+
+/// The nodes and inputs that the outputs need, with one node cut out.
+class Reduction {
+ public:
+  Reduction(const Graph& graph, std::vector<ValueId> outputs)
+      : graph_(graph), outputs_(std::move(outputs)) {}
+
+  void CutOut(NodeId node, Cut cut, size_t operand);
+  /// Empty where the types do not fit.
+  std::optional<Graph> Build() const;
+
+ private:
+  std::vector<bool> Needed() const;
+  bool Copy(GraphBuilder& builder, const Node& node, std::vector<ValueId>& made) const;
+  std::optional<ValueId> Replacement(GraphBuilder& builder, const Node& node,
+                                     const std::vector<ValueId>& made) const;
+
+  const Graph& graph_;
+  std::vector<ValueId> outputs_;
+  NodeId node_{-1};
+  Cut cut_ = Cut::kOperand;
+  size_t operand_ = 0;
+};
+
+}  // namespace tunec::fuzz

@@ -1,0 +1,44 @@
+// One check of a padded graph: run with garbage beyond the exact elements, by the reference and
+// perhaps as machine code, it gives what the reference gives for the exact graph.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/fuzz/check_graph.h"
+#include "tests/fuzz/pad/sized_model.h"
+
+namespace tunec::fuzz {
+
+struct PadCase {
+  SizedModel model;
+  uint64_t seed = 1;  // of the inputs, and of the garbage
+  bool code = false;  // machine code too
+};
+
+/// Whether the sizes beside gave the same padded graph.
+enum class Texts : uint8_t { kEqual, kDiffer, kRefused, kNotCompared };
+
+struct PadResult {
+  CheckResult result;
+  Texts texts = Texts::kNotCompared;
+};
+
+/// What pads: PadGraph, or a faulty one that a test plants.
+using Pads = std::function<Result<PaddedGraph>(const Graph& exact, const Graph& bucket,
+                                               std::span<const OpenAxis> open)>;
+
+PadResult CheckPad(const PadCase& padded, const Pads& pads = PadGraph);
+
+/// Random inputs for the graph of one set of sizes. Those called index... lie now and then outside
+/// of what they index, those called positive... are positive.
+std::vector<Array> InputsOf(const Graph& graph, Values values, uint64_t seed);
+
+/// As one text: `# pad values=ordinary seed=1 code=0`, then the three graphs.
+std::string Print(const PadCase& padded);
+Result<PadCase> ParsePadCase(const std::string& text);
+
+}  // namespace tunec::fuzz

@@ -1,0 +1,131 @@
+#include "tests/fuzz/pad/fuzz_pad.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "tests/fuzz/pad/check_pad.h"
+#include "tests/fuzz/pad/shrink_pad.h"
+#include "tests/fuzz/pad/sized_generator.h"
+#include "tests/fuzz/reason_groups.h"
+
+namespace tunec::fuzz {
+namespace {
+
+constexpr uint64_t kPairsPerChild = 250;
+constexpr int kMostReports = 25;
+
+PadCase MakePadCase(uint64_t seed, bool code) {
+  return {.model = SizedGenerator(seed).Make(), .seed = seed, .code = code};
+}
+
+// "0 1 reason": the outcome, how the texts compare.
+std::string AnswerOf(const PadResult& checked) {
+  return fmt::format("{} {} {}", static_cast<int>(checked.result.outcome),
+                     static_cast<int>(checked.texts), OneLine(checked.result.reason));
+}
+
+PadResult ParseAnswer(const std::string& answer) {
+  if (answer == kCrashed) return {{Outcome::kWrong, answer}};
+  return {{static_cast<Outcome>(answer[0] - '0'), answer.substr(4)},
+          static_cast<Texts>(answer[2] - '0')};
+}
+
+PadResult CheckApart(const PadCase& failing) {
+  std::string answer(kCrashed);
+  const bool ended = InChild(
+      [&](FILE* out) {
+        alarm(kSecondsPerCase);
+        fmt::print(out, "{}\n", AnswerOf(CheckPad(failing)));
+      },
+      [&](const std::string& line) { answer = line; });
+  return ParseAnswer(ended ? answer : std::string(kCrashed));
+}
+
+class PadFuzzer {
+ public:
+  PadFuzzer(const FuzzOptions& options, std::string folder)
+      : options_(options), folder_(std::move(folder)) {
+    if (options_.cases == 0) return;
+    const uint64_t code = options_.code.value_or(options_.cases / 40);
+    code_every_ = code == 0 ? 0 : std::max<uint64_t>(options_.cases / code, 1);
+  }
+
+  int Run() {
+    const uint64_t count = RunBatches(
+        options_.InBatchesOf(kPairsPerChild),
+        [this](uint64_t n) { return AnswerOf(CheckPad(MakePadCase(options_.seed + n, Code(n)))); },
+        [this](uint64_t n, const std::string& answer) { Record(n, ParseAnswer(answer)); });
+    PrintRefusals();
+    fmt::print("at other sizes: {} the same text, {} another, {} refused\n",
+               texts_[static_cast<size_t>(Texts::kEqual)],
+               texts_[static_cast<size_t>(Texts::kDiffer)],
+               texts_[static_cast<size_t>(Texts::kRefused)]);
+    fmt::print("{} pairs from seed {}, {} through machine code\n", count, options_.seed,
+               with_code_);
+    fmt::print("{} equal\n{} refused\n{} wrong\n", outcomes_[0], outcomes_[1], outcomes_[2]);
+    return outcomes_[2] == 0 ? 0 : 1;
+  }
+
+ private:
+  bool Code(uint64_t number) const { return code_every_ > 0 && number % code_every_ == 0; }
+
+  void Record(uint64_t number, const PadResult& checked) {
+    with_code_ += Code(number) ? 1 : 0;
+    outcomes_[static_cast<size_t>(checked.result.outcome)] += 1;
+    texts_[static_cast<size_t>(checked.texts)] += 1;
+    const std::string& reason = checked.result.reason;
+    if (checked.result.outcome == Outcome::kRefused) ++refusals_[WithoutNames(reason)];
+    if (checked.result.outcome == Outcome::kWrong)
+      Report(options_.seed + number, Code(number), reason);
+  }
+
+  // The most frequent ones first.
+  void PrintRefusals() const {
+    std::vector<std::pair<int, std::string>> sorted;
+    for (const auto& [reason, times] : refusals_) sorted.emplace_back(times, reason);
+    std::ranges::sort(sorted, std::greater<>());
+    for (const auto& [times, reason] : sorted) fmt::print("refused {:6}: {}\n", times, reason);
+  }
+
+  void Report(uint64_t seed, bool code, const std::string& reason) {
+    fmt::print("wrong: seed {}{}: {}\n", seed, code ? " with --code 1" : "", FirstLine(reason));
+    std::fflush(stdout);
+    if (++reported_ > kMostReports) return;
+    const std::string stage = StageOf(reason);
+    const PadCase small = ShrinkPad(MakePadCase(seed, code), [&](const PadCase& candidate) {
+      const PadResult result = CheckApart(candidate);
+      return result.result.outcome == Outcome::kWrong && StageOf(result.result.reason) == stage;
+    });
+    const std::string text = Print(small);
+    std::filesystem::create_directories(folder_);
+    const std::string file = fmt::format("{}/pad_{}.graphs", folder_, seed);
+    std::ofstream(file) << text;
+    fmt::print("{}{}\nwritten to {}\n", text, FirstLine(CheckApart(small).result.reason), file);
+    std::fflush(stdout);
+  }
+
+  FuzzOptions options_;
+  std::string folder_;
+  uint64_t code_every_ = 0, with_code_ = 0;
+  std::array<uint64_t, 3> outcomes_{};
+  std::array<uint64_t, 4> texts_{};
+  int reported_ = 0;
+  std::map<std::string, int> refusals_;
+};
+
+}  // namespace
+
+int FuzzPad(const FuzzOptions& options, const std::string& folder) {
+  return PadFuzzer(options, folder).Run();
+}
+
+}  // namespace tunec::fuzz

@@ -1,0 +1,121 @@
+// Matrix products, attention, convolutions, pooling.
+#include <algorithm>
+
+#include "tests/fuzz/pad/sized_generator.h"
+
+namespace tunec::fuzz {
+namespace {
+
+constexpr int64_t kMostMultiplyAdds = 60000;
+
+int64_t BucketElements(const SizedShape& shape) { return ElementCount(ShapeAt(shape, kBucket)); }
+
+Drawn Matmul(SizedGenerator& g) {
+  const ValueId a = g.Operand(Domain::kNumber, 1);
+  const SizedShape shape = g.ShapeOf(a);
+  const bool transpose_a = shape.size() > 1 && g.Chance(20);
+  const bool transpose_b = g.Chance(30);
+  const Sizes depth = transpose_a ? shape[shape.size() - 2] : shape.back();
+  const Sizes columns = g.Axis();
+  SizedShape other = transpose_b ? SizedShape{columns, depth} : SizedShape{depth, columns};
+  if (g.Chance(10) && !transpose_b) other = {depth};
+  if (shape.size() > 2 && other.size() == 2 && g.Chance(60)) {
+    SizedShape batch(shape.begin() + g.Between(0, std::ssize(shape) - 2), shape.end() - 2);
+    for (Sizes& sizes : batch)
+      if (g.Chance(20)) sizes = Fixed(1);
+    other.insert(other.begin(), batch.begin(), batch.end());
+  }
+  if (BucketElements(shape) * columns[kBucket] > kMostMultiplyAdds) return {};
+  const ValueId b = g.Parameter(g.TypeOf(a), other);
+  return g.Try(Op::kMatmul, {a, b},
+               {{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}});
+}
+
+// Sizes of keys and queries, the mask's, and where the triangle lies: any of them open.
+Drawn Attention(SizedGenerator& g) {
+  const ValueId q = g.Operand(Domain::kFloat, 2);
+  const DataType type = g.TypeOf(q);
+  const SizedShape shape = g.ShapeOf(q);
+  const size_t rank = shape.size();
+  SizedShape keys = shape;
+  if (g.Chance(50)) keys[rank - 2] = g.Axis();
+  if (rank > 2 && g.Chance(25)) keys[rank - 3] = Fixed(1);
+  SizedShape values = keys;
+  values[rank - 1] = g.Chance(85) ? Fixed(g.Between(1, 5)) : g.Axis();
+  if (BucketElements(shape) * keys[rank - 2][kBucket] > kMostMultiplyAdds) return {};
+  std::vector<ValueId> inputs = {q, g.OfType(type, keys), g.OfType(type, values)};
+  SizedShape scores = shape;
+  scores[rank - 1] = keys[rank - 2];
+  if (g.Chance(50))
+    inputs.push_back(g.BroadcastingTo(g.Chance(50) ? DataType::kBool : type, scores));
+  Attributes attributes = {{"empty_rows", g.Chance(50) ? "nan" : "zero"}};
+  if (g.Chance(75)) attributes["scale"] = 0.25 * static_cast<double>(g.Between(1, 6));
+  if (g.Chance(15)) attributes["softcap"] = 1.5;
+  if (g.Chance(25)) attributes["hidden"] = g.OneOf({-1e9, -4.0, 2.0});
+  const bool causal = g.Chance(45);
+  const bool from_end = g.Chance(30);
+  const int64_t offset = g.Chance(60) ? 0 : g.Between(-2, 5);
+  return g.TryAt(Op::kAttention, inputs, [&](SizeSet set) {
+    Attributes own = attributes;
+    own["causal"] = int64_t{causal};
+    if (causal)
+      own["causal_offset"] = from_end ? keys[rank - 2][set] - shape[rank - 2][set] : offset;
+    return own;
+  });
+}
+
+// That fit into the smallest of the images.
+DrawnWindow WindowFor(SizedGenerator& g, const SizedShape& image, bool transposed) {
+  Ints least;
+  for (const Sizes& sizes : image) least.push_back(*std::ranges::min_element(sizes));
+  return DrawWindow(g, least, transposed);
+}
+
+Drawn Conv(SizedGenerator& g) {
+  const ValueId x = g.Operand(g.Chance(90) ? Domain::kFloat : Domain::kNumber, 3);
+  const DataType type = g.TypeOf(x);
+  const SizedShape shape = g.ShapeOf(x);
+  const bool transposed = g.Chance(30);
+  DrawnWindow window = WindowFor(g, shape, transposed);
+  const Sizes channels = shape[1];
+  const bool depthwise = IsFixed(channels) && g.Chance(30);
+  const int64_t filters = g.OneOf<int64_t>({1, 2, 3, 4});
+  Sizes outputs = depthwise ? channels : Fixed(filters);
+  if (g.Chance(4)) outputs = g.Dimension();
+  SizedShape weight = transposed ? SizedShape{channels, depthwise ? Fixed(1) : outputs}
+                                 : SizedShape{outputs, depthwise ? Fixed(1) : channels};
+  for (const int64_t size : window.kernel) weight.push_back(Fixed(size));
+  if (BucketElements(shape) * BucketElements(weight) > 4 * kMostMultiplyAdds) return {};
+  std::vector<ValueId> inputs = {x, g.Parameter(type, weight)};
+  if (g.Chance(50)) inputs.push_back(g.Parameter(type, {outputs}));
+  window.attributes["group"] = depthwise ? channels[kExact] : int64_t{1};
+  return g.Try(transposed ? Op::kConvTranspose : Op::kConv, inputs, window.attributes);
+}
+
+Drawn Pool(SizedGenerator& g) {
+  const Op op = g.OneOf({Op::kMaxPool, Op::kAveragePool});
+  const ValueId x = g.Operand(op == Op::kMaxPool ? Domain::kNumber : Domain::kFloat, 3);
+  DrawnWindow window = WindowFor(g, g.ShapeOf(x), false);
+  window.attributes["kernel"] = window.kernel;
+  if (op == Op::kAveragePool) window.attributes["count_include_pad"] = g.Below(2);
+  return g.Try(op, {x}, window.attributes);
+}
+
+// A window over the whole of its axes, as a global pool is written by some.
+Drawn GlobalPool(SizedGenerator& g) {
+  const ValueId x = g.Operand(Domain::kFloat, 3);
+  const SizedShape shape = g.ShapeOf(x);
+  return g.TryAt(g.OneOf({Op::kMaxPool, Op::kAveragePool}), {x}, [&](SizeSet set) {
+    const Ints sizes = ShapeAt(shape, set);
+    return Attributes{{"kernel", Ints(sizes.begin() + 2, sizes.end())}};
+  });
+}
+
+constexpr SizedRecipe kContractions[] = {
+    {Matmul, 7}, {Attention, 7}, {Conv, 5}, {Pool, 3}, {GlobalPool, 1}};
+
+}  // namespace
+
+std::span<const SizedRecipe> SizedContractions() { return kContractions; }
+
+}  // namespace tunec::fuzz

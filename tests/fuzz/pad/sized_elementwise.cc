@@ -1,0 +1,76 @@
+// Operators that give a result for each place.
+#include <algorithm>
+
+#include "tests/fuzz/graph_generator.h"
+#include "tests/fuzz/pad/sized_generator.h"
+
+namespace tunec::fuzz {
+namespace {
+
+// The operators that another generator draws so.
+std::vector<Op> OpsDrawnBy(Made (*draw)(GraphGenerator&, Op)) {
+  std::vector<Op> ops;
+  for (const Recipe& recipe : Recipes())
+    if (recipe.draw == draw) ops.push_back(recipe.op);
+  return ops;
+}
+
+Op OneOfOps(SizedGenerator& g, const std::vector<Op>& ops) { return ops[g.Below(std::ssize(ops))]; }
+
+Drawn Unary(SizedGenerator& g) {
+  static const std::vector<Op> kOps = OpsDrawnBy(DrawUnary);
+  const Op op = g.Chance(15) ? Op::kCast : OneOfOps(g, kOps);
+  return g.Try(op, {g.Operand(SpecOf(op).domain)}, UnaryAttributes(g, op));
+}
+
+// Dividing integers by zero is an error. What is beyond the exact divisors may be zero.
+ValueId Divisor(SizedGenerator& g, DataType type, const SizedShape& shape) {
+  if (g.Chance(30)) return g.Scalar(type, 3);
+  SizedShape own(shape.begin() + g.Below(std::ssize(shape) + 1), shape.end());
+  return g.Input(type, own, "positive");
+}
+
+Drawn Binary(SizedGenerator& g) {
+  static const std::vector<Op> kOps = OpsDrawnBy(DrawBinary);
+  const Op op = OneOfOps(g, kOps);
+  const ValueId x = g.Operand(SpecOf(op).domain);
+  const DataType type = g.TypeOf(x);
+  Attributes attributes;
+  if (op == Op::kMod) attributes["fmod"] = g.Below(2);
+  if ((op == Op::kDiv || op == Op::kMod) && !IsFloat(type))
+    return g.Try(op, {x, Divisor(g, type, g.ShapeOf(x))}, attributes);
+  const ValueId y =
+      op == Op::kPrelu ? g.BroadcastingTo(type, g.ShapeOf(x)) : g.Partner(type, g.ShapeOf(x));
+  const bool swapped = op != Op::kPrelu && g.Chance(50);
+  return swapped ? g.Try(op, {y, x}, attributes) : g.Try(op, {x, y}, attributes);
+}
+
+Drawn Where(SizedGenerator& g) {
+  const ValueId yes = g.Operand(Domain::kAny);
+  const ValueId no = g.Partner(g.TypeOf(yes), g.ShapeOf(yes));
+  const ValueId condition = g.Partner(DataType::kBool, g.ShapeOf(yes));
+  return g.Chance(50) ? g.Try(Op::kWhere, {condition, yes, no})
+                      : g.Try(Op::kWhere, {condition, no, yes});
+}
+
+// An operand and a number that depends on a size: the size, its inverse, the last index.
+Drawn WithSize(SizedGenerator& g) {
+  const ValueId x = g.Operand(Domain::kNumber);
+  const Sizes sizes = g.Dimension();
+  const int64_t kind = g.Below(4);
+  std::array<double, kSizeSets.size()> numbers{};
+  for (const SizeSet set : kSizeSets) {
+    const auto size = static_cast<double>(sizes[set]);
+    numbers[set] = kind == 0 ? size - 1 : kind == 1 && size > 0 ? 1 / size : size;
+  }
+  const ValueId number = g.SizedScalar(g.TypeOf(x), numbers);
+  return g.Try(g.OneOf({Op::kMul, Op::kAdd, Op::kSub, Op::kLt, Op::kMin}), {x, number});
+}
+
+constexpr SizedRecipe kElementwise[] = {{Unary, 6}, {Binary, 8}, {Where, 3}, {WithSize, 2}};
+
+}  // namespace
+
+std::span<const SizedRecipe> SizedElementwise() { return kElementwise; }
+
+}  // namespace tunec::fuzz

@@ -1,0 +1,94 @@
+// Random models at several sets of sizes. One seed draws one to three dimensions, and one model
+// over them: what is drawn is added to the graphs of all sizes, with attributes and constants made
+// for each one's shapes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tests/fuzz/draws.h"
+#include "tests/fuzz/pad/sized_model.h"
+
+namespace tunec::fuzz {
+
+/// Empty: what was drawn does not fit.
+using Drawn = std::optional<ValueId>;
+using AttributesAt = std::function<Attributes(SizeSet)>;
+/// An element of a constant, by its place.
+using ElementAt = std::function<double(const Ints& place, SizeSet)>;
+
+class SizedGenerator : public Draws {
+ public:
+  explicit SizedGenerator(uint64_t seed);
+
+  /// 1 to 14 nodes beside the leaves.
+  SizedModel Make() &&;
+
+  /// A named dimension, or a small size that is the same everywhere.
+  Sizes Axis();
+  Sizes Dimension() { return dimensions_[Below(std::ssize(dimensions_))]; }
+  SizedShape Shape(int64_t least_rank, int64_t most_rank);
+
+  /// A value that the model has, or a new leaf, of a type in the domain.
+  ValueId Operand(Domain domain, int64_t least_rank = 0, int64_t most_rank = 4);
+  /// Of exactly this type, broadcasting with `shape` both ways.
+  ValueId Partner(DataType type, const SizedShape& shape);
+  /// Of exactly this type, broadcasting to `shape`.
+  ValueId BroadcastingTo(DataType type, const SizedShape& shape);
+  ValueId OfType(DataType type, const SizedShape& shape);  // a known value or a leaf
+  ValueId Leaf(DataType type, const SizedShape& shape);    // a new input or constant
+  /// Its open axes are named dimensions, or products of them that a reshape joins. `prefix`: what
+  /// InputsOf knows it by.
+  ValueId Input(DataType type, const SizedShape& shape, const char* prefix = "x");
+  ValueId Constant(DataType type, const SizedShape& shape, const ElementAt& element);
+  /// The same elements at the same places, whatever the sizes.
+  ValueId Table(DataType type, const SizedShape& shape, Values values = Values::kOrdinary);
+  ValueId Scalar(DataType type, double value) { return SizedScalar(type, {value, value, value}); }
+  /// A number that depends on the sizes.
+  ValueId SizedScalar(DataType type, const std::array<double, kSizeSets.size()>& values);
+  ValueId Parameter(DataType type, const SizedShape& shape);  // mostly a constant
+
+  DataType TypeOf(ValueId value) const { return builder_.TypeOf(value); }
+  SizedShape ShapeOf(ValueId value) const { return builder_.ShapeOf(value); }
+  int64_t RankOf(ValueId value) const { return std::ssize(builder_.ShapeOf(value)); }
+  int64_t AnyAxis(ValueId value) { return Below(RankOf(value)); }
+
+  /// Adds the node when inference accepts it everywhere and the results are small.
+  Drawn Try(Op op, const std::vector<ValueId>& inputs, const Attributes& attributes = {});
+  Drawn TryAt(Op op, const std::vector<ValueId>& inputs, const AttributesAt& attributes);
+  Drawn Reshape(ValueId value, const SizedShape& shape);
+
+ private:
+  void Step();
+  void DrawDimensions();
+  void ChooseOutputs();
+  ValueId Recent();
+  bool IsDimension(const Sizes& sizes) const;
+  std::optional<SizedShape> Factors(const Sizes& sizes);
+  std::string LeafName(const char* prefix);
+
+  SizedBuilder builder_;
+  std::vector<Sizes> dimensions_;
+  std::vector<ValueId> known_;
+  int nodes_ = 0;
+  int leaves_ = 0;
+};
+
+/// How something is drawn, and how often beside the others.
+struct SizedRecipe {
+  Drawn (*draw)(SizedGenerator&) = nullptr;
+  int weight = 1;
+};
+
+// By family (sized_*.cc).
+std::span<const SizedRecipe> SizedElementwise();
+std::span<const SizedRecipe> SizedReductions();
+std::span<const SizedRecipe> SizedContractions();
+std::span<const SizedRecipe> SizedMovements();
+/// Several nodes, as models have them.
+std::span<const SizedRecipe> SizedPhrases();
+
+}  // namespace tunec::fuzz

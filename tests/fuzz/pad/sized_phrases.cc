@@ -1,0 +1,284 @@
+// Fragments as models have them, of batches and sequences of any length.
+#include <algorithm>
+
+#include "tests/fuzz/pad/sized_generator.h"
+
+namespace tunec::fuzz {
+namespace {
+
+Attributes Axes(int64_t axis) { return {{"axes", Ints{axis}}, {"keepdims", int64_t{1}}}; }
+
+Sizes Times(const Sizes& sizes, int64_t factor) {
+  Sizes product = sizes;
+  for (int64_t& size : product) size *= factor;
+  return product;
+}
+
+// A hidden state of a batch of sequences.
+struct States {
+  ValueId value;
+  DataType type = DataType::kF32;
+  Sizes batch{}, length{};
+  int64_t width = 1;
+  SizedShape shape() const { return {batch, length, Fixed(width)}; }
+};
+
+States DrawStates(SizedGenerator& g, int64_t width) {
+  States states{.value = {}, .type = g.TypeIn(Domain::kFloat), .width = width};
+  states.batch = g.Axis();
+  states.length = g.Dimension();
+  states.value = g.OfType(states.type, states.shape());
+  return states;
+}
+
+Drawn MeanBySum(SizedGenerator& g) {
+  const ValueId x = g.Operand(Domain::kFloat, 1);
+  const int64_t axis = g.AnyAxis(x);
+  const Sizes sizes = g.ShapeOf(x)[axis];
+  const Drawn sum = g.Try(Op::kReduceSum, {x}, Axes(axis));
+  if (!sum) return {};
+  const bool inverse = g.Chance(50);
+  std::array<double, kSizeSets.size()> numbers{};
+  for (const SizeSet set : kSizeSets) {
+    const auto size = static_cast<double>(std::max<int64_t>(sizes[set], 1));
+    numbers[set] = inverse ? 1 / size : size;
+  }
+  return g.Try(inverse ? Op::kMul : Op::kDiv, {*sum, g.SizedScalar(g.TypeOf(x), numbers)});
+}
+
+Drawn LayerNormByMeans(SizedGenerator& g) {
+  const ValueId x = g.Operand(Domain::kFloat, 1);
+  const int64_t axis = g.AnyAxis(x);
+  const Drawn mean = g.Try(Op::kReduceMean, {x}, Axes(axis));
+  const Drawn centred = mean ? g.Try(Op::kSub, {x, *mean}) : Drawn();
+  const Drawn square = centred ? g.Try(Op::kMul, {*centred, *centred}) : Drawn();
+  const Drawn variance = square ? g.Try(Op::kReduceMean, {*square}, Axes(axis)) : Drawn();
+  const Drawn shifted =
+      variance ? g.Try(Op::kAdd, {*variance, g.Scalar(g.TypeOf(x), 0.25)}) : Drawn();
+  const Drawn deviation = shifted ? g.Try(Op::kSqrt, {*shifted}) : Drawn();
+  return deviation ? g.Try(Op::kDiv, {*centred, *deviation}) : Drawn();
+}
+
+Drawn SoftmaxByExp(SizedGenerator& g) {
+  const ValueId x = g.Operand(Domain::kFloat, 1);
+  const int64_t axis = g.AnyAxis(x);
+  const Drawn most = g.Try(Op::kReduceMax, {x}, Axes(axis));
+  const Drawn shifted = most ? g.Try(Op::kSub, {x, *most}) : Drawn();
+  const Drawn e = shifted ? g.Try(Op::kExp, {*shifted}) : Drawn();
+  const Drawn sum = e ? g.Try(Op::kReduceSum, {*e}, Axes(axis)) : Drawn();
+  return sum ? g.Try(Op::kDiv, {*e, *sum}) : Drawn();
+}
+
+Drawn Linear(SizedGenerator& g) {
+  const States x = DrawStates(g, g.OneOf<int64_t>({1, 2, 3, 4}));
+  const int64_t columns = g.Between(1, 5);
+  Drawn y = x.value;
+  const bool flat = g.Chance(40);
+  Sizes rows{};
+  for (const SizeSet set : kSizeSets) rows[set] = x.batch[set] * x.length[set];
+  if (flat) y = g.Reshape(x.value, {rows, Fixed(x.width)});
+  if (y) y = g.Try(Op::kMatmul, {*y, g.Table(x.type, {Fixed(x.width), Fixed(columns)})});
+  if (y) y = g.Try(Op::kAdd, {*y, g.Table(x.type, {Fixed(columns)})});
+  if (y && flat) y = g.Reshape(*y, {x.batch, x.length, Fixed(columns)});
+  return y ? g.Try(g.OneOf({Op::kRelu, Op::kGelu, Op::kTanh}), {*y}) : Drawn();
+}
+
+// Rows of a table: of the tokens' numbers, and of their positions.
+Drawn Embedding(SizedGenerator& g) {
+  const DataType type = g.TypeIn(Domain::kFloat);
+  const Sizes batch = g.Axis(), length = g.Dimension();
+  const int64_t width = g.Between(1, 4);
+  const ValueId ids = g.Input(DataType::kI64, {batch, length}, "index");
+  Drawn tokens =
+      g.Try(Op::kGather, {g.Table(type, {Fixed(7), Fixed(width)}), ids}, {{"axis", int64_t{0}}});
+  const ValueId places = g.Table(type, {Fixed(20), Fixed(width)});
+  Drawn positions;
+  if (g.Chance(50)) {
+    positions = g.TryAt(Op::kSlice, {places}, [&](SizeSet set) {
+      return Attributes{{"starts", Ints{0, 0}}, {"ends", Ints{length[set], width}}};
+    });
+  } else {
+    const ValueId counted =
+        g.Constant(DataType::kI64, {Fixed(1), length},
+                   [](const Ints& place, SizeSet) { return static_cast<double>(place[1]); });
+    positions = g.Try(Op::kGather, {places, counted}, {{"axis", int64_t{0}}});
+  }
+  return tokens && positions ? g.Try(Op::kAdd, {*tokens, *positions}) : Drawn();
+}
+
+// 0 where a token sees another, else a number that hides it.
+ValueId Triangle(SizedGenerator& g, DataType type, const Sizes& length, const Sizes& keys) {
+  const double hidden = g.OneOf<double>({-INFINITY, -10000});
+  const bool from_end = g.Chance(30);
+  return g.Constant(type, {length, keys}, [&](const Ints& place, SizeSet set) {
+    const int64_t offset = from_end ? keys[set] - length[set] : 0;
+    return place[1] <= place[0] + offset ? 0 : hidden;
+  });
+}
+
+// The same, computed from ranges.
+Drawn ComputedTriangle(SizedGenerator& g, const Sizes& length, const Sizes& keys) {
+  const auto count = [&](const Sizes& sizes, const SizedShape& shape) -> Drawn {
+    const Drawn range = g.TryAt(Op::kRange, {}, [&](SizeSet set) {
+      return Attributes{{"start", 0.0},
+                        {"limit", static_cast<double>(sizes[set])},
+                        {"delta", 1.0},
+                        {"to", std::string("i64")}};
+    });
+    return range ? g.Reshape(*range, shape) : Drawn();
+  };
+  const Drawn rows = count(length, {length, Fixed(1)}), columns = count(keys, {Fixed(1), keys});
+  return rows && columns ? g.Try(Op::kLe, {*columns, *rows}) : Drawn();
+}
+
+Drawn Heads(SizedGenerator& g, const States& x, ValueId value, int64_t heads) {
+  const Drawn split = g.Reshape(value, {x.batch, x.length, Fixed(heads), Fixed(x.width / heads)});
+  return split ? g.Try(Op::kTranspose, {*split}, {{"perm", Ints{0, 2, 1, 3}}}) : Drawn();
+}
+
+Drawn Masked(SizedGenerator& g, const States& x, ValueId scores) {
+  if (g.Chance(40)) return g.Try(Op::kAdd, {scores, Triangle(g, x.type, x.length, x.length)});
+  if (g.Chance(40)) {
+    const Drawn seen = ComputedTriangle(g, x.length, x.length);
+    return seen ? g.Try(Op::kWhere, {*seen, scores, g.Scalar(x.type, -INFINITY)}) : Drawn();
+  }
+  const ValueId mask = g.Input(x.type, {x.batch, x.length});
+  const Drawn wide = g.Reshape(mask, {x.batch, Fixed(1), Fixed(1), x.length});
+  return wide ? g.Try(Op::kAdd, {scores, *wide}) : Drawn();
+}
+
+Drawn SelfAttention(SizedGenerator& g) {
+  const int64_t heads = g.Between(1, 2);
+  const States x = DrawStates(g, heads * g.Between(1, 3));
+  const auto head = [&]() -> Drawn {
+    const Drawn projected =
+        g.Try(Op::kMatmul, {x.value, g.Table(x.type, {Fixed(x.width), Fixed(x.width)})});
+    return projected ? Heads(g, x, *projected, heads) : Drawn();
+  };
+  const Drawn q = head(), k = head(), v = head();
+  if (!q || !k || !v) return {};
+  Drawn mixed;
+  if (g.Chance(50)) {
+    Drawn scores = g.Try(Op::kMatmul, {*q, *k}, {{"transpose_b", int64_t{1}}});
+    if (scores && g.Chance(70)) scores = Masked(g, x, *scores);
+    if (scores) scores = g.Try(Op::kSoftmax, {*scores}, {{"axis", int64_t{3}}});
+    if (scores) mixed = g.Try(Op::kMatmul, {*scores, *v});
+  } else {
+    std::vector<ValueId> inputs = {*q, *k, *v};
+    if (g.Chance(50))
+      inputs.push_back(g.Input(DataType::kBool, {x.batch, Fixed(1), Fixed(1), x.length}));
+    mixed = g.Try(Op::kAttention, inputs, {{"scale", 0.5}, {"causal", g.Below(2)}});
+  }
+  const Drawn back =
+      mixed ? g.Try(Op::kTranspose, {*mixed}, {{"perm", Ints{0, 2, 1, 3}}}) : Drawn();
+  return back ? g.Reshape(*back, x.shape()) : Drawn();
+}
+
+// The mean of the states that a mask names.
+Drawn MaskedMean(SizedGenerator& g) {
+  const States x = DrawStates(g, g.Between(1, 4));
+  const ValueId mask = g.OfType(x.type, {x.batch, x.length, Fixed(1)});
+  const Drawn kept = g.Try(Op::kMul, {x.value, mask});
+  const Drawn sum = kept ? g.Try(Op::kReduceSum, {*kept}, Axes(1)) : Drawn();
+  const Drawn count = g.Try(Op::kReduceSum, {mask}, Axes(1));
+  const Drawn some = count ? g.Try(Op::kMax, {*count, g.Scalar(x.type, 1)}) : Drawn();
+  return sum && some ? g.Try(Op::kDiv, {*sum, *some}) : Drawn();
+}
+
+// The state of the last token, or of the one whose number is greatest.
+Drawn OneToken(SizedGenerator& g) {
+  const States x = DrawStates(g, g.Between(1, 4));
+  if (g.Chance(50))
+    return g.TryAt(Op::kSlice, {x.value}, [&](SizeSet set) {
+      return Attributes{{"starts", Ints{0, x.length[set] - 1, 0}},
+                        {"ends", Ints{x.batch[set], x.length[set], x.width}}};
+    });
+  const ValueId ids = g.Input(DataType::kI64, {x.batch, x.length});
+  const Drawn last = g.Try(Op::kArgMax, {ids}, {{"axis", int64_t{1}}, {"keepdims", int64_t{1}}});
+  const Drawn column = last ? g.Reshape(*last, {x.batch, Fixed(1), Fixed(1)}) : Drawn();
+  if (!column) return {};
+  const Drawn wide = g.TryAt(Op::kExpand, {*column}, [&](SizeSet set) {
+    return Attributes{{"shape", Ints{x.batch[set], 1, x.width}}};
+  });
+  return wide ? g.Try(Op::kGatherElements, {x.value, *wide}, {{"axis", int64_t{1}}}) : Drawn();
+}
+
+// Positions counted over a mask, as position ids are.
+Drawn CountedPositions(SizedGenerator& g) {
+  const Sizes batch = g.Axis(), length = g.Dimension();
+  const ValueId mask = g.Input(DataType::kBool, {batch, length});
+  const Drawn number = g.Try(Op::kCast, {mask}, {{"to", std::string("i64")}});
+  const Drawn sums = number ? g.Try(Op::kCumSum, {*number}, {{"axis", int64_t{1}}}) : Drawn();
+  const Drawn places = sums ? g.Try(Op::kSub, {*sums, g.Scalar(DataType::kI64, 1)}) : Drawn();
+  if (!places) return {};
+  const ValueId table = g.Table(DataType::kF32, {Fixed(17), Fixed(2)});
+  return g.Try(Op::kGather, {table, *places}, {{"axis", int64_t{0}}});
+}
+
+// What stood at an axis's end at its beginning, or the other way round.
+Drawn Rolled(SizedGenerator& g) {
+  const ValueId x = g.Operand(Domain::kAny, 1);
+  const SizedShape shape = g.ShapeOf(x);
+  const int64_t axis = g.AnyAxis(x);
+  const bool by_one = g.Chance(50);
+  const auto part = [&](bool tail) {
+    return g.TryAt(Op::kSlice, {x}, [&](SizeSet set) {
+      const int64_t cut = by_one ? 1 : shape[axis][set] - 1;
+      Ints starts(shape.size(), 0), ends = ShapeAt(shape, set);
+      tail ? starts[axis] = cut : ends[axis] = cut;
+      return Attributes{{"starts", starts}, {"ends", ends}};
+    });
+  };
+  const Drawn tail = part(true), head = part(false);
+  return tail && head ? g.Try(Op::kConcat, {*tail, *head}, {{"axis", axis}}) : Drawn();
+}
+
+// Filled up to blocks of a fixed size, worked on block by block, cut to size again.
+Drawn Blocks(SizedGenerator& g) {
+  const States x = DrawStates(g, g.Between(1, 3));
+  const int64_t block = g.Between(2, 4);
+  Sizes whole{};
+  for (const SizeSet set : kSizeSets) whole[set] = (x.length[set] + block - 1) / block;
+  const Drawn filled = g.TryAt(Op::kPad, {x.value}, [&](SizeSet set) {
+    return Attributes{{"pads", Ints{0, 0, 0, 0, whole[set] * block - x.length[set], 0}}};
+  });
+  const Drawn blocks =
+      filled ? g.Reshape(*filled, {x.batch, whole, Fixed(block), Fixed(x.width)}) : Drawn();
+  const Drawn work = blocks ? g.Try(Op::kReduceMax, {*blocks}, Axes(2)) : Drawn();
+  const Drawn again = work ? g.Try(Op::kSub, {*blocks, *work}) : Drawn();
+  const Drawn flat =
+      again ? g.Reshape(*again, {x.batch, Times(whole, block), Fixed(x.width)}) : Drawn();
+  if (!flat) return {};
+  return g.TryAt(Op::kSlice, {*flat}, [&](SizeSet set) {
+    return Attributes{{"starts", Ints{0, 0, 0}},
+                      {"ends", Ints{x.batch[set], x.length[set], x.width}}};
+  });
+}
+
+// A cache of fixed length, then the new states.
+Drawn Cache(SizedGenerator& g) {
+  States x = DrawStates(g, g.Between(1, 3));
+  SizedShape past = x.shape();
+  past[1] = g.Axis();
+  const ValueId cache = g.Input(x.type, past);
+  const Drawn keys = g.Try(Op::kConcat, {cache, x.value}, {{"axis", int64_t{1}}});
+  if (!keys) return {};
+  const SizedShape all = g.ShapeOf(*keys);
+  const bool causal = g.Chance(60);
+  return g.TryAt(Op::kAttention, {x.value, *keys, *keys}, [&](SizeSet set) {
+    return Attributes{{"scale", 0.5},
+                      {"causal", int64_t{causal}},
+                      {"causal_offset", all[1][set] - x.length[set]}};
+  });
+}
+
+constexpr SizedRecipe kPhrases[] = {{MeanBySum, 2},  {LayerNormByMeans, 2}, {SoftmaxByExp, 2},
+                                    {Linear, 3},     {Embedding, 2},        {SelfAttention, 4},
+                                    {MaskedMean, 2}, {OneToken, 2},         {CountedPositions, 1},
+                                    {Rolled, 2},     {Blocks, 1},           {Cache, 2}};
+
+}  // namespace
+
+std::span<const SizedRecipe> SizedPhrases() { return kPhrases; }
+
+}  // namespace tunec::fuzz

@@ -1,0 +1,33 @@
+#include "tests/fuzz/reason_groups.h"
+
+#include <sstream>
+
+namespace tunec::fuzz {
+namespace {
+
+std::string WithoutNumbers(const std::string& reason) {
+  std::string group;
+  bool quoted = false;
+  for (const char c : reason) {
+    if (c == '\'') quoted = !quoted;
+    const bool digit = c >= '0' && c <= '9';
+    if (!quoted && !(digit && group.ends_with('#'))) group += digit ? '#' : c;
+  }
+  return group;
+}
+
+}  // namespace
+
+// A node's or constant's name is the word behind.
+std::string WithoutNames(const std::string& reason) {
+  std::istringstream words(WithoutNumbers(reason));
+  std::string group, before;
+  for (std::string word; words >> word; before = word) {
+    const bool name = before == "node" || before == "constant" || before == "output";
+    if (!group.empty()) group += ' ';
+    group += name && word != "depends" && word != "is" ? "..." : word;
+  }
+  return group;
+}
+
+}  // namespace tunec::fuzz

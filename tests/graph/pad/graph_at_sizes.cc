@@ -1,0 +1,139 @@
+#include "tests/graph/pad/graph_at_sizes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "graph/compare_arrays.h"
+#include "graph/random_inputs.h"
+#include "graph/reference.h"
+#include "graph/text/graph_text.h"
+#include "tests/graph/pad/place_padded.h"
+
+namespace tunec::test {
+namespace {
+
+int64_t Term(const std::string& term, const SizesByName& sizes) {
+  const auto found = sizes.find(term);
+  return found == sizes.end() ? std::stoll(term) : found->second;
+}
+
+int64_t Value(const std::string& expression, const SizesByName& sizes) {
+  const size_t at = expression.find_first_of("+-*/");
+  if (at == std::string::npos) return Term(expression, sizes);
+  const int64_t left = Term(expression.substr(0, at), sizes);
+  const int64_t right = Term(expression.substr(at + 1), sizes);
+  switch (expression[at]) {
+    case '+':
+      return left + right;
+    case '-':
+      return left - right;
+    case '*':
+      return left * right;
+    default:
+      return left / right;
+  }
+}
+
+std::string Iota(int64_t count) {
+  std::string elements = "[";
+  for (int64_t i = 0; i < count; ++i) elements += (i > 0 ? ", " : "") + std::to_string(i);
+  return elements + "]";
+}
+
+std::string TextAt(const std::string& text, const SizesByName& sizes) {
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    const bool iota = text.compare(i, 6, "$iota(") == 0;
+    if (!iota && text.compare(i, 2, "$(") != 0) {
+      result += text[i++];
+      continue;
+    }
+    const size_t begin = text.find('(', i) + 1, end = text.find(')', i);
+    const int64_t value = Value(text.substr(begin, end - begin), sizes);
+    result += iota ? Iota(value) : std::to_string(value);
+    i = end + 1;
+  }
+  return result;
+}
+
+}  // namespace
+
+Graph GraphAt(const std::string& text, const SizesByName& sizes) {
+  auto graph = ParseGraph(TextAt(text, sizes), "sized.graph", RandomWeights(1));
+  EXPECT_TRUE(graph) << graph.error().Format();
+  return graph ? *std::move(graph) : Graph();
+}
+
+std::vector<OpenAxis> OpenAxesOf(const Graph& exact, const Graph& bucket,
+                                 const SizesByName& exact_sizes, const SizesByName& bucket_sizes) {
+  std::vector<OpenAxis> open;
+  for (size_t i = 0; i < bucket.inputs().size(); ++i) {
+    const std::vector<int64_t> small = exact.value(exact.inputs()[i]).type.Shape();
+    const std::vector<int64_t> large = bucket.value(bucket.inputs()[i]).type.Shape();
+    for (size_t a = 0; a < large.size(); ++a) {
+      for (const auto& [name, size] : exact_sizes) {
+        if (small[a] == large[a] || small[a] != size || large[a] != bucket_sizes.at(name)) continue;
+        open.push_back({static_cast<int>(i), static_cast<int>(a), name});
+        break;
+      }
+    }
+  }
+  return open;
+}
+
+Result<PaddedGraph> PadText(const std::string& text, const SizesByName& exact,
+                            const SizesByName& bucket) {
+  const Graph small = GraphAt(text, exact), large = GraphAt(text, bucket);
+  return PadGraph(small, large, OpenAxesOf(small, large, exact, bucket));
+}
+
+PaddedGraph ExpectExact(const std::string& text, const SizesByName& exact,
+                        const SizesByName& bucket) {
+  const Graph small = GraphAt(text, exact);
+  const auto padded = PadText(text, exact, bucket);
+  EXPECT_TRUE(padded) << padded.error().Format() << "\n" << text;
+  if (!padded) return {};
+  const Status verified = Verify(padded->graph);
+  EXPECT_TRUE(verified) << verified.error().Format();
+  const std::vector<Array> inputs = *RandomInputs(small, 1);
+  Random random(2);
+  std::vector<Array> padded_inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ValueType& type = padded->graph.value(padded->graph.inputs()[i]).type;
+    padded_inputs.push_back(Garbage(type.type, type.Shape(), random));
+    Place(inputs[i], padded_inputs.back());
+  }
+  for (const SizeParameter& parameter : padded->parameters)
+    padded_inputs.push_back(parameter.value);
+  const auto expected = RunReference(small, inputs);
+  const auto actual = RunReference(padded->graph, padded_inputs);
+  EXPECT_TRUE(expected) << expected.error().Format();
+  EXPECT_TRUE(actual) << actual.error().Format() << Print(padded->graph);
+  if (!expected || !actual) return *padded;
+  for (size_t o = 0; o < expected->size(); ++o) {
+    const Array cropped = Crop((*actual)[o], padded->outputs[o]);
+    EXPECT_EQ(cropped.shape(), (*expected)[o].shape());
+    if (cropped.shape() != (*expected)[o].shape()) continue;
+    const OutputError error =
+        CompareOutput(padded->graph.output_names()[o], cropped, (*expected)[o]);
+    EXPECT_TRUE(error.IsWithin(2e-3)) << error.absolute << "\n" << Print(padded->graph);
+  }
+  return *padded;
+}
+
+std::string RefusalOf(const std::string& text, const SizesByName& exact,
+                      const SizesByName& bucket) {
+  const auto padded = PadText(text, exact, bucket);
+  EXPECT_FALSE(padded) << Print(padded->graph);
+  if (padded) return "";
+  EXPECT_EQ(padded.error().code, ErrorCode::kUnsupported) << padded.error().Format();
+  return padded.error().message;
+}
+
+int CountOf(const Graph& graph, Op op) {
+  return static_cast<int>(std::ranges::count(graph.nodes(), op, &Node::op));
+}
+
+}  // namespace tunec::test

@@ -1,0 +1,573 @@
+// PadGraph by families of operators: it is exact, it leaves alone what needs nothing, it refuses
+// with these messages, and what is the same at two sizes becomes one graph.
+#include "graph/pad/pad_graph.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "graph/text/graph_text.h"
+#include "tests/graph/pad/graph_at_sizes.h"
+
+namespace tunec {
+namespace {
+
+using test::CountOf;
+using test::ExpectExact;
+using test::GraphAt;
+using test::PadText;
+using test::RefusalOf;
+using test::SizesByName;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const SizesByName kSmall = {{"B", 2}, {"L", 5}};
+const SizesByName kLarge = {{"B", 3}, {"L", 8}};
+
+/// A graph of inputs of one type and a node `y`.
+std::string Node(const std::string& inputs, const std::string& node) {
+  return fmt::format("graph g {{\n{}\n  y = {}\n  output y\n}}", inputs, node);
+}
+
+std::string OfX(const std::string& type, const std::string& node) {
+  return Node(fmt::format("  input x: {}", type), node);
+}
+
+PaddedGraph ExpectExactNode(const std::string& type, const std::string& node) {
+  return ExpectExact(OfX(type, node), kSmall, kLarge);
+}
+
+std::string RefusedNode(const std::string& type, const std::string& node) {
+  return RefusalOf(OfX(type, node), kSmall, kLarge);
+}
+
+TEST(PadGraph, LeavesAloneWhatMixesNothing) {
+  const std::string text = R"(graph g {
+  input x: f32[$(B), $(L), 4]
+  input w: f32[4, 3]
+  m = matmul(x, w)
+  r = relu(m)
+  t = transpose(r) {perm=[1, 0, 2]}
+  f = reshape(t) {shape=[$(B*L), 3]}
+  s = softmax(f) {axis=1}
+  output s
+})";
+  const PaddedGraph padded = ExpectExact(text, kSmall, kLarge);
+  EXPECT_EQ(Print(padded.graph), Print(GraphAt(text, kLarge)));
+  EXPECT_THAT(padded.parameters, IsEmpty());
+  EXPECT_THAT(padded.separable, ElementsAre("B", "L"));
+  ASSERT_EQ(padded.outputs.size(), 1U);
+  EXPECT_EQ(padded.outputs[0][0], (PaddedAxis{{8, 5}, {3, 2}}));
+}
+
+TEST(PadGraph, ReductionsTakeNeutralElements) {
+  for (const char* op : {"reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod",
+                         "reduce_l1", "reduce_l2", "reduce_sum_square", "reduce_log_sum_exp"}) {
+    for (const char* axes : {"[1]", "[0, 1]", "[0, 2]", "[0, 1, 2]"}) {
+      const std::string node = fmt::format("{}(x) {{axes={}, keepdims=0}}", op, axes);
+      const PaddedGraph padded = ExpectExactNode("f32[$(B), $(L), 4]", node);
+      EXPECT_GE(CountOf(padded.graph, Op::kWhere), 1) << node;
+    }
+  }
+  for (const char* op : {"reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_l1"}) {
+    for (const char* type : {"i8", "i32", "i64", "u8", "u64"})
+      ExpectExactNode(fmt::format("{}[$(B), $(L)]", type), fmt::format("{}(x) {{axes=[1]}}", op));
+  }
+}
+
+TEST(PadGraph, ReductionsOfFixedAxesTakeNothing) {
+  const PaddedGraph padded =
+      ExpectExactNode("f32[$(B), $(L), 4]", "reduce_mean(x) {axes=[2], keepdims=0}");
+  EXPECT_EQ(CountOf(padded.graph, Op::kWhere), 0);
+  EXPECT_THAT(padded.parameters, IsEmpty());
+}
+
+TEST(PadGraph, MeansOfSixteenBitsDoNotOverflow) {
+  ExpectExact(R"(graph g {
+  input x: f16[$(L), 3]
+  constant large: f16[] = 30000
+  a = abs(x)
+  s = clip(a) {min=0.5, max=1}
+  b = mul(s, large)
+  y = reduce_mean(b) {axes=[0]}
+  output y
+})",
+              {{"L", 20}}, {{"L", 32}});
+}
+
+TEST(PadGraph, MeansOfIntegers) {
+  EXPECT_THAT(RefusedNode("i32[$(L)]", "reduce_mean(x) {axes=[0]}"),
+              HasSubstr("node y (reduce_mean) cannot be padded: it is a mean of integers"));
+}
+
+TEST(PadGraph, SoftmaxOverOpenAxes) {
+  for (const char* op : {"softmax", "log_softmax"}) {
+    for (const int axis : {0, 1, 2})
+      ExpectExactNode("f32[$(B), $(L), 3]", fmt::format("{}(x) {{axis={}}}", op, axis));
+  }
+}
+
+TEST(PadGraph, SoftmaxLeavesZeros) {
+  const PaddedGraph padded = ExpectExact(R"(graph g {
+  input x: f32[$(B), $(L), $(L)]
+  input v: f32[$(B), $(L), 4]
+  s = softmax(x) {axis=2}
+  y = matmul(s, v)
+  output y
+})",
+                                         kSmall, kLarge);
+  // Of the scores and of v, not of what softmax left.
+  EXPECT_EQ(CountOf(padded.graph, Op::kWhere), 2);
+  EXPECT_THAT(padded.separable, ElementsAre("B"));
+}
+
+TEST(PadGraph, PlacesOfExtremes) {
+  for (const char* type : {"f32", "i32", "u8"}) {
+    for (const char* op : {"argmax", "argmin"})
+      ExpectExactNode(fmt::format("{}[$(B), $(L)]", type), fmt::format("{}(x) {{axis=1}}", op));
+  }
+  EXPECT_THAT(RefusedNode("f32[$(B), $(L)]", "argmax(x) {axis=1, select_last_index=1}"),
+              HasSubstr("it asks for the last"));
+}
+
+TEST(PadGraph, RunningSums) {
+  for (const int exclusive : {0, 1}) {
+    for (const int reverse : {0, 1}) {
+      const PaddedGraph padded = ExpectExactNode(
+          "f32[$(B), $(L)]",
+          fmt::format("cumsum(x) {{axis=1, exclusive={}, reverse={}}}", exclusive, reverse));
+      EXPECT_EQ(CountOf(padded.graph, Op::kWhere), reverse);
+    }
+  }
+}
+
+TEST(PadGraph, NormsOfFixedAxes) {
+  const std::string inputs = "  input x: f32[$(B), $(L), 4]\n  input s: f32[4]\n  input b: f32[4]";
+  for (const char* node : {"layer_norm(x, s, b) {axis=2}", "rms_norm(x, s) {axis=2}"}) {
+    const PaddedGraph padded = ExpectExact(Node(inputs, node), kSmall, kLarge);
+    EXPECT_EQ(CountOf(padded.graph, Op::kWhere), 0);
+    EXPECT_THAT(padded.separable, ElementsAre("B", "L"));
+  }
+}
+
+TEST(PadGraph, NormsOfOpenAxes) {
+  const std::string inputs = "  input x: f32[2, $(L)]\n  input s: f32[$(L)]";
+  EXPECT_THAT(RefusalOf(Node(inputs, "rms_norm(x, s) {axis=1}"), kSmall, kLarge),
+              HasSubstr("node y (rms_norm) cannot be padded: it mixes elements along axis 1"));
+}
+
+TEST(PadGraph, ProductsOverOpenAxes) {
+  const std::string inputs = "  input x: f32[$(B), 3, $(L)]\n  input w: f32[$(L), 4]";
+  const PaddedGraph padded = ExpectExact(Node(inputs, "matmul(x, w)"), kSmall, kLarge);
+  EXPECT_EQ(CountOf(padded.graph, Op::kWhere), 2);
+  const std::string turned = "  input x: f32[$(B), $(L), 3]\n  input w: f32[4, $(L)]";
+  ExpectExact(Node(turned, "matmul(x, w) {transpose_a=1, transpose_b=1}"), kSmall, kLarge);
+  ExpectExact(Node("  input x: f32[$(L)]\n  input w: f32[$(L)]", "matmul(x, w)"), kSmall, kLarge);
+}
+
+// A row of ones takes the layout of what it is multiplied with.
+TEST(PadGraph, ProductsOfRepeatedElements) {
+  ExpectExact(R"(graph g {
+  input x: f32[$(B), $(L), 3]
+  input one: f32[1]
+  row = expand(one) {shape=[2, $(B*L)]}
+  flat = reshape(x) {shape=[$(B*L), 3]}
+  y = matmul(row, flat)
+  output y
+})",
+              kSmall, kLarge);
+}
+
+TEST(PadGraph, RepeatedElementsThatBecameDifferent) {
+  const std::string text = R"(graph g {
+  input x: f32[$(B), $(L)]
+  input one: f32[1]
+  row = expand(one) {shape=[$(B*L)]}
+  sums = cumsum(row) {axis=0}
+  flat = reshape(x) {shape=[$(B*L)]}
+  y = add(sums, flat)
+  output y
+})";
+  EXPECT_THAT(RefusalOf(text, kSmall, kLarge), HasSubstr("lie differently along an axis"));
+}
+
+std::string AttentionText(const std::string& mask, const std::string& attributes) {
+  return fmt::format(R"(graph g {{
+  input q: f32[$(B), 2, $(L), 3]
+  input k: f32[$(B), 2, $(T), 3]
+  input v: f32[$(B), 2, $(T), 4]
+{}
+  y = attention(q, k, v{}) {{{}}}
+  output y
+}})",
+                     mask.empty() ? "" : "  input m: " + mask, mask.empty() ? "" : ", m",
+                     attributes);
+}
+
+TEST(PadGraph, AttentionHidesKeys) {
+  const SizesByName small = {{"B", 2}, {"L", 3}, {"T", 5}}, large = {{"B", 3}, {"L", 6}, {"T", 9}};
+  for (const char* mask : {"", "bool[$(B), 1, $(L), $(T)]", "bool[$(T)]", "f32[$(B), 1, 1, $(T)]",
+                           "f32[$(L), 1]", "bool[1, 1]"}) {
+    for (const char* attributes : {"scale=0.5", "causal=1, empty_rows=\"zero\"",
+                                   "causal=1, causal_offset=2", "softcap=1.5"}) {
+      const PaddedGraph padded = ExpectExact(AttentionText(mask, attributes), small, large);
+      EXPECT_THAT(padded.separable, ElementsAre("B"));
+    }
+  }
+}
+
+TEST(PadGraph, CausalAttentionNeedsNoMask) {
+  const std::string text = R"(graph g {
+  input q: f32[2, $(L), 3]
+  y = attention(q, q, q) {causal=1}
+  output y
+})";
+  const PaddedGraph padded = ExpectExact(text, kSmall, kLarge);
+  EXPECT_EQ(CountOf(padded.graph, Op::kAttention), 1);
+  EXPECT_EQ(CountOf(padded.graph, Op::kWhere), 1);  // of the values
+}
+
+// Of a row that sees nothing, all that is hidden has the same weight.
+TEST(PadGraph, AttentionThatHidesByANumber) {
+  const std::string text = R"(graph g {
+  input q: f32[$(L), 3]
+  y = attention(q, q, q) {causal=1, causal_offset=-2, hidden=-4.0}
+  output y
+})";
+  const auto padded = PadText(text, kSmall, kLarge);
+  if (padded) {
+    ExpectExact(text, kSmall, kLarge);
+  } else {
+    EXPECT_THAT(padded.error().message, HasSubstr("counts with a finite score"));
+  }
+}
+
+TEST(PadGraph, Windows) {
+  const std::string inputs = "  input x: f32[$(B), 2, $(L), 6]\n  input w: f32[3, 2, 3, 3]";
+  const PaddedGraph inside = ExpectExact(Node(inputs, "conv(x, w)"), kSmall, kLarge);
+  EXPECT_EQ(CountOf(inside.graph, Op::kWhere), 0);
+  for (const char* attributes : {"pads=[1, 1, 1, 1]", "pads=[0, 0, 2, 0], strides=[2, 1]",
+                                 "strides=[3, 2]", "pads=[1, 0, 2, 1], dilations=[2, 1]"}) {
+    const PaddedGraph padded =
+        ExpectExact(Node(inputs, fmt::format("conv(x, w) {{{}}}", attributes)), kSmall, kLarge);
+    EXPECT_THAT(padded.separable, ElementsAre("B"));
+    for (const char* op : {"max_pool", "average_pool"}) {
+      const std::string pool = fmt::format("{}(x) {{kernel=[3, 3], {}{}}}", op, attributes,
+                                           op[0] == 'a' ? ", count_include_pad=1" : "");
+      ExpectExactNode("f32[$(B), 2, $(L), 6]", pool);
+    }
+  }
+  const std::string back = "  input x: f32[$(B), 2, $(L)]\n  input w: f32[2, 3, 3]";
+  ExpectExact(Node(back, "conv_transpose(x, w) {strides=[2], pads=[1, 0]}"), kSmall, kLarge);
+}
+
+TEST(PadGraph, RefusesWindowsThatCountTheirElements) {
+  EXPECT_THAT(
+      RefusedNode("f32[1, 2, $(L)]", "average_pool(x) {kernel=[3], pads=[1, 1]}"),
+      HasSubstr("(average_pool) cannot be padded: how many elements it averages depends on"));
+  EXPECT_THAT(RefusedNode("f32[1, 2, $(L)]", "max_pool(x) {kernel=[$(L)]}"),
+              HasSubstr("an attribute depends on the sizes"));
+}
+
+TEST(PadGraph, ReshapesJoinAndSplit) {
+  const PaddedGraph padded = ExpectExact(R"(graph g {
+  input x: f32[$(B), $(L), 4]
+  a = reshape(x) {shape=[$(B*L), 2, 2]}
+  b = reshape(a) {shape=[$(B), $(L), 4]}
+  c = reduce_sum(b) {axes=[1]}
+  output a
+  output c
+})",
+                                         kSmall, kLarge);
+  EXPECT_EQ(padded.outputs[0][0], (PaddedAxis{{3, 2}, {8, 5}}));
+  ExpectExact(OfX("f32[$(L), 4]", "reshape(x) {shape=[$(L*4)]}"), kSmall, kLarge);
+  ExpectExact(OfX("f32[6, $(L)]", "reshape(x) {shape=[2, 3, 1, $(L)]}"), kSmall, kLarge);
+}
+
+TEST(PadGraph, ReshapesOfMergedAxesMaskByBoth) {
+  ExpectExact(R"(graph g {
+  input x: f32[$(B), $(L), 4]
+  a = reshape(x) {shape=[$(B*L), 4]}
+  y = softmax(a) {axis=0}
+  output y
+})",
+              kSmall, kLarge);
+}
+
+TEST(PadGraph, ReshapesThatDoNotFit) {
+  // 5 of 10 as two rows: the exact ones do not fill rows.
+  EXPECT_THAT(
+      RefusalOf(OfX("f32[$(L)]", "reshape(x) {shape=[2, $(L/2)]}"), {{"L", 6}}, {{"L", 10}}),
+      HasSubstr("it puts parts of dimensions together that do not fit"));
+  ExpectExact(OfX("f32[$(L)]", "reshape(x) {shape=[$(L/2), 2]}"), {{"L", 6}}, {{"L", 10}});
+}
+
+TEST(PadGraph, SlicesFromEitherEnd) {
+  const auto slice = [](const std::string& start, const std::string& end, const char* step) {
+    return OfX(
+        "f32[2, $(L)]",
+        fmt::format("slice(x) {{starts=[0, {}], ends=[2, {}], steps=[1, {}]}}", start, end, step));
+  };
+  for (const std::string& text :
+       {slice("0", "3", "1"), slice("0", "$(L-1)", "1"), slice("$(L-1)", "$(L)", "1"),
+        slice("1", "$(L)", "1"), slice("$(L-3)", "$(L)", "1"), slice("$(L-1)", "-1", "-1"),
+        slice("0", "$(L)", "2"), slice("$(L-2)", "-1", "-2"), slice("1", "4", "1"),
+        slice("0", "$(L/2)", "1"), slice("$(L/2)", "$(L)", "1")})
+    ExpectExact(text, kSmall, kLarge);
+}
+
+TEST(PadGraph, ConcatenatesWithoutGaps) {
+  const std::string inputs =
+      "  input x: f32[$(B), $(L), 2]\n  input a: f32[$(B), 3, 2]\n  input z: f32[$(B), $(T), 2]";
+  const SizesByName small = {{"B", 2}, {"L", 5}, {"T", 1}}, large = {{"B", 3}, {"L", 8}, {"T", 4}};
+  for (const char* operands : {"a, x", "x, a", "x, z", "x, a, z", "a, z, x, x"})
+    ExpectExact(Node(inputs, fmt::format("concat({}) {{axis=1}}", operands)), small, large);
+  const PaddedGraph behind = ExpectExact(Node(inputs, "concat(a, x) {axis=1}"), small, large);
+  EXPECT_EQ(CountOf(behind.graph, Op::kGather), 0);
+}
+
+TEST(PadGraph, PadsBeyondTheExactEnd) {
+  ExpectExactNode("f32[2, $(L)]", "pad(x) {pads=[0, 1, 0, 2], value=3}");
+  ExpectExactNode("f32[2, $(L)]", "pad(x) {pads=[0, -1, 0, -1]}");
+  ExpectExactNode("f32[2, $(L)]", "pad(x) {pads=[0, 0, 0, $(16-L)], value=1}");
+  EXPECT_THAT(RefusedNode("f32[2, $(L)]", "pad(x) {pads=[0, 1, 0, 0], mode=\"reflect\"}"),
+              HasSubstr("it repeats elements along an open dimension"));
+  EXPECT_THAT(RefusedNode("f32[2, $(L)]", "pad(x) {pads=[0, $(16-L), 0, 0]}"),
+              HasSubstr("where it begins depends on the sizes"));
+}
+
+TEST(PadGraph, TilesFixedAxes) {
+  ExpectExactNode("f32[$(B), 3]", "tile(x) {repeats=[1, 2]}");
+  EXPECT_THAT(RefusedNode("f32[$(B), 3]", "tile(x) {repeats=[2, 1]}"),
+              HasSubstr("it mixes elements along axis 0"));
+}
+
+TEST(PadGraph, IndicesCountFromTheExactEnd) {
+  const std::string x = "  input x: f32[$(L), 3]\n";
+  ExpectExact(Node(x + "  constant i: i64[3] = [-1, 0, -5]", "gather(x, i) {axis=0}"), kSmall,
+              kLarge);
+  // Data beyond the range is clamped to the exact one.
+  ExpectExact(R"(graph g {
+  input x: f32[$(L), 3]
+  input i: i64[4]
+  constant seven: i64[] = 7
+  far = mul(i, seven)
+  y = gather(x, far) {axis=0}
+  output y
+})",
+              kSmall, kLarge);
+  ExpectExact(Node(x + "  constant i: i64[2] = [$(L-1), 0]", "gather(x, i) {axis=0}"), kSmall,
+              kLarge);
+  ExpectExact(Node("  input x: f32[7, 3]\n  input i: i64[$(B), $(L)]", "gather(x, i) {axis=0}"),
+              kSmall, kLarge);
+}
+
+TEST(PadGraph, IndicesOfFewBitsIntoLongAxes) {
+  for (const char* type : {"u8", "i8"})
+    ExpectExact(
+        Node(fmt::format("  input x: f32[$(L)]\n  input i: {}[6]", type), "gather(x, i) {axis=0}"),
+        {{"L", 300}}, {{"L", 512}});
+}
+
+TEST(PadGraph, ElementsByIndicesThatAreRepeated) {
+  ExpectExact(R"(graph g {
+  input x: f32[$(B), $(L), 2]
+  input i: i64[1, 3]
+  flat = reshape(x) {shape=[$(B*L), 2]}
+  wide = expand(i) {shape=[$(B*L), 3]}
+  found = gather_elements(flat, wide) {axis=1}
+  y = reshape(found) {shape=[$(B), $(L), 3]}
+  output y
+})",
+              kSmall, kLarge);
+}
+
+TEST(PadGraph, RefusesElementsOfMergedAxes) {
+  const std::string text = R"(graph g {
+  input x: f32[$(B), $(L)]
+  input i: i64[2]
+  flat = reshape(x) {shape=[$(B*L)]}
+  y = gather(flat, i)
+  output y
+})";
+  EXPECT_THAT(RefusalOf(text, kSmall, kLarge), HasSubstr("an axis of several dimensions"));
+}
+
+TEST(PadGraph, DividesIntegersByNoGarbage) {
+  const std::string inputs = "  input x: i32[$(L)]\n  input n: i32[$(L)]";
+  for (const char* op : {"div", "mod"}) {
+    const std::string text = fmt::format(R"(graph g {{
+  input x: i32[$(L)]
+  input n: i32[$(L)]
+  constant one: i32[] = 1
+  some = add(n, one)
+  y = {}(x, some)
+  output y
+}})",
+                                         op);
+    ExpectExact(text, kSmall, kLarge);
+  }
+}
+
+TEST(PadGraph, ConstantsOfTheSizes) {
+  const std::string x = "  input x: f32[$(B), $(L)]\n";
+  ExpectExact(Node(x + "  constant p: f32[$(L)] = $iota(L)", "add(x, p)"), kSmall, kLarge);
+  const PaddedGraph count =
+      ExpectExact(Node(x + "  constant n: f32[] = $(L)", "div(x, n)"), kSmall, kLarge);
+  ASSERT_EQ(count.parameters.size(), 1U);
+  EXPECT_EQ(count.parameters[0].value.GetDouble(0), 5);
+  // A range as rows of a matrix takes its columns' layout.
+  ExpectExact(R"(graph g {
+  input x: f32[$(B), $(L)]
+  constant p: f32[$(B*L)] = $iota(B*L)
+  flat = reshape(x) {shape=[$(B*L)]}
+  y = neg(flat)
+  output y
+  output p
+})",
+              kSmall, kLarge);
+}
+
+TEST(PadGraph, RefusesConstantsThatCountDown) {
+  for (const std::string y : {"add(x, p)", "concat(x, p) {axis=0}", "concat(p, x) {axis=0}",
+                              "reduce_sum(p) {axes=[0]}", "reduce_mean(p) {axes=[0]}"}) {
+    const std::string text = Node("  input x: f32[$(L)]\n  constant p: f32[$(L)] = $down(L)", y);
+    const auto at = [&](int64_t size) {
+      std::string down = "[";
+      for (int64_t i = size; i > 0; --i) down += std::to_string(i) + (i > 1 ? ", " : "]");
+      std::string result = text;
+      return GraphAt(result.replace(result.find("$down(L)"), 8, down), {{"L", size}});
+    };
+    const Graph small = at(3), large = at(4);
+    const OpenAxis axis{.input = 0, .axis = 0, .dimension = "L"};
+    const auto padded = PadGraph(small, large, std::span(&axis, 1));
+    ASSERT_FALSE(padded) << y << Print(padded->graph);
+    EXPECT_THAT(padded.error().message, HasSubstr("a constant depends on the sizes"));
+  }
+}
+
+TEST(PadGraph, RangesAndOneHot) {
+  ExpectExact(Node("  input x: f32[$(L)]\n"
+                   "  r = range() {start=0, limit=$(L), delta=1, to=\"f32\"}",
+                   "mul(x, r)"),
+              kSmall, kLarge);
+  ExpectExactNode("i64[$(L)]", "one_hot(x) {depth=4, axis=-1}");
+}
+
+TEST(PadGraph, ResizesFixedAxes) {
+  ExpectExactNode("f32[$(B), 2, 3, 4]", "resize(x) {shape=[$(B), 2, 6, 8], mode=\"linear\"}");
+  EXPECT_THAT(RefusedNode("f32[1, 1, $(L)]", "resize(x) {shape=[1, 1, $(L*2)]}"),
+              HasSubstr("(resize) cannot be padded"));
+}
+
+TEST(PadGraph, MatrixOfADimensionByItselfIsNotSeparable) {
+  const PaddedGraph padded = ExpectExact(R"(graph g {
+  input x: f32[$(L), 1]
+  t = reshape(x) {shape=[1, $(L)]}
+  y = mul(x, t)
+  output y
+})",
+                                         kSmall, kLarge);
+  EXPECT_THAT(padded.separable, IsEmpty());
+}
+
+TEST(PadGraph, DimensionsOfOneNameHaveOneSize) {
+  const std::string text =
+      Node("  input x: f32[$(L)]\n  input z: f32[$(M)]", "concat(x, z) {axis=0}");
+  const SizesByName small = {{"L", 2}, {"M", 3}}, large = {{"L", 4}, {"M", 4}};
+  const Graph exact = GraphAt(text, small), bucket = GraphAt(text, large);
+  const OpenAxis open[] = {{0, 0, "n"}, {1, 0, "n"}};
+  const auto padded = PadGraph(exact, bucket, open);
+  ASSERT_FALSE(padded);
+  EXPECT_EQ(padded.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(padded.error().message, "dimension n is 2 of 4 and 3 of 4");
+}
+
+TEST(PadGraph, AxesThatDifferHaveNames) {
+  const std::string text = OfX("f32[$(L)]", "relu(x)");
+  const auto padded = PadGraph(GraphAt(text, kSmall), GraphAt(text, kLarge), {});
+  ASSERT_FALSE(padded);
+  EXPECT_EQ(padded.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(padded.error().message, HasSubstr("input x axis 0 has 5 elements"));
+}
+
+TEST(PadGraph, RefusesAnotherGraph) {
+  const Graph exact = GraphAt(OfX("f32[$(L)]", "relu(x)"), kSmall);
+  const Graph bucket = GraphAt(OfX("f32[$(L)]", "tanh(x)"), kLarge);
+  const OpenAxis open[] = {{0, 0, "L"}};
+  const auto padded = PadGraph(exact, bucket, open);
+  ASSERT_FALSE(padded);
+  EXPECT_EQ(padded.error().message,
+            "g is another graph at the smaller sizes (2 nodes) than at the larger (2), from y");
+}
+
+// Embeddings, attention under a mask of the tokens, a feed-forward pair, the mean over the tokens.
+constexpr const char* kBertBlock = R"(graph bert {
+  input ids: i64[$(B), $(L)]
+  input seen: f32[$(B), $(L)]
+  weight words: f32[11, 8] init=uniform(-0.9, 0.9)
+  word = gather(words, ids) {axis=0}
+  weight table: f32[16, 8] init=uniform(-0.9, 0.9)
+  place = slice(table) {starts=[0, 0], ends=[$(L), 8]}
+  embedded = add(word, place)
+  weight ns: f32[8] init=uniform(0.8, 1.2)
+  weight nb: f32[8] init=uniform(-0.1, 0.1)
+  x = layer_norm(embedded, ns, nb) {axis=-1}
+  weight wq: f32[8, 8] init=uniform(-0.6, 0.6)
+  weight wk: f32[8, 8] init=uniform(-0.6, 0.6)
+  weight wv: f32[8, 8] init=uniform(-0.6, 0.6)
+  qm = matmul(x, wq)
+  qs = reshape(qm) {shape=[$(B), $(L), 2, 4]}
+  q = transpose(qs) {perm=[0, 2, 1, 3]}
+  km = matmul(x, wk)
+  ks = reshape(km) {shape=[$(B), $(L), 2, 4]}
+  k = transpose(ks) {perm=[0, 2, 3, 1]}
+  vm = matmul(x, wv)
+  vs = reshape(vm) {shape=[$(B), $(L), 2, 4]}
+  v = transpose(vs) {perm=[0, 2, 1, 3]}
+  scores = matmul(q, k)
+  constant half: f32[] = 0.5
+  scaled = mul(scores, half)
+  constant one: f32[] = 1
+  unseen = sub(one, seen)
+  constant low: f32[] = -10000
+  hidden = mul(unseen, low)
+  mask = reshape(hidden) {shape=[$(B), 1, 1, $(L)]}
+  masked = add(scaled, mask)
+  weights = softmax(masked) {axis=3}
+  mixed = matmul(weights, v)
+  back = transpose(mixed) {perm=[0, 2, 1, 3]}
+  merged = reshape(back) {shape=[$(B*L), 8]}
+  weight up: f32[8, 16] init=uniform(-0.6, 0.6)
+  wide = matmul(merged, up)
+  active = gelu(wide)
+  weight down: f32[16, 8] init=uniform(-0.6, 0.6)
+  narrow = matmul(active, down)
+  states = reshape(narrow) {shape=[$(B), $(L), 8]}
+  sum = add(states, x)
+  y = layer_norm(sum, ns, nb) {axis=-1}
+  pooled = reduce_mean(y) {axes=[1], keepdims=0}
+  last = slice(y) {starts=[0, $(L-1), 0], ends=[$(B), $(L), 8]}
+  output y
+  output pooled
+  output last
+})";
+
+TEST(PadGraph, BertBlockOfAnyBatchAndLength) {
+  const SizesByName bucket = {{"B", 4}, {"L", 16}};
+  std::string text;
+  for (const SizesByName& exact :
+       {SizesByName{{"B", 3}, {"L", 7}}, SizesByName{{"B", 1}, {"L", 1}},
+        SizesByName{{"B", 4}, {"L", 2}}, SizesByName{{"B", 2}, {"L", 15}},
+        SizesByName{{"B", 3}, {"L", 3}}}) {
+    const PaddedGraph padded = ExpectExact(kBertBlock, exact, bucket);
+    EXPECT_EQ(padded.separable, std::vector<std::string>(exact.at("B") == 4 ? 0 : 1, "B"));
+    if (exact.at("B") == 4) continue;  // a dimension less
+    EXPECT_TRUE(text.empty() || Print(padded.graph) == text) << Print(padded.graph);
+    text = Print(padded.graph);
+  }
+}
+
+}  // namespace
+}  // namespace tunec
