@@ -18,14 +18,45 @@ bool CountFromStart(const PaddedNode& node, size_t i) {
   return true;
 }
 
+/// How many exact elements a part has, as a scalar.
+Result<ValueId> ExactOf(PaddedNode& node, const Part& part, DataType type) {
+  GraphBuilder& builder = node.builder();
+  if (!part.IsOpen())
+    return builder.AddConstant("extent", ScalarOf(type, static_cast<double>(part.exact)));
+  TUNEC_ASSIGN(const ValueId size, node.padder().SizeOf(part.parameter));
+  return builder.Add(Op::kCast, {size}, {{"to", std::string(Name(type))}});
+}
+
+/// Numbers of exact elements as numbers of padded ones: the same digits, of other extents.
+Result<ValueId> Embed(PaddedNode& node, ValueId numbers, const Axis& along,
+                      const std::vector<ValueId>& extents) {
+  GraphBuilder& builder = node.builder();
+  const DataType type = builder.TypeOf(numbers).type;
+  ValueId sum;
+  int64_t stride = 1;
+  for (size_t p = along.parts().size(); p-- > 0; stride *= along.parts()[p].padded) {
+    ValueId digit = numbers;
+    if (p > 0) {
+      TUNEC_ASSIGN(digit, builder.Add(Op::kMod, {numbers, extents[p]}));
+      TUNEC_ASSIGN(numbers, builder.Add(Op::kDiv, {numbers, extents[p]}));
+    }
+    const ValueId step = builder.AddConstant("stride", ScalarOf(type, static_cast<double>(stride)));
+    TUNEC_ASSIGN(digit, builder.Add(Op::kMul, {digit, step}));
+    if (sum.valid()) {
+      TUNEC_ASSIGN(digit, builder.Add(Op::kAdd, {sum, digit}));
+    }
+    sum = digit;
+  }
+  return sum;
+}
+
 // Indices of an open axis: negative ones count from its exact end, and the nearest in range are
 // taken of what is out of range.
 Status CountFromExactEnd(PaddedNode& node, size_t axis) {
   const Axis& along = node.axis(0, axis);
   if (!along.IsOpen()) return {};
-  if (!along.IsPrefix()) return node.Refuse("its indices are of an axis of several dimensions");
   node.padder().Mix(along);
-  if (CountFromStart(node, 1)) return {};
+  if (along.IsPrefix() && CountFromStart(node, 1)) return {};
   GraphBuilder& builder = node.builder();
   ValueId indices = node.input(1).value;
   // That hold the extent.
@@ -36,15 +67,26 @@ Status CountFromExactEnd(PaddedNode& node, size_t axis) {
   const DataType type = builder.TypeOf(indices).type;
   const ValueId zero = builder.AddConstant("zero", ScalarOf(type, 0));
   const ValueId one = builder.AddConstant("one", ScalarOf(type, 1));
-  TUNEC_ASSIGN(const ValueId size, node.padder().SizeOf(along.parts()[0].parameter));
-  TUNEC_ASSIGN(const ValueId extent,
-               builder.Add(Op::kCast, {size}, {{"to", std::string(Name(type))}}));
+  std::vector<ValueId> extents;
+  ValueId total;
+  for (const Part& part : along.parts()) {
+    TUNEC_ASSIGN(const ValueId extent, ExactOf(node, part, type));
+    extents.push_back(extent);
+    ValueId product = extent;
+    if (total.valid()) {
+      TUNEC_ASSIGN(product, builder.Add(Op::kMul, {total, extent}));
+    }
+    total = product;
+  }
   TUNEC_ASSIGN(const ValueId is_negative, builder.Add(Op::kLt, {indices, zero}));
-  TUNEC_ASSIGN(const ValueId from_end, builder.Add(Op::kAdd, {indices, extent}));
+  TUNEC_ASSIGN(const ValueId from_end, builder.Add(Op::kAdd, {indices, total}));
   TUNEC_ASSIGN(const ValueId counted, builder.Add(Op::kWhere, {is_negative, from_end, indices}));
-  TUNEC_ASSIGN(const ValueId last, builder.Add(Op::kSub, {extent, one}));
+  TUNEC_ASSIGN(const ValueId last, builder.Add(Op::kSub, {total, one}));
   TUNEC_ASSIGN(const ValueId least, builder.Add(Op::kMax, {counted, zero}));
-  TUNEC_ASSIGN(const ValueId clamped, builder.Add(Op::kMin, {least, last}));
+  TUNEC_ASSIGN(ValueId clamped, builder.Add(Op::kMin, {least, last}));
+  if (!along.IsPrefix()) {
+    TUNEC_ASSIGN(clamped, Embed(node, clamped, along, extents));
+  }
   node.SetInput(1, clamped);
   return {};
 }

@@ -88,13 +88,13 @@ class Value:
 
     def reshape(self, shape):
         shape = tuple(shape)
-        if shape == self.shape:
+        if shape == self.shape and not self.graph.same_at_any_size:
             return self
         return self.graph.emit("reshape", self, shape=list(shape))
 
     def expand(self, shape):
         shape = tuple(shape)
-        if shape == self.shape:
+        if shape == self.shape and not self.graph.same_at_any_size:
             return self
         return self.graph.emit("expand", self, shape=list(shape))
 
@@ -115,7 +115,7 @@ class Value:
 
     def slice(self, axis, begin, end, step=1):
         size = self.shape[axis]
-        if (begin, end, step) == (0, size, 1):
+        if (begin, end, step) == (0, size, 1) and not self.graph.same_at_any_size:
             return self
         starts, ends, steps = [0] * self.rank, list(self.shape), [1] * self.rank
         starts[axis], ends[axis], steps[axis] = begin, end, step
@@ -123,7 +123,7 @@ class Value:
 
     def pad(self, pads, value=0.0, mode="constant"):
         """`pads`: those at all beginnings, then those at all ends."""
-        if not any(pads):
+        if not any(pads) and not self.graph.same_at_any_size:
             return self
         return self.graph.emit("pad", self, pads=list(pads), value=value, mode=mode)
 
@@ -155,9 +155,14 @@ def numel(shape):
 
 
 class GraphBuilder:
-    """Adds lines; each knows the type of what it defines."""
+    """Adds lines; each knows the type of what it defines.
 
-    def __init__(self):
+    same_at_any_size  lines that change nothing at these sizes are added, too, because they may at
+                      others: the graphs of a model at two sizes have the same lines
+    """
+
+    def __init__(self, same_at_any_size=False):
+        self.same_at_any_size = same_at_any_size
         self.lines = []
         self.weights = {}  # tensors by their keys
         self.hint = ""  # what values are called

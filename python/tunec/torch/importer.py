@@ -61,8 +61,8 @@ class Importer:
     """Walks a graph once. Nodes that cannot be imported are remembered, and their results taken as
     given, so that one walk finds all of them."""
 
-    def __init__(self, sizes):
-        self.graph = GraphBuilder()
+    def __init__(self, sizes, same_at_any_size=False):
+        self.graph = GraphBuilder(same_at_any_size)
         self.unsupported = []
         self._sizes = sizes  # of symbolic dimensions
 
@@ -276,17 +276,20 @@ def _view_root(node):
     return node if node.op == "placeholder" else None
 
 
-def import_graph(module, *, weights=None, sizes=None, mutated=None, name="model"):
+def import_graph(module, *, weights=None, sizes=None, mutated=None, name="model",
+                 same_at_any_size=False):
     """Imports an FX GraphModule of functional ATen operators.
 
     `weights`: tensors by the names of the placeholders that are fixed to them; each may be a pair
     of a key and a tensor. The others are inputs.
     `sizes`: numbers by the names of symbolic sizes ("s0").
+    `same_at_any_size`: see GraphBuilder.
     `mutated`: for the first outputs of the graph, in order, the placeholder that each replaces
     after a run, or None; an export has its mutations there.
     Raises UnsupportedOperator that names every node that cannot be imported.
     """
-    imported, failed = _import(module, weights or {}, sizes or {}, mutated or [], name)
+    importer = Importer(sizes or {}, same_at_any_size)
+    imported, failed = _import(module, weights or {}, importer, mutated or [], name)
     if failed:
         raise UnsupportedOperator(failed)
     return imported
@@ -294,17 +297,16 @@ def import_graph(module, *, weights=None, sizes=None, mutated=None, name="model"
 
 def unsupported(module, *, weights=None, sizes=None):
     """The nodes of a GraphModule that cannot be imported, each an UnsupportedNode."""
-    return _import(module, weights or {}, sizes or {}, [], "model")[1]
+    return _import(module, weights or {}, Importer(sizes or {}), [], "model")[1]
 
 
-def _import(module, weights, sizes, mutated, name):
+def _import(module, weights, importer, mutated, name):
     # Backends are called where tensors that are made are fake ones.
     with _disable_current_modes():
-        return _import_for_real(module, weights, sizes, mutated, name)
+        return _import_for_real(module, weights, importer, mutated, name)
 
 
-def _import_for_real(module, weights, sizes, mutated, name):
-    importer = Importer(sizes)
+def _import_for_real(module, weights, importer, mutated, name):
     arguments, inputs = _arguments(importer, module, weights)
     output_node = module.graph.output_node()
     results = importer.run(module, arguments)

@@ -106,7 +106,8 @@ class SizedGraph:
             return self._any_size
 
     def _import(self, named):
-        return import_graph(self.module, weights=self.weights, sizes=named, mutated=self.mutated)
+        return import_graph(self.module, weights=self.weights, sizes=named, mutated=self.mutated,
+                            same_at_any_size=self._open is not None)
 
     def _given(self, graph, arguments):
         """The tensors that outputs are written into, by the numbers of the executable's outputs."""

@@ -78,12 +78,62 @@ class Places:
                                                                      count + len(self.rest))]
 
 
+def counts_up(index):
+    """Whether an index is 0, 1, 2, ... along one axis, and the same along all others."""
+    line = index.line
+    while getattr(line, "op", None) != "range":
+        op = getattr(line, "op", None)
+        adds_nothing = op == "add" and getattr(line.inputs[1], "elements", None) == [0]
+        if op not in ("reshape", "expand", "identity", "slice") and not adds_nothing:
+            return False
+        if op == "slice" and line.shape != line.inputs[0].shape:
+            return False
+        line = line.inputs[0]
+    if line.attributes["start"] != 0 or line.attributes["delta"] != 1:
+        return False
+    return [size for size in index.shape if size != 1] in ([], list(line.shape))
+
+
+def _axes_of(places):
+    """For each index the axis of the positions that it counts along; None where one does not count.
+    What counts to one may stand for any axis of one position: the first that is free."""
+    rank, taken = len(places.shape), []
+    for index in places.given:
+        if not counts_up(index):
+            return None
+        shape = (*[1] * (rank - index.rank), *index.shape)
+        long = [axis for axis in range(rank) if shape[axis] != 1]
+        free = [axis for axis in range(rank) if places.shape[axis] == 1 and axis not in taken]
+        if not long and not free:
+            return None
+        taken.append((long or free)[0])
+    return taken if len(set(taken)) == len(taken) else None
+
+
+def _turned(x, places):
+    """x[indices] where each index only counts along an axis of its own: no element is looked up.
+    None where that is not so."""
+    counted = _axes_of(places)
+    if counted is None:
+        return None
+    for axis, along in zip(places.axes, counted):
+        if places.shape[along] > x.shape[axis]:
+            return None
+        x = x.slice(axis, 0, places.shape[along])
+    in_order = [axis for _, axis in sorted(zip(counted, places.axes))]
+    turned = x.transpose([*in_order, *places.rest])
+    return turned.reshape((*places.shape, *(x.shape[axis] for axis in places.rest)))
+
+
 @handles("index.Tensor", "_unsafe_index.Tensor")
 def index(call, x, indices):
     given = [axis for axis, i in enumerate(indices) if i is not None]
     if not given:
         return x
     places = Places(x, indices)
+    turned = _turned(x, places)
+    if turned is not None:
+        return turned.transpose(places.order())
     if len(given) == 1:
         return x.gather(indices[given[0]], given[0])
     rest = [x.shape[axis] for axis in places.rest]
