@@ -171,7 +171,9 @@ int tunec_compile_graph(const char* text, size_t num_bytes, size_t num_weights,
         return tunec::LoadGraphText({text, num_bytes}, weights, settings);
       },
       [](const tunec::Settings&) -> Result<tunec::SizedSource> {
-        return Fail(ErrorCode::kInvalidArgument, "a .graph text states its sizes itself");
+        return Fail(ErrorCode::kInvalidArgument,
+                    "a .graph text with given weights has one size each: see "
+                    "tunec_compile_any_size");
       });
 }
 

@@ -8,6 +8,7 @@
 #include "compiler/sized/load_sized.h"
 #include "graph/text/graph_text.h"
 #include "numpy/npz.h"
+#include "support/file.h"
 
 namespace tunec {
 namespace {
@@ -23,18 +24,25 @@ Result<Array> ReadConstant(const std::string& path) {
   return array;
 }
 
+Result<GraphSizes> OneOfEach(const std::map<std::string, DimSizes>& dims) {
+  GraphSizes sizes;
+  for (const auto& [name, dim] : dims) {
+    if (dim.sizes.size() != 1)
+      return Fail(ErrorCode::kInvalidArgument, "dimension {} has {} sizes, wanted one", name,
+                  dim.sizes.size());
+    sizes.emplace(name, dim.sizes[0]);
+  }
+  return sizes;
+}
+
 Result<ImportOptions> MakeImportOptions(const ModelOptions& options) {
   ImportOptions import{.shapes = options.shapes,
                        .constants = {},
                        .dims = {},
                        .shapes_of_arrays = options.shapes_of_arrays,
                        .spelling = options.spelling};
-  for (const auto& [name, dim] : options.dims) {
-    if (dim.sizes.size() != 1)
-      return Fail(ErrorCode::kInvalidArgument, "dimension {} has {} sizes, wanted one", name,
-                  dim.sizes.size());
-    import.dims.emplace(name, dim.sizes[0]);
-  }
+  TUNEC_ASSIGN(const GraphSizes dims, OneOfEach(options.dims));
+  import.dims.insert(dims.begin(), dims.end());
   for (const auto& [name, file] : options.constants) {
     TUNEC_ASSIGN(Array array, ReadConstant(file));
     import.constants.emplace(name, std::move(array));
@@ -48,8 +56,11 @@ Status CheckOptions(ModelFormat format, const std::string& name, const ModelOpti
     if (!options.random_weights) return {};
     return Fail(ErrorCode::kInvalidArgument, "{}: an ONNX model has its own weights", name);
   }
-  if (!options.shapes.empty() || !options.dims.empty()) {
-    return Fail(ErrorCode::kInvalidArgument, "{}: a .graph file states its shapes itself", name);
+  if (!options.shapes.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "{}: a .graph file states its shapes itself; its named dimensions may be given "
+                "sizes",
+                name);
   }
   if (!options.constants.empty()) {
     return Fail(ErrorCode::kInvalidArgument,
@@ -96,6 +107,84 @@ class NoFileBeside : public WeightSource {
   }
 };
 
+/// A text with random weights, or none.
+Result<Graph> ParseText(std::string_view text, const ModelOptions& options,
+                        const GraphSizes& sizes) {
+  if (!options.random_weights) return ParseGraph(text, kNameInMemory, NoFileBeside(), sizes);
+  return ParseGraph(text, kNameInMemory, RandomWeights(*options.random_weights), sizes);
+}
+
+/// The dimensions that have several sizes, and the options without them.
+struct OpenDims {
+  SizedSource source;
+  ModelOptions fixed;
+};
+OpenDims SplitDims(const ModelOptions& options) {
+  OpenDims split{{}, options};
+  std::erase_if(split.fixed.dims, [&](const auto& dim) {
+    if (dim.second.sizes.size() < 2) return false;
+    split.source.dimensions.push_back(dim.first);
+    split.source.example.push_back(std::ranges::max(dim.second.sizes));
+    return true;
+  });
+  return split;
+}
+
+Status RequireAxes(const SizedSource& source) {
+  for (const std::string& name : source.dimensions) {
+    if (std::ranges::find(source.open, name, &OpenAxis::dimension) == source.open.end())
+      return Fail(ErrorCode::kInvalidArgument, "no input has an open dimension {}", name);
+  }
+  return {};
+}
+
+Result<SizedSource> SizedModelOf(const OnnxFile& file, const ModelOptions& options) {
+  auto [source, fixed] = SplitDims(options);
+  TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(fixed));
+  int number = -1;
+  for (const OnnxFile::Input& input : file.Inputs()) {
+    if (options.constants.contains(input.name)) continue;
+    ++number;
+    for (size_t a = 0; a < input.dims.size(); ++a) {
+      if (input.dims[a].IsFixed()) continue;
+      const std::string& name = input.dims[a].parameter();
+      if (source.IndexOf(name) < source.dimensions.size())
+        source.open.push_back({number, static_cast<int>(a), name});
+    }
+  }
+  TUNEC_RETURN_IF_ERROR(RequireAxes(source));
+  source.graph_at = [file, import, names = source.dimensions](const Sizes& sizes) {
+    ImportOptions at = import;
+    for (size_t d = 0; d < names.size(); ++d) at.dims[names[d]] = sizes[d];
+    return file.Import(at);
+  };
+  return std::move(source);
+}
+
+/// `graph_at` makes the graph of the text for numbers of all its dimensions.
+Result<SizedSource> SizedTextOf(std::string_view text, const std::string& name,
+                                const ModelOptions& options,
+                                std::function<Result<Graph>(const GraphSizes&)> graph_at) {
+  auto [source, fixed] = SplitDims(options);
+  TUNEC_ASSIGN(const GraphSizes given, OneOfEach(fixed.dims));
+  GraphSizes example = given;
+  for (size_t d = 0; d < source.dimensions.size(); ++d)
+    example[source.dimensions[d]] = source.example[d];
+  TUNEC_ASSIGN(const std::vector<NamedAxis> axes, NamedAxes(text, name, RandomWeights(0), example));
+  for (const NamedAxis& axis : axes) {
+    if (source.IndexOf(axis.dimension) < source.dimensions.size())
+      source.open.push_back({axis.input, axis.axis, axis.dimension});
+  }
+  TUNEC_RETURN_IF_ERROR(RequireAxes(source));
+  source.graph_at = [given, names = source.dimensions,
+                     at = std::move(graph_at)](const Sizes& sizes) {
+    GraphSizes all = given;
+    for (size_t d = 0; d < names.size(); ++d) all[names[d]] = sizes[d];
+    return at(all);
+  };
+  return std::move(source);
+}
+
 }  // namespace
 
 Result<Graph> LoadModel(const std::string& path, const ModelOptions& options) {
@@ -109,42 +198,12 @@ Result<Graph> LoadModel(const std::string& path, const ModelOptions& options) {
   }
   TUNEC_ASSIGN(const ModelFormat format, FormatOfFile(file));
   TUNEC_RETURN_IF_ERROR(CheckOptions(format, path, options));
-  if (format == ModelFormat::kGraph) return ReadGraphFile(file, options.random_weights);
+  if (format == ModelFormat::kGraph) {
+    TUNEC_ASSIGN(const GraphSizes sizes, OneOfEach(options.dims));
+    return ReadGraphFile(file, options.random_weights, sizes);
+  }
   TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(options));
   return ImportOnnx(path, import);
-}
-
-Result<SizedSource> SizedModelOf(const OnnxFile& file, const ModelOptions& options) {
-  ModelOptions fixed = options;
-  SizedSource source;
-  std::erase_if(fixed.dims, [&](const auto& dim) {
-    if (dim.second.sizes.size() < 2) return false;
-    source.dimensions.push_back(dim.first);
-    source.example.push_back(std::ranges::max(dim.second.sizes));
-    return true;
-  });
-  TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(fixed));
-  int input_number = 0;
-  for (const OnnxFile::Input& input : file.Inputs()) {
-    if (options.constants.contains(input.name)) continue;
-    for (size_t a = 0; a < input.dims.size(); ++a) {
-      if (input.dims[a].IsFixed()) continue;
-      const std::string& name = input.dims[a].parameter();
-      if (source.IndexOf(name) < source.dimensions.size())
-        source.open.push_back({input_number, static_cast<int>(a), name});
-    }
-    ++input_number;
-  }
-  for (const std::string& name : source.dimensions) {
-    if (std::ranges::find(source.open, name, &OpenAxis::dimension) == source.open.end())
-      return Fail(ErrorCode::kInvalidArgument, "no input has an open dimension {}", name);
-  }
-  source.graph_at = [file, import, names = source.dimensions](const Sizes& sizes) {
-    ImportOptions at = import;
-    for (size_t d = 0; d < names.size(); ++d) at.dims[names[d]] = sizes[d];
-    return file.Import(at);
-  };
-  return source;
 }
 
 bool HasSeveralSizes(const ModelOptions& options) {
@@ -156,6 +215,13 @@ Result<SizedSource> LoadSizedModel(const std::string& path, const ModelOptions& 
   const std::filesystem::path file(path);
   TUNEC_ASSIGN(const ModelFormat format, FormatOfFile(file));
   TUNEC_RETURN_IF_ERROR(CheckOptions(format, path, options));
+  if (format == ModelFormat::kGraph) {
+    TUNEC_ASSIGN(const std::string text, ReadFile(file));
+    return SizedTextOf(text, path, options,
+                       [file, seed = options.random_weights](const GraphSizes& sizes) {
+                         return ReadGraphFile(file, seed, sizes);
+                       });
+  }
   TUNEC_ASSIGN(const OnnxFile model, OnnxFile::Open(path));
   return SizedModelOf(model, options);
 }
@@ -165,6 +231,11 @@ Result<SizedSource> LoadSizedModelBytes(std::span<const std::byte> bytes, std::s
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   TUNEC_ASSIGN(const ModelFormat known, FormatOfBytes(text, format));
   TUNEC_RETURN_IF_ERROR(CheckOptions(known, kNameInMemory, options));
+  if (known == ModelFormat::kGraph)
+    return SizedTextOf(text, kNameInMemory, options,
+                       [copy = std::string(text), options](const GraphSizes& sizes) {
+                         return ParseText(copy, options, sizes);
+                       });
   TUNEC_ASSIGN(const OnnxFile model, OnnxFile::FromBytes(bytes, kNameInMemory));
   return SizedModelOf(model, options);
 }
@@ -179,8 +250,8 @@ Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view 
     TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(options));
     return ImportOnnxBytes(bytes, kNameInMemory, import);
   }
-  if (!options.random_weights) return ParseGraph(text, kNameInMemory, NoFileBeside());
-  return ParseGraph(text, kNameInMemory, RandomWeights(*options.random_weights));
+  TUNEC_ASSIGN(const GraphSizes sizes, OneOfEach(options.dims));
+  return ParseText(text, options, sizes);
 }
 
 Result<Graph> LoadGraphText(std::string_view text, const WeightSource& weights,
@@ -190,7 +261,8 @@ Result<Graph> LoadGraphText(std::string_view text, const WeightSource& weights,
     return Fail(ErrorCode::kInvalidArgument, "{}: a graph with given weights has no random ones",
                 kNameInMemory);
   }
-  return ParseGraph(text, kNameInMemory, weights);
+  TUNEC_ASSIGN(const GraphSizes sizes, OneOfEach(options.dims));
+  return ParseGraph(text, kNameInMemory, weights, sizes);
 }
 
 }  // namespace tunec

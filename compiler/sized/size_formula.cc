@@ -14,6 +14,8 @@ bool SameNumber(double a, double b) {
   return a == b || static_cast<float>(a) == static_cast<float>(b);
 }
 
+bool IsWhole(double number) { return number == std::round(number); }
+
 /// The change of the value for each size, from two samples that differ in this dimension alone.
 std::optional<double> Slope(std::span<const SizeSample> samples, size_t dimension) {
   for (const SizeSample& a : samples) {
@@ -77,32 +79,58 @@ bool SizeFormula::Agrees(std::span<const SizeSample> samples) const {
   });
 }
 
-std::optional<SizeFormula> SizeFormula::FitSum(std::span<const SizeSample> samples,
-                                               double divisor) {
+std::optional<SizeFormula> SizeFormula::FitSum(std::span<const SizeSample> samples) {
   SizeFormula formula;
-  formula.divisor_ = divisor;
   const Sizes& first = samples[0].sizes;
   formula.factors_.assign(first.size(), 0);
-  if (divisor != 1) {
-    // One dimension, as it is, plus what a window and its pads add.
-    for (size_t d = 0; d < first.size(); ++d) {
+  formula.constant_ = samples[0].value;
+  for (size_t d = 0; d < first.size(); ++d) {
+    formula.factors_[d] = Slope(samples, d).value_or(0);
+    // A half of a size at some sizes may be a half rounded down.
+    if (!IsWhole(formula.factors_[d])) return std::nullopt;
+    formula.constant_ -= formula.factors_[d] * static_cast<double>(first[d]);
+  }
+  if (!formula.Agrees(samples)) return std::nullopt;
+  return formula;
+}
+
+// One size and what a window and its pads add, divided and rounded down. Few samples agree with
+// many divisors: those that agree have to be the same at all sizes between.
+std::optional<SizeFormula> SizeFormula::FitQuotient(std::span<const SizeSample> samples) {
+  std::optional<SizeFormula> found;
+  const Sizes& first = samples[0].sizes;
+  for (size_t d = 0; d < first.size(); ++d) {
+    for (int divisor = 2; divisor <= kGreatestDivisor; ++divisor) {
+      SizeFormula formula;
+      formula.divisor_ = divisor;
       formula.factors_.assign(first.size(), 0);
       formula.factors_[d] = 1;
       const double base = samples[0].value * divisor - static_cast<double>(first[d]);
       for (double added = 0; added < divisor; ++added) {
         formula.constant_ = base + added;
-        if (formula.Agrees(samples)) return formula;
+        if (!formula.Agrees(samples)) continue;
+        if (found && !found->SameBetween(formula, samples)) return std::nullopt;
+        if (!found) found = formula;
       }
     }
-    return std::nullopt;
   }
-  formula.constant_ = samples[0].value;
-  for (size_t d = 0; d < first.size(); ++d) {
-    formula.factors_[d] = Slope(samples, d).value_or(0);
-    formula.constant_ -= formula.factors_[d] * static_cast<double>(first[d]);
+  return found;
+}
+
+bool SizeFormula::SameBetween(const SizeFormula& other, std::span<const SizeSample> samples) const {
+  constexpr int64_t kMostLookedAt = 4096;
+  Sizes sizes = samples[0].sizes;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    const auto [low, high] =
+        std::ranges::minmax(samples, {}, [d](const SizeSample& sample) { return sample.sizes[d]; });
+    if (high.sizes[d] - low.sizes[d] > kMostLookedAt) return false;
+    for (int64_t size = low.sizes[d]; size <= high.sizes[d]; ++size) {
+      sizes[d] = size;
+      if (At(sizes) != other.At(sizes)) return false;
+    }
+    sizes[d] = samples[0].sizes[d];
   }
-  if (!formula.Agrees(samples)) return std::nullopt;
-  return formula;
+  return true;
 }
 
 std::optional<SizeFormula> SizeFormula::FitProduct(std::span<const SizeSample> samples, Form form) {
@@ -114,6 +142,10 @@ std::optional<SizeFormula> SizeFormula::FitProduct(std::span<const SizeSample> s
     for (size_t d = 0; d < dimensions; ++d)
       formula.factors_.push_back((chosen >> d & 1U) != 0 ? 1 : 0);
     formula.constant_ = samples[0].value / formula.At(samples[0].sizes);
+    // What was rounded to float32 gives a constant that is nearly whole.
+    const double whole = std::round(formula.constant_);
+    if (std::abs(formula.constant_ - whole) < 1e-6) formula.constant_ = whole;
+    if (form == Form::kProduct && !IsWhole(formula.constant_)) continue;
     if (formula.Agrees(samples)) return formula;
   }
   return std::nullopt;
@@ -121,14 +153,11 @@ std::optional<SizeFormula> SizeFormula::FitProduct(std::span<const SizeSample> s
 
 std::optional<SizeFormula> SizeFormula::Fit(std::span<const SizeSample> samples) {
   if (samples.empty() || samples[0].sizes.size() > 8) return std::nullopt;
-  if (auto sum = FitSum(samples, 1)) return sum;
+  if (auto sum = FitSum(samples)) return sum;
   for (const Form form : {Form::kProduct, Form::kOverProduct, Form::kOverRoot}) {
     if (auto product = FitProduct(samples, form)) return product;
   }
-  for (int divisor = 2; divisor <= kGreatestDivisor; ++divisor) {
-    if (auto sum = FitSum(samples, divisor)) return sum;
-  }
-  return std::nullopt;
+  return FitQuotient(samples);
 }
 
 }  // namespace tunec

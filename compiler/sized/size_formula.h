@@ -40,7 +40,9 @@ class SizeFormula {
   double Sum(const Sizes& sizes) const;
   double Product(const Sizes& sizes) const;
   bool Agrees(std::span<const SizeSample> samples) const;
-  static std::optional<SizeFormula> FitSum(std::span<const SizeSample> samples, double divisor);
+  bool SameBetween(const SizeFormula& other, std::span<const SizeSample> samples) const;
+  static std::optional<SizeFormula> FitSum(std::span<const SizeSample> samples);
+  static std::optional<SizeFormula> FitQuotient(std::span<const SizeSample> samples);
   static std::optional<SizeFormula> FitProduct(std::span<const SizeSample> samples, Form form);
 };
 

@@ -146,16 +146,16 @@ std::string Print(const Graph& graph) {
 }
 
 Result<Graph> ReadGraphFile(const std::filesystem::path& path,
-                            std::optional<uint64_t> random_weights_seed) {
+                            std::optional<uint64_t> random_weights_seed, const GraphSizes& sizes) {
   TUNEC_ASSIGN(const std::string text, ReadFile(path));
   if (random_weights_seed)
-    return ParseGraph(text, path.string(), RandomWeights(*random_weights_seed));
+    return ParseGraph(text, path.string(), RandomWeights(*random_weights_seed), sizes);
   const std::filesystem::path weights = WeightsPath(path);
   std::error_code ignored;
   if (!std::filesystem::exists(weights, ignored))
-    return ParseGraph(text, path.string(), NoWeights());
+    return ParseGraph(text, path.string(), NoWeights(), sizes);
   TUNEC_ASSIGN(SafetensorsFile file, SafetensorsFile::Open(weights));
-  return ParseGraph(text, path.string(), SafetensorsWeights(std::move(file)));
+  return ParseGraph(text, path.string(), SafetensorsWeights(std::move(file)), sizes);
 }
 
 Status WriteGraphFile(const Graph& graph, const std::filesystem::path& path) {

@@ -3,22 +3,40 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "graph/graph.h"
 #include "graph/text/weights.h"
 
 namespace tunec {
 
-/// Errors carry file:line:column. The bytes of `weight` lines come from `weights`.
+/// Numbers for the dimensions that a text names.
+using GraphSizes = std::map<std::string, int64_t, std::less<>>;
+
+/// Errors carry file:line:column. The bytes of `weight` lines come from `weights`. A dimension
+/// without a number stays open; in an attribute, or as a part of a size, it is an error.
 Result<Graph> ParseGraph(std::string_view text, std::string_view file_name,
-                         const WeightSource& weights);
+                         const WeightSource& weights, const GraphSizes& sizes = {});
+
+/// An axis of an input whose size is a dimension's name and nothing else.
+struct NamedAxis {
+  int input = 0;
+  int axis = 0;
+  std::string dimension;
+};
+/// Those of the text's inputs, for which `sizes` has numbers.
+Result<std::vector<NamedAxis>> NamedAxes(std::string_view text, std::string_view file_name,
+                                         const WeightSource& weights, const GraphSizes& sizes);
 
 /// Reads a .graph file. Its weights come from the random stream if a seed is given, else from
 /// the file of the same name with the extension .safetensors, if there is one.
 Result<Graph> ReadGraphFile(const std::filesystem::path& path,
-                            std::optional<uint64_t> random_weights_seed);
+                            std::optional<uint64_t> random_weights_seed,
+                            const GraphSizes& sizes = {});
 
 /// Writes the text, and the weights beside it as .safetensors if there are any. Each file is
 /// replaced at once, the weights first.

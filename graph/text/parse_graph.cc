@@ -26,11 +26,12 @@ struct TypedLayout {
 
 class GraphParser {
  public:
-  GraphParser(Lexer& lexer, const WeightSource& weights, int depth)
-      : lexer_(lexer), weights_(weights), depth_(depth), builder_("") {}
+  GraphParser(Lexer& lexer, const WeightSource& weights, const GraphSizes& sizes, int depth)
+      : lexer_(lexer), weights_(weights), sizes_(sizes), depth_(depth), builder_("") {}
 
   /// From the word `graph` to the closing brace.
   Result<Graph> Parse();
+  const std::vector<NamedAxis>& named_axes() const { return named_axes_; }
 
  private:
   Status ParseLine();
@@ -46,6 +47,12 @@ class GraphParser {
   Result<std::vector<std::shared_ptr<const Graph>>> ParseBodies();
   Status ParseAnnotations(const std::vector<ValueId>& values);
   Result<TypedLayout> ParseType();
+  Result<Dim> ParseDim();
+  bool AtSize(size_t ahead) const;
+  Result<int64_t> ParseSize();
+  Result<int64_t> ParseSizeProduct();
+  Result<int64_t> ParseSizeFactor();
+  void NoteNamedAxes(const ValueType& type);
   Result<std::vector<int64_t>> FixedShape(const ValueType& type, const SourceLocation& where) const;
   Result<Array> ParseElements(const ValueType& type);
   Result<ValueId> ParseValue();
@@ -54,7 +61,10 @@ class GraphParser {
 
   Lexer& lexer_;
   const WeightSource& weights_;
+  const GraphSizes& sizes_;
   int depth_;
+  std::vector<std::string> dim_names_;  // of the latest type; empty: not a name by itself
+  std::vector<NamedAxis> named_axes_;
   GraphBuilder builder_;
   std::unordered_map<std::string, ValueId> values_;
   std::set<std::string> outputs_;
@@ -118,8 +128,9 @@ Status GraphParser::ParseInput() {
   TUNEC_ASSIGN(const std::string name, ParseNewName());
   TUNEC_RETURN_IF_ERROR(lexer_.Expect(":"));
   TUNEC_ASSIGN(TypedLayout typed, ParseType());
-  auto value = builder_.AddInput(name, std::move(typed.type));
+  auto value = builder_.AddInput(name, typed.type);
   if (!value) return FailAt(where, value.error().code, "{}", value.error().message);
+  NoteNamedAxes(typed.type);
   Define(name, *value, std::move(typed.layout));
   return {};
 }
@@ -323,6 +334,13 @@ Result<Attribute> GraphParser::ParseAttribute() {
     if (!floats.empty()) TUNEC_RETURN_IF_ERROR(lexer_.Expect(","));
     const Token& number = lexer_.Peek(lexer_.At("-") ? 1 : 0);
     const Lexer before = lexer_;
+    if (AtSize(lexer_.At("-") ? 1 : 0)) {
+      TUNEC_ASSIGN(const int64_t size, ParseSize());
+      integers.push_back(size);
+      floats.push_back(static_cast<double>(size));
+      if (!list) break;
+      continue;
+    }
     const bool integer = number.kind == TokenKind::kInteger;
     TUNEC_ASSIGN(const double value, lexer_.ExpectNumber("a number, a string or a list"));
     floats.push_back(value);
@@ -341,7 +359,7 @@ Result<Attribute> GraphParser::ParseAttribute() {
 Result<std::vector<std::shared_ptr<const Graph>>> GraphParser::ParseBodies() {
   std::vector<std::shared_ptr<const Graph>> bodies;
   while (lexer_.At("graph")) {
-    TUNEC_ASSIGN(Graph body, GraphParser(lexer_, weights_, depth_ + 1).Parse());
+    TUNEC_ASSIGN(Graph body, GraphParser(lexer_, weights_, sizes_, depth_ + 1).Parse());
     bodies.push_back(std::make_shared<const Graph>(std::move(body)));
   }
   return bodies;
@@ -349,6 +367,7 @@ Result<std::vector<std::shared_ptr<const Graph>>> GraphParser::ParseBodies() {
 
 Result<TypedLayout> GraphParser::ParseType() {
   TypedLayout typed;
+  dim_names_.clear();
   const SourceLocation where = lexer_.Here();
   TUNEC_ASSIGN(const std::string name, lexer_.ExpectIdentifier("a type such as f32"));
   const std::optional<DataType> type = ParseDataType(name);
@@ -357,13 +376,8 @@ Result<TypedLayout> GraphParser::ParseType() {
   TUNEC_RETURN_IF_ERROR(lexer_.Expect("["));
   while (!lexer_.TryTake("]")) {
     if (!typed.type.dims.empty()) TUNEC_RETURN_IF_ERROR(lexer_.Expect(","));
-    if (lexer_.Peek().kind == TokenKind::kInteger || lexer_.At("-")) {
-      TUNEC_ASSIGN(const int64_t size, lexer_.ExpectInteger("a size"));
-      typed.type.dims.emplace_back(size);
-    } else {
-      TUNEC_ASSIGN(std::string parameter, lexer_.ExpectName("a size or a dimension's name"));
-      typed.type.dims.emplace_back(std::move(parameter));
-    }
+    TUNEC_ASSIGN(Dim dim, ParseDim());
+    typed.type.dims.push_back(std::move(dim));
   }
   if (lexer_.TryTake("layout")) {
     TUNEC_ASSIGN(typed.layout, ParseLayout(lexer_));
@@ -371,14 +385,101 @@ Result<TypedLayout> GraphParser::ParseType() {
   return typed;
 }
 
+/// A number, a name by itself, or sizes added and multiplied.
+Result<Dim> GraphParser::ParseDim() {
+  dim_names_.emplace_back();
+  const bool is_name =
+      lexer_.Peek().kind == TokenKind::kIdentifier || lexer_.Peek().kind == TokenKind::kString;
+  const bool is_alone = lexer_.Peek(1).text == "," || lexer_.Peek(1).text == "]";
+  if (is_name && is_alone) {
+    TUNEC_ASSIGN(std::string name, lexer_.ExpectName("a size or a dimension's name"));
+    dim_names_.back() = name;
+    const auto known = sizes_.find(name);
+    return known == sizes_.end() ? Dim(std::move(name)) : Dim(known->second);
+  }
+  if (lexer_.Peek().kind != TokenKind::kInteger && !lexer_.At("-") && !is_name)
+    return lexer_.Expected("a size or a dimension's name");
+  TUNEC_ASSIGN(const int64_t size, ParseSize());
+  return Dim(size);
+}
+
+/// Whether a size is written with names: of plain numbers the caller knows more.
+bool GraphParser::AtSize(size_t ahead) const {
+  const Token& first = lexer_.Peek(ahead);
+  const Token& second = lexer_.Peek(ahead + 1);
+  const bool goes_on =
+      second.text == "+" || second.text == "-" || second.text == "*" || second.text == "/";
+  if (first.kind == TokenKind::kIdentifier) return sizes_.contains(first.text) || goes_on;
+  return first.kind == TokenKind::kInteger && goes_on;
+}
+
+Result<int64_t> GraphParser::ParseSizeFactor() {
+  if (lexer_.Peek().kind != TokenKind::kIdentifier) return lexer_.ExpectInteger("a size");
+  const SourceLocation where = lexer_.Here();
+  TUNEC_ASSIGN(const std::string name, lexer_.ExpectIdentifier("a dimension's name"));
+  const auto known = sizes_.find(name);
+  if (known != sizes_.end()) return known->second;
+  return FailAt(where, ErrorCode::kInvalidArgument, "dimension {} has no size, wanted a number",
+                name);
+}
+
+Result<int64_t> GraphParser::ParseSizeProduct() {
+  TUNEC_ASSIGN(int64_t product, ParseSizeFactor());
+  for (;;) {
+    const SourceLocation where = lexer_.Here();
+    const bool divides = lexer_.At("/");
+    if (!divides && !lexer_.At("*")) return product;
+    lexer_.Next();
+    TUNEC_ASSIGN(const int64_t factor, ParseSizeFactor());
+    if (divides && factor < 1)
+      return FailAt(where, ErrorCode::kParse, "a size is divided by {}", factor);
+    if (divides) {
+      product = FloorDivide(product, factor);
+    } else if (__builtin_mul_overflow(product, factor, &product)) {
+      return FailAt(where, ErrorCode::kParse, "a size is too large");
+    }
+  }
+}
+
+/// length, 2 * length + 1, (no parentheses) batch * length / 2; quotients are rounded down.
+Result<int64_t> GraphParser::ParseSize() {
+  TUNEC_ASSIGN(int64_t sum, ParseSizeProduct());
+  for (;;) {
+    const SourceLocation where = lexer_.Here();
+    const bool subtracts = lexer_.At("-");
+    if (!subtracts && !lexer_.At("+")) return sum;
+    lexer_.Next();
+    TUNEC_ASSIGN(const int64_t term, ParseSizeProduct());
+    const bool overflows = subtracts ? __builtin_sub_overflow(sum, term, &sum)
+                                     : __builtin_add_overflow(sum, term, &sum);
+    if (overflows) return FailAt(where, ErrorCode::kParse, "a size is too large");
+  }
+}
+
+void GraphParser::NoteNamedAxes(const ValueType& type) {
+  const auto input = static_cast<int>(builder_.graph().inputs().size()) - 1;
+  for (size_t a = 0; a < type.dims.size(); ++a) {
+    if (sizes_.contains(dim_names_[a]))
+      named_axes_.push_back({input, static_cast<int>(a), dim_names_[a]});
+  }
+}
+
 }  // namespace
 
 Result<Graph> ParseGraph(std::string_view text, std::string_view file_name,
-                         const WeightSource& weights) {
+                         const WeightSource& weights, const GraphSizes& sizes) {
   TUNEC_ASSIGN(Lexer lexer, Lexer::Create(text, file_name));
-  TUNEC_ASSIGN(Graph graph, GraphParser(lexer, weights, 0).Parse());
+  TUNEC_ASSIGN(Graph graph, GraphParser(lexer, weights, sizes, 0).Parse());
   if (!lexer.AtEnd()) return lexer.Expected("the end of the file");
   return graph;
+}
+
+Result<std::vector<NamedAxis>> NamedAxes(std::string_view text, std::string_view file_name,
+                                         const WeightSource& weights, const GraphSizes& sizes) {
+  TUNEC_ASSIGN(Lexer lexer, Lexer::Create(text, file_name));
+  GraphParser parser(lexer, weights, sizes, 0);
+  TUNEC_RETURN_IF_ERROR(parser.Parse());
+  return parser.named_axes();
 }
 
 }  // namespace tunec

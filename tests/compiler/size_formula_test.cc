@@ -1,0 +1,85 @@
+#include "compiler/sized/size_formula.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "compiler/sized/choose_sizes.h"
+
+namespace tunec {
+namespace {
+
+std::vector<SizeSample> Samples(const std::function<double(int64_t, int64_t)>& value) {
+  std::vector<SizeSample> samples;
+  for (const Sizes& sizes : {Sizes{4, 50}, Sizes{4, 63}, Sizes{7, 50}, Sizes{7, 63}, Sizes{5, 56}})
+    samples.push_back({sizes, value(sizes[0], sizes[1])});
+  return samples;
+}
+
+void ExpectFollows(const std::function<double(int64_t, int64_t)>& value) {
+  const std::optional<SizeFormula> formula = SizeFormula::Fit(Samples(value));
+  ASSERT_TRUE(formula);
+  for (const Sizes& sizes : {Sizes{6, 51}, Sizes{4, 60}, Sizes{7, 55}})
+    EXPECT_FLOAT_EQ(formula->At(sizes), value(sizes[0], sizes[1]));
+}
+
+TEST(SizeFormula, FollowsSumsProductsAndQuotients) {
+  ExpectFollows([](int64_t, int64_t) { return 12; });
+  ExpectFollows([](int64_t, int64_t length) { return length; });
+  ExpectFollows([](int64_t, int64_t length) { return length - 1; });
+  ExpectFollows([](int64_t batch, int64_t length) { return 3 * batch + 2 * length + 5; });
+  ExpectFollows([](int64_t batch, int64_t length) { return batch * length; });
+  ExpectFollows([](int64_t, int64_t length) { return 1.0 / static_cast<double>(length); });
+  ExpectFollows([](int64_t, int64_t length) {
+    return static_cast<float>(1 / std::sqrt(static_cast<double>(length)));
+  });
+  ExpectFollows([](int64_t, int64_t length) { return (length - 1) / 2 + 1; });
+}
+
+TEST(SizeFormula, NoneWhereSamplesAgreeWithSeveral) {
+  EXPECT_FALSE(SizeFormula::Fit(Samples([](int64_t, int64_t length) { return (length + 5) / 8; })));
+  // Odd sizes alone do not tell a half from a half rounded down.
+  const std::vector<SizeSample> odd = {{{5}, 2}, {{7}, 3}, {{9}, 4}};
+  const auto half = SizeFormula::Fit(odd);
+  if (half) {
+    EXPECT_EQ(half->At({6}), 3);
+  }
+}
+
+TEST(SizeFormula, NoneForWhatBends) {
+  EXPECT_FALSE(SizeFormula::Fit(
+      Samples([](int64_t, int64_t length) { return std::min<int64_t>(length, 56); })));
+  EXPECT_FALSE(SizeFormula::Fit(Samples([](int64_t, int64_t length) { return length * length; })));
+}
+
+TEST(SizeFormula, NamesADimensionThatItIs) {
+  const auto formula = SizeFormula::Fit(Samples([](int64_t, int64_t length) { return length; }));
+  ASSERT_TRUE(formula);
+  EXPECT_EQ(formula->dimension(), 1);
+  EXPECT_FALSE(formula->IsConstant());
+  const auto other = SizeFormula::Fit(Samples([](int64_t, int64_t length) { return length + 1; }));
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->dimension(), -1);
+}
+
+TEST(ChooseSizes, RoundsUpByAtMostAQuarter) {
+  for (int64_t size = 1; size < 3000; ++size) {
+    const int64_t rounded = RoundUpSize(size);
+    EXPECT_GE(rounded, size);
+    EXPECT_LE(4 * (rounded - size), size) << size;
+    EXPECT_EQ(RoundUpSize(rounded), rounded);
+  }
+  EXPECT_EQ(RoundUpSize(100, {128, 384}), 128);
+  EXPECT_EQ(RoundUpSize(384, {128, 384}), 384);
+  EXPECT_EQ(RoundUpSize(400, {128, 384}), 448);
+}
+
+TEST(ChooseSizes, CutsFromTheLargestDown) {
+  EXPECT_EQ(CutSize(7, {1, 2, 4}), (std::vector<int64_t>{4, 2, 1}));
+  EXPECT_EQ(CutSize(3, {1}), (std::vector<int64_t>{1, 1, 1}));
+  EXPECT_EQ(CutSize(11, {4, 8}), (std::vector<int64_t>{8, 4}));
+}
+
+}  // namespace
+}  // namespace tunec
