@@ -1,0 +1,138 @@
+"""Graphs whose sizes change: one graph of Dynamo's, executables of rounded sizes, eager's results."""
+import unittest
+import unittest.mock
+
+import torch
+import torch._dynamo
+
+import tunec
+from tunec.torch.sized import SizedGraph
+
+torch.set_grad_enabled(False)
+TOLERANCE = 2e-5
+
+
+class Block(torch.nn.Module):
+    """Attention with a mask, a mean over the length, the last position, counted positions."""
+
+    def __init__(self, width=32):
+        super().__init__()
+        self.norm = torch.nn.LayerNorm(width)
+        self.qkv = torch.nn.Linear(width, 3 * width)
+        self.out = torch.nn.Linear(width, width)
+        self.positions = torch.nn.Embedding(600, width)
+
+    def forward(self, x, keep):
+        batch, length, width = x.shape
+        x = x + self.positions(torch.arange(length))
+        q, k, v = (t.reshape(batch, length, 4, width // 4).transpose(1, 2)
+                   for t in self.qkv(self.norm(x)).chunk(3, -1))
+        a = torch.nn.functional.scaled_dot_product_attention(q, k, v, keep[:, None, None, :])
+        y = x + self.out(a.transpose(1, 2).reshape(batch, length, width))
+        return y, y.mean(1), y[:, -1], length * 2
+
+
+class Images(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = torch.nn.Conv2d(3, 8, 3, padding=1)
+        self.b = torch.nn.Conv2d(8, 8, 3, padding=1)
+
+    def forward(self, x):
+        return self.b(torch.relu(self.a(x))).amax((2, 3))
+
+
+class Normalised(torch.nn.Module):
+    """A mean over the batch: requests may not be cut."""
+
+    def forward(self, x):
+        return (x - x.mean(0)) / (x.std(0) + 1)
+
+
+def graphs_of(module, requests, check):
+    """How often Dynamo compiled; each request's results are checked against eager's."""
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    compiled = torch.compile(module, backend="tunec", dynamic=True)
+    for request in requests:
+        check(compiled(*request), module(*request))
+    return torch._dynamo.utils.counters["stats"]["unique_graphs"]
+
+
+class AnySize(unittest.TestCase):
+
+    def near(self, found, wanted):
+        if not isinstance(wanted, (tuple, list)):
+            found, wanted = [found], [wanted]
+        for one, other in zip(found, wanted, strict=True):
+            if not isinstance(other, torch.Tensor):
+                self.assertEqual(one, other)
+                continue
+            self.assertEqual(one.shape, other.shape)
+            scale = other.abs().max().item() or 1.0
+            self.assertLessEqual((one - other).abs().max().item(), TOLERANCE * scale)
+
+    def request(self, batch, length):
+        keep = torch.rand(batch, length) < 0.7
+        keep[:, 0] = True
+        return torch.randn(batch, length, 32), keep
+
+    def test_attention(self):
+        sizes = [(3, 12), (2, 9), (5, 40), (4, 17), (2, 33), (3, 64), (7, 100), (2, 11), (6, 97)]
+        graphs = graphs_of(Block().eval(), [self.request(*s) for s in sizes], self.near)
+        self.assertLessEqual(graphs, 1)
+
+    def test_images_of_any_height(self):
+        sizes = [(2, 3, 17, 20), (3, 3, 30, 20), (2, 3, 16, 41), (4, 3, 33, 33)]
+        graphs_of(Images().eval(), [(torch.randn(s),) for s in sizes], self.near)
+
+    def test_over_the_batch(self):
+        graphs_of(Normalised(), [(torch.randn(n, 12),) for n in (4, 9, 10, 17, 40)], self.near)
+
+    def test_exported_with_dynamic_shapes(self):
+        module = Block().eval()
+        dims = {"x": {0: torch.export.Dim("batch", min=2, max=16), 1: torch.export.Dim("length", min=2, max=512)},
+                "keep": {0: torch.export.Dim("batch", min=2, max=16), 1: torch.export.Dim("length", min=2, max=512)}}
+        program = torch.export.export(module, self.request(3, 12), dynamic_shapes=dims)
+        compiled = tunec.compile(program)
+        for sizes in [(3, 12), (2, 30), (9, 31), (4, 55)]:
+            request = self.request(*sizes)
+            self.near(compiled(*request), module(*request))
+
+    def test_few_executables(self):
+        made = []
+        original = SizedGraph._compiled_for_any
+
+        def note(graph, arguments):
+            found = original(graph, arguments)
+            made.append(found[1])
+            return found
+
+        with unittest.mock.patch.object(SizedGraph, "_compiled_for_any", note):
+            graphs_of(Block().eval(), [self.request(b, n) for b in (2, 3, 5) for n in range(33, 64)], self.near)
+        report = made[-1].report
+        self.assertNotIn("refusal", report)
+        lengths = {e["sizes"][report["dimensions"].index("s27")] if "s27" in report["dimensions"]
+                   else max(e["sizes"]) for e in report["executables"]}
+        self.assertLessEqual(lengths, {40, 48, 56, 64})
+
+    def test_caches_are_written_once(self):
+        class Counter(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("calls", torch.zeros(4))
+
+            def forward(self, x):
+                self.calls += 1
+                return x * 2 + self.calls
+
+        module = Counter()
+        compiled = torch.compile(module, backend="tunec", dynamic=True)
+        for n, length in enumerate((3, 9, 30), start=1):
+            x = torch.randn(length, 4)
+            self.near(compiled(x), x * 2 + n)
+            self.assertEqual(module.calls.tolist(), [n] * 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
