@@ -124,7 +124,11 @@ class PaddedNode {
   /// Axes as the graphs have the output's, each fixed or the first positions.
   Axis NewAxis(size_t axis, size_t output = 0);
 
-  void SetInput(size_t i, ValueId value) { inputs_[i].value = value; }
+  /// Of an operand that the node may lack, too.
+  void SetInput(size_t i, ValueId value) {
+    if (i >= inputs_.size()) inputs_.resize(i + 1);
+    inputs_[i].value = value;
+  }
   /// The rule made the output itself: then the node is not copied.
   void SetResult(ValueId value) { result_ = value; }
   /// Copies the node with its operands, or takes what the rule made.
