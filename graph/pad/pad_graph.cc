@@ -92,7 +92,10 @@ Result<PaddedGraph> PadGraph(const Graph& exact, const Graph& bucket,
     TUNEC_ASSIGN(std::vector<PaddedValue> outputs, PadNode(padder, exact.nodes()[i], node));
     for (size_t o = 0; o < outputs.size(); ++o) {
       const std::string& name = bucket.value(node.outputs[o]).name;
-      padder.builder().RenameValue(outputs[o].value, name);
+      // Parameters are known by their names.
+      const bool is_parameter =
+          padder.builder().graph().producer(outputs[o].value).op == Op::kInput;
+      if (!is_parameter) padder.builder().RenameValue(outputs[o].value, name);
       padder.at(node.outputs[o]) = std::move(outputs[o]);
     }
   }

@@ -138,6 +138,7 @@ Result<std::vector<PaddedValue>> PadReshape(PaddedNode& node) {
   if (!axes) return node.Refuse("it puts parts of dimensions together that do not fit");
   if (is_cut) {
     for (const Axis& axis : node.axes(0)) node.padder().Mix(axis);
+    for (const Axis& axis : *axes) node.padder().Mix(axis);
   }
   std::set<size_t> zero = ZeroAtEnd(node.input(0), *axes);
   return Lies(*std::move(axes), std::move(zero));

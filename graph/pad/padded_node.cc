@@ -104,7 +104,9 @@ std::vector<Extents> PaddedNode::OutputShape(size_t output) const {
 }
 
 Axis PaddedNode::NewAxis(size_t axis, size_t output) {
-  return Axis({padder_.PartFor(padder_.ExtentsOf(bucket_.outputs[output], axis))});
+  Axis made({padder_.PartFor(padder_.ExtentsOf(bucket_.outputs[output], axis))});
+  padder_.Mix(made);  // a dimension of these extents has other positions
+  return made;
 }
 
 Result<std::vector<ValueId>> PaddedNode::Emit() {

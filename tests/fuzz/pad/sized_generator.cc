@@ -209,9 +209,10 @@ std::optional<SizedShape> SizedGenerator::Factors(const Sizes& sizes) {
 
 ValueId SizedGenerator::Input(DataType type, const SizedShape& shape, const char* prefix) {
   SizedShape factors;
+  const bool large = ElementCount(ShapeAt(shape, kBucket)) > kMostElements;
   for (const Sizes& sizes : shape) {
-    const auto parts =
-        IsFixed(sizes) || IsDimension(sizes) || Chance(10) ? std::nullopt : Factors(sizes);
+    const bool whole = large || IsFixed(sizes) || IsDimension(sizes) || Chance(10);
+    const auto parts = whole ? std::nullopt : Factors(sizes);
     if (parts) factors.insert(factors.end(), parts->begin(), parts->end());
     if (!parts) factors.push_back(sizes);
   }

@@ -20,6 +20,17 @@ SizedShape Zip(const std::function<std::vector<int64_t>(SizeSet)>& shape_at) {
   return shape;
 }
 
+// Whether no axis is longer than at the bucket's sizes.
+bool FitInto(const std::vector<ValueType>& types, const std::vector<ValueType>& of_bucket) {
+  for (size_t i = 0; i < types.size(); ++i) {
+    const std::vector<int64_t> shape = types[i].Shape(), most = of_bucket[i].Shape();
+    if (shape.size() != most.size()) return false;
+    for (size_t a = 0; a < shape.size(); ++a)
+      if (shape[a] > most[a]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<int64_t> ShapeAt(const SizedShape& shape, SizeSet set) {
@@ -70,7 +81,8 @@ ValueId SizedBuilder::AddConstant(const std::string& name,
 std::optional<std::vector<ValueId>> SizedBuilder::Add(
     Op op, const std::vector<ValueId>& inputs,
     const std::array<Attributes, kSizeSets.size()>& attributes, int64_t most_elements) {
-  for (const SizeSet set : kSizeSets) {
+  std::vector<ValueType> of_bucket;
+  for (const SizeSet set : {kBucket, kExact, kOther}) {
     std::vector<const ValueType*> operands;
     for (const ValueId input : inputs)
       operands.push_back(input.valid() ? &builders_[set].TypeOf(input) : nullptr);
@@ -79,6 +91,8 @@ std::optional<std::vector<ValueId>> SizedBuilder::Add(
     if (!types) return {};
     for (const ValueType& type : *types)
       if (ElementCount(type.Shape()) > most_elements) return {};
+    if (set == kBucket) of_bucket = *types;
+    if (!FitInto(*types, of_bucket)) return {};
   }
   std::vector<ValueId> results;
   for (const SizeSet set : kSizeSets) {
