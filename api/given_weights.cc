@@ -4,6 +4,15 @@
 
 namespace tunec {
 
+DLTensor GivenWeights::Description::WithOwnShape() const {
+  DLTensor own = tensor;
+  own.shape = const_cast<int64_t*>(shape.data());
+  own.strides = strides.empty() ? nullptr : const_cast<int64_t*>(strides.data());
+  // A shape that is not there is an error that Reserve names.
+  if (tensor.ndim > 0 && tensor.shape == nullptr) own.shape = nullptr;
+  return own;
+}
+
 Result<GivenWeights> GivenWeights::Make(size_t count, const char* const* names,
                                         const DLTensor* const* tensors) {
   GivenWeights weights;
@@ -14,7 +23,13 @@ Result<GivenWeights> GivenWeights::Make(size_t count, const char* const* names,
     if (names[i] == nullptr || tensors[i] == nullptr)
       return Fail(ErrorCode::kInvalidArgument, "{} {} is null",
                   names[i] == nullptr ? "name" : "weight", i);
-    if (!weights.tensors_.emplace(names[i], tensors[i]).second)
+    Description description{*tensors[i], {}, {}};
+    const DLTensor& tensor = *tensors[i];
+    const size_t rank = tensor.ndim > 0 ? static_cast<size_t>(tensor.ndim) : 0;
+    if (tensor.shape != nullptr) description.shape.assign(tensor.shape, tensor.shape + rank);
+    if (tensor.strides != nullptr)
+      description.strides.assign(tensor.strides, tensor.strides + rank);
+    if (!weights.tensors_.emplace(names[i], std::move(description)).second)
       return Fail(ErrorCode::kInvalidArgument, "there are two weights '{}'", names[i]);
   }
   return weights;
@@ -25,8 +40,9 @@ Result<Array> GivenWeights::Reserve(const WeightRequest& request) const {
   if (found == tensors_.end())
     return Fail(ErrorCode::kNotFound, "weight '{}' is not among those given", request.name);
   const TensorSpec spec{request.name, request.type, request.shape};
+  const DLTensor given = found->second.WithOwnShape();
   TUNEC_ASSIGN(const TensorData tensor,
-               CheckedData(found->second, spec, "weight", /*device=*/std::nullopt));
+               CheckedData(&given, spec, "weight", /*device=*/std::nullopt));
   const size_t size = SizeOf(request.type);
   const auto bytes = static_cast<size_t>(ElementCount(request.shape)) * size;
   if (bytes == 0) return Array(request.type, request.shape);

@@ -3,13 +3,15 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "api/include/tunec/tunec.h"
 #include "graph/text/weights.h"
 
 namespace tunec {
 
-/// Weights where they lie: the bytes have to stay for as long as anyone has the arrays.
+/// Weights where they lie: the bytes have to stay for as long as anyone has the arrays. What says
+/// where they lie is copied.
 class GivenWeights : public WeightSource {
  public:
   /// kInvalidArgument for a null pointer and a name that is there twice.
@@ -21,7 +23,13 @@ class GivenWeights : public WeightSource {
   Result<Array> Reserve(const WeightRequest& request) const override;
 
  private:
-  std::map<std::string, const DLTensor*, std::less<>> tensors_;
+  struct Description {
+    DLTensor tensor;
+    std::vector<int64_t> shape;
+    std::vector<int64_t> strides;  // empty: none
+    DLTensor WithOwnShape() const;
+  };
+  std::map<std::string, Description, std::less<>> tensors_;
 };
 
 }  // namespace tunec

@@ -170,10 +170,10 @@ int tunec_compile_graph(const char* text, size_t num_bytes, size_t num_weights,
         TUNEC_ASSIGN(const auto weights, tunec::GivenWeights::Make(num_weights, names, tensors));
         return tunec::LoadGraphText({text, num_bytes}, weights, settings);
       },
-      [](const tunec::Settings&) -> Result<tunec::SizedSource> {
-        return Fail(ErrorCode::kInvalidArgument,
-                    "a .graph text with given weights has one size each: see "
-                    "tunec_compile_any_size");
+      [&](const tunec::Settings& settings) -> Result<tunec::SizedSource> {
+        TUNEC_ASSIGN(auto weights, tunec::GivenWeights::Make(num_weights, names, tensors));
+        auto kept = std::make_shared<const tunec::GivenWeights>(std::move(weights));
+        return tunec::LoadSizedText({text, num_bytes}, std::move(kept), settings);
       });
 }
 

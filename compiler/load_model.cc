@@ -114,6 +114,14 @@ Result<Graph> ParseText(std::string_view text, const ModelOptions& options,
   return ParseGraph(text, kNameInMemory, RandomWeights(*options.random_weights), sizes);
 }
 
+/// For a text of which nothing but its inputs is wanted.
+class ZeroWeights : public WeightSource {
+ public:
+  Result<Array> Reserve(const WeightRequest& request) const override {
+    return Array(request.type, request.shape);
+  }
+};
+
 /// The dimensions that have several sizes, and the options without them.
 struct OpenDims {
   SizedSource source;
@@ -238,6 +246,16 @@ Result<SizedSource> LoadSizedModelBytes(std::span<const std::byte> bytes, std::s
                        });
   TUNEC_ASSIGN(const OnnxFile model, OnnxFile::FromBytes(bytes, kNameInMemory));
   return SizedModelOf(model, options);
+}
+
+Result<SizedSource> LoadSizedText(std::string_view text,
+                                  std::shared_ptr<const WeightSource> weights,
+                                  const ModelOptions& options) {
+  TUNEC_RETURN_IF_ERROR(CheckOptions(ModelFormat::kGraph, kNameInMemory, options));
+  return SizedTextOf(text, kNameInMemory, options,
+                     [copy = std::string(text), weights](const GraphSizes& sizes) {
+                       return ParseGraph(copy, kNameInMemory, *weights, sizes);
+                     });
 }
 
 Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view format,

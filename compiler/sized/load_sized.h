@@ -1,13 +1,15 @@
-// ONNX models whose dimensions have several sizes.
+// Models whose dimensions have several sizes.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "compiler/compiler.h"
 #include "compiler/sized/sized_source.h"
+#include "graph/text/weights.h"
 #include "support/error.h"
 
 namespace tunec {
@@ -15,10 +17,14 @@ namespace tunec {
 /// Whether some dimension is to have several sizes.
 bool HasSeveralSizes(const ModelOptions& options);
 
-/// LoadModel and LoadModelBytes (compiler.h) for such options: those dimensions are open. A .graph
-/// states its own sizes: kInvalidArgument.
+/// LoadModel and LoadModelBytes (compiler.h) for such options: those dimensions are open.
 Result<SizedSource> LoadSizedModel(const std::string& path, const ModelOptions& options);
 Result<SizedSource> LoadSizedModelBytes(std::span<const std::byte> bytes, std::string_view format,
                                         const ModelOptions& options);
+
+/// LoadGraphText for such options. `weights` is kept for as long as graphs are wanted.
+Result<SizedSource> LoadSizedText(std::string_view text,
+                                  std::shared_ptr<const WeightSource> weights,
+                                  const ModelOptions& options);
 
 }  // namespace tunec

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <stdexcept>
 #include <thread>
 #include <tunec/tunec.hpp>
@@ -51,6 +53,69 @@ TEST(Session, KnowsWhatGoesInAndComesOut) {
   EXPECT_EQ(session.OutputIndex("n"), 1u);
   EXPECT_FALSE(session.StepNames().empty());
   EXPECT_EQ(session.OutsideIndices(), 0u);
+}
+
+// A mean over the length, and the last of it; 0, 1, 2, ... in float32.
+constexpr std::string_view kOfAnyLength = R"(graph of_any_length {
+  input x: f32[batch, length]
+  mean = reduce_mean(x) {axes=[1], keepdims=0}
+  last = slice(x) {starts=[0, length - 1], ends=[batch, length]}
+  twice = add(x, x)
+  output mean
+  output last
+  output twice
+})";
+
+TEST(Session, OfAnySize) {
+  const Session session = Must(Session::CompileBytes(
+      Bytes(kOfAnyLength), "graph",
+      R"({"threads": 1, "db": "", "dims": {"batch": [2, 4], "length": [12, 24]}})"));
+  EXPECT_THAT(session.Inputs()[0].shape, ElementsAre(-1, -1));
+  EXPECT_THAT(session.Outputs()[1].shape, ElementsAre(-1, 1));
+  EXPECT_EQ(session.Inputs()[0].bytes, 0);
+  for (const auto& [batch, length] : {std::pair{2, 12}, {3, 20}, {1, 7}, {5, 30}}) {
+    std::vector<float> numbers(static_cast<size_t>(batch * length));
+    std::iota(numbers.begin(), numbers.end(), 0.0F);
+    std::vector<Tensor> inputs;
+    inputs.push_back(Must(Tensor::View(numbers, std::array<int64_t, 2>{batch, length})));
+    const auto shapes = Must(session.OutputShapes(inputs));
+    EXPECT_THAT(shapes[2], ElementsAre(batch, length));
+    const std::vector<Tensor> outputs = Must(session.Run(inputs));
+    const auto mean = *outputs[0].As<float>();
+    const auto last = *outputs[1].As<float>();
+    ASSERT_EQ(mean.size(), static_cast<size_t>(batch));
+    for (int b = 0; b < batch; ++b) {
+      const auto first = static_cast<float>(b * length);
+      EXPECT_NEAR(mean[b], first + static_cast<float>(length - 1) / 2, 1e-3);
+      EXPECT_EQ(last[b], first + static_cast<float>(length - 1));
+    }
+    EXPECT_EQ((*outputs[2].As<float>())[batch * length - 1],
+              2 * static_cast<float>(batch * length - 1));
+  }
+  const auto report = nlohmann::json::parse(session.Report());
+  EXPECT_THAT(report["dimensions"], ElementsAre("batch", "length"));
+}
+
+TEST(Session, OfAnySizeWithWeightsOfTheCaller) {
+  constexpr std::string_view kText = R"(graph layer {
+  input x: f32[batch, 4]
+  weight w: f32[4, 3]
+  y = matmul(x, w)
+  output y
+})";
+  const std::vector<float> ones(12, 1.0F);
+  std::map<std::string, Tensor> weights;
+  weights.emplace("w", Must(Tensor::View(ones, std::array<int64_t, 2>{4, 3})));
+  const Session session = Must(Session::CompileGraph(
+      kText, weights, R"({"threads": 1, "db": "", "dims": {"batch": [1, 8]}})"));
+  weights.clear();
+  for (const int64_t batch : {1, 3, 8, 19}) {
+    const std::vector<float> x(static_cast<size_t>(batch) * 4, 2.0F);
+    std::vector<Tensor> inputs;
+    inputs.push_back(Must(Tensor::View(x, std::array<int64_t, 2>{batch, 4})));
+    const std::vector<Tensor> outputs = Must(session.Run(inputs));
+    for (const float y : *outputs[0].As<float>()) EXPECT_EQ(y, 8.0F);
+  }
 }
 
 TEST(Session, RunsOnTensorsOfItsOwn) {

@@ -1,4 +1,4 @@
-"""docs/python.md is true."""
+"""docs/python.md and docs/shapes.md are true."""
 import unittest
 
 from documented import blocks_of, run_page
@@ -12,6 +12,9 @@ class Documented(unittest.TestCase):
 
     def test_python(self):
         run_page("python.md")
+
+    def test_shapes(self):
+        run_page("shapes.md")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 
 #include "autotune/keys.h"
 #include "compiler/report_json.h"
+#include "compiler/sized/load_sized.h"
 #include "jit/open_device.h"
 #include "tools/commands/commands.h"
 #include "tools/options/model_options.h"
@@ -185,6 +186,40 @@ Result<int> RunCompile(const ModelCommand& command, double started) {
   return kExitOk;
 }
 
+/// The settings with one size for each dimension: each combination of those given.
+std::vector<Settings> EachSize(const Settings& settings) {
+  std::vector<Settings> all = {settings};
+  for (const auto& [name, dim] : settings.dims) {
+    std::vector<Settings> finer;
+    for (const Settings& one : all) {
+      for (const int64_t size : dim.sizes) {
+        finer.push_back(one);
+        finer.back().dims[name] = {{size}};
+      }
+    }
+    all = std::move(finer);
+  }
+  return all;
+}
+
+/// A model of several sizes is tuned for one after the other.
+Result<int> RunEachSize(const ModelCommand& command, double started) {
+  if (!HasSeveralSizes(command.compile.settings)) return RunCompile(command, started);
+  if (command.json)
+    return Fail(ErrorCode::kInvalidArgument, "--json is of one size: give each --dim one");
+  for (Settings& settings : EachSize(command.compile.settings)) {
+    std::string sizes;
+    for (const auto& [name, dim] : settings.dims)
+      sizes += fmt::format("{}{}={}", sizes.empty() ? "" : " ", name, dim.sizes[0]);
+    fmt::print("{}:\n", sizes);
+    ModelCommand one = command;
+    one.compile.settings = std::move(settings);
+    TUNEC_ASSIGN(const int code, RunCompile(one, SecondsNow()));
+    if (code != kExitOk) return code;
+  }
+  return kExitOk;
+}
+
 }  // namespace
 
 void AddCompileCommand(CLI::App& root, Invocation& invocation) {
@@ -199,7 +234,7 @@ void AddCompileCommand(CLI::App& root, Invocation& invocation) {
     if (arguments->compile.model.empty()) throw CLI::RequiredError("MODEL or a subcommand");
     if (const auto mistake = ExplainMisspeltCommand(root, arguments->compile.model))
       throw CLI::ValidationError(*mistake);
-    Finish(invocation, RunCompile(*arguments, invocation.started));
+    Finish(invocation, RunEachSize(*arguments, invocation.started));
   });
 }
 

@@ -371,9 +371,30 @@ class Session {
     if (auto right = CheckWritable(outputs); !right) return right;
     return Run(Pointers(inputs), Pointers(outputs));
   }
+  /// The shapes of the outputs for these inputs: those of Outputs(), unless sizes are open.
+  Result<std::vector<std::vector<int64_t>>> OutputShapes(std::span<const Tensor> inputs) const {
+    if (auto right = CheckCounts(inputs.size(), tunec_num_outputs(get())); !right)
+      return std::unexpected(std::move(right).error());
+    std::vector<std::vector<int64_t>> shapes;
+    std::vector<int64_t*> places;
+    for (const TensorSpec& spec : Outputs())
+      places.push_back(shapes.emplace_back(spec.shape.begin(), spec.shape.end()).data());
+    const auto from = Pointers(inputs);
+    auto known = detail::Check(tunec_output_shapes(get(), from.data(), places.data()));
+    if (!known) return std::unexpected(std::move(known).error());
+    return shapes;
+  }
   /// The same into new tensors.
   Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs) const {
-    std::vector<Tensor> outputs = NewOutputs();
+    auto shapes = OutputShapes(inputs);
+    if (!shapes) return std::unexpected(std::move(shapes).error());
+    std::vector<TensorSpec> specs = Outputs();
+    for (size_t i = 0; i < specs.size(); ++i) {
+      specs[i].shape = (*shapes)[i];
+      specs[i].bytes = specs[i].type.bits / 8;
+      for (const int64_t size : specs[i].shape) specs[i].bytes *= static_cast<size_t>(size);
+    }
+    std::vector<Tensor> outputs = NewTensors(specs);
     if (auto ran = Run(inputs, outputs); !ran) return std::unexpected(std::move(ran).error());
     return outputs;
   }
