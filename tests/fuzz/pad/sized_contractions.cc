@@ -37,6 +37,7 @@ Drawn Attention(SizedGenerator& g) {
   const DataType type = g.TypeOf(q);
   const SizedShape shape = g.ShapeOf(q);
   const size_t rank = shape.size();
+  if (!IsFixed(shape.back()) && g.Chance(85)) return {};  // heads have a size
   SizedShape keys = shape;
   if (g.Chance(50)) keys[rank - 2] = g.Axis();
   if (rank > 2 && g.Chance(25)) keys[rank - 3] = Fixed(1);
@@ -78,6 +79,7 @@ Drawn Conv(SizedGenerator& g) {
   const bool transposed = g.Chance(30);
   DrawnWindow window = WindowFor(g, shape, transposed);
   const Sizes channels = shape[1];
+  if (!IsFixed(channels) && g.Chance(80)) return {};
   const bool depthwise = IsFixed(channels) && g.Chance(30);
   const int64_t filters = g.OneOf<int64_t>({1, 2, 3, 4});
   Sizes outputs = depthwise ? channels : Fixed(filters);

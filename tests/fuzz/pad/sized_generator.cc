@@ -209,9 +209,13 @@ std::optional<SizedShape> SizedGenerator::Factors(const Sizes& sizes) {
 
 ValueId SizedGenerator::Input(DataType type, const SizedShape& shape, const char* prefix) {
   SizedShape factors;
-  const bool large = ElementCount(ShapeAt(shape, kBucket)) > kMostElements;
+  // A reshape makes neither what is large nor what is empty.
+  const bool as_it_is = ElementCount(ShapeAt(shape, kBucket)) > kMostElements ||
+                        std::ranges::any_of(kSizeSets, [&](SizeSet set) {
+                          return ElementCount(ShapeAt(shape, set)) == 0;
+                        });
   for (const Sizes& sizes : shape) {
-    const bool whole = large || IsFixed(sizes) || IsDimension(sizes) || Chance(10);
+    const bool whole = as_it_is || IsFixed(sizes) || IsDimension(sizes) || Chance(10);
     const auto parts = whole ? std::nullopt : Factors(sizes);
     if (parts) factors.insert(factors.end(), parts->begin(), parts->end());
     if (!parts) factors.push_back(sizes);

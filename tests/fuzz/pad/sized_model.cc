@@ -20,13 +20,13 @@ SizedShape Zip(const std::function<std::vector<int64_t>(SizeSet)>& shape_at) {
   return shape;
 }
 
-// Whether no axis is longer than at the bucket's sizes.
+// Whether no axis is longer than at the bucket's sizes, nor empty.
 bool FitInto(const std::vector<ValueType>& types, const std::vector<ValueType>& of_bucket) {
   for (size_t i = 0; i < types.size(); ++i) {
     const std::vector<int64_t> shape = types[i].Shape(), most = of_bucket[i].Shape();
     if (shape.size() != most.size()) return false;
     for (size_t a = 0; a < shape.size(); ++a)
-      if (shape[a] > most[a]) return false;
+      if (shape[a] > most[a] || shape[a] == 0) return false;
   }
   return true;
 }

@@ -48,7 +48,7 @@ class SizedBuilder {
   ValueId AddInput(const std::string& name, DataType type, const SizedShape& shape);
   ValueId AddConstant(const std::string& name, const std::array<Array, kSizeSets.size()>& arrays);
   /// The results, or nothing when the inference of types refuses the node somewhere, or results
-  /// have more than `most_elements` or shrink with larger sizes.
+  /// have more than `most_elements`, are empty, or shrink with larger sizes.
   std::optional<std::vector<ValueId>> Add(
       Op op, const std::vector<ValueId>& inputs,
       const std::array<Attributes, kSizeSets.size()>& attributes, int64_t most_elements);
