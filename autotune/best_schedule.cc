@@ -2,18 +2,42 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "autotune/measure/arithmetic_gain.h"
 #include "schedule/apply.h"
+#include "schedule/packed_constant.h"
 
 namespace tunec {
+namespace {
+
+// How many constants a schedule packs.
+struct Packs {
+  int held = 0;  // in an order that is in memory already
+  int anew = 0;
+};
+
+Packs PacksOf(const std::vector<NamedCompute>& lowerings, const Schedule& schedule,
+              const IsPacked& packed) {
+  Packs packs;
+  const Compute* const compute = FindLowering(lowerings, schedule.lowering);
+  for (const ComputeStep& step : schedule.compute_steps) {
+    const auto* const pack = std::get_if<PackStep>(&step);
+    if (compute == nullptr || pack == nullptr || !PackedConstant(*compute, *pack)) continue;
+    ++(packed(*pack) ? packs.held : packs.anew);
+  }
+  return packs;
+}
+
+}  // namespace
 
 ScheduleRanking::ScheduleRanking(const Database* database, const TuningTask& task,
-                                 const TunerOptions& options)
+                                 const TunerOptions& options, IsPacked packed)
     : task_(&task),
       target_(options.target),
       rounding_(RoundingFreedomFor(options.accuracy)),
-      gain_(MeasuredGain(database, options.target)) {
+      gain_(MeasuredGain(database, options.target)),
+      packed_(std::move(packed)) {
   stages_ = {SketchStage::kNaive};
   if (options.sketches == SketchSet::kNaiveOnly) return;
   stages_ = {SketchStage::kPatterns, SketchStage::kComposed, SketchStage::kAffine,
@@ -21,8 +45,8 @@ ScheduleRanking::ScheduleRanking(const Database* database, const TuningTask& tas
 }
 
 Result<ScheduleRanking> ScheduleRanking::Of(const Database* database, const TuningTask& task,
-                                            const TunerOptions& options) {
-  ScheduleRanking ranking(database, task, options);
+                                            const TunerOptions& options, IsPacked packed) {
+  ScheduleRanking ranking(database, task, options, std::move(packed));
   if (database == nullptr) return ranking;
   for (const TuningKey& key : KeysByTrust(task, options.target, options.accuracy)) {
     // Records come from all sketches: who wants only the naive one has no use for them.
@@ -35,24 +59,54 @@ Result<ScheduleRanking> ScheduleRanking::Of(const Database* database, const Tuni
   return ranking;
 }
 
+// A record of another version of the language, or damaged, is a miss.
+bool ScheduleRanking::AddRecord(const TrialRecord& record, const TuningKey& key) {
+  if (listed_.contains(record.schedule)) return false;
+  Result<Schedule> schedule = ParseSchedule(record.schedule, "record");
+  if (!schedule || FindLowering(task_->lowerings, schedule->lowering) == nullptr) return false;
+  waiting_.push_back({.schedule = std::move(*schedule),
+                      .seconds = record.median_seconds,
+                      .predicted = IsPrediction(key.policy)});
+  listed_.insert(record.schedule);
+  return true;
+}
+
+// Before the best record, if that packs something anew, the fastest one that is about as fast and
+// has all its packings there.
+Status ScheduleRanking::AddPacked(const Database& database, const TuningKey& key,
+                                  const TrialRecord& best) {
+  constexpr double kAsFast = 1.05;
+  TUNEC_ASSIGN(std::vector<TrialRecord> trials, database.Trials(key));
+  std::erase_if(trials, [&](const TrialRecord& trial) {
+    return trial.status != TrialStatus::kOk || trial.median_seconds > kAsFast * best.median_seconds;
+  });
+  std::ranges::stable_sort(trials, {}, &TrialRecord::median_seconds);
+  for (const TrialRecord& trial : trials) {
+    const Result<Schedule> schedule = ParseSchedule(trial.schedule, "record");
+    if (!schedule) continue;
+    const Packs packs = PacksOf(task_->lowerings, *schedule, packed_);
+    if (packs.anew == 0 && trial.schedule == best.schedule) return {};
+    if (packs.anew == 0 && packs.held > 0 && AddRecord(trial, key)) return {};
+  }
+  return {};
+}
+
 Status ScheduleRanking::AddBest(const Database& database, const TuningKey& key) {
   TUNEC_ASSIGN(const std::optional<TrialRecord> best, database.Best(key));
-  if (!best || listed_.contains(best->schedule)) return {};
-  // A record of another version of the language, or damaged: a miss.
-  Result<Schedule> schedule = ParseSchedule(best->schedule, "record");
-  if (!schedule || FindLowering(task_->lowerings, schedule->lowering) == nullptr) return {};
-  waiting_.push_back({.schedule = std::move(*schedule),
-                      .seconds = best->median_seconds,
-                      .predicted = IsPrediction(key.policy)});
-  listed_.insert(best->schedule);
+  if (!best) return {};
+  if (packed_) TUNEC_RETURN_IF_ERROR(AddPacked(database, key, *best));
+  AddRecord(*best, key);
   return {};
 }
 
 void ScheduleRanking::AddStage() {
   const SketchStage stage = stages_.front();
   stages_.erase(stages_.begin());
-  const SketchQuestion question{
-      .lowerings = task_->lowerings, .target = target_, .rounding = rounding_, .gain = gain_};
+  const SketchQuestion question{.lowerings = task_->lowerings,
+                                .target = target_,
+                                .rounding = rounding_,
+                                .gain = gain_,
+                                .packed = packed_};
   for (const Sketch& sketch : SketchesOf(stage, question)) {
     Schedule schedule = sketch.Fill(sketch.InitialDecisions());
     // The naive schedule is the last resort, whatever became of it.

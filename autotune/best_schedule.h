@@ -31,23 +31,28 @@ struct RankedSchedule {
 class ScheduleRanking {
  public:
   /// `database` may be null; it must outlive the ranking, as must `task`. Reads trials, target,
-  /// accuracy and sketches of the options.
+  /// accuracy and sketches of the options. Of schedules that are about as fast as the best one, one
+  /// whose constants all are packed already goes first.
   static Result<ScheduleRanking> Of(const Database* database, const TuningTask& task,
-                                    const TunerOptions& options);
+                                    const TunerOptions& options, IsPacked packed = {});
 
   /// The next one; none after the naive one. Sketches that cost much to find (SketchStage) are
   /// sought when all before them are taken.
   std::optional<RankedSchedule> Next();
 
  private:
-  ScheduleRanking(const Database* database, const TuningTask& task, const TunerOptions& options);
+  ScheduleRanking(const Database* database, const TuningTask& task, const TunerOptions& options,
+                  IsPacked packed);
   Status AddBest(const Database& database, const TuningKey& key);
+  bool AddRecord(const TrialRecord& record, const TuningKey& key);
+  Status AddPacked(const Database& database, const TuningKey& key, const TrialRecord& best);
   void AddStage();
 
   const TuningTask* task_;
   Target target_;
   RoundingFreedom rounding_;
   ArithmeticGain gain_;
+  IsPacked packed_;
   std::set<std::string> listed_;        // texts that are ranked already, or failed
   std::deque<RankedSchedule> waiting_;  // the next ones
   std::vector<SketchStage> stages_;     // still to come

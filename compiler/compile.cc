@@ -6,6 +6,8 @@
 #include "compiler/compile_report.h"
 #include "compiler/compiler.h"
 #include "compiler/model_stages.h"
+#include "compiler/shared_packings.h"
+#include "compiler/task_packings.h"
 #include "runtime/shared_pool.h"
 #include "support/stopwatch.h"
 
@@ -23,9 +25,14 @@ Result<StagedModel> RunStages(const Graph& graph, Database* database,
   TUNEC_ASSIGN(model.tuned, TuneModel(model.front, model.tasks, database, options));
 
   watch.Lap();
+  std::vector<IsPacked> packed;
+  if (options.packings != nullptr) {
+    model.front.contents = ContentsOf(model.front);
+    packed = PackingsInUse(model.front, model.tasks, *options.packings);
+  }
   // Beyond this point there are no schedules, only code.
   TUNEC_ASSIGN(model.kernels,
-               BuildKernels(model.tasks.unique, database, options, model.tuned.options));
+               BuildKernels(model.tasks.unique, database, options, model.tuned.options, packed));
   model.groups = KernelsOfGroups(model.front, model.tasks, model.kernels);
   model.build_ms = watch.Milliseconds();
   return model;
@@ -45,6 +52,7 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   TUNEC_ASSIGN(model.report, MakeReport(graph, staged, assembled.plan, options));
   TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(assembled.plan), pool));
   model.executable = std::make_shared<const Executable>(std::move(executable));
+  if (options.packings != nullptr) AddPackings(staged, model.executable, *options.packings);
   if (options.on_log) std::ranges::for_each(model.executable->Notes(), options.on_log);
   model.report.compile_ms = staged.build_ms + watch.Milliseconds();
   return model;

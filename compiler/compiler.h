@@ -35,6 +35,7 @@
 
 namespace tunec {
 
+class SharedPackings;
 class WeightSource;
 
 struct CompileOptions {
@@ -54,6 +55,9 @@ struct CompileOptions {
   PerfMap perf_map = PerfMap::kOff;
   DeviceChoice device;         // of several that run the code
   bool share_threads = false;  // the executable runs on SharedPool, else on a pool of its own
+  /// Shared with other executables of the model: it has the weights and packings that they have,
+  /// and schedules prefer these. Null: the executable has its own.
+  std::shared_ptr<SharedPackings> packings = nullptr;
   std::string worker_path;     // of tunec-worker; empty: found beside the program or library
   std::string failure_folder;  // failing candidates are written here as cases; empty: none
   std::function<void(const TuneProgress&)> on_progress;
@@ -143,6 +147,8 @@ struct FrontReport {
   std::vector<GroupReport> groups;  // as in `fusion`, with their lowerings
   FusionPlan fusion;
   std::vector<PassRecord> passes;  // that ran
+  /// Of constants that groups read, their StableHash; none where packings are not shared.
+  std::map<ValueId, std::string> contents = {};
 };
 PipelineOptions PassesOf(const CompileOptions& options);
 Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options);

@@ -120,8 +120,10 @@ bool MayTryAnother(const Error& error) {
 }  // namespace
 
 Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
-                                const CompileOptions& options, const TunerOptions& tuner) {
-  TUNEC_ASSIGN(ScheduleRanking ranking, ScheduleRanking::Of(database, task, tuner));
+                                const CompileOptions& options, const TunerOptions& tuner,
+                                IsPacked packed) {
+  TUNEC_ASSIGN(ScheduleRanking ranking,
+               ScheduleRanking::Of(database, task, tuner, std::move(packed)));
   const KernelOptions kernel_options{.target = options.target,
                                      .loops = {.rounding = RoundingFreedomFor(options.accuracy)}};
   Refusals refusals;
@@ -156,13 +158,15 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
 
 Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tasks,
                                               Database* database, const CompileOptions& options,
-                                              const TunerOptions& tuner) {
+                                              const TunerOptions& tuner,
+                                              const std::vector<IsPacked>& packed) {
   std::vector<BuiltKernel> kernels;
   for (const TuningTask& task : tasks) {
+    const IsPacked of_task = packed.empty() ? IsPacked() : packed[kernels.size()];
     if (options.cancelled && options.cancelled()) {
       return Fail(ErrorCode::kCancelled, "cancelled while compiling");
     }
-    TUNEC_ASSIGN(BuiltKernel built, BuildKernel(task, database, options, tuner));
+    TUNEC_ASSIGN(BuiltKernel built, BuildKernel(task, database, options, tuner, of_task));
     TUNEC_ASSIGN(const std::optional<std::string> note,
                  DescribeFallback(database, task, tuner, built.schedule));
     if (note) Note(options, built, *note);

@@ -20,14 +20,16 @@ struct BuiltKernel {
 
 /// Tries the task's schedules in order of rank until one applies and compiles. An illegal or
 /// unsupported schedule is passed over with a line to `on_detail`; the naive one always applies,
-/// with a line to `on_log` that it is slow.
+/// with a line to `on_log` that it is slow. `packed`: what other executables have of its weights.
 Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
-                                const CompileOptions& options, const TunerOptions& tuner);
+                                const CompileOptions& options, const TunerOptions& tuner,
+                                IsPacked packed = {});
 
 /// The kernels of all tasks, with a line to `on_log` where an analytic schedule had failed.
-/// kCancelled between two of them.
+/// kCancelled between two of them. `packed`: for each task; or nothing.
 Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tasks,
                                               Database* database, const CompileOptions& options,
-                                              const TunerOptions& tuner);
+                                              const TunerOptions& tuner,
+                                              const std::vector<IsPacked>& packed = {});
 
 }  // namespace tunec

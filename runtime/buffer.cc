@@ -40,4 +40,13 @@ Result<Buffer> Buffer::Allocate(size_t bytes) {
 
 Buffer::~Buffer() { std::free(data_); }
 
+void DiscardPages(std::byte* data, size_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t first = (begin + kPage - 1) / kPage * kPage;
+  const uintptr_t end = (begin + bytes) / kPage * kPage;
+  if (first >= end) return;
+  // Only advice: what is not taken back now goes with the block.
+  (void)madvise(data + (first - begin), end - first, MADV_DONTNEED);
+}
+
 }  // namespace tunec

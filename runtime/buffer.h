@@ -36,4 +36,8 @@ class Buffer {
   size_t size_ = 0;
 };
 
+/// Gives the whole pages within these bytes of a Buffer back to the system: what they held is gone.
+/// For a part that nobody uses any more of a block that stays.
+void DiscardPages(std::byte* data, size_t bytes);
+
 }  // namespace tunec

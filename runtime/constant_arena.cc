@@ -30,6 +30,14 @@ std::vector<Constant*> InOrderOfUse(ExecutablePlan& plan) {
   return order;
 }
 
+// Constants that are shared go one by one, with the last executable that has them.
+std::shared_ptr<const void> Part(std::shared_ptr<Buffer> arena, std::byte* data, int64_t bytes) {
+  const auto discard = [arena = std::move(arena), data, bytes](const void*) {
+    DiscardPages(data, static_cast<size_t>(bytes));
+  };
+  return {static_cast<const void*>(data), discard};
+}
+
 }  // namespace
 
 Status PlaceInArena(ExecutablePlan& plan) {
@@ -39,9 +47,10 @@ Status PlaceInArena(ExecutablePlan& plan) {
   if (bytes == 0) return {};
   TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(bytes));
   const auto arena = std::make_shared<Buffer>(std::move(buffer));
-  const std::byte* next = arena->data();
+  std::byte* next = arena->data();
   for (Constant* constant : order) {
-    constant->data = std::shared_ptr<const void>(arena, next);
+    constant->data = plan.shared == nullptr ? std::shared_ptr<const void>(arena, next)
+                                            : Part(arena, next, constant->bytes);
     next += Aligned(constant->bytes);
   }
   return {};

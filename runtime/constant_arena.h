@@ -10,7 +10,8 @@ namespace tunec {
 /// which the steps first name them. So a run walks through packed weights from one end to the
 /// other, and a weight smaller than a huge page lies on one, too: each page of 4 KiB would cost a
 /// miss of the TLB in every run. The block is kept as long as one of them is; what of it nobody has
-/// written takes no memory. kResourceLimit without memory.
+/// written takes no memory. Where constants are shared, the pages of one that nobody has any more
+/// go before the block does. kResourceLimit without memory.
 Status PlaceInArena(ExecutablePlan& plan);
 
 }  // namespace tunec

@@ -36,7 +36,7 @@ struct RunOptions {
 
 /// Bytes that an executable holds, of the host's memory or of its device's.
 struct MemoryUse {
-  int64_t constants = 0;    // shared by all runs
+  int64_t constants = 0;    // shared by all runs; other executables may have some of them, too
   int64_t per_context = 0;  // arena, workspace and scratch; one for each concurrent Run so far
   int64_t contexts = 0;
 };

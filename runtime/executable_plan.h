@@ -11,6 +11,7 @@
 
 #include "runtime/device.h"
 #include "runtime/kernel.h"
+#include "runtime/shared_constants.h"
 #include "runtime/tensor_spec.h"
 #include "support/error.h"
 
@@ -46,6 +47,10 @@ struct Step {
   /// Of a kernel: arguments, by their positions, of which it reads the first, writes the second,
   /// and computes the same where both are one storage.
   std::vector<std::pair<int32_t, int32_t>> in_place = {};
+  /// Of a prologue step whose results may be shared: a hash of all that its kernel does. Who gives
+  /// it says that the kernel writes the constants without data that no step before it names, whole,
+  /// and reads its other arguments only. Empty: the step is run by each executable.
+  std::string identity = {};
 };
 
 /// A step that copies: an output that is an input or a constant, or a second output of one value.
@@ -58,7 +63,8 @@ struct Constant {
   /// Only read. Shared with whoever owns it (a mapped file); copied once if it is not aligned as
   /// wanted below. Null: a prologue step writes it.
   std::shared_ptr<const void> data;
-  int64_t alignment = 64;  // a power of two up to 64; what its readers rely on
+  int64_t alignment = 64;    // a power of two up to 64; what its readers rely on
+  std::string content = {};  // of `data`, its StableHash where that is known
 };
 
 /// Integers that should lie in -extent..extent-1, because a gather looks elements up with them.
@@ -88,6 +94,9 @@ struct ExecutablePlan {
   /// Intermediate values, one arena per concurrent Run, planned by PlanMemory. Not cleared.
   int64_t arena_bytes = 0;
   int threads = 1;  // of the executable's own pool, when Make is not handed one
+  /// Where executables of one model find the constants that others hold; null: it has its own.
+  /// Unused on a device, whose memory has a copy for each executable.
+  std::shared_ptr<SharedConstants> shared = nullptr;
   /// Why this machine cannot run the kernels: then nothing is run, not even the prologue, Run
   /// returns this, and phases need no functions.
   std::optional<Error> refusal;

@@ -1,11 +1,13 @@
 #include "runtime/prologue.h"
 
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "runtime/buffer.h"
 #include "runtime/constant_arena.h"
 #include "runtime/host_context.h"
+#include "runtime/share_constants.h"
 
 namespace tunec {
 namespace {
@@ -42,9 +44,7 @@ std::vector<size_t> LastUses(const ExecutablePlan& plan, size_t kept) {
   return last;
 }
 
-}  // namespace
-
-Status RunPrologue(ExecutablePlan& plan, ThreadPool& pool) {
+Status RunSteps(ExecutablePlan& plan, ThreadPool& pool) {
   const size_t kept = plan.prologue.size();
   const std::vector<size_t> last_use = LastUses(plan, kept);
   const InPlaceOutputs none;
@@ -64,6 +64,19 @@ Status RunPrologue(ExecutablePlan& plan, ThreadPool& pool) {
   plan.prologue.clear();
   for (size_t i = 0; i < plan.constants.size(); ++i)
     if (last_use[i] == kept) TUNEC_RETURN_IF_ERROR(Settle(plan.constants[i]));
+  return {};
+}
+
+}  // namespace
+
+Status RunPrologue(ExecutablePlan& plan, ThreadPool& pool) {
+  if (plan.shared == nullptr || plan.device != nullptr) return RunSteps(plan, pool);
+  const std::vector<std::string> keys = KeysOfConstants(plan);
+  // One executable at a time finds out what is lacking and makes it: nothing is made twice.
+  const std::lock_guard lock(plan.shared->making());
+  TakeShared(*plan.shared, keys, plan);
+  TUNEC_RETURN_IF_ERROR(RunSteps(plan, pool));
+  GiveShared(keys, plan, *plan.shared);
   return {};
 }
 

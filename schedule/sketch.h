@@ -70,6 +70,9 @@ enum class SketchStage : uint8_t {
 /// does in the same time.
 using ArithmeticGain = std::function<double(const TileIntrinsic& intrinsic)>;
 
+/// Whether a copy of a constant in this order is in memory already, for another schedule.
+using IsPacked = std::function<bool(const PackStep& pack)>;
+
 /// What sketches are sought for.
 struct SketchQuestion {
   const std::vector<NamedCompute>& lowerings;
@@ -79,6 +82,9 @@ struct SketchQuestion {
   /// Ranks sketches of different arithmetic. Asked only where there are some. Empty: not known, and
   /// those of plain multiply-adds come first.
   ArithmeticGain gain = {};
+  /// Where a sketch has to choose among orders of a constant, one that is in memory already goes
+  /// before another that is little better. Empty: none is.
+  IsPacked packed = {};
 };
 
 std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question);

@@ -9,8 +9,10 @@
 
 #include "compiler/assemble/plan_arena.h"
 #include "compiler/front_end.h"
+#include "compiler/shared_packings.h"
 #include "jit/open_device.h"
 #include "support/check.h"
+#include "support/hash.h"
 
 namespace tunec {
 namespace {
@@ -134,6 +136,8 @@ int32_t Assembler::ConstantIndex(ValueId value) {
                              .bytes = static_cast<int64_t>(array->bytes()),
                              .data = std::shared_ptr<const void>(owner, owner->data()),
                              .alignment = static_cast<int64_t>(SizeOf(array->type()))});
+  if (const auto hash = front_.contents.find(value); hash != front_.contents.end())
+    plan_.constants.back().content = hash->second;
   constants_[value] = index;
   return index;
 }
@@ -203,6 +207,7 @@ Result<ValueRef> Assembler::PackedWeight(const CompiledPrepack& prepack, ValueId
   Step step{.name = plan_.constants[index].name};
   TUNEC_ASSIGN(step.kernel, LoadOnHost(prepack.image));
   step.arguments = {ValueRef::Constant(source), ValueRef::Constant(index)};
+  if (options_.packings != nullptr) step.identity = StableHash(Serialize(prepack.image));
   const int64_t element = plan_.constants[source].alignment;
   prologue_code_.push_back(
       {.image = &prepack.image,
@@ -314,6 +319,7 @@ Status Assembler::AddIndexCheck(const UnprovenIndices& unproven) {
 
 Result<AssembledPlan> Assembler::Run() {
   plan_.threads = options_.target.host.threads;
+  if (options_.packings != nullptr) plan_.shared = options_.packings->constants();
   TUNEC_RETURN_IF_ERROR(OpenTarget());
   AddInterface();
   PlaceValues();

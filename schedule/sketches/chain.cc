@@ -113,49 +113,41 @@ bool AddFirstSum(const Chain& chain, TilePlan& plan) {
 
 // Each product of the first sum loads an element of its own: a tile shares no more than a row of
 // weights.
-TileSizes BestChainTile(const TilePlan& plan, const Target& target, int64_t lanes,
-                        int64_t most_vectors) {
+std::vector<CostedTile> ChainTiles(const TilePlan& plan, const Target& target, int64_t lanes,
+                                   int64_t most_vectors) {
   const TilePlan& first = plan.operand->sum->plan;
   const int64_t rows = plan.Extent(*plan.row);
   const auto vectors = static_cast<double>(CeilDivide(first.Extent(first.column), lanes));
   const auto taps = static_cast<double>(first.reduction_size);
   const auto depth = static_cast<double>(plan.reduction_size);
-  TileSizes best;
-  double best_cost = 0;
+  std::vector<CostedTile> tiles;
   for (int64_t wide = 1; wide <= most_vectors; ++wide) {
     const int64_t most = std::min({rows, kMostTileRows, MostRows(target, wide, BroadcastOf(plan))});
     for (int64_t mr = 1; mr <= most; ++mr) {
       const TileSizes tile{mr, wide * lanes};
       const auto loads = static_cast<double>(rows + CeilDivide(rows, mr));
-      const double cost =
-          depth * TilingCost(rows, plan.Extent(plan.column), tile, lanes) + taps * vectors * loads;
-      if (best_cost == 0 || IsCheaper(cost, best_cost)) {
-        best_cost = cost;
-        best = tile;
-      }
+      tiles.push_back({tile, depth * TilingCost(rows, plan.Extent(plan.column), tile, lanes) +
+                                 taps * vectors * loads});
     }
   }
-  return best;
+  return tiles;
 }
 
-int64_t ChainedColumns(const TilePlan& plan, const Target& target, int64_t rows, int64_t lanes) {
+std::vector<CostedTile> FirstTiles(const TilePlan& plan, const Target& target, int64_t rows,
+                                   int64_t lanes) {
   const TilePlan& first = plan.operand->sum->plan;
   const int64_t vectors = CeilDivide(first.Extent(first.column), lanes);
   const int64_t most = std::clamp<int64_t>(AccumulatorRegisters(target) / rows, 1, 4);
-  int64_t best = 1;
-  double best_cost = 0;
+  std::vector<CostedTile> tiles;
   for (int64_t wide = 1; wide <= most; ++wide) {
     const auto of = [&](int64_t some) {
       return TileCost(static_cast<double>(rows), static_cast<double>(some));
     };
     const int64_t whole = vectors / wide, rest = vectors % wide;
     const double cost = static_cast<double>(whole) * of(wide) + (rest == 0 ? 0 : of(rest));
-    if (best_cost == 0 || IsCheaper(cost, best_cost)) {
-      best_cost = cost;
-      best = wide;
-    }
+    tiles.push_back({{.rows = rows, .columns = wide * lanes}, cost});
   }
-  return best * lanes;
+  return tiles;
 }
 
 }  // namespace tunec

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "ir/target.h"
 #include "schedule/sketch.h"
@@ -24,12 +25,13 @@ std::optional<Chain> FindChain(const NamedCompute& lowering, const Target& targe
 /// computes its operand by blocks of rows, with what is reduced side by side.
 bool AddFirstSum(const Chain& chain, TilePlan& plan);
 
-/// The second sum's tile of at most so many vectors, whose rows are those of the first sum's tiles,
-/// too, with which both together cost least.
-TileSizes BestChainTile(const TilePlan& plan, const Target& target, int64_t lanes,
-                        int64_t most_vectors);
+/// The second sum's tiles of at most so many vectors, whose rows are those of the first sum's
+/// tiles, too, with what both together cost.
+std::vector<CostedTile> ChainTiles(const TilePlan& plan, const Target& target, int64_t lanes,
+                                   int64_t most_vectors);
 
-/// The columns of the first sum's register tiles when they have so many rows.
-int64_t ChainedColumns(const TilePlan& plan, const Target& target, int64_t rows, int64_t lanes);
+/// The first sum's register tiles of so many rows.
+std::vector<CostedTile> FirstTiles(const TilePlan& plan, const Target& target, int64_t rows,
+                                   int64_t lanes);
 
 }  // namespace tunec

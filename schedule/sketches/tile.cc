@@ -49,6 +49,7 @@
 #include "schedule/sketches/matrix_tile.h"
 #include "schedule/sketches/sketches.h"
 #include "schedule/sketches/tile_cost.h"
+#include "schedule/sketches/tile_operands.h"
 #include "schedule/sketches/tile_plan.h"
 #include "schedule/sketches/tile_writer.h"
 #include "schedule/sketches/wide_operands.h"
@@ -58,12 +59,26 @@ namespace {
 
 bool IsChain(const TilePlan& plan) { return plan.operand && plan.operand->sum; }
 
+HoldsColumns HoldsColumnsOf(const TilePlan& plan, const IsPacked& packed) {
+  if (!packed || !plan.pack) return {};
+  return [&](int64_t columns) { return packed(PackForColumns(plan, columns)); };
+}
+
 // The tile that covers the output at the least cost.
-TileSizes BestTile(const TilePlan& plan, const Target& target, int64_t lanes) {
+TileSizes BestTile(const TilePlan& plan, const SketchQuestion& question, int64_t lanes) {
   const int64_t rows = plan.row ? plan.Extent(*plan.row) : 1;
   constexpr int64_t kMostVectors = 4;
-  if (IsChain(plan)) return BestChainTile(plan, target, lanes, kMostVectors);
-  return BestTile(rows, plan.Extent(plan.column), target, lanes, kMostVectors, BroadcastOf(plan));
+  return CheapestTile(IsChain(plan) ? ChainTiles(plan, question.target, lanes, kMostVectors)
+                                    : TilesFor(rows, plan.Extent(plan.column), question.target,
+                                               lanes, kMostVectors, BroadcastOf(plan)),
+                      HoldsColumnsOf(plan, question.packed));
+}
+
+// Those of the first sum's tiles, which have the rows of the second one's.
+int64_t ChainedColumns(const TilePlan& plan, const SketchQuestion& question, int64_t rows,
+                       int64_t lanes) {
+  const HoldsColumns holds = HoldsColumnsOf(plan.operand->sum->plan, question.packed);
+  return CheapestTile(FirstTiles(plan, question.target, rows, lanes), holds).columns;
 }
 
 // Tasks when each block is one tile of rows.
@@ -176,10 +191,11 @@ TileChoice Fitting(const TilePlan& plan, const Target& target, int64_t lanes, Ti
   return choice;
 }
 
-Sketch TileSketch(const TilePlan& plan, const Target& target) {
+Sketch TileSketch(const TilePlan& plan, const SketchQuestion& question) {
+  const Target& target = question.target;
   const Tensor& accumulator = plan.compute->tensors[plan.reduction.writes[0].tensor];
   const int64_t lanes = target.host.Lanes(static_cast<int>(SizeOf(accumulator.type)));
-  TileSizes tile = BestTile(plan, target, lanes);
+  TileSizes tile = BestTile(plan, question, lanes);
   const int64_t streamed = StreamedColumns(plan, target, lanes);
   if (streamed > 0) tile = {.rows = 1, .columns = streamed};
   std::vector<int64_t> columns = {lanes, 2 * lanes, 3 * lanes, 4 * lanes};
@@ -200,7 +216,7 @@ Sketch TileSketch(const TilePlan& plan, const Target& target) {
             &TileChoice::pack);
   if (is_chain) {
     knobs.Add(KnobNear("operand_columns", {lanes, 2 * lanes, 3 * lanes, 4 * lanes},
-                       ChainedColumns(plan, target, tile.rows, lanes)),
+                       ChainedColumns(plan, question, tile.rows, lanes)),
               &TileChoice::operand_vector);
     if (!plan.outer_rows.empty()) {
       knobs.Add(KnobNear("operand_prefetch", {0, 1}, 0), &TileChoice::operand_prefetch);
@@ -238,7 +254,7 @@ DotSketch MakeDotSketch(const TilePlan& plan, const TilePlan& plain,
                         const SketchQuestion& question) {
   const TileIntrinsic& intrinsic = *plan.dot->intrinsic;
   const double gain = question.gain ? GainOf(plan, plain, question.gain(intrinsic)) : 0;
-  if (intrinsic.Extent(TileAxis::kRow) == 1) return {TileSketch(plan, question.target), gain};
+  if (intrinsic.Extent(TileAxis::kRow) == 1) return {TileSketch(plan, question), gain};
   return {MatrixTileSketch(NameOf(plan), plan, question.target), gain};
 }
 
@@ -275,7 +291,7 @@ void AddTileSketches(const NamedCompute& lowering, const SketchQuestion& questio
       plan.widened = wide.steps;
       if (chain && !AddFirstSum(*chain, plan)) continue;
       CutLongSum(question.rounding, plan);
-      sketches.push_back(TileSketch(plan, question.target));
+      sketches.push_back(TileSketch(plan, question));
     }
   }
   auto place = sketches.begin() + static_cast<std::ptrdiff_t>(first);

@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 namespace tunec {
+
 int64_t MostRows(const Target& target, int64_t vectors, Broadcast broadcast) {
   // Only AVX-512's instructions take an operand that is broadcast while it is loaded.
   const bool folds = target.host.vector_bits >= 512;
@@ -25,22 +27,54 @@ double TilingCost(int64_t rows, int64_t columns, const TileSizes& tile, int64_t 
   return column_tiles * (full + rest);
 }
 
-TileSizes BestTile(int64_t rows, int64_t columns, const Target& target, int64_t lanes,
-                   int64_t most_vectors, Broadcast broadcast) {
-  TileSizes best;
-  double best_cost = 0;
+namespace {
+
+// How much slower than the cheapest, by such estimates, a tile may be that adds no memory.
+constexpr double kWorthSharing = 1.05;
+
+// The first of the cheapest among those that the condition holds for; null: it holds for none.
+const CostedTile* CheapestWhere(const std::vector<CostedTile>& tiles, const auto& condition) {
+  const CostedTile* best = nullptr;
+  for (const CostedTile& tile : tiles) {
+    if (!condition(tile)) continue;
+    if (best == nullptr || IsCheaper(tile.cost, best->cost)) best = &tile;
+  }
+  return best;
+}
+
+}  // namespace
+
+TileSizes CheapestTile(const std::vector<CostedTile>& tiles, const HoldsColumns& holds) {
+  const CostedTile* const best = CheapestWhere(tiles, [](const CostedTile&) { return true; });
+  if (best == nullptr) return {};
+  if (!holds || holds(best->tile.columns)) return best->tile;
+  std::map<int64_t, bool> held;  // of each number of columns, asked once
+  for (const CostedTile& tile : tiles) {
+    const auto [at, is_new] = held.try_emplace(tile.tile.columns, false);
+    if (is_new) at->second = holds(tile.tile.columns);
+  }
+  const CostedTile* const shared =
+      CheapestWhere(tiles, [&](const CostedTile& tile) { return held.at(tile.tile.columns); });
+  const bool is_worth = shared != nullptr && shared->cost <= kWorthSharing * best->cost;
+  return is_worth ? shared->tile : best->tile;
+}
+
+std::vector<CostedTile> TilesFor(int64_t rows, int64_t columns, const Target& target, int64_t lanes,
+                                 int64_t most_vectors, Broadcast broadcast) {
+  std::vector<CostedTile> tiles;
   for (int64_t vectors = 1; vectors <= most_vectors; ++vectors) {
     const int64_t most_rows = std::min(kMostTileRows, MostRows(target, vectors, broadcast));
     for (int64_t mr = 1; mr <= std::min(rows, most_rows); ++mr) {
       const TileSizes tile{mr, vectors * lanes};
-      const double cost = TilingCost(rows, columns, tile, lanes);
-      if (best_cost == 0 || IsCheaper(cost, best_cost)) {
-        best_cost = cost;
-        best = tile;
-      }
+      tiles.push_back({tile, TilingCost(rows, columns, tile, lanes)});
     }
   }
-  return best;
+  return tiles;
+}
+
+TileSizes BestTile(int64_t rows, int64_t columns, const Target& target, int64_t lanes,
+                   int64_t most_vectors, Broadcast broadcast) {
+  return CheapestTile(TilesFor(rows, columns, target, lanes, most_vectors, broadcast), {});
 }
 
 std::vector<int64_t> RowChoices(int64_t rows) {

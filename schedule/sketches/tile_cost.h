@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,26 @@ struct TileSizes {
   int64_t columns = 16;
 };
 
-/// The tile of at most so many vectors a row that covers rows x columns of sums at the least cost.
+/// A tile, and what all tiles of its size cost together.
+struct CostedTile {
+  TileSizes tile;
+  double cost = 0;
+};
+
+/// Whether the constant that is packed for tiles of so many columns is in memory already.
+using HoldsColumns = std::function<bool(int64_t columns)>;
+
+/// The cheapest of the tiles; one of one row, where there are none. If its columns are not held,
+/// the cheapest of those whose columns are, if that costs at most a few percent more: what is not
+/// packed again takes no memory.
+TileSizes CheapestTile(const std::vector<CostedTile>& tiles, const HoldsColumns& holds);
+
+/// All tiles of at most so many vectors a row, with what they cost for rows x columns of sums.
+std::vector<CostedTile> TilesFor(int64_t rows, int64_t columns, const Target& target, int64_t lanes,
+                                 int64_t most_vectors = 4,
+                                 Broadcast broadcast = Broadcast::kFromMemory);
+
+/// The cheapest of these.
 TileSizes BestTile(int64_t rows, int64_t columns, const Target& target, int64_t lanes,
                    int64_t most_vectors = 4, Broadcast broadcast = Broadcast::kFromMemory);
 

@@ -1,0 +1,326 @@
+// Constants that several plans hold together: what is found, what is made, what goes and when.
+#include "runtime/shared_constants.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "runtime/prologue.h"
+#include "tests/runtime/sample_kernels.h"
+
+namespace tunec {
+namespace {
+
+constexpr int64_t kLarge = int64_t{3} << 20;  // bytes: more than a huge page
+
+std::atomic<int> made = 0;
+
+/// out = x, `kLarge` bytes; counts its runs. Arguments x, out.
+void CopyTask(void* const* args, void*, void*, int64_t) {
+  made.fetch_add(1);
+  std::memcpy(args[1], args[0], kLarge);
+}
+/// a = x, b = x with every bit turned; arguments x, a, b.
+void PairTask(void* const* args, void*, void*, int64_t) {
+  made.fetch_add(1);
+  std::memcpy(args[1], args[0], kLarge);
+  const auto* x = static_cast<const uint8_t*>(args[0]);
+  auto* b = static_cast<uint8_t*>(args[2]);
+  for (int64_t i = 0; i < kLarge; ++i) b[i] = static_cast<uint8_t>(~x[i]);
+}
+Kernel CopyKernel() { return {.phases = {{CopyTask, 1}}}; }
+Kernel PairKernel() { return {.phases = {{PairTask, 1}}}; }
+
+Constant Filled(std::string name, uint8_t value, int64_t alignment = 4) {
+  auto owner = std::make_shared<std::vector<uint8_t>>(kLarge, value);
+  const void* const data = owner->data();
+  return {.name = std::move(name),
+          .bytes = kLarge,
+          .data = std::shared_ptr<const void>(owner, data),
+          .alignment = alignment};
+}
+Constant Empty(std::string name) { return {.name = std::move(name), .bytes = kLarge}; }
+
+Step Prologue(std::string identity, std::vector<ValueRef> arguments, Kernel kernel = CopyKernel()) {
+  return {.name = "pack",
+          .kernel = std::move(kernel),
+          .arguments = std::move(arguments),
+          .identity = std::move(identity)};
+}
+
+/// A step that reads these constants.
+Step Uses(std::vector<int32_t> constants) {
+  Step step{.name = "use"};
+  for (const int32_t constant : constants) step.arguments.push_back(ValueRef::Constant(constant));
+  return step;
+}
+
+constexpr ValueRef C(int32_t index) { return {ValueRef::Kind::kConstant, index, 0}; }
+
+/// Packs w once.
+ExecutablePlan PackPlan(const std::shared_ptr<SharedConstants>& shared, uint8_t weight,
+                        std::string identity = "copy") {
+  return {.constants = {Filled("w", weight), Empty("w.packed")},
+          .prologue = {Prologue(std::move(identity), {C(0), C(1)})},
+          .steps = {Uses({1})},
+          .shared = shared};
+}
+
+/// w -> first -> second; run steps read `used`.
+ExecutablePlan ChainPlan(const std::shared_ptr<SharedConstants>& shared,
+                         std::vector<int32_t> used) {
+  return {.constants = {Filled("w", 7), Empty("first"), Empty("second")},
+          .prologue = {Prologue("one", {C(0), C(1)}), Prologue("two", {C(1), C(2)})},
+          .steps = {Uses(std::move(used))},
+          .shared = shared};
+}
+
+/// w -> its copy and its complement; run steps read `used`.
+ExecutablePlan PairPlan(const std::shared_ptr<SharedConstants>& shared, std::vector<int32_t> used) {
+  return {.constants = {Filled("w", 0x0f), Empty("a"), Empty("b")},
+          .prologue = {Prologue("pair", {C(0), C(1), C(2)}, PairKernel())},
+          .steps = {Uses(std::move(used))},
+          .shared = shared};
+}
+
+uint8_t LastByte(const Constant& constant) {
+  return static_cast<const uint8_t*>(constant.data.get())[kLarge - 1];
+}
+
+class SharedConstantsTest : public ::testing::Test {
+ protected:
+  void SetUp() override { made = 0; }
+  ExecutablePlan Ready(ExecutablePlan plan) {
+    EXPECT_TRUE(Verify(plan).has_value());
+    const Status ran = RunPrologue(plan, pool_);
+    EXPECT_TRUE(ran.has_value()) << ran.error().Format();
+    return plan;
+  }
+
+  ThreadPool pool_{2};
+  const std::shared_ptr<SharedConstants> shared_ = std::make_shared<SharedConstants>();
+};
+
+TEST_F(SharedConstantsTest, WhatOneMadeTheOtherFinds) {
+  const ExecutablePlan one = Ready(PackPlan(shared_, 5));
+  const ExecutablePlan other = Ready(PackPlan(shared_, 5));
+  EXPECT_EQ(one.constants[1].data, other.constants[1].data);
+  EXPECT_EQ(made.load(), 1);
+  EXPECT_EQ(LastByte(other.constants[1]), 5);
+  EXPECT_EQ(shared_->Bytes(), kLarge);
+  EXPECT_EQ(one.constants[0].data, nullptr);
+  EXPECT_EQ(other.constants[0].data, nullptr) << "what is packed is not kept";
+}
+
+TEST_F(SharedConstantsTest, WithoutAStoreEachHasItsOwn) {
+  const ExecutablePlan one = Ready(PackPlan(nullptr, 5));
+  const ExecutablePlan other = Ready(PackPlan(nullptr, 5));
+  EXPECT_NE(one.constants[1].data, other.constants[1].data);
+  EXPECT_EQ(made.load(), 2);
+}
+
+TEST_F(SharedConstantsTest, OtherWeightsOrKernelsAreOthers) {
+  const ExecutablePlan one = Ready(PackPlan(shared_, 5));
+  const ExecutablePlan weight = Ready(PackPlan(shared_, 6));
+  const ExecutablePlan kernel = Ready(PackPlan(shared_, 5, "another copy"));
+  EXPECT_NE(one.constants[1].data, weight.constants[1].data);
+  EXPECT_NE(one.constants[1].data, kernel.constants[1].data);
+  EXPECT_EQ(LastByte(weight.constants[1]), 6);
+  EXPECT_EQ(made.load(), 3);
+}
+
+TEST_F(SharedConstantsTest, OneByteOfTheWeightMakesItAnother) {
+  ExecutablePlan plan = PackPlan(shared_, 5);
+  auto changed = std::make_shared<std::vector<uint8_t>>(kLarge, 5);
+  changed->back() = 4;
+  plan.constants[0].data = std::shared_ptr<const void>(changed, changed->data());
+  const ExecutablePlan one = Ready(PackPlan(shared_, 5));
+  const ExecutablePlan other = Ready(std::move(plan));
+  EXPECT_NE(one.constants[1].data, other.constants[1].data);
+  EXPECT_EQ(LastByte(other.constants[1]), 4);
+}
+
+TEST_F(SharedConstantsTest, AStepWithoutIdentityIsRunByEach) {
+  const ExecutablePlan one = Ready(PackPlan(shared_, 5, ""));
+  const ExecutablePlan other = Ready(PackPlan(shared_, 5, ""));
+  EXPECT_NE(one.constants[1].data, other.constants[1].data);
+  EXPECT_EQ(made.load(), 2);
+  EXPECT_EQ(shared_->Bytes(), 0);
+}
+
+// Another step of unknown effect may have written into what the first one made.
+TEST_F(SharedConstantsTest, WhatAStepWithoutIdentityNamesIsNotShared) {
+  ExecutablePlan plan = ChainPlan(shared_, {1, 2});
+  plan.prologue[1].identity.clear();
+  const ExecutablePlan one = Ready(plan);
+  const ExecutablePlan other = Ready(plan);
+  EXPECT_NE(one.constants[1].data, other.constants[1].data);
+  EXPECT_NE(one.constants[2].data, other.constants[2].data);
+  EXPECT_EQ(made.load(), 4);
+}
+
+TEST_F(SharedConstantsTest, GoWithTheLastWhoHasThem) {
+  std::optional<ExecutablePlan> one = Ready(PackPlan(shared_, 5));
+  std::optional<ExecutablePlan> other = Ready(PackPlan(shared_, 5));
+  one.reset();
+  EXPECT_EQ(shared_->Bytes(), kLarge);
+  EXPECT_EQ(LastByte(other->constants[1]), 5);
+  other.reset();
+  EXPECT_EQ(shared_->Bytes(), 0);
+  const ExecutablePlan again = Ready(PackPlan(shared_, 5));
+  EXPECT_EQ(made.load(), 2);
+  EXPECT_EQ(LastByte(again.constants[1]), 5);
+}
+
+// Both lie in one block, which stays for the second one: pages that were given back read as zeros.
+TEST_F(SharedConstantsTest, PagesGoBeforeTheirBlock) {
+  ExecutablePlan both{
+      .constants = {Filled("v", 3), Empty("v.packed"), Filled("w", 5), Empty("w.packed")},
+      .prologue = {Prologue("copy", {C(0), C(1)}), Prologue("copy", {C(2), C(3)})},
+      .steps = {Uses({1, 3})},
+      .shared = shared_};
+  std::optional<ExecutablePlan> first = Ready(std::move(both));
+  const ExecutablePlan second = Ready(PackPlan(shared_, 5));
+  EXPECT_EQ(made.load(), 2);
+  const auto* const gone = static_cast<const uint8_t*>(first->constants[1].data.get());
+  ASSERT_EQ(second.constants[1].data, first->constants[3].data);
+  ASSERT_EQ(gone + kLarge, second.constants[1].data.get()) << "one block";
+  EXPECT_EQ(gone[kLarge / 2], 3);
+  first.reset();
+  EXPECT_EQ(shared_->Bytes(), kLarge);
+  EXPECT_EQ(gone[kLarge / 2], 0);
+  EXPECT_EQ(LastByte(second.constants[1]), 5);
+}
+
+TEST_F(SharedConstantsTest, ChainsAreFoundByTheirBeginning) {
+  const ExecutablePlan one = Ready(ChainPlan(shared_, {2}));
+  EXPECT_EQ(made.load(), 2);
+  EXPECT_EQ(one.constants[1].data, nullptr);
+  const ExecutablePlan end = Ready(ChainPlan(shared_, {2}));
+  EXPECT_EQ(made.load(), 2);
+  EXPECT_EQ(one.constants[2].data, end.constants[2].data);
+  // Nobody has the middle any more.
+  const ExecutablePlan both = Ready(ChainPlan(shared_, {1, 2}));
+  EXPECT_EQ(made.load(), 3);
+  EXPECT_EQ(one.constants[2].data, both.constants[2].data);
+  EXPECT_EQ(LastByte(both.constants[1]), 7);
+}
+
+TEST_F(SharedConstantsTest, AChainGoesOnFromWhatIsFound) {
+  const ExecutablePlan middle = Ready(ChainPlan(shared_, {1}));
+  EXPECT_EQ(made.load(), 1);
+  const ExecutablePlan end = Ready(ChainPlan(shared_, {2}));
+  EXPECT_EQ(made.load(), 2);
+  EXPECT_EQ(LastByte(end.constants[2]), 7);
+}
+
+// A step that runs again for one of its results writes all of them: not into what others read.
+TEST_F(SharedConstantsTest, AStepThatRunsAgainWritesNothingOfOthers) {
+  const ExecutablePlan one = Ready(PairPlan(shared_, {1}));
+  const ExecutablePlan both = Ready(PairPlan(shared_, {1, 2}));
+  EXPECT_EQ(made.load(), 2);
+  EXPECT_NE(one.constants[1].data, both.constants[1].data);
+  EXPECT_EQ(LastByte(both.constants[1]), 0x0f);
+  EXPECT_EQ(LastByte(both.constants[2]), 0xf0);
+  const ExecutablePlan third = Ready(PairPlan(shared_, {1, 2}));
+  EXPECT_EQ(made.load(), 2);
+  EXPECT_EQ(third.constants[2].data, both.constants[2].data);
+}
+
+// Folded weights are equal arrays, each compiled model having its own.
+TEST_F(SharedConstantsTest, EqualDataIsKeptOnce) {
+  const auto plan = [&](uint8_t value, int64_t alignment) {
+    return ExecutablePlan{
+        .constants = {Filled("w", value, alignment)}, .steps = {Uses({0})}, .shared = shared_};
+  };
+  const ExecutablePlan one = Ready(plan(1, 64));
+  const ExecutablePlan other = Ready(plan(1, 64));
+  const ExecutablePlan loose = Ready(plan(1, 4));
+  const ExecutablePlan different = Ready(plan(2, 4));
+  EXPECT_EQ(one.constants[0].data, other.constants[0].data);
+  EXPECT_EQ(one.constants[0].data, loose.constants[0].data);
+  EXPECT_NE(one.constants[0].data, different.constants[0].data);
+  EXPECT_EQ(shared_->Bytes(), 2 * kLarge);
+}
+
+// What lies at a multiple of four alone does not serve who relies on 64.
+TEST_F(SharedConstantsTest, DataIsSharedWhereItIsAligned) {
+  ExecutablePlan loose{.constants = {Filled("w", 1)}, .steps = {Uses({0})}, .shared = shared_};
+  auto owner = std::make_shared<std::vector<uint8_t>>(kLarge + 128, 1);
+  const auto address = reinterpret_cast<uintptr_t>(owner->data());
+  const uint8_t* const odd = owner->data() + (64 - address % 64) + 4;
+  loose.constants[0].data = std::shared_ptr<const void>(owner, odd);
+  const ExecutablePlan one = Ready(std::move(loose));
+  EXPECT_EQ(one.constants[0].data.get(), odd);
+  const ExecutablePlan aligned =
+      Ready({.constants = {Filled("w", 1, 64)}, .steps = {Uses({0})}, .shared = shared_});
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(aligned.constants[0].data.get()) % 64, 0U);
+  EXPECT_EQ(LastByte(aligned.constants[0]), 1);
+}
+
+TEST_F(SharedConstantsTest, TwoThreadsMakeEachOnce) {
+  constexpr int kThreads = 4;
+  std::vector<ExecutablePlan> plans(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] { plans[t] = Ready(PackPlan(shared_, 5)); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(made.load(), 1);
+  for (const ExecutablePlan& plan : plans)
+    EXPECT_EQ(plan.constants[1].data, plans[0].constants[1].data);
+}
+
+TEST_F(SharedConstantsTest, ExecutablesComeAndGoInThreads) {
+  constexpr int kThreads = 3;
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < 20; ++round) {
+        const auto weight = static_cast<uint8_t>((round + t) % 3);
+        const ExecutablePlan plan = Ready(PackPlan(shared_, weight));
+        if (LastByte(plan.constants[1]) != weight) wrong.fetch_add(1);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong.load(), 0);
+  EXPECT_EQ(shared_->Bytes(), 0);
+}
+
+// The kernels read what was found as what was made.
+TEST_F(SharedConstantsTest, ExecutablesOfBothRunAlike) {
+  const auto plan = [&] {
+    return ExecutablePlan{
+        .inputs = {VectorSpec("x")},
+        .outputs = {VectorSpec("y")},
+        .constants = {VectorConstant("c", Ramp(10, 1)), {.name = "packed", .bytes = kBytes}},
+        .prologue = {{.name = "pack",
+                      .kernel = ReverseKernel(),
+                      .arguments = {C(0), C(1)},
+                      .identity = "reverse"}},
+        .steps = {{"add", AddKernel(), {ValueRef::Input(0), C(1), ValueRef::Output(0)}}},
+        .threads = 2,
+        .shared = shared_};
+  };
+  const auto run = [](const Executable& executable) {
+    const Vector x = Ramp(1, 2);
+    Vector y{};
+    const void* const inputs[] = {x.data()};
+    void* const outputs[] = {y.data()};
+    EXPECT_TRUE(executable.Run(inputs, outputs).has_value());
+    return y;
+  };
+  const auto one = Executable::Make(plan());
+  const auto other = Executable::Make(plan());
+  ASSERT_TRUE(one && other);
+  EXPECT_EQ(shared_->Bytes(), kBytes);
+  EXPECT_EQ(run(*one), run(*other));
+  EXPECT_EQ(run(*one), Ramp(1 + 10 + kLength - 1, 1));
+}
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,96 @@
+// Which register tile is chosen among those of about the same cost.
+#include "schedule/sketches/tile_cost.h"
+
+#include <gtest/gtest.h>
+
+#include "schedule/sketch.h"
+#include "tests/schedule/harness.h"
+
+namespace tunec::test {
+namespace {
+
+const std::vector<CostedTile> kTiles = {{{.rows = 8, .columns = 16}, 104},
+                                        {{.rows = 6, .columns = 32}, 100},
+                                        {{.rows = 7, .columns = 48}, 103},
+                                        {{.rows = 3, .columns = 48}, 106},
+                                        {{.rows = 4, .columns = 64}, 120}};
+
+int64_t ColumnsWhere(const HoldsColumns& holds) { return CheapestTile(kTiles, holds).columns; }
+
+TEST(CheapestTile, IsTheCheapestWhereNothingIsHeld) {
+  EXPECT_EQ(ColumnsWhere({}), 32);
+  EXPECT_EQ(ColumnsWhere([](int64_t) { return false; }), 32);
+}
+
+TEST(CheapestTile, IsTheCheapestWhereAllIsHeld) {
+  EXPECT_EQ(ColumnsWhere([](int64_t) { return true; }), 32);
+}
+
+// Costs that differ by less than half a percent are equal, and the first one stays: also where only
+// tiles of its columns are looked at, of which another one would be the first.
+TEST(CheapestTile, IsTheSameWhereItsColumnsAreHeld) {
+  const std::vector<CostedTile> tiles = {{{.rows = 9, .columns = 48}, 100.9},
+                                         {{.rows = 5, .columns = 64}, 100.5},
+                                         {{.rows = 6, .columns = 64}, 100.3}};
+  const TileSizes alone = CheapestTile(tiles, {});
+  const TileSizes held =
+      CheapestTile(tiles, [&](int64_t columns) { return columns == alone.columns; });
+  EXPECT_EQ(alone.rows, 6);
+  EXPECT_EQ(held.rows, 6);
+}
+
+TEST(CheapestTile, IsOneThatIsHeldIfThatCostsLittle) {
+  EXPECT_EQ(ColumnsWhere([](int64_t columns) { return columns == 16; }), 16);
+  const TileSizes tile = CheapestTile(kTiles, [](int64_t columns) { return columns >= 48; });
+  EXPECT_EQ(tile.columns, 48);
+  EXPECT_EQ(tile.rows, 7);
+}
+
+TEST(CheapestTile, IsNotOneThatIsHeldIfThatCostsMuch) {
+  EXPECT_EQ(ColumnsWhere([](int64_t columns) { return columns == 64; }), 32);
+}
+
+TEST(CheapestTile, OfNoneIsOneRow) { EXPECT_EQ(CheapestTile({}, {}).rows, 1); }
+
+// Of so many rows by 768 columns, as sizes of one model have.
+std::string FirstSchedule(int64_t rows, const IsPacked& packed) {
+  const Compute compute = MustParse(fmt::format(R"(compute product {{
+  input A: f32[{0}, 256]
+  weight B: f32[256, 768] constant
+  output C: f32[{0}, 768]
+  workspace acc: f32[{0}, 768]
+  acc[i: {0}, j: 768, k: 256 reduction]:
+    acc[i, j] sum= A[i, k] * B[k, j]
+  C[i: {0}, j: 768]:
+    C[i, j] = acc[i, j] + 1.0
+}})",
+                                                rows));
+  const std::vector<NamedCompute> lowerings = {{"direct", compute}};
+  const Target target = Avx512();
+  const std::vector<Sketch> sketches = SketchesFor({.lowerings = lowerings,
+                                                    .target = target,
+                                                    .rounding = ReductionOrder::kAny,
+                                                    .packed = packed});
+  return Print(sketches.front().Fill(sketches.front().InitialDecisions()));
+}
+
+TEST(TileSketch, TakesAnOrderThatIsInMemory) {
+  for (const int64_t rows : {16, 32, 64, 128, 256, 512}) {
+    for (const int64_t columns : {32, 48, 64}) {
+      const std::string schedule = FirstSchedule(
+          rows, [&](const PackStep& pack) { return pack.axes.back().factor == columns; });
+      EXPECT_NE(schedule.find(fmt::format("pack B 1/{0} 0 1%{0}\n", columns)), std::string::npos)
+          << rows << " rows, for " << columns << " columns:\n"
+          << schedule;
+    }
+  }
+}
+
+// Two rows of three vectors keep too few products under way.
+TEST(TileSketch, DoesNotTakeOneThatIsSlow) {
+  const auto holds_48 = [](const PackStep& pack) { return pack.axes.back().factor == 48; };
+  EXPECT_EQ(FirstSchedule(2, holds_48), FirstSchedule(2, {}));
+}
+
+}  // namespace
+}  // namespace tunec::test
