@@ -14,11 +14,13 @@ void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
   std::vector<PointwisePlan> plans;
   bool turns = false;
   for (const Statement& statement : lowering.compute.statements) {
+    if (!statement.reducer && statement.iterators.empty()) continue;  // nothing to shape
     std::optional<PointwisePlan> plan = MakePointwisePlan(lowering.compute, statement, lanes);
     if (!plan) return;
     turns |= plan->across.has_value();
     plans.push_back(std::move(*plan));
   }
+  if (plans.empty()) return;
   const bool large = CountWork(lowering.compute).bytes > static_cast<double>(target.host.l3_bytes);
   Knobs<PointwiseChoice> knobs;
   knobs.Add({"vector", {lanes, 2 * lanes, 4 * lanes}, 1}, &PointwiseChoice::vector);
