@@ -1,5 +1,6 @@
 // Pointwise: every element is computed by itself; chains of elementwise operators and data
 // movement.
+#include <algorithm>
 #include <optional>
 
 #include "schedule/sketches/knobs.h"
@@ -7,16 +8,26 @@
 #include "schedule/sketches/sketches.h"
 
 namespace tunec {
+namespace {
+
+// The place of a scatter's only update, or the update itself: no loop to shape.
+bool IsOneElement(const Statement& statement) {
+  return !statement.reducer && statement.iterators.empty();
+}
+
+}  // namespace
 
 void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches) {
   const int64_t lanes = target.host.Lanes(4);
   std::vector<PointwisePlan> plans;
   bool turns = false;
+  const bool scatters = std::ranges::any_of(lowering.compute.statements, Scatters);
   for (const Statement& statement : lowering.compute.statements) {
-    if (!statement.reducer && statement.iterators.empty()) continue;  // nothing to shape
+    if (scatters && IsOneElement(statement)) continue;
     std::optional<PointwisePlan> plan = MakePointwisePlan(lowering.compute, statement, lanes);
     if (!plan) return;
+    plan->few_tasks = scatters;
     turns |= plan->across.has_value();
     plans.push_back(std::move(*plan));
   }

@@ -11,6 +11,9 @@
 namespace tunec {
 namespace {
 
+// So that threads end together.
+constexpr int64_t kTasksOfThread = 8;
+
 // Elements that a scatter writes for which starting tasks pays.
 constexpr int64_t kWorthTasks = 1 << 14;
 
@@ -72,14 +75,6 @@ bool ReadsItself(const Compute& compute, const Statement& statement) {
   });
 }
 
-// Whether two instances may write one element: its place is loaded, or the same for several.
-bool Scatters(const Statement& statement) {
-  const bool loads = std::ranges::any_of(statement.writes, [](const Write& write) {
-    return std::ranges::any_of(write.index, &IndexExpr::UsesLoaded);
-  });
-  return loads || WrittenIterators(statement).size() < statement.iterators.size();
-}
-
 // Whether other values of the iterator lead to other elements, whatever is loaded.
 bool TellsApart(const Write& write, VarId iterator) {
   return std::ranges::any_of(write.index,
@@ -137,8 +132,11 @@ class PointwiseWriter {
       loop = plan_.flat[i - 1];
       extent *= plan_.extents[i];
     }
-    Add(SplitStep{loop, {choice_.trips, choice_.vector}});
-    if (extent % (choice_.trips * choice_.vector) != 0) {
+    const int64_t all = kTasksOfThread * threads_ * choice_.vector;
+    const int64_t trips =
+        plan_.few_tasks ? std::max(choice_.trips, (extent + all - 1) / all) : choice_.trips;
+    Add(SplitStep{loop, {trips, choice_.vector}});
+    if (extent % (trips * choice_.vector) != 0) {
       Add(IsolateStep{loop + ".0"});
       Add(IsolateStep{loop + ".1"});
     }
@@ -229,7 +227,7 @@ class PointwiseWriter {
   template <class Name>
   void Parallelize(size_t loops, const Name& name) {
     int64_t tasks = 1;
-    for (size_t i = 0; i < loops && tasks < 8 * threads_; ++i) {
+    for (size_t i = 0; i < loops && tasks < kTasksOfThread * threads_; ++i) {
       Add(ParallelizeStep{name(i)});
       tasks *= plan_.extents[i];
     }
@@ -242,6 +240,14 @@ class PointwiseWriter {
 };
 
 }  // namespace
+
+bool Scatters(const Statement& statement) {
+  if (statement.reducer) return false;
+  const bool loads = std::ranges::any_of(statement.writes, [](const Write& write) {
+    return std::ranges::any_of(write.index, &IndexExpr::UsesLoaded);
+  });
+  return loads || WrittenIterators(statement).size() < statement.iterators.size();
+}
 
 std::optional<PointwisePlan> MakePointwisePlan(const Compute& compute, const Statement& statement,
                                                int64_t block) {

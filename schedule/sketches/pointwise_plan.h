@@ -17,7 +17,10 @@ struct PointwisePlan {
   std::vector<std::string> order;  // iterators, outermost first, the contiguous one last
   std::vector<std::string> flat;   // what loops are called as they are fused, one by one
   std::vector<int64_t> extents;
-  bool uniform = false;     // all accesses have the output's offsets, or none
+  bool uniform = false;  // all accesses have the output's offsets, or none
+  /// A copy that may turn out to have nothing to do (ir/nest/in_place.h): not many tasks, whatever
+  /// its size, for they are started all the same.
+  bool few_tasks = false;
   bool is_scatter = false;  // its instances may meet: they write at loaded places
   /// Of a scatter: so many outer loops tell elements apart. The next ones may write one element
   /// several times, and keep their order. One more tells apart again, and is contiguous.
@@ -27,6 +30,10 @@ struct PointwisePlan {
   /// both, rows are read and columns written.
   std::optional<std::string> across;
 };
+
+/// Whether two instances of a statement without reducer may write one element: its place is loaded,
+/// or the same for several.
+bool Scatters(const Statement& statement);
 
 /// None for a reduction, a statement of one element, and one whose elements may depend on each
 /// other but for those that a scatter writes at one place. `block`: the least extent, in

@@ -20,37 +20,113 @@ using testing::Options;
 
 constexpr std::string_view kScatters[] = {
     // Rows wide and narrow, several of one place.
-    R"(graph rows { input x: f32[37, 200] input i: i64[29, 1] input u: f32[29, 200]
-      y = scatter(x, i, u) {reduction="add"} output y })",
-    R"(graph narrow { input x: f32[5, 3] input i: i64[9, 1] input u: f32[9, 3]
-      y = scatter(x, i, u) output y })",
-    R"(graph one { input x: f32[5, 300] input i: i64[1, 1] input u: f32[1, 300]
-      y = scatter(x, i, u) output y })",
-    R"(graph element { input x: f32[5] input i: i64[1] input u: f32[1]
-      y = scatter(x, i, u) output y })",
-    R"(graph cache { input x: f32[2, 3, 17, 20] input i: i64[1, 1, 4, 1] input u: f32[2, 3, 4, 20]
-      y = scatter(x, i, u) {axis=2} output y })",
-    R"(graph wide { input x: f32[3, 40000] input i: i64[5, 1] input u: f32[5, 40000]
-      y = scatter(x, i, u) {reduction="max"} output y })",
-    R"(graph elements { input x: f32[6, 37] input i: i64[5, 37] input u: f32[5, 37]
-      y = scatter(x, i, u) {reduction="mul"} output y })",
-    R"(graph last { input x: f32[6, 37] input i: i64[6, 50] input u: f32[6, 50]
-      y = scatter(x, i, u) {axis=1, reduction="min"} output y })",
-    R"(graph last_axes { input x: f32[2, 3, 37] input i: i64[50] input u: f32[50]
-      y = scatter(x, i, u) {depth=3, reduction="add"} output y })",
-    R"(graph half { input x: f16[11, 50] input i: i64[7, 1] input u: f16[7, 50]
-      y = scatter(x, i, u) output y })",
+    R"(graph rows {
+  input x: f32[37, 200]
+  input i: i64[29, 1]
+  input u: f32[29, 200]
+  y = scatter(x, i, u) {reduction="add"}
+  output y
+})",
+    R"(graph narrow {
+  input x: f32[5, 3]
+  input i: i64[9, 1]
+  input u: f32[9, 3]
+  y = scatter(x, i, u)
+  output y
+})",
+    R"(graph one {
+  input x: f32[5, 300]
+  input i: i64[1, 1]
+  input u: f32[1, 300]
+  y = scatter(x, i, u)
+  output y
+})",
+    R"(graph element {
+  input x: f32[5]
+  input i: i64[1]
+  input u: f32[1]
+  y = scatter(x, i, u)
+  output y
+})",
+    R"(graph cache {
+  input x: f32[2, 3, 17, 20]
+  input i: i64[1, 1, 4, 1]
+  input u: f32[2, 3, 4, 20]
+  y = scatter(x, i, u) {axis=2}
+  output y
+})",
+    R"(graph wide {
+  input x: f32[3, 40000]
+  input i: i64[5, 1]
+  input u: f32[5, 40000]
+  y = scatter(x, i, u) {reduction="max"}
+  output y
+})",
+    R"(graph elements {
+  input x: f32[6, 37]
+  input i: i64[5, 37]
+  input u: f32[5, 37]
+  y = scatter(x, i, u) {reduction="mul"}
+  output y
+})",
+    R"(graph last {
+  input x: f32[6, 37]
+  input i: i64[6, 50]
+  input u: f32[6, 50]
+  y = scatter(x, i, u) {axis=1, reduction="min"}
+  output y
+})",
+    R"(graph last_axes {
+  input x: f32[2, 3, 37]
+  input i: i64[50]
+  input u: f32[50]
+  y = scatter(x, i, u) {depth=3, reduction="add"}
+  output y
+})",
+    R"(graph half {
+  input x: f16[11, 50]
+  input i: i64[7, 1]
+  input u: f16[7, 50]
+  y = scatter(x, i, u)
+  output y
+})",
     // Computed data, indices and updates; the result is read by others.
-    R"(graph between { input x: f32[11, 50] input i: i64[7, 1] input u: f32[50, 7] constant c: i64[] = 3
-      e = exp(x) p = mul(i, c) t = transpose(u) {perm=[1, 0]} n = neg(t)
-      s = scatter(e, p, n) {reduction="add"} y = relu(s) z = reduce_sum(s) {axes=[1]}
-      output y output z })",
+    R"(graph between {
+  input x: f32[11, 50]
+  input i: i64[7, 1]
+  input u: f32[50, 7]
+  constant c: i64[] = 3
+  e = exp(x)
+  p = mul(i, c)
+  t = transpose(u) {perm=[1, 0]}
+  n = neg(t)
+  s = scatter(e, p, n) {reduction="add"}
+  y = relu(s)
+  z = reduce_sum(s) {axes=[1]}
+  output y
+  output z
+})",
     // One after the other, in the place of an intermediate value.
-    R"(graph twice { input x: f32[11, 50] input i: i64[7, 1] input u: f32[7, 50]
-      e = exp(x) s = scatter(e, i, u) t = scatter(s, i, u) {reduction="add"} y = sqrt(t) output y })",
+    R"(graph twice {
+  input x: f32[11, 50]
+  input i: i64[7, 1]
+  input u: f32[7, 50]
+  e = exp(x)
+  s = scatter(e, i, u)
+  t = scatter(s, i, u) {reduction="add"}
+  y = sqrt(t)
+  output y
+})",
     // The data is still read afterwards.
-    R"(graph kept { input x: f32[11, 50] input i: i64[7, 1] input u: f32[7, 50]
-      e = exp(x) s = scatter(e, i, u) y = sub(s, e) output y })",
+    R"(graph kept {
+  input x: f32[11, 50]
+  input i: i64[7, 1]
+  input u: f32[7, 50]
+  e = exp(x)
+  s = scatter(e, i, u)
+  y = sub(s, e)
+  output y
+})",
 };
 
 class Scatter : public ::testing::TestWithParam<std::string_view> {};
@@ -101,9 +177,8 @@ TEST(ScatterInPlace, TouchesTheRowsThatAreWritten) {
   constexpr size_t kHeads = 3, kLength = 8, kAt = 5;
   const size_t width = Pages::PageBytes() / sizeof(float);
   const std::string text = fmt::format(
-      "graph g {{ input cache: f32[1, {0}, {1}, {2}] input at: i64[1, 1, 1, 1]\n"
-      "input new: f32[1, {0}, 1, {2}]\n"
-      "y = scatter(cache, at, new) {{axis=2}} output y }}",
+      "graph g {{\n input cache: f32[1, {0}, {1}, {2}]\n input at: i64[1, 1, 1, 1]\n"
+      " input new: f32[1, {0}, 1, {2}]\n y = scatter(cache, at, new) {{axis=2}}\n output y\n}}",
       kHeads, kLength, width);
   const Graph graph = GraphOf(text);
   const auto model = Compile(graph, nullptr, Options());
@@ -128,8 +203,13 @@ TEST(ScatterInPlace, TouchesTheRowsThatAreWritten) {
 
 // Elsewhere, the data is copied and stays as it is.
 TEST(ScatterInPlace, CopiesWhereTheDataIsKept) {
-  const Graph graph = GraphOf(R"(graph g { input x: f32[300, 70] input i: i64[2, 1]
-      input u: f32[2, 70] y = scatter(x, i, u) output y })");
+  const Graph graph = GraphOf(R"(graph g {
+  input x: f32[300, 70]
+  input i: i64[2, 1]
+  input u: f32[2, 70]
+  y = scatter(x, i, u)
+  output y
+})");
   const auto model = Compile(graph, nullptr, Options());
   ASSERT_TRUE(model) << model.error().Format();
   const size_t elements = 300 * 70;

@@ -62,7 +62,10 @@ class Places:
 
     def numbers_between(self):
         """The row-major number of each position within the axes from the first indexed one to the
-        last: those between that stay whole are further axes of the positions, after the others."""
+        last: those between that stay whole are further axes of the positions, after the others. A
+        number along one axis may still count from the end."""
+        if len(self.axes) == 1:
+            return self.given[0]
         between = [axis for axis in self.rest if self.axes[0] < axis < self.axes[-1]]
         ones = [1] * len(between)
         given = dict(zip(self.axes, self.given))
