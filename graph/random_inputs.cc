@@ -10,6 +10,14 @@ namespace {
 /// Whether the output's elements are the first input's, possibly converted.
 bool PassesValuesOn(Op op) { return IsView(op) || op == Op::kCast; }
 
+/// Of the axes that a scatter's indices number.
+int64_t ScatteredPlaces(const Graph& graph, const Node& node) {
+  int64_t places = 1;
+  for (int64_t d = 0; d < node.Int("depth"); ++d)
+    places *= graph.value(node.inputs[0]).type.dims[node.Int("axis") + d].size();
+  return places;
+}
+
 /// The size of the smallest axis that the value indexes; 0 when it indexes none.
 int64_t IndexBound(const Graph& graph, const std::vector<std::vector<NodeId>>& users,
                    ValueId value) {
@@ -24,6 +32,7 @@ int64_t IndexBound(const Graph& graph, const std::vector<std::vector<NodeId>>& u
     const bool gathers = node.op == Op::kGather || node.op == Op::kGatherElements;
     if (gathers && node.inputs[1] == value)
       lower(graph.value(node.inputs[0]).type.dims[node.Int("axis")].size());
+    if (node.op == Op::kScatter && node.inputs[1] == value) lower(ScatteredPlaces(graph, node));
     if (node.op == Op::kOneHot && node.inputs[0] == value) lower(node.Int("depth"));
   }
   return bound;

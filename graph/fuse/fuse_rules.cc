@@ -199,6 +199,15 @@ FusionReason JudgeReduction(const Graph& graph, const FusionQuestion& q) {
   return UsersCanStay(graph, q) ? FusionReason::kSameRows : FusionReason::kOtherUsers;
 }
 
+// What a scatter writes over is a value with storage of its own, so that the result can take its
+// place. Where the updates go, and what they are, is computed while they are written.
+FusionReason JudgeScatter(const Graph& graph, const FusionQuestion& q) {
+  if (q.value == q.consumer.inputs[0] || q.producer.anchor != Anchor::kNone)
+    return FusionReason::kWrittenOver;
+  if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
+  return q.producer.only_renames ? FusionReason::kIndexMap : FusionReason::kUpdates;
+}
+
 std::vector<bool> Marked(const std::vector<int64_t>& axes, size_t rank) {
   std::vector<bool> marked(rank);
   for (const int64_t axis : axes) marked[axis] = true;
@@ -259,6 +268,9 @@ GroupTraits TraitsOf(const Graph& graph, const Node& node) {
     case OpPattern::kComposite:
       traits.anchor = traits.rows ? Anchor::kRows : Anchor::kWindows;
       break;
+    case OpPattern::kScatter:
+      traits.anchor = Anchor::kScatter;
+      break;
     case OpPattern::kOpaque:
       traits.anchor = Anchor::kOpaque;
       break;
@@ -281,6 +293,7 @@ GroupTraits Merge(const GroupTraits& producer, const GroupTraits& into, double t
 FusionReason Judge(const Graph& graph, const FusionQuestion& question) {
   if (question.producer.anchor == Anchor::kOpaque || question.into.anchor == Anchor::kOpaque)
     return FusionReason::kOpaque;
+  if (question.producer.anchor == Anchor::kScatter) return FusionReason::kWrittenOver;
   switch (PatternOf(question.consumer.op)) {
     case OpPattern::kElementwise:
       return JudgeElementwise(graph, question);
@@ -291,6 +304,8 @@ FusionReason Judge(const Graph& graph, const FusionQuestion& question) {
     case OpPattern::kReduction:
     case OpPattern::kComposite:
       return JudgeReduction(graph, question);
+    case OpPattern::kScatter:
+      return JudgeScatter(graph, question);
     default:
       return FusionReason::kOpaque;
   }

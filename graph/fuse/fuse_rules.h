@@ -22,7 +22,7 @@ std::optional<RowSpace> RowsOf(const Graph& graph, const Node& node);
 /// What a group's kernel is about. A group has at most one anchor; of two contractions in a chain
 /// it is the last.
 struct GroupTraits {
-  enum class Anchor { kNone, kContraction, kRows, kWindows, kOpaque };
+  enum class Anchor { kNone, kContraction, kRows, kWindows, kScatter, kOpaque };
   Anchor anchor = Anchor::kNone;
   NodeId contraction;            // of kContraction: the one whose sums the kernel ends with
   std::optional<RowSpace> rows;  // of kRows

@@ -22,6 +22,7 @@ namespace tunec {
   /* depthwise into pointwise */                                                                  \
   FUSED(kChain, "a contraction's operand, finished block by block")                                \
   FUSED(kSameRows, "reductions over the same rows")                                                \
+  FUSED(kUpdates, "computed where a scatter writes it")                                            \
   FUSED(kIndexMap, "data movement becomes an index map")                                           \
   FUSED(kSiblings, "siblings that read one value")                                                 \
   FUSED(kRecomputed, "computed again in each kernel that reads it")                                \
@@ -30,6 +31,8 @@ namespace tunec {
   APART(kUnfusedMode, "every node is a kernel of its own")                                         \
   /* control, memory, and what is known by no pattern */                                           \
   APART(kOpaque, "the operator is never fused")                                                    \
+  /* the data before, and the result after */                                                      \
+  APART(kWrittenOver, "a scatter writes over stored data")                                         \
   APART(kTwoContractions, "one contraction in a kernel")                                           \
   APART(kContractionOperand, "a contraction would compute its operand again and again")            \
   APART(kOperandOrder, "what the contraction sums lies apart in memory")                           \

@@ -27,6 +27,12 @@ bool Multiplies(const Graph& graph, const Node& node, size_t operand) {
   return left.size() > 1 && left.back() >= kFewestProducts;
 }
 
+// Whether what the operator reads and makes is stored as it is: a scatter's result lies in its
+// data's place.
+bool KeepsType(Op op) {
+  return PatternOf(op) == OpPattern::kOpaque || PatternOf(op) == OpPattern::kScatter;
+}
+
 // Values that share storage, by the one whose storage it is.
 class Storages {
  public:
@@ -56,7 +62,7 @@ class Storages {
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         if (!node.inputs[i].valid()) continue;
         if (Multiplies(graph_, node, i)) multiplied_.insert(OwnerOf(node.inputs[i]));
-        if (PatternOf(node.op) == OpPattern::kOpaque) closed_.insert(OwnerOf(node.inputs[i]));
+        if (KeepsType(node.op)) closed_.insert(OwnerOf(node.inputs[i]));
       }
     }
   }
@@ -81,8 +87,8 @@ class Storages {
   void Close(ValueId value) {
     const Value& of = graph_.value(value);
     const bool is_data = KindOf(graph_.producer(value).op) == OpKind::kData;
-    const bool is_opaque = PatternOf(graph_.producer(value).op) == OpPattern::kOpaque;
-    if (of.type.type != DataType::kF32 || is_data || is_opaque || graph_.IsOutput(value)) {
+    const bool is_kept = KeepsType(graph_.producer(value).op);
+    if (of.type.type != DataType::kF32 || is_data || is_kept || graph_.IsOutput(value)) {
       closed_.insert(OwnerOf(value));
     }
   }

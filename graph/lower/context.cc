@@ -21,7 +21,8 @@ LowerContext::LowerContext(const Graph& graph, const FusionGroup& group,
     : graph_(graph), group_(group), machine_(machine), variant_(variant), sizes_(sizes) {
   for (const NodeId id : group.nodes) {
     const OpPattern pattern = PatternOf(graph.node(id).op);
-    is_pointwise_ &= pattern == OpPattern::kElementwise || pattern == OpPattern::kInjective;
+    is_pointwise_ &= pattern == OpPattern::kElementwise || pattern == OpPattern::kInjective ||
+                     pattern == OpPattern::kScatter;
     for (const ValueId input : graph.node(id).inputs)
       if (input.valid()) users_[input].push_back(id);
   }
@@ -188,6 +189,11 @@ TensorId LowerContext::AddWorkspace(std::string_view name, DataType type,
   return compute_.tensors.push_back(std::move(tensor));
 }
 
+void LowerContext::SetRange(TensorId id, Interval range) {
+  const Interval known = tensor(id).range.value_or(range);
+  compute_.tensors[id].range = {std::max(known.lo, range.lo), std::min(known.hi, range.hi)};
+}
+
 Lazy LowerContext::EmitReduction(StatementBuilder builder, TensorId id, const Index& index,
                                  Expr value, Reducer reducer, DataType type) {
   value = Expr::Cast(std::move(value), tensor(id).type);
@@ -227,6 +233,11 @@ bool LowerContext::NeedsStorage(ValueId value, const Lazy& lazy) const {
   return lazy.cost > kRecomputeLimit && std::ranges::any_of(users, makes_statement);
 }
 
+std::optional<TensorId> LowerContext::OutputTensor(ValueId value) const {
+  const auto output = outputs_.find(value);
+  return output == outputs_.end() ? std::nullopt : std::optional(output->second);
+}
+
 Status LowerContext::Bind(ValueId value, Lazy lazy) {
   if (lazy.shape != TypeOf(value).Shape())
     return Fail(ErrorCode::kInternal, "lowering gave '{}' another shape than its type has",
@@ -234,7 +245,7 @@ Status LowerContext::Bind(ValueId value, Lazy lazy) {
   if (std::optional<IterationSpace> space = SpaceOfOutput(graph_.producer(value)))
     spaces_.insert_or_assign(value, *std::move(space));
   if (const auto output = outputs_.find(value); output != outputs_.end()) {
-    WriteOutput(value, lazy, output->second);
+    if (lazy.tensor != output->second) WriteOutput(value, lazy, output->second);
     lazy = Stored(output->second, lazy.type);
   } else if (NeedsStorage(value, lazy)) {
     lazy = Materialise(lazy);

@@ -101,7 +101,8 @@ class LowerContext {
   const Tensor& tensor(TensorId id) const { return compute_.tensors[id]; }
   /// What the tensor holds is known as soon as the constants are: it is computed once.
   void SetConstant(TensorId id) { compute_.tensors[id].constant = true; }
-  void SetRange(TensorId id, Interval range) { compute_.tensors[id].range = range; }
+  /// All elements lie in the range, too.
+  void SetRange(TensorId id, Interval range);
   StatementBuilder NewStatement() const { return StatementBuilder(compute_.tensors); }
   void Emit(Statement statement) { compute_.statements.push_back(std::move(statement)); }
   /// Finishes `builder` as `tensor[index] reducer= value` and returns the tensor's value.
@@ -114,7 +115,11 @@ class LowerContext {
   /// The anchor if it has this shape, else a box.
   IterationSpace SpaceFor(const std::vector<int64_t>& shape) const;
 
-  /// Makes `value` known as the node's output; outputs of the group are written.
+  /// Where the value is to be written, if it is an output of the group: for lowerings that write it
+  /// themselves.
+  std::optional<TensorId> OutputTensor(ValueId value) const;
+  /// Makes `value` known as the node's output; outputs of the group are written, unless `lazy` is
+  /// what lies there.
   Status Bind(ValueId value, Lazy lazy);
   Compute Finish() &&;
 

@@ -58,6 +58,8 @@ Result<Lazy> LowerTile(LowerContext& context, const Node& node);
 Result<Lazy> LowerPad(LowerContext& context, const Node& node);
 Result<Lazy> LowerGather(LowerContext& context, const Node& node);
 Result<Lazy> LowerGatherElements(LowerContext& context, const Node& node);
+/// The result's own elements, then updates written over them (scatter.cc).
+Result<Lazy> LowerScatter(LowerContext& context, const Node& node);
 Result<Lazy> LowerOneHot(LowerContext& context, const Node& node);
 Result<Lazy> LowerRange(LowerContext& context, const Node& node);
 Result<Lazy> LowerResize(LowerContext& context, const Node& node);

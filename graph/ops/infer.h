@@ -76,6 +76,7 @@ Result<std::vector<ValueType>> InferTile(const InferenceInput& input);
 // infer_indexing.cc
 Result<std::vector<ValueType>> InferGather(const InferenceInput& input);
 Result<std::vector<ValueType>> InferGatherElements(const InferenceInput& input);
+Result<std::vector<ValueType>> InferScatter(const InferenceInput& input);
 Result<std::vector<ValueType>> InferResize(const InferenceInput& input);
 Result<std::vector<ValueType>> InferRange(const InferenceInput& input);
 Result<std::vector<ValueType>> InferOneHot(const InferenceInput& input);

@@ -76,7 +76,58 @@ Status CompleteResize(const InferenceInput& input, const std::vector<int64_t>& f
   return {};
 }
 
+/// Whether a size is certainly at most another: equal names are.
+bool IsAtMost(const Dim& size, const Dim& most) {
+  return size == most || (size.IsFixed() && most.IsFixed() && size.size() <= most.size());
+}
+
+Status RequireReduction(const InferenceInput& input) {
+  TUNEC_RETURN_IF_ERROR(RequireOneOf(input, "reduction", {"none", "add", "mul", "min", "max"}));
+  if (input.String("reduction") == "none" || input.operand(0).type != DataType::kBool) return {};
+  return Fail(ErrorCode::kInvalidArgument, "scatter by \"{}\" of bool, wanted numbers",
+              input.String("reduction"));
+}
+
+/// Indices have each of updates' sizes, or 1.
+Status RequireIndicesFit(const InferenceInput& input) {
+  const auto& indices = input.operand(1).dims;
+  const auto& updates = input.operand(2).dims;
+  for (size_t a = 0; a < updates.size(); ++a) {
+    if (indices[a] == updates[a] || indices[a] == Dim(1)) continue;
+    return Fail(ErrorCode::kInvalidArgument,
+                "scatter indices are {}, wanted what broadcasts to updates of {}",
+                ShapeText(indices), ShapeText(updates));
+  }
+  return {};
+}
+
 }  // namespace
+
+Result<std::vector<ValueType>> InferScatter(const InferenceInput& input) {
+  TUNEC_RETURN_IF_ERROR(RequireIndices(input, 1));
+  TUNEC_RETURN_IF_ERROR(RequireSameType(input, 2));
+  TUNEC_RETURN_IF_ERROR(RequireReduction(input));
+  const auto& data = input.operand(0).dims;
+  TUNEC_ASSIGN(const int64_t axis, CompleteAxis(input, data.size()));
+  const int64_t depth = input.Int("depth");
+  if (depth < 1 || depth > std::ssize(data) - axis)
+    return Fail(ErrorCode::kInvalidArgument, "scatter depth is {}, wanted 1 to {}", depth,
+                std::ssize(data) - axis);
+  const size_t rank = data.size() - static_cast<size_t>(depth) + 1;
+  TUNEC_RETURN_IF_ERROR(RequireRank(input, 1, rank, rank));
+  TUNEC_RETURN_IF_ERROR(RequireRank(input, 2, rank, rank));
+  TUNEC_RETURN_IF_ERROR(RequireIndicesFit(input));
+  const auto& updates = input.operand(2).dims;
+  for (size_t a = 0; a < rank; ++a) {
+    const auto along = static_cast<size_t>(axis);
+    if (a == along) continue;
+    if (IsAtMost(updates[a], data[a < along ? a : a + static_cast<size_t>(depth) - 1])) continue;
+    return Fail(ErrorCode::kInvalidArgument,
+                "scatter updates are {}, wanted at most the data's {} outside axis {}",
+                ShapeText(updates), ShapeText(data), axis);
+  }
+  return std::vector<ValueType>{input.operand(0)};
+}
 
 Result<std::vector<ValueType>> InferGather(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(RequireIndices(input, 1));

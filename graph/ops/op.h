@@ -44,6 +44,7 @@ enum class OpPattern : uint8_t {
   kReduction,    // an associative combination over some axes
   kContraction,  // sums of products: matmul, convolutions
   kComposite,    // several statements: softmax, layer_norm, ...
+  kScatter,      // operand 0, with others' elements at places that an operand names
   kOpaque,       // never fused
 };
 

@@ -236,6 +236,11 @@
   /* data indices; axis */                                                                         \
   TUNEC_INJECTIVE(X, kGatherElements, "gather_elements", Shape, GatherElements(),                  \
     2, Spread, AnyOrder, Chosen(First), GatherElements, GatherElements)                            \
+  /* data indices updates; axis, depth=1: an index is a row-major number of places along the data's \
+     axes from `axis` on, updates have one axis for these; indices broadcast to updates;           \
+     reduction="none"|"add"|"mul"|"min"|"max"; negative indices count from the end */              \
+  X(kScatter, "scatter", Compute, Scatter, Scatter(), 1,                                           \
+    Once, None, AnyOrder, Any, Scatter, Scatter)                                                   \
   /* shape, scales (double per axis), mode="nearest"|"linear"|"cubic" coordinate=ONNX's names      \
      nearest_mode cubic_a exclude_outside */                                                       \
   TUNEC_INJECTIVE(X, kResize, "resize", Compute, Resize(),                                         \

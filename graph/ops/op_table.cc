@@ -137,6 +137,9 @@ OpSpec Pad() {
 OpSpec Tile() { return Moved(1, InferTile, {Required("repeats")}); }
 OpSpec Gather() { return Moved(2, InferGather, {Int("axis", 0)}); }
 OpSpec GatherElements() { return Moved(2, InferGatherElements, {Int("axis", 0)}); }
+OpSpec Scatter() {
+  return Moved(3, InferScatter, {Int("axis", 0), Int("depth", 1), String("reduction", "none")});
+}
 OpSpec Resize() {
   return Operands(
       1, 1, kNumber, InferResize,

@@ -99,6 +99,7 @@ Outputs RunMovement(const RunContext& context);  // transpose, expand, slice, pa
 Outputs RunConcat(const RunContext& context);
 Outputs RunGather(const RunContext& context);
 Outputs RunGatherElements(const RunContext& context);
+Outputs RunScatter(const RunContext& context);
 Outputs RunResize(const RunContext& context);
 Outputs RunRange(const RunContext& context);
 Outputs RunOneHot(const RunContext& context);

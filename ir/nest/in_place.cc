@@ -7,6 +7,12 @@
 namespace tunec {
 namespace {
 
+bool Touches(const NestNode& node, TensorId tensor) {
+  bool touches = false;
+  ForEachAccess(node, [&](TensorId accessed, bool) { touches |= accessed == tensor; });
+  return touches;
+}
+
 class PairTest {
  public:
   PairTest(const LoopNest& nest, InPlacePair pair) : nest_(nest), pair_(pair) {}
@@ -16,24 +22,33 @@ class PairTest {
     const Tensor& output = nest_.tensors[pair_.output];
     if (SizeOf(input.type) != SizeOf(output.type)) return false;
     if (StorageElements(input) != StorageElements(output)) return false;
-    bool holds = true;
-    for (const Phase& phase : nest_.phases) {
-      VisitNodes(phase.body, [&](const NestNode& node) { holds = holds && NodeAllows(node); });
+    const size_t reading = PhasesThatRead();
+    bool holds = reading > 0;
+    for (size_t k = 0; k < reading; ++k) {
+      VisitNodes(nest_.phases[k].body,
+                 [&](const NestNode& node) { holds = holds && NodeAllows(node); });
     }
     return holds;
   }
 
  private:
-  bool Touches(const NestNode& node) const {
-    bool touches = false;
-    ForEachAccess(node, [&](TensorId tensor, bool) {
-      touches |= tensor == pair_.input || tensor == pair_.output;
-    });
-    return touches;
+  // The phases up to the last one that reads the input; the others may do with the output what they
+  // want.
+  size_t PhasesThatRead() const {
+    size_t count = nest_.phases.size();
+    while (count > 0 && !PhaseReads(nest_.phases[count - 1])) --count;
+    return count;
+  }
+
+  bool PhaseReads(const Phase& phase) const {
+    bool reads = false;
+    VisitNodes(phase.body, [&](const NestNode& node) { reads |= Touches(node, pair_.input); });
+    return reads;
   }
 
   bool NodeAllows(const NestNode& node) const {
-    if (!Touches(node) || std::holds_alternative<Prefetch>(node.value)) return true;
+    const bool touches = Touches(node, pair_.input) || Touches(node, pair_.output);
+    if (!touches || std::holds_alternative<Prefetch>(node.value)) return true;
     const auto* store = std::get_if<Store>(&node.value);
     return store != nullptr && StoreAllows(*store);
   }
@@ -44,6 +59,7 @@ class PairTest {
     const Write& write = store.writes[0];
     if (write.tensor != pair_.output) return false;
     const IndexExpr place = StorageOffset(nest_.tensors[write.tensor], write.index);
+    if (place.UsesLoaded()) return false;
     bool reads_place = false;
     for (const Read& read : store.reads) {
       if (read.tensor == pair_.output) return false;
@@ -57,6 +73,12 @@ class PairTest {
   const LoopNest& nest_;
   InPlacePair pair_;
 };
+
+bool Copies(const Store& store, InPlacePair pair) {
+  if (store.reducer || store.writes.size() != 1 || store.reads.size() != 1) return false;
+  if (store.reads[0].tensor != pair.input || store.reads[0].guard) return false;
+  return store.writes[0].tensor == pair.output && store.values[0].kind() == ExprKind::kRead;
+}
 
 bool SharesStorage(const LoopNest& nest, TensorId id) {
   return nest.tensors[id].alias.has_value() ||
@@ -76,6 +98,20 @@ std::vector<InPlacePair> FindInPlacePairs(const LoopNest& nest) {
     }
   }
   return pairs;
+}
+
+std::optional<InPlacePair> CopiedPair(const NestNode& part, const std::vector<InPlacePair>& pairs) {
+  for (const InPlacePair& pair : pairs) {
+    bool copies = true;
+    VisitNodes({part}, [&](const NestNode& node) {
+      const bool holds_others =
+          std::holds_alternative<Loop>(node.value) || std::holds_alternative<If>(node.value);
+      const auto* store = std::get_if<Store>(&node.value);
+      copies = copies && (holds_others || (store != nullptr && Copies(*store, pair)));
+    });
+    if (copies) return pair;
+  }
+  return std::nullopt;
 }
 
 }  // namespace tunec

@@ -171,6 +171,17 @@ Status EmitPart(EmitState& state, const NestNode& part, const Chain& chain, IrVa
   return EmitWhen(state, rest, emit);
 }
 
+// A part that copies what lies in its place already does nothing.
+Status EmitUnlessInPlace(EmitState& state, const NestNode& part, const Chain& chain, IrValue task) {
+  const std::optional<InPlacePair> pair = CopiedPair(part, FindInPlacePairs(state.nest));
+  if (!pair) return EmitPart(state, part, chain, task);
+  Builder& b = state.builder;
+  const IrValue from = b.PointerToInt(state.storage[pair->input].base);
+  const IrValue to = b.PointerToInt(state.storage[pair->output].base);
+  return EmitWhen(state, b.Cmp(Compare::kNe, from, to),
+                  [&] { return EmitPart(state, part, chain, task); });
+}
+
 Status EmitParts(EmitState& state, const Phase& phase, IrValue task) {
   Builder& b = state.builder;
   const IrBlock done = b.NewBlock("done");
@@ -185,7 +196,7 @@ Status EmitParts(EmitState& state, const Phase& phase, IrValue task) {
     b.SetBlock(here);
     state.EnterScope(before);
     const IrValue own = b.Sub(task, b.I64(first));
-    TUNEC_RETURN_IF_ERROR(EmitPart(state, part, chain, own));
+    TUNEC_RETURN_IF_ERROR(EmitUnlessInPlace(state, part, chain, own));
     b.Branch(done);
     state.LeaveScope();
     b.SetBlock(next);

@@ -221,7 +221,7 @@ std::optional<DevicePhase> ElementsPhase(const PhaseQuestion& question) {
   const Statement& statement = compute.statements.front();
   if (compute.statements.size() > 1) return std::nullopt;
   std::optional<PointwisePlan> walk = MakePointwisePlan(compute, statement, /*block=*/2);
-  if (!walk) return std::nullopt;
+  if (!walk || walk->is_scatter) return std::nullopt;
   ElementsPlan plan{.compute = std::make_shared<const Compute>(compute), .walk = *std::move(walk)};
   const auto iterator_of = [&](const std::string& name) {
     const auto found = std::ranges::find(statement.iterators, name, &Iterator::name);

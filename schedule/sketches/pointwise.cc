@@ -1,5 +1,6 @@
 // Pointwise: every element is computed by itself; chains of elementwise operators and data
 // movement.
+#include <algorithm>
 #include <optional>
 
 #include "schedule/sketches/knobs.h"
@@ -7,18 +8,30 @@
 #include "schedule/sketches/sketches.h"
 
 namespace tunec {
+namespace {
+
+// The place of a scatter's only update, or the update itself: no loop to shape.
+bool IsOneElement(const Statement& statement) {
+  return !statement.reducer && statement.iterators.empty();
+}
+
+}  // namespace
 
 void AddPointwiseSketches(const NamedCompute& lowering, const Target& target,
                           std::vector<Sketch>& sketches) {
   const int64_t lanes = target.host.Lanes(4);
   std::vector<PointwisePlan> plans;
   bool turns = false;
+  const bool scatters = std::ranges::any_of(lowering.compute.statements, Scatters);
   for (const Statement& statement : lowering.compute.statements) {
+    if (scatters && IsOneElement(statement)) continue;
     std::optional<PointwisePlan> plan = MakePointwisePlan(lowering.compute, statement, lanes);
     if (!plan) return;
+    plan->few_tasks = scatters;
     turns |= plan->across.has_value();
     plans.push_back(std::move(*plan));
   }
+  if (plans.empty()) return;
   const bool large = CountWork(lowering.compute).bytes > static_cast<double>(target.host.l3_bytes);
   Knobs<PointwiseChoice> knobs;
   knobs.Add({"vector", {lanes, 2 * lanes, 4 * lanes}, 1}, &PointwiseChoice::vector);

@@ -11,6 +11,12 @@
 namespace tunec {
 namespace {
 
+// So that threads end together.
+constexpr int64_t kTasksOfThread = 8;
+
+// Elements that a scatter writes for which starting tasks pays.
+constexpr int64_t kWorthTasks = 1 << 14;
+
 IndexExpr Offset(const Compute& compute, const Statement& statement, TensorId tensor,
                  const std::vector<IndexExpr>& index) {
   return Simplify(StorageOffset(compute.tensors[tensor], index), statement.Intervals());
@@ -69,6 +75,28 @@ bool ReadsItself(const Compute& compute, const Statement& statement) {
   });
 }
 
+// Whether other values of the iterator lead to other elements, whatever is loaded.
+bool TellsApart(const Write& write, VarId iterator) {
+  return std::ranges::any_of(write.index,
+                             [&](const IndexExpr& index) { return index.AsVar() == iterator; });
+}
+
+// The order of a scatter's loops: those that tell elements apart, then those that may meet in one,
+// then the one along which the result is contiguous, if that tells apart.
+void OrderScatter(const Compute& compute, const Statement& statement, std::vector<VarId>& order,
+                  PointwisePlan& plan) {
+  const Write& write = statement.writes[0];
+  const auto meet = std::ranges::stable_partition(
+      order, [&](VarId iterator) { return TellsApart(write, iterator); });
+  plan.carried = meet.size();
+  plan.free = order.size() - meet.size();
+  if (plan.free == 0) return;
+  const auto last = order.begin() + static_cast<std::ptrdiff_t>(plan.free) - 1;
+  if (StorageStride(compute, statement, write.tensor, write.index, *last) != 1) return;
+  std::rotate(last, last + 1, order.end());
+  --plan.free;
+}
+
 class PointwiseWriter {
  public:
   PointwiseWriter(const PointwisePlan& plan, const PointwiseChoice& choice, int threads,
@@ -76,6 +104,7 @@ class PointwiseWriter {
       : plan_(plan), choice_(choice), threads_(threads), schedule_(schedule) {}
 
   void Write() {
+    if (plan_.is_scatter) return Scatter();
     if (plan_.across && choice_.block > 0) {
       Blocks();
     } else {
@@ -103,8 +132,11 @@ class PointwiseWriter {
       loop = plan_.flat[i - 1];
       extent *= plan_.extents[i];
     }
-    Add(SplitStep{loop, {choice_.trips, choice_.vector}});
-    if (extent % (choice_.trips * choice_.vector) != 0) {
+    const int64_t all = kTasksOfThread * threads_ * choice_.vector;
+    const int64_t trips =
+        plan_.few_tasks ? std::max(choice_.trips, (extent + all - 1) / all) : choice_.trips;
+    Add(SplitStep{loop, {trips, choice_.vector}});
+    if (extent % (trips * choice_.vector) != 0) {
       Add(IsolateStep{loop + ".0"});
       Add(IsolateStep{loop + ".1"});
     }
@@ -121,6 +153,47 @@ class PointwiseWriter {
     Add(VectorizeStep{last + ".1"});
     Parallelize(plan_.order.size() - 1, [&](size_t i) { return Loop(plan_.order[i]); });
     if (plan_.order.size() == 1 && length % vector == 0) Add(ParallelizeStep{last + ".0"});
+  }
+
+  /// Rows of the updates go to rows of the result. Where too few of them are side by side, the rows
+  /// are cut.
+  void Scatter() {
+    int64_t tasks = 1, rows = 1;
+    for (size_t i = 0; i < plan_.free; ++i) tasks *= plan_.extents[i];
+    for (size_t i = plan_.free; i < plan_.free + plan_.carried; ++i) rows *= plan_.extents[i];
+    const bool has_lanes = plan_.free + plan_.carried < plan_.order.size();
+    const int64_t length = has_lanes ? plan_.extents.back() : 1;
+    const int64_t vector = std::min(choice_.vector, length);
+    const int64_t steps = (length + vector - 1) / vector;
+    const bool is_worth = tasks * rows * length >= kWorthTasks;
+    const bool cuts = is_worth && tasks < threads_ && steps >= threads_;
+    Reorder();
+    if (has_lanes) CutLanes(cuts ? (steps + threads_ - 1) / threads_ : 0, vector);
+    if (is_worth && !cuts) Parallelize(plan_.free, [&](size_t i) { return Loop(plan_.order[i]); });
+  }
+
+  /// `trips`: vectors of a task; 0: the row is cut into no tasks.
+  void CutLanes(int64_t trips, int64_t vector) {
+    const std::string last = Loop(plan_.order.back());
+    const int64_t length = plan_.extents.back();
+    if (trips == 0) {
+      Add(SplitStep{last, {vector}});
+      if (length % vector != 0) Add(IsolateStep{last + ".0"});
+      Add(VectorizeStep{last + ".1"});
+      return;
+    }
+    Add(SplitStep{last, {trips, vector}});
+    ReorderStep order{{last + ".0"}};
+    for (size_t i = 0; i + 1 < plan_.order.size(); ++i) order.loops.push_back(Loop(plan_.order[i]));
+    order.loops.push_back(last + ".1");
+    order.loops.push_back(last + ".2");
+    Add(std::move(order));
+    if (length % (trips * vector) != 0) {
+      Add(IsolateStep{last + ".0"});
+      Add(IsolateStep{last + ".1"});
+    }
+    Add(VectorizeStep{last + ".2"});
+    Add(ParallelizeStep{last + ".0"});
   }
 
   /// Square blocks, a vector a row: what lies apart for the vector's lanes lies together for the
@@ -154,7 +227,7 @@ class PointwiseWriter {
   template <class Name>
   void Parallelize(size_t loops, const Name& name) {
     int64_t tasks = 1;
-    for (size_t i = 0; i < loops && tasks < 8 * threads_; ++i) {
+    for (size_t i = 0; i < loops && tasks < kTasksOfThread * threads_; ++i) {
       Add(ParallelizeStep{name(i)});
       tasks *= plan_.extents[i];
     }
@@ -168,6 +241,14 @@ class PointwiseWriter {
 
 }  // namespace
 
+bool Scatters(const Statement& statement) {
+  if (statement.reducer) return false;
+  const bool loads = std::ranges::any_of(statement.writes, [](const Write& write) {
+    return std::ranges::any_of(write.index, &IndexExpr::UsesLoaded);
+  });
+  return loads || WrittenIterators(statement).size() < statement.iterators.size();
+}
+
 std::optional<PointwisePlan> MakePointwisePlan(const Compute& compute, const Statement& statement,
                                                int64_t block) {
   if (statement.reducer || statement.iterators.empty()) return std::nullopt;
@@ -175,16 +256,18 @@ std::optional<PointwisePlan> MakePointwisePlan(const Compute& compute, const Sta
   const Write& write = statement.writes[0];
   PointwisePlan plan{.statement = statement.name};
   const auto all = statement.iterators.ids();
-  const std::vector<VarId> order =
-      InStorageOrder(compute, statement, write, {all.begin(), all.end()});
+  std::vector<VarId> order = InStorageOrder(compute, statement, write, {all.begin(), all.end()});
+  plan.is_scatter = Scatters(statement);
+  if (plan.is_scatter) OrderScatter(compute, statement, order, plan);
   for (const VarId iterator : order) {
     plan.order.push_back(statement.iterators[iterator].name);
     plan.extents.push_back(statement.iterators[iterator].extent);
   }
   for (size_t i = 1; i < order.size(); ++i)
     plan.flat.push_back(NewLoopName(compute, statement.name, "flat" + std::to_string(i)));
-  plan.uniform = IsUniform(compute, statement, order);
-  if (!plan.uniform) plan.across = Across(compute, statement, order.back(), block);
+  plan.uniform = !plan.is_scatter && IsUniform(compute, statement, order);
+  if (!plan.uniform && !plan.is_scatter)
+    plan.across = Across(compute, statement, order.back(), block);
   return plan;
 }
 

@@ -98,6 +98,7 @@ Made DrawConcat(GraphGenerator& g, Op op);
 Made DrawPad(GraphGenerator& g, Op op);
 Made DrawTile(GraphGenerator& g, Op op);
 Made DrawGather(GraphGenerator& g, Op op);
+Made DrawScatter(GraphGenerator& g, Op op);
 Made DrawResize(GraphGenerator& g, Op op);
 Made DrawRange(GraphGenerator& g, Op op);
 Made DrawOneHot(GraphGenerator& g, Op op);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "ir/rounding.h"
@@ -59,9 +61,13 @@ std::optional<Bounds> IndexBounds(const Graph& graph, ValueId value,
   std::optional<Bounds> bounds;
   for (const NodeId user : users) {
     const Node& node = graph.node(user);
-    if (node.op != Op::kGather && node.op != Op::kGatherElements) continue;
+    const bool scatters = node.op == Op::kScatter;
+    if (!scatters && node.op != Op::kGather && node.op != Op::kGatherElements) continue;
     if (node.inputs[1] != value) continue;
-    const int64_t size = graph.value(node.inputs[0]).type.Shape()[node.Int("axis")];
+    const std::vector<int64_t> shape = graph.value(node.inputs[0]).type.Shape();
+    const auto from = shape.begin() + node.Int("axis");
+    const auto depth = scatters ? node.Int("depth") : 1;
+    const int64_t size = std::accumulate(from, from + depth, int64_t{1}, std::multiplies());
     if (!bounds) bounds.emplace();
     bounds->low = std::max(bounds->low, -size);
     bounds->high = std::min(bounds->high, size - 1);

@@ -111,6 +111,7 @@ constexpr Recipe kRecipes[] = {
     {Op::kTile, DrawTile},
     {Op::kGather, DrawGather},
     {Op::kGatherElements, DrawGather},
+    {Op::kScatter, DrawScatter},
     {Op::kResize, DrawResize},
     {Op::kRange, DrawRange},
     {Op::kOneHot, DrawOneHot},

@@ -140,6 +140,32 @@ Made DrawGather(GraphGenerator& g, Op op) {
   return g.Try(op, {x, Indices(g, wanted, shape[axis])}, {{"axis", axis}});
 }
 
+Made DrawScatter(GraphGenerator& g, Op op) {
+  const ValueId x = g.Operand(Domain::kAny, 1);
+  const Ints shape = g.ShapeOf(x);
+  const int64_t axis = g.Below(std::ssize(shape));
+  const int64_t depth = g.Chance(70) ? 1 : g.Between(1, std::ssize(shape) - axis);
+  Ints wanted = shape;
+  wanted.erase(wanted.begin() + axis + 1, wanted.begin() + axis + depth);
+  int64_t places = 1;
+  for (int64_t d = axis; d < axis + depth; ++d) places *= shape[d];
+  if (places == 0 || places > 100) return {};
+  for (int64_t& size : wanted)
+    if (size > 1 && g.Chance(20)) size -= 1;
+  wanted[axis] = g.Between(1, 6);
+  Ints numbers = wanted;
+  for (size_t d = 0; d < numbers.size(); ++d)
+    if (g.Chance(50) && static_cast<int64_t>(d) != axis) numbers[d] = 1;
+  if (g.Chance(10)) numbers[axis] = 1;
+  const DataType type = g.TypeOf(x);
+  const char* by =
+      type == DataType::kBool ? "none" : g.OneOf({"none", "none", "add", "mul", "min", "max"});
+  // Some beyond the end: those write nothing.
+  const int64_t size = g.Chance(20) ? places + 2 : places;
+  return g.Try(op, {x, Indices(g, numbers, size), g.OfType(type, wanted)},
+               {{"axis", axis}, {"depth", depth}, {"reduction", std::string(by)}});
+}
+
 Made DrawResize(GraphGenerator& g, Op op) {
   const ValueId x = g.Operand(g.Chance(90) ? Domain::kFloat : Domain::kNumber, 1, 5);
   const Ints from = g.ShapeOf(x);

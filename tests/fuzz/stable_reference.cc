@@ -31,8 +31,15 @@ enum class Freedom : uint8_t {
   kSum,         // in any order
 };
 
+Freedom FreedomOfScatter(const std::string& reduction) {
+  if (reduction == "none") return Freedom::kNone;
+  return reduction == "add" || reduction == "mul" ? Freedom::kSum : Freedom::kZeroSign;
+}
+
 Freedom FreedomOf(const Node& node) {
   switch (node.op) {
+    case Op::kScatter:
+      return FreedomOfScatter(node.String("reduction"));
     case Op::kMin:
     case Op::kMax:
     case Op::kRelu:
@@ -257,7 +264,9 @@ class Sample {
         if (x > 0 && std::isfinite(x)) (x > 1 ? up : down) += std::abs(std::log2(x));
       }
       const double range = type == DataType::kF64 ? 1000 : type == DataType::kF16 ? 14 : 120;
-      if (node.op == Op::kReduceProd && std::max(up, down) > range) return true;
+      const bool multiplies = node.op == Op::kReduceProd ||
+                              (node.op == Op::kScatter && node.String("reduction") == "mul");
+      if (multiplies && std::max(up, down) > range) return true;
     }
     return false;
   }
@@ -413,9 +422,9 @@ class Sample {
         if (exact) return 0;
         // Roundings of a running sum may all go one way.
         const double terms = TermsOf(operands, size) + LogarithmOf(node.op, y, i, operands) +
-                             ExponentOf(node.op, operands);
+                             ExponentOf(node.op, operands) + UpdatesOf(node, operands);
         const bool composite = PatternOf(node.op) == OpPattern::kComposite;
-        const bool mixes = node.op == Op::kResize || node.op == Op::kRotaryEmbedding;
+        const bool mixes = node.op == Op::kResize || node.op == Op::kRotaryEmbedding || Adds(node);
         const double scale = composite || mixes ? largest : 0;
         return OrNothing(y, terms * unit * Noise() * std::max(std::abs(y), scale),
                          4 * unit * largest);
@@ -430,6 +439,7 @@ class Sample {
   static double LargestTerm(const Node& node, std::span<const Array> operands,
                             const Array& result) {
     if (PatternOf(node.op) == OpPattern::kReduction) return LargestFinite(operands[0]);
+    if (Adds(node)) return std::max(LargestFinite(operands[0]), LargestFinite(operands[2]));
     if (node.op != Op::kRotaryEmbedding) return LargestFinite(result);
     return LargestFinite(operands[0]) *
            std::max(LargestFinite(operands[1]), LargestFinite(operands[2]));
@@ -464,6 +474,15 @@ class Sample {
   static double TermsOf(std::span<const Array> operands, int64_t results) {
     const int64_t operand = operands.empty() ? 0 : operands[0].size();
     return std::max(4.0, static_cast<double>(operand) / static_cast<double>(results));
+  }
+
+  static bool Adds(const Node& node) {
+    return node.op == Op::kScatter && node.String("reduction") == "add";
+  }
+  // That one element of a scatter may meet.
+  static double UpdatesOf(const Node& node, std::span<const Array> operands) {
+    if (node.op != Op::kScatter) return 0;
+    return static_cast<double>(operands[2].shape()[static_cast<size_t>(node.Int("axis"))]);
   }
 
   // What is smaller than the rounding of its parts may come out as nothing.

@@ -1,6 +1,7 @@
 // Which outputs may take the place of which inputs, read off small nests.
 #include "ir/nest/in_place.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace tunec {
@@ -126,6 +127,84 @@ TEST(InPlace, OtherSizesOrLayoutsDoNot) {
   }
 })"),
             Names{"A->C"});
+}
+
+constexpr std::string_view kScatterArguments = R"(
+  input A: f32[8, 4]
+  input P: i64[3] range [0, 7]
+  input U: f32[3, 4]
+  output C: f32[8, 4]
+)";
+constexpr std::string_view kCopy = R"(
+    for i in 0 .. 8 {
+      for j in 0 .. 4 {
+        copy: C[i, j] = A[i, j]
+      }
+    }
+)";
+constexpr std::string_view kUpdates = R"(
+    for u in 0 .. 3 {
+      for k in 0 .. 4 {
+        updates: C[@(P[u]), k] = C[@(P[u]), k] + U[u, k]
+      }
+    }
+)";
+
+std::string ScatterOf(std::string_view phases) {
+  return fmt::format("nest scatter {{{}{}}}", kScatterArguments, phases);
+}
+
+// Once the input is read, its place is the output's, whatever happens there.
+TEST(InPlace, WrittenAnywhereAfterItWasRead) {
+  EXPECT_EQ(
+      PairsOf(ScatterOf(fmt::format("  phase a {{{}}}\n  phase b {{{}}}\n", kCopy, kUpdates))),
+      Names{"A->C"});
+  EXPECT_EQ(PairsOf(ScatterOf(fmt::format("  phase a {{{}{}}}\n", kCopy, kUpdates))), Names{})
+      << "parts of one phase run at the same time";
+  EXPECT_EQ(PairsOf(ScatterOf(R"(
+  phase a {
+    for u in 0 .. 3 {
+      for j in 0 .. 4 {
+        copy: C[@(P[u]), j] = A[@(P[u]), j] + U[u, j]
+      }
+    }
+  }
+)")),
+            Names{})
+      << "two may read one place";
+  EXPECT_EQ(PairsOf(ScatterOf(fmt::format("  phase a {{{}}}\n  phase b {{{}}}\n", kCopy, R"(
+    for u in 0 .. 3 {
+      for k in 0 .. 4 {
+        updates: C[@(P[u]), k] = A[u, k]
+      }
+    }
+)"))),
+            Names{})
+      << "read after others were written";
+}
+
+// Which of the nest's pairs its first phase copies.
+std::string CopiedIn(std::string_view text) {
+  const auto nest = ParseLoopNest(text, "test");
+  if (!nest) return nest.error().Format();
+  const auto pair = CopiedPair(nest->phases[0].body[0], FindInPlacePairs(*nest));
+  return pair ? nest->tensors[pair->input].name + "->" + nest->tensors[pair->output].name : "none";
+}
+
+TEST(InPlace, CopiesDoNothing) {
+  EXPECT_EQ(
+      CopiedIn(ScatterOf(fmt::format("  phase a {{{}}}\n  phase b {{{}}}\n", kCopy, kUpdates))),
+      "A->C");
+  EXPECT_EQ(CopiedIn(ScatterOf(R"(
+  phase a {
+    for i in 0 .. 8 {
+      for j in 0 .. 4 {
+        copy: C[i, j] = A[i, j] * 2.0
+      }
+    }
+  }
+)")),
+            "none");
 }
 
 }  // namespace

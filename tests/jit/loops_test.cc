@@ -471,6 +471,29 @@ nest strides {
 })");
 }
 
+// Each lane writes in a row of its own column, by a place that it loads.
+TEST(Access, ScatteredLanes) {
+  ExpectAsInterpreted(R"(nest scatter {
+  input A: f32[7, 29]
+  input P: i64[7, 29] range [0, 4]
+  input R: i32[7] range [0, 4]
+  output C: f32[5, 29]
+  output D: bf16[5, 29]
+  phase clear {
+    for i in 0 .. 5 {
+      vector for j in 0 .. 29 { c: C[i, j] = 0.5 }
+      vector for k in 0 .. 29 { d: D[i, k] = 0.5bf16 }
+    }
+  }
+  phase main {
+    for u in 0 .. 7 {
+      vector for l in 0 .. 29 { s: C[@(P[u, l]), l] = C[@(P[u, l]), l] + A[u, l] }
+      vector for m in 0 .. 29 { t: D[@(R[u]), m] = bf16(max(f32(D[@(R[u]), m]), A[u, m])) }
+    }
+  }
+})");
+}
+
 TEST(Access, ConditionOnLanes) {
   ExpectAsInterpreted(R"(
 nest lanes {

@@ -147,6 +147,45 @@ class Inference(unittest.TestCase):
             tensors = SizedGraph._given(*call.args)
             self.assertEqual([t.data_ptr() for t in tensors.values()], [model.keys.data_ptr()])
 
+    def test_caches_are_written_in_every_spelling(self):
+        def put(cache, at, new):
+            cache[:, :, at] = new
+
+        def copy(cache, at, new):
+            cache.index_copy_(2, at, new)
+
+        def by_batch(cache, at, new):
+            cache[torch.arange(2)[:, None], :, at] = new.transpose(1, 2)
+
+        def cut(cache, at, new):
+            cache[:2, :, at] = new
+
+        def add(cache, at, new):
+            cache.index_add_(2, at, new)
+
+        def fixed(cache, at, new):
+            cache[:, :, 3:5] = new
+
+        def step(write):
+            def function(cache, at, new):
+                write(cache, at, new)
+                return cache.sum(-2)
+            return function
+
+        for write in (put, copy, by_batch, cut, add, fixed):
+            with self.subTest(write.__name__):
+                torch._dynamo.reset()
+                fast = compiled(step(write))
+                cache = torch.randn(3 if write is cut else 2, 3, 9, 20)
+                wanted = cache.clone()
+                for places in ([0, 1], [8, 2], [-1, 4]):
+                    at, new = torch.tensor(places), torch.randn(2, 3, 2, 20)
+                    if write in (copy, add):
+                        at = at % 9
+                    with torch.no_grad():
+                        self.close(fast(cache, at, new), step(write)(wanted, at, new))
+                    self.assertTrue(torch.equal(cache, wanted))
+
     def test_a_buffer_that_is_read_later_is_copied(self):
         def function(x, kept):
             y = torch.linalg.inv(x + torch.eye(4))  # stays in torch, between two parts

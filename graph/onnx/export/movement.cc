@@ -56,6 +56,28 @@ Written WriteGather(FormContext& node) {
                    {{"axis", node.node().Int("axis")}});
 }
 
+/// ONNX's indices have the updates' shape, and name places along one axis.
+Written WriteScatter(FormContext& node) {
+  TUNEC_ASSIGN(const std::vector<int64_t> shape, node.InputShape(0));
+  TUNEC_ASSIGN(const std::vector<int64_t> updates, node.InputShape(2));
+  const Node& scatter = node.node();
+  const int64_t axis = scatter.Int("axis");
+  std::vector<int64_t> joined = shape;
+  for (int64_t d = 1; d < scatter.Int("depth"); ++d) {
+    joined[static_cast<size_t>(axis)] *= joined[static_cast<size_t>(axis) + 1];
+    joined.erase(joined.begin() + axis + 1);
+  }
+  const auto reshaped = [&](const std::string& x, const std::vector<int64_t>& to) {
+    return joined == shape ? x : node.Emit("Reshape", {x, node.Ints(to)});
+  };
+  const std::string wide = node.Cast(node.input(1), node.InputType(1).type, DataType::kI64);
+  const std::string indices = node.Emit("Expand", {wide, node.Ints(updates)});
+  const std::string y =
+      node.Emit("ScatterElements", {reshaped(node.input(0), joined), indices, node.input(2)},
+                {{"axis", axis}, {"reduction", scatter.String("reduction")}});
+  return reshaped(y, shape);
+}
+
 /// Sizes where they tell the scales, which ONNX keeps in float32 only.
 Written WriteResize(FormContext& node) {
   const Node& resize = node.node();
@@ -165,6 +187,7 @@ constexpr auto kForms = std::to_array<ExportForm>({
     {Op::kTile, WriteTile},
     {Op::kGather, WriteGather, "Gather"},
     {Op::kGatherElements, WriteGather, "GatherElements"},
+    {Op::kScatter, WriteScatter},
     {Op::kResize, WriteResize},
     {Op::kRange, WriteRange},
     {Op::kOneHot, WriteOneHot},

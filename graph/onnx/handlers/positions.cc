@@ -1,5 +1,7 @@
 #include "graph/onnx/handlers/positions.h"
 
+#include <optional>
+
 #include "ir/sizes.h"
 
 namespace tunec::onnx_import {
@@ -24,7 +26,6 @@ Status CheckPositions(const Array& positions, const std::vector<int64_t>& sizes)
 
 Result<Formula> RowNumbers(const Formula& indices, const std::vector<int64_t>& sizes,
                            int64_t outside) {
-  const NodeContext& node = indices.node();
   TUNEC_ASSIGN(const Operand operand, indices.Take());
   if (operand->constant) TUNEC_RETURN_IF_ERROR(CheckPositions(*operand->constant, sizes));
   std::vector<int64_t> strides(sizes.size(), 1);
@@ -32,17 +33,19 @@ Result<Formula> RowNumbers(const Formula& indices, const std::vector<int64_t>& s
     strides[i] = MultiplySizes(strides[i + 1], sizes[i + 1]);
   }
   const Formula given = indices.Cast(DataType::kI64);
-  const Formula extents(node, node.Ints64(sizes));
-  const Formula positions = Where(Less(given, given.Number(0)), given + extents, given);
-  const Formula numbers =
-      Sum(positions * Formula(node, node.Ints64(strides)), {indices.rank() - 1});
-  const Formula is_inside =
-      And(LessOrEqual(positions.Number(0), positions), Less(positions, extents));
-  const Formula all_inside =
-      Apply(Op::kReduceMin, {is_inside.Cast(DataType::kU8)},
-            {{"axes", std::vector<int64_t>{indices.rank() - 1}}, {"keepdims", int64_t{0}}})
-          .Cast(DataType::kBool);
-  return Where(all_inside, numbers, numbers.Number(static_cast<double>(outside)));
+  const int64_t last = indices.rank() - 1;
+  std::optional<Formula> numbers, are_inside;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const Formula index = given.At(last, static_cast<int64_t>(i));
+    const auto size = static_cast<double>(sizes[i]);
+    const Formula position = Where(Less(index, index.Number(0)), index + size, index);
+    const Formula number = position * static_cast<double>(strides[i]);
+    const Formula is_inside =
+        And(LessOrEqual(position.Number(0), position), Less(position, position.Number(size)));
+    numbers = numbers ? *numbers + number : number;
+    are_inside = are_inside ? And(*are_inside, is_inside) : is_inside;
+  }
+  return Where(*are_inside, *numbers, numbers->Number(static_cast<double>(outside)));
 }
 
 Formula CheckedIndex(const Formula& index, int64_t extent) {

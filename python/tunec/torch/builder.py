@@ -141,6 +141,12 @@ class Value:
     def gather_elements(self, indices, axis):
         return self.graph.emit("gather_elements", self, indices, axis=axis)
 
+    def scatter(self, indices, updates, axis, depth=1, reduction="none"):
+        """With `updates` written over it at places along the axis; indices are broadcast to them.
+        With a depth an index numbers places along so many axes."""
+        return self.graph.emit("scatter", self, indices, updates, axis=axis, depth=depth,
+                               reduction=reduction)
+
     def source_of(self, op):
         """The line that this value was computed from by `op`, or None."""
         is_result = isinstance(self.line, Operation) and self.line.op == op

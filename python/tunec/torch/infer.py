@@ -14,7 +14,7 @@ REDUCTIONS = frozenset(("reduce_sum", "reduce_mean", "reduce_max", "reduce_min",
 # What booleans have: the others want numbers.
 BOOLEAN = frozenset(("identity", "not", "cast", "and", "or", "xor", "eq", "ne", "where",
                      "transpose", "reshape", "expand", "slice", "concat", "pad", "tile", "gather",
-                     "gather_elements"))
+                     "gather_elements", "scatter"))
 
 
 def broadcast(*shapes):

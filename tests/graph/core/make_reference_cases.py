@@ -319,12 +319,52 @@ def movement():
     j = np.array([[2, 0], [-1, 1]], np.int64)
     y = np.arange(6, dtype=np.float32).reshape(2, 3)
     case("gather_elements(x, i) {axis=1}", np.take_along_axis(y, j % 3, 1), x=y, i=j)
+    scatters()
     case('one_hot(x) {depth=3, on_value=2, off_value=-1}', np.array([[2, -1, -1], [-1, -1, 2], [-1, -1, -1]], np.float32),
          x=np.array([0, -1, 5], np.int64))
     case('one_hot(x) {depth=2, axis=0, to="i64"}', np.array([[1, 0], [0, 1]], np.int64), x=np.array([0, 1], np.int64))
     case('range() {start=1, limit=2.1, delta=0.5, to="f32"}', np.array([1, 1.5, 2], np.float32))
     case('range() {start=5, limit=0, delta=-2, to="i64"}', np.array([5, 3, 1], np.int64))
     case('alloc() {shape=[2], type="i64"}', np.zeros(2, np.int64))
+
+
+def scattered(x, indices, updates, axis, depth, combine):
+    """Update by update; those out of range write nothing."""
+    shape = x.shape[:axis] + (-1,) + x.shape[axis + depth:]
+    y = x.copy().reshape(shape)
+    places = np.broadcast_to(indices, updates.shape)
+    for at in np.ndindex(updates.shape):
+        place = int(places[at])
+        if -y.shape[axis] <= place < y.shape[axis]:
+            to = at[:axis] + (place,) + at[axis + 1:]
+            y[to] = combine(y[to], updates[at])
+    return y.reshape(x.shape)
+
+
+def scatters():
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    i = np.array([[[2], [0], [-1], [7]]], np.int64)
+    u = -np.arange(1, 33, dtype=np.float32).reshape(2, 4, 4)
+    combine = {"none": lambda a, b: b, "add": lambda a, b: a + b, "mul": lambda a, b: a * b,
+               "min": min, "max": max}
+    for name, function in combine.items():
+        case(f'scatter(x, i, u) {{axis=1, reduction="{name}"}}', scattered(x, i, u, 1, 1, function),
+             x=x, i=i, u=u)
+    pairs = np.array([[3], [5], [3]], np.int32)
+    rows = np.arange(100, 112, dtype=np.float32).reshape(3, 4)
+    case("scatter(x, i, u) {depth=2}", scattered(x, pairs, rows, 0, 2, combine["none"]),
+         x=x, i=pairs, u=rows)
+    each = np.array([[2, 0], [1, 1]], np.int64)
+    small = np.array([[9, 8], [7, 6]], np.int64)
+    y = np.arange(9, dtype=np.int64).reshape(3, 3)
+    for name in ("none", "max"):
+        case(f'scatter(x, i, u) {{reduction="{name}"}}',
+             scattered(y, each, small, 0, 1, combine[name]), x=y, i=each, u=small)
+        case(f'scatter(x, i, u) {{axis=-1, reduction="{name}"}}',
+             scattered(y, each, small, 1, 1, combine[name]), x=y, i=each, u=small)
+    flags = np.array([True, False, True])
+    case("scatter(x, i, u)", np.array([False, False, True]), x=flags, i=np.array([0], np.int64),
+         u=np.array([False]))
 
 
 def resize():

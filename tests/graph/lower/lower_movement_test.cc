@@ -92,6 +92,61 @@ TEST(LowerMovement, Gathers) {
   });
 }
 
+TEST(LowerMovement, Scatters) {
+  const auto by = [](int64_t axis, const char* reduction, int64_t depth = 1) {
+    return Attributes{{"axis", axis}, {"depth", depth}, {"reduction", std::string(reduction)}};
+  };
+  for (const char* reduction : {"none", "add", "mul", "min", "max"}) {
+    for (const DataType type : {DataType::kF32, DataType::kBF16, DataType::kI32}) {
+      // Four rows, of which the fourth is out of range; several updates of one row.
+      Check("rows", [&](SampleGraph& g) {
+        const ValueId data = g.Input({2, 3, 5}, type);
+        const ValueId rows = g.Input({2, 7, 1}, DataType::kI64);
+        return g(Op::kScatter, {data, rows, g.Input({2, 7, 5}, type)}, by(1, reduction));
+      });
+      Check("elements", [&](SampleGraph& g) {
+        const ValueId data = g.Input({4, 5}, type);
+        const ValueId places = g.Input({3, 7}, DataType::kI32);
+        return g(Op::kScatter, {data, places, g.Input({3, 7}, type)}, by(1, reduction));
+      });
+    }
+    Check("constants", [&](SampleGraph& g) {
+      const ValueId rows = g(Op::kReshape, {g.Integers({2, 0, 2})}, {{"shape", Ints{3, 1}}});
+      return g(Op::kScatter, {g.Input({4, 5}), rows, g.Input({3, 5})}, by(0, reduction));
+    });
+    Check("negative", [&](SampleGraph& g) {
+      const ValueId rows = g(Op::kReshape, {g.Integers({-1, 9, -4})}, {{"shape", Ints{3, 1}}});
+      return g(Op::kScatter, {g.Input({4, 5}), rows, g.Input({3, 5})}, by(0, reduction));
+    });
+    Check("several_axes", [&](SampleGraph& g) {
+      const ValueId places = g.Input({3, 1, 1}, DataType::kI64);
+      return g(Op::kScatter, {g.Input({2, 1, 3, 4, 2}), places, g.Input({3, 4, 2})},
+               by(0, reduction, 3));
+    });
+  }
+  for (const int64_t row : {-2, 1, 9}) {
+    Check("one", [&](SampleGraph& g) {
+      const ValueId at = g(Op::kReshape, {g.Integers({row})}, {{"shape", Ints{1, 1}}});
+      return g(Op::kScatter, {g.Input({4, 5}), at, g.Input({1, 5})}, by(0, "none"));
+    });
+  }
+  Check("all_at_one", [&](SampleGraph& g) {
+    const ValueId at = g.Input({1, 1}, DataType::kI64);
+    return g(Op::kScatter, {g.Input({4, 5}), at, g.Input({3, 5})}, by(0, "none"));
+  });
+  Check("computed", [&](SampleGraph& g) {
+    const ValueId x = g(Op::kExp, {g.Input({4, 5})});
+    const ValueId at = g(Op::kAdd, {g.Input({3, 1}, DataType::kI64), g.Scalar(1, DataType::kI64)});
+    const ValueId updates = g(Op::kTranspose, {g.Input({5, 3})}, {{"perm", Ints{1, 0}}});
+    const ValueId y = g(Op::kScatter, {x, at, g(Op::kNeg, {updates})}, by(0, "add"));
+    return g(Op::kRelu, {y});
+  });
+  Check("of_itself", [&](SampleGraph& g) {
+    const ValueId x = g.Input({4, 5});
+    return g(Op::kScatter, {x, g.Input({4, 1}, DataType::kI64), x}, by(0, "none"));
+  });
+}
+
 // By itself, and in one kernel with what goes before and after.
 TEST(LowerMovement, RotaryEmbedding) {
   for (const int64_t interleaved : {0, 1}) {

@@ -51,6 +51,21 @@ TEST(Fuse, UnfusedIsEveryNodeAlone) {
   EXPECT_THAT(Groups(graph), ElementsAre("transpose neg exp"));
 }
 
+// The data and the result have storage of their own, which may be one; where updates go, and what
+// they are, is computed on the way.
+TEST(Fuse, ScatterWritesOverStoredData) {
+  SampleGraph g("g");
+  const ValueId data = g(Op::kExp, {g.Input({4, 5})});
+  const ValueId at = g(Op::kAdd, {g.Input({3, 1}, DataType::kI64), g.Scalar(1, DataType::kI64)});
+  const ValueId updates = g(Op::kTranspose, {g.Input({5, 3})}, {{"perm", Ints{1, 0}}});
+  const ValueId y = g(Op::kScatter, {data, at, g(Op::kNeg, {updates})});
+  const Graph graph = g.Build({g(Op::kReshape, {g(Op::kRelu, {y})}, {{"shape", Ints{20}}})});
+  EXPECT_EQ(ReasonInto(graph, Op::kScatter, 0), FusionReason::kWrittenOver);
+  EXPECT_EQ(ReasonInto(graph, Op::kScatter, 1), FusionReason::kUpdates);
+  EXPECT_EQ(ReasonInto(graph, Op::kScatter, 2), FusionReason::kUpdates);
+  EXPECT_EQ(ReasonInto(graph, Op::kRelu), FusionReason::kWrittenOver);
+}
+
 // Both branches end in a contraction: the later one takes the addition.
 TEST(Fuse, ResidualJoinsTheLaterConvolution) {
   SampleGraph g("g");

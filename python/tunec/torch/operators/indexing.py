@@ -60,16 +60,25 @@ class Places:
             total = at if total is None else total * size + at
         return total.expand(self.shape)
 
-    def rows(self, x):
-        """x as [positions, elements of the other axes]."""
-        turned = x.transpose([*self.axes, *self.rest])
-        return turned.reshape((numel(self.sizes), numel(x.shape[axis] for axis in self.rest)))
-
-    def unrow(self, rows):
-        """x again of its rows."""
-        perm = [*self.axes, *self.rest]
-        shape = [self.x.shape[axis] for axis in perm]
-        return rows.reshape(shape).transpose([perm.index(axis) for axis in range(self.x.rank)])
+    def numbers_between(self):
+        """The row-major number of each position within the axes from the first indexed one to the
+        last: those between that stay whole are further axes of the positions, after the others. A
+        number along one axis may still count from the end."""
+        if len(self.axes) == 1:
+            return self.given[0]
+        between = [axis for axis in self.rest if self.axes[0] < axis < self.axes[-1]]
+        ones = [1] * len(between)
+        given = dict(zip(self.axes, self.given))
+        total = None
+        for axis in range(self.axes[0], self.axes[-1] + 1):
+            size = self.x.shape[axis]
+            if axis in given:
+                index = from_start(given[axis], size)
+                at = index.reshape((*index.shape, *ones))
+            else:
+                at = self.x.graph.along(between.index(axis), len(between), size)
+            total = at if total is None else total * size + at
+        return total.expand((*self.shape, *(self.x.shape[axis] for axis in between)))
 
     def order(self):
         """Axes of a result whose positions come first, in the order that x[indices] has."""

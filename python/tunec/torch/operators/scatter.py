@@ -1,6 +1,5 @@
-"""Writes to places that indices name, written the other way round: each element of the result looks
-for what belongs there, as graph/onnx/handlers/scatter.cc has it. It costs the elements of the axis
-times the updates along it.
+"""Writes to places that indices name: the graph's scatter, which costs as much as there are updates,
+and a copy of what is written over, where that is not given up.
 """
 from ..builder import Value, numel
 from ..errors import Refused
@@ -8,113 +7,47 @@ from ..handler_table import handles
 from .conversions import converted
 from .indexing import Places, from_start
 
-_MOST_COMPARISONS = 1 << 30
-
-
-def _check(count):
-    if count > _MOST_COMPARISONS:
-        raise Refused(f"{count} comparisons of elements with updates, wanted at most "
-                      f"{_MOST_COMPARISONS}")
-
 
 class Combination:
     """How updates of one element combine with it: none, sum, prod, amax, amin, mean."""
 
-    _OPS = {"sum": "sum", "mean": "sum", "prod": "prod", "amax": "max", "amin": "min"}
+    _REDUCTIONS = {"none": "none", "sum": "add", "mean": "add", "prod": "mul", "amax": "max",
+                   "amin": "min"}
 
     def __init__(self, name, include_self=True):
-        if name != "none" and name not in self._OPS:
+        if name not in self._REDUCTIONS:
             raise Refused(f"a reduction {name!r}")
         self.name = name
         self.include_self = include_self
 
-    @property
-    def replaces(self):
-        return self.name == "none"
+    def scattered(self, x, indices, updates, axis, depth=1):
+        """x with the updates along an axis, or along `depth` axes that an index numbers."""
+        if x.count == 0 or updates.count == 0:
+            return x
+        if self.name != "none" and x.element == "bool":
+            raise Refused(f"{self.name} of booleans")
+        start = x
+        if self.name != "none" and not self.include_self:
+            start = x.scatter(indices, self._first(updates), axis, depth)
+        y = start.scatter(indices, updates, axis, depth, self._REDUCTIONS[self.name])
+        return self._divided(y, indices, updates, axis, depth) if self.name == "mean" else y
 
-    def _neutral(self, updates):
-        """An update that changes nothing. What no update hits is not asked."""
-        if self.name in ("sum", "mean"):
-            return 0
-        if self.name == "prod":
-            return 1
-        opposite = "min" if self.name == "amax" else "max"
-        return updates.reduce(opposite, range(updates.rank))
+    def _first(self, updates):
+        """What the updates of an element that does not count itself start from: of the greatest any
+        of them."""
+        if self.name in ("amax", "amin"):
+            return updates
+        return updates.graph.full(updates.shape, int(self.name == "prod"), updates.element)
 
-    def reduced(self, hits, updates, axis):
-        """Of the updates that hit, along an axis."""
-        chosen = updates.graph.where(hits, updates, self._neutral(updates))
-        return chosen.reduce(self._OPS[self.name], [axis])
-
-    def combined(self, element, update, hits, axis):
-        """What becomes of an element that is hit."""
-        y = update
-        if self.include_self:
-            y = {"sum": lambda: element + update, "mean": lambda: element + update,
-                 "prod": lambda: element * update, "amax": lambda: element.max(update),
-                 "amin": lambda: element.min(update)}[self.name]()
-        if self.name != "mean":
-            return y
-        count = hits.cast("i64").reduce("sum", [axis])
-        total = (count + int(self.include_self)).max(1).cast(y.element)
-        if y.is_float:
-            return y / total
+    def _divided(self, total, indices, updates, axis, depth):
+        g = total.graph
+        count = g.full(total.shape, int(self.include_self), "i64").scatter(
+            indices, g.full(updates.shape, 1, "i64"), axis, depth, "add")
+        count = count.max(1).cast(total.element)
+        if total.is_float:
+            return total / count
         from .rounding import _floored_integers
-        return _floored_integers(*y.graph.broadcast(y, total))
-
-
-def _any(hits, axis, keep=False):
-    return hits.cast("u8").reduce("max", [axis], keep).cast("bool")
-
-
-def _last(hits, axis):
-    return hits.graph.emit("argmax", hits.cast("u8"), axis=axis, keepdims=0, select_last_index=1)
-
-
-def scatter_rows(data, indices, updates, combination):
-    """Of rows data[n, inner], those at indices[u] replaced by or combined with updates[u, inner].
-    Of several updates without a reduction the last one counts."""
-    g = data.graph
-    rows, inner = data.shape
-    count = indices.shape[0]
-    if count == 0 or rows == 0 or inner == 0:
-        return data
-    _check(rows * count * (1 if combination.replaces else inner))
-    hits = g.iota(rows).unsqueeze(1).compare("eq", indices.unsqueeze(0))  # [n, u]
-    hit = _any(hits, 1, True)
-    if combination.replaces:
-        return g.where(hit, updates.gather(_last(hits, 1), 0), data)
-    each = hits.unsqueeze(2)
-    reduced = combination.reduced(each, updates.unsqueeze(0), 1)
-    return g.where(hit, combination.combined(data, reduced, each, 1), data)
-
-
-def _grown(x, axis, shape, filler):
-    """x with its axes but one grown to those of `shape`, and that one last."""
-    pads = [0] * x.rank + [0 if d == axis else shape[d] - x.shape[d] for d in range(x.rank)]
-    return x.pad(pads, float(filler)).swap(axis, x.rank - 1)
-
-
-def scatter_elements(data, axis, index, updates, combination):
-    """Each update has its own index along the axis; its other positions are its own."""
-    g = data.graph
-    extent, count = data.shape[axis], index.shape[axis]
-    if data.count == 0 or index.count == 0:
-        return data
-    updates = _cut(updates, index.shape)
-    at = _grown(from_start(index, extent), axis, data.shape, -1)  # -1 hits nothing
-    values = _grown(updates, axis, data.shape, 0)
-    x = data.swap(axis, data.rank - 1)
-    _check(x.count * count)
-    hits = g.iota(extent).unsqueeze(1).compare("eq", at.unsqueeze(-2))
-    along = x.rank
-    hit = _any(hits, along)
-    if combination.replaces:
-        y = g.where(hit, values.gather_elements(_last(hits, along), x.rank - 1), x)
-    else:
-        reduced = combination.reduced(hits, values.unsqueeze(-2), along)
-        y = g.where(hit, combination.combined(x, reduced, hits, along), x)
-    return y.swap(axis, x.rank - 1)
+        return _floored_integers(total, count)
 
 
 def _cut(updates, shape):
@@ -126,14 +59,11 @@ def _cut(updates, shape):
 
 def _scattered(x, dim, index, source, combination):
     if x.rank == 0 or index.rank == 0:
-        shape = x.shape
         flat = x.reshape((x.count,))
-        source = source.reshape((source.count,))
         index = index.reshape((index.count,))
-        return scatter_elements(flat, 0, index, source, combination).reshape(shape)
-    if index.count == 0:
-        return x
-    return scatter_elements(x, dim % x.rank, index, source, combination)
+        source = source.reshape((source.count,)).slice(0, 0, index.count)
+        return combination.scattered(flat, index, source, 0).reshape(x.shape)
+    return combination.scattered(x, index, _cut(source, index.shape), dim % x.rank)
 
 
 @handles("scatter.src", "scatter.value")
@@ -166,16 +96,21 @@ def scatter_reduce(call, x, dim, index, source, reduce, include_self=True):
 def _put(x, indices, values, combination):
     """x[indices] = values, or += them."""
     places = Places(x, indices)
-    numbers = places.numbers()
-    shape = numbers.shape
-    rest = [x.shape[axis] for axis in places.rest]
     order = places.order()
-    wanted = [*shape, *rest]
-    spread = values.cast(x.element).expand([wanted[axis] for axis in order])
-    updates = spread.transpose([order.index(axis) for axis in range(len(order))])
-    updates = updates.reshape((numel(shape), numel(rest)))
-    rows = scatter_rows(places.rows(x), numbers.reshape((numel(shape),)), updates, combination)
-    return places.unrow(rows)
+    sizes = [*places.shape, *(x.shape[axis] for axis in places.rest)]
+    spread = values.cast(x.element).expand([sizes[axis] for axis in order])
+    # Positions, and the axes that stay whole between those that are indexed, are numbered together.
+    begin, end = places.axes[0], places.axes[-1] + 1
+    count = len(places.shape)
+    before = [count + i for i, axis in enumerate(places.rest) if axis < begin]
+    between = [count + i for i, axis in enumerate(places.rest) if begin < axis < end]
+    after = [count + i for i, axis in enumerate(places.rest) if axis >= end]
+    perm = [order.index(axis) for axis in (*before, *range(count), *between, *after)]
+    numbers = places.numbers_between()
+    updates = spread.transpose(perm).reshape(
+        (*x.shape[:begin], numbers.count, *x.shape[end:]))
+    at = numbers.reshape((*[1] * begin, numbers.count, *[1] * (x.rank - end)))
+    return combination.scattered(x, at, updates, begin, end - begin)
 
 
 def _masked(call, x, mask, values, accumulate):
@@ -229,10 +164,11 @@ def _along(x, dim, index, source, combination):
     """Slices along an axis at the places of `index`."""
     if x.rank == 0:
         return _along(x.reshape((1,)), 0, index, source.reshape((1,)), combination).reshape(())
-    indices = [None] * x.rank
-    indices[dim % x.rank] = index.reshape((index.count,))
-    return _put(x, indices, source.reshape([index.count if d == dim % x.rank else size
-                                            for d, size in enumerate(x.shape)]), combination)
+    axis = dim % x.rank
+    at = index.reshape([index.count if d == axis else 1 for d in range(x.rank)])
+    updates = converted(source, x.element).reshape(
+        [index.count if d == axis else size for d, size in enumerate(x.shape)])
+    return combination.scattered(x, at, updates, axis)
 
 
 @handles("embedding_dense_backward.default")
@@ -242,7 +178,7 @@ def embedding_dense_backward(call, gradient, indices, rows, padding_idx, scale_b
     width = gradient.shape[-1]
     at, g = indices.cast("i64").reshape((indices.count,)), call.graph
     updates = gradient.reshape((indices.count, width))
-    if padding_idx >= 0:
-        updates = g.where(at.compare("eq", padding_idx).unsqueeze(-1), 0, updates)
+    if padding_idx >= 0:  # written nowhere
+        at = g.where(at.compare("eq", padding_idx), rows, at)
     zeros = g.full((rows, width), 0, gradient.element)
-    return scatter_rows(zeros, at, updates, Combination("sum"))
+    return Combination("sum").scattered(zeros, at.unsqueeze(-1), updates, 0)

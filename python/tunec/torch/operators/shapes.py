@@ -1,6 +1,7 @@
 """Elements at other places: cut, joined, repeated, padded, mirrored."""
 from ..builder import Value, numel
 from ..errors import Refused
+from ..graph_text import Input, Operation
 from ..handler_table import handles
 from .conversions import converted
 
@@ -184,27 +185,51 @@ def slice_scatter(call, x, source, dim=0, start=None, end=None, step=1):
     begin, stop = slice_bounds(x.shape[axis], start, end)
     if step == 1:
         return _with_part(x, converted(source, x.element), axis, begin, stop)
-    return _with_every(x, converted(source, x.element), axis, begin, stop, step)
+    return _with_every(x, converted(source, x.element), axis, begin, step)
 
 
 def _with_part(x, part, axis, begin, end):
-    """x with what lies between two places replaced."""
+    """x with what lies between two places replaced. What the caller gives may be a buffer that is
+    updated in place, where joined parts would be copies."""
     size = x.shape[axis]
+    if 0 < end - begin < size and _is_given(x.line):
+        through = _written_through(x, part, axis, begin, end)
+        return _with_every(x, part, axis, begin, 1) if through is None else through
     parts = [x.slice(axis, 0, begin), part, x.slice(axis, end, size)]
     return x.graph.concat([p for p in parts if p.shape[axis] > 0] or parts[:1], axis)
 
 
-def _with_every(x, part, axis, begin, end, step):
-    """Each element looks for its own in the part."""
-    g, size, count = x.graph, x.shape[axis], part.shape[axis]
-    if count == 0:
+def _is_given(line):
+    """Whether it is an input, a part of one, or one that was written to."""
+    while isinstance(line, Operation) and line.op in ("slice", "scatter"):
+        line = line.inputs[0]
+    return isinstance(line, Input)
+
+
+def _written_through(x, part, axis, begin, end):
+    """Where a scatter wrote into the first places of x along an axis, x[:end], the same scatter into
+    x itself; else None."""
+    line = part.line
+    if begin > 0 or not isinstance(line, Operation) or line.op != "scatter":
+        return None
+    numbered = line.attributes["axis"]
+    cut = x.slice(axis, 0, end).line
+    data = line.inputs[0]
+    is_cut = (isinstance(data, Operation) and data.op == "slice" and data.inputs[0] is x.line and
+              data.attributes == cut.attributes)
+    if not is_cut or numbered <= axis < numbered + line.attributes["depth"]:
+        return None
+    indices, updates = (Value(x.graph, operand) for operand in line.inputs[1:])
+    return x.scatter(indices, updates, **line.attributes)
+
+
+def _with_every(x, part, axis, begin, step):
+    """x with the part's elements along an axis at begin, begin + step, ..."""
+    if part.count == 0:
         return x
-    place = g.along(axis, x.rank, size) - begin
-    number = place / step
-    hit = place.compare("ge", 0) & (number * step).compare("eq", place)
-    hit = hit & number.compare("lt", count)
-    taken = number.max(0).min(count - 1).reshape((size,))
-    return g.where(hit, part.gather(taken, axis), x)
+    count = part.shape[axis]
+    shape = [count if d == axis else 1 for d in range(x.rank)]
+    return x.scatter(x.graph.iota(count, start=begin, step=step).reshape(shape), part, axis)
 
 
 @handles("diagonal_scatter.default")

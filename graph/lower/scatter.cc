@@ -1,0 +1,172 @@
+// A scatter is two statements on its result: the data is copied, then the updates are written over
+// it at places that are loaded, in their order, for two may name one place. Where the result lies
+// in the data's place the copy does nothing (ir/nest/in_place.h), so that a row written into a
+// cache costs a row.
+//
+// Places are indices brought into range first, as a gather's are: an update out of range writes
+// what is there already.
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "graph/lower/lower_node.h"
+#include "graph/ops/index_maps.h"
+
+namespace tunec::lower {
+namespace {
+
+Expr Number(int64_t value) { return Expr::Constant(value, DataType::kI64); }
+
+// Negative indices count from the end.
+Expr FromStart(const Expr& index, int64_t places) {
+  const Expr negative = Expr::Apply(ScalarOp::kLt, {index, Number(0)});
+  return Expr::Select(negative, index + Number(places), index);
+}
+
+bool LieWithin(const Array& indices, int64_t places) {
+  for (int64_t i = 0; i < indices.size(); ++i)
+    if (indices.GetInt(i) < 0 || indices.GetInt(i) >= places) return false;
+  return true;
+}
+
+// Where an update goes, within the axes that an index numbers, and whether it goes anywhere.
+struct Place {
+  IndexExpr index;
+  std::optional<Expr> is_wanted;  // none: it is
+};
+
+// Indices of any shape: a tensor of places, or the one constant that they are.
+class Places {
+ public:
+  Places(LowerContext& context, const Node& node, int64_t count)
+      : count_(count), indices_(context.ReusableInput(node, 1)) {
+    const Array* constant = context.graph().ConstantOf(node.inputs[1]);
+    if (constant != nullptr && constant->size() == 1) {
+      const int64_t index = constant->GetInt(0);
+      constant_ = index < 0 ? index + count : index;
+      return;
+    }
+    are_within_ = constant != nullptr && indices_.tensor && LieWithin(*constant, count);
+    places_ = are_within_ ? context.Stored(*indices_.tensor, indices_.type) : Clamp(context);
+    context.SetRange(*places_.tensor, {0, count - 1});
+  }
+
+  bool AreNone() const { return constant_ && (*constant_ < 0 || *constant_ >= count_); }
+
+  Place At(StatementBuilder& builder, const Index& at) const {
+    if (constant_) return {.index = *constant_, .is_wanted = {}};
+    const Expr place = places_.Broadcast(builder, at);
+    Place result{.index = IndexExpr::Loaded(place.node().slot), .is_wanted = {}};
+    if (are_within_) return result;
+    const Expr index = Expr::Cast(indices_.Broadcast(builder, at), DataType::kI64);
+    result.is_wanted = Expr::Apply(ScalarOp::kEq, {FromStart(index, count_), place});
+    return result;
+  }
+
+ private:
+  Lazy Clamp(LowerContext& context) const {
+    const Lazy clamped = context.Define(
+        DataType::kI64, indices_.shape, indices_.cost + 4,
+        [indices = indices_, count = count_](StatementBuilder& builder, const Index& index) {
+          const Expr raw = Expr::Cast(indices.At(builder, index), DataType::kI64);
+          return Min(Max(FromStart(raw, count), Number(0)), Number(count - 1));
+        });
+    return context.Materialise(clamped, "places");
+  }
+
+  int64_t count_;
+  Lazy indices_;
+  Lazy places_;
+  bool are_within_ = false;
+  std::optional<int64_t> constant_;
+};
+
+class Scatter {
+ public:
+  Scatter(LowerContext& context, const Node& node)
+      : context_(context),
+        node_(node),
+        axis_(static_cast<size_t>(node.Int("axis"))),
+        shape_(context.OutputShape(node)),
+        joined_(shape_),
+        updates_(context.Input(node, 2)) {
+    const auto first = joined_.begin() + static_cast<ptrdiff_t>(axis_);
+    const auto last = first + static_cast<ptrdiff_t>(node.Int("depth"));
+    const int64_t places = ElementCount({first, last});
+    joined_.erase(first + 1, last);
+    joined_[axis_] = places;
+  }
+
+  Lazy Lower() {
+    const TensorId result = Result();
+    Copy(result);
+    if (ElementCount(updates_.shape) > 0) Write(result);
+    return context_.Stored(result, context_.OutputType(node_));
+  }
+
+ private:
+  const std::string& reduction() const { return node_.String("reduction"); }
+
+  // Updates of one element are added up unrounded; what is stored but once, or chosen, is stored as
+  // it is.
+  TensorId Result() {
+    const DataType type = context_.OutputType(node_);
+    const bool rounds = reduction() == "add" || reduction() == "mul";
+    const auto output = context_.OutputTensor(node_.outputs[0]);
+    if (output && !(rounds && ComputeType(type) != type)) return *output;
+    return context_.AddWorkspace("scattered", ComputeType(type), shape_, node_.outputs[0]);
+  }
+
+  void Copy(TensorId result) {
+    const Lazy& data = context_.Input(node_, 0);
+    StatementBuilder builder = context_.NewStatement();
+    const Index index = builder.AddSpace(BoxOf(shape_));
+    const Expr element = Expr::Cast(data.At(builder, index), context_.tensor(result).type);
+    context_.Emit(std::move(builder).Build(Name(result), {result, index}, element));
+  }
+
+  void Write(TensorId result) {
+    const Places places(context_, node_, joined_[axis_]);
+    if (places.AreNone()) return;
+    StatementBuilder builder = context_.NewStatement();
+    IterationSpace space = BoxOf(updates_.shape);
+    space.iterators[IteratorVar(axis_)].kind = IteratorKind::kSequential;
+    const Index at = builder.AddSpace(space);
+    const Place place = places.At(builder, at);
+    Index to = at;
+    to[axis_] = place.index;
+    to = ReshapeIndex(to, joined_, shape_);
+    const DataType type = ComputeType(context_.OutputType(node_));
+    const Expr old = Expr::Cast(builder.ReadTensor(result, to), type);
+    const Expr update = Combined(old, updates_.At(builder, at));
+    const Expr value = place.is_wanted ? Expr::Select(*place.is_wanted, update, old) : update;
+    const Expr stored = Expr::Cast(value, context_.tensor(result).type);
+    context_.Emit(std::move(builder).Build(Name(result) + "_updates", {result, to}, stored));
+  }
+
+  Expr Combined(const Expr& old, const Expr& update) const {
+    if (reduction() == "add") return old + update;
+    if (reduction() == "mul") return old * update;
+    if (reduction() == "min") return Min(old, update);
+    if (reduction() == "max") return Max(old, update);
+    return update;
+  }
+
+  std::string Name(TensorId id) const { return context_.tensor(id).name; }
+
+  LowerContext& context_;
+  const Node& node_;
+  size_t axis_;
+  std::vector<int64_t> shape_;
+  std::vector<int64_t> joined_;  // the axes that an index numbers as one
+  Lazy updates_;
+};
+
+}  // namespace
+
+// out = data; out[i.., indices[u..], j..] = updates[i.., u, j..]
+Result<Lazy> LowerScatter(LowerContext& context, const Node& node) {
+  return Scatter(context, node).Lower();
+}
+
+}  // namespace tunec::lower
