@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/report_json.h"
+#include "compiler/shared_packings.h"
 #include "compiler/sized/choose_sizes.h"
 #include "graph/cost/fusion_machine.h"
 #include "support/check.h"
@@ -61,6 +62,8 @@ class CopiedInputs {
 Result<std::unique_ptr<SizedModel>> SizedModel::Make(SizedSource source, SizedOptions options,
                                                      std::unique_ptr<Database> database) {
   options.listed.resize(source.dimensions.size());
+  if (options.compile.packings == nullptr)
+    options.compile.packings = std::make_shared<SharedPackings>();
   std::unique_ptr<SizedModel> model(
       new SizedModel(std::move(source), std::move(options), std::move(database)));
   TUNEC_RETURN_IF_ERROR(model->Learn());
@@ -227,6 +230,7 @@ SizedModel::VariantPtr SizedModel::Find(const Key& key) const {
 
 SizedModel::VariantPtr SizedModel::Keep(const Key& key, VariantPtr variant) const {
   const std::lock_guard lock(mutex_);
+  ++compiled_;
   variants_[key] = {variant, ++clock_};
   while (variants_.size() > options_.most_variants) {
     variants_.erase(
@@ -306,6 +310,7 @@ const char* SizedModel::Report() const {
   report["dimensions"] = source_.dimensions;
   if (!refusal_.empty()) report["refusal"] = refusal_;
   const std::lock_guard lock(mutex_);
+  report["compiled"] = compiled_;
   report["executables"] = nlohmann::json::array();
   for (const auto& [key, kept] : variants_)
     report["executables"].push_back({{"sizes", key.sizes}, {"open", key.open}});

@@ -91,6 +91,7 @@ class SizedModel : public AnyShape {
   mutable std::map<Sizes, int64_t> joined_;
   mutable std::list<std::string> reports_;  // all that were given out
   mutable uint64_t clock_ = 0;
+  mutable uint64_t compiled_ = 0;  // variants, those that are gone counted
 };
 
 }  // namespace tunec

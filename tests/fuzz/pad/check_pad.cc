@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "graph/passes/index_checks.h"
 #include "graph/reference.h"
 #include "graph/text/graph_text.h"
 #include "support/random.h"
@@ -94,9 +95,11 @@ class Run {
       : exact_(exact), graph_(graph), sizes_(sizes), case_(padded) {}
 
   CheckResult Check(std::string_view stage) {
+    // What is wrong with the model itself.
+    if (const Status status = CheckConstantIndices(exact_); !status)
+      return {Outcome::kRefused, "exact: " + status.error().message};
     const std::vector<Array> inputs = InputsOf(exact_, case_.model.values, case_.seed);
     auto expected = RunReference(exact_, inputs);
-    // What is wrong with the model itself.
     if (!expected) return {Outcome::kRefused, "exact: " + expected.error().message};
     OutputJudge judge(exact_, inputs, *std::move(expected));
     inputs_ = PaddedInputs(graph_, inputs, sizes_.parameters, case_.seed);
