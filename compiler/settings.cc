@@ -38,8 +38,7 @@ constexpr std::array kTable = {
     Setting{.name = "dims",
             .flag = "--dim",
             .value = "SIZE",
-            .help = "sizes of the dimensions that the model leaves open, by their names; of several "
-                    "each is compiled for, and others are rounded up",
+            .help = "sizes of open dimensions, by their names; with several, others are rounded up",
             .field = &Settings::dims},
     Setting{.name = "constants",
             .flag = "--constant",

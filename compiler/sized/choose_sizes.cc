@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
 #include "graph/count_graph.h"
 
@@ -31,6 +32,21 @@ double MultiplyAdds(const Graph& graph, const Node& node) {
   }
 }
 
+/// Of the constants that are read whole: not of tables, of which some rows are gathered.
+double WeightBytes(const Graph& graph) {
+  std::set<ValueId> read;
+  for (const Node& node : graph.nodes()) {
+    const bool is_gather = node.op == Op::kGather;
+    for (size_t i = is_gather ? 1 : 0; i < node.inputs.size(); ++i) read.insert(node.inputs[i]);
+  }
+  double bytes = 0;
+  for (const Node& node : graph.nodes()) {
+    if (node.op == Op::kConstant && read.contains(node.outputs[0]))
+      bytes += static_cast<double>(node.constant.bytes());
+  }
+  return bytes;
+}
+
 }  // namespace
 
 int64_t RoundUpSize(int64_t size) {
@@ -57,14 +73,11 @@ std::vector<int64_t> CutSize(int64_t size, const std::vector<int64_t>& parts) {
 }
 
 int64_t WorthJoining(const Graph& graph, const FusionMachine& machine) {
-  double multiply_adds = 0, weights = 0;
-  for (const Node& node : graph.nodes()) {
-    multiply_adds += MultiplyAdds(graph, node);
-    if (node.op == Op::kConstant) weights += static_cast<double>(node.constant.bytes());
-  }
+  double multiply_adds = 0;
+  for (const Node& node : graph.nodes()) multiply_adds += MultiplyAdds(graph, node);
   const Result<GraphCounts> counts = CountGraph(graph);
   const double launches = counts ? static_cast<double>(counts->nodes) * machine.launch_seconds : 0;
-  const double fixed = weights / machine.bytes_per_second + launches;
+  const double fixed = WeightBytes(graph) / machine.bytes_per_second + launches;
   const double per_second =
       machine.operations_per_second * static_cast<double>(machine.vector_lanes) / 4;
   const double work = multiply_adds / per_second;

@@ -1,54 +1,10 @@
 // Gathers, and what makes values from indices.
+#include "graph/pad/exact_numbers.h"
 #include "graph/pad/padder.h"
 #include "graph/pad/size_constant.h"
 
 namespace tunec::pad {
 namespace {
-
-// Whether constant indices count from the start, wherever they are.
-bool CountFromStart(const PaddedNode& node, size_t i) {
-  for (const auto& [graph, id] : {std::pair{&node.padder().exact(), node.exact().inputs[i]},
-                                  std::pair{&node.padder().bucket(), node.bucket().inputs[i]}}) {
-    const Array* indices = graph->ConstantOf(id);
-    if (indices == nullptr) return false;
-    for (int64_t k = 0; k < indices->size(); ++k) {
-      if (indices->GetInt(k) < 0) return false;
-    }
-  }
-  return true;
-}
-
-/// How many exact elements a part has, as a scalar.
-Result<ValueId> ExactOf(PaddedNode& node, const Part& part, DataType type) {
-  GraphBuilder& builder = node.builder();
-  if (!part.IsOpen())
-    return builder.AddConstant("extent", ScalarOf(type, static_cast<double>(part.exact)));
-  TUNEC_ASSIGN(const ValueId size, node.padder().SizeOf(part.parameter));
-  return builder.Add(Op::kCast, {size}, {{"to", std::string(Name(type))}});
-}
-
-/// Numbers of exact elements as numbers of padded ones: the same digits, of other extents.
-Result<ValueId> Embed(PaddedNode& node, ValueId numbers, const Axis& along,
-                      const std::vector<ValueId>& extents) {
-  GraphBuilder& builder = node.builder();
-  const DataType type = builder.TypeOf(numbers).type;
-  ValueId sum;
-  int64_t stride = 1;
-  for (size_t p = along.parts().size(); p-- > 0; stride *= along.parts()[p].padded) {
-    ValueId digit = numbers;
-    if (p > 0) {
-      TUNEC_ASSIGN(digit, builder.Add(Op::kMod, {numbers, extents[p]}));
-      TUNEC_ASSIGN(numbers, builder.Add(Op::kDiv, {numbers, extents[p]}));
-    }
-    const ValueId step = builder.AddConstant("stride", ScalarOf(type, static_cast<double>(stride)));
-    TUNEC_ASSIGN(digit, builder.Add(Op::kMul, {digit, step}));
-    if (sum.valid()) {
-      TUNEC_ASSIGN(digit, builder.Add(Op::kAdd, {sum, digit}));
-    }
-    sum = digit;
-  }
-  return sum;
-}
 
 // Indices of an open axis: negative ones count from its exact end, and the nearest in range are
 // taken of what is out of range.
@@ -56,45 +12,15 @@ Status CountFromExactEnd(PaddedNode& node, size_t axis) {
   const Axis& along = node.axis(0, axis);
   if (!along.IsOpen()) return {};
   node.padder().Mix(along);
-  if (along.IsPrefix() && CountFromStart(node, 1)) return {};
+  if (along.IsPrefix() && CountFromStart(node, 1, along.extents())) return {};
+  TUNEC_ASSIGN(const ExactNumbers numbers, CountExact(node, 1, along));
   GraphBuilder& builder = node.builder();
-  ValueId indices = node.input(1).value;
-  // That hold the extent.
-  if (SizeOf(builder.TypeOf(indices).type) < SizeOf(DataType::kI32)) {
-    const std::string wide(Name(DataType::kI32));
-    TUNEC_ASSIGN(indices, builder.Add(Op::kCast, {indices}, {{"to", wide}}));
-  }
-  const DataType type = builder.TypeOf(indices).type;
-  const ValueId zero = builder.AddConstant("zero", ScalarOf(type, 0));
-  const ValueId one = builder.AddConstant("one", ScalarOf(type, 1));
-  std::vector<ValueId> extents;
-  ValueId total;
-  for (const Part& part : along.parts()) {
-    TUNEC_ASSIGN(const ValueId extent, ExactOf(node, part, type));
-    extents.push_back(extent);
-    ValueId product = extent;
-    if (total.valid()) {
-      TUNEC_ASSIGN(product, builder.Add(Op::kMul, {total, extent}));
-    }
-    total = product;
-  }
-  TUNEC_ASSIGN(const ValueId is_negative, builder.Add(Op::kLt, {indices, zero}));
-  TUNEC_ASSIGN(const ValueId from_end, builder.Add(Op::kAdd, {indices, total}));
-  TUNEC_ASSIGN(const ValueId counted, builder.Add(Op::kWhere, {is_negative, from_end, indices}));
-  TUNEC_ASSIGN(const ValueId last, builder.Add(Op::kSub, {total, one}));
-  TUNEC_ASSIGN(const ValueId least, builder.Add(Op::kMax, {counted, zero}));
-  TUNEC_ASSIGN(ValueId clamped, builder.Add(Op::kMin, {least, last}));
-  if (!along.IsPrefix()) {
-    TUNEC_ASSIGN(clamped, Embed(node, clamped, along, extents));
-  }
-  node.SetInput(1, clamped);
+  TUNEC_ASSIGN(const ValueId last, builder.Add(Op::kSub, {numbers.total, numbers.one}));
+  TUNEC_ASSIGN(const ValueId least, builder.Add(Op::kMax, {numbers.indices, numbers.zero}));
+  TUNEC_ASSIGN(const ValueId clamped, builder.Add(Op::kMin, {least, last}));
+  TUNEC_ASSIGN(const ValueId places, Embed(node, clamped, along, numbers.extents));
+  node.SetInput(1, places);
   return {};
-}
-
-// Whether places of the axis of indices are places of the axis of data.
-bool LiesWithin(const Axis& indices, const Axis& data) {
-  if (Unify(indices, data) && indices.extents().padded == data.extents().padded) return true;
-  return !indices.IsOpen() && data.IsPrefix() && indices.extents().padded <= data.extents().exact;
 }
 
 }  // namespace

@@ -185,6 +185,7 @@ Result<std::vector<PaddedValue>> PadTile(PaddedNode& node);
 Result<ValueId> ClampIndices(GraphBuilder& builder, ValueId indices, int64_t extent);
 Result<std::vector<PaddedValue>> PadGather(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node);
+Result<std::vector<PaddedValue>> PadScatter(PaddedNode& node);  // pad_scatter.cc
 Result<std::vector<PaddedValue>> PadOneHot(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadRange(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadRotary(PaddedNode& node);

@@ -60,6 +60,8 @@ Rule RuleFor(Op op) {
       return PadGather;
     case Op::kGatherElements:
       return PadGatherElements;
+    case Op::kScatter:
+      return PadScatter;
     case Op::kOneHot:
       return PadOneHot;
     case Op::kRange:

@@ -18,7 +18,8 @@ namespace tunec {
 using GraphSizes = std::map<std::string, int64_t, std::less<>>;
 
 /// Errors carry file:line:column. The bytes of `weight` lines come from `weights`. A dimension
-/// without a number stays open; in an attribute, or as a part of a size, it is an error.
+/// without a number stays open; in an attribute, or as a part of a size, it is an error, and so is
+/// a number for a dimension that the text does not name.
 Result<Graph> ParseGraph(std::string_view text, std::string_view file_name,
                          const WeightSource& weights, const GraphSizes& sizes = {});
 

@@ -24,9 +24,36 @@ struct TypedLayout {
   Layout layout;
 };
 
+/// Numbers for names of dimensions, and which of the names were met.
+class NamedSizes {
+ public:
+  explicit NamedSizes(const GraphSizes& sizes) : sizes_(sizes) {}
+
+  bool Has(std::string_view name) const { return sizes_.contains(name); }
+  std::optional<int64_t> Take(std::string_view name) {
+    const auto found = sizes_.find(name);
+    if (found == sizes_.end()) return std::nullopt;
+    met_.insert(found->first);
+    return found->second;
+  }
+  Status AllWereMet(std::string_view file_name) const {
+    for (const auto& [name, size] : sizes_) {
+      if (met_.contains(name)) continue;
+      return Fail(ErrorCode::kInvalidArgument,
+                  "{}: a size is given for the dimension '{}', which the text does not name",
+                  file_name, name);
+    }
+    return {};
+  }
+
+ private:
+  const GraphSizes& sizes_;
+  std::set<std::string, std::less<>> met_;
+};
+
 class GraphParser {
  public:
-  GraphParser(Lexer& lexer, const WeightSource& weights, const GraphSizes& sizes, int depth)
+  GraphParser(Lexer& lexer, const WeightSource& weights, NamedSizes& sizes, int depth)
       : lexer_(lexer), weights_(weights), sizes_(sizes), depth_(depth), builder_("") {}
 
   /// From the word `graph` to the closing brace.
@@ -61,7 +88,7 @@ class GraphParser {
 
   Lexer& lexer_;
   const WeightSource& weights_;
-  const GraphSizes& sizes_;
+  NamedSizes& sizes_;
   int depth_;
   std::vector<std::string> dim_names_;  // of the latest type; empty: not a name by itself
   std::vector<NamedAxis> named_axes_;
@@ -394,8 +421,8 @@ Result<Dim> GraphParser::ParseDim() {
   if (is_name && is_alone) {
     TUNEC_ASSIGN(std::string name, lexer_.ExpectName("a size or a dimension's name"));
     dim_names_.back() = name;
-    const auto known = sizes_.find(name);
-    return known == sizes_.end() ? Dim(std::move(name)) : Dim(known->second);
+    const std::optional<int64_t> size = sizes_.Take(name);
+    return size ? Dim(*size) : Dim(std::move(name));
   }
   if (lexer_.Peek().kind != TokenKind::kInteger && !lexer_.At("-") && !is_name)
     return lexer_.Expected("a size or a dimension's name");
@@ -409,7 +436,7 @@ bool GraphParser::AtSize(size_t ahead) const {
   const Token& second = lexer_.Peek(ahead + 1);
   const bool goes_on =
       second.text == "+" || second.text == "-" || second.text == "*" || second.text == "/";
-  if (first.kind == TokenKind::kIdentifier) return sizes_.contains(first.text) || goes_on;
+  if (first.kind == TokenKind::kIdentifier) return sizes_.Has(first.text) || goes_on;
   return first.kind == TokenKind::kInteger && goes_on;
 }
 
@@ -417,8 +444,7 @@ Result<int64_t> GraphParser::ParseSizeFactor() {
   if (lexer_.Peek().kind != TokenKind::kIdentifier) return lexer_.ExpectInteger("a size");
   const SourceLocation where = lexer_.Here();
   TUNEC_ASSIGN(const std::string name, lexer_.ExpectIdentifier("a dimension's name"));
-  const auto known = sizes_.find(name);
-  if (known != sizes_.end()) return known->second;
+  if (const std::optional<int64_t> size = sizes_.Take(name)) return *size;
   return FailAt(where, ErrorCode::kInvalidArgument, "dimension {} has no size, wanted a number",
                 name);
 }
@@ -459,7 +485,7 @@ Result<int64_t> GraphParser::ParseSize() {
 void GraphParser::NoteNamedAxes(const ValueType& type) {
   const auto input = static_cast<int>(builder_.graph().inputs().size()) - 1;
   for (size_t a = 0; a < type.dims.size(); ++a) {
-    if (sizes_.contains(dim_names_[a]))
+    if (sizes_.Has(dim_names_[a]))
       named_axes_.push_back({input, static_cast<int>(a), dim_names_[a]});
   }
 }
@@ -469,15 +495,18 @@ void GraphParser::NoteNamedAxes(const ValueType& type) {
 Result<Graph> ParseGraph(std::string_view text, std::string_view file_name,
                          const WeightSource& weights, const GraphSizes& sizes) {
   TUNEC_ASSIGN(Lexer lexer, Lexer::Create(text, file_name));
-  TUNEC_ASSIGN(Graph graph, GraphParser(lexer, weights, sizes, 0).Parse());
+  NamedSizes named(sizes);
+  TUNEC_ASSIGN(Graph graph, GraphParser(lexer, weights, named, 0).Parse());
   if (!lexer.AtEnd()) return lexer.Expected("the end of the file");
+  TUNEC_RETURN_IF_ERROR(named.AllWereMet(file_name));
   return graph;
 }
 
 Result<std::vector<NamedAxis>> NamedAxes(std::string_view text, std::string_view file_name,
                                          const WeightSource& weights, const GraphSizes& sizes) {
   TUNEC_ASSIGN(Lexer lexer, Lexer::Create(text, file_name));
-  GraphParser parser(lexer, weights, sizes, 0);
+  NamedSizes named(sizes);
+  GraphParser parser(lexer, weights, named, 0);
   TUNEC_RETURN_IF_ERROR(parser.Parse());
   return parser.named_axes();
 }

@@ -118,7 +118,8 @@ static void test_errors(void) {
   refuse(tiny, "{\"accuracy\": \"f33\"}", TUNEC_INVALID_ARGUMENT, "f33");
   refuse(tiny, "{\"cpu\": \"pdp11\"}", TUNEC_INVALID_ARGUMENT, "pdp11");
   refuse(tiny, "{\"shapes\": {\"a\": 3}}", TUNEC_INVALID_ARGUMENT, "'shapes'");
-  refuse(tiny, "{\"dims\": {\"n\": -1}}", TUNEC_INVALID_ARGUMENT, "expected {\"NAME\": N, ...}");
+  refuse(tiny, "{\"dims\": {\"n\": -1}}", TUNEC_INVALID_ARGUMENT,
+         "expected {\"NAME\": N or [N, ...], ...}");
   refuse(tiny, "{", TUNEC_PARSE_ERROR, "not valid JSON at byte 2");
   refuse(tiny, "{\"trials\": 3, \"seed\" 4}", TUNEC_PARSE_ERROR, "not valid JSON at byte 22");
   refuse(tiny, "[]", TUNEC_INVALID_ARGUMENT, "array");
@@ -434,7 +435,8 @@ static void test_wrong_bytes(void) {
   refuse_bytes(kReluOnnx, size, NULL, "{\"db\": \"\", \"random_weights\": 1}",
                TUNEC_INVALID_ARGUMENT, "<memory>: an ONNX model has its own weights");
   refuse_bytes(kDoubleGraph, length, NULL, "{\"db\": \"\", \"dims\": {\"n\": 1}}",
-               TUNEC_INVALID_ARGUMENT, "<memory>: a .graph file states its shapes itself");
+               TUNEC_INVALID_ARGUMENT,
+               "<memory>: a size is given for the dimension 'n', which the text does not name");
   refuse_bytes(kExternalOnnx, sizeof kExternalOnnx, NULL, no_database, TUNEC_UNSUPPORTED,
                "external data 'f' of a model that is not a file");
   CHECK(tunec_compile_bytes(kReluOnnx, size, NULL, NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);

@@ -65,8 +65,14 @@ TEST(LoadModelBytes, RefusesWhatIsNoModel) {
             "the format of the model is '.graph', wanted onnx or graph");
   ModelOptions shaped;
   shaped.dims = {{"n", {{1}}}};
+  shaped.random_weights = 1;
   EXPECT_EQ(Load(kRelu, "", shaped).error().message,
-            "<memory>: a .graph file states its shapes itself");
+            "<memory>: a size is given for the dimension 'n', which the text does not name");
+  shaped = {};
+  shaped.shapes = {{"x", {1, 2}}};
+  EXPECT_EQ(Load(kRelu, "", shaped).error().message,
+            "<memory>: a .graph file states its shapes itself; its named dimensions may be given "
+            "sizes");
 }
 
 }  // namespace

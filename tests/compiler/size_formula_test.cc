@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "compiler/sized/choose_sizes.h"
+#include "tests/compiler/models.h"
 
 namespace tunec {
 namespace {
@@ -79,6 +80,26 @@ TEST(ChooseSizes, CutsFromTheLargestDown) {
   EXPECT_EQ(CutSize(7, {1, 2, 4}), (std::vector<int64_t>{4, 2, 1}));
   EXPECT_EQ(CutSize(3, {1}), (std::vector<int64_t>{1, 1, 1}));
   EXPECT_EQ(CutSize(11, {4, 8}), (std::vector<int64_t>{8, 4}));
+}
+
+// Four runs take as long for their arithmetic as one for the matrix. The table is gathered from.
+TEST(ChooseSizes, JoinsRunsThatWaitForWeights) {
+  const Graph graph = testing::GraphOf(R"(graph rows {
+    input ids: i64[1]
+    weight table: f32[1000, 64]
+    weight w: f32[64, 64]
+    x = gather(table, ids) {axis=0}
+    y = matmul(x, w)
+    output y
+  })");
+  FusionMachine machine;
+  machine.bytes_per_second = sizeof(float);
+  machine.operations_per_second = 4;
+  machine.vector_lanes = 1;
+  machine.launch_seconds = 0;
+  EXPECT_EQ(WorthJoining(graph, machine), 1);
+  machine.operations_per_second = 16;
+  EXPECT_EQ(WorthJoining(graph, machine), 4);
 }
 
 }  // namespace

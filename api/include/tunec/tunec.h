@@ -119,8 +119,8 @@ typedef struct tunec_callbacks {
  *
  *   "shapes": {"INPUT": [N, ...], ...}
  *       shapes of inputs whose dimensions the model leaves open
- *   "dims": {"NAME": N, ...}
- *       sizes of the dimensions that the model leaves open, by their names
+ *   "dims": {"NAME": N or [N, ...], ...}
+ *       sizes of open dimensions, by their names; with several, others are rounded up
  *   "constants": {"INPUT": "FILE.npy", ...}
  *       bind inputs to the values in files: what shapes depend on has to be known when compiling
  *   "random_weights": N

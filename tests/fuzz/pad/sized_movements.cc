@@ -251,6 +251,30 @@ Drawn GatherElements(SizedGenerator& g) {
   return g.Try(Op::kGatherElements, {x, Indices(g, wanted, sizes)}, {{"axis", axis}});
 }
 
+// Of one axis, or of two that an index numbers together. Some rows alone, some indices repeated.
+Drawn Scatter(SizedGenerator& g) {
+  const ValueId x = g.Operand(Domain::kAny, 1);
+  SizedShape shape = g.ShapeOf(x);
+  const int64_t axis = g.AnyAxis(x);
+  const int64_t depth = axis + 1 < std::ssize(shape) && g.Chance(30) ? 2 : 1;
+  Sizes places = shape[axis];
+  if (depth == 2) {
+    for (const SizeSet set : kSizeSets) places[set] *= shape[axis + 1][set];
+    shape.erase(shape.begin() + axis + 1);
+  }
+  shape[axis] = g.Axis();
+  SizedShape numbers = shape;
+  for (int64_t a = 0; a < std::ssize(shape); ++a) {
+    if (a != axis && g.Chance(15)) shape[a] = numbers[a] = Fixed(1);
+    if (g.Chance(a == axis ? 10 : 50)) numbers[a] = Fixed(1);
+  }
+  const DataType type = g.TypeOf(x);
+  const char* by =
+      type == DataType::kBool ? "none" : g.OneOf({"none", "none", "add", "mul", "min", "max"});
+  return g.Try(Op::kScatter, {x, Indices(g, numbers, places), g.OfType(type, shape)},
+               {{"axis", axis}, {"depth", depth}, {"reduction", std::string(by)}});
+}
+
 // By a factor, or to a size.
 Drawn Resize(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kFloat, 1);
@@ -310,7 +334,7 @@ Drawn Rotary(SizedGenerator& g) {
 constexpr SizedRecipe kMovements[] = {
     {Transpose, 3}, {Reshape, 6}, {ReshapeAndBack, 3}, {Expand, 3}, {Slice, 6},
     {Concat, 4},    {Pad, 3},     {Tile, 2},           {Gather, 5}, {GatherElements, 2},
-    {Resize, 2},    {CountUp, 2}, {OneHot, 1},         {Rotary, 2}};
+    {Scatter, 3},   {Resize, 2},  {CountUp, 2},        {OneHot, 1}, {Rotary, 2}};
 
 }  // namespace
 

@@ -1,0 +1,72 @@
+// Updates that are written at the places which indices number.
+#include "graph/pad/exact_numbers.h"
+#include "graph/pad/padder.h"
+#include "graph/pad/size_constant.h"
+
+namespace tunec::pad {
+namespace {
+
+/// How the result lies along an axis that is not scattered.
+Result<Axis> BesideAxis(PaddedNode& node, size_t data_axis, size_t axis) {
+  const Axis& data = node.axis(0, data_axis);
+  const Axis& updates = node.axis(2, axis);
+  const Axis& numbers = node.axis(1, axis);
+  if (!LiesWithin(updates, data))
+    return node.Refuse(fmt::format("its operands lie differently along axis {}", data_axis));
+  if (!updates.IsOpen()) node.padder().Mix(data);  // the first ones are written
+  TUNEC_ASSIGN(const Axis written, node.UnifyAxes(numbers, updates));
+  const std::optional<Axis> all = Unify(written, data);
+  // What is written at some places only makes elements differ that were alike.
+  const bool everywhere = all && all->extents().padded == updates.extents().padded;
+  return everywhere ? *all : data.Different();
+}
+
+/// Indices beyond the exact updates, and those out of the exact range, are out of the padded one.
+Status NumberPlaces(PaddedNode& node, size_t axis, const Axis& along) {
+  const Axis& updates = node.axis(2, axis);
+  node.padder().Mix(along);
+  node.padder().Mix(updates);
+  const bool as_they_are =
+      !along.IsOpen() || (along.IsPrefix() && CountFromStart(node, 1, along.extents()));
+  if (as_they_are && !updates.IsOpen()) return {};
+  GraphBuilder& builder = node.builder();
+  TUNEC_ASSIGN(const ExactNumbers numbers, CountExact(node, 1, along));
+  TUNEC_ASSIGN(const ValueId from_start, builder.Add(Op::kGe, {numbers.indices, numbers.zero}));
+  TUNEC_ASSIGN(const ValueId to_end, builder.Add(Op::kLt, {numbers.indices, numbers.total}));
+  TUNEC_ASSIGN(ValueId counts, builder.Add(Op::kAnd, {from_start, to_end}));
+  if (updates.IsOpen()) {
+    TUNEC_ASSIGN(const ValueId is_exact, node.padder().IsExact(node.axes(2), {axis}));
+    TUNEC_ASSIGN(counts, builder.Add(Op::kAnd, {counts, is_exact}));
+  }
+  TUNEC_ASSIGN(const ValueId places, Embed(node, numbers.indices, along, numbers.extents));
+  const ValueId nowhere = builder.AddConstant(
+      "nowhere",
+      ScalarOf(builder.TypeOf(places).type, static_cast<double>(along.extents().padded)));
+  TUNEC_ASSIGN(const ValueId masked, builder.Add(Op::kWhere, {counts, places, nowhere}));
+  node.SetInput(1, masked);
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<PaddedValue>> PadScatter(PaddedNode& node) {
+  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
+  const auto axis = static_cast<size_t>(node.bucket().Int("axis"));
+  const auto depth = static_cast<size_t>(node.bucket().Int("depth"));
+  Axes axes = node.axes(0);
+  for (size_t a = 0; a < node.axes(2).size(); ++a) {
+    if (a == axis) continue;
+    const size_t beside = a < axis ? a : a + depth - 1;
+    TUNEC_ASSIGN(axes[beside], BesideAxis(node, beside, a));
+  }
+  std::vector<Part> parts;
+  for (size_t a = axis; a < axis + depth; ++a) {
+    axes[a] = axes[a].Different();
+    parts.insert(parts.end(), axes[a].parts().begin(), axes[a].parts().end());
+  }
+  TUNEC_RETURN_IF_ERROR(node.UnifyAxes(node.axis(1, axis), node.axis(2, axis)));
+  TUNEC_RETURN_IF_ERROR(NumberPlaces(node, axis, Axis(std::move(parts))));
+  return Lies(std::move(axes));
+}
+
+}  // namespace tunec::pad
