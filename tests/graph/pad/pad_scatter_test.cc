@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/graph/pad/graph_at_sizes.h"
+
+namespace tunec {
+namespace {
+
+using test::ExpectExact;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const test::SizesByName kSmall = {{"B", 2}, {"L", 5}};
+const test::SizesByName kLarge = {{"B", 4}, {"L", 8}};
+
+// Rows of a cache for any batch, and any number of new positions. What lies beyond the exact
+// positions is written nowhere: padded indices may name any place.
+TEST(PadScatter, WritesTheExactUpdates) {
+  for (const char* by : {"none", "add", "max"}) {
+    const PaddedGraph padded = ExpectExact(fmt::format(R"(graph g {{
+  input cache: f32[$(B), 12, 3]
+  input places: i64[1, $(L), 1]
+  input rows: f32[$(B), $(L), 3]
+  y = scatter(cache, places, rows) {{axis=1, depth=1, reduction="{}"}}
+  output y
+}})",
+                                                       by),
+                                           kSmall, kLarge);
+    EXPECT_THAT(padded.separable, ElementsAre("B"));
+  }
+}
+
+// An index for all updates of a place: it is out of range where the updates are no exact ones.
+TEST(PadScatter, MasksIndicesThatAreRepeated) {
+  ExpectExact(R"(graph g {
+  input x: f32[3, 6]
+  input place: i64[3, 1]
+  input more: f32[3, $(L)]
+  y = scatter(x, place, more) {axis=1, depth=1, reduction="add"}
+  output y
+})",
+              kSmall, kLarge);
+}
+
+// From the exact end, and out of the exact range: those write nothing.
+TEST(PadScatter, PlacesOfOpenAxesAreExactOnes) {
+  for (const char* indices : {"input i: i64[6, 1]", "constant i: i64[6, 1] = [-1, 4, -5, 0, 2, -6]",
+                              "constant i: i64[6, 1] = [7, 5, 4, 3, 0, 1]"}) {
+    ExpectExact(fmt::format(R"(graph g {{
+  input x: f32[$(L), 3]
+  {}
+  input rows: f32[6, 3]
+  y = scatter(x, i, rows) {{axis=0, depth=1, reduction="add"}}
+  total = reduce_sum(y) {{axes=[0], keepdims=0}}
+  output y
+  output total
+}})",
+                            indices),
+                kSmall, kLarge);
+  }
+}
+
+TEST(PadScatter, PlacesOfSeveralAxes) {
+  ExpectExact(R"(graph g {
+  input x: f32[$(B), $(L), 2]
+  input i: i64[7, 1]
+  input rows: f32[7, 2]
+  y = scatter(x, i, rows) {axis=0, depth=2, reduction="none"}
+  output y
+})",
+              kSmall, kLarge);
+}
+
+// Elements that were alike are no more.
+TEST(PadScatter, IntoRepeatedElements) {
+  ExpectExact(R"(graph g {
+  input n: f32[$(B), $(L)]
+  constant zero: f32[1, 1] = [0]
+  zeros = expand(zero) {shape=[$(B), $(L)]}
+  constant i: i64[1, 1] = [1]
+  first = slice(n) {starts=[0, 0], ends=[$(B), 1]}
+  x = scatter(zeros, i, first) {axis=1, depth=1, reduction="none"}
+  y = add(x, n)
+  flat = reshape(x) {shape=[$(B*L)]}
+  output y
+  output flat
+})",
+              kSmall, kLarge);
+}
+
+TEST(PadScatter, RefusesUpdatesThatLieOtherwise) {
+  EXPECT_THAT(test::RefusalOf(R"(graph g {
+  input x: f32[2, $(M)]
+  input more: f32[1, $(L)]
+  input i: i64[1, $(L)]
+  y = scatter(x, i, more) {axis=0, depth=1, reduction="none"}
+  output y
+})",
+                              {{"L", 5}, {"M", 6}}, {{"L", 8}, {"M", 9}}),
+              HasSubstr("its operands lie differently along axis 1"));
+}
+
+}  // namespace
+}  // namespace tunec
