@@ -6,8 +6,8 @@
 
 A request is a batch of 1 to 8 sequences of 16 to 512 tokens with a mask of those that count. All backends see the
 same ones in the same order, each in a process of its own: once as they come, with what has to be compiled then, and
-once again. `--exact N`: for N of the sizes, how much longer tunec's dynamic model takes than one that was compiled
-for just these sizes, in turns. ONNX Runtime's model is exported before the clock runs.
+a third of them once again. `--exact N`: for N of the sizes, how much longer tunec's dynamic model takes than one that
+was compiled for just these sizes, in turns. ONNX Runtime's model is exported before the clock runs.
 """
 import argparse
 import json
@@ -22,8 +22,8 @@ import time
 from pathlib import Path
 
 MOST_BATCH, LEAST_LENGTH, MOST_LENGTH = 8, 16, 512
-COMPILES_NOTHING = ("eager", "onnxruntime")  # a tenth of their requests is sent twice
 STALL = 0.1  # seconds more than the same request later
+SENT_TWICE = 3  # each third request, and those that may have stalled
 
 
 def draw_requests(count, seed):
@@ -132,6 +132,13 @@ def resident():
         return next(int(line.split()[1]) for line in status if line.startswith("RssAnon:")) / 1024
 
 
+def may_have_stalled(number, requests, seconds):
+    """Whether a request took longer than the median of all tokens explains."""
+    tokens = [batch * length for batch, length in requests]
+    usual = statistics.median(time / count for time, count in zip(seconds, tokens, strict=True))
+    return seconds[number] > 1.3 * usual * tokens[number] + STALL / 2
+
+
 def percentile(values, share):
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
@@ -154,13 +161,13 @@ def serve(backend, options):
                 memory.append(resident())
         memory.append(resident())
         for number, sizes in enumerate(requests):
-            if number % 10 and backend in COMPILES_NOTHING:
+            if number % SENT_TWICE and not may_have_stalled(number, requests, first):
                 again.append(first[number])
                 continue
             arguments = arguments_of(number, sizes, tokens)
             seconds, found = timed(call, arguments)
             again.append(seconds)
-            if number % 10 == 0:
+            if number % (4 * SENT_TWICE) == 0:
                 errors.append(error_of(found, model(**arguments).last_hidden_state))
     stalls = [one - other for one, other in zip(first, again, strict=True) if one - other > STALL]
     return {"backend": backend, "total": sum(first), "again": sum(again), "p50": statistics.median(again),
@@ -191,8 +198,8 @@ def compare_exact(options):
     rows = []
     with torch.no_grad():
         dynamic, _ = call_of("tunec", model, tokens, options)
-        for number, sizes in enumerate(requests):
-            dynamic(**arguments_of(number, sizes, tokens))  # executables as they are after all of them
+        for number, (_, length) in enumerate(requests):
+            dynamic(**arguments_of(number, (1, length), tokens))  # as they are after many lengths
         own = {"trials": options.trials} if options.trials else {}
         for number in range(0, step * options.exact, step):
             arguments = arguments_of(number, requests[number], tokens)

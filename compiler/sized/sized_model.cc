@@ -312,8 +312,15 @@ const char* SizedModel::Report() const {
   const std::lock_guard lock(mutex_);
   report["compiled"] = compiled_;
   report["executables"] = nlohmann::json::array();
-  for (const auto& [key, kept] : variants_)
-    report["executables"].push_back({{"sizes", key.sizes}, {"open", key.open}});
+  for (const auto& [key, kept] : variants_) {
+    const MemoryUse memory = kept.variant->executable().Memory();
+    report["executables"].push_back({{"sizes", key.sizes},
+                                     {"open", key.open},
+                                     {"constant_bytes", memory.constants},
+                                     {"context_bytes", memory.per_context * memory.contexts}});
+  }
+  // Of all executables, what they share counted once.
+  report["constant_bytes"] = options_.compile.packings->constants()->Bytes();
   for (const auto& [key, why] : refused_)
     report["refused"].push_back({{"sizes", key.sizes}, {"why", why}});
   std::string text = report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
