@@ -270,6 +270,16 @@ MemoryUse Executable::Memory() const {
   return use;
 }
 
+void Executable::FreeIdle() const {
+  if (impl_->device != nullptr) return;  // a queued run may not be over
+  std::unique_ptr<RunContext> freed;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    freed = std::move(impl_->idle);
+    for (const RunContext* at = freed.get(); at != nullptr; at = at->next.get()) --impl_->contexts;
+  }
+}
+
 std::vector<OutsideIndices> Executable::Outside() const {
   std::vector<OutsideIndices> found;
   for (size_t i = 0; i < impl_->index_checks.size(); ++i) {

@@ -10,6 +10,7 @@ namespace tunec {
 namespace {
 
 constexpr int64_t kMostJoined = 256;
+constexpr double kInTheWay = 0.9;  // of what is read: so much is not hidden behind arithmetic
 
 double MultiplyAdds(const Graph& graph, const Node& node) {
   if (PatternOf(node.op) != OpPattern::kContraction) return 0;
@@ -82,7 +83,7 @@ int64_t WorthJoining(const Graph& graph, const FusionMachine& machine) {
       machine.operations_per_second * static_cast<double>(machine.vector_lanes) / 4;
   const double work = multiply_adds / per_second;
   int64_t joined = 1;
-  while (joined < kMostJoined && static_cast<double>(joined) * work < fixed) joined *= 2;
+  while (joined < kMostJoined && static_cast<double>(joined) * work < kInTheWay * fixed) joined *= 2;
   return joined;
 }
 

@@ -12,6 +12,8 @@
 namespace tunec {
 namespace {
 
+constexpr int64_t kMostWithMemory = 4;
+
 std::vector<TensorSpec> SpecsOf(const Graph& graph, const std::vector<ValueId>& values,
                                 const std::vector<std::string>* names) {
   std::vector<TensorSpec> specs;
@@ -224,14 +226,30 @@ SizedModel::VariantPtr SizedModel::Find(const Key& key) const {
   const std::lock_guard lock(mutex_);
   const auto found = variants_.find(key);
   if (found == variants_.end()) return nullptr;
-  found->second.used = ++clock_;
+  NoteUse(found->second);
   return found->second.variant;
+}
+
+// With the lock held. Intermediate values are as large as a run, so that few variants keep theirs.
+void SizedModel::NoteUse(Kept& kept) const {
+  kept.used = ++clock_;
+  if (kept.has_memory) return;
+  kept.has_memory = true;
+  const auto has_memory = [](const auto& each) { return each.second.has_memory; };
+  if (std::ranges::count_if(variants_, has_memory) <= kMostWithMemory) return;
+  Kept* oldest = &kept;
+  for (auto& [key, each] : variants_) {
+    if (each.has_memory && each.used < oldest->used) oldest = &each;
+  }
+  oldest->has_memory = false;
+  oldest->variant->FreeIdle();
 }
 
 SizedModel::VariantPtr SizedModel::Keep(const Key& key, VariantPtr variant) const {
   const std::lock_guard lock(mutex_);
   ++compiled_;
-  variants_[key] = {variant, ++clock_};
+  Kept& kept = variants_[key] = {.variant = variant, .has_memory = false};
+  NoteUse(kept);
   while (variants_.size() > options_.most_variants) {
     variants_.erase(
         std::ranges::min_element(variants_, {}, [](const auto& each) { return each.second.used; }));

@@ -57,6 +57,7 @@ class SizedModel : public AnyShape {
   struct Kept {
     std::shared_ptr<const SizedVariant> variant;
     uint64_t used = 0;
+    bool has_memory = true;  // of runs that are over
   };
   using VariantPtr = std::shared_ptr<const SizedVariant>;
 
@@ -72,6 +73,7 @@ class SizedModel : public AnyShape {
   Result<std::vector<SizedPart>> Cut(const Sizes& sizes) const;
   Result<VariantPtr> VariantFor(const Sizes& sizes) const;
   VariantPtr Find(const Key& key) const;
+  void NoteUse(Kept& kept) const;
   VariantPtr Keep(const Key& key, VariantPtr variant) const;
   Result<VariantPtr> CompileFor(const Key& key) const;
 

@@ -86,6 +86,12 @@ void SizedVariant::GiveBack(std::unique_ptr<Buffers> buffers) const {
   free_.push_back(std::move(buffers));
 }
 
+void SizedVariant::FreeIdle() const {
+  executable_->FreeIdle();
+  const std::lock_guard lock(mutex_);
+  free_.clear();
+}
+
 const void* SizedVariant::PutInput(const SizedPart& part, size_t i, const void* data,
                                    Buffers& buffers) const {
   const TensorSpec& spec = executable_->Inputs()[i];

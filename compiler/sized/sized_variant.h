@@ -70,6 +70,8 @@ class SizedVariant {
   const Executable& executable() const { return *executable_; }
   Status Run(const SizedPart& part, std::span<const void* const> inputs,
              std::span<void* const> outputs) const;
+  /// Frees what runs that are over have left for the next one.
+  void FreeIdle() const;
 
  private:
   struct Buffers;

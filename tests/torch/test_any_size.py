@@ -99,7 +99,8 @@ class AnySize(unittest.TestCase):
             request = self.request(*sizes)
             self.near(compiled(*request), module(*request))
 
-    def test_few_executables(self):
+    def executables_of(self, module, requests):
+        """The executable that each request ran on, and how many graphs Dynamo made."""
         made = []
         original = SizedGraph._compiled_for_any
 
@@ -109,7 +110,40 @@ class AnySize(unittest.TestCase):
             return found
 
         with unittest.mock.patch.object(SizedGraph, "_compiled_for_any", note):
-            graphs_of(Block().eval(), [self.request(b, n) for b in (2, 3, 5) for n in range(33, 64)], self.near)
+            graphs = graphs_of(module, requests, self.near)
+        return made, graphs
+
+    # Dynamo has a graph of its own where a size is 1.
+    def test_a_batch_of_one_runs_on_the_executables_of_all(self):
+        for batches in ([2, 5, 1, 3], [1, 2, 1, 3]):
+            made, graphs = self.executables_of(
+                Block().eval(), [self.request(b, 40 + 2 * b) for b in batches])
+            self.assertEqual(graphs, 2)
+            self.assertIs(made[-2], made[-1], batches)
+            self.assertNotIn("refusal", made[-1].report)
+
+    # The weights of one are not those of the other.
+    def test_models_of_one_form_are_apart(self):
+        one, other = Block().eval(), Block().eval()
+        made, _ = self.executables_of(one, [self.request(3, 40)])
+        last, _ = self.executables_of(other, [self.request(1, 41)])
+        self.assertIsNot(made[-1], last[-1])
+
+    # torch has two symbols for the batch where the first one was 1. They may be two numbers after all.
+    def test_sizes_that_may_differ_are_compiled_for(self):
+        class Both(torch.nn.Module):
+            def forward(self, x, y):
+                return (x @ y).relu()
+
+        torch._dynamo.reset()
+        compiled = torch.compile(Both(), backend="tunec", dynamic=True)
+        for rows, inner, columns in [(1, 4, 1), (5, 4, 5), (6, 4, 5), (5, 8, 9), (7, 3, 7)]:
+            x, y = torch.randn(rows, inner), torch.randn(inner, columns)
+            self.near((compiled(x, y),), (Both()(x, y),))
+
+    def test_few_executables(self):
+        made, _ = self.executables_of(
+            Block().eval(), [self.request(b, n) for b in (2, 3, 5) for n in range(33, 64)])
         report = made[-1].report
         self.assertNotIn("refusal", report)
         lengths = {e["sizes"][report["dimensions"].index("s27")] if "s27" in report["dimensions"]

@@ -1,9 +1,10 @@
 """What a graph with symbolic sizes has to say to be compiled for any of them."""
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
 from .._compile import compile_any_size
+from .errors import UnsupportedOperator
 
 
 @dataclass(frozen=True)
@@ -11,10 +12,25 @@ class OpenSizes:
     """The symbolic sizes of a graph's placeholders.
 
     names  of the symbols; axes  (placeholder, dimension, name) of tensors
+    ties   for symbols that are always equal to one of `names`, that one
     """
 
     names: tuple
     axes: tuple
+    ties: dict = field(default_factory=dict)
+
+    def of(self, shape_of):
+        """A number for each name, by the shapes of placeholders; None where one has several."""
+        numbers = {}
+        for placeholder, dimension, name in self.axes:
+            size = shape_of(placeholder)[dimension]
+            if numbers.setdefault(name, size) != size:
+                return None
+        return numbers
+
+    def all_symbols(self, numbers):
+        """Numbers for tied symbols, too."""
+        return {**numbers, **{symbol: numbers[name] for symbol, name in self.ties.items()}}
 
 
 def open_sizes(module):
@@ -37,6 +53,32 @@ def open_sizes(module):
     if not names or numbers - set(names):
         return None
     return OpenSizes(names, tuple(axes))
+
+
+def with_ties(sizes, example, imported_at):
+    """Where torch has two symbols for a size that has to be one, as those of a batch and its mask,
+    ties them: they are equal in the example, and the graph is another one where they are not."""
+    names, ties = [], {}
+    for name in sizes.names:
+        tied = next((other for other in names if example[other] == example[name]
+                     and not _may_differ(name, other, example, imported_at)), None)
+        if tied is None:
+            names.append(name)
+        else:
+            ties[name] = tied
+    axes = tuple((placeholder, dimension, ties.get(name, name))
+                 for placeholder, dimension, name in sizes.axes)
+    return OpenSizes(tuple(names), axes, ties)
+
+
+def _may_differ(one, other, example, imported_at):
+    """Whether the graph has as many lines where one of two sizes is larger than the other."""
+    try:
+        graphs = [imported_at({**example, name: example[name] + 8}) for name in (one, other)]
+    except UnsupportedOperator:
+        return False
+    lines = imported_at(example).text.count("\n")
+    return all(graph.text.count("\n") == lines for graph in graphs)
 
 
 def compile_sized(sizes, example, imported_at, options):

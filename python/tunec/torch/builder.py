@@ -5,7 +5,7 @@ import torch
 
 from .element_types import element_type, is_float, torch_dtype
 from .errors import Refused
-from .graph_text import Constant, Input, Operation, Weight, write_graph
+from .graph_text import Constant, Input, Operation, Weight, nameless, write_graph
 from .infer import BOOLEAN, broadcast, infer
 
 _MOST_INLINE = 64  # elements of a constant that is written into the text
@@ -267,3 +267,7 @@ class GraphBuilder:
     def text(self, name, outputs):
         """The whole graph. `outputs`: pairs of a name and a value."""
         return write_graph(name, self.lines, [(n, value.line) for n, value in outputs])
+
+    def nameless(self, outputs):
+        """What it computes, without names: see graph_text.nameless. `outputs` as of `text`."""
+        return nameless(self.lines, [value.line for _, value in outputs])

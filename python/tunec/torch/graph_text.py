@@ -144,3 +144,28 @@ def write_graph(name, lines, outputs):
     text += [f"  {line.text(names[line], names)}" for line in live]
     text += [f"  output {name_text(output)} = {names[line]}" for output, line in outputs]
     return "\n".join([*text, "}", ""])
+
+
+def nameless(lines, outputs):
+    """What a graph computes, whatever its values are called: a text with numbers for names, without
+    operations that only pass on what they are given, and the keys of the weights in the order in
+    which the text has them."""
+    names, text, weights = {}, [], []
+    for line in live_lines(lines, outputs):
+        if isinstance(line, Operation) and _passes_on(line):
+            names[line] = names[line.inputs[0]]
+            continue
+        names[line] = f"v{len(text)}"
+        if isinstance(line, Weight):
+            weights.append(line.key)
+        text.append(f"weight {line.type_text()}" if isinstance(line, Weight)
+                    else line.text(names[line], names))
+    return "\n".join([*text, *(names[line] for line in outputs)]), weights
+
+
+def _passes_on(line):
+    """Whether it leaves its operand as it is, at these sizes."""
+    if line.op not in ("reshape", "expand", "slice", "identity"):
+        return False
+    steps = line.attributes.get("steps", [])
+    return line.shape == line.inputs[0].shape and all(step == 1 for step in steps)

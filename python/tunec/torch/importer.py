@@ -46,6 +46,7 @@ class ImportedGraph:
     `results` has an entry for each of the FX graph's outputs: the number of an output, or Fixed.
     `mutations`: for the name of an output, the name of the input that it replaces after the run.
     `aliases`: for the name of an output, the name of the input that it is, or is a view of.
+    `nameless`: what it computes, and the keys of its weights (see graph_text.nameless).
     """
 
     text: str
@@ -55,6 +56,7 @@ class ImportedGraph:
     results: list
     mutations: dict = field(default_factory=dict)
     aliases: dict = field(default_factory=dict)
+    nameless: tuple = ("", [])
 
 
 class Importer:
@@ -323,6 +325,7 @@ def _import_for_real(module, weights, importer, mutated, name):
     order = [*_places(mutated, False), *_places(mutated, True)]
     graph.results = [graph.results[order.index(i)] for i in range(len(order))]
     graph.text = importer.graph.text(name, named)
+    graph.nameless = importer.graph.nameless(named)
     return graph, []
 
 

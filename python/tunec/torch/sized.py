@@ -8,9 +8,10 @@ from torch.utils import _pytree as pytree
 
 from .. import processors
 from .._compile import compile as compile_model
-from .any_size import compile_sized, open_sizes
+from .any_size import open_sizes, with_ties
 from .element_types import torch_dtype
 from .importer import Fixed, import_graph
+from .same_model import Model, find_model, models_made
 
 # Executables of one graph that are kept. The one that was used longest ago goes first.
 MOST_EXECUTABLES = 24
@@ -43,15 +44,18 @@ class SizedGraph:
         self._places = {name: i for i, name in enumerate(self.placeholders)}
         self._sizes = _symbolic_sizes(module)
         self._open = open_sizes(module)
-        self._any_size = None
+        self._any_size = None  # its ImportedGraph
+        self._model = None
+        self._models_seen = None  # models_made() when it was chosen
         self._executables = OrderedDict()
         self._lock = threading.Lock()
 
     def compiled(self, arguments):
         """The ImportedGraph and the Executable for the sizes of these arguments. Of an Executable for
         any size, the graph is that of the sizes it met first."""
-        if self._open is not None:
-            return self._compiled_for_any(arguments)
+        named = self._named_sizes(arguments) if self._open is not None else None
+        if named is not None:
+            return self._compiled_for_any(named)
         sizes = tuple(_size_of(arguments[i], dimension) for _, i, dimension in self._sizes)
         with self._lock:
             found = self._executables.get(sizes)
@@ -83,27 +87,34 @@ class SizedGraph:
 
     def _results(self, graph, arguments):
         """ImportedGraph.results, with numbers that are made of sizes for these arguments'."""
-        if self._open is None or not any(isinstance(r, Fixed) for r in graph.results):
+        if graph is not self._any_size or not any(isinstance(r, Fixed) for r in graph.results):
             return graph.results
-        known = self._named_sizes(arguments)
+        known = self._open.all_symbols(self._named_sizes(arguments))
         nodes = pytree.tree_leaves(self.module.graph.output_node().args[0])
         return [Fixed(_evaluated(node, known, r.value)) if isinstance(r, Fixed) else r
                 for node, r in zip(nodes, graph.results, strict=True)]
 
     def _named_sizes(self, arguments):
-        return {name: arguments[self._places[placeholder]].shape[dimension]
-                for placeholder, dimension, name in self._open.axes}
+        return self._open.of(lambda name: arguments[self._places[name]].shape)
 
-    def _compiled_for_any(self, arguments):
+    def _compiled_for_any(self, named):
         with self._lock:
             if self._any_size is None:
-                example = self._named_sizes(arguments)
-                graph = self._import(example)
-                executable = None
-                if graph.outputs:
-                    executable = compile_sized(self._open, example, self._import, self.options)
-                self._any_size = graph, executable
-            return self._any_size
+                self._open = with_ties(self._open, named, self._import)
+                self._any_size = self._import_open(named)
+            if self._any_size.outputs and self._models_seen != models_made():
+                self._choose_model(named)
+            return self._any_size, self._model and self._model.executable
+
+    def _choose_model(self, example):
+        """That of the graph with more open sizes, if there is one by now; else one of its own."""
+        found = find_model(self._open, example, self._import_open, self.options)
+        if found is not None or self._model is None:
+            self._model = found or Model(self._open, example, self._import_open, self.options)
+        self._models_seen = models_made()
+
+    def _import_open(self, named):
+        return self._import(self._open.all_symbols(named))
 
     def _import(self, named):
         return import_graph(self.module, weights=self.weights, sizes=named, mutated=self.mutated,

@@ -1,0 +1,88 @@
+"""Executables for any sizes, each for all graphs that are one model.
+
+Dynamo traces a model anew where a size is 1. What it finds is the graph that it has, or will have,
+for that size open, and so it runs on the same executables.
+"""
+import threading
+import weakref
+
+import torch
+
+from .any_size import compile_sized
+
+_LOCK = threading.Lock()
+_MODELS = weakref.WeakSet()
+_made = 0  # models so far
+
+
+def models_made():
+    """How many there were so far: a model of several graphs may come after the first of them."""
+    return _made
+
+
+class Model:
+    """An executable for any sizes, with what tells whether another graph is this one.
+
+    sizes        OpenSizes of its graph
+    example      a number for each of its names
+    imported_at  makes the ImportedGraph for a dict of numbers by name
+    options      of tunec.compile
+    """
+
+    def __init__(self, sizes, example, imported_at, options):
+        global _made
+        graph = imported_at(example)
+        places = {port.source: place for place, port in enumerate(graph.inputs)}
+        self.sizes, self.options, self._imported_at = sizes, options, imported_at
+        self._axes = [(places[source], dimension, name) for source, dimension, name in sizes.axes
+                      if source in places]
+        self._lines = _lines_of(graph)
+        self.executable = compile_sized(sizes, example, imported_at, options)
+        with _LOCK:
+            _MODELS.add(self)
+            _made += 1
+
+    def computes(self, graph):
+        """Whether it is this graph at some sizes."""
+        sizes = self._sizes_in(graph)
+        if sizes is None or _lines_of(graph) != self._lines:
+            return False
+        own = self._imported_at(sizes)
+        (text, keys), (own_text, own_keys) = graph.nameless, own.nameless
+        return text == own_text and all(_are_equal(graph.weights[key], own.weights[own_key])
+                                        for key, own_key in zip(keys, own_keys, strict=True))
+
+    def _sizes_in(self, graph):
+        """The numbers of the dimensions in a graph's inputs; None where these are others."""
+        sizes = {}
+        for place, dimension, name in self._axes:
+            if place >= len(graph.inputs) or dimension >= len(graph.inputs[place].shape):
+                return None
+            size = graph.inputs[place].shape[dimension]
+            if sizes.setdefault(name, size) != size:
+                return None
+        return sizes if len(sizes) == len(self.sizes.names) else None
+
+
+def find_model(sizes, example, imported_at, options):
+    """A Model that has more open sizes and computes this graph at the example sizes and at others; or
+    None."""
+    with _LOCK:
+        models = [m for m in _MODELS
+                  if len(m.sizes.names) > len(sizes.names) and m.options == options]
+    if not models:
+        return None
+    larger = {name: size + 8 for name, size in example.items()}
+    graphs = [imported_at(example), imported_at(larger)]
+    return next((m for m in models if all(m.computes(graph) for graph in graphs)), None)
+
+
+def _lines_of(graph):
+    return graph.nameless[0].count("\n")
+
+
+def _are_equal(one, other):
+    """Whether two weights are one tensor, or equal constants."""
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    return one.data_ptr() == other.data_ptr() or torch.equal(one, other)
