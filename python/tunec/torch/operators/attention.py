@@ -4,6 +4,7 @@ import struct
 
 from ..builder import Value
 from ..errors import Refused
+from ..graph_text import Operation
 from ..handler_table import handles
 from ..infer import broadcast
 from .promotion import widened
@@ -35,7 +36,38 @@ def _scale(q, scale):
     return root * root
 
 
+def _before_repeat(x):
+    """Keys or values [*, H, T, D] that are [*, H/g, T, D] with each head repeated g times, before
+    that: reshape(expand([*, H/g, 1, T, D] to [*, H/g, g, T, D])). Else as they are."""
+    line = x.line
+    if x.rank < 3 or not _is(line, "reshape") or not _is(line.inputs[0], "expand"):
+        return x
+    spread = line.inputs[0]
+    *front, heads, one, keys, depth = spread.inputs[0].shape
+    group = spread.shape[len(front) + 1] if len(spread.shape) == x.rank + 1 else 0
+    if one != 1 or spread.shape != (*front, heads, group, keys, depth):
+        return x
+    if x.shape != (*front, heads * group, keys, depth):
+        return x
+    return Value(x.graph, spread.inputs[0]).reshape((*front, heads, keys, depth))
+
+
+def _is(line, op):
+    return isinstance(line, Operation) and line.op == op
+
+
+def _of_groups(q, k, v):
+    """Heads of keys and values that are repeated for groups of queries, as they were before: an
+    attention reads them for each query, where repeating writes all of a cache once more."""
+    if k.rank != v.rank or k.rank != q.rank:
+        return k, v
+    alone = _before_repeat(k), _before_repeat(v)
+    same = alone[0].shape[:-2] == alone[1].shape[:-2]
+    return alone if same else (k, v)
+
+
 def attention(call, q, k, v, mask, causal, scale):
+    k, v = _of_groups(q, k, v)
     q, k, v = _batched(q, k, v)
     if q.shape[-1] == 0:
         raise Refused("heads of size 0")
@@ -46,7 +78,20 @@ def attention(call, q, k, v, mask, causal, scale):
     if mask is not None:
         operands.append(mask if mask.element == "bool" else mask.cast(q.element))
         attributes["empty_rows"] = "zero"
-    return call.graph.emit("attention", *operands, **attributes)
+    shape = (*q.shape[:-1], v.shape[-1])
+    if not causal and _is_one_query_of_groups(operands):
+        operands[0] = q.reshape((*k.shape[:-2], q.shape[-3] // k.shape[-3], q.shape[-1]))
+    return call.graph.emit("attention", *operands, **attributes).reshape(shape)
+
+
+def _is_one_query_of_groups(operands):
+    """Whether each head of keys has several heads of one query, under a mask that is the same for all
+    of them: they may be the several queries of one head, and keys and values are read once."""
+    q, k, *rest = operands
+    if q.rank < 3 or q.shape[-2] != 1 or q.shape[-3] == k.shape[-3]:
+        return False
+    mask = rest[1] if len(rest) > 1 else None
+    return mask is None or mask.rank < 3 or mask.shape[-3] == 1
 
 
 def _no_dropout(p):
