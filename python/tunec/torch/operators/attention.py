@@ -78,20 +78,34 @@ def attention(call, q, k, v, mask, causal, scale):
     if mask is not None:
         operands.append(mask if mask.element == "bool" else mask.cast(q.element))
         attributes["empty_rows"] = "zero"
+    if causal or q.shape[-2] != 1 or q.rank < 3:
+        return call.graph.emit("attention", *operands, **attributes)
+    if q.shape[-3] == k.shape[-3] and q.element in ("f32", "f64"):
+        return _of_one_query(*operands, scale=attributes["scale"])
     shape = (*q.shape[:-1], v.shape[-1])
-    if not causal and _is_one_query_of_groups(operands):
+    if _is_one_query_of_groups(operands):
         operands[0] = q.reshape((*k.shape[:-2], q.shape[-3] // k.shape[-3], q.shape[-1]))
     return call.graph.emit("attention", *operands, **attributes).reshape(shape)
+
+
+def _of_one_query(q, k, v, mask=None, *, scale):
+    """Products of a matrix and a vector, which read keys and values as fast as memory gives them: one
+    row of scores is short enough to be kept. Where the mask hides all keys, zeros."""
+    scores = _scores(q, k, mask, False, scale)
+    y = q.graph.emit("matmul", scores.unary("softmax", axis=scores.rank - 1), v)
+    if mask is None:
+        return y
+    hidden = scores.reduce("max", [-1], True).compare("eq", -math.inf)
+    return q.graph.where(hidden, y.number(0), y)
 
 
 def _is_one_query_of_groups(operands):
     """Whether each head of keys has several heads of one query, under a mask that is the same for all
     of them: they may be the several queries of one head, and keys and values are read once."""
-    q, k, *rest = operands
-    if q.rank < 3 or q.shape[-2] != 1 or q.shape[-3] == k.shape[-3]:
-        return False
-    mask = rest[1] if len(rest) > 1 else None
-    return mask is None or mask.rank < 3 or mask.shape[-3] == 1
+    q, k = operands[:2]
+    mask = operands[3] if len(operands) > 3 else None
+    is_same = mask is None or mask.rank < 3 or mask.shape[-3] == 1
+    return q.shape[-3] != k.shape[-3] and is_same
 
 
 def _no_dropout(p):
