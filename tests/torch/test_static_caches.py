@@ -123,11 +123,12 @@ class Groups(unittest.TestCase):
     def setUp(self):
         torch.manual_seed(2)
 
-    def check(self, function, *arguments, group):
-        """`group`: whether the attention reads the heads before they were repeated."""
+    def check(self, function, *arguments, group, tolerance=1e-5):
+        """`group`: whether the attention reads the heads before they were repeated. Returns its result."""
         found, parts = compiled_parts(function, *arguments)
-        torch.testing.assert_close(found, function(*arguments), rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(found, function(*arguments), rtol=10 * tolerance, atol=tolerance)
         self.assertEqual("expand" not in parts[0][0], group, parts[0][0])
+        return found
 
     def test_masks(self):
         keys, values = torch.randn(2, 3, 21, 16), torch.randn(2, 3, 21, 16)
@@ -148,6 +149,24 @@ class Groups(unittest.TestCase):
             q = torch.randn(2, 6, queries, 16)
             self.check(lambda q, k, v: scaled_dot_product_attention(
                 q, repeated(k, 2), repeated(v, 2), is_causal=True), q, k, v, group=True)
+
+    def test_hidden_rows_are_zeros(self):
+        keys, values = torch.randn(2, 3, 21, 16), torch.randn(2, 3, 21, 16)
+        mask = torch.rand(2, 1, 1, 21) > 0.3
+        mask[1] = False
+        for heads in (3, 6):
+            found = self.check(lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, mask, enable_gqa=True),
+                               torch.randn(2, heads, 1, 16), keys, values, mask, group=True)
+            self.assertEqual(found[1].abs().max(), 0)
+
+    def test_types_and_many_in_a_group(self):
+        for heads in (1, 2):
+            for dtype, tolerance in ((torch.bfloat16, 1e-2), (torch.float64, 1e-10), (torch.float32, 1e-5)):
+                q, k, v = (torch.randn(1, n, t, 64, dtype=dtype) for n, t in ((20, 1), (heads, 37), (heads, 37)))
+                with self.subTest(heads=heads, dtype=dtype):
+                    self.check(lambda q, k, v: scaled_dot_product_attention(
+                        q, repeated(k, 20 // heads), repeated(v, 20 // heads)), q, k, v, group=True,
+                               tolerance=tolerance)
 
     def test_a_score_is_of_its_own_group(self):
         q, k, v = torch.randn(1, 6, 1, 16), torch.randn(1, 3, 9, 16), torch.randn(1, 3, 9, 16)
