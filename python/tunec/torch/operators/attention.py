@@ -1,27 +1,13 @@
-"""Scaled dot-product attention, as the operator `attention`."""
+"""Scaled dot-product attention: the operator `attention`, or, of one query, products of vectors."""
 import math
 import struct
 
 from ..builder import Value
 from ..errors import Refused
 from ..handler_table import handles
-from ..infer import broadcast
+from .heads import batched, group_as_rows, not_repeated
 from .promotion import widened
-
-
-def _batched(q, k, v):
-    """Batches of one shape; heads may be groups."""
-    rank = max(q.rank, k.rank, v.rank)
-    q, k, v = (x.reshape((*[1] * (rank - x.rank), *x.shape)) for x in (q, k, v))
-    heads = rank - 3
-    if rank < 3:
-        return q, k, v
-    front = broadcast(*(x.shape[:heads] for x in (q, k, v)))
-    groups = q.shape[heads] % max(k.shape[heads], 1) == 0 and k.shape[heads] == v.shape[heads]
-    if groups:
-        return tuple(x.expand((*front, *x.shape[heads:])) for x in (q, k, v))
-    whole = broadcast(*(x.shape[:heads + 1] for x in (q, k, v)))
-    return tuple(x.expand((*whole, *x.shape[heads + 1:])) for x in (q, k, v))
+from .scores import scores_of, with_few_rows
 
 
 def _scale(q, scale):
@@ -35,18 +21,34 @@ def _scale(q, scale):
     return root * root
 
 
+# The rows of scores that products are for. With more, a product would copy the keys first.
+_FEW_ROWS = 1
+
+
 def attention(call, q, k, v, mask, causal, scale):
-    q, k, v = _batched(q, k, v)
+    k, v = not_repeated(q, k, v)
+    q, k, v = batched(q, k, v)
     if q.shape[-1] == 0:
         raise Refused("heads of size 0")
+    if mask is not None and mask.element != "bool":
+        mask = mask.cast(q.element)
+    if causal or q.rank < 3 or q.shape[-2] != 1 or k.shape[-2] == 0:
+        return _fused(q, k, v, mask, causal, scale)
+    rows, mask = group_as_rows(q, k, mask)
+    few = rows.shape[-2] <= _FEW_ROWS and q.element in ("f32", "f64")
+    y = (with_few_rows(rows, k, v, mask, _scale(q, scale)) if few else
+         _fused(rows, k, v, mask, causal, scale))
+    return y.reshape((*q.shape[:-1], v.shape[-1]))
+
+
+def _fused(q, k, v, mask, causal, scale):
+    """One operator, which keeps no scores."""
     attributes = {"scale": _scale(q, scale)}
-    operands = [q, k, v]
     if causal:
         attributes["causal"] = 1
-    if mask is not None:
-        operands.append(mask if mask.element == "bool" else mask.cast(q.element))
-        attributes["empty_rows"] = "zero"
-    return call.graph.emit("attention", *operands, **attributes)
+    if mask is None:
+        return q.graph.emit("attention", q, k, v, **attributes)
+    return q.graph.emit("attention", q, k, v, mask, **attributes, empty_rows="zero")
 
 
 def _no_dropout(p):
@@ -61,28 +63,9 @@ def scaled_dot_product_attention(call, q, k, v, mask=None, dropout=0.0, causal=F
     return attention(call, q, k, v, mask, causal, scale)
 
 
-def _scores(q, k, mask, causal, scale):
-    """Of float32 or wider, masked."""
-    graph = q.graph
-    q, k = widened(q), widened(k)
-    group = q.shape[-3] // k.shape[-3]
-    if group > 1:
-        apart = k.unsqueeze(-3).expand((*k.shape[:-2], group, *k.shape[-2:]))
-        k = apart.reshape((*k.shape[:-3], q.shape[-3], *k.shape[-2:]))
-    scores = graph.emit("matmul", q, k, transpose_b=1) * scale
-    if mask is not None:
-        scores = (graph.where(mask, scores, -math.inf) if mask.element == "bool"
-                  else scores + mask.cast(scores.element))
-    if causal:
-        queries = graph.along(0, 2, q.shape[-2])
-        keys = graph.along(1, 2, k.shape[-2])
-        scores = graph.where(keys.compare("le", queries), scores, -math.inf)
-    return scores
-
-
 def _log_sums(q, k, mask, causal, scale):
     """The logarithm of each row's sum of exponentials, which the backward pass wants."""
-    return _scores(q, k, mask, causal, scale).reduce("log_sum_exp", [-1])
+    return scores_of(q, k, mask, causal, scale).reduce("log_sum_exp", [-1])
 
 
 @handles("_scaled_dot_product_flash_attention_for_cpu.default")
@@ -118,7 +101,7 @@ def flash_attention_backward(call, gradient, q, k, v, y, log_sums, dropout=0.0, 
         raise Refused("gradients of grouped queries")
     factor, graph = _scale(q, scale), q.graph
     gradient, q, k, v, y, log_sums = (widened(x) for x in (gradient, q, k, v, y, log_sums))
-    scores = _scores(q, k, mask, causal, factor)
+    scores = scores_of(q, k, mask, causal, factor)
     weights = (scores - log_sums.unsqueeze(-1)).unary("exp")
     of_v = graph.emit("matmul", weights.swap(2, 3), gradient)
     of_weights = graph.emit("matmul", gradient, v, transpose_b=1)

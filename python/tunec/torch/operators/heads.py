@@ -1,0 +1,59 @@
+"""The heads of an attention: batches of one shape, and groups of queries that share keys and values."""
+from ..builder import Value
+from ..graph_text import Operation
+from ..infer import broadcast
+
+
+def batched(q, k, v):
+    """Batches of one shape; heads may be groups."""
+    rank = max(q.rank, k.rank, v.rank)
+    q, k, v = (x.reshape((*[1] * (rank - x.rank), *x.shape)) for x in (q, k, v))
+    heads = rank - 3
+    if rank < 3:
+        return q, k, v
+    front = broadcast(*(x.shape[:heads] for x in (q, k, v)))
+    groups = q.shape[heads] % max(k.shape[heads], 1) == 0 and k.shape[heads] == v.shape[heads]
+    if groups:
+        return tuple(x.expand((*front, *x.shape[heads:])) for x in (q, k, v))
+    whole = broadcast(*(x.shape[:heads + 1] for x in (q, k, v)))
+    return tuple(x.expand((*whole, *x.shape[heads + 1:])) for x in (q, k, v))
+
+
+def _before_repeat(x):
+    """Keys or values [*, H, T, D] that are [*, H/g, T, D] with each head repeated g times, before
+    that: reshape(expand([*, H/g, 1, T, D] to [*, H/g, g, T, D])). Else as they are."""
+    if x.rank < 3 or not _is(x.line, "reshape") or not _is(x.line.inputs[0], "expand"):
+        return x
+    spread = x.line.inputs[0]
+    alone = spread.inputs[0]
+    if len(alone.shape) != x.rank + 1 or alone.shape[-3] != 1:
+        return x
+    group = spread.shape[-3]
+    *front, heads, _, keys, depth = alone.shape
+    if spread.shape != (*front, heads, group, keys, depth):
+        return x
+    if x.shape != (*front, heads * group, keys, depth):
+        return x
+    return Value(x.graph, alone).reshape((*front, heads, keys, depth))
+
+
+def _is(line, op):
+    return isinstance(line, Operation) and line.op == op
+
+
+def not_repeated(q, k, v):
+    """Keys and values whose heads are repeated for groups of queries, as they were before: an
+    attention reads them for each query, where repeating writes all of a cache once more."""
+    if k.rank != v.rank or k.rank != q.rank:
+        return k, v
+    alone = _before_repeat(k), _before_repeat(v)
+    return alone if alone[0].shape[:-2] == alone[1].shape[:-2] else (k, v)
+
+
+def group_as_rows(q, k, mask):
+    """Of one query a head: those of the heads of a group as the queries of one head, so that its keys
+    and values are read once for all of them. The mask, or None, goes with them."""
+    group = q.shape[-3] // k.shape[-3]
+    if mask is not None and mask.rank >= 3 and mask.shape[-3] != 1:
+        mask = mask.reshape((*mask.shape[:-3], k.shape[-3], group, mask.shape[-1]))
+    return q.reshape((*q.shape[:-3], k.shape[-3], group, q.shape[-1])), mask
