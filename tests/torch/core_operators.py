@@ -8,6 +8,7 @@ one call.
 from dataclasses import dataclass, field
 
 import torch
+from samples import Sampler
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,19 @@ def _convolution(s, axes, transposed=False, groups=1, **given):
     out = [1 if transposed and stride[0] > 1 else 0] * axes
     return (s.t(2, 4, *sizes), s.t(*weight), s.t(6), stride, [given.get("padding", 1)] * axes,
             [given.get("dilation", 1)] * axes, transposed, out, groups)
+
+
+def _pool_backward(s, shape, *window):
+    """Of the windows of a pool of distinct numbers; several gradients go to one place."""
+    pool = torch.ops.aten.max_pool2d_with_indices.default
+    y, indices = pool(Sampler(torch.float64, s.size(1, 99)).distinct(*shape), *window)
+    return (s.t(*y.shape), s.t(*shape), *window, indices)
+
+
+def _lowest(s, *shape):
+    """All as small as a type has them."""
+    low = -torch.inf if s.dtype.is_floating_point else 0
+    return torch.full(shape, low, dtype=s.dtype)
 
 
 def _batch_norm(s, *flags):
@@ -286,10 +300,19 @@ CORE = {
     "max.dim": along(make="distinct"),
     "max_pool2d_with_indices.default": done(
         lambda s: (s.distinct(2, 2, 7, 8), [3, 2], [2, 2], [1, 1]),
-        lambda s: (s.distinct(2, 7, 8), [3, 3], [2, 2], [1, 1], [1, 2], True)),
-    "max_pool2d_with_indices_backward.default": otherwise(
-        lambda s: (s.t(1, 2, 3, 3), s.t(1, 2, 6, 6), [2, 2], [2, 2], [0, 0], [1, 1], False,
-                   torch.tensor([[[[0, 2, 4], [12, 14, 16], [24, 26, 28]]]]).repeat(1, 2, 1, 1))),
+        lambda s: (s.distinct(2, 7, 8), [3, 3], [2, 2], [1, 1], [1, 2], True),
+        lambda s: (s.special(1, 2, 6, 5), [3, 3], [2, 1], [1, 1]),
+        lambda s: (s.t(1, 2, 6, 5) * 0, [3, 3], [2, 2], [1, 1], [2, 3]),
+        lambda s: (_lowest(s, 1, 1, 6, 5), [3, 3], [2, 2], [1, 1], [2, 2])),
+    "max_pool2d_with_indices_backward.default": done(
+        lambda s: _pool_backward(s, (1, 2, 6, 6), [2, 2], [2, 2], [0, 0], [1, 1], False),
+        lambda s: _pool_backward(s, (2, 3, 8, 9), [3, 3], [2, 2], [1, 1], [1, 1], False),
+        lambda s: _pool_backward(s, (2, 8, 9), [3, 3], [2, 2], [1, 1], [1, 1], True),
+        lambda s: _pool_backward(s, (1, 2, 7, 5), [3, 2], [1, 1], [1, 0], [1, 1], False),
+        lambda s: _pool_backward(s, (1, 2, 9, 9), [2, 3], [3, 2], [0, 1], [2, 1], False),
+        lambda s: _pool_backward(s, (1, 2, 8, 9), [2, 2], [3, 4], [0, 0], [1, 1], False),
+        lambda s: _pool_backward(s, (1, 2, 9, 7), [5, 5], [1, 1], [2, 2], [1, 1], False),
+        refused=["i64", "i32", "i16", "i8", "u8"]),
     "max_pool3d_with_indices.default": done(
         lambda s: (s.distinct(1, 2, 4, 5, 4), [2, 2, 2], [2, 1, 2], [1, 0, 1])),
     "maximum.default": two("special"),

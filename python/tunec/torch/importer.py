@@ -177,7 +177,7 @@ class Importer:
         handler = handler_of(target)
         if handler is None:
             raise Refused(_why_not(target))
-        call = Call(self.graph, target, self._fixed(node.meta["val"]))
+        call = Call(self.graph, target, self._fixed(node.meta["val"]), _used_results(node))
         bound = bind(target, args, kwargs)
         keyword_only = {k: v for k, v in kwargs.items() if _keyword_only(handler, k)}
         bound = bound[:len(bound) - _keyword_count(handler, target)]
@@ -225,6 +225,14 @@ def _has_value(argument):
     if isinstance(argument, dict):
         return any(_has_value(a) for a in argument.values())
     return isinstance(argument, Value)
+
+
+def _used_results(node):
+    """The numbers of the results that are read, of a node that has several; None where the node is
+    read as a whole."""
+    if any(user.target is not operator.getitem for user in node.users):
+        return None
+    return frozenset(user.args[1] for user in node.users if user.users)
 
 
 def _makes_tensor(node):
