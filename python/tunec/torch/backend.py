@@ -9,7 +9,7 @@ from torch._guards import TracingContext
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from .decompose import aot_decompositions
-from .layouts import layouts_of, report_strides, saved_outputs, take_strides
+from .layouts import layouts_of, report_strides, saved_outputs, take_strides, with_strides
 from .partitions import partition
 from .reports import GraphReport, record
 from .sized import SizedGraph, with_defaults
@@ -150,19 +150,9 @@ class _Part(torch.nn.Module):
         self._is_single = not isinstance(module.graph.output_node().args[0], (tuple, list))
 
     def forward(self, *arguments):
-        results = [_with_strides(result, strides)
+        results = [with_strides(result, strides)
                    for result, strides in zip(self.graph(*arguments), self._strides)]
         return results[0] if self._is_single else tuple(results)
-
-
-def _with_strides(tensor, strides):
-    """Axes of one element have strides, too, which tell torch of layouts, and move nothing."""
-    if strides is None or not isinstance(tensor, torch.Tensor) or tensor.stride() == strides:
-        return tensor
-    if all(size == 1 or one == other
-           for size, one, other in zip(tensor.shape, tensor.stride(), strides)):
-        return tensor.as_strided(tensor.shape, strides)
-    return torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype).copy_(tensor)
 
 
 def _is_changed(graph, name):

@@ -135,3 +135,29 @@ def take_strides(module, inputs):
     for node, given in zip(module.graph.find_nodes(op="placeholder"), inputs, strict=True):
         if isinstance(given, FakeTensor):
             node.meta["val"] = given
+
+
+def with_strides(tensor, strides):
+    """The tensor with these strides: itself, a view of it, or a copy."""
+    if strides is None or not isinstance(tensor, torch.Tensor) or tensor.stride() == strides:
+        return tensor
+    # Where elements are repeated, one of them is enough.
+    repeated = [stride == 0 and size > 1 for size, stride in zip(tensor.shape, strides)]
+    once = tensor[tuple(slice(0, 1) if again else slice(None) for again in repeated)]
+    if _overlaps(once.shape, strides):
+        return tensor  # in which one element lies twice in another way; torch takes any strides
+    if any(size > 1 and one != other
+           for size, one, other in zip(once.shape, once.stride(), strides)):
+        once = torch.empty_strided(once.shape, strides, dtype=once.dtype).copy_(once)
+    # Axes of one element have strides, too, which tell torch of layouts.
+    return once.as_strided(tensor.shape, strides)
+
+
+def _overlaps(shape, strides):
+    """Whether two elements may lie at one place."""
+    end = 0
+    for stride, size in sorted((st, sz) for st, sz in zip(strides, shape) if sz > 1):
+        if stride <= end:
+            return True
+        end += stride * (size - 1)
+    return False
