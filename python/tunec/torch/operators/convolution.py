@@ -57,17 +57,21 @@ def _gradient_of_input(gradient, x, weight, window):
 
 def _gradient_of_weight(x, gradient, kernel, window):
     """A convolution of x with the gradient as its filter, batches being the channels of both:
-    strides and dilations change places."""
+    strides and dilations change places. What strides left over at the ends of x takes no part."""
     strides, pads, dilations, groups = window
+    ends = []
+    for i, (size, out, k, s, p, d) in enumerate(
+            zip(x.shape[2:], gradient.shape[2:], kernel, strides, pads, dilations)):
+        read = (out - 1) * s + (k - 1) * d + 1 - p  # elements from the first one on
+        x = x.slice(2 + i, 0, min(size, read))
+        ends.append(max(0, read - size))
     batch, channels, *sizes = x.shape
     inner = channels // groups
     apart = x.reshape((batch, groups, inner, *sizes))
     turned = apart.transpose([2, 1, 0, *range(3, apart.rank)]).reshape(
         (inner, groups * batch, *sizes))
-    y = x.graph.emit("conv", turned, gradient.swap(0, 1), strides=dilations, pads=pads * 2,
+    y = x.graph.emit("conv", turned, gradient.swap(0, 1), strides=dilations, pads=[*pads, *ends],
                      dilations=strides, group=groups)
-    for i, size in enumerate(kernel):  # where strides did not come out even
-        y = y.slice(2 + i, 0, size)
     return y.swap(0, 1)
 
 
