@@ -90,6 +90,16 @@ def _convolution(s, axes, transposed=False, groups=1, **given):
             [given.get("dilation", 1)] * axes, transposed, out, groups)
 
 
+def _convolution_backward(s, x, weight, stride=1, padding=0, dilation=1, groups=1, out=None,
+                          wanted=(True, True, True)):
+    """`out`: the padding of the result of a transposed convolution; None: it is none."""
+    axes, transposed = len(x) - 2, out is not None
+    window = ([stride] * axes, [padding] * axes, [dilation] * axes, transposed,
+              [out or 0] * axes, groups)
+    y = torch.ops.aten.convolution(torch.empty(x), torch.empty(weight), None, *window)
+    return (s.t(*y.shape), s.t(*x), s.t(*weight), [y.shape[1]], *window, list(wanted))
+
+
 def _pool_backward(s, shape, *window):
     """Of the windows of a pool of distinct numbers; several gradients go to one place."""
     pool = torch.ops.aten.max_pool2d_with_indices.default
@@ -208,14 +218,25 @@ CORE = {
         lambda s: _convolution(s, 2, groups=2), lambda s: _convolution(s, 2, True, stride=2),
         lambda s: _convolution(s, 2, True, groups=2), lambda s: _convolution(s, 1, True)),
     "convolution_backward.default": done(
-        lambda s: (s.t(2, 2, 4, 4), s.t(2, 3, 6, 6), s.t(2, 3, 3, 3), [2], [1, 1], [0, 0], [1, 1],
-                   False, [0, 0], 1, [True, True, True]),
-        lambda s: (s.t(2, 4, 3, 3), s.t(2, 6, 6, 6), s.t(4, 3, 3, 3), [4], [2, 2], [1, 1], [1, 1],
-                   False, [0, 0], 2, [True, True, True]),
-        lambda s: (s.t(2, 4, 7), s.t(2, 3, 9), s.t(4, 3, 2), [4], [1], [0], [2], False, [0], 1,
-                   [True, True, False]),
-        lambda s: (s.t(2, 4, 8, 8), s.t(2, 6, 4, 4), s.t(6, 2, 3, 3), [4], [2, 2], [1, 1], [1, 1],
-                   True, [1, 1], 2, [True, True, True])),
+        lambda s: _convolution_backward(s, (2, 3, 6, 6), (2, 3, 3, 3)),
+        lambda s: _convolution_backward(s, (2, 6, 6, 6), (4, 3, 3, 3), stride=2, padding=1,
+                                        groups=2),
+        lambda s: _convolution_backward(s, (2, 3, 9), (4, 3, 2), dilation=2,
+                                        wanted=[True, True, False]),
+        # What strides leave over: of x, and of the padding behind it.
+        lambda s: _convolution_backward(s, (2, 3, 9, 8), (5, 3, 3, 2), stride=3, padding=1),
+        lambda s: _convolution_backward(s, (2, 3, 8), (4, 3, 1), stride=2),
+        lambda s: _convolution_backward(s, (1, 3, 1), (2, 3, 1), stride=5, padding=1),
+        lambda s: _convolution_backward(s, (1, 2, 4, 5, 6), (3, 2, 3, 2, 1), stride=2, padding=1),
+        lambda s: _convolution_backward(s, (2, 4, 7, 7), (8, 1, 3, 3), padding=1, groups=4),
+        lambda s: _convolution_backward(s, (2, 3, 7, 7), (4, 3, 7, 7), stride=2, padding=3,
+                                        wanted=[False, True, False]),
+        lambda s: _convolution_backward(s, (2, 4, 8, 7), (4, 2, 3, 3), stride=2, padding=2,
+                                        dilation=2, groups=2, wanted=[True, False, True]),
+        lambda s: _convolution_backward(s, (2, 6, 4, 4), (6, 2, 3, 3), stride=2, padding=1,
+                                        groups=2, out=1),
+        lambda s: _convolution_backward(s, (2, 3, 5), (3, 4, 4), stride=3, padding=1, dilation=2,
+                                        out=0)),
     "copy.default": done(lambda s: (s.t(3, 4), s.t(4)), lambda s: (s.t(3, 4), s.t(3, 4).float())),
     "cos.default": one(),
     "cosh.default": one(),

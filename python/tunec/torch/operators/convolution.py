@@ -59,12 +59,14 @@ def _gradient_of_weight(x, gradient, kernel, window):
     """A convolution of x with the gradient as its filter, batches being the channels of both:
     strides and dilations change places. What strides left over at the ends of x takes no part."""
     strides, pads, dilations, groups = window
-    ends = []
-    for i, (size, out, k, s, p, d) in enumerate(
-            zip(x.shape[2:], gradient.shape[2:], kernel, strides, pads, dilations)):
-        read = (out - 1) * s + (k - 1) * d + 1 - p  # elements from the first one on
-        x = x.slice(2 + i, 0, min(size, read))
-        ends.append(max(0, read - size))
+    axes = range(len(kernel))
+    read = [(gradient.shape[2 + i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - pads[i]
+            for i in axes]  # elements from the first one on
+    if min(read) <= 0:  # padding alone
+        return x.graph.full((gradient.shape[1], x.shape[1] // groups, *kernel), 0, x.element)
+    ends = [max(0, read[i] - x.shape[2 + i]) for i in axes]
+    for i in axes:
+        x = x.slice(2 + i, 0, min(x.shape[2 + i], read[i]))
     batch, channels, *sizes = x.shape
     inner = channels // groups
     apart = x.reshape((batch, groups, inner, *sizes))
