@@ -31,7 +31,8 @@ def layouts_of(part, saved=()):
     """A Layout for each output of a part. `saved`: the numbers of those that only the backward graph
     reads."""
     images = _images(part) if saved else ()
-    return [_channels_last(node.meta["val"]) if number in saved and node in images
+    return [_channels_last(node.meta["val"])
+            if number in saved and node in images and node.meta["val"].is_contiguous()
             else _as_said(node) for number, node in enumerate(outputs_of(part))]
 
 
@@ -132,9 +133,26 @@ def _strides(node, layouts):
 
 def take_strides(module, inputs):
     """Notes how the tensors lie that a backward graph will be given: as they were reported."""
-    for node, given in zip(module.graph.find_nodes(op="placeholder"), inputs, strict=True):
-        if isinstance(given, FakeTensor):
-            node.meta["val"] = given
+    aten = torch.ops.aten
+    by_strides = (aten.as_strided.default, aten.as_strided_scatter.default)
+    for node, given in zip(module.graph.find_nodes(op="placeholder"), inputs):
+        said = node.meta.get("val")
+        if not isinstance(given, FakeTensor) or not isinstance(said, torch.Tensor):
+            continue
+        node.meta["val"] = given
+        readers = [user for user in node.users if user.target in by_strides]
+        if readers and given.stride() != said.stride():
+            _give_as_said(module.graph, node, said, readers)
+
+
+def _give_as_said(graph, placeholder, said, readers):
+    """For those that ask where an element lies, a copy that lies as the graph was written for."""
+    with graph.inserting_before(next(n for n in graph.nodes if n.op != "placeholder")):
+        copy = graph.call_function(torch.ops.aten.clone.default, (placeholder,),
+                                   {"memory_format": torch.contiguous_format})
+    copy.meta["val"] = said
+    for reader in readers:
+        reader.replace_input_with(placeholder, copy)
 
 
 def with_strides(tensor, strides):
