@@ -32,6 +32,8 @@ TAKES = {
     "averages of ...": "averages of integers, rounded as torch does",
     "bounds of booleans": "nothing: torch refuses them in eager mode",
     "distances of more than a million pairs": "as `_cdist_forward`, and a gather of a triangle",
+    "elements by their places in memory, of a tensor that is not row-major":
+        "the operand's strides in the handler: an index table that follows them",
     "elements behind the tensor": "nothing: an error of the program",
     "gradients by frequency": "a count of each index by a scatter, and a gather of it",
     "gradients of ...": "nothing: integers have no gradients",

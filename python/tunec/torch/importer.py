@@ -179,6 +179,8 @@ class Importer:
         handler = handler_of(target)
         if handler is None:
             raise Refused(_why_not(target))
+        if "as_strided" in target.name() and not _is_row_major(node.args[0].meta["val"]):
+            raise Refused("elements by their places in memory, of a tensor that is not row-major")
         call = Call(self.graph, target, self._fixed(node.meta["val"]), _used_results(node))
         bound = bind(target, args, kwargs)
         keyword_only = {k: v for k, v in kwargs.items() if _keyword_only(handler, k)}
@@ -207,6 +209,10 @@ class Importer:
             raise Refused("nested graphs that run by a condition or again and again")
         module, *arguments = args[skipped:]
         return self.run(module, arguments)
+
+
+def _is_row_major(meta):
+    return not all(isinstance(s, int) for s in meta.stride()) or meta.is_contiguous()
 
 
 def _keyword_count(handler, target):
