@@ -62,7 +62,7 @@ def errors(found, wanted):
     """For each tensor its largest difference over its largest element. Of a tensor that is zero but for rounding (the
     bias of attention's keys) the difference is compared with the largest element of all."""
     import torch
-    largest = max(w.abs().max().item() for w in wanted.values() if w.is_floating_point())
+    largest = max((w.abs().max().item() for w in wanted.values() if w.is_floating_point()), default=0.0)
     result = {}
     for name, want in wanted.items():
         have = found[name]
