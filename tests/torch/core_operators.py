@@ -8,6 +8,7 @@ one call.
 from dataclasses import dataclass, field
 
 import torch
+from samples import Sampler
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Otherwise(Done):
 @dataclass(frozen=True)
 class Refused:
     reason: str  # part of the message
+    takes: str  # what would have to be done
     samples: list = field(default_factory=list)
 
 
@@ -89,6 +91,29 @@ def _convolution(s, axes, transposed=False, groups=1, **given):
             [given.get("dilation", 1)] * axes, transposed, out, groups)
 
 
+def _convolution_backward(s, x, weight, stride=1, padding=0, dilation=1, groups=1, out=None,
+                          wanted=(True, True, True)):
+    """`out`: the padding of the result of a transposed convolution; None: it is none."""
+    axes, transposed = len(x) - 2, out is not None
+    window = ([stride] * axes, [padding] * axes, [dilation] * axes, transposed,
+              [out or 0] * axes, groups)
+    y = torch.ops.aten.convolution(torch.empty(x), torch.empty(weight), None, *window)
+    return (s.t(*y.shape), s.t(*x), s.t(*weight), [y.shape[1]], *window, list(wanted))
+
+
+def _pool_backward(s, shape, *window):
+    """Of the windows of a pool of distinct numbers; several gradients go to one place."""
+    pool = torch.ops.aten.max_pool2d_with_indices.default
+    y, indices = pool(Sampler(torch.float64, s.size(1, 99)).distinct(*shape), *window)
+    return (s.t(*y.shape), s.t(*shape), *window, indices)
+
+
+def _lowest(s, *shape):
+    """All as small as a type has them."""
+    low = -torch.inf if s.dtype.is_floating_point else 0
+    return torch.full(shape, low, dtype=s.dtype)
+
+
 def _batch_norm(s, *flags):
     return (s.t(3, 4, 5), s.t(4), s.t(4), s.t(4), s.positive(4), *flags)
 
@@ -101,23 +126,32 @@ CORE = {
         lambda s: (s.t(2, 3, 3, 2), s.t(2, 3, 6, 4)), lambda s: (s.t(3, 3, 2), s.t(3, 7, 5))),
     "_adaptive_avg_pool3d.default": done(
         lambda s: (s.t(2, 3, 4, 6, 5), [1, 1, 1]), lambda s: (s.t(2, 3, 4, 6, 5), [2, 4, 3])),
-    "_cdist_forward.default": Refused(
-        "no operator of tunec does this", [lambda s: (s.t(4, 3), s.t(5, 3), 2.0, None)]),
+    "_cdist_forward.default": done(
+        *(lambda s, p=p: (s.t(4, 3), s.t(5, 3), p, None) for p in (2.0, 1.0, 0.0, torch.inf, 3.5)),
+        lambda s: (s.t(2, 4, 3), s.t(2, 5, 3), 2.0, 2), lambda s: (s.t(40, 8), s.t(30, 8), 2.0, 2),
+        lambda s: (s.t(4, 0), s.t(5, 0), 2.0, None)),
     "_embedding_bag.default": done(
         lambda s: (s.t(9, 4), s.index(9, 7), torch.tensor([0, 3, 3, 5])),
         lambda s: (s.t(9, 4), s.index(9, 7), torch.tensor([0, 2, 4]), False, 1)),
     "_fft_c2r.default": Refused(
-        "complex", [lambda s: (torch.fft.rfft(s.t(4, 8)), [1], 2, 8)]),
-    "_fft_r2c.default": Refused("no operator of tunec", [lambda s: (s.t(4, 8), [1], 0, True)]),
-    "_local_scalar_dense.default": Refused("read from a tensor", [lambda s: (s.t(),)]),
+        "complex", "complex values as pairs, then as _fft_r2c",
+        [lambda s: (torch.fft.rfft(s.t(4, 8)), [1], 2, 8)]),
+    "_fft_r2c.default": Refused(
+        "no operator of tunec",
+        "complex values as pairs of numbers through the importer; Fourier matrices for short axes",
+        [lambda s: (s.t(4, 8), [1], 0, True)]),
+    "_local_scalar_dense.default": Refused(
+        "read from a tensor", "scalars of a graph that are outputs; torch reads them after the part",
+        [lambda s: (s.t(),)]),
     "_log_softmax.default": done(lambda s: (s.t(3, 5), 1, False),
                                  lambda s: (s.t(3, 4, 5), 0, False)),
     "_native_batch_norm_legit.default": done(lambda s: _batch_norm(s, False, 0.1, 1e-5)),
     "_native_batch_norm_legit.no_stats": done(
         lambda s: (s.t(3, 4, 5), s.t(4), s.t(4), True, 0.1, 1e-5)),
     "_native_batch_norm_legit_no_training.default": done(lambda s: _batch_norm(s, 0.1, 1e-5)),
-    "_pdist_forward.default": Refused("no operator of tunec does this",
-                                      [lambda s: (s.t(4, 3), 2.0)]),
+    "_pdist_forward.default": done(
+        *(lambda s, p=p: (s.t(6, 3), p) for p in (2.0, 1.0, 0.0, torch.inf, 3.5)),
+        lambda s: (s.t(1, 3), 2.0)),
     "_softmax.default": done(lambda s: (s.t(3, 5), 1, False), lambda s: (s.t(3, 4, 5), 0, False)),
     "_to_copy.default": done(*(lambda s, to=to: (s.t(3, 5), {"dtype": to}) for to in (
         torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32,
@@ -151,7 +185,8 @@ CORE = {
     "asinh.default": one(),
     "atan.default": one(),
     "atan2.default": two("special", "special"),
-    "atan2.out": Refused("no operator of tunec does this"),
+    "atan2.out": Refused("no operator of tunec does this",
+                         "nothing: AOTAutograd and export write it without `out`"),
     "atanh.default": one("unit"),
     "avg_pool1d.default": done(lambda s: (s.t(2, 3, 9), [3], [2], [1]), refused=["i64"]),
     "avg_pool2d.default": done(
@@ -194,14 +229,25 @@ CORE = {
         lambda s: _convolution(s, 2, groups=2), lambda s: _convolution(s, 2, True, stride=2),
         lambda s: _convolution(s, 2, True, groups=2), lambda s: _convolution(s, 1, True)),
     "convolution_backward.default": done(
-        lambda s: (s.t(2, 2, 4, 4), s.t(2, 3, 6, 6), s.t(2, 3, 3, 3), [2], [1, 1], [0, 0], [1, 1],
-                   False, [0, 0], 1, [True, True, True]),
-        lambda s: (s.t(2, 4, 3, 3), s.t(2, 6, 6, 6), s.t(4, 3, 3, 3), [4], [2, 2], [1, 1], [1, 1],
-                   False, [0, 0], 2, [True, True, True]),
-        lambda s: (s.t(2, 4, 7), s.t(2, 3, 9), s.t(4, 3, 2), [4], [1], [0], [2], False, [0], 1,
-                   [True, True, False]),
-        lambda s: (s.t(2, 4, 8, 8), s.t(2, 6, 4, 4), s.t(6, 2, 3, 3), [4], [2, 2], [1, 1], [1, 1],
-                   True, [1, 1], 2, [True, True, True])),
+        lambda s: _convolution_backward(s, (2, 3, 6, 6), (2, 3, 3, 3)),
+        lambda s: _convolution_backward(s, (2, 6, 6, 6), (4, 3, 3, 3), stride=2, padding=1,
+                                        groups=2),
+        lambda s: _convolution_backward(s, (2, 3, 9), (4, 3, 2), dilation=2,
+                                        wanted=[True, True, False]),
+        # What strides leave over: of x, and of the padding behind it.
+        lambda s: _convolution_backward(s, (2, 3, 9, 8), (5, 3, 3, 2), stride=3, padding=1),
+        lambda s: _convolution_backward(s, (2, 3, 8), (4, 3, 1), stride=2),
+        lambda s: _convolution_backward(s, (1, 3, 1), (2, 3, 1), stride=5, padding=1),
+        lambda s: _convolution_backward(s, (1, 2, 4, 5, 6), (3, 2, 3, 2, 1), stride=2, padding=1),
+        lambda s: _convolution_backward(s, (2, 4, 7, 7), (8, 1, 3, 3), padding=1, groups=4),
+        lambda s: _convolution_backward(s, (2, 3, 7, 7), (4, 3, 7, 7), stride=2, padding=3,
+                                        wanted=[False, True, False]),
+        lambda s: _convolution_backward(s, (2, 4, 8, 7), (4, 2, 3, 3), stride=2, padding=2,
+                                        dilation=2, groups=2, wanted=[True, False, True]),
+        lambda s: _convolution_backward(s, (2, 6, 4, 4), (6, 2, 3, 3), stride=2, padding=1,
+                                        groups=2, out=1),
+        lambda s: _convolution_backward(s, (2, 3, 5), (3, 4, 4), stride=3, padding=1, dilation=2,
+                                        out=0)),
     "copy.default": done(lambda s: (s.t(3, 4), s.t(4)), lambda s: (s.t(3, 4), s.t(3, 4).float())),
     "cos.default": one(),
     "cosh.default": one(),
@@ -281,15 +327,25 @@ CORE = {
     "logical_xor.default": two(),
     "lt.Scalar": with_number(2, 0.5),
     "lt.Tensor": two(),
-    "masked_scatter.default": Refused(
-        "no operator of tunec does this", [lambda s: (s.t(3, 4), s.mask(3, 4), s.t(12))]),
+    "masked_scatter.default": done(
+        lambda s: (s.t(3, 4), s.mask(3, 4), s.t(12)), lambda s: (s.t(3, 4), s.mask(4), s.t(4, 5)),
+        lambda s: (s.t(4), s.mask(3, 4), s.t(13)), lambda s: (s.t(0), s.mask(0), s.t(0))),
     "max.dim": along(make="distinct"),
     "max_pool2d_with_indices.default": done(
         lambda s: (s.distinct(2, 2, 7, 8), [3, 2], [2, 2], [1, 1]),
-        lambda s: (s.distinct(2, 7, 8), [3, 3], [2, 2], [1, 1], [1, 2], True)),
-    "max_pool2d_with_indices_backward.default": otherwise(
-        lambda s: (s.t(1, 2, 3, 3), s.t(1, 2, 6, 6), [2, 2], [2, 2], [0, 0], [1, 1], False,
-                   torch.tensor([[[[0, 2, 4], [12, 14, 16], [24, 26, 28]]]]).repeat(1, 2, 1, 1))),
+        lambda s: (s.distinct(2, 7, 8), [3, 3], [2, 2], [1, 1], [1, 2], True),
+        lambda s: (s.special(1, 2, 6, 5), [3, 3], [2, 1], [1, 1]),
+        lambda s: (s.t(1, 2, 6, 5) * 0, [3, 3], [2, 2], [1, 1], [2, 3]),
+        lambda s: (_lowest(s, 1, 1, 6, 5), [3, 3], [2, 2], [1, 1], [2, 2])),
+    "max_pool2d_with_indices_backward.default": done(
+        lambda s: _pool_backward(s, (1, 2, 6, 6), [2, 2], [2, 2], [0, 0], [1, 1], False),
+        lambda s: _pool_backward(s, (2, 3, 8, 9), [3, 3], [2, 2], [1, 1], [1, 1], False),
+        lambda s: _pool_backward(s, (2, 8, 9), [3, 3], [2, 2], [1, 1], [1, 1], True),
+        lambda s: _pool_backward(s, (1, 2, 7, 5), [3, 2], [1, 1], [1, 0], [1, 1], False),
+        lambda s: _pool_backward(s, (1, 2, 9, 9), [2, 3], [3, 2], [0, 1], [2, 1], False),
+        lambda s: _pool_backward(s, (1, 2, 8, 9), [2, 2], [3, 4], [0, 0], [1, 1], False),
+        lambda s: _pool_backward(s, (1, 2, 9, 7), [5, 5], [1, 1], [2, 2], [1, 1], False),
+        refused=["i64", "i32", "i16", "i8", "u8"]),
     "max_pool3d_with_indices.default": done(
         lambda s: (s.distinct(1, 2, 4, 5, 4), [2, 2, 2], [2, 1, 2], [1, 0, 1])),
     "maximum.default": two("special"),
@@ -317,7 +373,9 @@ CORE = {
     "ne.Scalar": with_number(2, 0.5, True),
     "ne.Tensor": two(),
     "neg.default": one(),
-    "nonzero.default": Refused("depends on values", [lambda s: (s.t(3, 4),)]),
+    "nonzero.default": Refused(
+        "depends on values", "outputs of a largest shape with a count beside them",
+        [lambda s: (s.t(3, 4),)]),
     "permute.default": done(lambda s: (s.t(2, 3, 4), [2, 0, 1]),
                             lambda s: (s.t(2, 3, 4), [-1, 1, 0])),
     "pow.Scalar": done(lambda s: (2, s.t(3, 5)), lambda s: (1.5, s.t(3, 5))),
@@ -327,9 +385,11 @@ CORE = {
     "pow.Tensor_Tensor": two("positive", "positive"),
     "prod.default": one("unit"),
     "prod.dim_int": along(make="unit"),
-    "rand.default": Refused("random numbers", [lambda s: ([2, 3],)]),
-    "randn.default": Refused("random numbers", [lambda s: ([2, 3],)]),
-    "randperm.default": Refused("random numbers", [lambda s: (5,)]),
+    "rand.default": Refused(
+        "random numbers", "a counter-based generator whose state is an input and an output; "
+        "torch's own numbers would want its generator", [lambda s: ([2, 3],)]),
+    "randn.default": Refused("random numbers", "as rand", [lambda s: ([2, 3],)]),
+    "randperm.default": Refused("random numbers", "as rand, and a sort", [lambda s: (5,)]),
     "reciprocal.default": one("nonzero"),
     **{f"reflection_pad{n}d.default": done(lambda s, n=n: (s.t(2, *[5] * n), [1, 2] * n),
                                            lambda s, n=n: (s.t(2, 2, *[4] * n), [0, 3] * n))
@@ -340,7 +400,8 @@ CORE = {
     "repeat.default": done(lambda s: (s.t(3, 2), [2, 3]), lambda s: (s.t(1, 2), [2, 4, 1])),
     **{f"replication_pad{n}d.default": done(lambda s, n=n: (s.t(2, 2, *[3] * n), [1, 2] * n))
        for n in (2, 3)},
-    "resize_.default": Refused("no operator of tunec does this"),
+    "resize_.default": Refused("no operator of tunec does this",
+                               "nothing: a graph without mutations has none"),
     "round.default": one("halves"),
     "rsqrt.default": one("positive"),
     "scalar_tensor.default": done(lambda s: (1, {"dtype": s.dtype})),

@@ -55,6 +55,10 @@ OTHERS = {
     "_convolution.default": done(
         lambda s: (s.t(2, 4, 7), s.t(6, 4, 3), s.t(6), [1], [1], [1], False, [0], 1, False, False,
                    False, False)),
+    "as_strided_scatter.default": done(
+        lambda s: (s.t(4, 6), s.t(3, 2), [3, 2], [6, 2], 1), lambda s: (s.t(2, 3), s.t(2, 3), [2, 3], [3, 1]),
+        lambda s: (s.t(12), s.t(2, 1, 3), [2, 1, 3], [3, 7, 1], 4),
+        lambda s: (s.t(3, 1, 1), s.t(3, 1, 1), [3, 1, 1], [1, 3, 3], 0)),
     "_embedding_bag_forward_only.default": CORE["_embedding_bag.default"],
     "_fused_rms_norm.default": done(lambda s: (s.t(3, 6), [6], s.t(6), 1e-5),
                                     lambda s: (s.t(3, 4, 6), [4, 6], None, None)),

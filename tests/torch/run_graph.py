@@ -1,7 +1,7 @@
 """Runs what was imported, for tests."""
 import tunec
 
-from tunec.torch.sized import as_stored, empty_output
+from tunec.torch.sized import as_named, as_stored, empty_output
 
 
 class CompiledFile:
@@ -36,6 +36,6 @@ class CompiledGraph:
     def __call__(self, *inputs):
         given = [as_stored(x.detach(), port.order)
                  for x, port in zip(inputs, self.graph.inputs, strict=True)]
-        out = [empty_output(port) for port in self.graph.outputs]
+        out = [as_stored(empty_output(port), port.order) for port in self.graph.outputs]
         self._executable(*given, out=out)
-        return out
+        return [as_named(x, port.order) for x, port in zip(out, self.graph.outputs)]

@@ -8,7 +8,16 @@ import torch._dynamo
 import tunec
 from tunec.torch.sized import SizedGraph
 
-torch.set_grad_enabled(False)
+
+
+def setUpModule():
+    torch.set_grad_enabled(False)
+
+
+def tearDownModule():
+    torch.set_grad_enabled(True)
+
+
 TOLERANCE = 2e-5
 
 

@@ -12,7 +12,7 @@ import torch
 import tunec
 from torch import nn
 
-from tunec.torch.reports import explain
+from tunec.torch.reports import explain, latest
 from tunec.torch.sized import SizedGraph
 
 OPTIONS = {"db": None}
@@ -319,6 +319,152 @@ class Training(unittest.TestCase):
             wanted(x).sum().backward()
         torch.testing.assert_close(model[1].running_mean, wanted[1].running_mean)
         torch.testing.assert_close(model[1].running_var, wanted[1].running_var)
+
+    def check_step(self, model, inputs, loss_of):
+        """One step against eager, each graph of which is one compiled part."""
+        wanted = copy.deepcopy(model)
+        losses = []
+        for network, run in ((model, compiled(model)), (wanted, wanted)):
+            losses.append(loss_of(run(*inputs)))
+            losses[-1].backward()
+        for report in latest()[-2:]:
+            self.assertEqual((report.compiled, report.left), (1, []))
+        torch.testing.assert_close(*losses, rtol=1e-4, atol=1e-5)
+        for (name, one), other in zip(model.named_parameters(), wanted.parameters()):
+            torch.testing.assert_close(one.grad, other.grad, rtol=1e-4, atol=1e-4, msg=name)
+        for one, other in zip(model.buffers(), wanted.buffers()):
+            torch.testing.assert_close(one, other)
+
+    def test_a_residual_network_is_two_parts(self):
+        self.check_step(Residual(), (torch.randn(4, 3, 17, 16),), cross_entropy_of)
+
+    def test_a_residual_network_with_channels_last(self):
+        model = Residual().to(memory_format=torch.channels_last)
+        x = torch.randn(4, 3, 17, 16).contiguous(memory_format=torch.channels_last)
+        self.check_step(model, (x,), cross_entropy_of)
+
+    def test_gradients_of_an_image_that_is_given(self):
+        x = torch.randn(2, 3, 9, 9, requires_grad=True)
+        other = x.detach().clone().requires_grad_()
+        model = Residual()
+        wanted = copy.deepcopy(model)
+        compiled(model)(x).sum().backward()
+        wanted(other).sum().backward()
+        self.assertEqual(x.grad.stride(), other.grad.stride())
+        torch.testing.assert_close(x.grad, other.grad, rtol=1e-4, atol=1e-4)
+
+    def test_images_are_saved_with_channels_last(self):
+        model = Residual()
+        loss = compiled(model)(torch.randn(4, 3, 16, 16)).sum()
+        node = loss.grad_fn
+        while not hasattr(node, "saved_tensors"):
+            node = node.next_functions[0][0]
+        images = [t for t in node.saved_tensors if t.dim() == 4 and t.shape[2] > 1
+                  and t.shape[1] > 3 and t.shape[0] == 4]
+        self.assertGreater(len(images), 3)
+        for image in images:
+            self.assertTrue(image.is_contiguous(memory_format=torch.channels_last))
+
+    def test_what_goes_out_as_well_lies_as_torch_says(self):
+        class Seen(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a, self.b = nn.Conv2d(3, 8, 3), nn.Conv2d(8, 8, 3)
+
+            def forward(self, x):
+                y = self.a(x).relu()
+                return y, self.b(y)
+
+        model = Seen()
+        y, z = compiled(model)(torch.randn(2, 3, 9, 9))
+        self.assertTrue(y.is_contiguous() and z.is_contiguous())
+        (y.sum() + z.square().sum()).backward()
+        self.assertTrue(all(p.grad is not None for p in model.parameters()))
+
+    def test_results_that_repeat_elements_are_saved(self):
+        class Masked(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.product = nn.Linear(8, 8)
+
+            def forward(self, x, mask):
+                return self.product(x) * (mask + 1).expand_as(x)
+
+        self.check_step(Masked(), (torch.randn(4, 5, 8), torch.ones(4, 1, 1)),
+                        lambda y: y.square().mean())
+
+    def test_dropout_is_random_and_the_rest_one_part(self):
+        model = nn.Sequential(nn.Linear(64, 64), nn.Dropout(0.25), nn.Linear(64, 64))
+        fast, x = compiled(model), torch.randn(400, 64)
+        model[2].weight.data.copy_(torch.eye(64))
+        model[2].bias.data.zero_()
+        y = fast(x)
+        whole = model[0](x)
+        kept = y != 0
+        self.assertAlmostEqual(kept.float().mean().item(), 0.75, delta=0.02)
+        torch.testing.assert_close(y[kept], (whole / 0.75)[kept], rtol=1e-4, atol=1e-4)
+        self.assertFalse(torch.equal(kept, fast(x) != 0))
+        y.sum().backward()  # of the kept ones alone
+        torch.testing.assert_close(model[0].bias.grad, kept.sum(0) / 0.75)
+        left = [node.operator for report in latest()[-2:] for node in report.left]
+        self.assertEqual(left, ["aten.rand.default"])
+        self.assertEqual([report.compiled for report in latest()[-2:]], [1, 1])
+
+    def test_attention_of_grouped_queries(self):
+        class Attention(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.q, self.kv = nn.Linear(32, 32), nn.Linear(32, 32)
+
+            def forward(self, x):
+                q = self.q(x).view(2, 7, 4, 8).transpose(1, 2)
+                k, v = self.kv(x).view(2, 7, 2, 2, 8).permute(2, 0, 3, 1, 4)
+                y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True,
+                                                               enable_gqa=True)
+                return y.transpose(1, 2).reshape(2, 7, 32)
+
+        self.check_step(Attention(), (torch.randn(2, 7, 32),), lambda y: y.square().mean())
+
+    def test_gradients_of_what_torch_runs(self):
+        class Determinant(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = nn.Conv2d(2, 4, 3, padding=1)
+
+            def forward(self, x):
+                y = torch.linalg.inv(self.conv(x).relu() + 3 * torch.eye(4))
+                return torch.relu(y)
+
+        model = Determinant()
+        wanted = copy.deepcopy(model)
+        x = torch.rand(2, 2, 4, 4)
+        compiled(model)(x).sum().backward()
+        wanted(x).sum().backward()
+        for one, other in zip(model.parameters(), wanted.parameters()):
+            torch.testing.assert_close(one.grad, other.grad, rtol=1e-3, atol=1e-4)
+
+
+def cross_entropy_of(scores):
+    labels = torch.arange(scores.shape[0]) % scores.shape[1]
+    return nn.functional.cross_entropy(scores, labels)
+
+
+class Residual(nn.Module):
+    """As a ResNet is made: its first layers, a block that halves the image, its head."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Sequential(nn.Conv2d(3, 16, 7, 2, 3, bias=False), nn.BatchNorm2d(16),
+                                   nn.ReLU(), nn.MaxPool2d(3, 2, 1))
+        self.long = nn.Sequential(nn.Conv2d(16, 24, 3, 2, 1, bias=False), nn.BatchNorm2d(24),
+                                  nn.ReLU(), nn.Conv2d(24, 24, 3, 1, 1), nn.BatchNorm2d(24))
+        self.short = nn.Sequential(nn.Conv2d(16, 24, 1, 2, bias=False), nn.BatchNorm2d(24))
+        self.head = nn.Linear(24, 5)
+
+    def forward(self, x):
+        x = self.first(x)
+        x = torch.relu(self.long(x) + self.short(x))
+        return self.head(nn.functional.adaptive_avg_pool2d(x, 1).flatten(1))
 
 
 if __name__ == "__main__":

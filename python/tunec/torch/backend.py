@@ -9,6 +9,7 @@ from torch._guards import TracingContext
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from .decompose import aot_decompositions
+from .layouts import layouts_of, report_strides, saved_outputs, take_strides, with_strides
 from .partitions import partition
 from .reports import GraphReport, record
 from .sized import SizedGraph, with_defaults
@@ -27,7 +28,10 @@ def tunec(module, example_inputs, *, options=None, mode=None):
     background = options.pop("background", False)
 
     def compiler(kind):
-        return lambda graph, inputs: _Compiled(graph, kind, options, background).boxed()
+        def compiled(graph, inputs):
+            take_strides(graph, inputs)
+            return _Compiled(graph, kind, options, background).boxed()
+        return compiled
 
     backend = aot_autograd(fw_compiler=compiler("forward"), bw_compiler=compiler("backward"),
                            inference_compiler=compiler("inference"),
@@ -54,6 +58,11 @@ class _Compiled:
         with unset_fake_temporarily():  # constants are computed with
             self._parts = partition(graph)
         self._graph = self._parts.module
+        # What runs in torch meanwhile returns what torch would.
+        saved = {} if background else saved_outputs(self._graph, kind)
+        self._layouts = {name: layouts_of(self._graph.get_submodule(name), saved.get(name, ()))
+                         for name in self._parts.compiled}
+        report_strides(self._graph, self._layouts)
         self._updates = updates_of(self._graph)
         self._names = [node.name for node in self._graph.graph.find_nodes(op="placeholder")]
         self._static = [i for i in _static_places(kind) if not _is_changed(self._graph, self._names[i])]
@@ -108,7 +117,8 @@ class _Compiled:
             inner = [n.name for n in part.graph.find_nodes(op="placeholder")]
             given = {name: weights[argument.name] for name, argument in zip(inner, node.args)
                      if argument.name in weights}
-            part = _Part(part, given, self._updates.get(node.target), self._options)
+            part = _Part(part, given, self._updates.get(node.target), self._options,
+                         self._layouts[node.target])
             self._graph.add_submodule(node.target, part)
 
     def _warm(self, values):
@@ -130,38 +140,19 @@ class _Compiled:
 class _Part(torch.nn.Module):
     """A compiled submodule."""
 
-    def __init__(self, module, weights, updates, options):
+    def __init__(self, module, weights, updates, options, layouts):
         super().__init__()
         object.__setattr__(self, "module", module)
-        self.graph = SizedGraph(module, weights, None, updates, options)
-        self._strides = [_strides_of(node) for node in _outputs(module)]
+        orders = {number: layout.order for number, layout in enumerate(layouts)
+                  if layout.order is not None}
+        self.graph = SizedGraph(module, weights, None, updates, options, orders)
+        self._strides = [layout.strides for layout in layouts]
         self._is_single = not isinstance(module.graph.output_node().args[0], (tuple, list))
 
     def forward(self, *arguments):
-        results = [_with_strides(result, strides)
+        results = [with_strides(result, strides)
                    for result, strides in zip(self.graph(*arguments), self._strides)]
         return results[0] if self._is_single else tuple(results)
-
-
-def _outputs(module):
-    outputs = module.graph.output_node().args[0]
-    return outputs if isinstance(outputs, (tuple, list)) else [outputs]
-
-
-def _strides_of(node):
-    """The strides that torch expects of a tensor, where they are not those of row-major order and
-    do not depend on sizes that are not known; else None."""
-    meta = getattr(node, "meta", {}).get("val")
-    if not isinstance(meta, torch.Tensor) or meta.is_contiguous():
-        return None
-    strides = meta.stride()
-    return tuple(strides) if all(isinstance(s, int) for s in strides) else None
-
-
-def _with_strides(tensor, strides):
-    if strides is None or not isinstance(tensor, torch.Tensor) or tensor.stride() == strides:
-        return tensor
-    return torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype).copy_(tensor)
 
 
 def _is_changed(graph, name):

@@ -37,7 +37,20 @@ def export_decompositions():
 
 def aot_decompositions():
     """The table for AOTAutograd, which takes composite operators apart itself."""
-    return _without_kept(dict(core_aten_decompositions()))
+    table = _without_kept(dict(core_aten_decompositions()))
+    table[torch.ops.aten.native_dropout.default] = _dropout
+    return table
+
+
+def _dropout(x, p, train):
+    """The random numbers by themselves, for torch to make before the graph's other operators: they
+    need nothing of x, so what is around them stays one part."""
+    if not train or p == 0:
+        return x.clone(), torch.ones_like(x, dtype=torch.bool)
+    if p == 1:
+        return torch.zeros_like(x), torch.zeros_like(x, dtype=torch.bool)
+    kept = torch.rand(x.shape, dtype=torch.float32, device=x.device) >= p
+    return x * kept * (1 / (1 - p)), kept
 
 
 def _without_kept(table):

@@ -15,10 +15,11 @@ _HANDLERS = {}  # by the name without its namespace: "add.Tensor"
 class Call:
     """The node that is imported: what handlers know beside the operator's arguments."""
 
-    def __init__(self, graph, target, result):
+    def __init__(self, graph, target, result, used=None):
         self.graph = graph
         self.target = target  # the OpOverload
         self.result = result  # the fake tensor, or tuple of them, that FX has for it
+        self._used = used  # the numbers of the results that anything reads; None: not known
 
     @property
     def name(self):
@@ -27,6 +28,10 @@ class Call:
     def _result(self, index):
         several = isinstance(self.result, (tuple, list))
         return self.result[index] if several else self.result
+
+    def is_used(self, index):
+        """Whether one of several results may be read."""
+        return self._used is None or index in self._used
 
     def element(self, index=0):
         """The element type of a result."""

@@ -28,7 +28,7 @@ class Port:
     element: str
     shape: tuple
     source: str  # the placeholder of an input; what an output is (see ImportedGraph)
-    order: tuple = None  # of an input: its dimensions as they lie in memory; None: row-major
+    order: tuple = None  # its dimensions as they lie in memory; None: row-major
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class Fixed:
 @dataclass
 class ImportedGraph:
     """A graph and what has to be known to run it in the place of the FX graph.
+
+    Where a port has an order, the text has its dimensions in that order.
 
     `outputs` are those of the FX graph that are tensors, in their order, then the mutations.
     `results` has an entry for each of the FX graph's outputs: the number of an output, or Fixed.
@@ -179,7 +181,9 @@ class Importer:
         handler = handler_of(target)
         if handler is None:
             raise Refused(_why_not(target))
-        call = Call(self.graph, target, self._fixed(node.meta["val"]))
+        if "as_strided" in target.name() and not _is_row_major(node.args[0].meta["val"]):
+            raise Refused("elements by their places in memory, of a tensor that is not row-major")
+        call = Call(self.graph, target, self._fixed(node.meta["val"]), _used_results(node))
         bound = bind(target, args, kwargs)
         keyword_only = {k: v for k, v in kwargs.items() if _keyword_only(handler, k)}
         bound = bound[:len(bound) - _keyword_count(handler, target)]
@@ -209,6 +213,10 @@ class Importer:
         return self.run(module, arguments)
 
 
+def _is_row_major(meta):
+    return not all(isinstance(s, int) for s in meta.stride()) or meta.is_contiguous()
+
+
 def _keyword_count(handler, target):
     """How many arguments at the end of a schema the handler takes by name."""
     code = handler.__code__
@@ -227,6 +235,14 @@ def _has_value(argument):
     if isinstance(argument, dict):
         return any(_has_value(a) for a in argument.values())
     return isinstance(argument, Value)
+
+
+def _used_results(node):
+    """The numbers of the results that are read, of a node that has several; None where the node is
+    read as a whole."""
+    if any(user.target is not operator.getitem for user in node.users):
+        return None
+    return frozenset(user.args[1] for user in node.users if user.users)
 
 
 def _makes_tensor(node):
@@ -278,7 +294,7 @@ def _view_root(node):
     return node if node.op == "placeholder" else None
 
 
-def import_graph(module, *, weights=None, sizes=None, mutated=None, name="model",
+def import_graph(module, *, weights=None, sizes=None, mutated=None, orders=None, name="model",
                  same_at_any_size=False):
     """Imports an FX GraphModule of functional ATen operators.
 
@@ -288,10 +304,12 @@ def import_graph(module, *, weights=None, sizes=None, mutated=None, name="model"
     `same_at_any_size`: see GraphBuilder.
     `mutated`: for the first outputs of the graph, in order, the placeholder that each replaces
     after a run, or None; an export has its mutations there.
+    `orders`: for outputs, by their numbers, the dimensions as they shall lie in memory; the text
+    has them so.
     Raises UnsupportedOperator that names every node that cannot be imported.
     """
     importer = Importer(sizes or {}, same_at_any_size)
-    imported, failed = _import(module, weights or {}, importer, mutated or [], name)
+    imported, failed = _import(module, weights or {}, importer, mutated or [], orders or {}, name)
     if failed:
         raise UnsupportedOperator(failed)
     return imported
@@ -299,16 +317,16 @@ def import_graph(module, *, weights=None, sizes=None, mutated=None, name="model"
 
 def unsupported(module, *, weights=None, sizes=None):
     """The nodes of a GraphModule that cannot be imported, each an UnsupportedNode."""
-    return _import(module, weights or {}, Importer(sizes or {}), [], "model")[1]
+    return _import(module, weights or {}, Importer(sizes or {}), [], {}, "model")[1]
 
 
-def _import(module, weights, importer, mutated, name):
+def _import(module, weights, importer, mutated, orders, name):
     # Backends are called where tensors that are made are fake ones.
     with _disable_current_modes():
-        return _import_for_real(module, weights, importer, mutated, name)
+        return _import_for_real(module, weights, importer, mutated, orders, name)
 
 
-def _import_for_real(module, weights, importer, mutated, name):
+def _import_for_real(module, weights, importer, mutated, orders, name):
     arguments, inputs = _arguments(importer, module, weights)
     output_node = module.graph.output_node()
     results = importer.run(module, arguments)
@@ -320,7 +338,7 @@ def _import_for_real(module, weights, importer, mutated, name):
     graph = ImportedGraph("", importer.graph.weights, inputs, [], [])
     named = []
     for i in [*_places(mutated, False), *_places(mutated, True)]:
-        _add_output(graph, named, importer, nodes[i], results[i], mutated[i])
+        _add_output(graph, named, importer, nodes[i], results[i], mutated[i], orders.get(i))
     # `results` in the order of the FX graph's outputs, not in ours.
     order = [*_places(mutated, False), *_places(mutated, True)]
     graph.results = [graph.results[order.index(i)] for i in range(len(order))]
@@ -372,19 +390,20 @@ def memory_order(tensor):
     return order if tensor.permute(order).is_contiguous() else None
 
 
-def _add_output(graph, named, importer, node, value, target):
+def _add_output(graph, named, importer, node, value, target, order):
     if not isinstance(value, Value):
         graph.results.append(Fixed(value))
         return
     name = _free_name(node.name, {n for n, _ in named})
     importer.graph.hint = name
     graph.results.append(len(named))
-    graph.outputs.append(Port(name, value.element, value.shape, node.name))
+    graph.outputs.append(Port(name, value.element, value.shape, node.name, order))
     root = _view_root(node)
     if root is not None:
         graph.aliases[name] = root.name
     if target is not None:
         graph.mutations[name] = target
+    value = value if order is None else value.transpose(order)
     # What goes out is computed, also where it only passes through.
     is_computed = value.line.operands() or getattr(value.line, "op", "") == "range"
     named.append((name, value if is_computed else value.unary("identity")))

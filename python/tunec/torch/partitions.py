@@ -31,8 +31,10 @@ class _Supported(OperatorSupportBase):
     """All nodes but those that cannot be imported. Sizes are computed by torch as well as by us."""
 
     def __init__(self, module):
-        self.left = unsupported(module, sizes=hinted_sizes(module))
-        self._names = {node.node for node in self.left}
+        found = unsupported(module, sizes=hinted_sizes(module))
+        self._names = {node.node for node in found}
+        written = {node.name for node in module.graph.nodes if _writes_placeholder(node)}
+        self.left = [node for node in found if node.node not in written]
 
     def is_node_supported(self, submodules, node):
         if node.op not in ("call_function", "get_attr") or node.name in self._names:
@@ -40,11 +42,18 @@ class _Supported(OperatorSupportBase):
         return _is_of_tensors(node.meta.get("val"))
 
 
-def _is_of_tensors(meta):
-    if isinstance(meta, (tuple, list)):
-        return all(_is_of_tensors(m) for m in meta)
-    return isinstance(meta, torch.Tensor)
+def _writes_placeholder(node):
+    """Whether a node says what an argument becomes: that is done by whoever calls the parts, or by a
+    part that writes the argument where it lies (updates.py)."""
+    return (node.target is torch.ops.aten.copy_.default and isinstance(node.args[0], fx.Node)
+            and node.args[0].op == "placeholder")
 
+
+def _is_of_tensors(meta):
+    """Whether a result is tensors; of several some may be left out, as gradients that nobody wants."""
+    if isinstance(meta, (tuple, list)):
+        return all(m is None or _is_of_tensors(m) for m in meta)
+    return isinstance(meta, torch.Tensor)
 
 
 

@@ -32,13 +32,15 @@ class SizedGraph:
     updates  for outputs, by their numbers, the placeholder whose memory each is written into where
              that is dense: a cache, which is not needed as it was
     options  of tunec.compile
+    orders   for outputs, their dimensions as they lie in memory (see import_graph)
     """
 
-    def __init__(self, module, weights=None, mutated=None, updates=None, options=None):
+    def __init__(self, module, weights=None, mutated=None, updates=None, options=None, orders=None):
         self.module = module
         self.weights = weights or {}
         self.mutated = mutated
         self.updates = updates or {}
+        self.orders = orders or {}
         self.options = options or {}
         self.placeholders = [node.name for node in module.graph.find_nodes(op="placeholder")]
         self._places = {name: i for i, name in enumerate(self.placeholders)}
@@ -74,12 +76,14 @@ class SizedGraph:
                   for port in graph.inputs]
         if not graph.outputs:
             return [result.value for result in self._results(graph, arguments)]
-        out = [None if inputs else empty_output(port) for port in graph.outputs]
+        out = [None if inputs else as_stored(empty_output(port), port.order)
+               for port in graph.outputs]
         given = self._given(graph, arguments)
         for number, tensor in given.items():
-            out[number] = tensor.detach()
+            out[number] = as_stored(tensor.detach(), graph.outputs[number].order)
         outputs = executable(*inputs, out=out)
         outputs = list(outputs) if isinstance(outputs, tuple) else [outputs]
+        outputs = [as_named(x, port.order) for x, port in zip(outputs, graph.outputs, strict=True)]
         for number, tensor in given.items():
             outputs[number] = tensor  # itself, by which torch knows that there is nothing to copy
         return [r.value if isinstance(r, Fixed) else outputs[r]
@@ -118,7 +122,7 @@ class SizedGraph:
 
     def _import(self, named):
         return import_graph(self.module, weights=self.weights, sizes=named, mutated=self.mutated,
-                            same_at_any_size=self._open is not None)
+                            orders=self.orders, same_at_any_size=self._open is not None)
 
     def _given(self, graph, arguments):
         """The tensors that outputs are written into, by the numbers of the executable's outputs."""
@@ -154,10 +158,16 @@ def as_stored(tensor, order):
     return stored.contiguous()
 
 
+def as_named(stored, order):
+    """What was stored in that order, with its dimensions where their names are."""
+    return stored if order is None else stored.permute([order.index(d) for d in range(len(order))])
+
+
 def is_like(tensor, port):
     """Whether an output can be written into a tensor as it is."""
-    return (tensor.is_contiguous() and tuple(tensor.shape) == tuple(port.shape)
-            and tensor.dtype == torch_dtype(port.element))
+    if tuple(tensor.shape) != tuple(port.shape) or tensor.dtype != torch_dtype(port.element):
+        return False
+    return (tensor if port.order is None else tensor.permute(port.order)).is_contiguous()
 
 
 def _size_of(argument, dimension):
@@ -166,7 +176,8 @@ def _size_of(argument, dimension):
 
 def empty_output(port):
     """A tensor for an output of a graph without inputs, which says nothing of torch."""
-    return torch.empty(port.shape, dtype=torch_dtype(port.element))
+    shape = port.shape if port.order is None else [port.shape[d] for d in port.order]
+    return as_named(torch.empty(shape, dtype=torch_dtype(port.element)), port.order)
 
 
 def _symbolic_sizes(module):

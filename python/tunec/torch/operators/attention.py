@@ -97,9 +97,9 @@ def flash_attention_backward(call, gradient, q, k, v, y, log_sums, dropout=0.0, 
     """The weights once more, from the scores and the logarithms of their sums; then the chain
     rule."""
     _no_dropout(dropout)
-    if q.shape[1] != k.shape[1]:
-        raise Refused("gradients of grouped queries")
     factor, graph = _scale(q, scale), q.graph
+    heads = k.shape[1]
+    k, v = (_for_each_query(x, q.shape[1]) for x in (k, v))
     gradient, q, k, v, y, log_sums = (widened(x) for x in (gradient, q, k, v, y, log_sums))
     scores = scores_of(q, k, mask, causal, factor)
     weights = (scores - log_sums.unsqueeze(-1)).unary("exp")
@@ -109,4 +109,22 @@ def flash_attention_backward(call, gradient, q, k, v, y, log_sums, dropout=0.0, 
     of_scores = weights * (of_weights - shared) * factor
     of_q = graph.emit("matmul", of_scores, k)
     of_k = graph.emit("matmul", of_scores.swap(2, 3), q)
+    of_k, of_v = (_of_groups(x, heads) for x in (of_k, of_v))
     return tuple(x.cast(call.element(i)) for i, x in enumerate((of_q, of_k, of_v)))
+
+
+def _for_each_query(x, heads):
+    """Keys or values of groups of queries, once for each of the group."""
+    batch, groups, *rest = x.shape
+    if groups == heads:
+        return x
+    apart = x.unsqueeze(2).expand((batch, groups, heads // groups, *rest))
+    return apart.reshape((batch, heads, *rest))
+
+
+def _of_groups(gradient, groups):
+    """The gradients of those, summed over each group."""
+    batch, heads, *rest = gradient.shape
+    if groups == heads:
+        return gradient
+    return gradient.reshape((batch, groups, heads // groups, *rest)).reduce("sum", [2])

@@ -57,17 +57,23 @@ def _gradient_of_input(gradient, x, weight, window):
 
 def _gradient_of_weight(x, gradient, kernel, window):
     """A convolution of x with the gradient as its filter, batches being the channels of both:
-    strides and dilations change places."""
+    strides and dilations change places. What strides left over at the ends of x takes no part."""
     strides, pads, dilations, groups = window
+    axes = range(len(kernel))
+    read = [(gradient.shape[2 + i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - pads[i]
+            for i in axes]  # elements from the first one on
+    if min(read) <= 0:  # padding alone
+        return x.graph.full((gradient.shape[1], x.shape[1] // groups, *kernel), 0, x.element)
+    ends = [max(0, read[i] - x.shape[2 + i]) for i in axes]
+    for i in axes:
+        x = x.slice(2 + i, 0, min(x.shape[2 + i], read[i]))
     batch, channels, *sizes = x.shape
     inner = channels // groups
     apart = x.reshape((batch, groups, inner, *sizes))
     turned = apart.transpose([2, 1, 0, *range(3, apart.rank)]).reshape(
         (inner, groups * batch, *sizes))
-    y = x.graph.emit("conv", turned, gradient.swap(0, 1), strides=dilations, pads=pads * 2,
+    y = x.graph.emit("conv", turned, gradient.swap(0, 1), strides=dilations, pads=[*pads, *ends],
                      dilations=strides, group=groups)
-    for i, size in enumerate(kernel):  # where strides did not come out even
-        y = y.slice(2 + i, 0, size)
     return y.swap(0, 1)
 
 

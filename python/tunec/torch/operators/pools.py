@@ -8,8 +8,6 @@ from ..errors import Refused
 from ..handler_table import handles
 from .promotion import widened
 
-_MOST_PLACES = 64  # of a window whose places are asked for: each is a node
-
 
 def _each(values, count, default):
     if values is None or values == []:
@@ -52,12 +50,12 @@ class Window:
                 "dilations": self.dilations}
 
 
-def _batched(x, spatial):
+def batched(x, spatial):
     """With an axis for batches, and whether it was missing."""
     return (x.unsqueeze(0), True) if x.rank == spatial + 1 else (x, False)
 
 
-def _unbatched(y, was_missing):
+def unbatched(y, was_missing):
     return y.reshape(y.shape[1:]) if was_missing else y
 
 
@@ -68,69 +66,16 @@ def _axes_in(name):
 @handles("max_pool1d.default", "max_pool2d.default", "max_pool3d.default")
 def max_pool(call, x, kernel, stride=(), padding=0, dilation=1, ceil_mode=False):
     spatial = _axes_in(call.name)
-    x, alone = _batched(x, spatial)
+    x, alone = batched(x, spatial)
     window = Window(x.shape[2:], kernel, list(stride), padding, dilation, ceil_mode)
-    return _unbatched(call.graph.emit("max_pool", x, **window.attributes()), alone)
-
-
-@handles("max_pool2d_with_indices.default", "max_pool3d_with_indices.default")
-def max_pool_with_indices(call, x, kernel, stride=(), padding=0, dilation=1, ceil_mode=False):
-    spatial = _axes_in(call.name)
-    x, alone = _batched(x, spatial)
-    window = Window(x.shape[2:], kernel, list(stride), padding, dilation, ceil_mode)
-    y = call.graph.emit("max_pool", x, **window.attributes())
-    if math.prod(window.kernel) > _MOST_PLACES:
-        # What nobody uses need not be computed.
-        return _unbatched(y, alone), None
-    return _unbatched(y, alone), _unbatched(_places(x, window), alone)
-
-
-def _offsets(kernel):
-    """The places in a window, row-major."""
-    if not kernel:
-        return [()]
-    return [(i, *rest) for i in range(kernel[0]) for rest in _offsets(kernel[1:])]
-
-
-def _places(x, window):
-    """Where each window's greatest element is, as a number in the image: the places of a window lie
-    beside each other on a new last axis."""
-    graph, outputs = x.graph, window.outputs()
-    count = len(outputs)
-    low = -math.inf if x.is_float else torch.iinfo(torch_dtype(x.element)).min
-    ends = [p + e + window.strides[i] for i, (p, e) in enumerate(zip(window.pads, window.extra))]
-    padded = x.pad([0, 0, *window.pads, 0, 0, *ends], float(low))
-    parts = []
-    for offset in _offsets(window.kernel):
-        part = padded
-        for i, at in enumerate(offset):
-            begin = at * window.dilations[i]
-            end = begin + (outputs[i] - 1) * window.strides[i] + 1
-            part = part.slice(2 + i, begin, end, window.strides[i])
-        parts.append(part.unsqueeze(-1))
-    stacked = graph.concat(parts, count + 2)
-    # A window whose elements are all that low has its first place inside the image.
-    best = graph.emit("argmax", stacked, axis=count + 2, keepdims=0, select_last_index=0)
-    return _numbers(graph, window, outputs, best)
-
-
-def _numbers(graph, window, outputs, best):
-    """The number in the image of place `best` of each window."""
-    count, total = len(outputs), None
-    offsets = _offsets(window.kernel)
-    for i in range(count):
-        within = graph.ints([offset[i] * window.dilations[i] for offset in offsets]).gather(best)
-        begin = graph.along(i, count, outputs[i]) * window.strides[i] - window.pads[i]
-        at = within + begin
-        total = at if total is None else total * window.sizes[i] + at
-    return total
+    return unbatched(call.graph.emit("max_pool", x, **window.attributes()), alone)
 
 
 @handles("avg_pool1d.default", "avg_pool2d.default", "avg_pool3d.default")
 def avg_pool(call, x, kernel, stride=(), padding=0, ceil_mode=False, count_include_pad=True,
              divisor_override=None):
     spatial = _axes_in(call.name)
-    x, alone = _batched(x, spatial)
+    x, alone = batched(x, spatial)
     window = Window(x.shape[2:], kernel, list(stride), padding, 1, ceil_mode)
     if not x.is_float:
         raise Refused(f"averages of {x.element}")
@@ -139,7 +84,7 @@ def avg_pool(call, x, kernel, stride=(), padding=0, ceil_mode=False, count_inclu
         y = y * (math.prod(window.kernel) / divisor_override)
     else:
         y = _average(call.graph, x, window, "given" if count_include_pad else "none")
-    return _unbatched(y, alone)
+    return unbatched(y, alone)
 
 
 def _average(graph, x, window, counted):
@@ -159,17 +104,17 @@ def _average(graph, x, window, counted):
          "adaptive_avg_pool3d.default")
 def adaptive_avg_pool(call, x, output_size):
     spatial = _axes_in(call.name)
-    x, alone = _batched(x, spatial)
+    x, alone = batched(x, spatial)
     sizes = x.shape[2:]
     wanted = [size if out is None else out
               for size, out in zip(sizes, _each(output_size, spatial, []))]
     if all(out == 1 for out in wanted):
-        return _unbatched(x.reduce("mean", range(2, x.rank), True), alone)
+        return unbatched(x.reduce("mean", range(2, x.rank), True), alone)
     if all(out > 0 and size % out == 0 for size, out in zip(sizes, wanted)):
         kernel = [size // out for size, out in zip(sizes, wanted)]
         window = Window(sizes, kernel, kernel, 0)
-        return _unbatched(_average(call.graph, x, window, "none"), alone)
-    return _unbatched(_by_matrices(x, wanted), alone)
+        return unbatched(_average(call.graph, x, window, "none"), alone)
+    return unbatched(_by_matrices(x, wanted), alone)
 
 
 def _adaptive_weights(size, out):
@@ -198,10 +143,10 @@ def _by_matrices(x, wanted):
 
 @handles("_adaptive_avg_pool2d_backward.default")
 def adaptive_avg_pool_backward(call, gradient, x):
-    gradient, alone = _batched(gradient, 2)
+    gradient, alone = batched(gradient, 2)
     sizes = x.shape[-2:]
     matrices = [_adaptive_weights(size, gradient.shape[2 + i]).T for i, size in enumerate(sizes)]
-    return _unbatched(_through(gradient, matrices), alone)
+    return unbatched(_through(gradient, matrices), alone)
 
 
 def _average_weights(window, i, counted):
@@ -220,14 +165,14 @@ def _average_weights(window, i, counted):
 @handles("avg_pool2d_backward.default")
 def avg_pool_backward(call, gradient, x, kernel, stride, padding, ceil_mode, count_include_pad,
                       divisor_override):
-    gradient, alone = _batched(gradient, 2)
+    gradient, alone = batched(gradient, 2)
     window = Window(x.shape[-2:], kernel, list(stride), padding, 1, ceil_mode)
     counted = "given" if count_include_pad else "none"
     if divisor_override is not None:
         counted = "all"
         gradient = gradient * (math.prod(window.kernel) / divisor_override)
     matrices = [_average_weights(window, i, counted).T for i in range(2)]
-    return _unbatched(_through(gradient, matrices), alone)
+    return unbatched(_through(gradient, matrices), alone)
 
 
 def through_matrix(x, axis, matrix):

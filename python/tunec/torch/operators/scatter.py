@@ -123,6 +123,19 @@ def _masked(call, x, mask, values, accumulate):
     return call.graph.where(condition, x + value if accumulate else value, x)
 
 
+@handles("masked_scatter.default")
+def masked_scatter(call, x, mask, source):
+    """Where a mask is true, the elements of a source in their order: how often it was true before
+    says which."""
+    shape = call.shape()
+    mask, x = mask.expand(shape), x.expand(shape)
+    if x.count == 0 or source.count == 0:
+        return x
+    taken = mask.reshape((mask.count,)).cast("i64").unary("cumsum", axis=0, exclusive=1)
+    values = source.reshape((source.count,)).gather(taken.reshape(shape))
+    return call.graph.where(mask, values, x)
+
+
 @handles("index_put.default", "_unsafe_index_put.default")
 def index_put(call, x, indices, values, accumulate=False, *_):
     if not any(i is not None for i in indices):

@@ -316,3 +316,20 @@ def dense_strides(shape):
         strides.append(step)
         step *= max(size, 1)
     return strides[::-1]
+
+
+@handles("as_strided_scatter.default")
+def as_strided_scatter(call, x, source, size, stride, offset=None):
+    """What as_strided would read, replaced."""
+    begin = offset or 0
+    if source.count == 0:
+        return x
+    if begin + sum((n - 1) * s for n, s in zip(size, stride)) >= x.count:
+        raise Refused("elements behind the tensor")
+    flat, source = x.reshape((x.count,)), source.reshape((source.count,))
+    long = [(n, s) for n, s in zip(size, stride) if n > 1]
+    if [s for _, s in long] == dense_strides([n for n, _ in long]):
+        parts = [flat.slice(0, 0, begin), source, flat.slice(0, begin + source.count, x.count)]
+        return x.graph.concat([p for p in parts if p.count > 0], 0).reshape(x.shape)
+    at = index_table(call.graph, begin, size, stride).reshape((source.count,))
+    return flat.scatter(at, source, 0).reshape(x.shape)

@@ -1,0 +1,181 @@
+"""How results lie in memory: as torch says, or, of images that only the backward graph reads, with
+the channels last.
+
+Convolutions are fastest on channels that lie beside each other. What a forward graph saves for its
+backward graph is seen by nobody else, so both are spared the turning of each image if it stays as
+it was computed.
+"""
+import operator
+from dataclasses import dataclass
+
+import torch
+from torch._guards import TracingContext
+from torch._subclasses.fake_tensor import FakeTensor
+
+from .importer import memory_order
+
+# What makes no image of an image.
+_TURNED = ("permute", "transpose", "t", "view", "_unsafe_view", "reshape", "expand", "as_strided")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """`strides`: None where they are row-major or not known. `order`: the dimensions as they lie in
+    memory, where that is dense and not row-major."""
+
+    order: tuple = None
+    strides: tuple = None
+
+
+def layouts_of(part, saved=()):
+    """A Layout for each output of a part. `saved`: the numbers of those that only the backward graph
+    reads."""
+    images = _images(part) if saved else ()
+    return [_channels_last(node.meta["val"])
+            if number in saved and node in images and node.meta["val"].is_contiguous()
+            else _as_said(node) for number, node in enumerate(outputs_of(part))]
+
+
+def outputs_of(module):
+    outputs = module.graph.output_node().args[0]
+    return outputs if isinstance(outputs, (tuple, list)) else [outputs]
+
+
+def _as_said(node):
+    meta = getattr(node, "meta", {}).get("val")
+    if not isinstance(meta, torch.Tensor) or meta.is_contiguous():
+        return Layout()
+    strides = meta.stride()
+    known = all(isinstance(s, int) for s in strides)
+    return Layout(memory_order(meta), tuple(strides) if known else None)
+
+
+def _channels_last(meta):
+    order = (0, *range(2, meta.dim()), 1)
+    strides, step = [0] * meta.dim(), 1
+    for dimension in reversed(order):
+        strides[dimension], step = step, step * meta.shape[dimension]
+    return Layout(order, tuple(strides))
+
+
+def _images(part):
+    """The nodes that convolutions make, and what is made of them without turning the axes."""
+    images = set()
+    for node in part.graph.nodes:
+        if node.op == "call_function" and _may_be_image(node.meta.get("val")):
+            if _makes_image(node) or (not _turns(node) and images & set(node.all_input_nodes)):
+                images.add(node)
+    return images
+
+
+def _name_of(node):
+    schema = getattr(node.target, "_schema", None)
+    return schema.name.split("::")[-1] if schema is not None else ""
+
+
+def _makes_image(node):
+    return _name_of(node) == "convolution"
+
+
+def _turns(node):
+    return _name_of(node) in _TURNED
+
+
+def _may_be_image(meta):
+    """Whether a result has channels and two or three spatial axes, at sizes that are known; of
+    several results the first one."""
+    meta = meta[0] if isinstance(meta, (tuple, list)) and meta else meta
+    if not isinstance(meta, torch.Tensor) or meta.dim() not in (4, 5):
+        return False
+    return all(isinstance(size, int) for size in meta.shape)
+
+
+def saved_outputs(module, kind):
+    """For each call of a part, by its target, the numbers of its outputs that the graph returns for
+    the backward graph, and for nobody else."""
+    context = TracingContext.try_get()
+    if kind != "forward" or context is None or context.fw_metadata is None:
+        return {}
+    outputs, first = outputs_of(module), context.fw_metadata.num_forward
+    saved = {node for node in outputs[first:] if isinstance(node, torch.fx.Node)
+             and len(node.users) == 1} - set(outputs[:first])
+    numbers = {}
+    for node in saved:
+        if node.op == "call_module":
+            numbers.setdefault(node.target, set()).add(0)
+        elif node.target is operator.getitem and node.args[0].op == "call_module":
+            numbers.setdefault(node.args[0].target, set()).add(node.args[1])
+    return numbers
+
+
+def report_strides(module, layouts):
+    """Tells AOTAutograd how a graph's outputs lie. `layouts`: of each part, by the target of its
+    call."""
+    context = TracingContext.try_get()
+    if context is None or context.output_strides is None:
+        return
+    for node in outputs_of(module):
+        context.output_strides.append(_strides(node, layouts))
+
+
+def _strides(node, layouts):
+    meta = getattr(node, "meta", {}).get("val")
+    if not isinstance(meta, torch.Tensor):
+        return None
+    strides = None
+    if node.op == "call_module":
+        strides = layouts[node.target][0].strides
+    elif node.target is operator.getitem and node.args[0].op == "call_module":
+        strides = layouts[node.args[0].target][node.args[1]].strides
+    strides = tuple(meta.stride()) if strides is None else strides
+    return strides if all(isinstance(s, int) for s in strides) else None
+
+
+def take_strides(module, inputs):
+    """Notes how the tensors lie that a backward graph will be given: as they were reported."""
+    aten = torch.ops.aten
+    by_strides = (aten.as_strided.default, aten.as_strided_scatter.default)
+    for node, given in zip(module.graph.find_nodes(op="placeholder"), inputs):
+        said = node.meta.get("val")
+        if not isinstance(given, FakeTensor) or not isinstance(said, torch.Tensor):
+            continue
+        node.meta["val"] = given
+        readers = [user for user in node.users if user.target in by_strides]
+        if readers and given.stride() != said.stride():
+            _give_as_said(module.graph, node, said, readers)
+
+
+def _give_as_said(graph, placeholder, said, readers):
+    """For those that ask where an element lies, a copy that lies as the graph was written for."""
+    with graph.inserting_before(next(n for n in graph.nodes if n.op != "placeholder")):
+        copy = graph.call_function(torch.ops.aten.clone.default, (placeholder,),
+                                   {"memory_format": torch.contiguous_format})
+    copy.meta["val"] = said
+    for reader in readers:
+        reader.replace_input_with(placeholder, copy)
+
+
+def with_strides(tensor, strides):
+    """The tensor with these strides: itself, a view of it, or a copy."""
+    if strides is None or not isinstance(tensor, torch.Tensor) or tensor.stride() == strides:
+        return tensor
+    # Where elements are repeated, one of them is enough.
+    repeated = [stride == 0 and size > 1 for size, stride in zip(tensor.shape, strides)]
+    once = tensor[tuple(slice(0, 1) if again else slice(None) for again in repeated)]
+    if _overlaps(once.shape, strides):
+        return tensor  # in which one element lies twice in another way; torch takes any strides
+    if any(size > 1 and one != other
+           for size, one, other in zip(once.shape, once.stride(), strides)):
+        once = torch.empty_strided(once.shape, strides, dtype=once.dtype).copy_(once)
+    # Axes of one element have strides, too, which tell torch of layouts.
+    return once.as_strided(tensor.shape, strides)
+
+
+def _overlaps(shape, strides):
+    """Whether two elements may lie at one place."""
+    end = 0
+    for stride, size in sorted((st, sz) for st, sz in zip(strides, shape) if sz > 1):
+        if stride <= end:
+            return True
+        end += stride * (size - 1)
+    return False

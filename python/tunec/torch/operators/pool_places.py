@@ -1,0 +1,180 @@
+"""Where the greatest elements of windows are, and gradients that go back there.
+
+All is written with the channels last, for that is how convolutions, which stand around pools, are
+fast: every step is the same for all channels, and reads them side by side.
+"""
+import itertools
+import math
+
+import torch
+
+from ..element_types import torch_dtype
+from ..errors import Refused
+from ..handler_table import handles
+from .pools import Window, batched, max_pool, unbatched
+from .promotion import widened
+from .scatter import Combination
+
+_MOST_PLACES = 64  # of a window whose places are asked for: each is a few nodes
+_MOST_WINDOWS = 16  # that an element lies in, where a gradient is gathered: the same
+
+
+def _number_type(count):
+    return "i32" if count < 2**31 else "i64"
+
+
+def _channels_last(x):
+    return x.transpose([0, *range(2, x.rank), 1])
+
+
+def _channels_first(x):
+    return x.transpose([0, x.rank - 1, *range(1, x.rank - 1)])
+
+
+@handles("max_pool2d_with_indices.default", "max_pool3d_with_indices.default")
+def max_pool_with_indices(call, x, kernel, stride=(), padding=0, dilation=1, ceil_mode=False):
+    if not call.is_used(1):
+        return max_pool(call, x, kernel, stride, padding, dilation, ceil_mode), None
+    spatial = int(call.name[len("max_pool")])
+    x, alone = batched(x, spatial)
+    window = Window(x.shape[2:], kernel, list(stride), padding, dilation, ceil_mode)
+    if math.prod(window.kernel) > _MOST_PLACES:
+        raise Refused(f"places in windows of {math.prod(window.kernel)} elements")
+    return tuple(unbatched(_channels_first(y), alone)
+                 for y in _greatest(_channels_last(x), window))
+
+
+def _greatest(x, window):
+    """Each window's greatest element, and its number in the image. Elements are compared in their
+    order: the first one of equals counts, and the last NaN."""
+    element = _number_type(math.prod(window.sizes))
+    padded = _with_pads(x, window)
+    best, place = None, None
+    for offset in itertools.product(*(range(size) for size in window.kernel)):
+        part = _part(padded, window, offset)
+        if best is None:
+            best, place = part, _first_places(x.graph, window, element).expand(part.shape)
+            continue
+        larger = part.compare("gt", best)
+        larger = larger | part.unary("isnan") if x.is_float else larger
+        best = x.graph.where(larger, part, best)
+        place = x.graph.where(larger, _numbers(x.graph, window, offset, element), place)
+    return best, place.cast("i64")
+
+
+def _with_pads(x, window):
+    """With the least number around, and as many more behind that each part has the same shape."""
+    low = -math.inf if x.is_float else torch.iinfo(torch_dtype(x.element)).min
+    ends = [p + e + window.strides[i] for i, (p, e) in enumerate(zip(window.pads, window.extra))]
+    return x.pad([0, *window.pads, 0, 0, *ends, 0], float(low))
+
+
+def _part(padded, window, offset):
+    """The elements at one place of all windows."""
+    for i, (at, out) in enumerate(zip(offset, window.outputs())):
+        begin = at * window.dilations[i]
+        padded = padded.slice(1 + i, begin, begin + (out - 1) * window.strides[i] + 1,
+                              window.strides[i])
+    return padded
+
+
+def _along(graph, i, sizes, element):
+    """0, 1, ... along a spatial axis, the same for all channels."""
+    return graph.along(i, len(sizes) + 1, sizes[i]).cast(element)
+
+
+def _begin(graph, window, i, element):
+    """Where each window begins on an axis; in front of the image that is negative."""
+    numbers = _along(graph, i, window.outputs(), element)
+    return numbers * window.strides[i] - window.pads[i]
+
+
+def _numbers(graph, window, offset, element):
+    """Of the elements at one place of all windows."""
+    at = [_begin(graph, window, i, element) + offset[i] * window.dilations[i]
+          for i in range(len(offset))]
+    return _numbered(at, window.sizes)
+
+
+def _first_places(graph, window, element):
+    """Of the first elements that lie inside the image: theirs is the place where all are equal."""
+    begins = [_begin(graph, window, i, element) for i in range(len(window.sizes))]
+    inside = [begin.max(0 if dilation == 1 else _remainder(begin, dilation))
+              for begin, dilation in zip(begins, window.dilations)]
+    return _numbered(inside, window.sizes)
+
+
+def _remainder(x, divisor):
+    return x.graph.emit("mod", x, x.number(divisor))
+
+
+def _numbered(at, sizes):
+    """The row-major number of a place."""
+    total = None
+    for one, size in zip(at, sizes):
+        total = one if total is None else total * size + one
+    return total
+
+
+@handles("max_pool2d_with_indices_backward.default")
+def max_pool_backward(call, gradient, x, kernel, stride, padding, dilation, ceil_mode, indices):
+    (gradient, alone), (indices, _) = batched(gradient, 2), batched(indices, 2)
+    window = Window(x.shape[-2:], kernel, list(stride), padding, dilation, ceil_mode)
+    if not x.is_float:
+        raise Refused(f"gradients of {x.element}")
+    counts = [-(-window.span(i) // window.strides[i]) for i in range(2)]
+    wide = widened(gradient)
+    if math.prod(counts) > _MOST_WINDOWS:
+        y = _spread(wide, indices, window)
+    else:
+        y = _channels_first(_gathered(_channels_last(wide), _channels_last(indices), window, counts))
+    return unbatched(y.cast(gradient.element), alone)
+
+
+def _spread(gradient, indices, window):
+    """Each gradient is added where its index says."""
+    front, out = gradient.shape[:2], math.prod(gradient.shape[2:])
+    flat = gradient.graph.full((*front, math.prod(window.sizes)), 0, gradient.element)
+    indices, updates = (v.reshape((*front, out)) for v in (indices, gradient))
+    return Combination("sum").scattered(flat, indices, updates, 2).reshape((*front, *window.sizes))
+
+
+def _gathered(gradient, indices, window, counts):
+    """Each element looks at the windows that it may lie in, `counts` on each axis, and takes the
+    gradients of those whose index is its own number. No writes meet, so all axes are parallel."""
+    element = _number_type(math.prod(window.sizes))
+    graph = gradient.graph
+    own = _numbered([_along(graph, i, window.sizes, element) for i in range(2)], window.sizes)
+    indices = _with_windows_around(indices.cast(element), window, counts, -1)
+    gradient = _with_windows_around(gradient, window, counts, 0)
+    total = None
+    for before in itertools.product(*(range(count) for count in counts)):
+        index = _of_window_before(indices, window, counts, before)
+        part = graph.where(index.compare("eq", own),
+                           _of_window_before(gradient, window, counts, before), 0)
+        total = part if total is None else total + part
+    return total
+
+
+def _begun(window, i):
+    """How many windows begin inside the image, were there no end to them."""
+    return (window.sizes[i] - 1 + window.pads[i]) // window.strides[i] + 1
+
+
+def _with_windows_around(values, window, counts, outside):
+    """With what windows that do not exist have, so that each element has as many."""
+    ends = [max(0, _begun(window, i) - values.shape[1 + i]) for i in range(2)]
+    return values.pad([0, *(count - 1 for count in counts), 0, 0, *ends, 0], float(outside))
+
+
+def _of_window_before(values, window, counts, before):
+    """For each element of the image, of all windows' values that of the last window which begins at
+    or before it on each axis, or of so many before that one."""
+    for i, (count, back) in enumerate(zip(counts, before)):
+        axis, stride, pad, size = 1 + i, window.strides[i], window.pads[i], window.sizes[i]
+        begin, begun = count - 1 - back, _begun(window, i)
+        apart = values.slice(axis, begin, begin + begun).unsqueeze(axis + 1)
+        each = apart.expand((*apart.shape[:axis + 1], stride, *apart.shape[axis + 2:]))
+        values = each.reshape((*values.shape[:axis], begun * stride, *values.shape[axis + 1:]))
+        values = values.slice(axis, pad, pad + size)
+    return values

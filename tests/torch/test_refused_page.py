@@ -1,0 +1,22 @@
+"""docs/torch_refused.md says what the importer refuses, and nothing else."""
+import unittest
+
+try:
+    import torch  # noqa: F401
+except ImportError:
+    raise unittest.SkipTest("torch is not installed")
+
+from refused_page import PAGE, TAKES, reasons, with_tables
+
+
+class RefusedPage(unittest.TestCase):
+    def test_each_reason_says_what_it_would_take(self):
+        self.assertEqual(set(reasons()), set(TAKES))
+
+    def test_tables_are_those_of_today(self):
+        text = PAGE.read_text()
+        self.assertEqual(text, with_tables(text), "run tests/torch/refused_page.py")
+
+
+if __name__ == "__main__":
+    unittest.main()
