@@ -123,7 +123,8 @@ CORE = {
         lambda s: (s.t(2, 3, 6, 8), [1, 1]), lambda s: (s.t(2, 3, 6, 8), [3, 4]),
         lambda s: (s.t(3, 7, 5), [3, 2])),
     "_adaptive_avg_pool2d_backward.default": done(
-        lambda s: (s.t(2, 3, 3, 2), s.t(2, 3, 6, 4)), lambda s: (s.t(3, 3, 2), s.t(3, 7, 5))),
+        lambda s: (s.t(2, 3, 3, 2), s.t(2, 3, 6, 4)), lambda s: (s.t(3, 3, 2), s.t(3, 7, 5)),
+        lambda s: (s.t(1, 2, 7, 9), s.t(1, 2, 20, 24))),
     "_adaptive_avg_pool3d.default": done(
         lambda s: (s.t(2, 3, 4, 6, 5), [1, 1, 1]), lambda s: (s.t(2, 3, 4, 6, 5), [2, 4, 3])),
     "_cdist_forward.default": done(
@@ -199,6 +200,7 @@ CORE = {
         lambda s: (s.t(2, 3, 4, 4), s.t(2, 3, 7, 7), [3, 3], [2, 2], [1, 1], False, False, None),
         lambda s: (s.t(3, 4, 5), s.t(3, 7, 8), [3, 3], [2, 2], [1, 1], True, True, None),
         lambda s: (s.t(3, 3, 4), s.t(3, 7, 8), [2, 2], [2, 2], [0, 0], False, False, 3),
+        lambda s: (s.t(1, 2, 12, 10), s.t(1, 2, 24, 20), [2, 2], [2, 2], [0, 0], False, True, None),
         refused=["i64"]),
     "avg_pool3d.default": done(lambda s: (s.t(2, 3, 5, 7, 6), [2, 3, 2], [2, 2, 2], [1, 1, 0]),
                                refused=["i64"]),

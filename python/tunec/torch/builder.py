@@ -212,7 +212,7 @@ class GraphBuilder:
         if element is None:
             raise Refused(f"a tensor of {tensor.dtype}")
         if tensor.numel() > _MOST_INLINE:
-            return self.weight(self._free_key(key), tensor)
+            return self.weight(self._free_key(key), tensor.contiguous())
         tensor = tensor.detach().cpu()
         elements = tensor.flatten().tolist()
         return self._add(Constant(element, tuple(tensor.shape), self.hint or key, elements), tensor)
