@@ -9,6 +9,7 @@ from torch._guards import TracingContext
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from .decompose import aot_decompositions
+from .graph_cache import kept_graphs, keeping_compiler, may_be_kept
 from .layouts import layouts_of, report_strides, saved_outputs, take_strides, with_strides
 from .partitions import partition
 from .reports import GraphReport, record
@@ -27,22 +28,34 @@ def tunec(module, example_inputs, *, options=None, mode=None):
     options = with_defaults(options or {})
     background = options.pop("background", False)
 
+    def run_of(graph, kind, places):
+        return _Compiled(graph, kind, places, options, background).boxed()
+
     def compiler(kind):
         def compiled(graph, inputs):
             take_strides(graph, inputs)
-            return _Compiled(graph, kind, options, background).boxed()
+            return run_of(graph, kind, _static_places() if kind == "inference" else ())
         return compiled
 
-    backend = aot_autograd(fw_compiler=compiler("forward"), bw_compiler=compiler("backward"),
-                           inference_compiler=compiler("inference"),
-                           decompositions=aot_decompositions(), keep_inference_input_mutations=True)
-    return backend(module, example_inputs)
+    aot = {"decompositions": aot_decompositions(), "keep_inference_input_mutations": True}
+    if not may_be_kept(example_inputs):
+        backend = aot_autograd(fw_compiler=compiler("forward"), bw_compiler=compiler("backward"),
+                               inference_compiler=compiler("inference"), **aot)
+        return backend(module, example_inputs)
+
+    def run_of_kept(graph, places):
+        return run_of(graph, "inference", places)
+
+    with kept_graphs(run_of_kept):
+        kept = keeping_compiler(run_of_kept, _static_places)
+        backend = aot_autograd(fw_compiler=kept, bw_compiler=compiler("backward"), **aot)
+        return backend(module, example_inputs)
 
 
-def _static_places(kind):
+def _static_places():
     """The arguments that AOTAutograd knows to be parameters and buffers of the model."""
     context = TracingContext.try_get()
-    if kind != "inference" or context is None or context.fw_metadata is None:
+    if context is None or context.fw_metadata is None:
         return ()
     return tuple(context.fw_metadata.static_input_indices or ())
 
@@ -50,7 +63,7 @@ def _static_places(kind):
 class _Compiled:
     """One graph. Weights are fixed when it is first called, for it is then that they are seen."""
 
-    def __init__(self, graph, kind, options, background):
+    def __init__(self, graph, kind, static_places, options, background):
         self._options = options
         self._background = background
         # Partitioning rewrites the graph; what runs meanwhile is a copy of its nodes.
@@ -65,7 +78,7 @@ class _Compiled:
         report_strides(self._graph, self._layouts)
         self._updates = updates_of(self._graph)
         self._names = [node.name for node in self._graph.graph.find_nodes(op="placeholder")]
-        self._static = [i for i in _static_places(kind) if not _is_changed(self._graph, self._names[i])]
+        self._static = [i for i in static_places if not _is_changed(self._graph, self._names[i])]
         self._marks = None
         self._changes = 0
         self._ready = threading.Event()

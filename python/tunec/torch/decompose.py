@@ -3,6 +3,9 @@
 What has a handler stays whole: linear, attention, normalisations and activations are one operator
 of tunec each. Everything else goes through torch's own table of decompositions.
 """
+import functools
+from collections.abc import Mapping
+
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
@@ -37,6 +40,28 @@ def export_decompositions():
 
 def aot_decompositions():
     """The table for AOTAutograd, which takes composite operators apart itself."""
+    return _AotTable()
+
+
+class _AotTable(Mapping):
+    """A table that is made when somebody looks: torch takes half a second for it, and a graph that is
+    known already needs none."""
+
+    def __getitem__(self, target):
+        return _aot_table()[target]
+
+    def __iter__(self):
+        return iter(_aot_table())
+
+    def __len__(self):
+        return len(_aot_table())
+
+    def __bool__(self):
+        return True
+
+
+@functools.cache
+def _aot_table():
     table = _without_kept(dict(core_aten_decompositions()))
     table[torch.ops.aten.native_dropout.default] = _dropout
     return table
