@@ -9,6 +9,7 @@
 #include "db/database.h"
 #include "graph/graph.h"
 #include "runtime/bundle/code_table.h"
+#include "runtime/bundle/device_code.h"
 #include "runtime/bundle/stored_plan.h"
 #include "runtime/bundle/variant_head.h"
 #include "support/error.h"
@@ -20,14 +21,16 @@ struct BundleVariant {
   bundle::VariantHead head;
   bundle::StoredPlan plan;
   std::vector<std::shared_ptr<const void>> constants;  // of each of the plan's; null: none yet
-  std::vector<bundle::KernelContract> kernels;
+  std::vector<bundle::KernelContract> kernels;  // of the host
   std::string image;
+  bundle::DeviceCodeTable device_code;  // of a variant for a device
   std::string report;  // JSON
 };
 
-/// Compiles `graph` for the host of the options. Weights are packed where this machine runs the
-/// code; else the bundle packs them when it is loaded. `cpu` is the host as it was asked for.
-/// Errors: those of Compile; kUnsupported for a device.
+/// Compiles `graph` for the options' device, which need not be there, or for their host. Weights are
+/// packed where this machine runs the host's code; else the bundle packs them when it is loaded.
+/// `cpu` is the host as it was asked for. Errors: those of Compile; kUnsupported for code that no
+/// GPU runs, as of an emulated one.
 Result<BundleVariant> CompileVariant(const Graph& graph, Database* database,
                                      const CompileOptions& options, const std::string& cpu);
 

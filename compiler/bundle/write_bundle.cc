@@ -115,7 +115,9 @@ void PlaceConstants(BundleVariant& variant, WeightPlaces& weights) {
 Status WriteBundle(const std::filesystem::path& path, std::vector<BundleVariant> variants) {
   WeightPlaces weights;
   constexpr size_t kSectionsOfVariant = 4;
-  BundleWriter writer(variants.size() * kSectionsOfVariant + 1);
+  const auto for_devices = static_cast<size_t>(std::ranges::count_if(
+      variants, [](const BundleVariant& variant) { return !variant.head.device.empty(); }));
+  BundleWriter writer(variants.size() * kSectionsOfVariant + for_devices + 1);
   for (uint32_t i = 0; i < variants.size(); ++i) {
     BundleVariant& variant = variants[i];
     PlaceConstants(variant, weights);
@@ -123,6 +125,8 @@ Status WriteBundle(const std::filesystem::path& path, std::vector<BundleVariant>
     writer.Add(SectionKind::kPlan, i, Serialize(variant.plan));
     writer.Add(SectionKind::kCode, i, bundle::CodeSection(variant.kernels, variant.image));
     writer.Add(SectionKind::kReport, i, variant.report);
+    if (!variant.head.device.empty())
+      writer.Add(SectionKind::kDeviceCode, i, Serialize(variant.device_code));
   }
   writer.Add(weights);
   return writer.Write(path);

@@ -60,10 +60,14 @@ class ByteReader {
   }
   /// Without zero bytes, for it may be handed to C.
   std::string Text() {
-    const auto taken = Take(Count(1));
-    std::string text(reinterpret_cast<const char*>(taken.data()), taken.size());
+    std::string text = Bytes();
     ok_ = ok_ && !text.contains('\0');
     return ok_ ? text : std::string();
+  }
+  /// What Text wrote, whatever it is.
+  std::string Bytes() {
+    const auto taken = Take(Count(1));
+    return {reinterpret_cast<const char*>(taken.data()), taken.size()};
   }
 
  private:

@@ -57,7 +57,7 @@ enum class Part : uint8_t { kPrologue, kRun };
 
 class PlanChecker {
  public:
-  PlanChecker(const StoredPlan& plan, const std::vector<KernelContract>& kernels,
+  PlanChecker(const StoredPlan& plan, const PlanKernels& kernels,
               std::span<const std::byte> weights)
       : plan_(plan), kernels_(kernels), weights_(weights) {}
 
@@ -75,7 +75,7 @@ class PlanChecker {
   int64_t AlignmentBehind(const ValueRef& ref) const;
 
   const StoredPlan& plan_;
-  const std::vector<KernelContract>& kernels_;
+  const PlanKernels& kernels_;
   std::span<const std::byte> weights_;
 };
 
@@ -154,9 +154,10 @@ Status PlanChecker::CheckStep(const StoredStep& step, Part part) const {
     if (step.arguments.size() != 2) return Damaged("a copy has {} ends", step.arguments.size());
     return CheckWritable(step.arguments[1], part);
   }
-  if (static_cast<uint64_t>(step.kernel) >= kernels_.size() || step.copy_bytes != 0)
-    return Damaged("there is no kernel {} of {}", step.kernel, kernels_.size());
-  const KernelContract& kernel = kernels_[step.kernel];
+  const auto& kernels = part == Part::kPrologue ? kernels_.prologue : kernels_.steps;
+  if (static_cast<uint64_t>(step.kernel) >= kernels.size() || step.copy_bytes != 0)
+    return Damaged("there is no kernel {} of {}", step.kernel, kernels.size());
+  const KernelContract& kernel = kernels[step.kernel];
   if (kernel.arguments.size() != step.arguments.size())
     return Damaged("{} arguments given, wanted {}", step.arguments.size(), kernel.arguments.size());
   for (size_t i = 0; i < step.arguments.size(); ++i)
@@ -185,7 +186,7 @@ Status PlanChecker::Run() const {
 
 }  // namespace
 
-Status CheckPlan(const StoredPlan& plan, const std::vector<KernelContract>& kernels,
+Status CheckPlan(const StoredPlan& plan, const PlanKernels& kernels,
                  std::span<const std::byte> weights) {
   return PlanChecker(plan, kernels, weights).Run();
 }

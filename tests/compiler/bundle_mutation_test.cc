@@ -14,6 +14,8 @@
 
 #include "compiler/bundle/write_bundle.h"
 #include "runtime/bundle/load_bundle.h"
+#include "runtime/bundle/read_plan.h"
+#include "runtime/bundle/stored_plan.h"
 #include "runtime/bundle/section_hash.h"
 #include "support/file.h"
 #include "support/random.h"

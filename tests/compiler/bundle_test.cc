@@ -9,6 +9,7 @@
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/features_used.h"
 #include "runtime/bundle/load_bundle.h"
+#include "runtime/bundle/read_plan.h"
 #include "support/file.h"
 #include "tests/compiler/bundle_models.h"
 #include "tests/compiler/models.h"
@@ -135,7 +136,7 @@ TEST(Bundle, UsesConstantsWhereTheFileIsMapped) {
     return std::vector<Kernel>(kernels.size());
   });
   ASSERT_TRUE(plan) << plan.error().Format();
-  const auto bytes = bundle->file()->bytes();
+  const auto bytes = bundle->bytes();
   for (const Constant& constant : plan->constants) {
     const auto* const data = static_cast<const std::byte*>(constant.data.get());
     EXPECT_TRUE(data >= bytes.data() && data + constant.bytes <= bytes.data() + bytes.size());
@@ -180,7 +181,7 @@ TEST(Bundle, RunsTheFirstVariantThatThisMachineCan) {
   const auto first = LoadBundle(file.path(), {.variant = 0});
   ASSERT_FALSE(first);
   EXPECT_EQ(first.error().code, ErrorCode::kDevice);
-  EXPECT_THAT(first.error().message, HasSubstr("for cpu tomorrow it has no avx2048f, avx4096f"));
+  EXPECT_THAT(first.error().message, HasSubstr("for cpu tomorrow: the processor has no avx2048f, avx4096f"));
   EXPECT_EQ(LoadBundle(file.path(), {.variant = 3}).error().code, ErrorCode::kInvalidArgument);
 }
 
@@ -230,10 +231,10 @@ TEST(Bundle, OfAnotherVersionOrKindIsRefused) {
   EXPECT_EQ(LoadBundle(file.path()).error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(WriteBundle(file.path(), {VariantOf(GraphOf(kManyKinds))}));
   std::string bytes = *ReadFile(file.path());
-  bytes[8] = 2;
+  bytes[8] = 3;
   ASSERT_TRUE(WriteFileAtomically(file.path(), bytes));
   EXPECT_EQ(LoadBundle(file.path()).error().Format(),
-            fmt::format("error: {}: a bundle of version 2, expected 1", file.path().string()));
+            fmt::format("error: {}: a bundle of version 3, expected 2", file.path().string()));
   bytes[0] = 'T';
   ASSERT_TRUE(WriteFileAtomically(file.path(), bytes));
   EXPECT_EQ(LoadBundle(file.path()).error().code, ErrorCode::kParse);

@@ -1,10 +1,10 @@
 #include "tools/commands/doctor_bundle.h"
 
-#include <fmt/ranges.h>
-
 #include <nlohmann/json.hpp>
 
 #include "runtime/bundle/check_plan.h"
+#include "runtime/bundle/choose_variant.h"
+#include "runtime/bundle/device_code.h"
 #include "runtime/bundle/load_bundle.h"
 #include "runtime/machine_features.h"
 #include "support/processors.h"
@@ -14,6 +14,7 @@ namespace tunec {
 namespace {
 
 using bundle::BundleFile;
+using bundle::MachineHere;
 using bundle::SectionKind;
 using bundle::VariantHead;
 using Json = nlohmann::ordered_json;
@@ -21,7 +22,7 @@ using Json = nlohmann::ordered_json;
 /// One variant, in numbers and words.
 struct VariantFacts {
   VariantHead head;
-  std::vector<std::string> missing;
+  std::string lacking;  // what keeps it from running here; empty: nothing
   size_t steps = 0;
   size_t kernels = 0;
   size_t code_bytes = 0;
@@ -30,9 +31,10 @@ struct VariantFacts {
   std::string problem;  // of its plan; empty: none
 };
 
-Result<VariantFacts> ExamineVariant(const BundleFile& file, const VariantHead& head,
-                                    uint32_t variant) {
-  VariantFacts facts{.head = head, .missing = MissingHere(head.features)};
+Result<VariantFacts> ExamineVariant(const BundleFile& file, MachineHere& machine,
+                                    const VariantHead& head, uint32_t variant) {
+  VariantFacts facts{.head = head};
+  if (const Status here = machine.Check(head); !here) facts.lacking = here.error().message;
   TUNEC_ASSIGN(const auto code, file.Section(SectionKind::kCode, variant));
   TUNEC_ASSIGN(const bundle::CodeParts parts, bundle::ParseCodeSection(code));
   facts.kernels = parts.kernels.size();
@@ -43,24 +45,35 @@ Result<VariantFacts> ExamineVariant(const BundleFile& file, const VariantHead& h
   facts.packs = !plan.prologue.empty();
   facts.threads = plan.threads;
   TUNEC_ASSIGN(const auto weights, file.Section(SectionKind::kWeights, 0));
-  if (const Status checked = bundle::CheckPlan(plan, parts.kernels, weights); !checked)
+  bundle::DeviceCodeTable device_code;
+  if (file.Has(SectionKind::kDeviceCode, variant)) {
+    TUNEC_ASSIGN(const auto bytes, file.Section(SectionKind::kDeviceCode, variant));
+    TUNEC_ASSIGN(device_code, bundle::ParseDeviceCode(bytes));
+    facts.kernels += device_code.kernels.size();
+    for (const KernelImage& image : device_code.images) facts.code_bytes += image.bytes.size();
+  }
+  const bool on_device = !head.device.empty();
+  if (on_device != file.Has(SectionKind::kDeviceCode, variant))
+    facts.problem = "the code is not of its device";
+  const bundle::PlanKernels kernels{
+      .prologue = parts.kernels, .steps = on_device ? device_code.kernels : parts.kernels};
+  if (const Status checked = bundle::CheckPlan(plan, kernels, weights); !checked)
     facts.problem = checked.error().message;
   return facts;
 }
 
 std::string StateOf(const VariantFacts& facts) {
   if (!facts.problem.empty()) return facts.problem;
-  if (facts.missing.empty()) return "runs here";
-  return fmt::format("needs {}", fmt::join(facts.missing, ", "));
+  return facts.lacking.empty() ? "runs here" : "does not run here: " + facts.lacking;
 }
 
 void PrintFacts(const std::string& path, const BundleFile& file,
                 const std::vector<VariantFacts>& variants, size_t weights) {
   fmt::print("{}: {}, {} of weights, hashes right\n", path,
-             BytesText(static_cast<double>(file.file()->bytes().size())),
+             BytesText(static_cast<double>(file.bytes().size())),
              BytesText(static_cast<double>(weights)));
   for (const VariantFacts& facts : variants)
-    fmt::print("cpu {}: {}; {}, {}, {} of code, {}{}\n", facts.head.cpu, StateOf(facts),
+    fmt::print("{}: {}; {}, {}, {} of code, {}{}\n", Name(facts.head), StateOf(facts),
                CountText(static_cast<int64_t>(facts.steps), "step"),
                CountText(static_cast<int64_t>(facts.kernels), "kernel"),
                BytesText(static_cast<double>(facts.code_bytes)), CountText(facts.threads, "thread"),
@@ -73,7 +86,10 @@ void PrintFactsJson(const std::string& path, const BundleFile& file,
   for (const VariantFacts& facts : variants)
     rows.push_back({{"cpu", facts.head.cpu},
                     {"features", facts.head.features},
-                    {"missing", facts.missing},
+                    {"device", facts.head.device},
+                    {"arch", facts.head.arch},
+                    {"missing", MissingHere(facts.head.features)},
+                    {"lacking", facts.lacking},
                     {"problem", facts.problem},
                     {"steps", facts.steps},
                     {"kernels", facts.kernels},
@@ -81,7 +97,7 @@ void PrintFactsJson(const std::string& path, const BundleFile& file,
                     {"threads", facts.threads},
                     {"packs", facts.packs}});
   PrintJson({{"bundle", path},
-             {"bytes", file.file()->bytes().size()},
+             {"bytes", file.bytes().size()},
              {"weight_bytes", weights},
              {"variants", std::move(rows)}});
 }
@@ -93,13 +109,14 @@ Result<int> DiagnoseBundle(const std::string& path, OutputForm form) {
   TUNEC_ASSIGN(const BundleFile file, BundleFile::Open(path, pool));
   TUNEC_ASSIGN(const std::vector<VariantHead> heads, bundle::ReadHeads(file));
   std::vector<VariantFacts> variants;
+  MachineHere machine;
   for (uint32_t i = 0; i < heads.size(); ++i) {
-    TUNEC_ASSIGN(variants.emplace_back(), ExamineVariant(file, heads[i], i));
+    TUNEC_ASSIGN(variants.emplace_back(), ExamineVariant(file, machine, heads[i], i));
   }
   TUNEC_ASSIGN(const auto weights, file.Section(SectionKind::kWeights, 0));
   (form == OutputForm::kJson ? PrintFactsJson : PrintFacts)(path, file, variants, weights.size());
   for (const VariantFacts& facts : variants)
-    if (facts.problem.empty() && facts.missing.empty()) return kExitOk;
+    if (facts.problem.empty() && facts.lacking.empty()) return kExitOk;
   return Fail(ErrorCode::kDevice, "no variant of the bundle runs on this machine");
 }
 
