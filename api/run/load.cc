@@ -33,7 +33,8 @@ extern "C" int tunec_load(const char* path, const tunec_load_options* options,
                          out == nullptr ? "out" : "path");
     TUNEC_ASSIGN(const tunec::BundleOptions known, tunec::OptionsOf(options));
     TUNEC_ASSIGN(const tunec::LoadedBundle bundle, tunec::LoadBundle(path, known));
-    *out = std::make_unique<tunec_executable>(bundle.executable, bundle.report).release();
+    *out = std::make_unique<tunec_executable>(bundle.executable, bundle.report, bundle.sized)
+               .release();
     return {};
   });
 }
