@@ -38,7 +38,7 @@ void OpenWhatDiffers(const SizedSource& source, const Graph& example,
   }
 }
 
-void OpenWhatVaries(const OutputForm& form, std::vector<TensorSpec>& outputs) {
+void OpenWhatVaries(const OutputExtents& form, std::vector<TensorSpec>& outputs) {
   for (size_t o = 0; o < outputs.size(); ++o) {
     for (size_t a = 0; a < form[o].size(); ++a) {
       if (!std::ranges::all_of(form[o][a], &SizeFormula::IsConstant)) outputs[o].shape[a] = -1;
@@ -71,7 +71,7 @@ Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes>
   }
   form.separable = shape->separable;
   OpenWhatVaries(shape->outputs, form.outputs);
-  form.output_form = std::move(shape->outputs);
+  form.output_extents = std::move(shape->outputs);
   return learnt;
 }
 

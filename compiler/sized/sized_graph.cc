@@ -95,8 +95,8 @@ Result<std::vector<SizedParameter>> FitParameters(const std::vector<PaddedSample
   return parameters;
 }
 
-Result<OutputForm> FitOutputs(const std::vector<PaddedSample>& samples) {
-  OutputForm form;
+Result<OutputExtents> FitOutputs(const std::vector<PaddedSample>& samples) {
+  OutputExtents form;
   const auto& outputs = samples[0].padded.outputs;
   for (size_t o = 0; o < outputs.size(); ++o) {
     auto& axes = form.emplace_back();

@@ -12,7 +12,7 @@ namespace tunec {
 
 /// How a model's graphs depend on its sizes.
 struct SizedShape {
-  OutputForm outputs;
+  OutputExtents outputs;
   /// Of each dimension: whether elements of different positions never meet, so that runs may be
   /// cut.
   std::vector<bool> separable;

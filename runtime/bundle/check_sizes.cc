@@ -43,9 +43,9 @@ Status CheckAxes(const SizedForm& form) {
   return {};
 }
 
-Status CheckOutputForm(const SizedForm& form) {
-  if (!form.output_form) return {};
-  const OutputForm& axes = *form.output_form;
+Status CheckOutputExtents(const SizedForm& form) {
+  if (!form.output_extents) return {};
+  const OutputExtents& axes = *form.output_extents;
   bool fits = axes.size() == form.outputs.size();
   for (size_t o = 0; fits && o < axes.size(); ++o) {
     fits = axes[o].size() == form.outputs[o].shape.size();
@@ -73,7 +73,7 @@ Status CheckForm(const SizedForm& form) {
       form.listed.size() != dimensions)
     return Damaged("it has {} dimensions", dimensions);
   TUNEC_RETURN_IF_ERROR(CheckAxes(form));
-  TUNEC_RETURN_IF_ERROR(CheckOutputForm(form));
+  TUNEC_RETURN_IF_ERROR(CheckOutputExtents(form));
   return CheckListed(form);
 }
 

@@ -38,7 +38,7 @@ Result<SizedBundle::VariantPtr> SizedBundle::VariantFor(const Sizes& sizes) cons
 
 Error SizedBundle::Refusal(const Sizes& sizes) const {
   const auto& names = form().dimensions;
-  if (form().output_form) {
+  if (form().output_extents) {
     for (size_t d = 0; d < sizes.size(); ++d) {
       const int64_t most = form().listed[d].sizes.back();
       if (sizes[d] > most && !form().separable[d])

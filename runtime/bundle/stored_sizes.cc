@@ -114,8 +114,8 @@ void WriteForm(ByteWriter& out, const SizedForm& form) {
   WriteAll(out, form.inputs, WriteTensor);
   WriteAll(out, form.outputs, WriteTensor);
   WriteAll(out, form.open, WriteAxis);
-  WriteFlag(out, form.output_form.has_value());
-  if (form.output_form) WriteAll(out, *form.output_form, WriteAxes);
+  WriteFlag(out, form.output_extents.has_value());
+  if (form.output_extents) WriteAll(out, *form.output_extents, WriteAxes);
   WriteAll(out, form.separable, WriteFlag);
   WriteAll(out, form.listed, WriteListed);
 }
@@ -125,7 +125,7 @@ SizedForm ReadForm(ByteReader& in) {
   form.inputs = ReadAll(in, kTensorBytes, ReadTensor);
   form.outputs = ReadAll(in, kTensorBytes, ReadTensor);
   form.open = ReadAll(in, kAxisBytes, ReadAxis);
-  if (ReadFlag(in)) form.output_form = ReadAll(in, kNumberBytes, ReadAxes);
+  if (ReadFlag(in)) form.output_extents = ReadAll(in, kNumberBytes, ReadAxes);
   form.separable = ReadAll(in, 1, ReadFlag);
   form.listed = ReadAll(in, kListedBytes, ReadListed);
   return form;

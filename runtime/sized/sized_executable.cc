@@ -54,7 +54,7 @@ Sizes SizedExecutable::PartsOf(size_t dimension, const Sizes& /*sizes*/) const {
 
 Result<std::vector<SizedPart>> SizedExecutable::Cut(const Sizes& sizes) const {
   std::vector<SizedPart> parts = {{sizes, Sizes(sizes.size(), 0), sizes}};
-  if (!form_->output_form || IsListed(*form_, sizes)) return parts;
+  if (!form_->output_extents || IsListed(*form_, sizes)) return parts;
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (!form_->separable[d]) continue;
     const Sizes cut = CutSize(sizes[d], PartsOf(d, sizes));
@@ -125,7 +125,7 @@ std::vector<std::pair<SizedKey, SizedExecutable::VariantPtr>> SizedExecutable::K
 
 Result<std::vector<Shape>> SizedExecutable::OutputShapes(std::span<const Shape> inputs) const {
   TUNEC_ASSIGN(const Sizes sizes, SizesOf(*form_, inputs));
-  if (form_->output_form) return ShapesAt(*form_, sizes);
+  if (form_->output_extents) return ShapesAt(*form_, sizes);
   TUNEC_ASSIGN(const VariantPtr variant, VariantFor(sizes));
   std::vector<Shape> shapes;
   for (const TensorSpec& spec : variant->executable().Outputs()) shapes.push_back(spec.shape);

@@ -22,7 +22,7 @@ bool IsListed(const SizedForm& form, const Sizes& sizes) {
 
 SizedKey KeyFor(const SizedForm& form, const Sizes& sizes) {
   SizedKey key = ExactKey(sizes);
-  if (!form.output_form || IsListed(form, sizes)) return key;
+  if (!form.output_extents || IsListed(form, sizes)) return key;
   std::vector<bool> is_shared(sizes.size(), false);
   bool some_open = false;
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -45,7 +45,7 @@ namespace {
 Sizes SizesServed(const SizedForm& form, size_t dimension) {
   const Sizes& listed = form.listed[dimension].sizes;
   Sizes served = listed;
-  if (!form.output_form) return served;
+  if (!form.output_extents) return served;
   // A run that may be cut has parts of the listed sizes, and one of less than the least of them.
   const size_t padded = form.separable[dimension] ? 1 : listed.size();
   for (size_t i = 0; i < padded; ++i) {
@@ -89,7 +89,7 @@ Result<std::vector<std::vector<int64_t>>> ShapesAt(const SizedForm& form, const 
   std::vector<std::vector<int64_t>> shapes;
   for (size_t o = 0; o < form.outputs.size(); ++o) {
     TensorSpec spec{form.outputs[o].name, form.outputs[o].type, {}};
-    for (const auto& parts : (*form.output_form)[o]) {
+    for (const auto& parts : (*form.output_extents)[o]) {
       int64_t extent = 1;
       for (const SizeFormula& part : parts) {
         const std::optional<int64_t> size = part.ExtentAt(sizes);

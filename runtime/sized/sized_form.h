@@ -24,14 +24,14 @@ struct SizedAxis {
 
 /// Where the outputs lie for any sizes: of each output, of each axis, its parts, the first the
 /// slowest (graph/pad/pad_graph.h).
-using OutputForm = std::vector<std::vector<std::vector<SizeFormula>>>;
+using OutputExtents = std::vector<std::vector<std::vector<SizeFormula>>>;
 
 struct SizedForm {
   std::vector<std::string> dimensions;
   std::vector<TensorSpec> inputs;  // sizes that are open are -1
   std::vector<TensorSpec> outputs;
   std::vector<SizedAxis> open;  // all axes of inputs that are -1
-  std::optional<OutputForm> output_form;  // none: nothing can be padded or cut
+  std::optional<OutputExtents> output_extents;  // none: nothing can be padded or cut
   /// Of each dimension: whether elements of different positions never meet, so that runs may be
   /// cut.
   std::vector<bool> separable;
@@ -63,11 +63,11 @@ SizedKey KeyFor(const SizedForm& form, const Sizes& sizes);
 /// Whether each size is one that has code of its own.
 bool IsListed(const SizedForm& form, const Sizes& sizes);
 /// All that KeyFor gives for sizes up to the listed ones and parts that runs are cut into; without
-/// an output form the listed sizes exactly. Each once, exact ones first. Requires: all dimensions
+/// output extents the listed sizes exactly. Each once, exact ones first. Requires: all dimensions
 /// list some. kResourceLimit: more than `most`.
 Result<std::vector<SizedKey>> KeysOf(const SizedForm& form, size_t most);
 
-/// The outputs' shapes. Requires: an output form. kParse where it says what is none.
+/// The outputs' shapes. Requires: output extents. kParse where it says what is none.
 Result<std::vector<std::vector<int64_t>>> ShapesAt(const SizedForm& form, const Sizes& sizes);
 
 /// The sizes of inputs of these shapes. kInvalidArgument for shapes that are none of the model's.

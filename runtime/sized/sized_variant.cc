@@ -96,7 +96,7 @@ Status CheckInputs(const SizedForm& form, const Sizes& sizes, std::span<const Te
 Status CheckOutputs(const SizedForm& form, const Sizes& sizes,
                     std::span<const TensorSpec> outputs) {
   std::vector<std::vector<int64_t>> shapes;
-  if (form.output_form) {
+  if (form.output_extents) {
     TUNEC_ASSIGN(shapes, ShapesAt(form, sizes));
   }
   for (size_t o = 0; o < outputs.size(); ++o) {
@@ -104,7 +104,7 @@ Status CheckOutputs(const SizedForm& form, const Sizes& sizes,
     const TensorSpec& wanted = form.outputs[o];
     if (outputs[o].type != wanted.type ||
         !std::ranges::equal(outputs[o].shape, wanted.shape, fits) ||
-        (form.output_form && outputs[o].shape != shapes[o]))
+        (form.output_extents && outputs[o].shape != shapes[o]))
       return Unlike("output", outputs[o]);
   }
   return {};
@@ -215,7 +215,7 @@ Status SizedVariant::RunIn(Buffers& buffers, const SizedPart& part,
   std::vector<OutputBox> boxes;
   for (size_t o = 0; o < outputs.size(); ++o) {
     const TensorSpec& spec = executable_->Outputs()[o];
-    TUNEC_ASSIGN(OutputBox made, OutputBox::Of((*form_->output_form)[o], code_.key.sizes, part));
+    TUNEC_ASSIGN(OutputBox made, OutputBox::Of((*form_->output_extents)[o], code_.key.sizes, part));
     const OutputBox& box = boxes.emplace_back(std::move(made));
     if (box.IsInPlace()) {
       to.push_back(At(outputs[o], box.whole, SizeOf(spec.type)));
@@ -241,7 +241,7 @@ Status SizedVariant::RunIn(Buffers& buffers, const SizedPart& part,
 
 Status SizedVariant::Run(const SizedPart& part, std::span<const void* const> inputs,
                          std::span<void* const> outputs) const {
-  if (!form_->output_form) return executable_->Run(inputs, outputs);
+  if (!form_->output_extents) return executable_->Run(inputs, outputs);
   for (size_t d = 0; d < part.size.size(); ++d)
     TUNEC_CHECK(part.size[d] <= code_.key.sizes[d], "a run of {} on code for {}", part.size[d],
                 code_.key.sizes[d]);
