@@ -15,6 +15,7 @@
 #include "compiler/bundle/write_bundle.h"
 #include "runtime/bundle/load_bundle.h"
 #include "runtime/bundle/read_plan.h"
+#include "runtime/bundle/read_sizes.h"
 #include "runtime/bundle/stored_plan.h"
 #include "runtime/bundle/section_hash.h"
 #include "support/file.h"
@@ -40,7 +41,7 @@ int64_t CountFrom(const char* variable, int64_t otherwise) {
 }
 
 // What the functions below stand for.
-constexpr size_t kMostKernels = 32;
+constexpr size_t kMostKernels = 128;
 std::vector<KernelContract> contracts;
 volatile std::byte seen;
 
@@ -169,22 +170,86 @@ std::string SomeBundle() {
   return *ReadFile(file.path());
 }
 
+std::string SomeSizedBundle() {
+  const BundlePath file;
+  const SizedSource source = testing::SourceOf(testing::kOpenSizes, {"batch", "length"});
+  const std::vector<ListedSizes> listed = {{.sizes = {2, 3}},
+                                           {.sizes = RoundedSizes(7, 12), .exact = false}};
+  EXPECT_TRUE(WriteBundle(file.path(), {testing::SizedVariantOf(source, listed),
+                                        testing::SizedVariantOf(source, listed,
+                                                                "native,+amx-fp16")}));
+  return *ReadFile(file.path());
+}
+
+// What a machine of any size would be asked for says nothing of buffers.
+constexpr int64_t kMostBytes = int64_t{1} << 28;
+int64_t Wanted(const ExecutablePlan& plan) {
+  int64_t wanted = plan.arena_bytes;
+  for (const auto* specs : {&plan.inputs, &plan.outputs})
+    for (const TensorSpec& spec : *specs)
+      wanted = std::max(wanted, ByteSize(spec).value_or(kMostBytes + 1));
+  for (const Constant& constant : plan.constants) wanted = std::max(wanted, constant.bytes);
+  return wanted;
+}
+
+/// One run of a model of open sizes, in buffers of just its own bytes. Whether it ran.
+bool RunAt(const SizedBundle& model, const Sizes& sizes) {
+  std::vector<TensorSpec> inputs = model.form().inputs;
+  for (const SizedAxis& axis : model.form().open)
+    inputs[axis.input].shape[axis.axis] = sizes[axis.dimension];
+  std::vector<Shape> shapes;
+  for (const TensorSpec& spec : inputs) {
+    if (ByteSize(spec).value_or(kMostBytes + 1) > kMostBytes) return false;
+    shapes.push_back(spec.shape);
+  }
+  const auto results = model.OutputShapes(shapes);
+  if (!results) return false;
+  std::vector<std::vector<std::byte>> memory;
+  std::vector<const void*> from;
+  std::vector<void*> to;
+  for (const TensorSpec& spec : inputs)
+    from.push_back(memory.emplace_back(*ByteSize(spec)).data());
+  for (size_t i = 0; i < results->size(); ++i) {
+    const int64_t bytes = ByteSize({"", model.Outputs()[i].type, (*results)[i]}).value();
+    if (bytes > kMostBytes) return false;
+    to.push_back(memory.emplace_back(bytes).data());
+  }
+  return model.Run(shapes, from, to).has_value();
+}
+
+/// The plans of one variant of several sizes with touching kernels: refused, or run at some sizes.
+/// Whether one ran.
+bool LoadAndTouchSizes(const bundle::BundleFile& file, uint32_t variant, Random& random) {
+  auto plans = bundle::ReadSizedPlans(file, variant, TouchingKernels);
+  if (!plans) return false;
+  for (SizedPlan& plan : plans->plans) {
+    plan.plan.threads = 1;
+    if (Wanted(plan.plan) > kMostBytes) return false;
+  }
+  const SizedBundle model(std::move(plans->form), std::move(plans->plans),
+                          std::make_shared<ThreadPool>(1), "");
+  bool ran = false;
+  for (int run = 0; run < 6; ++run) {
+    Sizes sizes;
+    for (const ListedSizes& listed : model.form().listed)
+      sizes.push_back(random.Below(2) == 0
+                          ? std::min<int64_t>(listed.sizes[random.Below(listed.sizes.size())], 64)
+                          : 1 + static_cast<int64_t>(random.Below(14)));
+    ran = RunAt(model, sizes) || ran;
+  }
+  return ran;
+}
+
 /// The plan of one variant with touching kernels: refused, or run once. Whether it ran.
-bool LoadAndTouch(const std::filesystem::path& path, uint32_t variant) {
+bool LoadAndTouch(const std::filesystem::path& path, uint32_t variant, Random& random) {
   ThreadPool pool(1);
   const auto file = bundle::BundleFile::Open(path, pool);
   if (!file || variant >= file->Variants() || !bundle::ReadHeads(*file)) return false;
+  if (file->Has(SectionKind::kSizes, variant)) return LoadAndTouchSizes(*file, variant, random);
   auto plan = bundle::ReadPlan(*file, variant, TouchingKernels);
   if (!plan) return false;
   plan->threads = 1;
-  // What a machine of any size would be asked for says nothing of buffers.
-  constexpr int64_t kMostBytes = int64_t{1} << 28;
-  int64_t wanted = plan->arena_bytes;
-  for (const auto* specs : {&plan->inputs, &plan->outputs})
-    for (const TensorSpec& spec : *specs)
-      wanted = std::max(wanted, ByteSize(spec).value_or(kMostBytes + 1));
-  for (const Constant& constant : plan->constants) wanted = std::max(wanted, constant.bytes);
-  if (wanted > kMostBytes) return false;
+  if (Wanted(*plan) > kMostBytes) return false;
   const auto executable = Executable::Make(*std::move(plan));
   if (!executable) return false;
   std::vector<std::vector<std::byte>> memory;
@@ -212,10 +277,9 @@ TEST(BundleMutation, StaleHashesAreRefused) {
   }
 }
 
-TEST(BundleMutation, WithRepairedHashesIsRefusedOrRunsInsideItsBuffers) {
-  const std::string whole = SomeBundle();
+void ExpectInsideBuffers(const std::string& whole, uint64_t seed) {
   const BundlePath file;
-  Random random(2);
+  Random random(seed);
   const int64_t count = CountFrom("TUNEC_BUNDLE_MUTATIONS", 2000);
   int64_t ran = 0;
   for (int64_t i = 0; i < count; ++i) {
@@ -240,10 +304,18 @@ TEST(BundleMutation, WithRepairedHashesIsRefusedOrRunsInsideItsBuffers) {
     // Not as WriteFileAtomically does it, which waits for the disk.
     std::ofstream(file.path(), std::ios::binary) << mutant.bytes();
     for (uint32_t variant = 0; variant < 2; ++variant)
-      ran += LoadAndTouch(file.path(), variant) ? 1 : 0;
+      ran += LoadAndTouch(file.path(), variant, random) ? 1 : 0;
   }
   fmt::print("{} of {} mutants ran\n", ran, 2 * count);
   EXPECT_GT(ran, 0);
+}
+
+TEST(BundleMutation, WithRepairedHashesIsRefusedOrRunsInsideItsBuffers) {
+  ExpectInsideBuffers(SomeBundle(), 2);
+}
+
+TEST(BundleMutation, OfSeveralSizesIsRefusedOrRunsInsideItsBuffers) {
+  ExpectInsideBuffers(SomeSizedBundle(), 4);
 }
 
 // Code takes indices that were constants in range as they are.
@@ -281,8 +353,12 @@ TEST(BundleMutation, TheWholeOneRuns) {
   mutant.RepairHashes();
   EXPECT_EQ(mutant.bytes(), whole);
   ASSERT_TRUE(WriteFileAtomically(file.path(), whole));
-  EXPECT_TRUE(LoadAndTouch(file.path(), 0));
-  EXPECT_TRUE(LoadAndTouch(file.path(), 1));
+  Random random(5);
+  EXPECT_TRUE(LoadAndTouch(file.path(), 0, random));
+  EXPECT_TRUE(LoadAndTouch(file.path(), 1, random));
+  ASSERT_TRUE(WriteFileAtomically(file.path(), SomeSizedBundle()));
+  EXPECT_TRUE(LoadAndTouch(file.path(), 0, random));
+  EXPECT_TRUE(LoadAndTouch(file.path(), 1, random));
 }
 
 }  // namespace
