@@ -72,16 +72,16 @@ class BundleWriter {
     const std::string& kept = *kept_.emplace_back(std::make_unique<std::string>(std::move(whole)));
     parts_.push_back({.offset = static_cast<int64_t>(offset), .bytes = BytesOf(kept)});
   }
-  Status Write(const std::filesystem::path& path) {
+  BundleParts Take() && {
     bundle::Header header{.sections = static_cast<uint32_t>(sections_.size()), .file_bytes = end_};
     std::string front(sizeof header + sections_.size() * sizeof(SectionEntry), '\0');
     std::memcpy(front.data(), &header, sizeof header);
     std::memcpy(front.data() + sizeof header, sections_.data(), front.size() - sizeof header);
     header.table_hash = bundle::HashOf(BytesOf(front), pool_);
     std::memcpy(front.data(), &header, sizeof header);
-    std::vector<FilePart> parts{{.offset = 0, .bytes = BytesOf(front)}};
-    parts.insert(parts.end(), parts_.begin(), parts_.end());
-    return WriteFileAtomically(path, parts);
+    const std::string& kept = *kept_.emplace_back(std::make_unique<std::string>(std::move(front)));
+    parts_.insert(parts_.begin(), {.offset = 0, .bytes = BytesOf(kept)});
+    return {.memory = std::move(kept_), .parts = std::move(parts_), .bytes = end_};
   }
   /// Where the sections begin: the table has room for so many.
   explicit BundleWriter(size_t sections)
@@ -132,7 +132,7 @@ void AddPlans(BundleVariant& variant, uint32_t number, WeightPlaces& weights,
 
 }  // namespace
 
-Status WriteBundle(const std::filesystem::path& path, std::vector<BundleVariant> variants) {
+BundleParts MakeBundle(std::vector<BundleVariant> variants) {
   WeightPlaces weights;
   constexpr size_t kSectionsOfVariant = 4;
   const auto for_devices = static_cast<size_t>(std::ranges::count_if(
@@ -148,7 +148,11 @@ Status WriteBundle(const std::filesystem::path& path, std::vector<BundleVariant>
       writer.Add(SectionKind::kDeviceCode, i, Serialize(variant.device_code));
   }
   writer.Add(weights);
-  return writer.Write(path);
+  return std::move(writer).Take();
+}
+
+Status WriteBundle(const std::filesystem::path& path, std::vector<BundleVariant> variants) {
+  return WriteFileAtomically(path, MakeBundle(std::move(variants)).parts);
 }
 
 }  // namespace tunec

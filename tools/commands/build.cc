@@ -2,11 +2,14 @@
 #include <CLI/CLI.hpp>
 
 #include "compiler/bundle/compile_sizes.h"
+#include "compiler/bundle/model_header.h"
 #include "compiler/bundle/write_bundle.h"
+#include "compiler/bundle/write_library.h"
 #include "jit/cuda/arch.h"
 #include "runtime/bundle/choose_variant.h"
 #include "support/file.h"
 #include "tools/commands/commands.h"
+#include "tools/model_template.h"
 #include "tools/options/model_options.h"
 #include "tools/terminal/interrupt.h"
 #include "tools/terminal/text_table.h"
@@ -19,6 +22,7 @@ struct BuildArguments {
   std::vector<std::string> cpus;   // a variant each
   std::vector<std::string> archs;  // the same, of GPUs
   std::string output;
+  bool shared = false;  // a library
 };
 
 /// The settings of each variant, of GPUs first.
@@ -72,18 +76,49 @@ void PrintVariant(const BundleVariant& variant) {
              BytesText(static_cast<double>(code)));
 }
 
+void PrintFile(const std::filesystem::path& path) {
+  std::error_code unknown;
+  const auto bytes = std::filesystem::file_size(path, unknown);
+  fmt::print("{}: {}\n", path.string(), BytesText(unknown ? 0 : static_cast<double>(bytes)));
+}
+
+/// The library, and its header beside it.
+Status WriteShared(const std::filesystem::path& path, std::vector<BundleVariant> variants) {
+  const std::string model = ModelNameOf(path);
+  const std::string text = ModelHeader(model, path.filename().string(), variants.front().plan);
+  const std::filesystem::path header = path.parent_path() / (model + ".h");
+  TUNEC_RETURN_IF_ERROR(
+      WriteLibrary(path, ModelTemplate(), model, MakeBundle(std::move(variants))));
+  TUNEC_RETURN_IF_ERROR(WriteFileAtomically(header, text));
+  PrintFile(path);
+  PrintFile(header);
+  return {};
+}
+
+Status CheckOutput(const BuildArguments& arguments) {
+  const std::filesystem::path path = arguments.output;
+  if (arguments.shared && HasSeveralSizes(arguments.compile.settings))
+    return Fail(ErrorCode::kUnsupported, "a library's header states one size of each dimension");
+  if (!arguments.shared || path.filename().string().contains(".so")) return {};
+  return Fail(ErrorCode::kInvalidArgument, "a library's name is model.so or libmodel.so, got '{}'",
+              arguments.output);
+}
+
 Result<int> Build(const BuildArguments& arguments) {
   CatchInterrupts();
+  TUNEC_RETURN_IF_ERROR(CheckOutput(arguments));
   TUNEC_ASSIGN(const std::vector<Settings> wanted, VariantsOf(arguments));
   std::vector<BundleVariant> variants;
   for (const Settings& settings : wanted) {
     TUNEC_ASSIGN(variants.emplace_back(), BuildVariant(arguments, settings));
     PrintVariant(variants.back());
   }
+  if (arguments.shared) {
+    TUNEC_RETURN_IF_ERROR(WriteShared(arguments.output, std::move(variants)));
+    return kExitOk;
+  }
   TUNEC_RETURN_IF_ERROR(WriteBundle(arguments.output, std::move(variants)));
-  std::error_code unknown;
-  const auto bytes = std::filesystem::file_size(arguments.output, unknown);
-  fmt::print("{}: {}\n", arguments.output, BytesText(unknown ? 0 : static_cast<double>(bytes)));
+  PrintFile(arguments.output);
   return kExitOk;
 }
 
@@ -110,7 +145,11 @@ void AddBuildCommand(CLI::App& root, Invocation& invocation) {
   AddEach(command, "--arch", arguments->archs,
           "with cuda: what GPUs to compile for, sm_80 or later (default that of the first one "
           "here); may be repeated");
-  command.add_option("-o,--output", arguments->output, "the bundle")->required()->type_name("FILE");
+  command.add_flag("--shared", arguments->shared,
+                   "write a shared library that holds the bundle and the runtime, and its C header");
+  command.add_option("-o,--output", arguments->output, "the bundle or the library")
+      ->required()
+      ->type_name("FILE");
 }
 
 }  // namespace tunec

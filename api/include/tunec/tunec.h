@@ -251,11 +251,14 @@ typedef struct tunec_load_options {
   size_t size;          /* set it to sizeof(tunec_load_options); all bytes of it are read */
   size_t threads;       /* of a run; 0: as many as it was built for, at most one per core */
   size_t share_threads; /* 1: run on the threads of the other models that do, too */
+  const char* device;   /* of a bundle that is for GPUs, too: the number or the UUID of one, or "cpu";
+                         * null: the first GPU that runs it, else the CPU */
 } tunec_load_options;
 
 /* Loads the bundle at `path`, which `tunec build` wrote: nothing is compiled, linked or packed.
- * `options` may be null. Of the variants in the file the first is taken that this processor can
- * run; TUNEC_DEVICE_ERROR names what is missing where there is none. The file is mapped, and its
+ * `options` may be null. Of the variants in the file the first is taken that this machine can run,
+ * those for a GPU before those for a processor; TUNEC_DEVICE_ERROR names what is missing where there
+ * is none. tunec_notes tells why variants were passed over. The file is mapped, and its
  * weights and its code are used where they are: it may be replaced by another (renamed over) while
  * the executable lives, but must not be written to or cut short. Damage to the file and plans that
  * would leave their buffers are TUNEC_PARSE_ERROR. Its machine code is run as it is: load bundles
@@ -336,8 +339,9 @@ TUNEC_API int tunec_run_with_options(tunec_executable* executable, DLTensor* con
  * "hang_after". */
 TUNEC_API int tunec_wait(tunec_executable* executable);
 
-/* What a user should know of how the model runs on its GPU, a line each: tensors that every run
- * copies aside, kernels that are launched one by one. "" without any. Lives until this thread's
+/* What a user should know of how the model runs, a line each: on a GPU tensors that every run copies
+ * aside, kernels that are launched one by one; of a bundle variants that were passed over, a GPU's
+ * for want of a driver, say. "" without any. Lives until this thread's
  * next call of it. */
 TUNEC_API const char* tunec_notes(const tunec_executable* executable);
 
