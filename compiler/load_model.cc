@@ -215,8 +215,7 @@ Result<Graph> LoadModel(const std::string& path, const ModelOptions& options) {
 }
 
 bool HasSeveralSizes(const ModelOptions& options) {
-  return std::ranges::any_of(options.dims,
-                             [](const auto& dim) { return dim.second.IsOpen(); });
+  return std::ranges::any_of(options.dims, [](const auto& dim) { return dim.second.IsOpen(); });
 }
 
 Result<std::vector<ListedSizes>> ListedSizesOf(const SizedSource& source,

@@ -78,8 +78,7 @@ Status SizesCompiler::CompileKey(const SizedForm& form, const SizedKey& key, Siz
     return writer_.NumberOf(step, code);
   };
   UnplacedPlan stored = StoreData(plan);
-  TUNEC_ASSIGN(stored.plan.prologue,
-               WriteSteps(plan.prologue, assembled.prologue_code, number_of));
+  TUNEC_ASSIGN(stored.plan.prologue, WriteSteps(plan.prologue, assembled.prologue_code, number_of));
   TUNEC_ASSIGN(stored.plan.steps, WriteSteps(plan.steps, assembled.step_code, number_of));
   SizedCode code{key, std::move(graph.parameters)};
   TUNEC_RETURN_IF_ERROR(CheckCode(form, code, plan.inputs, plan.outputs));
@@ -89,8 +88,7 @@ Status SizesCompiler::CompileKey(const SizedForm& form, const SizedKey& key, Siz
 }
 
 // What a run will take, and what others may share.
-Status SizesCompiler::Account(const SizedKey& key, const StagedModel& staged,
-                              ExecutablePlan plan) {
+Status SizesCompiler::Account(const SizedKey& key, const StagedModel& staged, ExecutablePlan plan) {
   plan.shared = nullptr;  // all that it shares it has
   TUNEC_ASSIGN(Executable made, Executable::Make(std::move(plan), pool_));
   const auto executable = std::make_shared<const Executable>(std::move(made));
@@ -130,8 +128,8 @@ Result<BundleVariant> CompileSizedVariant(const SizedSource& source,
   options.packings = std::make_shared<SharedPackings>();
   TUNEC_ASSIGN(LearntForm learnt, LearnForm(source, listed));
   if (!learnt.refusal.empty() && options.on_log)
-    options.on_log(fmt::format("other sizes than those listed will be refused: {}",
-                               learnt.refusal));
+    options.on_log(
+        fmt::format("other sizes than those listed will be refused: {}", learnt.refusal));
   TUNEC_ASSIGN(const std::vector<SizedKey> keys, KeysOf(learnt.form, bundle::kMostSizedPlans));
   SizesCompiler compiler(source, database, options);
   TUNEC_RETURN_IF_ERROR(compiler.Compile(learnt.form, keys));

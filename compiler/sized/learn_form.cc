@@ -60,8 +60,7 @@ Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes>
   form.listed = std::move(listed);
   for (const OpenAxis& axis : source.open) {
     form.inputs[axis.input].shape[axis.axis] = -1;
-    form.open.push_back(
-        {axis.input, axis.axis, static_cast<int>(source.IndexOf(axis.dimension))});
+    form.open.push_back({axis.input, axis.axis, static_cast<int>(source.IndexOf(axis.dimension))});
   }
   Result<SizedShape> shape = LearnShape(source);
   if (!shape) {

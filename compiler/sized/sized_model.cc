@@ -10,8 +10,7 @@
 
 namespace tunec {
 
-SizedModel::SizedModel(SizedSource source, SizedOptions options,
-                       std::unique_ptr<Database> database)
+SizedModel::SizedModel(SizedSource source, SizedOptions options, std::unique_ptr<Database> database)
     : SizedExecutable(options.most_variants),
       source_(std::move(source)),
       options_(std::move(options)),

@@ -59,7 +59,8 @@ int64_t WorthJoining(const Graph& graph, const FusionMachine& machine) {
       machine.operations_per_second * static_cast<double>(machine.vector_lanes) / 4;
   const double work = multiply_adds / per_second;
   int64_t joined = 1;
-  while (joined < kMostJoined && static_cast<double>(joined) * work < kInTheWay * fixed) joined *= 2;
+  while (joined < kMostJoined && static_cast<double>(joined) * work < kInTheWay * fixed)
+    joined *= 2;
   return joined;
 }
 

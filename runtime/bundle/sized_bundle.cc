@@ -53,8 +53,8 @@ Error SizedBundle::Refusal(const Sizes& sizes) const {
       exact += fmt::format("{}{}", exact.empty() ? "" : ", ", fmt::join(key.sizes, "x"));
   }
   return MakeError(ErrorCode::kInvalidArgument,
-                   "the bundle has no code for {} of {}, expected one of {}",
-                   fmt::join(names, "x"), fmt::join(sizes, "x"), exact);
+                   "the bundle has no code for {} of {}, expected one of {}", fmt::join(names, "x"),
+                   fmt::join(sizes, "x"), exact);
 }
 
 }  // namespace tunec

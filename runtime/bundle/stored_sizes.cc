@@ -177,7 +177,8 @@ Result<StoredSizes> ParseSizes(std::span<const std::byte> bytes) {
   StoredSizes sizes;
   sizes.form = ReadForm(in);
   sizes.plans = ReadAll(in, kPlanBytes, ReadSizedPlan);
-  if (!in.done()) return Fail(ErrorCode::kParse, "the bundle's plans for several sizes are damaged");
+  if (!in.done())
+    return Fail(ErrorCode::kParse, "the bundle's plans for several sizes are damaged");
   return sizes;
 }
 

@@ -18,8 +18,8 @@ Sizes RoundedSizes(int64_t least, int64_t most);
 
 /// The sizes of one dimension that code was asked for.
 struct ListedSizes {
-  Sizes sizes;         // ascending; none: those of RoundUpSize, as runs want them
-  bool exact = true;   // they have code of their own; else only such as serves smaller sizes, too
+  Sizes sizes;        // ascending; none: those of RoundUpSize, as runs want them
+  bool exact = true;  // they have code of their own; else only such as serves smaller sizes, too
   bool operator==(const ListedSizes&) const = default;
 };
 

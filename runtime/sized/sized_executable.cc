@@ -138,10 +138,9 @@ Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void*
   TUNEC_ASSIGN(const std::vector<SizedPart> parts, Cut(sizes));
   TUNEC_ASSIGN(const std::vector<Shape> results, OutputShapes(shapes));
   // What a part writes must not be what a later one reads.
-  const CopiedInputs given =
-      parts.size() > 1
-          ? CopiedInputs(form_->inputs, shapes, inputs, form_->outputs, results, outputs)
-          : CopiedInputs(inputs);
+  const CopiedInputs given = parts.size() > 1 ? CopiedInputs(form_->inputs, shapes, inputs,
+                                                             form_->outputs, results, outputs)
+                                              : CopiedInputs(inputs);
   for (const SizedPart& part : parts) {
     TUNEC_ASSIGN(const VariantPtr variant, VariantFor(part.size));
     TUNEC_RETURN_IF_ERROR(variant->Run(part, given.data(), outputs));

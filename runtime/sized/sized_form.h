@@ -30,7 +30,7 @@ struct SizedForm {
   std::vector<std::string> dimensions;
   std::vector<TensorSpec> inputs;  // sizes that are open are -1
   std::vector<TensorSpec> outputs;
-  std::vector<SizedAxis> open;  // all axes of inputs that are -1
+  std::vector<SizedAxis> open;                  // all axes of inputs that are -1
   std::optional<OutputExtents> output_extents;  // none: nothing can be padded or cut
   /// Of each dimension: whether elements of different positions never meet, so that runs may be
   /// cut.

@@ -38,9 +38,7 @@ void* At(void* data, const BoxPlace& place, size_t element_bytes) {
   return static_cast<std::byte*>(data) + OffsetOf(place, element_bytes);
 }
 
-bool IsEmpty(const std::vector<int64_t>& box) {
-  return std::ranges::find(box, 0) != box.end();
-}
+bool IsEmpty(const std::vector<int64_t>& box) { return std::ranges::find(box, 0) != box.end(); }
 
 /// The box of an output that a run makes: where it lies in the variant's, and in the caller's.
 struct OutputBox {
@@ -49,8 +47,8 @@ struct OutputBox {
   std::vector<int64_t> box;
 
   /// Inside both arrays, whatever the formulas are.
-  static Result<OutputBox> Of(const std::vector<std::vector<SizeFormula>>& axes,
-                              const Sizes& sizes, const SizedPart& run) {
+  static Result<OutputBox> Of(const std::vector<std::vector<SizeFormula>>& axes, const Sizes& sizes,
+                              const SizedPart& run) {
     OutputBox made;
     for (const auto& parts : axes) {
       for (const SizeFormula& part : parts) {
@@ -72,9 +70,7 @@ struct OutputBox {
     return made;
   }
   /// Whether the variant may write into the caller's array.
-  bool IsInPlace() const {
-    return !IsEmpty(box) && IsContiguous(whole, box, padded.extents);
-  }
+  bool IsInPlace() const { return !IsEmpty(box) && IsContiguous(whole, box, padded.extents); }
 };
 
 std::unexpected<Error> Unlike(std::string_view what, const TensorSpec& spec) {
@@ -122,8 +118,7 @@ Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const T
                 form.dimensions.size());
   if (inputs.size() != given + code.parameters.size() || outputs.size() != form.outputs.size())
     return Fail(ErrorCode::kParse, "code has {} inputs and {} outputs, wanted {} and {}",
-                inputs.size(), outputs.size(), given + code.parameters.size(),
-                form.outputs.size());
+                inputs.size(), outputs.size(), given + code.parameters.size(), form.outputs.size());
   for (size_t p = 0; p < code.parameters.size(); ++p) {
     const SizedParameter& parameter = code.parameters[p];
     const TensorSpec& spec = inputs[given + p];

@@ -49,8 +49,7 @@ SizedSource SourceOf(std::string_view text, const std::vector<std::string>& dime
 
 BundleVariant SizedVariantOf(const SizedSource& source, const std::vector<ListedSizes>& listed,
                              std::string_view cpu) {
-  auto variant =
-      CompileSizedVariant(source, listed, nullptr, OptionsForCpu(cpu), std::string(cpu));
+  auto variant = CompileSizedVariant(source, listed, nullptr, OptionsForCpu(cpu), std::string(cpu));
   TUNEC_CHECK(variant.has_value(), "{}", variant.error().Format());
   return *std::move(variant);
 }

@@ -16,8 +16,8 @@
 #include "runtime/bundle/load_bundle.h"
 #include "runtime/bundle/read_plan.h"
 #include "runtime/bundle/read_sizes.h"
-#include "runtime/bundle/stored_plan.h"
 #include "runtime/bundle/section_hash.h"
+#include "runtime/bundle/stored_plan.h"
 #include "support/file.h"
 #include "support/random.h"
 #include "tests/compiler/bundle_models.h"
@@ -175,9 +175,9 @@ std::string SomeSizedBundle() {
   const SizedSource source = testing::SourceOf(testing::kOpenSizes, {"batch", "length"});
   const std::vector<ListedSizes> listed = {{.sizes = {2, 3}},
                                            {.sizes = RoundedSizes(7, 12), .exact = false}};
-  EXPECT_TRUE(WriteBundle(file.path(), {testing::SizedVariantOf(source, listed),
-                                        testing::SizedVariantOf(source, listed,
-                                                                "native,+amx-fp16")}));
+  EXPECT_TRUE(
+      WriteBundle(file.path(), {testing::SizedVariantOf(source, listed),
+                                testing::SizedVariantOf(source, listed, "native,+amx-fp16")}));
   return *ReadFile(file.path());
 }
 
@@ -207,8 +207,7 @@ bool RunAt(const SizedBundle& model, const Sizes& sizes) {
   std::vector<std::vector<std::byte>> memory;
   std::vector<const void*> from;
   std::vector<void*> to;
-  for (const TensorSpec& spec : inputs)
-    from.push_back(memory.emplace_back(*ByteSize(spec)).data());
+  for (const TensorSpec& spec : inputs) from.push_back(memory.emplace_back(*ByteSize(spec)).data());
   for (size_t i = 0; i < results->size(); ++i) {
     const int64_t bytes = ByteSize({"", model.Outputs()[i].type, (*results)[i]}).value();
     if (bytes > kMostBytes) return false;

@@ -50,8 +50,8 @@ TEST(SizeFormula, NoneWhereSamplesAgreeWithSeveral) {
 }
 
 TEST(SizeFormula, NoneForWhatBends) {
-  EXPECT_FALSE(FitFormula(
-      Samples([](int64_t, int64_t length) { return std::min<int64_t>(length, 56); })));
+  EXPECT_FALSE(
+      FitFormula(Samples([](int64_t, int64_t length) { return std::min<int64_t>(length, 56); })));
   EXPECT_FALSE(FitFormula(Samples([](int64_t, int64_t length) { return length * length; })));
 }
 

@@ -97,7 +97,8 @@ Result<std::vector<Array>> RunAt(const AnyShape& model, const std::vector<Array>
   TUNEC_ASSIGN(const std::vector<Shape> results, model.OutputShapes(shapes));
   std::vector<Array> outputs;
   std::vector<void*> to;
-  for (size_t i = 0; i < results.size(); ++i) outputs.emplace_back(model.Outputs()[i].type, results[i]);
+  for (size_t i = 0; i < results.size(); ++i)
+    outputs.emplace_back(model.Outputs()[i].type, results[i]);
   for (Array& output : outputs) to.push_back(output.mutable_data());
   TUNEC_RETURN_IF_ERROR(model.Run(shapes, from, to));
   return outputs;
@@ -254,9 +255,8 @@ TEST(SizedBundle, RunsInThreads) {
         const size_t which = static_cast<size_t>(t + i) % all.size();
         const auto outputs = RunAt(*bundle, InputsAt(bundle->form(), all[which]));
         ASSERT_TRUE(outputs);
-        EXPECT_EQ(std::memcmp((*outputs)[0].data(), expected[which].data(),
-                              expected[which].bytes()),
-                  0);
+        EXPECT_EQ(
+            std::memcmp((*outputs)[0].data(), expected[which].data(), expected[which].bytes()), 0);
       }
     });
   }
@@ -265,9 +265,8 @@ TEST(SizedBundle, RunsInThreads) {
 TEST(SizedBundle, TooManySizesAreRefused) {
   const SizedSource source = SourceOf(kOpenSizes, kBoth);
   const auto variant = CompileSizedVariant(
-      source,
-      {{.sizes = RoundedSizes(1, 512), .exact = false}, {.sizes = RoundedSizes(1, 512)}}, nullptr,
-      OptionsForCpu("native"), "native");
+      source, {{.sizes = RoundedSizes(1, 512), .exact = false}, {.sizes = RoundedSizes(1, 512)}},
+      nullptr, OptionsForCpu("native"), "native");
   ASSERT_FALSE(variant);
   EXPECT_EQ(variant.error().code, ErrorCode::kResourceLimit);
 }

@@ -37,9 +37,8 @@ Result<Timing> TimeSized(const SizedBundle& model, const std::vector<Array>& inp
 
 void Print(const BundleBench& bench, const BenchedBundle& benched, const Timing& timing) {
   if (bench.form == OutputForm::kJson) {
-    nlohmann::ordered_json json = {{"model", bench.model.model},
-                                   {"variant", benched.variant},
-                                   {"threads", benched.threads}};
+    nlohmann::ordered_json json = {
+        {"model", bench.model.model}, {"variant", benched.variant}, {"threads", benched.threads}};
     if (benched.launches) json["launches"] = *benched.launches;
     json["ready_seconds"] = benched.ready_seconds;
     json["latency"] = TimingJson(timing);
@@ -49,8 +48,7 @@ void Print(const BundleBench& bench, const BenchedBundle& benched, const Timing&
   fmt::print("ready to run after {}\n", DurationText(benched.ready_seconds));
   fmt::print("least {}, median {}, p95 {}, p99 {} ({}, {})\n", DurationText(timing.Least()),
              DurationText(timing.Median()), DurationText(timing.P95()), DurationText(timing.P99()),
-             CountText(std::ssize(timing.samples), "run"),
-             CountText(benched.threads, "thread"));
+             CountText(std::ssize(timing.samples), "run"), CountText(benched.threads, "thread"));
 }
 
 }  // namespace
@@ -71,8 +69,7 @@ Result<int> BenchBundle(const BundleBench& bench) {
   const Executable& executable = *bundle.executable;
   benched.threads = executable.Threads();
   benched.launches = executable.StepNames().size();
-  TUNEC_ASSIGN(const std::vector<Array> inputs,
-               BundleInputs(executable, given, bench.input_seed));
+  TUNEC_ASSIGN(const std::vector<Array> inputs, BundleInputs(executable, given, bench.input_seed));
   const TimedRun run{&executable, inputs};
   TUNEC_ASSIGN(const std::vector<Timing> timings, TimeRuns({&run, 1}, bench.limits));
   Print(bench, benched, timings[0]);

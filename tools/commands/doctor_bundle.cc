@@ -32,7 +32,7 @@ struct VariantFacts {
   size_t code_bytes = 0;
   bool packs = false;  // when it is loaded
   int64_t threads = 1;
-  std::string problem;  // of its plan; empty: none
+  std::string problem;            // of its plan; empty: none
   std::optional<SizedForm> form;  // of several sizes
   size_t plans = 1;
 };
@@ -83,8 +83,8 @@ Result<VariantFacts> ExamineVariant(const BundleFile& file, MachineHere& machine
   const bool on_device = !head.device.empty();
   if (on_device != file.Has(SectionKind::kDeviceCode, variant))
     facts.problem = "the code is not of its device";
-  const bundle::PlanKernels kernels{
-      .prologue = parts.kernels, .steps = on_device ? device_code.kernels : parts.kernels};
+  const bundle::PlanKernels kernels{.prologue = parts.kernels,
+                                    .steps = on_device ? device_code.kernels : parts.kernels};
   if (const Status checked = bundle::CheckPlan(plan, kernels, weights); !checked)
     facts.problem = checked.error().message;
   return facts;

@@ -46,8 +46,9 @@ struct SizedSession {
   std::unique_ptr<Database> database;  // may be null
 };
 Result<SizedSession> OpenSizedSession(const CompileArguments& arguments);
-/// The same as OpenSession for a model that is to be run: every dimension of its inputs must be a number. The
-/// shapes of `arrays` are those of the inputs of their names that the model leaves open.
+/// The same as OpenSession for a model that is to be run: every dimension of its inputs must be a
+/// number. The shapes of `arrays` are those of the inputs of their names that the model leaves
+/// open.
 Result<Session> OpenRunnable(const CompileArguments& arguments,
                              std::span<const NamedArray> arrays = {});
 

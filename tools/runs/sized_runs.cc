@@ -26,9 +26,8 @@ Result<std::vector<TensorSpec>> SpecsAt(const SizedForm& form,
   std::vector<TensorSpec> specs = form.inputs;
   for (const SizedAxis& axis : form.open) {
     const auto given = dims.find(form.dimensions[axis.dimension]);
-    specs[axis.input].shape[axis.axis] = given == dims.end()
-                                             ? form.listed[axis.dimension].sizes.back()
-                                             : given->second.sizes[0];
+    specs[axis.input].shape[axis.axis] =
+        given == dims.end() ? form.listed[axis.dimension].sizes.back() : given->second.sizes[0];
   }
   return specs;
 }
@@ -36,8 +35,7 @@ Result<std::vector<TensorSpec>> SpecsAt(const SizedForm& form,
 }  // namespace
 
 Result<std::vector<Array>> SizedInputs(const SizedExecutable& model, const ArrayFile& given,
-                                       uint64_t seed,
-                                       const std::map<std::string, DimSizes>& dims) {
+                                       uint64_t seed, const std::map<std::string, DimSizes>& dims) {
   if (given.file.empty()) {
     TUNEC_ASSIGN(const std::vector<TensorSpec> specs, SpecsAt(model.form(), dims));
     return RandomArrays(specs, seed);

@@ -17,8 +17,7 @@ namespace tunec {
 /// Inputs from a file, of its arrays' sizes; random ones where none was given, of the sizes that
 /// `dims` gives dimensions, or of the largest that there is code for. Integers are 0 or 1.
 Result<std::vector<Array>> SizedInputs(const SizedExecutable& model, const ArrayFile& given,
-                                       uint64_t seed,
-                                       const std::map<std::string, DimSizes>& dims);
+                                       uint64_t seed, const std::map<std::string, DimSizes>& dims);
 
 /// A model with inputs of some sizes and memory for its outputs. Keeps addresses of the inputs.
 struct SizedRun {
