@@ -98,8 +98,9 @@ Status CheckSizes(const StoredSizes& sizes, const std::vector<KernelContract>& k
   for (const StoredSizedPlan& plan : sizes.plans) {
     TUNEC_RETURN_IF_ERROR(CheckSizedPlan(sizes.form, plan));
     if (!keys.insert(plan.code.key).second) return Damaged("two plans are for the same sizes");
-    TUNEC_RETURN_IF_ERROR(CheckPlan(plan.plan, contracts, weights));
   }
+  for (const StoredSizedPlan& plan : sizes.plans)
+    TUNEC_RETURN_IF_ERROR(CheckPlan(plan.plan, contracts, weights));
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -269,6 +270,86 @@ TEST(SizedBundle, TooManySizesAreRefused) {
       nullptr, OptionsForCpu("native"), "native");
   ASSERT_FALSE(variant);
   EXPECT_EQ(variant.error().code, ErrorCode::kResourceLimit);
+}
+
+/// The first part of output y's length, in the place of its formula.
+Result<LoadedBundle> LoadWithFormula(BundleVariant variant, const SizeFormula& formula,
+                                     const BundlePath& file) {
+  (*variant.sizes->form.output_extents)[0][1] = {formula};
+  std::vector<BundleVariant> variants;
+  variants.push_back(std::move(variant));
+  TUNEC_RETURN_IF_ERROR(WriteBundle(file.path(), std::move(variants)));
+  return LoadBundle(file.path());
+}
+
+TEST(SizedBundle, FormulasOfOtherSizesThanTheTensorsAreRefused) {
+  const std::vector<ListedSizes> listed = {{.sizes = {1}}, {.sizes = {20}, .exact = false}};
+  const BundleVariant variant = SizedVariantOf(SourceOf(kOpenSizes, kBoth), listed);
+  const SizeFormula more{.constant = 1, .factors = {0, 1}};
+  const SizeFormula none{.constant = 0, .factors = {0, 1}, .divisor = 0};
+  const SizeFormula huge{.constant = 1e200, .factors = {0, 1e200}};
+  for (const SizeFormula& formula : {more, none, huge}) {
+    const BundlePath file;
+    const auto loaded = LoadWithFormula(variant, formula, file);
+    ASSERT_FALSE(loaded);
+    EXPECT_EQ(loaded.error().code, ErrorCode::kParse);
+  }
+  const SizeFormula of_a_third{.factors = {0, 0, 1}};
+  const BundlePath file;
+  EXPECT_EQ(LoadWithFormula(variant, of_a_third, file).error().code, ErrorCode::kParse);
+}
+
+// Right for the size of the code: wrong ones below are met by a run.
+TEST(SizedBundle, FormulasThatLeaveTheArraysAreRefusedByRuns) {
+  const std::vector<ListedSizes> listed = {{.sizes = {1}}, {.sizes = {20}, .exact = false}};
+  const BundleVariant variant = SizedVariantOf(SourceOf(kOpenSizes, kBoth), listed);
+  const SizeFormula growing{.constant = 40, .factors = {0, -1}};
+  const BundlePath file;
+  const auto loaded = LoadWithFormula(variant, growing, file);
+  ASSERT_TRUE(loaded) << loaded.error().Format();
+  EXPECT_TRUE(RunAt(*loaded->sized, InputsAt(loaded->sized->form(), {1, 20})));
+  const Error error = RefusalOf(*loaded->sized, {1, 12});
+  EXPECT_EQ(error.code, ErrorCode::kParse);
+  EXPECT_THAT(error.message, HasSubstr("28 elements of 20"));
+}
+
+TEST(StoredSizes, AreCheckedBeforeTheyAreUsed) {
+  const BundleVariant variant = SizedVariantOf(SourceOf(kOpenSizes, kBoth), kListed);
+  bundle::StoredSizes whole{.form = variant.sizes->form, .plans = {}};
+  for (size_t i = 0; i < variant.sizes->plans.size(); ++i)
+    whole.plans.push_back({variant.sizes->codes[i], variant.sizes->plans[i].plan});
+  const auto refuses = [&](const std::function<void(bundle::StoredSizes&)>& change) {
+    bundle::StoredSizes changed = whole;
+    change(changed);
+    const Status checked = bundle::CheckSizes(changed, variant.kernels, {});
+    EXPECT_FALSE(checked);
+    // Not because the weights are not here.
+    if (!checked) {
+      EXPECT_THAT(checked.error().message, HasSubstr("the bundle's sizes are damaged"));
+    }
+  };
+  refuses([](auto& sizes) { sizes.form.dimensions.clear(); });
+  refuses([](auto& sizes) { sizes.form.separable.pop_back(); });
+  refuses([](auto& sizes) { sizes.form.listed[0].sizes = {}; });
+  refuses([](auto& sizes) { sizes.form.listed[0].sizes = {0, 4}; });
+  refuses([](auto& sizes) { sizes.form.listed[0].sizes = {4, 4}; });
+  refuses([](auto& sizes) { sizes.form.listed[0].sizes = {int64_t{1} << 50}; });
+  refuses([](auto& sizes) { sizes.form.open[0].input = 7; });
+  refuses([](auto& sizes) { sizes.form.open[0].axis = 3; });
+  refuses([](auto& sizes) { sizes.form.open[0].dimension = 2; });
+  refuses([](auto& sizes) { sizes.form.open[1] = sizes.form.open[0]; });
+  refuses([](auto& sizes) { sizes.form.open.pop_back(); });
+  refuses([](auto& sizes) { sizes.form.inputs[0].shape[0] = 4; });
+  refuses([](auto& sizes) { sizes.form.output_extents->pop_back(); });
+  refuses([](auto& sizes) { sizes.plans.clear(); });
+  refuses([](auto& sizes) { sizes.plans.push_back(sizes.plans[0]); });
+  refuses([](auto& sizes) { sizes.plans[0].code.key.sizes[0] = 0; });
+  refuses([](auto& sizes) { sizes.plans[0].code.key.sizes.pop_back(); });
+  refuses([](auto& sizes) { sizes.plans[0].code.key.open.pop_back(); });
+  refuses([](auto& sizes) { sizes.plans[0].code.parameters.emplace_back(); });
+  refuses([](auto& sizes) { sizes.plans[0].plan.inputs.pop_back(); });
+  refuses([](auto& sizes) { sizes.plans[0].plan.inputs[0].shape[1] += 1; });
+  refuses([](auto& sizes) { sizes.plans[0].plan.outputs[0].type = DataType::kF64; });
 }
 
 TEST(StoredSizes, ComeBackAsTheyWere) {
