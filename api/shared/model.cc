@@ -24,9 +24,9 @@ extern "C" [[gnu::visibility("hidden")]] const std::byte tunec_bundle_begin[];
 
 // As long as a model's name may be; compiler/bundle/write_library.cc looks for it.
 #define TUNEC_X16 "xxxxxxxxxxxxxxxx"
-#define TUNEC_NAMED(function)                                                                   \
-  __asm__("tunec_model_name_" TUNEC_X16 TUNEC_X16 TUNEC_X16 TUNEC_X16 TUNEC_X16 TUNEC_X16 "_" \
-          function)
+#define TUNEC_NAMED(function)                                                             \
+  __asm__("tunec_model_name_" TUNEC_X16 TUNEC_X16 TUNEC_X16 TUNEC_X16 TUNEC_X16 TUNEC_X16 \
+          "_" function)
 
 namespace tunec {
 namespace {

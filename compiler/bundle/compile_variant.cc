@@ -57,7 +57,6 @@ class HostCodeWriter {
   const std::string& image() const { return image_.bytes(); }
 
  private:
-
   /// But for its arguments.
   Result<KernelContract> ContractOf(const KernelImage& image) {
     const auto known = linked_.find(image.bytes);
@@ -161,11 +160,10 @@ Status StoreSteps(const AssembledPlan& assembled, const Target& target, BundleVa
     return device.NumberOf(step, code);
   };
   const ExecutablePlan& plan = assembled.plan;
-  TUNEC_ASSIGN(variant.plan.prologue,
-               WriteSteps(plan.prologue, assembled.prologue_code, of_host));
-  TUNEC_ASSIGN(variant.plan.steps,
-               target.device ? WriteSteps(plan.steps, assembled.step_code, of_device)
-                             : WriteSteps(plan.steps, assembled.step_code, of_host));
+  TUNEC_ASSIGN(variant.plan.prologue, WriteSteps(plan.prologue, assembled.prologue_code, of_host));
+  TUNEC_ASSIGN(variant.plan.steps, target.device
+                                       ? WriteSteps(plan.steps, assembled.step_code, of_device)
+                                       : WriteSteps(plan.steps, assembled.step_code, of_host));
   variant.kernels = host.TakeKernels();
   variant.image = host.image();
   variant.device_code = device.Take();

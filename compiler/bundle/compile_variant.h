@@ -21,16 +21,16 @@ struct BundleVariant {
   bundle::VariantHead head;
   bundle::StoredPlan plan;
   std::vector<std::shared_ptr<const void>> constants;  // of each of the plan's; null: none yet
-  std::vector<bundle::KernelContract> kernels;  // of the host
+  std::vector<bundle::KernelContract> kernels;         // of the host
   std::string image;
   bundle::DeviceCodeTable device_code;  // of a variant for a device
-  std::string report;  // JSON
+  std::string report;                   // JSON
 };
 
-/// Compiles `graph` for the options' device, which need not be there, or for their host. Weights are
-/// packed where this machine runs the host's code; else the bundle packs them when it is loaded.
-/// `cpu` is the host as it was asked for. Errors: those of Compile; kUnsupported for code that no
-/// GPU runs, as of an emulated one.
+/// Compiles `graph` for the options' device, which need not be there, or for their host. Weights
+/// are packed where this machine runs the host's code; else the bundle packs them when it is
+/// loaded. `cpu` is the host as it was asked for. Errors: those of Compile; kUnsupported for code
+/// that no GPU runs, as of an emulated one.
 Result<BundleVariant> CompileVariant(const Graph& graph, Database* database,
                                      const CompileOptions& options, const std::string& cpu);
 

@@ -13,7 +13,8 @@ namespace tunec {
 namespace {
 
 // In the text below @ stands for the model's name and $ for the same in capitals.
-constexpr std::string_view kBegin = R"(/* The model in %s, which holds all that running it takes. Written by tunec build.
+constexpr std::string_view kBegin =
+    R"(/* The model in %s, which holds all that running it takes. Written by tunec build.
  *
  *     @_model* model = NULL;
  *     if (@_create(NULL, &model) != 0) puts(@_error());
@@ -32,7 +33,8 @@ constexpr std::string_view kBegin = R"(/* The model in %s, which holds all that 
 )";
 
 // As in tunec.h.
-constexpr std::string_view kDlpack = R"(/* DLPack's tensor, an open standard that NumPy, PyTorch and others share. Where its header is not
+constexpr std::string_view kDlpack =
+    R"(/* DLPack's tensor, an open standard that NumPy, PyTorch and others share. Where its header is not
  * installed, and was not included before this one, the same layout is declared here. */
 #if defined(DLPACK_DLPACK_H_)
 #elif defined(__has_include)
@@ -136,7 +138,8 @@ int CodeOf(DataType type) {
 
 std::string TensorText(std::string_view name, const TensorSpec& spec) {
   // C has no array without elements.
-  const std::string shape = spec.shape.empty() ? "0" : fmt::format("{}", fmt::join(spec.shape, ", "));
+  const std::string shape =
+      spec.shape.empty() ? "0" : fmt::format("{}", fmt::join(spec.shape, ", "));
   std::string text = fmt::format("#define {}_NAME {}\n", name, Quoted(spec.name));
   text += fmt::format("#define {}_TYPE {{{}, {}, 1}} /* a DLDataType: {} */\n", name,
                       CodeOf(spec.type), 8 * SizeOf(spec.type), Name(spec.type));
@@ -166,8 +169,9 @@ std::string ModelHeader(std::string_view model, std::string_view library,
   std::string text = named(std::string(kBegin));
   text.replace(text.find("%s"), 2, library);
   text += kDlpack;
-  text += "/* What goes in and comes out, in the order of the arrays. Shapes of scalars are {0}, which "
-          "is not\n * read. */\n";
+  text +=
+      "/* What goes in and comes out, in the order of the arrays. Shapes of scalars are {0}, which "
+      "is not\n * read. */\n";
   text += TensorsText(capitals, "INPUT", plan.inputs);
   text += TensorsText(capitals, "OUTPUT", plan.outputs);
   return text + named(std::string(kFunctions));

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                          \
-  do {                                                                            \
-    if (!(condition)) {                                                           \
+#define CHECK(condition)                                                           \
+  do {                                                                             \
+    if (!(condition)) {                                                            \
       printf("%s:%d: %s\n%s\n%s\n", __FILE__, __LINE__, #condition, first_error(), \
-             second_one_error());                                                 \
-      exit(1);                                                                    \
-    }                                                                             \
+             second_one_error());                                                  \
+      exit(1);                                                                     \
+    }                                                                              \
   } while (0)
 
 static DLTensor tensor(void* data, DLDataType type, int dimensions, int64_t* shape) {

@@ -135,8 +135,9 @@ void AddBuildCommand(CLI::App& root, Invocation& invocation) {
   AddEach(command, "--arch", arguments->archs,
           "with cuda: what GPUs to compile for, sm_80 or later (default that of the first one "
           "here); may be repeated");
-  command.add_flag("--shared", arguments->shared,
-                   "write a shared library that holds the bundle and the runtime, and its C header");
+  command.add_flag(
+      "--shared", arguments->shared,
+      "write a shared library that holds the bundle and the runtime, and its C header");
   command.add_option("-o,--output", arguments->output, "the bundle or the library")
       ->required()
       ->type_name("FILE");

@@ -55,8 +55,8 @@ Result<VariantFacts> ExamineVariant(const BundleFile& file, MachineHere& machine
   const bool on_device = !head.device.empty();
   if (on_device != file.Has(SectionKind::kDeviceCode, variant))
     facts.problem = "the code is not of its device";
-  const bundle::PlanKernels kernels{
-      .prologue = parts.kernels, .steps = on_device ? device_code.kernels : parts.kernels};
+  const bundle::PlanKernels kernels{.prologue = parts.kernels,
+                                    .steps = on_device ? device_code.kernels : parts.kernels};
   if (const Status checked = bundle::CheckPlan(plan, kernels, weights); !checked)
     facts.problem = checked.error().message;
   return facts;

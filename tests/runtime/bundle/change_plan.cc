@@ -39,8 +39,7 @@ Numbers NumbersOf(StoredPlan& plan) {
     for (int64_t* const number : {&constant.bytes, &constant.place}) numbers.wide.push_back(number);
   for (auto* const steps : {&plan.prologue, &plan.steps}) {
     for (StoredStep& step : *steps) {
-      for (int64_t* const number : {&step.kernel, &step.copy_bytes})
-        numbers.wide.push_back(number);
+      for (int64_t* const number : {&step.kernel, &step.copy_bytes}) numbers.wide.push_back(number);
       for (ValueRef& ref : step.arguments) numbers.Add(ref);
     }
   }

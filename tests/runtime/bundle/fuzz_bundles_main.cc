@@ -64,9 +64,10 @@ int Run(const Arguments& arguments) {
     const TriedBundles tried = TryMutants(toucher, bytes, count, arguments.seed);
     const uint64_t stale = arguments.stale / bundles.size();
     const uint64_t taken = CountStaleAccepted(bytes, stale, arguments.seed);
-    fmt::print("{}: {} mutants: {} refused, {} too large to try, {} ran; {} stale, {} taken; {:.0f} s\n",
-               name, count, tried.refused, tried.too_large, tried.ran, stale, taken,
-               watch.Milliseconds() / 1e3);
+    fmt::print(
+        "{}: {} mutants: {} refused, {} too large to try, {} ran; {} stale, {} taken; {:.0f} s\n",
+        name, count, tried.refused, tried.too_large, tried.ran, stale, taken,
+        watch.Milliseconds() / 1e3);
     accepted += taken;
   }
   return accepted == 0 ? 0 : 1;
@@ -77,7 +78,8 @@ int Run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    fmt::print(stderr, "usage: fuzz_bundles SCRIPTED_CUDA N [--stale M] [--seed S] [FILE.tnc...]\n");
+    fmt::print(stderr,
+               "usage: fuzz_bundles SCRIPTED_CUDA N [--stale M] [--seed S] [FILE.tnc...]\n");
     return 2;
   }
   return tunec::testing::Run(tunec::testing::Read(argc, argv));

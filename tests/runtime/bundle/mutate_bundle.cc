@@ -62,9 +62,8 @@ std::string BundleMutator::ChangeBytes(Random& random) const {
     const SectionEntry& target = table[random.Below(table.size())];
     // Now and then the header and the table; they name the code, but do not hold it.
     const bool front = random.Below(8) == 0;
-    const Range range =
-        front ? Range{0, sizeof(Header) + sections_.size() * sizeof(SectionEntry)}
-              : Range{target.offset, target.bytes};
+    const Range range = front ? Range{0, sizeof(Header) + sections_.size() * sizeof(SectionEntry)}
+                              : Range{target.offset, target.bytes};
     (random.Below(3) == 0 ? ChangeByteIn : ChangeNumberIn)(changed, range, random);
   }
   RepairHashes(changed);

@@ -18,7 +18,7 @@ using bundle::KernelContract;
 using bundle::SectionKind;
 using bundle::StoredPlan;
 
-constexpr int64_t kRowBytes = 32;    // of 8 floats
+constexpr int64_t kRowBytes = 32;  // of 8 floats
 constexpr int64_t kX = 4 * kRowBytes;
 constexpr int64_t kCache = 6 * kRowBytes;
 constexpr int64_t kWeights = 8 * kRowBytes;
@@ -62,18 +62,17 @@ StoredPlan PlanWithPrologue() {
                     {.name = "w.packed", .bytes = kPacked}};
   const auto constant = [](int32_t number) { return ValueRef::Constant(number); };
   plan.prologue = {{.name = "pack", .kernel = 0, .arguments = {constant(0), constant(2)}}};
-  plan.steps = {{.name = "product",
-                 .kernel = 1,
-                 .arguments = {ValueRef::Input(0), constant(2), ValueRef::Arena(kX)}},
-                {.name = "gather",
-                 .kernel = 2,
-                 .arguments = {ValueRef::Arena(kX), constant(1), ValueRef::Output(0)}},
-                {.name = "update",
-                 .kernel = 3,
-                 .arguments = {ValueRef::Input(2), ValueRef::Input(1), ValueRef::Output(1)}},
-                {.name = "copy",
-                 .arguments = {ValueRef::Input(0), ValueRef::Output(2)},
-                 .copy_bytes = kX}};
+  plan.steps = {
+      {.name = "product",
+       .kernel = 1,
+       .arguments = {ValueRef::Input(0), constant(2), ValueRef::Arena(kX)}},
+      {.name = "gather",
+       .kernel = 2,
+       .arguments = {ValueRef::Arena(kX), constant(1), ValueRef::Output(0)}},
+      {.name = "update",
+       .kernel = 3,
+       .arguments = {ValueRef::Input(2), ValueRef::Input(1), ValueRef::Output(1)}},
+      {.name = "copy", .arguments = {ValueRef::Input(0), ValueRef::Output(2)}, .copy_bytes = kX}};
   plan.index_checks = {{.node = "update",
                         .extent = 6,
                         .indices = ValueRef::Input(1),

@@ -66,8 +66,9 @@ void CheckRange(const std::byte* bytes, int64_t size, const TrustedRange& range)
 }
 
 void Touch(const ArgumentContract& contract, void* argument) {
-  TUNEC_CHECK(reinterpret_cast<uintptr_t>(argument) % static_cast<uint64_t>(contract.alignment) == 0,
-              "an argument at {}, wanted a multiple of {}", fmt::ptr(argument), contract.alignment);
+  TUNEC_CHECK(
+      reinterpret_cast<uintptr_t>(argument) % static_cast<uint64_t>(contract.alignment) == 0,
+      "an argument at {}, wanted a multiple of {}", fmt::ptr(argument), contract.alignment);
   const auto* const bytes = static_cast<const std::byte*>(argument);
   if (contract.range) CheckRange(bytes, contract.bytes, *contract.range);
   if (contract.written) {
@@ -147,7 +148,8 @@ class RunMemory {
     // As of a cache that is updated in its place, or of whoever gives overlapping ones.
     for (size_t o = 0; o < to_.size(); ++o)
       for (size_t i = 0; i < from_.size(); ++i)
-        if (random.Below(3) == 0 && BytesOf(executable.Inputs()[i]) == BytesOf(executable.Outputs()[o]))
+        if (random.Below(3) == 0 &&
+            BytesOf(executable.Inputs()[i]) == BytesOf(executable.Outputs()[o]))
           from_[i] = to_[o];
   }
   std::span<const void* const> inputs() const { return from_; }
