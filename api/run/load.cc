@@ -24,6 +24,7 @@ Result<BundleOptions> OptionsOf(const tunec_load_options* options) {
 std::unique_ptr<tunec_executable> ExecutableOf(LoadedBundle bundle) {
   auto executable = std::make_unique<tunec_executable>();
   executable->executable = std::move(bundle.executable);
+  executable->any_shape = std::move(bundle.sized);
   executable->report = std::move(bundle.report);
   if (!bundle.passed_over.empty())
     executable->note = "variants that are not run: " + bundle.passed_over;

@@ -1,85 +1,20 @@
 #include "compiler/bundle/compile_variant.h"
 
-#include <algorithm>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "compiler/bundle/plan_writer.h"
 #include "compiler/compile_report.h"
 #include "compiler/model_stages.h"
 #include "compiler/report_json.h"
 #include "jit/cpu/features_used.h"
-#include "jit/cpu/link_image.h"
 #include "runtime/cuda/cubin.h"
-#include "runtime/prologue.h"
-#include "support/check.h"
 
 namespace tunec {
 namespace {
 
 using bundle::KernelContract;
-using bundle::StoredPlan;
-using bundle::StoredStep;
-
-/// What a step's kernel is in the bundle.
-using NumberOf = std::function<Result<int64_t>(const Step& step, const StepCode& code)>;
-
-Result<std::vector<StoredStep>> WriteSteps(const std::vector<Step>& steps,
-                                           const std::vector<StepCode>& codes,
-                                           const NumberOf& number_of) {
-  TUNEC_CHECK(steps.size() == codes.size(), "{} steps have code for {}", steps.size(),
-              codes.size());
-  std::vector<StoredStep> stored;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    stored.push_back({.name = steps[i].name,
-                      .arguments = steps[i].arguments,
-                      .copy_bytes = steps[i].copy_bytes});
-    if (codes[i].image == nullptr) continue;
-    TUNEC_ASSIGN(stored.back().kernel, number_of(steps[i], codes[i]));
-  }
-  return stored;
-}
-
-/// The kernels of the host; their code goes into one image, each object once.
-class HostCodeWriter {
- public:
-  Result<int64_t> NumberOf(const Step& step, const StepCode& code) {
-    TUNEC_ASSIGN(KernelContract kernel, ContractOf(*code.image));
-    kernel.arguments = code.arguments;
-    kernel.in_place = step.in_place;
-    for (size_t i = 0; i < kernels_.size(); ++i)
-      if (kernels_[i] == kernel) return static_cast<int64_t>(i);
-    kernels_.push_back(std::move(kernel));
-    return static_cast<int64_t>(kernels_.size() - 1);
-  }
-  std::vector<KernelContract> TakeKernels() { return std::move(kernels_); }
-  const std::string& image() const { return image_.bytes(); }
-
- private:
-  /// But for its arguments.
-  Result<KernelContract> ContractOf(const KernelImage& image) {
-    const auto known = linked_.find(image.bytes);
-    if (known == linked_.end()) {
-      TUNEC_ASSIGN(linked_[image.bytes], image_.Add(image.bytes));
-    }
-    const FunctionOffsets& functions = linked_.at(image.bytes);
-    KernelContract kernel{.workspace_bytes = image.workspace_bytes,
-                          .scratch_bytes = image.scratch_bytes};
-    for (const PhaseLaunch& phase : image.phases) {
-      const auto function = functions.find(phase.symbol);
-      if (function == functions.end())
-        return Fail(ErrorCode::kNotFound, "object code has no function '{}'", phase.symbol);
-      kernel.phases.push_back(
-          {.entry = function->second, .tasks = phase.Blocks(), .waves = phase.waves});
-    }
-    return kernel;
-  }
-
-  CodeImage image_;
-  std::map<std::string, FunctionOffsets> linked_;  // by the object's bytes
-  std::vector<KernelContract> kernels_;
-};
 
 /// Those of a device; equal images stand there once.
 class DeviceCodeWriter {
@@ -112,44 +47,6 @@ class DeviceCodeWriter {
   std::map<std::string, int64_t> numbers_;
 };
 
-void StoreData(const ExecutablePlan& plan, BundleVariant& variant) {
-  StoredPlan& stored = variant.plan;
-  stored.inputs = plan.inputs;
-  stored.outputs = plan.outputs;
-  stored.arena_bytes = plan.arena_bytes;
-  stored.threads = plan.threads;
-  for (const Constant& constant : plan.constants) {
-    stored.constants.push_back({.name = constant.name, .bytes = constant.bytes});
-    variant.constants.push_back(constant.data);
-  }
-  for (const IndexCheck& check : plan.index_checks)
-    stored.index_checks.push_back({.node = check.node,
-                                   .extent = check.extent,
-                                   .indices = check.indices,
-                                   .type = check.type,
-                                   .count = check.count});
-}
-
-/// Constants that only the prologue named are gone once it has run: those left are numbered anew.
-void DropUnnamed(ExecutablePlan& plan) {
-  std::vector<int32_t> number(plan.constants.size(), -1);
-  std::vector<Constant> kept;
-  for (auto* const steps : {&plan.prologue, &plan.steps}) {
-    for (Step& step : *steps) {
-      for (ValueRef& ref : step.arguments) {
-        if (ref.kind != ValueRef::Kind::kConstant) continue;
-        int32_t& renumbered = number[ref.index];
-        if (renumbered < 0) {
-          renumbered = static_cast<int32_t>(kept.size());
-          kept.push_back(std::move(plan.constants[ref.index]));
-        }
-        ref.index = renumbered;
-      }
-    }
-  }
-  plan.constants = std::move(kept);
-}
-
 Status StoreSteps(const AssembledPlan& assembled, const Target& target, BundleVariant& variant) {
   HostCodeWriter host;
   DeviceCodeWriter device;
@@ -168,14 +65,6 @@ Status StoreSteps(const AssembledPlan& assembled, const Target& target, BundleVa
   variant.image = host.image();
   variant.device_code = device.Take();
   return {};
-}
-
-/// Whether all of the prologue is loaded.
-bool CanPack(const ExecutablePlan& plan) {
-  const auto is_loaded = [](const KernelPhase& phase) { return phase.function != nullptr; };
-  return std::ranges::all_of(plan.prologue, [&](const Step& step) {
-    return std::ranges::all_of(step.kernel.phases, is_loaded);
-  });
 }
 
 /// Where a device runs the steps and nothing is left to pack, any processor will do.
@@ -208,15 +97,12 @@ Result<BundleVariant> CompileVariant(const Graph& graph, Database* database,
   const auto pool = std::make_shared<ThreadPool>(options.target.host.threads);
   TUNEC_ASSIGN(AssembledPlan assembled,
                Assemble(staged.front, staged.groups, options, *pool, CodeUse::kStore));
-  ExecutablePlan& plan = assembled.plan;
-  if (CanPack(plan)) {
-    TUNEC_RETURN_IF_ERROR(Verify(plan));
-    TUNEC_RETURN_IF_ERROR(RunPrologue(plan, *pool));
-    assembled.prologue_code.clear();
-  }
-  DropUnnamed(plan);
+  TUNEC_RETURN_IF_ERROR(PackWeights(assembled, *pool));
+  const ExecutablePlan& plan = assembled.plan;
   BundleVariant variant{.head = HeadOf(plan, options.target, cpu)};
-  StoreData(plan, variant);
+  UnplacedPlan stored = StoreData(plan);
+  variant.plan = std::move(stored.plan);
+  variant.constants = std::move(stored.constants);
   TUNEC_RETURN_IF_ERROR(StoreSteps(assembled, options.target, variant));
   TUNEC_ASSIGN(variant.report, ReportOf(graph, staged, plan, options, pool));
   return variant;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "compiler/bundle/plan_writer.h"
 #include "compiler/compiler.h"
 #include "db/database.h"
 #include "graph/graph.h"
@@ -12,9 +14,17 @@
 #include "runtime/bundle/device_code.h"
 #include "runtime/bundle/stored_plan.h"
 #include "runtime/bundle/variant_head.h"
+#include "runtime/sized/sized_variant.h"
 #include "support/error.h"
 
 namespace tunec {
+
+/// In the place of a plan: plans for several sizes, and what each is for.
+struct UnplacedSizes {
+  SizedForm form;
+  std::vector<SizedCode> codes;
+  std::vector<UnplacedPlan> plans;
+};
 
 /// All of a variant but where its constants lie, which the writer says.
 struct BundleVariant {
@@ -25,6 +35,7 @@ struct BundleVariant {
   std::string image;
   bundle::DeviceCodeTable device_code;  // of a variant for a device
   std::string report;                   // JSON
+  std::optional<UnplacedSizes> sizes = std::nullopt;
 };
 
 /// Compiles `graph` for the options' device, which need not be there, or for their host. Weights

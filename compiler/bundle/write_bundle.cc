@@ -10,6 +10,7 @@
 
 #include "runtime/bundle/format.h"
 #include "runtime/bundle/section_hash.h"
+#include "runtime/bundle/stored_sizes.h"
 #include "runtime/thread_pool.h"
 #include "support/file.h"
 #include "support/hash.h"
@@ -101,13 +102,32 @@ class BundleWriter {
   std::vector<FilePart> parts_;
 };
 
-void PlaceConstants(BundleVariant& variant, WeightPlaces& weights) {
-  for (size_t i = 0; i < variant.constants.size(); ++i) {
-    bundle::StoredConstant& constant = variant.plan.constants[i];
-    const auto* const data = static_cast<const std::byte*>(variant.constants[i].get());
+void PlaceConstants(const std::vector<std::shared_ptr<const void>>& constants,
+                    bundle::StoredPlan& plan, WeightPlaces& weights) {
+  for (size_t i = 0; i < constants.size(); ++i) {
+    bundle::StoredConstant& constant = plan.constants[i];
+    const auto* const data = static_cast<const std::byte*>(constants[i].get());
     if (data == nullptr) continue;
     constant.place = weights.PlaceOf({data, static_cast<size_t>(constant.bytes)});
   }
+}
+
+std::string PlacedSizes(UnplacedSizes& sizes, WeightPlaces& weights) {
+  bundle::StoredSizes stored{.form = sizes.form, .plans = {}};
+  for (size_t i = 0; i < sizes.plans.size(); ++i) {
+    UnplacedPlan& plan = sizes.plans[i];
+    PlaceConstants(plan.constants, plan.plan, weights);
+    stored.plans.push_back({.code = sizes.codes[i], .plan = std::move(plan.plan)});
+  }
+  return Serialize(stored);
+}
+
+void AddPlans(BundleVariant& variant, uint32_t number, WeightPlaces& weights,
+              BundleWriter& writer) {
+  if (variant.sizes)
+    return writer.Add(SectionKind::kSizes, number, PlacedSizes(*variant.sizes, weights));
+  PlaceConstants(variant.constants, variant.plan, weights);
+  writer.Add(SectionKind::kPlan, number, Serialize(variant.plan));
 }
 
 }  // namespace
@@ -120,9 +140,8 @@ BundleParts MakeBundle(std::vector<BundleVariant> variants) {
   BundleWriter writer(variants.size() * kSectionsOfVariant + for_devices + 1);
   for (uint32_t i = 0; i < variants.size(); ++i) {
     BundleVariant& variant = variants[i];
-    PlaceConstants(variant, weights);
     writer.Add(SectionKind::kVariant, i, Serialize(variant.head));
-    writer.Add(SectionKind::kPlan, i, Serialize(variant.plan));
+    AddPlans(variant, i, weights, writer);
     writer.Add(SectionKind::kCode, i, bundle::CodeSection(variant.kernels, variant.image));
     writer.Add(SectionKind::kReport, i, variant.report);
     if (!variant.head.device.empty())

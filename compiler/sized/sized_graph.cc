@@ -1,9 +1,11 @@
-// Graphs for sizes: padded ones are compared at several smaller sizes, and what differs between
-// these becomes formulas.
+// Padded graphs are compared at several smaller sizes, and what differs between these becomes
+// formulas.
+#include "compiler/sized/sized_graph.h"
+
 #include <algorithm>
 #include <set>
 
-#include "compiler/sized/sized_variant.h"
+#include "compiler/sized/size_formula.h"
 
 namespace tunec {
 namespace {
@@ -72,7 +74,7 @@ Result<SizeFormula> Fit(const std::vector<PaddedSample>& samples, std::string_vi
   std::vector<SizeSample> numbers;
   for (const PaddedSample& sample : samples)
     numbers.push_back({sample.sizes, value(sample.padded)});
-  std::optional<SizeFormula> formula = SizeFormula::Fit(numbers);
+  std::optional<SizeFormula> formula = FitFormula(numbers);
   if (formula) return *formula;
   return Fail(ErrorCode::kUnsupported, "{} follows no formula of the sizes", what);
 }
@@ -93,8 +95,8 @@ Result<std::vector<SizedParameter>> FitParameters(const std::vector<PaddedSample
   return parameters;
 }
 
-Result<OutputForm> FitOutputs(const std::vector<PaddedSample>& samples) {
-  OutputForm form;
+Result<OutputExtents> FitOutputs(const std::vector<PaddedSample>& samples) {
+  OutputExtents form;
   const auto& outputs = samples[0].padded.outputs;
   for (size_t o = 0; o < outputs.size(); ++o) {
     auto& axes = form.emplace_back();
@@ -158,6 +160,14 @@ Result<SizedGraph> PaddedGraphFor(const SizedSource& source, const Sizes& sizes,
   SizedGraph result{samples[0].padded.graph, sizes, {}};
   TUNEC_ASSIGN(result.parameters, FitParameters(samples));
   return result;
+}
+
+Result<SizedGraph> GraphFor(const SizedSource& source, const SizedKey& key) {
+  if (std::ranges::find(key.open, true) != key.open.end())
+    return PaddedGraphFor(source, key.sizes, key.open);
+  SizedGraph exact{{}, key.sizes, {}};
+  TUNEC_ASSIGN(exact.graph, source.graph_at(key.sizes));
+  return exact;
 }
 
 Result<SizedShape> LearnShape(const SizedSource& source) {

@@ -53,7 +53,7 @@ Result<std::vector<SectionEntry>> ReadTable(std::span<const std::byte> file, Hea
 }
 
 bool IsKnown(SectionKind kind) {
-  return kind >= SectionKind::kVariant && kind <= SectionKind::kDeviceCode;
+  return kind >= SectionKind::kVariant && kind <= SectionKind::kSizes;
 }
 
 // Of one section behind `end`, where the one before it ends.
@@ -84,9 +84,12 @@ Result<uint32_t> CountVariants(const std::vector<SectionEntry>& sections) {
       return Damaged("it has a section of kind {} twice", static_cast<uint32_t>(section.kind));
     variants = std::max(variants, section.variant + 1);
   }
-  for (uint32_t variant = 0; variant < variants; ++variant)
-    for (const SectionKind kind : {SectionKind::kVariant, SectionKind::kPlan, SectionKind::kCode})
-      if (count(kind, variant) != 1) return Damaged("variant {} is not whole", variant);
+  for (uint32_t variant = 0; variant < variants; ++variant) {
+    const auto plans = count(SectionKind::kPlan, variant) + count(SectionKind::kSizes, variant);
+    if (plans != 1 || count(SectionKind::kVariant, variant) != 1 ||
+        count(SectionKind::kCode, variant) != 1)
+      return Damaged("variant {} is not whole", variant);
+  }
   if (variants == 0 || count(SectionKind::kWeights, 0) != 1) return Damaged("it holds no model");
   return variants;
 }

@@ -24,6 +24,7 @@ enum class SectionKind : uint32_t {
   kReport = 4,      // what compiling came to, JSON
   kWeights = 5,     // bytes of constants of all variants; one section, of variant 0
   kDeviceCode = 6,  // images and kernels of a variant for a device (device_code.h)
+  kSizes = 7,       // in the place of kPlan: plans for several sizes (stored_sizes.h)
 };
 
 struct Header {

@@ -6,6 +6,7 @@
 #include "runtime/bundle/choose_variant.h"
 #include "runtime/bundle/mapped_code.h"
 #include "runtime/bundle/read_plan.h"
+#include "runtime/bundle/read_sizes.h"
 #include "runtime/shared_pool.h"
 #include "runtime/tile_permission.h"
 #include "support/processors.h"
@@ -30,7 +31,9 @@ using bundle::BundleFile;
 using bundle::MachineHere;
 using bundle::VariantHead;
 
-std::shared_ptr<ThreadPool> PoolFor(int threads, const BundleOptions& options) {
+std::shared_ptr<ThreadPool> PoolFor(int built_for, const BundleOptions& options) {
+  const int threads =
+      options.threads > 0 ? options.threads : std::min(built_for, UsableProcessors());
   return options.share_threads ? SharedPool(threads) : std::make_shared<ThreadPool>(threads);
 }
 
@@ -40,23 +43,31 @@ Result<std::string> ReportOf(const BundleFile& file, uint32_t variant) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
+/// What a variant runs: one plan, or some for several sizes.
+struct ChosenPlan {
+  uint32_t variant = 0;
+  ExecutablePlan plan = {};
+  std::optional<bundle::SizedPlans> sized = std::nullopt;
+  std::string passed_over = {};
+};
+
 // `device`: of the variant's steps; null: the host.
-Result<ExecutablePlan> PlanOf(const BundleFile& file, uint32_t variant,
-                              std::shared_ptr<Device> device) {
+Result<ChosenPlan> PlanOf(const BundleFile& file, uint32_t variant,
+                          std::shared_ptr<Device> device) {
   RequestTileData();  // what the code may use, in this process, too
   const auto in_file = [&](const std::vector<bundle::KernelContract>& kernels,
                            std::span<const std::byte> section, const bundle::CodeParts& parts) {
     return bundle::KernelsIn(file.owner(), section.subspan(parts.image_offset, parts.image_bytes),
                              kernels);
   };
-  return bundle::ReadPlan(file, variant, in_file, std::move(device));
+  ChosenPlan chosen{.variant = variant};
+  if (file.Has(bundle::SectionKind::kSizes, variant)) {
+    TUNEC_ASSIGN(chosen.sized, bundle::ReadSizedPlans(file, variant, in_file));
+    return chosen;
+  }
+  TUNEC_ASSIGN(chosen.plan, bundle::ReadPlan(file, variant, in_file, std::move(device)));
+  return chosen;
 }
-
-struct ChosenPlan {
-  uint32_t variant = 0;
-  ExecutablePlan plan;
-  std::string passed_over;
-};
 
 // The first variant that this machine runs, with its code loaded: also a driver that is older than
 // a cubin passes it over. kDevice with what each lacks.
@@ -67,9 +78,12 @@ Result<ChosenPlan> ChoosePlan(const BundleFile& file, const std::vector<VariantH
   for (const size_t number : order) {
     const auto variant = static_cast<uint32_t>(number);
     Result<std::shared_ptr<Device>> device = machine.Open(heads[number]);
-    Result<ExecutablePlan> plan = device ? PlanOf(file, variant, *std::move(device))
-                                         : std::unexpected(std::move(device.error()));
-    if (plan) return ChosenPlan{variant, *std::move(plan), std::move(lacking)};
+    Result<ChosenPlan> plan = device ? PlanOf(file, variant, *std::move(device))
+                                     : std::unexpected(std::move(device.error()));
+    if (plan) {
+      plan->passed_over = std::move(lacking);
+      return plan;
+    }
     if (plan.error().code != ErrorCode::kDevice) return std::unexpected(std::move(plan.error()));
     lacking += fmt::format("{}for {}: {}", lacking.empty() ? "" : "; ", Name(heads[number]),
                            plan.error().message);
@@ -85,14 +99,18 @@ Result<LoadedBundle> Load(const BundleFile& file, const BundleOptions& options) 
   const std::vector<size_t> order =
       options.variant ? std::vector<size_t>{*options.variant} : bundle::OrderOfChoice(heads);
   TUNEC_ASSIGN(ChosenPlan chosen, ChoosePlan(file, heads, order, options));
-  const int threads =
-      options.threads > 0 ? options.threads : std::min(chosen.plan.threads, UsableProcessors());
-  TUNEC_ASSIGN(Executable executable,
-               Executable::Make(std::move(chosen.plan), PoolFor(threads, options)));
-  LoadedBundle loaded{.executable = std::make_shared<const Executable>(std::move(executable)),
-                      .variant = chosen.variant,
-                      .passed_over = std::move(chosen.passed_over)};
+  LoadedBundle loaded{.variant = chosen.variant, .passed_over = std::move(chosen.passed_over)};
   TUNEC_ASSIGN(loaded.report, ReportOf(file, loaded.variant));
+  if (chosen.sized) {
+    auto& [form, plans] = *chosen.sized;
+    auto pool = PoolFor(plans[0].plan.threads, options);
+    loaded.sized = std::make_shared<const SizedBundle>(std::move(form), std::move(plans),
+                                                       std::move(pool), loaded.report);
+    return loaded;
+  }
+  auto pool = PoolFor(chosen.plan.threads, options);
+  TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(chosen.plan), std::move(pool)));
+  loaded.executable = std::make_shared<const Executable>(std::move(executable));
   return loaded;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/bundle/bundle_file.h"
+#include "runtime/bundle/sized_bundle.h"
 #include "runtime/bundle/variant_head.h"
 #include "runtime/device.h"
 #include "runtime/executable.h"
@@ -26,8 +27,10 @@ struct BundleOptions {
   DeviceChoice device = {};
 };
 
+/// One of the first two is there.
 struct LoadedBundle {
   std::shared_ptr<const Executable> executable;
+  std::shared_ptr<const SizedBundle> sized = nullptr;  // of a model whose sizes are open
   uint32_t variant = 0;
   std::string report;       // of the compiler, JSON; empty: none was stored
   std::string passed_over;  // why variants that would have been preferred are not run; empty: none

@@ -4,7 +4,6 @@
 
 #include "runtime/bundle/check_plan.h"
 #include "runtime/bundle/device_code.h"
-#include "runtime/bundle/stored_plan.h"
 #include "support/check.h"
 
 namespace tunec::bundle {
@@ -133,6 +132,14 @@ Result<ExecutablePlan> ReadPlan(const BundleFile& file, uint32_t variant,
     TUNEC_ASSIGN(code.steps, LoadOn(*device, table));
   }
   return PlanBuilder(stored, code, weights, file.owner()).Run(std::move(device));
+}
+
+ExecutablePlan HostPlan(const StoredPlan& plan, const std::vector<KernelContract>& contracts,
+                        const std::vector<Kernel>& kernels, std::span<const std::byte> weights,
+                        std::shared_ptr<const void> owner) {
+  PlanCode code{.prologue = WithContracts(kernels, contracts), .steps = {}};
+  code.steps = code.prologue;
+  return PlanBuilder(plan, code, weights, std::move(owner)).Run(nullptr);
 }
 
 }  // namespace tunec::bundle

@@ -10,6 +10,7 @@
 
 #include "runtime/bundle/bundle_file.h"
 #include "runtime/bundle/code_table.h"
+#include "runtime/bundle/stored_plan.h"
 #include "runtime/device.h"
 #include "runtime/executable_plan.h"
 #include "runtime/kernel.h"
@@ -28,5 +29,10 @@ using KernelsOf = std::function<Result<std::vector<Kernel>>(
 Result<ExecutablePlan> ReadPlan(const BundleFile& file, uint32_t variant,
                                 const KernelsOf& kernels_of,
                                 std::shared_ptr<Device> device = nullptr);
+
+/// A checked plan of the host's. `kernels` are those of the contracts; `owner` keeps the weights.
+ExecutablePlan HostPlan(const StoredPlan& plan, const std::vector<KernelContract>& contracts,
+                        const std::vector<Kernel>& kernels, std::span<const std::byte> weights,
+                        std::shared_ptr<const void> owner);
 
 }  // namespace tunec::bundle

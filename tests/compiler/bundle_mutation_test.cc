@@ -44,13 +44,33 @@ std::string SomeBundle() {
   return *ReadFile(file.path());
 }
 
-TEST(BundleMutation, TheWholeOneRuns) {
-  const std::string whole = SomeBundle();
-  EXPECT_EQ(Container(testing::SectionsOf(whole)), whole);
+std::string SomeSizedBundle() {
+  const BundlePath file;
+  const SizedSource source = testing::SourceOf(testing::kOpenSizes, {"batch", "length"});
+  const std::vector<ListedSizes> listed = {{.sizes = {2, 3}},
+                                           {.sizes = RoundedSizes(7, 12), .exact = false}};
+  EXPECT_TRUE(
+      WriteBundle(file.path(), {testing::SizedVariantOf(source, listed),
+                                testing::SizedVariantOf(source, listed, "native,+amx-fp16")}));
+  return *ReadFile(file.path());
+}
+
+void ExpectInsideBuffers(const std::string& whole, uint64_t seed) {
+  BundleToucher toucher(scripted_cuda::kLibrary);
+  const auto tried = TryMutants(toucher, whole, CountFrom("TUNEC_BUNDLE_MUTATIONS", 2000), seed);
+  fmt::print("{} refused, {} too large to try, {} ran\n", tried.refused, tried.too_large,
+             tried.ran);
+  EXPECT_GT(tried.ran, 0U);
+}
+
+TEST(BundleMutation, TheWholeOnesRun) {
   BundleToucher toucher(scripted_cuda::kLibrary);
   Random random(1);
-  EXPECT_EQ(TryBundle(toucher, whole, 0, random), Touched::kRan);
-  EXPECT_EQ(TryBundle(toucher, whole, 1, random), Touched::kRan);
+  for (const std::string& whole : {SomeBundle(), SomeSizedBundle()}) {
+    EXPECT_EQ(Container(testing::SectionsOf(whole)), whole);
+    EXPECT_EQ(TryBundle(toucher, whole, 0, random), Touched::kRan);
+    EXPECT_EQ(TryBundle(toucher, whole, 1, random), Touched::kRan);
+  }
 }
 
 TEST(BundleMutation, StaleHashesAreRefused) {
@@ -59,12 +79,11 @@ TEST(BundleMutation, StaleHashesAreRefused) {
 }
 
 TEST(BundleMutation, WithRepairedHashesIsRefusedOrRunsInsideItsBuffers) {
-  BundleToucher toucher(scripted_cuda::kLibrary);
-  const uint64_t count = CountFrom("TUNEC_BUNDLE_MUTATIONS", 2000);
-  const auto tried = TryMutants(toucher, SomeBundle(), count, 2);
-  fmt::print("{} refused, {} too large to try, {} ran\n", tried.refused, tried.too_large,
-             tried.ran);
-  EXPECT_GT(tried.ran, 0U);
+  ExpectInsideBuffers(SomeBundle(), 2);
+}
+
+TEST(BundleMutation, OfSeveralSizesIsRefusedOrRunsInsideItsBuffers) {
+  ExpectInsideBuffers(SomeSizedBundle(), 4);
 }
 
 // Code takes indices that were constants in range as they are.

@@ -5,7 +5,8 @@
 #include <cmath>
 #include <functional>
 
-#include "compiler/sized/choose_sizes.h"
+#include "compiler/sized/worth_joining.h"
+#include "runtime/sized/choose_sizes.h"
 #include "tests/compiler/models.h"
 
 namespace tunec {
@@ -19,7 +20,7 @@ std::vector<SizeSample> Samples(const std::function<double(int64_t, int64_t)>& v
 }
 
 void ExpectFollows(const std::function<double(int64_t, int64_t)>& value) {
-  const std::optional<SizeFormula> formula = SizeFormula::Fit(Samples(value));
+  const std::optional<SizeFormula> formula = FitFormula(Samples(value));
   ASSERT_TRUE(formula);
   for (const Sizes& sizes : {Sizes{6, 51}, Sizes{4, 60}, Sizes{7, 55}})
     EXPECT_FLOAT_EQ(formula->At(sizes), value(sizes[0], sizes[1]));
@@ -39,27 +40,27 @@ TEST(SizeFormula, FollowsSumsProductsAndQuotients) {
 }
 
 TEST(SizeFormula, NoneWhereSamplesAgreeWithSeveral) {
-  EXPECT_FALSE(SizeFormula::Fit(Samples([](int64_t, int64_t length) { return (length + 5) / 8; })));
+  EXPECT_FALSE(FitFormula(Samples([](int64_t, int64_t length) { return (length + 5) / 8; })));
   // Odd sizes alone do not tell a half from a half rounded down.
   const std::vector<SizeSample> odd = {{{5}, 2}, {{7}, 3}, {{9}, 4}};
-  const auto half = SizeFormula::Fit(odd);
+  const auto half = FitFormula(odd);
   if (half) {
     EXPECT_EQ(half->At({6}), 3);
   }
 }
 
 TEST(SizeFormula, NoneForWhatBends) {
-  EXPECT_FALSE(SizeFormula::Fit(
-      Samples([](int64_t, int64_t length) { return std::min<int64_t>(length, 56); })));
-  EXPECT_FALSE(SizeFormula::Fit(Samples([](int64_t, int64_t length) { return length * length; })));
+  EXPECT_FALSE(
+      FitFormula(Samples([](int64_t, int64_t length) { return std::min<int64_t>(length, 56); })));
+  EXPECT_FALSE(FitFormula(Samples([](int64_t, int64_t length) { return length * length; })));
 }
 
 TEST(SizeFormula, NamesADimensionThatItIs) {
-  const auto formula = SizeFormula::Fit(Samples([](int64_t, int64_t length) { return length; }));
+  const auto formula = FitFormula(Samples([](int64_t, int64_t length) { return length; }));
   ASSERT_TRUE(formula);
   EXPECT_EQ(formula->dimension(), 1);
   EXPECT_FALSE(formula->IsConstant());
-  const auto other = SizeFormula::Fit(Samples([](int64_t, int64_t length) { return length + 1; }));
+  const auto other = FitFormula(Samples([](int64_t, int64_t length) { return length + 1; }));
   ASSERT_TRUE(other);
   EXPECT_EQ(other->dimension(), -1);
 }
@@ -71,9 +72,9 @@ TEST(ChooseSizes, RoundsUpByAtMostAQuarter) {
     EXPECT_LE(4 * (rounded - size), size) << size;
     EXPECT_EQ(RoundUpSize(rounded), rounded);
   }
-  EXPECT_EQ(RoundUpSize(100, {128, 384}), 128);
-  EXPECT_EQ(RoundUpSize(384, {128, 384}), 384);
-  EXPECT_EQ(RoundUpSize(400, {128, 384}), 448);
+  EXPECT_EQ(BucketOf(100, {{128, 384}}).size, 128);
+  EXPECT_EQ(BucketOf(384, {{128, 384}}).size, 384);
+  EXPECT_EQ(BucketOf(400, {{128, 384}}).size, 448);
 }
 
 TEST(ChooseSizes, CutsFromTheLargestDown) {

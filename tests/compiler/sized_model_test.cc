@@ -56,7 +56,7 @@ ModelOptions OptionsWith(std::map<std::string, DimSizes> dims) {
 
 Result<std::unique_ptr<SizedModel>> Make(const std::string& text,
                                          const std::map<std::string, DimSizes>& open,
-                                         std::vector<Sizes> listed = {}) {
+                                         std::vector<ListedSizes> listed = {}) {
   const std::span bytes = std::as_bytes(std::span(text));
   TUNEC_ASSIGN(SizedSource source, LoadSizedModelBytes(bytes, "graph", OptionsWith(open)));
   SizedOptions options;
@@ -114,8 +114,8 @@ TEST(SizedModel, EqualsTheModelOfEachSize) {
 }
 
 TEST(SizedModel, ListedSizesAreCompiledForAtOnceAndExactly) {
-  const auto model =
-      Make(kBlock, {{"batch", {{1, 4}}}, {"length", {{16, 24}}}}, {{1, 4}, {16, 24}});
+  const auto model = Make(kBlock, {{"batch", {{1, 4}}}, {"length", {{16, 24}}}},
+                          {{.sizes = {1, 4}}, {.sizes = {16, 24}}});
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_EQ(Executables(**model), 4);
   for (const auto& [batch, length] : {std::pair{1, 16}, {4, 24}, {1, 24}})

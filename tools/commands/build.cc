@@ -1,6 +1,7 @@
 // `tunec build MODEL -o FILE`: a model into a bundle, which runs without a compiler.
 #include <CLI/CLI.hpp>
 
+#include "compiler/bundle/compile_sizes.h"
 #include "compiler/bundle/model_header.h"
 #include "compiler/bundle/write_bundle.h"
 #include "compiler/bundle/write_library.h"
@@ -55,6 +56,11 @@ Result<std::vector<Settings>> VariantsOf(const BuildArguments& arguments) {
 Result<BundleVariant> BuildVariant(const BuildArguments& arguments, const Settings& settings) {
   CompileArguments compile = arguments.compile;
   compile.settings = settings;
+  if (HasSeveralSizes(settings)) {
+    TUNEC_ASSIGN(const SizedSession session, OpenSizedSession(compile));
+    return CompileSizedVariant(session.source, session.listed, session.database.get(),
+                               session.options, settings.cpu);
+  }
   TUNEC_ASSIGN(const Session session, OpenRunnable(compile));
   return CompileVariant(session.graph, session.database.get(), session.options, settings.cpu);
 }
@@ -63,7 +69,9 @@ void PrintVariant(const BundleVariant& variant) {
   size_t code = variant.image.size();
   for (const KernelImage& image : variant.device_code.images) code += image.bytes.size();
   const size_t kernels = variant.kernels.size() + variant.device_code.kernels.size();
-  fmt::print("{}: {}, {} of code\n", Name(variant.head),
+  const size_t plans = variant.sizes ? variant.sizes->plans.size() : 0;
+  fmt::print("{}: {}{}, {} of code\n", Name(variant.head),
+             plans > 0 ? CountText(static_cast<int64_t>(plans), "executable") + ", " : "",
              CountText(static_cast<int64_t>(kernels), "kernel"),
              BytesText(static_cast<double>(code)));
 }
@@ -77,7 +85,11 @@ void PrintFile(const std::filesystem::path& path) {
 /// The library, and its header beside it.
 Status WriteShared(const std::filesystem::path& path, std::vector<BundleVariant> variants) {
   const std::string model = ModelNameOf(path);
-  const std::string text = ModelHeader(model, path.filename().string(), variants.front().plan);
+  const BundleVariant& first = variants.front();
+  const ModelTensors tensors =
+      first.sizes ? ModelTensors{first.sizes->form.inputs, first.sizes->form.outputs}
+                  : ModelTensors{first.plan.inputs, first.plan.outputs};
+  const std::string text = ModelHeader(model, path.filename().string(), tensors);
   const std::filesystem::path header = path.parent_path() / (model + ".h");
   TUNEC_RETURN_IF_ERROR(
       WriteLibrary(path, ModelTemplate(), model, MakeBundle(std::move(variants))));

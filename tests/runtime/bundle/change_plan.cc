@@ -155,4 +155,118 @@ void ChangePlan(StoredPlan& plan, Random& random) {
   }
 }
 
+namespace {
+
+std::vector<SizeFormula*> FormulasOf(bundle::StoredSizes& sizes) {
+  std::vector<SizeFormula*> formulas;
+  if (sizes.form.output_extents)
+    for (auto& axes : *sizes.form.output_extents)
+      for (auto& parts : axes)
+        for (SizeFormula& part : parts) formulas.push_back(&part);
+  for (bundle::StoredSizedPlan& plan : sizes.plans)
+    for (SizedParameter& parameter : plan.code.parameters)
+      for (SizeFormula& element : parameter.elements) formulas.push_back(&element);
+  return formulas;
+}
+
+void ChangeFormula(SizeFormula& formula, Random& random) {
+  constexpr std::array<double, 8> kNumbers = {0, -1, 0.5, 1e18, 1e300, 3, -64, 1};
+  const double number = kNumbers.at(random.Below(kNumbers.size()));
+  switch (random.Below(5)) {
+    case 0:
+      formula.form = static_cast<SizeFormula::Form>(random.Below(4));
+      return;
+    case 1:
+      formula.constant = random.Below(2) == 0 ? formula.constant + 1 : number;
+      return;
+    case 2:
+      formula.divisor = number;
+      return;
+    case 3:
+      return ChangeList(formula.factors, random);
+    default:
+      if (!formula.factors.empty()) OneOf(formula.factors, random) = number;
+  }
+}
+
+// Of the form's own numbers; what is read and written has sizes by them.
+void ChangeForm(bundle::StoredSizes& sizes, Random& random) {
+  SizedForm& form = sizes.form;
+  switch (random.Below(9)) {
+    case 0:
+      return ChangeList(form.dimensions, random);
+    case 1:
+      return ChangeList(form.open, random);
+    case 2:
+      return ChangeList(form.listed, random);
+    case 3:
+      if (!form.listed.empty()) ChangeList(OneOf(form.listed, random).sizes, random);
+      return;
+    case 4: {
+      if (form.listed.empty()) return;
+      ListedSizes& listed = OneOf(form.listed, random);
+      if (!listed.sizes.empty()) OneOf(listed.sizes, random) = Neighbour(listed.sizes[0], random);
+      return;
+    }
+    case 5: {
+      if (form.open.empty()) return;
+      SizedAxis& axis = OneOf(form.open, random);
+      const std::array<int*, 3> numbers = {&axis.input, &axis.axis, &axis.dimension};
+      *numbers.at(random.Below(3)) = static_cast<int>(random.Below(5)) - 1;
+      return;
+    }
+    case 6: {
+      auto& specs = random.Below(2) == 0 ? form.inputs : form.outputs;
+      if (specs.empty()) return;
+      TensorSpec& spec = OneOf(specs, random);
+      if (spec.shape.empty() || random.Below(3) == 0) {
+        spec.type = static_cast<DataType>(random.Below(13));
+      } else {
+        int64_t& size = OneOf(spec.shape, random);
+        size = random.Below(2) == 0 ? -1 : Neighbour(size, random);
+      }
+      return;
+    }
+    case 7:
+      if (!form.separable.empty()) {
+        const uint64_t at = random.Below(form.separable.size());
+        form.separable[at] = !form.separable[at];
+      }
+      return;
+    default:
+      if (form.output_extents) {
+        if (random.Below(4) == 0) {
+          form.output_extents.reset();
+        } else if (!form.output_extents->empty()) {
+          ChangeList(OneOf(*form.output_extents, random), random);
+        }
+      }
+  }
+}
+
+void ChangeKey(SizedKey& key, Random& random) {
+  if (!key.sizes.empty() && random.Below(2) == 0) {
+    int64_t& size = OneOf(key.sizes, random);
+    size = Neighbour(size, random);
+  } else if (!key.open.empty()) {
+    const uint64_t at = random.Below(key.open.size());
+    key.open[at] = !key.open[at];
+  }
+}
+
+}  // namespace
+
+void ChangeSizes(bundle::StoredSizes& sizes, Random& random) {
+  const uint64_t choice = random.Below(10);
+  const std::vector<SizeFormula*> formulas = FormulasOf(sizes);
+  if (choice < 3 && !formulas.empty())
+    return ChangeFormula(*formulas[random.Below(formulas.size())], random);
+  if (choice < 6) return ChangeForm(sizes, random);
+  if (sizes.plans.empty()) return;
+  if (choice == 6) return ChangeList(sizes.plans, random);
+  bundle::StoredSizedPlan& one = OneOf(sizes.plans, random);
+  if (choice == 7) return ChangeKey(one.code.key, random);
+  ChangePlan(one.plan, random);
+}
+
 }  // namespace tunec::testing

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/bundle/stored_plan.h"
+#include "runtime/bundle/stored_sizes.h"
 #include "support/check.h"
 #include "tests/runtime/bundle/change_plan.h"
 
@@ -38,6 +39,15 @@ void ChangeNumberIn(std::string& bytes, Range range, Random& random) {
   std::memcpy(&value, bytes.data() + at, sizeof value);
   value = Neighbour(value, random);
   std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+/// `whole` with a few changes, as bytes.
+template <class Stored, class ChangeOne>
+std::string Changed(Result<Stored> whole, ChangeOne change, Random& random) {
+  TUNEC_CHECK(whole.has_value(), "{}", whole.error().Format());
+  const uint64_t changes = 1 + random.Below(3);
+  for (uint64_t i = 0; i < changes; ++i) change(*whole, random);
+  return Serialize(*whole);
 }
 
 }  // namespace
@@ -73,15 +83,14 @@ std::string BundleMutator::ChangeBytes(Random& random) const {
 std::string BundleMutator::ChangePlan(Random& random, uint32_t variant) const {
   std::vector<RawSection> sections = sections_;
   const auto found = std::ranges::find_if(sections, [&](const RawSection& section) {
-    return section.kind == SectionKind::kPlan && section.variant == variant;
+    const bool says = section.kind == SectionKind::kPlan || section.kind == SectionKind::kSizes;
+    return says && section.variant == variant;
   });
   TUNEC_CHECK(found != sections.end(), "there is no plan {}", variant);
-  RawSection& target = *found;
-  auto plan = bundle::ParsePlan(std::as_bytes(std::span(target.bytes)));
-  TUNEC_CHECK(plan.has_value(), "{}", plan.error().Format());
-  const uint64_t changes = 1 + random.Below(3);
-  for (uint64_t i = 0; i < changes; ++i) testing::ChangePlan(*plan, random);
-  target.bytes = Serialize(*plan);
+  const std::span bytes = std::as_bytes(std::span(found->bytes));
+  const bool sized = found->kind == SectionKind::kSizes;
+  found->bytes = sized ? Changed(bundle::ParseSizes(bytes), ChangeSizes, random)
+                       : Changed(bundle::ParsePlan(bytes), testing::ChangePlan, random);
   return Container(sections);
 }
 

@@ -12,6 +12,8 @@
 #include "runtime/bundle/device_code.h"
 #include "runtime/bundle/load_bundle.h"
 #include "runtime/bundle/read_plan.h"
+#include "runtime/bundle/read_sizes.h"
+#include "runtime/bundle/sized_bundle.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/load_driver.h"
 #include "runtime/executable.h"
@@ -30,7 +32,7 @@ using bundle::TrustedRange;
 
 // What a machine of any size would be asked for says nothing of buffers.
 constexpr int64_t kMostBytes = int64_t{1} << 20;
-constexpr size_t kMostKernels = 32;
+constexpr size_t kMostKernels = 128;
 constexpr size_t kGpuBytes = size_t{1} << 28;
 
 // What the functions below stand for.
@@ -167,6 +169,63 @@ class RunMemory {
   std::vector<void*> to_;
 };
 
+/// Sizes that are likely to have code, or less than those that do.
+Sizes SomeSizes(const SizedForm& form, Random& random) {
+  constexpr int64_t kMostOfOne = 64;
+  Sizes sizes;
+  for (const ListedSizes& listed : form.listed)
+    sizes.push_back(random.Below(2) == 0
+                        ? std::min(listed.sizes[random.Below(listed.sizes.size())], kMostOfOne)
+                        : 1 + static_cast<int64_t>(random.Below(14)));
+  return sizes;
+}
+
+std::unique_ptr<std::byte[]> BytesOf(const TensorSpec& spec) {
+  const int64_t bytes = ByteSize(spec).value_or(kMostBytes + 1);
+  return bytes > kMostBytes ? nullptr : std::make_unique<std::byte[]>(static_cast<size_t>(bytes));
+}
+
+/// One run, in buffers of exactly its bytes.
+Touched RunAt(const SizedBundle& model, const Sizes& sizes) {
+  std::vector<TensorSpec> specs = model.form().inputs;
+  for (const SizedAxis& axis : model.form().open)
+    specs[axis.input].shape[axis.axis] = sizes[axis.dimension];
+  std::vector<std::unique_ptr<std::byte[]>> memory;
+  std::vector<Shape> shapes;
+  std::vector<const void*> from;
+  for (const TensorSpec& spec : specs) {
+    shapes.push_back(spec.shape);
+    memory.push_back(BytesOf(spec));
+    if (memory.back() == nullptr) return Touched::kTooLarge;
+    from.push_back(memory.back().get());
+  }
+  const auto results = model.OutputShapes(shapes);
+  if (!results) return Touched::kRefused;
+  std::vector<void*> to;
+  for (size_t i = 0; i < results->size(); ++i) {
+    memory.push_back(BytesOf({"", model.Outputs()[i].type, (*results)[i]}));
+    if (memory.back() == nullptr) return Touched::kTooLarge;
+    to.push_back(memory.back().get());
+  }
+  return model.Run(shapes, from, to) ? Touched::kRan : Touched::kRefused;
+}
+
+/// Some runs of a variant for several sizes; whether one ran.
+Touched RunSizes(const BundleFile& file, uint32_t variant, std::shared_ptr<ThreadPool> pool,
+                 Random& random) {
+  auto plans = bundle::ReadSizedPlans(file, variant, TouchingKernels);
+  if (!plans) return Touched::kRefused;
+  for (const SizedPlan& plan : plans->plans)
+    if (IsTooLarge(plan.plan)) return Touched::kTooLarge;
+  const SizedBundle model(std::move(plans->form), std::move(plans->plans), std::move(pool), "");
+  Touched touched = Touched::kRefused;
+  for (int run = 0; run < 6; ++run) {
+    const Touched one = RunAt(model, SomeSizes(model.form(), random));
+    touched = std::max(touched, one);
+  }
+  return touched;
+}
+
 }  // namespace
 
 struct BundleToucher::Impl {
@@ -209,6 +268,8 @@ Touched BundleToucher::Run(std::span<const std::byte> bytes, uint32_t variant, R
     device_code = *table;
   }
   impl_->script->log.clear();
+  if (file->Has(SectionKind::kSizes, variant))
+    return on_gpu ? Touched::kRefused : RunSizes(*file, variant, impl_->pool, random);
   auto plan = bundle::ReadPlan(*file, variant, TouchingKernels, on_gpu ? impl_->device : nullptr);
   if (!plan) return Touched::kRefused;
   if (IsTooLarge(*plan)) return Touched::kTooLarge;
