@@ -46,6 +46,8 @@ TUNEC_API int model_create(const tunec_load_options* options, tunec_executable**
     TUNEC_NAMED("create");
 TUNEC_API int model_run(tunec_executable* model, DLTensor* const* inputs, DLTensor* const* outputs)
     TUNEC_NAMED("run");
+TUNEC_API int model_output_shapes(tunec_executable* model, const DLTensor* const* inputs,
+                                  int64_t* const* shapes) TUNEC_NAMED("output_shapes");
 TUNEC_API void model_release(tunec_executable* model) TUNEC_NAMED("release");
 TUNEC_API const char* model_error() TUNEC_NAMED("error");
 
@@ -62,6 +64,11 @@ int model_create(const tunec_load_options* options, tunec_executable** model) {
 
 int model_run(tunec_executable* model, DLTensor* const* inputs, DLTensor* const* outputs) {
   return tunec_run(model, inputs, outputs);
+}
+
+int model_output_shapes(tunec_executable* model, const DLTensor* const* inputs,
+                        int64_t* const* shapes) {
+  return tunec_output_shapes(model, inputs, shapes);
 }
 
 void model_release(tunec_executable* model) { tunec_release(model); }

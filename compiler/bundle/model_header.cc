@@ -7,8 +7,6 @@
 #include <cctype>
 #include <vector>
 
-#include "runtime/tensor_spec.h"
-
 namespace tunec {
 namespace {
 
@@ -98,6 +96,9 @@ int @_create(const @_options* options, @_model** model);
  * stated above, dense row-major (strides null or saying the same), and aligned to the element.
  * Outputs may not overlap each other. */
 int @_run(@_model* model, DLTensor* const* inputs, DLTensor* const* outputs);
+/* The shapes of the outputs for these inputs, of which only shapes and types are read: those of
+ * output i are written to shapes[i], which has room for its dimensions. Of use where sizes are -1. */
+int @_output_shapes(@_model* model, const DLTensor* const* inputs, int64_t* const* shapes);
 /* Null is allowed. */
 void @_release(@_model* model);
 /* What went wrong in this thread's latest call that failed; "" before any did. Lives until this
@@ -160,7 +161,7 @@ std::string TensorsText(std::string_view model, std::string_view role,
 }  // namespace
 
 std::string ModelHeader(std::string_view model, std::string_view library,
-                        const bundle::StoredPlan& plan) {
+                        const ModelTensors& tensors) {
   std::string capitals(model);
   for (char& c : capitals) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   const auto named = [&](std::string text) {
@@ -171,9 +172,9 @@ std::string ModelHeader(std::string_view model, std::string_view library,
   text += kDlpack;
   text +=
       "/* What goes in and comes out, in the order of the arrays. Shapes of scalars are {0}, which "
-      "is not\n * read. */\n";
-  text += TensorsText(capitals, "INPUT", plan.inputs);
-  text += TensorsText(capitals, "OUTPUT", plan.outputs);
+      "is not\n * read. A size of -1 is open, and bytes are 0 then. */\n";
+  text += TensorsText(capitals, "INPUT", tensors.inputs);
+  text += TensorsText(capitals, "OUTPUT", tensors.outputs);
   return text + named(std::string(kFunctions));
 }
 

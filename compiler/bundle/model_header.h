@@ -3,14 +3,21 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "runtime/bundle/stored_plan.h"
+#include "runtime/tensor_spec.h"
 
 namespace tunec {
 
-/// `model` is what its functions begin with, `library` the file's name, `plan` says what goes in
-/// and comes out. The text is C99 and C++, and includes nothing of tunec's.
+/// What goes in and comes out; sizes that are open are -1.
+struct ModelTensors {
+  const std::vector<TensorSpec>& inputs;
+  const std::vector<TensorSpec>& outputs;
+};
+
+/// `model` is what its functions begin with, `library` the file's name. The text is C99 and C++,
+/// and includes nothing of tunec's.
 std::string ModelHeader(std::string_view model, std::string_view library,
-                        const bundle::StoredPlan& plan);
+                        const ModelTensors& tensors);
 
 }  // namespace tunec

@@ -219,12 +219,10 @@ Status WriteLibrary(const std::filesystem::path& path, std::span<const std::byte
   TUNEC_RETURN_IF_ERROR(library.NameItself(path.filename().string()));
   TUNEC_RETURN_IF_ERROR(library.HashSymbols());
   TUNEC_ASSIGN(const uint64_t begin, library.PlaceBundle(bundle.bytes));
-  std::vector<FilePart> parts{
-      {.offset = 0, .bytes = std::as_bytes(std::span(library.front()))}};
+  std::vector<FilePart> parts{{.offset = 0, .bytes = std::as_bytes(std::span(library.front()))}};
   for (const FilePart& part : bundle.parts)
     parts.push_back({.offset = static_cast<int64_t>(begin) + part.offset, .bytes = part.bytes});
-  parts.push_back(
-      {.offset = static_cast<int64_t>(library.back_offset()), .bytes = library.back()});
+  parts.push_back({.offset = static_cast<int64_t>(library.back_offset()), .bytes = library.back()});
   return WriteFileAtomically(path, parts);
 }
 

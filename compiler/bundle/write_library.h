@@ -1,8 +1,8 @@
 // A bundle -> a shared library that has it inside, with the runtime.
 //
 // The library is a template that was linked when tunec was built (api/shared/), so that making one
-// takes no linker: its functions get the model's name in the place of theirs, and the bundle becomes
-// its last segment, which the loader maps as it maps the others.
+// takes no linker: its functions get the model's name in the place of theirs, and the bundle
+// becomes its last segment, which the loader maps as it maps the others.
 #pragma once
 
 #include <filesystem>

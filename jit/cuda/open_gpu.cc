@@ -18,8 +18,8 @@ Result<int> FindGpu(const CudaDriver& driver, const Accelerator& device, std::st
   const CudaArch* const arch = FindCudaArch(device.name);
   if (arch == nullptr) return Fail(ErrorCode::kDevice, "no code is generated for {}", device.name);
   TUNEC_ASSIGN(const std::vector<GpuFacts> gpus, ReadChosenGpus(driver, choice));
-  const auto found =
-      std::ranges::find_if(gpus, [&](const GpuFacts& gpu) { return RunsCubinsFor(arch->name, gpu); });
+  const auto found = std::ranges::find_if(
+      gpus, [&](const GpuFacts& gpu) { return RunsCubinsFor(arch->name, gpu); });
   if (found != gpus.end()) return found->number;
   return Fail(ErrorCode::kDevice, "no GPU runs code for {}: {}", arch->name, CapabilitiesOf(gpus));
 }

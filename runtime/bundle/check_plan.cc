@@ -70,6 +70,7 @@ class PlanChecker {
   Status CheckArgument(const ValueRef& ref, const ArgumentContract& contract, Part part) const;
   Status CheckWritable(const ValueRef& ref, Part part) const;
   Status CheckRange(const ValueRef& ref, const ArgumentContract& contract) const;
+  Status CheckAligned(const ValueRef& ref, int64_t alignment) const;
   Result<int64_t> BytesOf(const std::vector<TensorSpec>& specs, int32_t index) const;
   Result<int64_t> BytesBehind(const ValueRef& ref) const;
   int64_t AlignmentBehind(const ValueRef& ref) const;
@@ -136,13 +137,18 @@ Status PlanChecker::CheckRange(const ValueRef& ref, const ArgumentContract& cont
   return Damaged("indices lie outside {} to {}", contract.range->least, contract.range->most);
 }
 
+// Requires: BytesBehind found it.
+Status PlanChecker::CheckAligned(const ValueRef& ref, int64_t alignment) const {
+  if (AlignmentBehind(ref) % alignment == 0 && ref.offset % alignment == 0) return {};
+  return Damaged("an argument at {} is not aligned to {}", ref.offset, alignment);
+}
+
 Status PlanChecker::CheckArgument(const ValueRef& ref, const ArgumentContract& contract,
                                   Part part) const {
   TUNEC_ASSIGN(const int64_t bytes, BytesBehind(ref));
   if (ref.offset > bytes || contract.bytes > bytes - ref.offset)
     return Damaged("an argument of {} bytes lies at {} of {}", contract.bytes, ref.offset, bytes);
-  if (AlignmentBehind(ref) % contract.alignment != 0 || ref.offset % contract.alignment != 0)
-    return Damaged("an argument at {} is not aligned to {}", ref.offset, contract.alignment);
+  TUNEC_RETURN_IF_ERROR(CheckAligned(ref, contract.alignment));
   if (contract.written) TUNEC_RETURN_IF_ERROR(CheckWritable(ref, part));
   return contract.range ? CheckRange(ref, contract) : Status();
 }
@@ -180,6 +186,10 @@ Status PlanChecker::Run() const {
     return Damaged("it is for {} threads", plan_.threads);
   for (const StoredConstant& constant : plan_.constants)
     TUNEC_RETURN_IF_ERROR(CheckConstant(constant));
+  for (const StoredIndexCheck& check : plan_.index_checks) {
+    TUNEC_RETURN_IF_ERROR(BytesBehind(check.indices));  // that they lie within is Verify's to say
+    TUNEC_RETURN_IF_ERROR(CheckAligned(check.indices, static_cast<int64_t>(SizeOf(check.type))));
+  }
   TUNEC_RETURN_IF_ERROR(CheckSteps(plan_.prologue, Part::kPrologue));
   return CheckSteps(plan_.steps, Part::kRun);
 }

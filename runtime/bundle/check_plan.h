@@ -24,7 +24,8 @@ struct PlanKernels {
 ///  4. a kernel or a copy writes outputs and the arena only, in the prologue constants that lie in
 ///     no file, which are mapped and cannot be written;
 ///  5. what a kernel takes for indices without looking are constants of the file, in its range;
-///  6. there are threads, and not more than anyone has.
+///  6. there are threads, and not more than anyone has;
+///  7. indices that are looked at after a run are aligned to their type.
 /// kParse names the step.
 Status CheckPlan(const StoredPlan& plan, const PlanKernels& kernels,
                  std::span<const std::byte> weights);

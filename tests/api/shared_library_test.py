@@ -29,12 +29,13 @@ FIRST = """graph first {
 }
 """
 SECOND = """graph second {
-  input x: i8[2]
+  input x: f32[n]
   y = relu(x)
   output y
 }
 """
-FUNCTIONS = ("create", "error", "release", "run")
+SIZES = ("--dim", "n=2,8")
+FUNCTIONS = ("create", "error", "output_shapes", "release", "run")
 
 
 def run(*command, **options):
@@ -42,10 +43,11 @@ def run(*command, **options):
                           stderr=subprocess.STDOUT, **options).stdout
 
 
-def build(tunec, folder, text, name):
+def build(tunec, folder, text, name, *options):
     model = folder / "model.graph"
     model.write_text(text)
-    run(tunec, "build", model, "--no-db", "--threads", 2, "--shared", "-o", folder / "libraries" / name)
+    run(tunec, "build", model, "--no-db", "--threads", 2, *options, "--shared", "-o",
+        folder / "libraries" / name)
 
 
 def check_library(library, model, with_needs):
@@ -96,7 +98,7 @@ def main():
         libraries = folder / "libraries"
         libraries.mkdir()
         build(arguments.tunec, folder, FIRST, "libfirst.so")
-        build(arguments.tunec, folder, SECOND, "second-one.so")
+        build(arguments.tunec, folder, SECOND, "second-one.so", *SIZES)
         for library, model in (("libfirst.so", "first"), ("second-one.so", "second_one")):
             problems += check_library(libraries / library, model, not arguments.flags)
         program(arguments, folder, arguments.cc, "-std=c99", "-pedantic", "-D_GNU_SOURCE")

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                          \
-  do {                                                                            \
-    if (!(condition)) {                                                           \
+#define CHECK(condition)                                                           \
+  do {                                                                             \
+    if (!(condition)) {                                                            \
       printf("%s:%d: %s\n%s\n%s\n", __FILE__, __LINE__, #condition, first_error(), \
-             second_one_error());                                                 \
-      exit(1);                                                                    \
-    }                                                                             \
+             second_one_error());                                                  \
+      exit(1);                                                                     \
+    }                                                                              \
   } while (0)
 
 static DLTensor tensor(void* data, DLDataType type, int dimensions, int64_t* shape) {
@@ -62,15 +62,21 @@ static void run_first(void) {
   CHECK(strstr(first_error(), "GPU '0' is asked for") != NULL);
 }
 
-static void run_second(second_one_model* model, signed char value) {
-  signed char x[2] = {value, 5}, y[2] = {0, 0};
-  int64_t shape[] = SECOND_ONE_INPUT_0_SHAPE;
+/* relu of as many elements, the first of which is the value. */
+static void run_second(second_one_model* model, float value, int64_t count) {
+  float x[8] = {value, 5, 5, 5, 5, 5, 5, 5}, y[8] = {0};
+  int64_t shape[] = SECOND_ONE_INPUT_0_SHAPE, result[] = {0};
+  int64_t* results[] = {result};
   DLDataType type = SECOND_ONE_INPUT_0_TYPE;
   DLTensor in = tensor(x, type, SECOND_ONE_INPUT_0_NDIM, shape);
-  DLTensor out = tensor(y, type, SECOND_ONE_INPUT_0_NDIM, shape);
+  DLTensor out = tensor(y, type, SECOND_ONE_OUTPUT_0_NDIM, result);
   DLTensor *inputs[] = {&in}, *outputs[] = {&out};
+  const DLTensor* asked[] = {&in};
+  CHECK(shape[0] == -1);
+  shape[0] = count;
+  CHECK(second_one_output_shapes(model, asked, results) == 0 && result[0] == count);
   CHECK(second_one_run(model, inputs, outputs) == 0);
-  CHECK(y[0] == (value > 0 ? value : 0) && y[1] == 5);
+  CHECK(y[0] == (value > 0 ? value : 0) && y[count - 1] == 5);
 }
 
 /* Executable parts of the library that are mapped, and anonymous ones of anyone. */
@@ -94,9 +100,9 @@ int main(void) {
   CHECK(mapped == 1);
   CHECK(second_one_create(NULL, &one) == 0 && second_one_create(NULL, &two) == 0);
   run_first();
-  run_second(one, 7);
+  run_second(one, 7, 2);
   second_one_release(one);
-  run_second(two, -7);
+  run_second(two, -7, 5);
   second_one_release(two);
   CHECK(strcmp(second_one_error(), "") == 0); /* first's are its own */
   /* Its own code and the model's, where they are mapped. */

@@ -85,7 +85,11 @@ void PrintFile(const std::filesystem::path& path) {
 /// The library, and its header beside it.
 Status WriteShared(const std::filesystem::path& path, std::vector<BundleVariant> variants) {
   const std::string model = ModelNameOf(path);
-  const std::string text = ModelHeader(model, path.filename().string(), variants.front().plan);
+  const BundleVariant& first = variants.front();
+  const ModelTensors tensors =
+      first.sizes ? ModelTensors{first.sizes->form.inputs, first.sizes->form.outputs}
+                  : ModelTensors{first.plan.inputs, first.plan.outputs};
+  const std::string text = ModelHeader(model, path.filename().string(), tensors);
   const std::filesystem::path header = path.parent_path() / (model + ".h");
   TUNEC_RETURN_IF_ERROR(
       WriteLibrary(path, ModelTemplate(), model, MakeBundle(std::move(variants))));
@@ -97,8 +101,6 @@ Status WriteShared(const std::filesystem::path& path, std::vector<BundleVariant>
 
 Status CheckOutput(const BuildArguments& arguments) {
   const std::filesystem::path path = arguments.output;
-  if (arguments.shared && HasSeveralSizes(arguments.compile.settings))
-    return Fail(ErrorCode::kUnsupported, "a library's header states one size of each dimension");
   if (!arguments.shared || path.filename().string().contains(".so")) return {};
   return Fail(ErrorCode::kInvalidArgument, "a library's name is model.so or libmodel.so, got '{}'",
               arguments.output);
