@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace tunec {
 namespace {
 
 // Strides of convolutions multiply: what rounds down is divided by at most this.
 constexpr int kGreatestDivisor = 64;
+constexpr size_t kFewestValues = 3;  // of a term, so that few samples do not agree by chance
 
 // The samples hold numbers as a model's constants do, in float32 at worst.
 bool SameNumber(double a, double b) {
@@ -107,16 +109,67 @@ std::optional<SizeFormula> FitProduct(std::span<const SizeSample> samples, SizeF
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<SizeFormula> FitFormula(std::span<const SizeSample> samples) {
-  if (samples.empty() || samples[0].sizes.size() > 8) return std::nullopt;
-  if (auto sum = FitSum(samples)) return sum;
+std::optional<SizeFormula> FitProducts(std::span<const SizeSample> samples) {
   using Form = SizeFormula::Form;
   for (const Form form : {Form::kProduct, Form::kOverProduct, Form::kOverRoot}) {
     if (auto product = FitProduct(samples, form)) return product;
   }
+  return std::nullopt;
+}
+
+std::optional<SizeFormula> FitForms(std::span<const SizeSample> samples) {
+  if (auto sum = FitSum(samples)) return sum;
+  if (auto product = FitProducts(samples)) return product;
   return FitQuotient(samples);
+}
+
+}  // namespace
+
+SizeFormula FormulaOf(const SizeExpression& expression) {
+  SizeFormula formula;
+  if (const std::optional<int64_t> constant = expression.AsConstant()) {
+    formula.constant = static_cast<double>(*constant);
+  } else if (const std::optional<size_t> size = expression.AsSize()) {
+    formula.factors.assign(*size + 1, 0);
+    formula.factors[*size] = 1;
+  } else {
+    formula.factors = {1};
+    formula.terms = {expression};
+  }
+  return formula;
+}
+
+std::optional<SizeFormula> FitFormulaOfTerms(std::span<const SizeSample> samples,
+                                             std::span<const SizeExpression> terms) {
+  std::vector<SizeExpression> known;
+  std::vector<std::vector<int64_t>> values;  // of each, of each sample
+  for (const SizeExpression& term : terms) {
+    std::vector<int64_t> found;
+    for (const SizeSample& sample : samples) found.push_back(term.At(sample.sizes).value_or(0));
+    if (std::set<int64_t>(found.begin(), found.end()).size() < kFewestValues) continue;
+    known.push_back(term);
+    values.push_back(std::move(found));
+  }
+  for (size_t i = 0; i < known.size(); ++i) {
+    for (size_t j = 0; j <= i; ++j) {
+      std::vector<SizeSample> of_terms(samples.begin(), samples.end());
+      for (size_t s = 0; s < samples.size(); ++s) {
+        of_terms[s].sizes = {values[i][s]};
+        if (j < i) of_terms[s].sizes.push_back(values[j][s]);
+      }
+      std::optional<SizeFormula> formula = j < i ? FitProducts(of_terms) : FitForms(of_terms);
+      if (!formula) continue;
+      formula->terms = {known[i]};
+      if (j < i) formula->terms.push_back(known[j]);
+      return formula;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<SizeFormula> FitFormula(std::span<const SizeSample> samples) {
+  if (samples.empty() || samples[0].sizes.size() > 8) return std::nullopt;
+  return FitForms(samples);
 }
 
 }  // namespace tunec

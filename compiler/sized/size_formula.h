@@ -1,10 +1,11 @@
-// Formulas of sizes, found by looking at a few sizes.
+// Formulas of sizes: what a rule says, or found by looking at a few sizes.
 #pragma once
 
 #include <optional>
 #include <span>
 
 #include "runtime/sized/size_formula.h"
+#include "support/size_expression.h"
 
 namespace tunec {
 
@@ -19,5 +20,10 @@ struct SizeSample {
 /// of this kind that holds at both ends and between them holds for what bends one way only, as
 /// min(size, 512).
 std::optional<SizeFormula> FitFormula(std::span<const SizeSample> samples);
+/// The same of one or two of these terms, of which each has three values or more.
+std::optional<SizeFormula> FitFormulaOfTerms(std::span<const SizeSample> samples,
+                                             std::span<const SizeExpression> terms);
+/// What a rule says. Requires: not empty.
+SizeFormula FormulaOf(const SizeExpression& expression);
 
 }  // namespace tunec

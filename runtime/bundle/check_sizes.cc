@@ -17,9 +17,9 @@ std::unexpected<Error> Damaged(fmt::format_string<Args...> format, Args&&... arg
               fmt::format(format, std::forward<Args>(args)...));
 }
 
-// At looks at as many sizes as there are factors.
+// At looks at as many sizes, or terms, as there are factors. A term of other sizes has no value.
 bool IsOf(const SizeFormula& formula, size_t dimensions) {
-  return formula.factors.size() <= dimensions;
+  return formula.factors.size() <= (formula.terms.empty() ? dimensions : formula.terms.size());
 }
 
 Status CheckAxes(const SizedForm& form) {

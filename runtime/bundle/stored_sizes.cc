@@ -1,6 +1,7 @@
 #include "runtime/bundle/stored_sizes.h"
 
 #include "runtime/bundle/byte_stream.h"
+#include "support/size_expression.h"
 
 namespace tunec::bundle {
 namespace {
@@ -9,7 +10,8 @@ namespace {
 constexpr size_t kNumberBytes = 8;
 constexpr size_t kTensorBytes = 17;
 constexpr size_t kAxisBytes = 24;
-constexpr size_t kFormulaBytes = 25;
+constexpr size_t kFormulaBytes = 33;
+constexpr size_t kStepBytes = 9;
 constexpr size_t kListedBytes = 9;
 constexpr size_t kParameterBytes = 17;
 constexpr size_t kPlanBytes = 32;
@@ -73,11 +75,29 @@ SizedAxis ReadAxis(ByteReader& in) {
   return {.input = ReadIndex(in), .axis = ReadIndex(in), .dimension = ReadIndex(in)};
 }
 
+void WriteTerm(ByteWriter& out, const SizeExpression& term) {
+  WriteAll(out, term.steps(), [](ByteWriter& to, const SizeExpression::Step& step) {
+    to.Byte(static_cast<uint8_t>(step.kind));
+    to.Number(step.value);
+  });
+}
+// That it names sizes of the model's is CheckSizes' to say.
+SizeExpression ReadTerm(ByteReader& in) {
+  auto steps = ReadAll(in, kStepBytes, [](ByteReader& from) {
+    const uint8_t kind = from.Byte();
+    return SizeExpression::Step{static_cast<SizeExpression::Kind>(kind), from.Number()};
+  });
+  const auto term = SizeExpression::FromSteps(std::move(steps), SIZE_MAX);
+  if (!term) in.Refuse();
+  return term.value_or(SizeExpression());
+}
+
 void WriteFormula(ByteWriter& out, const SizeFormula& formula) {
   out.Byte(static_cast<uint8_t>(formula.form));
   out.Real(formula.constant);
   WriteAll(out, formula.factors, [](ByteWriter& to, double factor) { to.Real(factor); });
   out.Real(formula.divisor);
+  WriteAll(out, formula.terms, WriteTerm);
 }
 SizeFormula ReadFormula(ByteReader& in) {
   const uint8_t form = in.Byte();
@@ -85,6 +105,7 @@ SizeFormula ReadFormula(ByteReader& in) {
   SizeFormula formula{.form = static_cast<SizeFormula::Form>(form), .constant = in.Real()};
   formula.factors = ReadAll(in, kNumberBytes, [](ByteReader& from) { return from.Real(); });
   formula.divisor = in.Real();
+  formula.terms = ReadAll(in, kNumberBytes, ReadTerm);
   return formula;
 }
 

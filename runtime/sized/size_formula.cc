@@ -19,6 +19,17 @@ double SizeFormula::Product(const Sizes& sizes) const {
 }
 
 double SizeFormula::At(const Sizes& sizes) const {
+  if (terms.empty()) return Evaluate(sizes);
+  Sizes values;
+  for (const SizeExpression& term : terms) {
+    const std::optional<int64_t> value = term.At(sizes);
+    if (!value) return 0;
+    values.push_back(*value);
+  }
+  return Evaluate(values);
+}
+
+double SizeFormula::Evaluate(const Sizes& sizes) const {
   switch (form) {
     case Form::kSum:
       return Sum(sizes);
@@ -41,7 +52,7 @@ std::optional<int64_t> SizeFormula::ExtentAt(const Sizes& sizes) const {
 }
 
 int SizeFormula::dimension() const {
-  if (form != Form::kSum || constant != 0 || divisor != 1) return -1;
+  if (form != Form::kSum || constant != 0 || divisor != 1 || !terms.empty()) return -1;
   int found = -1;
   for (size_t d = 0; d < factors.size(); ++d) {
     if (factors[d] == 0) continue;
