@@ -40,8 +40,8 @@ constexpr std::array kTable = {
     Setting{.name = "dims",
             .flag = "--dim",
             .value = "SIZE",
-            .help = "sizes of open dimensions, by their names; with several, or a range such as "
-                    "16..512, others are rounded up",
+            .help = "sizes of open dimensions by name; with several, or a range (16..512), others "
+                    "are rounded up",
             .field = &Settings::dims},
     Setting{.name = "constants",
             .flag = "--constant",

@@ -119,8 +119,8 @@ typedef struct tunec_callbacks {
  *
  *   "shapes": {"INPUT": [N, ...], ...}
  *       shapes of inputs whose dimensions the model leaves open
- *   "dims": {"NAME": N or [N, ...], ...}
- *       sizes of open dimensions, by their names; with several, others are rounded up
+ *   "dims": {"NAME": N or [N, ...] or "N..M", ...}
+ *       sizes of open dimensions by name; with several, or a range (16..512), others are rounded up
  *   "constants": {"INPUT": "FILE.npy", ...}
  *       bind inputs to the values in files: what shapes depend on has to be known when compiling
  *   "random_weights": N
@@ -234,11 +234,12 @@ typedef struct tunec_graph_source {
                                 * where compiling fails */
 } tunec_graph_source;
 /* Compiles a model that runs on inputs of any size. "dims" in the options lists sizes that are
- * compiled for at once, each combination; other sizes are compiled for when a run first wants them,
- * rounded up. Such a run computes with positions beyond its own, and whatever mixes positions
- * (sums, softmax, attention) leaves these out: results are those of the size itself. Runs of
- * several independent elements (a batch) may be cut into runs of fewer. What cannot be padded is
- * compiled for each size. At most 24 executables are kept; they share their weights.
+ * compiled for at once, each combination; those of a range, and sizes that are not listed, are
+ * compiled for when a run first wants them, rounded up. Such a run computes with positions beyond
+ * its own, and whatever mixes positions (sums, softmax, attention) leaves these out: results are
+ * those of the size itself. Runs of several independent elements (a batch) may be cut into runs of
+ * fewer. What cannot be padded is compiled for each size. At most 24 executables are kept; they
+ * share their weights.
  *
  * Shapes of inputs and outputs have -1 where a size is open; tunec_output_shapes tells those of a
  * run. Steps are not told, and all tensors lie on the CPU. `callbacks` are called by this call
