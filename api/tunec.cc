@@ -84,8 +84,6 @@ Result<std::unique_ptr<tunec_executable>> CompileGraph(const Graph& graph,
 
 Result<std::unique_ptr<tunec_executable>> CompileAnySize(SizedSource source,
                                                          const CompileCall& call) {
-  if (call.options.target.device)
-    return Fail(ErrorCode::kUnsupported, "a model of any size is compiled for CPUs");
   SizedOptions options{.listed = {}, .compile = call.options};
   for (const std::string& name : source.dimensions) {
     const auto found = call.settings.dims.find(name);
