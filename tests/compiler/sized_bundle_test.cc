@@ -39,11 +39,9 @@ constexpr std::string_view kOverBatch = R"(graph over_batch {
 })";
 
 /// Cannot be padded.
-constexpr std::string_view kNorm = R"(graph norm {
-  input x: f32[length]
-  weight s: f32[length]
-  weight b: f32[length]
-  y = layer_norm(x, s, b)
+constexpr std::string_view kCubic = R"(graph cubic {
+  input x: f32[1, 2, length]
+  y = resize(x) {shape=[1, 2, 7], mode="cubic"}
   output y
 })";
 
@@ -179,7 +177,7 @@ TEST(SizedBundle, OfWhatIsNotCutServesSmallerSizes) {
 }
 
 TEST(SizedBundle, OfWhatCannotBePaddedHasTheListedSizes) {
-  const SizedSource source = SourceOf(kNorm, {"length"});
+  const SizedSource source = SourceOf(kCubic, {"length"});
   const BundlePath file;
   const std::vector<ListedSizes> listed = {{.sizes = {9, 16}}};
   const auto bundle = LoadOf(source, listed, file);
