@@ -176,6 +176,30 @@ TEST(SizedBundle, OfWhatIsNotCutServesSmallerSizes) {
   EXPECT_THAT(RefusalOf(*bundle, {10}).message, HasSubstr("batch is 10, expected at most 9"));
 }
 
+// What strides leave of sizes are formulas with divisions in them.
+TEST(SizedBundle, OfImagesServesAnyHeightAndWidth) {
+  constexpr std::string_view kImages = R"(graph images {
+  input x: f32[1, 3, height, width]
+  weight w: f32[4, 3, 3, 3]
+  a = conv(x, w) {strides=[2, 2], pads=[1, 1, 1, 1]}
+  p = max_pool(a) {kernel=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]}
+  mean = reduce_mean(p) {axes=[2, 3], keepdims=0}
+  output p
+  output mean
+})";
+  const SizedSource source = SourceOf(kImages, {"height", "width"});
+  const std::vector<ListedSizes> listed = {{.sizes = {24, 32}}, {.sizes = {32}, .exact = false}};
+  const BundlePath file;
+  const auto bundle = LoadOf(source, listed, file);
+  ASSERT_TRUE(bundle);
+  const auto model = InPlace(source, listed);
+  ASSERT_TRUE(model);
+  EXPECT_TRUE(bundle->form().output_extents);
+  for (const Sizes& sizes :
+       std::vector<Sizes>{{24, 32}, {32, 32}, {23, 31}, {25, 17}, {26, 18}, {31, 30}, {17, 20}})
+    ExpectSameBits(*bundle, *model, sizes);
+}
+
 TEST(SizedBundle, OfWhatCannotBePaddedHasTheListedSizes) {
   const SizedSource source = SourceOf(kCubic, {"length"});
   const BundlePath file;
