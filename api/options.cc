@@ -130,6 +130,12 @@ Status JsonReader::operator()(std::map<std::string, std::vector<int64_t>> Settin
 Status JsonReader::operator()(std::map<std::string, DimSizes> Settings::*field) const {
   if (!value_.is_object()) return Expected(JsonForm(setting_));
   for (const auto& [name, given] : value_.items()) {
+    if (given.is_string()) {
+      const std::optional<DimSizes> range = ParseDimSizes(given.get<std::string>());
+      if (!range) return Expected(JsonForm(setting_));
+      (settings_.*field)[name] = *range;
+      continue;
+    }
     const Json sizes = given.is_array() ? given : Json::array({given});
     if (sizes.empty()) return Expected(JsonForm(setting_));
     for (const Json& size : sizes) {

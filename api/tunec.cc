@@ -1,7 +1,6 @@
 // The C functions that compile.
 #include "api/include/tunec/tunec.h"
 
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -84,18 +83,8 @@ Result<std::unique_ptr<tunec_executable>> CompileGraph(const Graph& graph,
 
 Result<std::unique_ptr<tunec_executable>> CompileAnySize(SizedSource source,
                                                          const CompileCall& call) {
-  if (call.options.target.device)
-    return Fail(ErrorCode::kUnsupported, "a model of any size is compiled for CPUs");
   SizedOptions options{.listed = {}, .compile = call.options};
-  for (const std::string& name : source.dimensions) {
-    const auto found = call.settings.dims.find(name);
-    Sizes& sizes = options.listed.emplace_back();
-    if (found != call.settings.dims.end()) sizes = found->second.sizes;
-    std::ranges::sort(sizes);
-    if (!sizes.empty() && sizes[0] < 1)
-      return Fail(ErrorCode::kInvalidArgument, "dimension {} is {}, wanted at least 1", name,
-                  sizes[0]);
-  }
+  TUNEC_ASSIGN(options.listed, ListedSizesOf(source, call.settings));
   TUNEC_ASSIGN(std::unique_ptr<Database> database,
                OpenDatabase(call.settings, call.options.on_log));
   TUNEC_ASSIGN(std::unique_ptr<SizedModel> model,

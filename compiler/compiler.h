@@ -158,6 +158,9 @@ Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& option
 /// Of one dimension: the sizes that are compiled for.
 struct DimSizes {
   std::vector<int64_t> sizes;
+  bool exact = true;  // false: those that the sizes of a range are rounded up to
+
+  bool IsOpen() const { return sizes.size() > 1 || !exact; }
   bool operator==(const DimSizes&) const = default;
 };
 struct ModelOptions {

@@ -27,7 +27,7 @@ Result<Array> ReadConstant(const std::string& path) {
 Result<GraphSizes> OneOfEach(const std::map<std::string, DimSizes>& dims) {
   GraphSizes sizes;
   for (const auto& [name, dim] : dims) {
-    if (dim.sizes.size() != 1)
+    if (dim.IsOpen())
       return Fail(ErrorCode::kInvalidArgument, "dimension {} has {} sizes, wanted one", name,
                   dim.sizes.size());
     sizes.emplace(name, dim.sizes[0]);
@@ -130,7 +130,7 @@ struct OpenDims {
 OpenDims SplitDims(const ModelOptions& options) {
   OpenDims split{{}, options};
   std::erase_if(split.fixed.dims, [&](const auto& dim) {
-    if (dim.second.sizes.size() < 2) return false;
+    if (!dim.second.IsOpen()) return false;
     split.source.dimensions.push_back(dim.first);
     split.source.example.push_back(std::ranges::max(dim.second.sizes));
     return true;
@@ -215,8 +215,24 @@ Result<Graph> LoadModel(const std::string& path, const ModelOptions& options) {
 }
 
 bool HasSeveralSizes(const ModelOptions& options) {
-  return std::ranges::any_of(options.dims,
-                             [](const auto& dim) { return dim.second.sizes.size() > 1; });
+  return std::ranges::any_of(options.dims, [](const auto& dim) { return dim.second.IsOpen(); });
+}
+
+Result<std::vector<ListedSizes>> ListedSizesOf(const SizedSource& source,
+                                               const ModelOptions& options) {
+  std::vector<ListedSizes> all;
+  for (const std::string& name : source.dimensions) {
+    ListedSizes& listed = all.emplace_back();
+    const auto found = options.dims.find(name);
+    if (found == options.dims.end()) continue;
+    listed = {found->second.sizes, found->second.exact};
+    std::ranges::sort(listed.sizes);
+    listed.sizes.erase(std::ranges::unique(listed.sizes).begin(), listed.sizes.end());
+    if (listed.sizes[0] < 1)
+      return Fail(ErrorCode::kInvalidArgument, "dimension {} is {}, wanted at least 1", name,
+                  listed.sizes[0]);
+  }
+  return all;
 }
 
 Result<SizedSource> LoadSizedModel(const std::string& path, const ModelOptions& options) {

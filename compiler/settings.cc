@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 
 #include "graph/rules/parse_rules.h"
@@ -9,6 +10,7 @@
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cuda/arch.h"
 #include "jit/cuda/open_gpu.h"
+#include "runtime/sized/choose_sizes.h"
 
 namespace tunec {
 namespace {
@@ -38,7 +40,8 @@ constexpr std::array kTable = {
     Setting{.name = "dims",
             .flag = "--dim",
             .value = "SIZE",
-            .help = "sizes of open dimensions, by their names; with several, others are rounded up",
+            .help = "sizes of open dimensions by name; with several, or a range (16..512), others "
+                    "are rounded up",
             .field = &Settings::dims},
     Setting{.name = "constants",
             .flag = "--constant",
@@ -204,7 +207,7 @@ struct FormOf {
     return "{\"INPUT\": [N, ...], ...}";
   }
   std::string operator()(std::map<std::string, DimSizes> Settings::*) const {
-    return "{\"NAME\": N or [N, ...], ...}";
+    return "{\"NAME\": N or [N, ...] or \"N..M\", ...}";
   }
 };
 
@@ -215,6 +218,33 @@ std::span<const Setting> SettingTable() { return kTable; }
 const Setting* FindSetting(std::string_view name) {
   const auto found = std::ranges::find(kTable, name, &Setting::name);
   return found == kTable.end() ? nullptr : &*found;
+}
+
+std::optional<DimSizes> ParseDimSizes(std::string_view text) {
+  constexpr int64_t kMostOfRange = int64_t{1} << 40;
+  const auto number = [](std::string_view digits) -> std::optional<int64_t> {
+    int64_t value = -1;
+    const char* const end = digits.data() + digits.size();
+    const auto [stop, problem] = std::from_chars(digits.data(), end, value);
+    if (problem != std::errc() || stop != end || value < 0) return std::nullopt;
+    return value;
+  };
+  if (const size_t dots = text.find(".."); dots != std::string_view::npos) {
+    const auto least = number(text.substr(0, dots)), most = number(text.substr(dots + 2));
+    if (!least || !most || *least < 1 || *least > *most || *most > kMostOfRange)
+      return std::nullopt;
+    return DimSizes{RoundedSizes(*least, *most), /*exact=*/false};
+  }
+  DimSizes sizes;
+  for (bool more = true; more;) {
+    const size_t comma = text.find(',');
+    more = comma != std::string_view::npos;
+    const auto size = number(text.substr(0, comma));
+    if (!size) return std::nullopt;
+    sizes.sizes.push_back(*size);
+    if (more) text.remove_prefix(comma + 1);
+  }
+  return sizes;
 }
 
 std::string JsonForm(const Setting& setting) {

@@ -78,6 +78,10 @@ std::span<const Setting> SettingTable();
 /// The setting of this name; null without one.
 const Setting* FindSetting(std::string_view name);
 
+/// "16", "16,32" or the range "16..512", whose sizes are rounded up to those of RoundedSizes. None
+/// where it is none of these.
+std::optional<DimSizes> ParseDimSizes(std::string_view text);
+
 /// How a value is written in JSON, for messages and documentation: {"NAME": [N, ...]}.
 std::string JsonForm(const Setting& setting);
 /// The lines of tunec.h that list the settings.

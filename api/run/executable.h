@@ -13,4 +13,5 @@ struct tunec_executable {
   std::shared_ptr<const tunec::Executable> executable;
   std::string report;  // as JSON
   std::shared_ptr<const tunec::AnyShape> any_shape;
+  std::string note = {};  // how it was loaded, a line for tunec_notes
 };

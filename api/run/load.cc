@@ -1,12 +1,11 @@
 // tunec_load: a bundle becomes what tunec_run runs.
 #include <memory>
+#include <utility>
 
-#include "api/run/executable.h"
 #include "api/run/guarded.h"
-#include "runtime/bundle/load_bundle.h"
+#include "api/run/load_options.h"
 
 namespace tunec {
-namespace {
 
 Result<BundleOptions> OptionsOf(const tunec_load_options* options) {
   tunec_load_options known = {};
@@ -18,10 +17,20 @@ Result<BundleOptions> OptionsOf(const tunec_load_options* options) {
     return Fail(ErrorCode::kInvalidArgument, "options.threads is {}, expected 0 to {}",
                 known.threads, kMostThreads);
   return BundleOptions{.threads = static_cast<int>(known.threads),
-                       .share_threads = known.share_threads != 0};
+                       .share_threads = known.share_threads != 0,
+                       .device = {.name = known.device != nullptr ? known.device : ""}};
 }
 
-}  // namespace
+std::unique_ptr<tunec_executable> ExecutableOf(LoadedBundle bundle) {
+  auto executable = std::make_unique<tunec_executable>();
+  executable->executable = std::move(bundle.executable);
+  executable->any_shape = std::move(bundle.sized);
+  executable->report = std::move(bundle.report);
+  if (!bundle.passed_over.empty())
+    executable->note = "variants that are not run: " + bundle.passed_over;
+  return executable;
+}
+
 }  // namespace tunec
 
 extern "C" int tunec_load(const char* path, const tunec_load_options* options,
@@ -32,8 +41,8 @@ extern "C" int tunec_load(const char* path, const tunec_load_options* options,
       return tunec::Fail(tunec::ErrorCode::kInvalidArgument, "{} is null",
                          out == nullptr ? "out" : "path");
     TUNEC_ASSIGN(const tunec::BundleOptions known, tunec::OptionsOf(options));
-    TUNEC_ASSIGN(const tunec::LoadedBundle bundle, tunec::LoadBundle(path, known));
-    *out = std::make_unique<tunec_executable>(bundle.executable, bundle.report).release();
+    TUNEC_ASSIGN(tunec::LoadedBundle bundle, tunec::LoadBundle(path, known));
+    *out = tunec::ExecutableOf(std::move(bundle)).release();
     return {};
   });
 }

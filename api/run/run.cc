@@ -268,7 +268,9 @@ int tunec_wait(tunec_executable* executable) {
 const char* tunec_notes(const tunec_executable* executable) {
   tunec::notes_text.clear();
   tunec::Guarded([&]() -> Status {
-    if (executable == nullptr || executable->any_shape) return {};
+    if (executable == nullptr) return {};
+    if (!executable->note.empty()) tunec::notes_text += executable->note + "\n";
+    if (executable->any_shape) return {};
     for (const std::string& note : executable->executable->Notes())
       tunec::notes_text += note + "\n";
     return {};

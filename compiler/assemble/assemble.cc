@@ -20,13 +20,14 @@ namespace {
 class Assembler {
  public:
   Assembler(const FrontReport& front, const std::vector<GroupKernel>& groups,
-            const CompileOptions& options, ThreadPool& pool)
+            const CompileOptions& options, ThreadPool& pool, CodeUse use)
       : front_(front),
         graph_(front.graph),
         groups_(groups),
         views_(front.fusion.views),
         options_(options),
-        pool_(pool) {
+        pool_(pool),
+        use_(use) {
     for (const StorageView& view : views_) view_of_.emplace(view.value, &view);
   }
 
@@ -54,6 +55,7 @@ class Assembler {
   const std::vector<StorageView>& views_;
   const CompileOptions& options_;
   ThreadPool& pool_;
+  const CodeUse use_;
   std::unique_ptr<Device>
       host_;  // null where it runs nothing: a plan that is refused, or its device
   ExecutablePlan plan_;
@@ -76,7 +78,12 @@ Status Assembler::OpenTarget() {
   };
   const auto open_all = [&]() -> Status {
     if (options_.target.device) {
-      TUNEC_ASSIGN(plan_.device, open(options_.target));
+      if (use_ == CodeUse::kStore) {
+        plan_.refusal = MakeError(ErrorCode::kDevice, "the code for {} is not loaded",
+                                  options_.target.device->name);
+      } else {
+        TUNEC_ASSIGN(plan_.device, open(options_.target));
+      }
       if (!packs) return {};
     }
     TUNEC_ASSIGN(host_, open({.host = options_.target.host}));
@@ -165,23 +172,24 @@ Kernel WithoutFunctions(const KernelImage& image) {
 // Steps that share code share one loaded kernel. It comes from the device that a tuner would
 // measure it on; a step of the host then calls it without a device in between.
 Status Assembler::LoadStep(Step& step, const KernelImage& image) {
-  if (plan_.device == nullptr) {
+  if (!options_.target.device) {
     TUNEC_ASSIGN(step.kernel, LoadOnHost(image));
     return {};
   }
+  step.kernel = WithoutFunctions(image);
+  if (plan_.device == nullptr) return {};
   std::shared_ptr<const DeviceCode>& code = codes_[&image];
   if (code == nullptr) {
     TUNEC_ASSIGN(code, plan_.device->Load(image));
   }
   step.code = code;
-  step.kernel = WithoutFunctions(image);
   return {};
 }
 
 Result<Kernel> Assembler::LoadOnHost(const KernelImage& image) {
   const auto found = kernels_.find(&image);
   if (found != kernels_.end()) return found->second;
-  if (plan_.refusal) return kernels_[&image] = WithoutFunctions(image);
+  if (host_ == nullptr) return kernels_[&image] = WithoutFunctions(image);
   TUNEC_ASSIGN(const auto code, host_->Load(image));
   const Kernel* const kernel = code->OnHost();
   TUNEC_CHECK(kernel != nullptr, "the host cannot call its own code");
@@ -358,8 +366,8 @@ std::vector<GroupKernel> KernelsOfGroups(const FrontReport& front, const Tasks& 
 }
 
 Result<AssembledPlan> Assemble(const FrontReport& front, const std::vector<GroupKernel>& groups,
-                               const CompileOptions& options, ThreadPool& pool) {
-  return Assembler(front, groups, options, pool).Run();
+                               const CompileOptions& options, ThreadPool& pool, CodeUse use) {
+  return Assembler(front, groups, options, pool, use).Run();
 }
 
 }  // namespace tunec

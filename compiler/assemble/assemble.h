@@ -2,6 +2,7 @@
 // step reads and writes it.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -41,12 +42,17 @@ struct AssembledPlan {
   std::vector<StepCode> step_code;
 };
 
+/// kStore: the code is written down. That of a device is not loaded, so none has to be there, and
+/// the plan has a refusal; what packs weights is loaded where the host runs it.
+enum class CodeUse : uint8_t { kRun, kStore };
+
 /// Loads the code and lays out the memory. `groups` are in an order that respects data flow. `pool`
 /// is the one that the executable will run on. Kernels of a device are steps of the plan's device;
 /// what packs weights is the host's. Where this machine cannot run the target's kernels, nothing is
 /// loaded, and the plan has a refusal. Errors: indices that turned out to be constants out of
 /// range, and those of loading code.
 Result<AssembledPlan> Assemble(const FrontReport& front, const std::vector<GroupKernel>& groups,
-                               const CompileOptions& options, ThreadPool& pool);
+                               const CompileOptions& options, ThreadPool& pool,
+                               CodeUse use = CodeUse::kRun);
 
 }  // namespace tunec

@@ -10,6 +10,7 @@
 
 #include "runtime/bundle/format.h"
 #include "runtime/bundle/section_hash.h"
+#include "runtime/bundle/stored_sizes.h"
 #include "runtime/thread_pool.h"
 #include "support/file.h"
 #include "support/hash.h"
@@ -71,16 +72,16 @@ class BundleWriter {
     const std::string& kept = *kept_.emplace_back(std::make_unique<std::string>(std::move(whole)));
     parts_.push_back({.offset = static_cast<int64_t>(offset), .bytes = BytesOf(kept)});
   }
-  Status Write(const std::filesystem::path& path) {
+  BundleParts Take() && {
     bundle::Header header{.sections = static_cast<uint32_t>(sections_.size()), .file_bytes = end_};
     std::string front(sizeof header + sections_.size() * sizeof(SectionEntry), '\0');
     std::memcpy(front.data(), &header, sizeof header);
     std::memcpy(front.data() + sizeof header, sections_.data(), front.size() - sizeof header);
     header.table_hash = bundle::HashOf(BytesOf(front), pool_);
     std::memcpy(front.data(), &header, sizeof header);
-    std::vector<FilePart> parts{{.offset = 0, .bytes = BytesOf(front)}};
-    parts.insert(parts.end(), parts_.begin(), parts_.end());
-    return WriteFileAtomically(path, parts);
+    const std::string& kept = *kept_.emplace_back(std::make_unique<std::string>(std::move(front)));
+    parts_.insert(parts_.begin(), {.offset = 0, .bytes = BytesOf(kept)});
+    return {.memory = std::move(kept_), .parts = std::move(parts_), .bytes = end_};
   }
   /// Where the sections begin: the table has room for so many.
   explicit BundleWriter(size_t sections)
@@ -101,31 +102,57 @@ class BundleWriter {
   std::vector<FilePart> parts_;
 };
 
-void PlaceConstants(BundleVariant& variant, WeightPlaces& weights) {
-  for (size_t i = 0; i < variant.constants.size(); ++i) {
-    bundle::StoredConstant& constant = variant.plan.constants[i];
-    const auto* const data = static_cast<const std::byte*>(variant.constants[i].get());
+void PlaceConstants(const std::vector<std::shared_ptr<const void>>& constants,
+                    bundle::StoredPlan& plan, WeightPlaces& weights) {
+  for (size_t i = 0; i < constants.size(); ++i) {
+    bundle::StoredConstant& constant = plan.constants[i];
+    const auto* const data = static_cast<const std::byte*>(constants[i].get());
     if (data == nullptr) continue;
     constant.place = weights.PlaceOf({data, static_cast<size_t>(constant.bytes)});
   }
 }
 
+std::string PlacedSizes(UnplacedSizes& sizes, WeightPlaces& weights) {
+  bundle::StoredSizes stored{.form = sizes.form, .plans = {}};
+  for (size_t i = 0; i < sizes.plans.size(); ++i) {
+    UnplacedPlan& plan = sizes.plans[i];
+    PlaceConstants(plan.constants, plan.plan, weights);
+    stored.plans.push_back({.code = sizes.codes[i], .plan = std::move(plan.plan)});
+  }
+  return Serialize(stored);
+}
+
+void AddPlans(BundleVariant& variant, uint32_t number, WeightPlaces& weights,
+              BundleWriter& writer) {
+  if (variant.sizes)
+    return writer.Add(SectionKind::kSizes, number, PlacedSizes(*variant.sizes, weights));
+  PlaceConstants(variant.constants, variant.plan, weights);
+  writer.Add(SectionKind::kPlan, number, Serialize(variant.plan));
+}
+
 }  // namespace
 
-Status WriteBundle(const std::filesystem::path& path, std::vector<BundleVariant> variants) {
+BundleParts MakeBundle(std::vector<BundleVariant> variants) {
   WeightPlaces weights;
   constexpr size_t kSectionsOfVariant = 4;
-  BundleWriter writer(variants.size() * kSectionsOfVariant + 1);
+  const auto for_devices = static_cast<size_t>(std::ranges::count_if(
+      variants, [](const BundleVariant& variant) { return !variant.head.device.empty(); }));
+  BundleWriter writer(variants.size() * kSectionsOfVariant + for_devices + 1);
   for (uint32_t i = 0; i < variants.size(); ++i) {
     BundleVariant& variant = variants[i];
-    PlaceConstants(variant, weights);
     writer.Add(SectionKind::kVariant, i, Serialize(variant.head));
-    writer.Add(SectionKind::kPlan, i, Serialize(variant.plan));
+    AddPlans(variant, i, weights, writer);
     writer.Add(SectionKind::kCode, i, bundle::CodeSection(variant.kernels, variant.image));
     writer.Add(SectionKind::kReport, i, variant.report);
+    if (!variant.head.device.empty())
+      writer.Add(SectionKind::kDeviceCode, i, Serialize(variant.device_code));
   }
   writer.Add(weights);
-  return writer.Write(path);
+  return std::move(writer).Take();
+}
+
+Status WriteBundle(const std::filesystem::path& path, std::vector<BundleVariant> variants) {
+  return WriteFileAtomically(path, MakeBundle(std::move(variants)).parts);
 }
 
 }  // namespace tunec

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace tunec {
 namespace {
 
 // Strides of convolutions multiply: what rounds down is divided by at most this.
 constexpr int kGreatestDivisor = 64;
+constexpr size_t kFewestValues = 3;  // of a term, so that few samples do not agree by chance
 
 // The samples hold numbers as a model's constants do, in float32 at worst.
 bool SameNumber(double a, double b) {
@@ -29,95 +31,28 @@ std::optional<double> Slope(std::span<const SizeSample> samples, size_t dimensio
   return std::nullopt;
 }
 
-}  // namespace
-
-double SizeFormula::Sum(const Sizes& sizes) const {
-  double sum = constant_;
-  for (size_t d = 0; d < factors_.size(); ++d) sum += factors_[d] * static_cast<double>(sizes[d]);
-  return divisor_ == 1 ? sum : std::floor(sum / divisor_);
-}
-
-double SizeFormula::Product(const Sizes& sizes) const {
-  double product = 1;
-  for (size_t d = 0; d < factors_.size(); ++d)
-    product *= factors_[d] != 0 ? static_cast<double>(sizes[d]) : 1;
-  return product;
-}
-
-double SizeFormula::At(const Sizes& sizes) const {
-  switch (form_) {
-    case Form::kSum:
-      return Sum(sizes);
-    case Form::kProduct:
-      return constant_ * Product(sizes);
-    case Form::kOverProduct:
-      return constant_ / Product(sizes);
-    case Form::kOverRoot:
-      return constant_ / std::sqrt(Product(sizes));
-  }
-  return 0;
-}
-
-int SizeFormula::dimension() const {
-  if (form_ != Form::kSum || constant_ != 0 || divisor_ != 1) return -1;
-  int found = -1;
-  for (size_t d = 0; d < factors_.size(); ++d) {
-    if (factors_[d] == 0) continue;
-    if (factors_[d] != 1 || found >= 0) return -1;
-    found = static_cast<int>(d);
-  }
-  return found;
-}
-
-bool SizeFormula::IsConstant() const {
-  return form_ == Form::kSum && std::ranges::all_of(factors_, [](double f) { return f == 0; });
-}
-
-bool SizeFormula::Agrees(std::span<const SizeSample> samples) const {
+bool Agrees(const SizeFormula& formula, std::span<const SizeSample> samples) {
   return std::ranges::all_of(samples, [&](const SizeSample& sample) {
-    return SameNumber(At(sample.sizes), sample.value);
+    return SameNumber(formula.At(sample.sizes), sample.value);
   });
 }
 
-std::optional<SizeFormula> SizeFormula::FitSum(std::span<const SizeSample> samples) {
+std::optional<SizeFormula> FitSum(std::span<const SizeSample> samples) {
   SizeFormula formula;
   const Sizes& first = samples[0].sizes;
-  formula.factors_.assign(first.size(), 0);
-  formula.constant_ = samples[0].value;
+  formula.factors.assign(first.size(), 0);
+  formula.constant = samples[0].value;
   for (size_t d = 0; d < first.size(); ++d) {
-    formula.factors_[d] = Slope(samples, d).value_or(0);
+    formula.factors[d] = Slope(samples, d).value_or(0);
     // A half of a size at some sizes may be a half rounded down.
-    if (!IsWhole(formula.factors_[d])) return std::nullopt;
-    formula.constant_ -= formula.factors_[d] * static_cast<double>(first[d]);
+    if (!IsWhole(formula.factors[d])) return std::nullopt;
+    formula.constant -= formula.factors[d] * static_cast<double>(first[d]);
   }
-  if (!formula.Agrees(samples)) return std::nullopt;
+  if (!Agrees(formula, samples)) return std::nullopt;
   return formula;
 }
 
-// One size and what a window and its pads add, divided and rounded down. Few samples agree with
-// many divisors: those that agree have to be the same at all sizes between.
-std::optional<SizeFormula> SizeFormula::FitQuotient(std::span<const SizeSample> samples) {
-  std::optional<SizeFormula> found;
-  const Sizes& first = samples[0].sizes;
-  for (size_t d = 0; d < first.size(); ++d) {
-    for (int divisor = 2; divisor <= kGreatestDivisor; ++divisor) {
-      SizeFormula formula;
-      formula.divisor_ = divisor;
-      formula.factors_.assign(first.size(), 0);
-      formula.factors_[d] = 1;
-      const double base = samples[0].value * divisor - static_cast<double>(first[d]);
-      for (double added = 0; added < divisor; ++added) {
-        formula.constant_ = base + added;
-        if (!formula.Agrees(samples)) continue;
-        if (found && !found->SameBetween(formula, samples)) return std::nullopt;
-        if (!found) found = formula;
-      }
-    }
-  }
-  return found;
-}
-
-bool SizeFormula::SameBetween(const SizeFormula& other, std::span<const SizeSample> samples) const {
+bool SameBetween(const SizeFormula& a, const SizeFormula& b, std::span<const SizeSample> samples) {
   constexpr int64_t kMostLookedAt = 4096;
   Sizes sizes = samples[0].sizes;
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -126,38 +61,115 @@ bool SizeFormula::SameBetween(const SizeFormula& other, std::span<const SizeSamp
     if (high.sizes[d] - low.sizes[d] > kMostLookedAt) return false;
     for (int64_t size = low.sizes[d]; size <= high.sizes[d]; ++size) {
       sizes[d] = size;
-      if (At(sizes) != other.At(sizes)) return false;
+      if (a.At(sizes) != b.At(sizes)) return false;
     }
     sizes[d] = samples[0].sizes[d];
   }
   return true;
 }
 
-std::optional<SizeFormula> SizeFormula::FitProduct(std::span<const SizeSample> samples, Form form) {
+// One size and what a window and its pads add, divided and rounded down. Few samples agree with
+// many divisors: those that agree have to be the same at all sizes between.
+std::optional<SizeFormula> FitQuotient(std::span<const SizeSample> samples) {
+  std::optional<SizeFormula> found;
+  const Sizes& first = samples[0].sizes;
+  for (size_t d = 0; d < first.size(); ++d) {
+    for (int divisor = 2; divisor <= kGreatestDivisor; ++divisor) {
+      SizeFormula formula;
+      formula.divisor = divisor;
+      formula.factors.assign(first.size(), 0);
+      formula.factors[d] = 1;
+      const double base = samples[0].value * divisor - static_cast<double>(first[d]);
+      for (double added = 0; added < divisor; ++added) {
+        formula.constant = base + added;
+        if (!Agrees(formula, samples)) continue;
+        if (found && !SameBetween(*found, formula, samples)) return std::nullopt;
+        if (!found) found = formula;
+      }
+    }
+  }
+  return found;
+}
+
+std::optional<SizeFormula> FitProduct(std::span<const SizeSample> samples, SizeFormula::Form form) {
   const size_t dimensions = samples[0].sizes.size();
   for (uint32_t chosen = 1; chosen < uint32_t{1} << dimensions; ++chosen) {
     SizeFormula formula;
-    formula.form_ = form;
-    formula.constant_ = 1;
+    formula.form = form;
+    formula.constant = 1;
     for (size_t d = 0; d < dimensions; ++d)
-      formula.factors_.push_back((chosen >> d & 1U) != 0 ? 1 : 0);
-    formula.constant_ = samples[0].value / formula.At(samples[0].sizes);
+      formula.factors.push_back((chosen >> d & 1U) != 0 ? 1 : 0);
+    formula.constant = samples[0].value / formula.At(samples[0].sizes);
     // What was rounded to float32 gives a constant that is nearly whole.
-    const double whole = std::round(formula.constant_);
-    if (std::abs(formula.constant_ - whole) < 1e-6) formula.constant_ = whole;
-    if (form == Form::kProduct && !IsWhole(formula.constant_)) continue;
-    if (formula.Agrees(samples)) return formula;
+    const double whole = std::round(formula.constant);
+    if (std::abs(formula.constant - whole) < 1e-6) formula.constant = whole;
+    if (form == SizeFormula::Form::kProduct && !IsWhole(formula.constant)) continue;
+    if (Agrees(formula, samples)) return formula;
   }
   return std::nullopt;
 }
 
-std::optional<SizeFormula> SizeFormula::Fit(std::span<const SizeSample> samples) {
-  if (samples.empty() || samples[0].sizes.size() > 8) return std::nullopt;
-  if (auto sum = FitSum(samples)) return sum;
+std::optional<SizeFormula> FitProducts(std::span<const SizeSample> samples) {
+  using Form = SizeFormula::Form;
   for (const Form form : {Form::kProduct, Form::kOverProduct, Form::kOverRoot}) {
     if (auto product = FitProduct(samples, form)) return product;
   }
+  return std::nullopt;
+}
+
+std::optional<SizeFormula> FitForms(std::span<const SizeSample> samples) {
+  if (auto sum = FitSum(samples)) return sum;
+  if (auto product = FitProducts(samples)) return product;
   return FitQuotient(samples);
+}
+
+}  // namespace
+
+SizeFormula FormulaOf(const SizeExpression& expression) {
+  SizeFormula formula;
+  if (const std::optional<int64_t> constant = expression.AsConstant()) {
+    formula.constant = static_cast<double>(*constant);
+  } else if (const std::optional<size_t> size = expression.AsSize()) {
+    formula.factors.assign(*size + 1, 0);
+    formula.factors[*size] = 1;
+  } else {
+    formula.factors = {1};
+    formula.terms = {expression};
+  }
+  return formula;
+}
+
+std::optional<SizeFormula> FitFormulaOfTerms(std::span<const SizeSample> samples,
+                                             std::span<const SizeExpression> terms) {
+  std::vector<SizeExpression> known;
+  std::vector<std::vector<int64_t>> values;  // of each, of each sample
+  for (const SizeExpression& term : terms) {
+    std::vector<int64_t> found;
+    for (const SizeSample& sample : samples) found.push_back(term.At(sample.sizes).value_or(0));
+    if (std::set<int64_t>(found.begin(), found.end()).size() < kFewestValues) continue;
+    known.push_back(term);
+    values.push_back(std::move(found));
+  }
+  for (size_t i = 0; i < known.size(); ++i) {
+    for (size_t j = 0; j <= i; ++j) {
+      std::vector<SizeSample> of_terms(samples.begin(), samples.end());
+      for (size_t s = 0; s < samples.size(); ++s) {
+        of_terms[s].sizes = {values[i][s]};
+        if (j < i) of_terms[s].sizes.push_back(values[j][s]);
+      }
+      std::optional<SizeFormula> formula = j < i ? FitProducts(of_terms) : FitForms(of_terms);
+      if (!formula) continue;
+      formula->terms = {known[i]};
+      if (j < i) formula->terms.push_back(known[j]);
+      return formula;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<SizeFormula> FitFormula(std::span<const SizeSample> samples) {
+  if (samples.empty() || samples[0].sizes.size() > 8) return std::nullopt;
+  return FitForms(samples);
 }
 
 }  // namespace tunec

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/sized/size_formula.h"
 #include "graph/graph.h"
 #include "graph/pad/pad_graph.h"
+#include "runtime/sized/size_formula.h"
 #include "support/error.h"
 
 namespace tunec {

@@ -23,11 +23,13 @@ bool AreBetween(const Array& indices, int64_t extent) {
 
 }  // namespace
 
-bool CountFromStart(const PaddedNode& node, size_t i, Extents extents) {
-  const Array* exact = node.padder().exact().ConstantOf(node.exact().inputs[i]);
-  const Array* bucket = node.padder().bucket().ConstantOf(node.bucket().inputs[i]);
-  return exact != nullptr && bucket != nullptr && AreBetween(*exact, extents.exact) &&
-         AreBetween(*bucket, extents.padded);
+bool CountFromStart(const PaddedNode& node, size_t i, const Series& extents) {
+  const std::vector<const Graph*>& graphs = node.padder().graphs();
+  for (size_t g = 0; g < graphs.size(); ++g) {
+    const Array* indices = graphs[g]->ConstantOf(node.bucket().inputs[i]);
+    if (indices == nullptr || !AreBetween(*indices, extents[g])) return false;
+  }
+  return true;
 }
 
 Result<ExactNumbers> CountExact(PaddedNode& node, size_t i, const Axis& along) {

@@ -8,8 +8,8 @@
 
 namespace tunec::pad {
 
-/// Whether operand i is constant and numbers elements of both extents, none from the end.
-bool CountFromStart(const PaddedNode& node, size_t i, Extents extents);
+/// Whether operand i is constant and numbers elements of these extents, none from the end.
+bool CountFromStart(const PaddedNode& node, size_t i, const Series& extents);
 
 /// Indices, counted from the start; those that are out of range are less than 0 or at least
 /// `total`.

@@ -40,19 +40,23 @@ bool LiesIn(const Array& exact, const Array& bucket, const Axes& axes) {
   return true;
 }
 
-Result<std::vector<PaddedValue>> PadConstant(Padder& padder, const Node& exact,
-                                             const Node& bucket) {
-  const Array& small = exact.constant;
+Result<std::vector<PaddedValue>> PadConstant(Padder& padder, size_t number) {
+  const Node& bucket = padder.bucket().nodes()[number];
+  const Array& small = padder.exact().nodes()[number].constant;
   const Array& large = bucket.constant;
   PaddedValue result;
-  for (const Extents extents : padder.ShapeOf(bucket.outputs[0])) {
-    if (extents.exact > extents.padded)
+  bool same_shape = true, same = true;
+  for (size_t a = 0; a < large.shape().size(); ++a) {
+    const Series series = padder.SeriesOf(bucket.outputs[0], a);
+    if (series[0] > series[1])
       return Fail(ErrorCode::kUnsupported, "constant {} is larger at the smaller size",
                   bucket.name);
-    result.axes.push_back(Axis({padder.PartFor(extents)}));
+    same_shape = same_shape && !Varies(series);
+    result.axes.push_back(Axis({padder.PartFor(series)}));
   }
-  const bool same_shape = small.shape() == large.shape();
-  if (same_shape && !SameBytes(small, large)) {
+  for (const Graph* graph : padder.graphs())
+    same = same && same_shape && SameBytes(graph->nodes()[number].constant, large);
+  if (same_shape && !same) {
     if (small.size() > kMostElementsOfParameters)
       return Fail(ErrorCode::kUnsupported, "the {} elements of constant {} depend on the sizes",
                   small.size(), bucket.name);

@@ -36,15 +36,13 @@ Status CheckSameNodes(const Graph& exact, const Graph& bucket) {
   return {};
 }
 
-Status RequireElements(const Graph& exact, const Graph& bucket) {
-  for (const Graph* graph : {&exact, &bucket}) {
-    for (const Value& value : graph->values()) {
-      if (!value.type.IsFixed())
-        return Fail(ErrorCode::kInvalidArgument, "value {} has a dimension that is not fixed",
-                    value.name);
-      if (value.type.Elements() == 0)
-        return Fail(ErrorCode::kUnsupported, "value {} has no elements", value.name);
-    }
+Status RequireElements(const Graph& graph) {
+  for (const Value& value : graph.values()) {
+    if (!value.type.IsFixed())
+      return Fail(ErrorCode::kInvalidArgument, "value {} has a dimension that is not fixed",
+                  value.name);
+    if (value.type.Elements() == 0)
+      return Fail(ErrorCode::kUnsupported, "value {} has no elements", value.name);
   }
   return {};
 }
@@ -55,7 +53,8 @@ Status CheckExtents(const PaddedNode& node, const std::vector<PaddedValue>& outp
     const std::vector<pad::Extents> shape = node.OutputShape(o);
     for (size_t a = 0; a < shape.size(); ++a) {
       const pad::Extents found = outputs[o].axes[a].extents();
-      if (found.exact != shape[a].exact || found.padded != shape[a].padded)
+      if (found.exact != shape[a].exact || found.padded != shape[a].padded ||
+          found.exact > found.padded)
         return node.Refuse(fmt::format("axis {} has {} of {} elements, followed to be {} of {}", a,
                                        shape[a].exact, shape[a].padded, found.exact, found.padded));
     }
@@ -63,10 +62,11 @@ Status CheckExtents(const PaddedNode& node, const std::vector<PaddedValue>& outp
   return {};
 }
 
-Result<std::vector<PaddedValue>> PadNode(Padder& padder, const Node& exact, const Node& bucket) {
-  if (bucket.op == Op::kConstant) return pad::PadConstant(padder, exact, bucket);
-  PaddedNode node(padder, exact, bucket);
-  const pad::Rule rule = pad::RuleFor(bucket.op);
+Result<std::vector<PaddedValue>> PadNode(Padder& padder, size_t number) {
+  const Op op = padder.bucket().nodes()[number].op;
+  if (op == Op::kConstant) return pad::PadConstant(padder, number);
+  PaddedNode node(padder, number);
+  const pad::Rule rule = pad::RuleFor(op);
   if (rule == nullptr) return node.Refuse("no rule says how");
   TUNEC_ASSIGN(std::vector<PaddedValue> outputs, rule(node));
   TUNEC_RETURN_IF_ERROR(CheckExtents(node, outputs));
@@ -81,15 +81,17 @@ Result<std::vector<PaddedValue>> PadNode(Padder& padder, const Node& exact, cons
 }  // namespace
 
 Result<PaddedGraph> PadGraph(const Graph& exact, const Graph& bucket,
-                             std::span<const OpenAxis> open) {
-  TUNEC_RETURN_IF_ERROR(CheckSameNodes(exact, bucket));
-  TUNEC_RETURN_IF_ERROR(RequireElements(exact, bucket));
-  Padder padder(exact, bucket);
+                             std::span<const OpenAxis> open, std::span<const Graph> samples) {
+  Padder padder(exact, bucket, samples);
+  for (const Graph* graph : padder.graphs()) {
+    TUNEC_RETURN_IF_ERROR(CheckSameNodes(*graph, bucket));
+    TUNEC_RETURN_IF_ERROR(RequireElements(*graph));
+  }
   TUNEC_RETURN_IF_ERROR(padder.AddInputs(open));
   for (size_t i = 0; i < bucket.nodes().size(); ++i) {
     const Node& node = bucket.nodes()[i];
     if (node.op == Op::kInput) continue;
-    TUNEC_ASSIGN(std::vector<PaddedValue> outputs, PadNode(padder, exact.nodes()[i], node));
+    TUNEC_ASSIGN(std::vector<PaddedValue> outputs, PadNode(padder, i));
     for (size_t o = 0; o < outputs.size(); ++o) {
       const std::string& name = bucket.value(node.outputs[o]).name;
       // Parameters are known by their names.

@@ -14,6 +14,7 @@
 #include "graph/graph.h"
 #include "ir/array.h"
 #include "support/error.h"
+#include "support/size_expression.h"
 
 namespace tunec {
 
@@ -28,7 +29,11 @@ struct OpenAxis {
 struct PaddedExtent {
   int64_t padded = 1;
   int64_t exact = 1;
-  bool operator==(const PaddedExtent&) const = default;
+  /// `exact` of the dimensions' sizes; empty where no rule says it.
+  SizeExpression formula = {};
+  bool operator==(const PaddedExtent& other) const {
+    return padded == other.padded && exact == other.exact;
+  }
 };
 /// An axis is the product of its parts, the first the slowest: rows of [batch, length] as one axis
 /// are two parts.
@@ -38,6 +43,8 @@ using PaddedAxis = std::vector<PaddedExtent>;
 struct SizeParameter {
   std::string name;
   Array value;
+  /// Its elements of the dimensions' sizes; none where no rule says it.
+  std::vector<SizeExpression> formulas;
 };
 
 struct PaddedGraph {
@@ -47,13 +54,21 @@ struct PaddedGraph {
   /// Dimensions along which no operator mixes elements or asks for the size: elements of different
   /// positions never meet, so that a run may be done in parts.
   std::vector<std::string> separable;
+  /// What expressions number, in the order in which the open axes have them.
+  std::vector<std::string> dimensions;
+  /// All sizes that the graph has which are no dimensions, where a rule says what they are.
+  std::vector<SizeExpression> sizes;
 };
 
 /// `exact` and `bucket` are one model at two sets of sizes, each at most the bucket's: the same
 /// nodes in the same order, as a front end makes them of one file. The graph depends on the exact
 /// sizes through the parameters' values alone as long as the result's texts are equal, which
 /// callers compare. kUnsupported names the node that cannot be padded, or that differs.
+///
+/// `samples` are the model at further sizes. What differs in one of them is taken to depend on the
+/// sizes, and a formula is given that holds in all of them; without, whether a 7 is another number
+/// at other sizes is told by two graphs alone.
 Result<PaddedGraph> PadGraph(const Graph& exact, const Graph& bucket,
-                             std::span<const OpenAxis> open);
+                             std::span<const OpenAxis> open, std::span<const Graph> samples = {});
 
 }  // namespace tunec

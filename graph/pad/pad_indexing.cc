@@ -12,7 +12,7 @@ Status CountFromExactEnd(PaddedNode& node, size_t axis) {
   const Axis& along = node.axis(0, axis);
   if (!along.IsOpen()) return {};
   node.padder().Mix(along);
-  if (along.IsPrefix() && CountFromStart(node, 1, along.extents())) return {};
+  if (along.IsPrefix() && CountFromStart(node, 1, node.padder().SeriesOf(along))) return {};
   TUNEC_ASSIGN(const ExactNumbers numbers, CountExact(node, 1, along));
   GraphBuilder& builder = node.builder();
   TUNEC_ASSIGN(const ValueId last, builder.Add(Op::kSub, {numbers.total, numbers.one}));
@@ -56,7 +56,7 @@ Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node) {
   Axes axes = node.axes(1);
   for (size_t a = 0; a < axes.size(); ++a) {
     // Indices that are repeated find other elements at each place of the data.
-    const std::optional<Axis> both = a == axis ? std::nullopt : Unify(axes[a], node.axis(0, a));
+    const std::optional<Axis> both = a == axis ? std::nullopt : node.padder().Unify(axes[a], node.axis(0, a));
     const bool alike = both && both->extents().padded == axes[a].extents().padded;
     if (alike) axes[a] = *both;
     if (!alike) axes[a] = a == axis ? axes[a] : axes[a].Different();
@@ -75,7 +75,6 @@ Result<std::vector<PaddedValue>> PadOneHot(PaddedNode& node) {
 Result<std::vector<PaddedValue>> PadRange(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"limit"}));
   const Axis axis = node.NewAxis(0);
-  node.padder().Mix(axis);
   return Lies({axis});
 }
 
@@ -85,18 +84,6 @@ Result<std::vector<PaddedValue>> PadRotary(PaddedNode& node) {
   for (size_t i = 0; i < 3; ++i)
     TUNEC_RETURN_IF_ERROR(node.RequireFixed(i, node.axes(i).size() - 1));
   axes.push_back(node.axes(0).back());
-  return Lies(std::move(axes));
-}
-
-Result<std::vector<PaddedValue>> PadResize(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"shape"}));
-  Axes axes = node.axes(0);
-  const std::vector<double>& scales = node.bucket().Floats("scales");
-  for (size_t a = 0; a < axes.size(); ++a) {
-    if (scales[a] == 1) continue;
-    TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, a));
-    axes[a] = Axis::Fixed(node.OutputShape()[a].padded);
-  }
   return Lies(std::move(axes));
 }
 

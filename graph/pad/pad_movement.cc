@@ -19,41 +19,48 @@ std::set<size_t> ZeroAtEnd(const PaddedValue& value, const Axes& after) {
   return zero;
 }
 
-/// A slice of one axis in both graphs.
+/// A slice of one axis in all graphs.
 struct AxisSlice {
-  int64_t exact_start = 0, start = 0, exact_step = 1, step = 1;
-  Extents from, to;
+  Series starts, from, to;
+  int64_t step = 1;
 
-  bool IsWhole() const {
-    return start == 0 && exact_start == 0 && step == 1 && exact_step == 1 &&
-           from.exact == to.exact && from.padded == to.padded;
-  }
-  bool StartsAlike() const { return start == exact_start; }
+  bool IsWhole() const { return !Varies(starts) && starts[0] == 0 && step == 1 && from == to; }
 };
 
-AxisSlice SliceOf(const PaddedNode& node, size_t a, const Axis& axis) {
-  return {node.exact().Ints("starts")[a],
-          node.bucket().Ints("starts")[a],
-          node.exact().Ints("steps")[a],
-          node.bucket().Ints("steps")[a],
-          axis.extents(),
-          node.OutputShape()[a]};
+AxisSlice SliceOf(const PaddedNode& node, size_t a) {
+  return {.starts = node.Entries("starts", a),
+          .from = node.InputSeries(0, a),
+          .to = node.OutputSeries(a),
+          .step = node.bucket().Ints("steps")[a]};
+}
+
+/// How many elements a slice takes of as many as this: up to the end, or to some place before it,
+/// or half of them.
+SizeExpression TakenOf(PaddedNode& node, const AxisSlice& slice, const SizeExpression& size) {
+  if (slice.step > 0 && !Varies(slice.starts)) {
+    const SizeExpression to_end =
+        size.Plus(slice.step - 1 - slice.starts[0]).Over(slice.step);
+    if (!node.padder().Explain(slice.to, to_end).empty()) return to_end;
+  }
+  const SizeExpression less = node.padder().Explain(slice.to, {}, std::span(&size, 1));
+  if (!less.empty()) return less;
+  const int64_t parts = std::abs(slice.step) > 1 ? std::abs(slice.step) : 2;
+  return node.padder().Quotient(size, parts, slice.to);
 }
 
 // Where a slice starts depends on the size: its elements are gathered from a start that is given.
 Result<ValueId> TakeFrom(PaddedNode& node, ValueId value, size_t a, const AxisSlice& slice) {
   GraphBuilder& builder = node.builder();
-  Array start(DataType::kI64, {});
-  start.SetInt(0, slice.exact_start);
-  TUNEC_ASSIGN(const ValueId first,
-               node.padder().AddValueParameter(fmt::format("{}.start.{}", node.bucket().name, a),
-                                               std::move(start)));
-  Array steps(DataType::kI64, {slice.to.padded});
-  for (int64_t i = 0; i < slice.to.padded; ++i) steps.SetInt(i, i * slice.step);
-  TUNEC_ASSIGN(const ValueId indices,
-               builder.Add(Op::kAdd, {builder.AddConstant("steps", std::move(steps)), first}));
-  TUNEC_ASSIGN(const ValueId clamped, ClampIndices(builder, indices, slice.from.padded));
-  return builder.Add(Op::kGather, {value, clamped}, {{"axis", static_cast<int64_t>(a)}});
+  Padder& padder = node.padder();
+  const SizeExpression size = padder.FormulaOf(node.axis(0, a));
+  const SizeExpression less = padder.Explain(slice.starts, {}, std::span(&size, 1));
+  TUNEC_ASSIGN(
+      const ValueId first,
+      padder.AddNumber(fmt::format("{}.start.{}", node.bucket().name, a), slice.starts,
+                       less.empty() ? padder.Quotient(size, 2, slice.starts) : less));
+  const ValueId steps = CountUp(builder, slice.to[1], slice.step);
+  TUNEC_ASSIGN(const ValueId places, builder.Add(Op::kAdd, {steps, first}));
+  return TakeAt(padder, value, a, places);
 }
 
 // The slice of the axes whose starts are the same, then the others.
@@ -62,7 +69,7 @@ Status SliceAndTake(PaddedNode& node, const std::vector<AxisSlice>& slices,
   Attributes attributes = node.bucket().attributes;
   for (const size_t a : taken) {
     std::get<std::vector<int64_t>>(attributes["starts"])[a] = 0;
-    std::get<std::vector<int64_t>>(attributes["ends"])[a] = slices[a].from.padded;
+    std::get<std::vector<int64_t>>(attributes["ends"])[a] = slices[a].from[1];
     std::get<std::vector<int64_t>>(attributes["steps"])[a] = 1;
   }
   TUNEC_ASSIGN(ValueId value, node.builder().Add(Op::kSlice, {node.input(0).value},
@@ -78,32 +85,26 @@ Status SliceAndTake(PaddedNode& node, const std::vector<AxisSlice>& slices,
 // after as many positions as the operands before it have exact ones.
 Result<ValueId> WithoutGaps(PaddedNode& node, ValueId value, size_t axis) {
   GraphBuilder& builder = node.builder();
-  const int64_t extent = node.OutputShape()[axis].padded;
-  Array positions(DataType::kI64, {extent});
-  for (int64_t i = 0; i < extent; ++i) positions.SetInt(i, i);
-  const ValueId place = builder.AddConstant("places", std::move(positions));
+  const ValueId place = CountUp(builder, node.OutputShape()[axis].padded);
   ValueId indices = place;
-  Extents before{0, 0};
+  Series before(node.padder().graphs().size(), 0);
+  SizeExpression formula = SizeExpression::Constant(0);
   for (size_t i = 0; i < node.num_inputs(); ++i) {
-    if (before.exact != before.padded) {
-      Array first(DataType::kI64, {});
-      first.SetInt(0, before.exact);
+    if (Varies(before)) {
       TUNEC_ASSIGN(const ValueId begin,
-                   node.padder().AddValueParameter(
-                       fmt::format("{}.begin.{}", node.bucket().name, i), std::move(first)));
-      Array offset(DataType::kI64, {});
-      offset.SetInt(0, before.padded);
-      const ValueId lies_at = builder.AddConstant("offset", std::move(offset));
+                   node.padder().AddNumber(fmt::format("{}.begin.{}", node.bucket().name, i),
+                                           before, formula));
+      const ValueId lies_at = Whole(builder, before[1]);
       TUNEC_ASSIGN(const ValueId behind, builder.Add(Op::kGe, {place, begin}));
       TUNEC_ASSIGN(const ValueId within, builder.Add(Op::kSub, {place, begin}));
       TUNEC_ASSIGN(const ValueId there, builder.Add(Op::kAdd, {within, lies_at}));
       TUNEC_ASSIGN(indices, builder.Add(Op::kWhere, {behind, there, indices}));
     }
-    const Extents own = node.axis(i, axis).extents();
-    before = {before.exact + own.exact, before.padded + own.padded};
+    const Series own = node.InputSeries(i, axis);
+    for (size_t g = 0; g < own.size(); ++g) before[g] += own[g];
+    formula = formula.Plus(node.padder().FormulaOf(node.axis(i, axis)));
   }
-  TUNEC_ASSIGN(const ValueId clamped, ClampIndices(builder, indices, extent));
-  return builder.Add(Op::kGather, {value, clamped}, {{"axis", static_cast<int64_t>(axis)}});
+  return TakeAt(node.padder(), value, axis, indices);
 }
 
 // Whether an operand follows one that ends with positions that are not exact.
@@ -130,9 +131,12 @@ Result<std::vector<PaddedValue>> PadTranspose(PaddedNode& node) {
 Result<std::vector<PaddedValue>> PadReshape(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"shape"}));
   bool is_cut = false;
-  const auto parameter_for = [&](Extents extents) {
+  const auto parameter_for = [&](const Part& from, int64_t fast) {
     is_cut = true;
-    return node.padder().SizeParameterFor(extents);
+    const Axis whole({from});
+    Series series = node.padder().SeriesOf(whole);
+    for (int64_t& extent : series) extent /= fast;
+    return node.padder().SizeParameterFor(series, node.padder().FormulaOf(whole).Over(fast));
   };
   std::optional<Axes> axes = Regroup(node.axes(0), node.OutputShape(), parameter_for);
   if (!axes) return node.Refuse("it puts parts of dimensions together that do not fit");
@@ -153,7 +157,7 @@ Result<std::vector<PaddedValue>> PadExpand(PaddedNode& node) {
   for (size_t a = 0; a < shape.size(); ++a) {
     const Extents extents = a < skip ? Extents{} : own[a - skip].extents();
     const bool repeats = extents.padded == 1 && shape[a].padded != 1;
-    if (repeats) axes.push_back(Axis::Repeated(node.padder().PartFor(shape[a])));
+    if (repeats) axes.push_back(Axis::Repeated(node.padder().PartFor(node.OutputSeries(a))));
     if (!repeats) axes.push_back(a < skip ? Axis() : own[a - skip]);
   }
   return Lies(std::move(axes));
@@ -166,14 +170,16 @@ Result<std::vector<PaddedValue>> PadSlice(PaddedNode& node) {
   std::vector<size_t> taken;
   for (size_t a = 0; a < node.axes(0).size(); ++a) {
     const Axis& axis = node.axis(0, a);
-    const AxisSlice slice = slices.emplace_back(SliceOf(node, a, axis));
-    if (slice.step != slice.exact_step) return node.Refuse("its steps depend on the sizes");
-    axes.push_back(slice.IsWhole() ? axis : node.NewAxis(a));
-    if (slice.IsWhole()) continue;
+    const AxisSlice slice = slices.emplace_back(SliceOf(node, a));
+    if (Varies(node.Entries("steps", a))) return node.Refuse("its steps depend on the sizes");
+    if (slice.IsWhole()) {
+      axes.push_back(axis);
+      continue;
+    }
     if (!axis.IsPrefix()) return node.Refuse("it slices an axis of several dimensions");
+    axes.push_back(node.NewAxis(a, TakenOf(node, slice, node.padder().FormulaOf(axis))));
     node.padder().Mix(axis);
-    node.padder().Mix(axes.back());
-    if (!slice.StartsAlike() || (axis.IsOpen() && slice.step < 0)) taken.push_back(a);
+    if (Varies(slice.starts) || (axis.IsOpen() && slice.step < 0)) taken.push_back(a);
   }
   if (!taken.empty()) TUNEC_RETURN_IF_ERROR(SliceAndTake(node, slices, taken));
   return Lies(std::move(axes));
@@ -183,6 +189,7 @@ Result<std::vector<PaddedValue>> PadConcat(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
   const auto along = static_cast<size_t>(node.bucket().Int("axis"));
   Axes axes = node.axes(0);
+  SizeExpression whole = SizeExpression::Constant(0);
   for (size_t i = 0; i < node.num_inputs(); ++i) {
     for (size_t a = 0; a < axes.size(); ++a) {
       if (a == along) continue;
@@ -190,8 +197,9 @@ Result<std::vector<PaddedValue>> PadConcat(PaddedNode& node) {
     }
     if (!node.axis(i, along).IsPrefix()) return node.Refuse("it joins axes of several dimensions");
     node.padder().Mix(node.axis(i, along));
+    whole = whole.Plus(node.padder().FormulaOf(node.axis(i, along)));
   }
-  axes[along] = node.NewAxis(along);
+  axes[along] = node.NewAxis(along, whole);
   if (HasGaps(node, along)) {
     std::vector<ValueId> inputs;
     for (size_t i = 0; i < node.num_inputs(); ++i) inputs.push_back(node.input(i).value);
@@ -203,45 +211,39 @@ Result<std::vector<PaddedValue>> PadConcat(PaddedNode& node) {
   return Lies(std::move(axes));
 }
 
-Result<std::vector<PaddedValue>> PadPad(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"pads"}));
-  const std::vector<int64_t>& exact = node.exact().Ints("pads");
-  const std::vector<int64_t>& bucket = node.bucket().Ints("pads");
-  Axes axes = node.axes(0);
-  std::set<size_t> masked;
-  for (size_t a = 0; a < axes.size(); ++a) {
-    const size_t end = axes.size() + a;
-    const bool is_moved = exact[a] != 0 || exact[end] != 0 || bucket[a] != 0 || bucket[end] != 0;
-    if (!is_moved) continue;
-    if (exact[a] != bucket[a]) return node.Refuse("where it begins depends on the sizes");
-    const bool is_open = axes[a].IsOpen();
-    if (is_open && (!axes[a].IsPrefix() || node.bucket().String("mode") != "constant"))
-      return node.Refuse("it repeats elements along an open dimension");
-    if (!is_open && exact[end] != bucket[end])
-      return node.Refuse("how much it adds depends on the sizes");
-    node.padder().Mix(axes[a]);
-    if (exact[end] > 0 || bucket[end] > 0) masked.insert(a);
-    axes[a] = node.NewAxis(a);
-  }
-  // Where a row is NaN so is what softmax left beyond.
-  node.input(0).zero_beyond.clear();
-  TUNEC_RETURN_IF_ERROR(node.MaskInput(0, masked, node.bucket().Float("value")));
-  return Lies(std::move(axes));
-}
-
 Result<std::vector<PaddedValue>> PadTile(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"repeats"}));
   Axes axes = node.axes(0);
+  Attributes attributes = node.bucket().attributes;
+  std::vector<size_t> taken;
   for (size_t a = 0; a < axes.size(); ++a) {
-    const int64_t exact = node.exact().Ints("repeats")[a];
-    const int64_t repeats = node.bucket().Ints("repeats")[a];
-    if (exact == 1 && repeats == 1) continue;
+    const Series repeats = node.Entries("repeats", a);
+    if (!Varies(repeats) && repeats[0] == 1) continue;
     const bool is_one = axes[a].extents().padded == 1;
-    if (!is_one) TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, a));
-    if (!is_one && exact != repeats) return node.Refuse("its repeats depend on the sizes");
-    const Extents extents = node.OutputShape()[a];
-    axes[a] = is_one ? Axis::Repeated(node.padder().PartFor(extents)) : Axis::Fixed(extents.padded);
+    if (!is_one && Varies(repeats)) return node.Refuse("its repeats depend on the sizes");
+    if (is_one) {
+      axes[a] = Axis::Repeated(node.padder().PartFor(node.OutputSeries(a)));
+      continue;
+    }
+    if (!axes[a].IsOpen()) {
+      axes[a] = Axis::Fixed(node.OutputShape()[a].padded);
+      continue;
+    }
+    if (!axes[a].IsPrefix()) return node.Refuse("it repeats an axis of several dimensions");
+    node.padder().Mix(axes[a]);
+    axes[a] = node.NewAxis(a, node.padder().FormulaOf(axes[a]).Times(repeats[0]));
+    std::get<std::vector<int64_t>>(attributes["repeats"])[a] = 1;
+    taken.push_back(a);
   }
+  if (taken.empty()) return Lies(std::move(axes));
+  TUNEC_ASSIGN(ValueId value, node.builder().Add(Op::kTile, {node.input(0).value}, attributes));
+  for (const size_t a : taken) {  // each element comes again after as many as are exact
+    TUNEC_ASSIGN(const ValueId count, node.padder().CountOf(node.axis(0, a)));
+    const ValueId places = CountUp(node.builder(), node.OutputShape()[a].padded);
+    TUNEC_ASSIGN(const ValueId within, node.builder().Add(Op::kMod, {places, count}));
+    TUNEC_ASSIGN(value, TakeAt(node.padder(), value, a, within));
+  }
+  node.SetResult(value);
   return Lies(std::move(axes));
 }
 

@@ -41,35 +41,36 @@ Axes DifferentAlong(Axes axes, size_t axis) {
   return axes;
 }
 
-// A mean is a sum over the number of exact elements, which 16 bits may not hold.
-Status DivideSum(PaddedNode& node, const std::set<size_t>& axes) {
-  int64_t count = 1;
-  for (const size_t a : axes) count *= node.axis(0, a).extents().exact;
+// Of equal ones the first counts, and that is an exact one; or the last, which is beyond only where
+// all are neutral.
+Status KeepLast(PaddedNode& node, const Axis& along) {
   GraphBuilder& builder = node.builder();
-  const std::string& name = node.bucket().name;
-  ValueId elements = node.input(0).value;
-  const DataType type = builder.TypeOf(elements).type;
-  const DataType wide = SizeOf(type) == 2 ? DataType::kF32 : type;
-  const auto cast = [&](ValueId value, DataType to) {
-    return builder.Add(Op::kCast, {value}, {{"to", std::string(Name(to))}}, name + ".cast");
-  };
-  TUNEC_ASSIGN(
-      const ValueId divisor,
-      node.padder().AddValueParameter(name + ".count", ScalarOf(wide, static_cast<double>(count))));
-  if (wide != type) {
-    TUNEC_ASSIGN(elements, cast(elements, wide));
-  }
-  TUNEC_ASSIGN(const ValueId sum,
-               builder.Add(Op::kReduceSum, {elements}, node.bucket().attributes, name + ".sum"));
-  TUNEC_ASSIGN(ValueId mean, builder.Add(Op::kDiv, {sum, divisor}, {}, name));
-  if (wide != type) {
-    TUNEC_ASSIGN(mean, cast(mean, type));
-  }
-  node.SetResult(mean);
+  TUNEC_ASSIGN(const ValueId place, builder.Add(node.op(), {node.input(0).value},
+                                                node.bucket().attributes, node.bucket().name));
+  TUNEC_ASSIGN(const ValueId count, node.padder().CountOf(along));
+  TUNEC_ASSIGN(const ValueId last, builder.Add(Op::kSub, {count, Whole(builder, 1)}));
+  TUNEC_ASSIGN(const ValueId typed, node.CastTo(last, builder.TypeOf(place).type));
+  TUNEC_ASSIGN(const ValueId exact, builder.Add(Op::kMin, {place, typed}));
+  node.SetResult(exact);
   return {};
 }
 
 }  // namespace
+
+// 16 bits may not hold the number of elements, nor their sum.
+Result<ValueId> MeanAlong(PaddedNode& node, ValueId value, const std::set<size_t>& axes,
+                          const Attributes& attributes) {
+  GraphBuilder& builder = node.builder();
+  const std::string& name = node.bucket().name;
+  const DataType type = builder.TypeOf(value).type;
+  const DataType wide = SizeOf(type) == 2 ? DataType::kF32 : type;
+  TUNEC_ASSIGN(const ValueId count, node.CountAlong(0, axes, wide));
+  TUNEC_ASSIGN(const ValueId elements, node.CastTo(value, wide));
+  TUNEC_ASSIGN(const ValueId sum,
+               builder.Add(Op::kReduceSum, {elements}, attributes, name + ".sum"));
+  TUNEC_ASSIGN(const ValueId mean, builder.Add(Op::kDiv, {sum, count}, {}, name));
+  return node.CastTo(mean, type);
+}
 
 Result<std::vector<PaddedValue>> PadReduction(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
@@ -80,7 +81,9 @@ Result<std::vector<PaddedValue>> PadReduction(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.MaskInput(0, axes, NeutralOf(node.op(), type)));
   if (is_open && node.op() == Op::kReduceMean) {
     if (!IsFloat(type)) return node.Refuse("it is a mean of integers");
-    TUNEC_RETURN_IF_ERROR(DivideSum(node, axes));
+    TUNEC_ASSIGN(const ValueId mean,
+                 MeanAlong(node, node.input(0).value, axes, node.bucket().attributes));
+    node.SetResult(mean);
   }
   return Lies(Reduced(node.axes(0), axes, node.bucket().Int("keepdims") != 0));
 }
@@ -91,11 +94,11 @@ Result<std::vector<PaddedValue>> PadArg(PaddedNode& node) {
   const Axis& along = node.axis(0, axis);
   if (along.IsOpen()) {
     if (!along.IsPrefix()) return node.Refuse("its places are those of several dimensions");
-    // Of equal ones the first counts, and that is an exact one.
-    if (node.bucket().Int("select_last_index") != 0) return node.Refuse("it asks for the last");
     const DataType type = node.builder().TypeOf(node.input(0).value).type;
     const double neutral = node.op() == Op::kArgMax ? LeastOf(type) : GreatestOf(type);
     TUNEC_RETURN_IF_ERROR(node.MaskInput(0, {axis}, neutral));
+    if (node.bucket().Int("select_last_index") != 0)
+      TUNEC_RETURN_IF_ERROR(KeepLast(node, along));
   }
   return Lies(Reduced(node.axes(0), {axis}, node.bucket().Int("keepdims") != 0));
 }
@@ -118,25 +121,6 @@ Result<std::vector<PaddedValue>> PadCumSum(PaddedNode& node) {
   const bool only_before = along.IsPrefix() && node.bucket().Int("reverse") == 0;
   if (!only_before) TUNEC_RETURN_IF_ERROR(node.MaskInput(0, {axis}, 0));
   return Lies(DifferentAlong(node.axes(0), axis));
-}
-
-Result<std::vector<PaddedValue>> PadAxisNorm(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
-  const Axes& axes = node.axes(0);
-  for (size_t a = static_cast<size_t>(node.bucket().Int("axis")); a < axes.size(); ++a)
-    TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, a));
-  std::vector<size_t> operands;
-  for (size_t i = 0; i < node.num_inputs(); ++i) operands.push_back(i);
-  TUNEC_ASSIGN(Axes unified, node.UnifyInputs(operands));
-  return Lies(std::move(unified));
-}
-
-Result<std::vector<PaddedValue>> PadChannelNorm(PaddedNode& node) {
-  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes());
-  const Axes& axes = node.axes(0);
-  const size_t last = node.op() == Op::kLrn ? 2 : axes.size();
-  for (size_t a = 1; a < last; ++a) TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, a));
-  return Lies(axes);
 }
 
 }  // namespace tunec::pad

@@ -15,7 +15,7 @@ Result<Axis> BesideAxis(PaddedNode& node, size_t data_axis, size_t axis) {
     return node.Refuse(fmt::format("its operands lie differently along axis {}", data_axis));
   if (!updates.IsOpen()) node.padder().Mix(data);  // the first ones are written
   TUNEC_ASSIGN(const Axis written, node.UnifyAxes(numbers, updates));
-  const std::optional<Axis> all = Unify(written, data);
+  const std::optional<Axis> all = node.padder().Unify(written, data);
   // What is written at some places only makes elements differ that were alike.
   const bool everywhere = all && all->extents().padded == updates.extents().padded;
   return everywhere ? *all : data.Different();
@@ -27,7 +27,7 @@ Status NumberPlaces(PaddedNode& node, size_t axis, const Axis& along) {
   node.padder().Mix(along);
   node.padder().Mix(updates);
   const bool as_they_are =
-      !along.IsOpen() || (along.IsPrefix() && CountFromStart(node, 1, along.extents()));
+      !along.IsOpen() || (along.IsPrefix() && CountFromStart(node, 1, node.padder().SeriesOf(along)));
   if (as_they_are && !updates.IsOpen()) return {};
   GraphBuilder& builder = node.builder();
   TUNEC_ASSIGN(const ExactNumbers numbers, CountExact(node, 1, along));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 namespace tunec::pad {
@@ -11,9 +12,11 @@ bool SameExtents(const Part& a, const Part& b) {
   return a.padded == b.padded && a.exact == b.exact;
 }
 
-/// The parts with what is open in either, where each has the same extents in both.
+/// The parts with what is open in either, where each has the same extents in both. Cut otherwise,
+/// the first positions are still the same ones.
 std::optional<Axis> UnifyParts(const Axis& a, const Axis& b) {
-  if (!std::ranges::equal(a.parts(), b.parts(), SameExtents)) return std::nullopt;
+  if (!std::ranges::equal(a.parts(), b.parts(), SameExtents))
+    return a.IsPrefix() && b.IsPrefix() ? std::optional(a) : std::nullopt;
   std::vector<Part> parts = a.parts();
   for (size_t i = 0; i < parts.size(); ++i) {
     if (!parts[i].IsOpen()) parts[i].parameter = b.parts()[i].parameter;
@@ -64,7 +67,7 @@ class Rest {
     if (part.exact != wanted.exact * fast) return std::nullopt;
     rest_.push_back({fast, fast});
     Part slow{wanted.padded, wanted.exact};
-    if (part.IsOpen()) slow.parameter = parameter_for_(wanted);
+    if (part.IsOpen()) slow.parameter = parameter_for_(part, fast);
     return slow;
   }
 
@@ -100,6 +103,10 @@ Extents Axis::extents() const {
     product.padded *= part.padded;
   }
   return product;
+}
+
+bool Axis::IsPrefix() const {
+  return std::ranges::none_of(parts_ | std::views::drop(1), &Part::IsOpen);
 }
 
 bool Axis::IsOpen() const { return std::ranges::any_of(parts_, &Part::IsOpen); }

@@ -39,8 +39,8 @@ class Axis {
   bool is_repeated() const { return repeated_; }
   /// The same parts, of elements that are not alike.
   Axis Different() const { return Axis(parts_); }
-  /// Whether the exact positions are the first ones, in order.
-  bool IsPrefix() const { return parts_.size() <= 1 || !IsOpen(); }
+  /// Whether the exact positions are the first ones, in order: no part but the slowest is open.
+  bool IsPrefix() const;
   /// Of a position in the padded axis, its place in each part.
   std::vector<int64_t> Digits(int64_t position) const;
   /// Where a position of the exact axis lies in the padded one.
@@ -55,8 +55,8 @@ using Axes = std::vector<Axis>;
 /// How an axis that two operands share lies in both; none where it lies differently.
 std::optional<Axis> Unify(const Axis& a, const Axis& b);
 
-/// A parameter for an open part with these extents, which a reshape cuts from a larger one.
-using ParameterFor = std::function<int(Extents extents)>;
+/// A parameter for an open part with the extents of `from` over `fast`, which a reshape cuts.
+using ParameterFor = std::function<int(const Part& from, int64_t fast)>;
 
 /// The parts of `axes`, in order, as axes of these extents: what a reshape does. None where the
 /// parts cannot be put together, or cut, so.

@@ -1,17 +1,21 @@
 #include <algorithm>
 
 #include "graph/pad/padder.h"
+#include "graph/pad/size_constant.h"
 
 namespace tunec::pad {
 
-PaddedNode::PaddedNode(Padder& padder, const Node& exact, const Node& bucket)
-    : padder_(padder), exact_(exact), bucket_(bucket) {
-  for (const ValueId input : bucket.inputs)
+PaddedNode::PaddedNode(Padder& padder, size_t number)
+    : padder_(padder),
+      number_(number),
+      exact_(padder.exact().nodes()[number]),
+      bucket_(padder.bucket().nodes()[number]) {
+  for (const ValueId input : bucket_.inputs)
     inputs_.push_back(input.valid() ? padder.at(input) : PaddedValue{});
 }
 
 Result<Axis> PaddedNode::UnifyAxes(const Axis& a, const Axis& b) {
-  std::optional<Axis> axis = Unify(a, b);
+  std::optional<Axis> axis = padder_.Unify(a, b);
   if (!axis) return Refuse("its operands lie differently along an axis");
   return *std::move(axis);
 }
@@ -103,10 +107,48 @@ std::vector<Extents> PaddedNode::OutputShape(size_t output) const {
   return padder_.ShapeOf(bucket_.outputs[output]);
 }
 
-Axis PaddedNode::NewAxis(size_t axis, size_t output) {
-  Axis made({padder_.PartFor(padder_.ExtentsOf(bucket_.outputs[output], axis))});
+Series PaddedNode::OutputSeries(size_t axis, size_t output) const {
+  return padder_.SeriesOf(bucket_.outputs[output], axis);
+}
+
+Series PaddedNode::Entries(std::string_view name, size_t entry) const {
+  Series series;
+  for (const Graph* graph : padder_.graphs())
+    series.push_back(graph->nodes()[number_].Ints(name)[entry]);
+  return series;
+}
+
+std::vector<double> PaddedNode::FloatEntries(std::string_view name, size_t entry) const {
+  std::vector<double> entries;
+  for (const Graph* graph : padder_.graphs())
+    entries.push_back(graph->nodes()[number_].Floats(name)[entry]);
+  return entries;
+}
+
+Axis PaddedNode::NewAxis(size_t axis, const SizeExpression& formula) {
+  Axis made({padder_.PartFor(OutputSeries(axis), formula)});
   padder_.Mix(made);  // a dimension of these extents has other positions
   return made;
+}
+
+// 16 bits may not hold it.
+Result<ValueId> PaddedNode::CountAlong(size_t i, const std::set<size_t>& axes, DataType type) {
+  std::vector<Part> parts;
+  for (const size_t a : axes) {
+    const std::vector<Part>& own = inputs_[i].axes[a].parts();
+    parts.insert(parts.end(), own.begin(), own.end());
+  }
+  const Axis all(std::move(parts));
+  const Series count = padder_.SeriesOf(all);
+  const Array exact = ScalarOf(type, static_cast<double>(count[0]));
+  if (!Varies(count)) return builder().AddConstant("count", exact);
+  return padder_.AddValueParameter(bucket_.name + ".count", exact, {padder_.FormulaOf(all)});
+}
+
+Result<ValueId> PaddedNode::CastTo(ValueId value, DataType type) {
+  if (builder().TypeOf(value).type == type) return value;
+  return builder().Add(Op::kCast, {value}, {{"to", std::string(Name(type))}},
+                       bucket_.name + ".cast");
 }
 
 Result<std::vector<ValueId>> PaddedNode::Emit() {
@@ -116,6 +158,12 @@ Result<std::vector<ValueId>> PaddedNode::Emit() {
     inputs.push_back(input.value);
   }
   if (result_.valid()) return std::vector<ValueId>{result_};
+  if (attributes_) {
+    while (!inputs.empty() && !inputs.back().valid()) inputs.pop_back();
+    TUNEC_ASSIGN(const ValueId value,
+                 builder().Add(bucket_.op, std::move(inputs), *attributes_, bucket_.name));
+    return std::vector<ValueId>{value};
+  }
   return builder().CopyNode(padder_.bucket(), bucket_, std::move(inputs));
 }
 

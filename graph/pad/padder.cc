@@ -8,25 +8,17 @@
 
 namespace tunec::pad {
 
-Padder::Padder(const Graph& exact, const Graph& bucket)
-    : exact_(exact), bucket_(bucket), builder_(bucket.name()), values_(bucket.values().size()) {}
-
-Extents Padder::ExtentsOf(ValueId value, size_t axis) const {
-  return {exact_.value(value).type.dims[axis].size(), bucket_.value(value).type.dims[axis].size()};
-}
-
-std::vector<Extents> Padder::ShapeOf(ValueId value) const {
-  std::vector<Extents> shape;
-  for (size_t a = 0; a < bucket_.value(value).type.dims.size(); ++a)
-    shape.push_back(ExtentsOf(value, a));
-  return shape;
+Padder::Padder(const Graph& exact, const Graph& bucket, std::span<const Graph> samples)
+    : graphs_({&exact, &bucket}), builder_(bucket.name()), values_(bucket.values().size()) {
+  for (const Graph& sample : samples) graphs_.push_back(&sample);
+  dimension_sizes_.resize(graphs_.size());
 }
 
 Status Padder::AddInputs(std::span<const OpenAxis> open) {
   std::map<std::string, int> parameters;
-  for (size_t i = 0; i < bucket_.inputs().size(); ++i) {
-    const ValueId id = bucket_.inputs()[i];
-    const Value& value = bucket_.value(id);
+  for (size_t i = 0; i < bucket().inputs().size(); ++i) {
+    const ValueId id = bucket().inputs()[i];
+    const Value& value = bucket().value(id);
     PaddedValue& input = at(id);
     TUNEC_ASSIGN(input.value, builder_.AddInput(value.name, value.type));
     if (!value.layout.IsRowMajor()) builder_.SetLayout(input.value, value.layout);
@@ -47,56 +39,25 @@ Status Padder::AddInputs(std::span<const OpenAxis> open) {
 }
 
 Result<Axis> Padder::OpenInput(const OpenAxis& axis, std::map<std::string, int>& parameters) {
-  const Extents extents = ExtentsOf(bucket_.inputs()[axis.input], axis.axis);
+  const Extents extents = ExtentsOf(bucket().inputs()[axis.input], axis.axis);
   if (extents.exact > extents.padded || extents.exact < 1 ||
       extents.padded > std::numeric_limits<int32_t>::max())
     return Fail(ErrorCode::kInvalidArgument, "{} of dimension {} do not fit into {}", extents.exact,
                 axis.dimension, extents.padded);
+  const Series series = SeriesOf(bucket().inputs()[axis.input], static_cast<size_t>(axis.axis));
   const auto [found, is_new] =
       parameters.try_emplace(axis.dimension, static_cast<int>(sizes_.size()));
-  if (is_new)
-    sizes_.push_back({fmt::format("size.{}", axis.dimension), extents, axis.dimension, {}});
-  const Extents known = sizes_[found->second].extents;
-  if (known.exact != extents.exact || known.padded != extents.padded)
+  if (is_new) {
+    sizes_.push_back({fmt::format("size.{}", axis.dimension), series,
+                      SizeExpression::Size(dimensions_.size()), axis.dimension, ValueId()});
+    dimensions_.push_back(axis.dimension);
+    for (size_t g = 0; g < graphs_.size(); ++g) dimension_sizes_[g].push_back(series[g]);
+  }
+  const Series& known = sizes_[found->second].series;
+  if (known != series)
     return Fail(ErrorCode::kInvalidArgument, "dimension {} is {} of {} and {} of {}",
-                axis.dimension, known.exact, known.padded, extents.exact, extents.padded);
+                axis.dimension, known[0], known[1], extents.exact, extents.padded);
   return Axis({Part{extents.padded, extents.exact, found->second}});
-}
-
-int Padder::SizeParameterFor(Extents extents) {
-  for (size_t i = 0; i < sizes_.size(); ++i) {
-    const Extents known = sizes_[i].extents;
-    if (known.exact == extents.exact && known.padded == extents.padded) return static_cast<int>(i);
-  }
-  sizes_.push_back({fmt::format("size.{}", sizes_.size()), extents, "", {}});
-  return static_cast<int>(sizes_.size()) - 1;
-}
-
-Part Padder::PartFor(Extents extents) {
-  if (extents.exact == extents.padded) return {extents.padded, extents.exact};
-  return {extents.padded, extents.exact, SizeParameterFor(extents)};
-}
-
-Result<ValueId> Padder::AddParameter(const std::string& name, Array value) {
-  const std::vector<int64_t>& shape = value.shape();
-  TUNEC_ASSIGN(const ValueId input,
-               builder_.AddInput(name, {value.type(), {shape.begin(), shape.end()}}));
-  used_.push_back({builder_.graph().value(input).name, std::move(value)});
-  return input;
-}
-
-Result<ValueId> Padder::AddValueParameter(const std::string& what, Array exact) {
-  return AddParameter(fmt::format("value.{}", what), std::move(exact));
-}
-
-Result<ValueId> Padder::SizeOf(int parameter) {
-  Size& size = sizes_[parameter];
-  if (!size.input.valid()) {
-    TUNEC_ASSIGN(
-        size.input,
-        AddParameter(size.name, ScalarOf(DataType::kI32, static_cast<double>(size.extents.exact))));
-  }
-  return size.input;
 }
 
 void Padder::Mix(const Axis& axis) {
@@ -112,6 +73,17 @@ void Padder::MixWhatMeetsItself(const Axes& axes) {
       if (part.IsOpen() && !seen.insert(part.parameter).second) mixed_.insert(part.parameter);
     }
   }
+}
+
+std::optional<Axis> Padder::Unify(const Axis& a, const Axis& b) {
+  std::optional<Axis> axis = pad::Unify(a, b);
+  if (!axis || !a.IsOpen() || !b.IsOpen()) return axis;
+  // Two sizes that are one here: what lies along the one meets what lies along the other.
+  const auto parameter = [](const Part& part) { return part.parameter; };
+  if (std::ranges::equal(a.parts(), b.parts(), {}, parameter, parameter)) return axis;
+  Mix(a);
+  Mix(b);
+  return axis;
 }
 
 ValueId Padder::Positions(const Axis& axis, size_t part, size_t axes_behind) {
@@ -158,22 +130,26 @@ Result<ValueId> Padder::Mask(const PaddedValue& value, const std::set<size_t>& a
 
 Result<PaddedGraph> Padder::Finish() && {
   PaddedGraph result;
-  for (size_t i = 0; i < bucket_.outputs().size(); ++i) {
-    const PaddedValue& output = at(bucket_.outputs()[i]);
-    builder_.AddOutput(output.value, bucket_.output_names()[i]);
+  for (size_t i = 0; i < bucket().outputs().size(); ++i) {
+    const PaddedValue& output = at(bucket().outputs()[i]);
+    builder_.AddOutput(output.value, bucket().output_names()[i]);
     if (output.is_loose && !output.lies)
       return Fail(ErrorCode::kUnsupported, "output {} is a constant that depends on the sizes",
-                  bucket_.output_names()[i]);
+                  bucket().output_names()[i]);
     std::vector<PaddedAxis>& axes = result.outputs.emplace_back();
     for (const Axis& axis : output.axes) {
       PaddedAxis& parts = axes.emplace_back();
-      for (const Part& part : axis.parts()) parts.push_back({part.padded, part.exact});
+      for (const Part& part : axis.parts())
+        parts.push_back({part.padded, part.exact, FormulaOf(Axis({part}))});
     }
   }
   for (size_t i = 0; i < sizes_.size(); ++i) {
     const bool is_mixed = mixed_.contains(static_cast<int>(i));
     if (!is_mixed && !sizes_[i].dimension.empty()) result.separable.push_back(sizes_[i].dimension);
+    if (sizes_[i].dimension.empty() && !sizes_[i].formula.empty())
+      result.sizes.push_back(sizes_[i].formula);
   }
+  result.dimensions = dimensions_;
   result.parameters = std::move(used_);
   result.graph = std::move(builder_).Build();
   return result;

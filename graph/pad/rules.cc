@@ -37,8 +37,9 @@ Rule RuleFor(Op op) {
     case Op::kAttention:
       return PadAttention;
     case Op::kConv:
-    case Op::kConvTranspose:
       return PadConv;
+    case Op::kConvTranspose:
+      return PadConvTranspose;
     case Op::kMaxPool:
     case Op::kAveragePool:
       return PadPool;

@@ -3,54 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "runtime/cuda/cubin.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/load_driver.h"
 
 namespace tunec {
 namespace {
 
-std::string CapabilityOf(const GpuFacts& gpu) {
-  return fmt::format("{}.{}", gpu.capability_major, gpu.capability_minor);
-}
-
-// "NVIDIA A100 (device 0) has compute capability 8.0"
-std::string Describe(const std::vector<GpuFacts>& gpus) {
-  std::string text;
-  for (const GpuFacts& gpu : gpus) {
-    text += fmt::format("{}{} has compute capability {}", text.empty() ? "" : ", ", Name(gpu),
-                        CapabilityOf(gpu));
-  }
-  return text;
-}
-
 // The number of the first GPU that runs the device's code.
 Result<int> FindGpu(const CudaDriver& driver, const Accelerator& device, std::string_view choice) {
   const CudaArch* const arch = FindCudaArch(device.name);
   if (arch == nullptr) return Fail(ErrorCode::kDevice, "no code is generated for {}", device.name);
   TUNEC_ASSIGN(const std::vector<GpuFacts> gpus, ReadChosenGpus(driver, choice));
-  const auto found =
-      std::ranges::find_if(gpus, [&](const GpuFacts& gpu) { return RunsOn(*arch, gpu); });
+  const auto found = std::ranges::find_if(
+      gpus, [&](const GpuFacts& gpu) { return RunsCubinsFor(arch->name, gpu); });
   if (found != gpus.end()) return found->number;
-  return Fail(ErrorCode::kDevice, "no GPU runs code for {}: {}", arch->name, Describe(gpus));
+  return Fail(ErrorCode::kDevice, "no GPU runs code for {}: {}", arch->name, CapabilitiesOf(gpus));
 }
 
 }  // namespace
-
-bool RunsOn(const CudaArch& arch, const GpuFacts& gpu) {
-  if (arch.IsSpecific()) return arch.capability == CapabilityOf(gpu);
-  const std::string generation = fmt::format("{}.", gpu.capability_major);
-  return arch.capability.starts_with(generation) && arch.capability <= CapabilityOf(gpu);
-}
 
 Result<Accelerator> DetectCuda(const CudaDriver& driver, int number) {
   TUNEC_ASSIGN(const GpuFacts gpu, ReadGpuFacts(driver, number));
   const CudaArch* newest = nullptr;
   for (const CudaArch& arch : CudaArchs())
-    if (RunsOn(arch, gpu)) newest = &arch;
+    if (RunsCubinsFor(arch.name, gpu)) newest = &arch;
   if (newest == nullptr) {
     return Fail(ErrorCode::kDevice, "no code is generated for {}, whose compute capability is {}",
                 Name(gpu), CapabilityOf(gpu));

@@ -13,10 +13,6 @@
 
 namespace tunec {
 
-/// Whether a GPU runs cubins of that arch: those of its own generation that are not newer than it;
-/// sm_80's run on 8.0 to 8.9. What has an `a` is for its very capability.
-bool RunsOn(const CudaArch& arch, const GpuFacts& gpu);
-
 /// The GPU of that number as what kernels are compiled for: the most particular arch that it runs,
 /// with what the driver says of its size. Errors: kDevice for a number that the driver does not
 /// have, and for a GPU that no code is generated for.

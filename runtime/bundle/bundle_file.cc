@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/bundle/section_hash.h"
+#include "support/file.h"
 
 namespace tunec::bundle {
 namespace {
@@ -52,7 +53,7 @@ Result<std::vector<SectionEntry>> ReadTable(std::span<const std::byte> file, Hea
 }
 
 bool IsKnown(SectionKind kind) {
-  return kind >= SectionKind::kVariant && kind <= SectionKind::kWeights;
+  return kind >= SectionKind::kVariant && kind <= SectionKind::kSizes;
 }
 
 // Of one section behind `end`, where the one before it ends.
@@ -83,9 +84,12 @@ Result<uint32_t> CountVariants(const std::vector<SectionEntry>& sections) {
       return Damaged("it has a section of kind {} twice", static_cast<uint32_t>(section.kind));
     variants = std::max(variants, section.variant + 1);
   }
-  for (uint32_t variant = 0; variant < variants; ++variant)
-    for (const SectionKind kind : {SectionKind::kVariant, SectionKind::kPlan, SectionKind::kCode})
-      if (count(kind, variant) != 1) return Damaged("variant {} is not whole", variant);
+  for (uint32_t variant = 0; variant < variants; ++variant) {
+    const auto plans = count(SectionKind::kPlan, variant) + count(SectionKind::kSizes, variant);
+    if (plans != 1 || count(SectionKind::kVariant, variant) != 1 ||
+        count(SectionKind::kCode, variant) != 1)
+      return Damaged("variant {} is not whole", variant);
+  }
   if (variants == 0 || count(SectionKind::kWeights, 0) != 1) return Damaged("it holds no model");
   return variants;
 }
@@ -113,25 +117,36 @@ Result<std::vector<SectionEntry>> CheckSections(std::span<const std::byte> file,
 }
 
 Result<BundleFile> BundleFile::Open(const std::filesystem::path& path, ThreadPool& pool) {
-  BundleFile bundle;
-  TUNEC_ASSIGN(bundle.file_, MappedFile::Open(path));
-  const auto named = [&](Error error) {
-    error.message = fmt::format("{}: {}", path.string(), error.message);
-    return std::unexpected(std::move(error));
-  };
-  auto sections = CheckSections(bundle.file_->bytes(), pool);
-  if (!sections) return named(sections.error());
-  bundle.sections_ = *std::move(sections);
-  const auto variants = CountVariants(bundle.sections_);
-  if (!variants) return named(variants.error());
-  bundle.variants_ = *variants;
+  TUNEC_ASSIGN(const auto file, MappedFile::Open(path));
+  Result<BundleFile> bundle = Read({.bytes = file->bytes(), .owner = file}, pool);
+  if (!bundle)
+    bundle.error().message = fmt::format("{}: {}", path.string(), bundle.error().message);
   return bundle;
+}
+
+Result<BundleFile> BundleFile::Read(BundleBytes bytes, ThreadPool& pool) {
+  BundleFile bundle;
+  bundle.memory_ = std::move(bytes);
+  TUNEC_ASSIGN(bundle.sections_, CheckSections(bundle.bytes(), pool));
+  TUNEC_ASSIGN(bundle.variants_, CountVariants(bundle.sections_));
+  return bundle;
+}
+
+Result<std::vector<std::byte>> BundleFile::Copy(SectionKind kind, uint32_t variant) const {
+  TUNEC_ASSIGN(const auto bytes, Section(kind, variant));
+  return std::vector<std::byte>(bytes.begin(), bytes.end());
+}
+
+bool BundleFile::Has(SectionKind kind, uint32_t variant) const {
+  return std::ranges::any_of(sections_, [&](const SectionEntry& section) {
+    return section.kind == kind && section.variant == variant;
+  });
 }
 
 Result<std::span<const std::byte>> BundleFile::Section(SectionKind kind, uint32_t variant) const {
   for (const SectionEntry& section : sections_)
     if (section.kind == kind && section.variant == variant)
-      return file_->bytes().subspan(section.offset, section.bytes);
+      return bytes().subspan(section.offset, section.bytes);
   return Damaged("it lacks a section of kind {}", static_cast<uint32_t>(kind));
 }
 

@@ -1,4 +1,4 @@
-// A bundle's file, opened: its sections, each found whole.
+// A bundle, opened: its sections, each found whole.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,6 @@
 #include "runtime/bundle/format.h"
 #include "runtime/thread_pool.h"
 #include "support/error.h"
-#include "support/file.h"
 
 namespace tunec::bundle {
 
@@ -24,19 +23,32 @@ bool IsBundle(std::string_view bytes);
 /// kUnsupported for a newer version, kParse for all else.
 Result<std::vector<SectionEntry>> CheckSections(std::span<const std::byte> file, ThreadPool& pool);
 
+/// A bundle's bytes in memory: a file that is mapped, a part of a library, a test's buffer.
+struct BundleBytes {
+  std::span<const std::byte> bytes;   // from a page on
+  std::shared_ptr<const void> owner;  // keeps them there, unchanged; null: someone else does
+};
+
 class BundleFile {
  public:
-  /// Errors: those of the file and of CheckSections.
+  /// Maps the file. Errors: those of the file and of CheckSections.
   static Result<BundleFile> Open(const std::filesystem::path& path, ThreadPool& pool);
+  /// Errors: those of CheckSections.
+  static Result<BundleFile> Read(BundleBytes bytes, ThreadPool& pool);
 
   uint32_t Variants() const { return variants_; }
   /// kParse where there is none; one of a kind and variant otherwise.
   Result<std::span<const std::byte>> Section(SectionKind kind, uint32_t variant) const;
-  const std::shared_ptr<const MappedFile>& file() const { return file_; }
+  /// The same in memory of its own, for what is parsed: bytes that change under the reader's hands
+  /// could say one thing when they are checked, and another when they are used.
+  Result<std::vector<std::byte>> Copy(SectionKind kind, uint32_t variant) const;
+  bool Has(SectionKind kind, uint32_t variant) const;
+  std::span<const std::byte> bytes() const { return memory_.bytes; }
+  const std::shared_ptr<const void>& owner() const { return memory_.owner; }
   const std::vector<SectionEntry>& sections() const { return sections_; }
 
  private:
-  std::shared_ptr<const MappedFile> file_;
+  BundleBytes memory_;
   std::vector<SectionEntry> sections_;
   uint32_t variants_ = 0;
 };

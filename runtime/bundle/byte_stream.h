@@ -20,6 +20,7 @@ class ByteWriter {
     Count(text.size());
     bytes_ += text;
   }
+  void Real(double value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
   const std::string& bytes() const { return bytes_; }
 
  private:
@@ -52,6 +53,14 @@ class ByteReader {
     ok_ = ok_ && value >= 0;
     return ok_ ? value : 0;
   }
+  double Real() {
+    double value = 0;
+    const auto taken = Take(sizeof value);
+    if (!taken.empty()) std::memcpy(&value, taken.data(), sizeof value);
+    return value;
+  }
+  /// What Text wrote, where it lies.
+  std::span<const std::byte> Block() { return Take(Count(1)); }
   /// Of things that take at least so many bytes each.
   size_t Count(size_t least_bytes) {
     const auto count = static_cast<uint64_t>(Size());
@@ -60,10 +69,14 @@ class ByteReader {
   }
   /// Without zero bytes, for it may be handed to C.
   std::string Text() {
-    const auto taken = Take(Count(1));
-    std::string text(reinterpret_cast<const char*>(taken.data()), taken.size());
+    std::string text = Bytes();
     ok_ = ok_ && !text.contains('\0');
     return ok_ ? text : std::string();
+  }
+  /// What Text wrote, whatever it is.
+  std::string Bytes() {
+    const auto taken = Take(Count(1));
+    return {reinterpret_cast<const char*>(taken.data()), taken.size()};
   }
 
  private:

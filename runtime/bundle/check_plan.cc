@@ -57,7 +57,7 @@ enum class Part : uint8_t { kPrologue, kRun };
 
 class PlanChecker {
  public:
-  PlanChecker(const StoredPlan& plan, const std::vector<KernelContract>& kernels,
+  PlanChecker(const StoredPlan& plan, const PlanKernels& kernels,
               std::span<const std::byte> weights)
       : plan_(plan), kernels_(kernels), weights_(weights) {}
 
@@ -70,12 +70,13 @@ class PlanChecker {
   Status CheckArgument(const ValueRef& ref, const ArgumentContract& contract, Part part) const;
   Status CheckWritable(const ValueRef& ref, Part part) const;
   Status CheckRange(const ValueRef& ref, const ArgumentContract& contract) const;
+  Status CheckAligned(const ValueRef& ref, int64_t alignment) const;
   Result<int64_t> BytesOf(const std::vector<TensorSpec>& specs, int32_t index) const;
   Result<int64_t> BytesBehind(const ValueRef& ref) const;
   int64_t AlignmentBehind(const ValueRef& ref) const;
 
   const StoredPlan& plan_;
-  const std::vector<KernelContract>& kernels_;
+  const PlanKernels& kernels_;
   std::span<const std::byte> weights_;
 };
 
@@ -136,13 +137,18 @@ Status PlanChecker::CheckRange(const ValueRef& ref, const ArgumentContract& cont
   return Damaged("indices lie outside {} to {}", contract.range->least, contract.range->most);
 }
 
+// Requires: BytesBehind found it.
+Status PlanChecker::CheckAligned(const ValueRef& ref, int64_t alignment) const {
+  if (AlignmentBehind(ref) % alignment == 0 && ref.offset % alignment == 0) return {};
+  return Damaged("an argument at {} is not aligned to {}", ref.offset, alignment);
+}
+
 Status PlanChecker::CheckArgument(const ValueRef& ref, const ArgumentContract& contract,
                                   Part part) const {
   TUNEC_ASSIGN(const int64_t bytes, BytesBehind(ref));
   if (ref.offset > bytes || contract.bytes > bytes - ref.offset)
     return Damaged("an argument of {} bytes lies at {} of {}", contract.bytes, ref.offset, bytes);
-  if (AlignmentBehind(ref) % contract.alignment != 0 || ref.offset % contract.alignment != 0)
-    return Damaged("an argument at {} is not aligned to {}", ref.offset, contract.alignment);
+  TUNEC_RETURN_IF_ERROR(CheckAligned(ref, contract.alignment));
   if (contract.written) TUNEC_RETURN_IF_ERROR(CheckWritable(ref, part));
   return contract.range ? CheckRange(ref, contract) : Status();
 }
@@ -154,9 +160,10 @@ Status PlanChecker::CheckStep(const StoredStep& step, Part part) const {
     if (step.arguments.size() != 2) return Damaged("a copy has {} ends", step.arguments.size());
     return CheckWritable(step.arguments[1], part);
   }
-  if (static_cast<uint64_t>(step.kernel) >= kernels_.size() || step.copy_bytes != 0)
-    return Damaged("there is no kernel {} of {}", step.kernel, kernels_.size());
-  const KernelContract& kernel = kernels_[step.kernel];
+  const auto& kernels = part == Part::kPrologue ? kernels_.prologue : kernels_.steps;
+  if (static_cast<uint64_t>(step.kernel) >= kernels.size() || step.copy_bytes != 0)
+    return Damaged("there is no kernel {} of {}", step.kernel, kernels.size());
+  const KernelContract& kernel = kernels[step.kernel];
   if (kernel.arguments.size() != step.arguments.size())
     return Damaged("{} arguments given, wanted {}", step.arguments.size(), kernel.arguments.size());
   for (size_t i = 0; i < step.arguments.size(); ++i)
@@ -179,13 +186,17 @@ Status PlanChecker::Run() const {
     return Damaged("it is for {} threads", plan_.threads);
   for (const StoredConstant& constant : plan_.constants)
     TUNEC_RETURN_IF_ERROR(CheckConstant(constant));
+  for (const StoredIndexCheck& check : plan_.index_checks) {
+    TUNEC_RETURN_IF_ERROR(BytesBehind(check.indices));  // that they lie within is Verify's to say
+    TUNEC_RETURN_IF_ERROR(CheckAligned(check.indices, static_cast<int64_t>(SizeOf(check.type))));
+  }
   TUNEC_RETURN_IF_ERROR(CheckSteps(plan_.prologue, Part::kPrologue));
   return CheckSteps(plan_.steps, Part::kRun);
 }
 
 }  // namespace
 
-Status CheckPlan(const StoredPlan& plan, const std::vector<KernelContract>& kernels,
+Status CheckPlan(const StoredPlan& plan, const PlanKernels& kernels,
                  std::span<const std::byte> weights) {
   return PlanChecker(plan, kernels, weights).Run();
 }

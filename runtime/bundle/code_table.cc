@@ -46,9 +46,17 @@ PhaseContract ReadPhase(ByteReader& in) {
   return phase;
 }
 
+std::pair<int32_t, int32_t> ReadInPlace(ByteReader& in, size_t arguments) {
+  const auto read = static_cast<uint64_t>(in.Size());
+  const auto written = static_cast<uint64_t>(in.Size());
+  if (read >= arguments || written >= arguments || read == written) in.Refuse();
+  return {static_cast<int32_t>(read), static_cast<int32_t>(written)};
+}
+
 KernelContract ReadKernel(ByteReader& in) {
   constexpr size_t kPhaseBytes = 24;
   constexpr size_t kLeastArgumentBytes = 18;
+  constexpr size_t kInPlaceBytes = 16;
   KernelContract kernel;
   const size_t phases = in.Count(kPhaseBytes);
   for (size_t i = 0; i < phases && in.ok(); ++i) kernel.phases.push_back(ReadPhase(in));
@@ -56,6 +64,9 @@ KernelContract ReadKernel(ByteReader& in) {
   kernel.scratch_bytes = in.Size();
   const size_t arguments = in.Count(kLeastArgumentBytes);
   for (size_t i = 0; i < arguments && in.ok(); ++i) kernel.arguments.push_back(ReadArgument(in));
+  const size_t in_place = in.Count(kInPlaceBytes);
+  for (size_t i = 0; i < in_place && in.ok(); ++i)
+    kernel.in_place.push_back(ReadInPlace(in, arguments));
   return kernel;
 }
 
@@ -75,12 +86,17 @@ std::string Serialize(const std::vector<KernelContract>& kernels) {
     out.Number(kernel.scratch_bytes);
     out.Count(kernel.arguments.size());
     for (const ArgumentContract& argument : kernel.arguments) Write(out, argument);
+    out.Count(kernel.in_place.size());
+    for (const auto& [read, written] : kernel.in_place) {
+      out.Number(read);
+      out.Number(written);
+    }
   }
   return out.bytes();
 }
 
 Result<std::vector<KernelContract>> ParseCodeTable(std::span<const std::byte> bytes) {
-  constexpr size_t kLeastKernelBytes = 32;
+  constexpr size_t kLeastKernelBytes = 40;
   ByteReader in(bytes);
   std::vector<KernelContract> kernels;
   const size_t count = in.Count(kLeastKernelBytes);

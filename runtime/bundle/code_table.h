@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/data_type.h"
@@ -39,10 +40,12 @@ struct PhaseContract {
 };
 
 struct KernelContract {
-  std::vector<PhaseContract> phases;
+  std::vector<PhaseContract> phases;  // of a device's kernel: none, see device_code.h
   int64_t workspace_bytes = 0;
   int64_t scratch_bytes = 0;
   std::vector<ArgumentContract> arguments;
+  /// Arguments that may be one storage: Step::in_place.
+  std::vector<std::pair<int32_t, int32_t>> in_place = {};
   bool operator==(const KernelContract&) const = default;
 };
 

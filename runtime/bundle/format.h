@@ -14,15 +14,17 @@
 namespace tunec::bundle {
 
 inline constexpr std::array<char, 8> kMagic = {'t', 'u', 'n', 'e', 'c', 'b', 'n', '\x1a'};
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 
 /// Stored: never renumber.
 enum class SectionKind : uint32_t {
-  kVariant = 1,  // what the code of one variant is for (variant_head.h)
-  kPlan = 2,     // tensors, steps and memory (stored_plan.h)
-  kCode = 3,     // what the kernels ask of their arguments (code_table.h), then the machine code
-  kReport = 4,   // what compiling came to, JSON
-  kWeights = 5,  // bytes of constants of all variants; one section, of variant 0
+  kVariant = 1,     // what the code of one variant is for (variant_head.h)
+  kPlan = 2,        // tensors, steps and memory (stored_plan.h)
+  kCode = 3,        // what the kernels ask of their arguments (code_table.h), then the machine code
+  kReport = 4,      // what compiling came to, JSON
+  kWeights = 5,     // bytes of constants of all variants; one section, of variant 0
+  kDeviceCode = 6,  // images and kernels of a variant for a device (device_code.h)
+  kSizes = 7,       // in the place of kPlan: plans for several sizes (stored_sizes.h)
 };
 
 struct Header {

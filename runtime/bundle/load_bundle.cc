@@ -1,94 +1,26 @@
 #include "runtime/bundle/load_bundle.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "runtime/bundle/check_plan.h"
+#include "runtime/bundle/choose_variant.h"
 #include "runtime/bundle/mapped_code.h"
-#include "runtime/machine_features.h"
+#include "runtime/bundle/read_plan.h"
+#include "runtime/bundle/read_sizes.h"
 #include "runtime/shared_pool.h"
 #include "runtime/tile_permission.h"
 #include "support/processors.h"
 
 namespace tunec {
 namespace bundle {
-namespace {
-
-// What is parsed lies in memory of its own: a file that changes under the reader's hands could say
-// one thing when it is checked, and another when it is used.
-Result<std::vector<std::byte>> Copy(const BundleFile& file, SectionKind kind, uint32_t variant) {
-  TUNEC_ASSIGN(const auto bytes, file.Section(kind, variant));
-  return std::vector<std::byte>(bytes.begin(), bytes.end());
-}
-
-// Step by step, from the checked plan.
-class PlanBuilder {
- public:
-  PlanBuilder(const StoredPlan& stored, const std::vector<Kernel>& kernels,
-              std::span<const std::byte> weights, std::shared_ptr<const void> owner)
-      : stored_(stored), kernels_(kernels), weights_(weights), owner_(std::move(owner)) {}
-
-  ExecutablePlan Run() const {
-    ExecutablePlan plan{.inputs = stored_.inputs,
-                        .outputs = stored_.outputs,
-                        .arena_bytes = stored_.arena_bytes,
-                        .threads = static_cast<int>(stored_.threads)};
-    for (const StoredConstant& constant : stored_.constants)
-      plan.constants.push_back(ConstantOf(constant));
-    for (const StoredStep& step : stored_.prologue) plan.prologue.push_back(StepOf(step));
-    for (const StoredStep& step : stored_.steps) plan.steps.push_back(StepOf(step));
-    for (const StoredIndexCheck& check : stored_.index_checks)
-      plan.index_checks.push_back({.node = check.node,
-                                   .extent = check.extent,
-                                   .indices = check.indices,
-                                   .type = check.type,
-                                   .count = check.count});
-    return plan;
-  }
-
- private:
-  Constant ConstantOf(const StoredConstant& stored) const {
-    Constant constant{.name = stored.name, .bytes = stored.bytes};
-    if (stored.place == kNothing) return constant;
-    const void* const data = weights_.data() + stored.place;
-    constant.data = std::shared_ptr<const void>(owner_, data);
-    return constant;
-  }
-  Step StepOf(const StoredStep& stored) const {
-    Step step{.name = stored.name, .arguments = stored.arguments, .copy_bytes = stored.copy_bytes};
-    if (stored.kernel != kNothing) step.kernel = kernels_[stored.kernel];
-    return step;
-  }
-
-  const StoredPlan& stored_;
-  const std::vector<Kernel>& kernels_;
-  std::span<const std::byte> weights_;
-  std::shared_ptr<const void> owner_;
-};
-
-}  // namespace
 
 Result<std::vector<VariantHead>> ReadHeads(const BundleFile& file) {
   std::vector<VariantHead> heads;
   for (uint32_t variant = 0; variant < file.Variants(); ++variant) {
-    TUNEC_ASSIGN(const auto bytes, Copy(file, SectionKind::kVariant, variant));
+    TUNEC_ASSIGN(const auto bytes, file.Copy(SectionKind::kVariant, variant));
     TUNEC_ASSIGN(heads.emplace_back(), ParseHead(bytes));
   }
   return heads;
-}
-
-Result<ExecutablePlan> ReadPlan(const BundleFile& file, uint32_t variant,
-                                const KernelsOf& kernels_of) {
-  TUNEC_ASSIGN(const auto plan_bytes, Copy(file, SectionKind::kPlan, variant));
-  TUNEC_ASSIGN(const StoredPlan stored, ParsePlan(plan_bytes));
-  TUNEC_ASSIGN(const auto code, file.Section(SectionKind::kCode, variant));
-  TUNEC_ASSIGN(const CodeParts parts, ParseCodeSection(code));
-  TUNEC_ASSIGN(const auto weights, file.Section(SectionKind::kWeights, 0));
-  TUNEC_RETURN_IF_ERROR(CheckPlan(stored, parts.kernels, weights));
-  TUNEC_ASSIGN(const std::vector<Kernel> kernels, kernels_of(parts.kernels, code, parts));
-  return PlanBuilder(stored, kernels, weights, file.file()).Run();
 }
 
 }  // namespace bundle
@@ -96,39 +28,90 @@ Result<ExecutablePlan> ReadPlan(const BundleFile& file, uint32_t variant,
 namespace {
 
 using bundle::BundleFile;
+using bundle::MachineHere;
 using bundle::VariantHead;
 
-// The first that runs here; kDevice with what each lacks.
-Result<uint32_t> ChooseVariant(const std::vector<VariantHead>& heads) {
-  std::string lacking;
-  for (uint32_t variant = 0; variant < heads.size(); ++variant) {
-    const std::vector<std::string> missing = MissingHere(heads[variant].features);
-    if (missing.empty()) return variant;
-    lacking += fmt::format("{}for cpu {} it has no {}", lacking.empty() ? "" : "; ",
-                           heads[variant].cpu, fmt::join(missing, ", "));
-  }
-  return Fail(ErrorCode::kDevice, "this machine cannot run the bundle: {}", lacking);
-}
-
-Result<uint32_t> ChooseVariant(const std::vector<VariantHead>& heads, uint32_t wanted) {
-  if (wanted >= heads.size())
-    return Fail(ErrorCode::kInvalidArgument, "the bundle has no variant {}, only {}", wanted,
-                heads.size());
-  TUNEC_RETURN_IF_ERROR(ChooseVariant({heads[wanted]}));
-  return wanted;
-}
-
-std::shared_ptr<ThreadPool> PoolFor(int threads, const BundleOptions& options) {
+std::shared_ptr<ThreadPool> PoolFor(int built_for, const BundleOptions& options) {
+  const int threads =
+      options.threads > 0 ? options.threads : std::min(built_for, UsableProcessors());
   return options.share_threads ? SharedPool(threads) : std::make_shared<ThreadPool>(threads);
 }
 
 Result<std::string> ReportOf(const BundleFile& file, uint32_t variant) {
-  for (const bundle::SectionEntry& section : file.sections()) {
-    if (section.kind != bundle::SectionKind::kReport || section.variant != variant) continue;
-    TUNEC_ASSIGN(const auto bytes, file.Section(section.kind, variant));
-    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!file.Has(bundle::SectionKind::kReport, variant)) return std::string();
+  TUNEC_ASSIGN(const auto bytes, file.Section(bundle::SectionKind::kReport, variant));
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+/// What a variant runs: one plan, or some for several sizes.
+struct ChosenPlan {
+  uint32_t variant = 0;
+  ExecutablePlan plan = {};
+  std::optional<bundle::SizedPlans> sized = std::nullopt;
+  std::string passed_over = {};
+};
+
+// `device`: of the variant's steps; null: the host.
+Result<ChosenPlan> PlanOf(const BundleFile& file, uint32_t variant,
+                          std::shared_ptr<Device> device) {
+  RequestTileData();  // what the code may use, in this process, too
+  const auto in_file = [&](const std::vector<bundle::KernelContract>& kernels,
+                           std::span<const std::byte> section, const bundle::CodeParts& parts) {
+    return bundle::KernelsIn(file.owner(), section.subspan(parts.image_offset, parts.image_bytes),
+                             kernels);
+  };
+  ChosenPlan chosen{.variant = variant};
+  if (file.Has(bundle::SectionKind::kSizes, variant)) {
+    TUNEC_ASSIGN(chosen.sized, bundle::ReadSizedPlans(file, variant, in_file));
+    return chosen;
   }
-  return std::string();
+  TUNEC_ASSIGN(chosen.plan, bundle::ReadPlan(file, variant, in_file, std::move(device)));
+  return chosen;
+}
+
+// The first variant that this machine runs, with its code loaded: also a driver that is older than
+// a cubin passes it over. kDevice with what each lacks.
+Result<ChosenPlan> ChoosePlan(const BundleFile& file, const std::vector<VariantHead>& heads,
+                              const std::vector<size_t>& order, const BundleOptions& options) {
+  MachineHere machine(options.device);
+  std::string lacking;
+  for (const size_t number : order) {
+    const auto variant = static_cast<uint32_t>(number);
+    Result<std::shared_ptr<Device>> device = machine.Open(heads[number]);
+    Result<ChosenPlan> plan = device ? PlanOf(file, variant, *std::move(device))
+                                     : std::unexpected(std::move(device.error()));
+    if (plan) {
+      plan->passed_over = std::move(lacking);
+      return plan;
+    }
+    if (plan.error().code != ErrorCode::kDevice) return std::unexpected(std::move(plan.error()));
+    lacking += fmt::format("{}for {}: {}", lacking.empty() ? "" : "; ", Name(heads[number]),
+                           plan.error().message);
+  }
+  return Fail(ErrorCode::kDevice, "this machine cannot run the bundle: {}", lacking);
+}
+
+Result<LoadedBundle> Load(const BundleFile& file, const BundleOptions& options) {
+  TUNEC_ASSIGN(const std::vector<VariantHead> heads, bundle::ReadHeads(file));
+  if (options.variant && *options.variant >= heads.size())
+    return Fail(ErrorCode::kInvalidArgument, "the bundle has no variant {}, only {}",
+                *options.variant, heads.size());
+  const std::vector<size_t> order =
+      options.variant ? std::vector<size_t>{*options.variant} : bundle::OrderOfChoice(heads);
+  TUNEC_ASSIGN(ChosenPlan chosen, ChoosePlan(file, heads, order, options));
+  LoadedBundle loaded{.variant = chosen.variant, .passed_over = std::move(chosen.passed_over)};
+  TUNEC_ASSIGN(loaded.report, ReportOf(file, loaded.variant));
+  if (chosen.sized) {
+    auto& [form, plans] = *chosen.sized;
+    auto pool = PoolFor(plans[0].plan.threads, options);
+    loaded.sized = std::make_shared<const SizedBundle>(std::move(form), std::move(plans),
+                                                       std::move(pool), loaded.report);
+    return loaded;
+  }
+  auto pool = PoolFor(chosen.plan.threads, options);
+  TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(chosen.plan), std::move(pool)));
+  loaded.executable = std::make_shared<const Executable>(std::move(executable));
+  return loaded;
 }
 
 }  // namespace
@@ -136,23 +119,13 @@ Result<std::string> ReportOf(const BundleFile& file, uint32_t variant) {
 Result<LoadedBundle> LoadBundle(const std::filesystem::path& path, const BundleOptions& options) {
   ThreadPool readers(UsableProcessors());
   TUNEC_ASSIGN(const BundleFile file, BundleFile::Open(path, readers));
-  TUNEC_ASSIGN(const std::vector<VariantHead> heads, bundle::ReadHeads(file));
-  LoadedBundle loaded;
-  TUNEC_ASSIGN(loaded.variant,
-               options.variant ? ChooseVariant(heads, *options.variant) : ChooseVariant(heads));
-  RequestTileData();  // what the code may use, in this process, too
-  const auto in_file = [&](const std::vector<bundle::KernelContract>& kernels,
-                           std::span<const std::byte> section, const bundle::CodeParts& parts) {
-    return bundle::KernelsIn(file.file(), section.subspan(parts.image_offset, parts.image_bytes),
-                             kernels);
-  };
-  TUNEC_ASSIGN(ExecutablePlan plan, bundle::ReadPlan(file, loaded.variant, in_file));
-  const int threads =
-      options.threads > 0 ? options.threads : std::min(plan.threads, UsableProcessors());
-  TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(plan), PoolFor(threads, options)));
-  loaded.executable = std::make_shared<const Executable>(std::move(executable));
-  TUNEC_ASSIGN(loaded.report, ReportOf(file, loaded.variant));
-  return loaded;
+  return Load(file, options);
+}
+
+Result<LoadedBundle> LoadBundle(bundle::BundleBytes bytes, const BundleOptions& options) {
+  ThreadPool readers(UsableProcessors());
+  TUNEC_ASSIGN(const BundleFile file, BundleFile::Read(std::move(bytes), readers));
+  return Load(file, options);
 }
 
 }  // namespace tunec

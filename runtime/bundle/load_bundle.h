@@ -1,17 +1,16 @@
-// A bundle's file to an Executable: nothing is compiled, linked or packed.
+// A bundle to an Executable: nothing is compiled, linked or packed.
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/bundle/bundle_file.h"
-#include "runtime/bundle/code_table.h"
-#include "runtime/bundle/stored_plan.h"
+#include "runtime/bundle/sized_bundle.h"
 #include "runtime/bundle/variant_head.h"
+#include "runtime/device.h"
 #include "runtime/executable.h"
 #include "runtime/thread_pool.h"
 #include "support/error.h"
@@ -22,14 +21,19 @@ struct BundleOptions {
   /// Of the pool; 0: as many as the variant was built for, but no more than there are processors.
   int threads = 0;
   bool share_threads = false;  // of the pool that SharedPool makes
-  /// Which variant; none: the first that this machine can run.
+  /// Which variant; none: the first that this machine can run, those for a device before others.
   std::optional<uint32_t> variant = std::nullopt;
+  /// Its name is a GPU's number or UUID, or "cpu" (bundle::kHostOnly); empty: any.
+  DeviceChoice device = {};
 };
 
+/// One of the first two is there.
 struct LoadedBundle {
   std::shared_ptr<const Executable> executable;
+  std::shared_ptr<const SizedBundle> sized = nullptr;  // of a model whose sizes are open
   uint32_t variant = 0;
-  std::string report;  // of the compiler, JSON; empty: none was stored
+  std::string report;       // of the compiler, JSON; empty: none was stored
+  std::string passed_over;  // why variants that would have been preferred are not run; empty: none
 };
 
 /// The file is mapped, and its weights and code are used where they are, so it may be replaced by
@@ -38,20 +42,13 @@ struct LoadedBundle {
 /// what is missing, where no variant runs here; those of Executable::Make.
 Result<LoadedBundle> LoadBundle(const std::filesystem::path& path,
                                 const BundleOptions& options = {});
+/// The same of bytes that are mapped already. Code in them is made executable.
+Result<LoadedBundle> LoadBundle(bundle::BundleBytes bytes, const BundleOptions& options = {});
 
 namespace bundle {
 
 /// The variants of a bundle.
 Result<std::vector<VariantHead>> ReadHeads(const BundleFile& file);
-
-/// What the kernels of a table are as functions of the host.
-using KernelsOf = std::function<Result<std::vector<Kernel>>(
-    const std::vector<KernelContract>& kernels, std::span<const std::byte> section,
-    const CodeParts& parts)>;
-
-/// The plan of one variant, checked. Its constants are those of the mapped file.
-Result<ExecutablePlan> ReadPlan(const BundleFile& file, uint32_t variant,
-                                const KernelsOf& kernels_of);
 
 }  // namespace bundle
 }  // namespace tunec

@@ -40,22 +40,22 @@ struct PlacedCode {
   std::span<const std::byte> bytes;
 };
 
-Result<PlacedCode> Place(std::shared_ptr<const MappedFile> file, std::span<const std::byte> image) {
-  if (image.empty()) return PlacedCode{std::move(file), image};
+Result<PlacedCode> Place(std::shared_ptr<const void> owner, std::span<const std::byte> image) {
+  if (image.empty()) return PlacedCode{std::move(owner), image};
   void* const begin = const_cast<std::byte*>(image.data());
   TUNEC_CHECK(reinterpret_cast<uintptr_t>(begin) % 4096 == 0, "code at {}", fmt::ptr(begin));
   if (::mprotect(begin, image.size(), PROT_READ | PROT_EXEC) == 0)
-    return PlacedCode{std::move(file), image};
+    return PlacedCode{std::move(owner), image};
   TUNEC_ASSIGN(const auto copy, CodeCopy::Make(image));
   return PlacedCode{copy, copy->bytes()};
 }
 
 }  // namespace
 
-Result<std::vector<Kernel>> KernelsIn(std::shared_ptr<const MappedFile> file,
+Result<std::vector<Kernel>> KernelsIn(std::shared_ptr<const void> owner,
                                       std::span<const std::byte> image,
                                       const std::vector<KernelContract>& kernels) {
-  TUNEC_ASSIGN(const PlacedCode code, Place(std::move(file), image));
+  TUNEC_ASSIGN(const PlacedCode code, Place(std::move(owner), image));
   std::vector<Kernel> placed;
   for (const KernelContract& contract : kernels) {
     Kernel kernel{.workspace_bytes = contract.workspace_bytes,

@@ -12,6 +12,8 @@ namespace tunec::bundle {
 struct VariantHead {
   std::string cpu;                    // as it was asked for when building, for messages
   std::vector<std::string> features;  // that the code may use, by LLVM's names, in their order
+  std::string device = {};            // what runs its steps: "cuda"; empty: the host
+  std::string arch = {};              // of the device: "sm_90a"
   bool operator==(const VariantHead&) const = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 
@@ -51,6 +52,20 @@ Status CheckCubin(std::string_view bytes) {
     return Damaged("its table of segments does not lie within it");
   }
   return CheckSections(bytes, header);
+}
+
+bool RunsCubinsFor(std::string_view arch, const GpuFacts& gpu) {
+  constexpr std::string_view kPrefix = "sm_";
+  if (!arch.starts_with(kPrefix)) return false;
+  const char* const end = arch.data() + arch.size();
+  int capability = 0;  // 10 * major + minor
+  const auto [stop, error] = std::from_chars(arch.data() + kPrefix.size(), end, capability);
+  if (error != std::errc()) return false;
+  const std::string_view suffix(stop, static_cast<size_t>(end - stop));
+  const int major = capability / 10;
+  const int minor = capability % 10;
+  if (suffix == "a") return major == gpu.capability_major && minor == gpu.capability_minor;
+  return suffix.empty() && major == gpu.capability_major && minor <= gpu.capability_minor;
 }
 
 }  // namespace tunec

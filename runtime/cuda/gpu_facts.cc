@@ -31,6 +31,18 @@ std::string Name(const GpuFacts& facts) {
   return fmt::format("{} (device {})", facts.name, facts.number);
 }
 
+std::string CapabilityOf(const GpuFacts& facts) {
+  return fmt::format("{}.{}", facts.capability_major, facts.capability_minor);
+}
+
+std::string CapabilitiesOf(const std::vector<GpuFacts>& gpus) {
+  std::string text;
+  for (const GpuFacts& gpu : gpus)
+    text += fmt::format("{}{} has compute capability {}", text.empty() ? "" : ", ", Name(gpu),
+                        CapabilityOf(gpu));
+  return text;
+}
+
 Result<GpuFacts> ReadGpuFacts(const CudaDriver& driver, int number) {
   const auto check = [&](CuResult result) { return Check(driver, number, result); };
   GpuFacts facts{.number = number};

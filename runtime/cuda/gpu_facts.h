@@ -27,6 +27,11 @@ struct GpuFacts {
 /// "NVIDIA H200 (device 0)"
 std::string Name(const GpuFacts& facts);
 
+/// "8.0"
+std::string CapabilityOf(const GpuFacts& facts);
+/// "NVIDIA A100 (device 0) has compute capability 8.0, ..."
+std::string CapabilitiesOf(const std::vector<GpuFacts>& gpus);
+
 /// Errors: kDevice for a number that the driver does not have, or whatever else it refuses.
 Result<GpuFacts> ReadGpuFacts(const CudaDriver& driver, int number);
 

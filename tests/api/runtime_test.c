@@ -78,7 +78,7 @@ static void refuses(const char* bundle, const char* other) {
   tunec_executable* model = (tunec_executable*)&options;
   CHECK(tunec_load(other, NULL, &model) == TUNEC_DEVICE_ERROR);
   CHECK(model == NULL);
-  CHECK(strstr(tunec_error_message(), "it has no ") != NULL);
+  CHECK(strstr(tunec_error_message(), "the processor has no ") != NULL);
   CHECK(tunec_load("no/such/file.tnc", NULL, &model) == TUNEC_NOT_FOUND);
   CHECK(tunec_load(NULL, NULL, &model) == TUNEC_INVALID_ARGUMENT);
   CHECK(tunec_load(bundle, NULL, NULL) == TUNEC_INVALID_ARGUMENT);

@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <span>
 
+#include "compiler/bundle/compile_sizes.h"
+#include "compiler/sized/load_sized.h"
 #include "jit/cpu/detect_cpu.h"
 #include "support/check.h"
 #include "tests/compiler/models.h"
@@ -31,6 +34,22 @@ CompileOptions OptionsForCpu(std::string_view cpu) {
 
 BundleVariant VariantOf(const Graph& graph, std::string_view cpu) {
   auto variant = CompileVariant(graph, nullptr, OptionsForCpu(cpu), std::string(cpu));
+  TUNEC_CHECK(variant.has_value(), "{}", variant.error().Format());
+  return *std::move(variant);
+}
+
+SizedSource SourceOf(std::string_view text, const std::vector<std::string>& dimensions) {
+  ModelOptions options;
+  options.random_weights = 7;
+  for (const std::string& name : dimensions) options.dims[name] = {{12, 20}};
+  auto source = LoadSizedModelBytes(std::as_bytes(std::span(text)), "graph", options);
+  TUNEC_CHECK(source.has_value(), "{}", source.error().Format());
+  return *std::move(source);
+}
+
+BundleVariant SizedVariantOf(const SizedSource& source, const std::vector<ListedSizes>& listed,
+                             std::string_view cpu) {
+  auto variant = CompileSizedVariant(source, listed, nullptr, OptionsForCpu(cpu), std::string(cpu));
   TUNEC_CHECK(variant.has_value(), "{}", variant.error().Format());
   return *std::move(variant);
 }

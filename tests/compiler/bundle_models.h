@@ -4,10 +4,13 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/bundle/compile_variant.h"
 #include "compiler/compiler.h"
+#include "compiler/sized/sized_source.h"
 #include "graph/graph.h"
+#include "runtime/sized/choose_sizes.h"
 
 namespace tunec::testing {
 
@@ -50,5 +53,35 @@ inline constexpr std::string_view kManyKinds = R"(graph many_kinds {
   output h
   output same = x
 })";
+
+/// A model of open sizes: attention, a mean and the last position along a length that is padded, a
+/// batch that may be cut.
+inline constexpr std::string_view kOpenSizes = R"(graph open_sizes {
+  input x: f32[batch, length, 16]
+  input keep: bool[batch, length]
+  weight wq: f32[16, 16]
+  weight wk: f32[16, 16]
+  weight w: f32[16, 24]
+  q = matmul(x, wq)
+  k = matmul(x, wk)
+  mask = reshape(keep) {shape=[batch, 1, length]}
+  a = attention(q, k, x, mask)
+  rows = reshape(a) {shape=[batch * length, 16]}
+  h = matmul(rows, w)
+  g = gelu(h)
+  y = reshape(g) {shape=[batch, length, 24]}
+  mean = reduce_mean(y) {axes=[1], keepdims=0}
+  last = slice(y) {starts=[0, length - 1, 0], ends=[batch, length, 24]}
+  output y
+  output mean
+  output last
+})";
+
+/// The source of a text whose dimensions are open, with random weights.
+SizedSource SourceOf(std::string_view text, const std::vector<std::string>& dimensions);
+
+/// Its variant of a bundle for that host. A failure stops the test program.
+BundleVariant SizedVariantOf(const SizedSource& source, const std::vector<ListedSizes>& listed,
+                             std::string_view cpu = "native");
 
 }  // namespace tunec::testing

@@ -9,6 +9,7 @@
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/features_used.h"
 #include "runtime/bundle/load_bundle.h"
+#include "runtime/bundle/read_plan.h"
 #include "support/file.h"
 #include "tests/compiler/bundle_models.h"
 #include "tests/compiler/models.h"
@@ -135,7 +136,7 @@ TEST(Bundle, UsesConstantsWhereTheFileIsMapped) {
     return std::vector<Kernel>(kernels.size());
   });
   ASSERT_TRUE(plan) << plan.error().Format();
-  const auto bytes = bundle->file()->bytes();
+  const auto bytes = bundle->bytes();
   for (const Constant& constant : plan->constants) {
     const auto* const data = static_cast<const std::byte*>(constant.data.get());
     EXPECT_TRUE(data >= bytes.data() && data + constant.bytes <= bytes.data() + bytes.size());
@@ -180,7 +181,8 @@ TEST(Bundle, RunsTheFirstVariantThatThisMachineCan) {
   const auto first = LoadBundle(file.path(), {.variant = 0});
   ASSERT_FALSE(first);
   EXPECT_EQ(first.error().code, ErrorCode::kDevice);
-  EXPECT_THAT(first.error().message, HasSubstr("for cpu tomorrow it has no avx2048f, avx4096f"));
+  EXPECT_THAT(first.error().message,
+              HasSubstr("for cpu tomorrow: the processor has no avx2048f, avx4096f"));
   EXPECT_EQ(LoadBundle(file.path(), {.variant = 3}).error().code, ErrorCode::kInvalidArgument);
 }
 
@@ -230,21 +232,40 @@ TEST(Bundle, OfAnotherVersionOrKindIsRefused) {
   EXPECT_EQ(LoadBundle(file.path()).error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(WriteBundle(file.path(), {VariantOf(GraphOf(kManyKinds))}));
   std::string bytes = *ReadFile(file.path());
-  bytes[8] = 2;
+  bytes[8] = 3;
   ASSERT_TRUE(WriteFileAtomically(file.path(), bytes));
   EXPECT_EQ(LoadBundle(file.path()).error().Format(),
-            fmt::format("error: {}: a bundle of version 2, expected 1", file.path().string()));
+            fmt::format("error: {}: a bundle of version 3, expected 2", file.path().string()));
   bytes[0] = 'T';
   ASSERT_TRUE(WriteFileAtomically(file.path(), bytes));
   EXPECT_EQ(LoadBundle(file.path()).error().code, ErrorCode::kParse);
 }
 
-TEST(Bundle, IsForProcessors) {
-  CompileOptions options = OptionsForCpu("native");
-  options.target.device = Accelerator{.kind = "cuda", .name = "sm_90a"};
-  const auto variant = CompileVariant(GraphOf(kManyKinds), nullptr, options, "native");
-  ASSERT_FALSE(variant);
-  EXPECT_EQ(variant.error().code, ErrorCode::kUnsupported);
+// A cache that a run changes a row of, in its place: what the kernel may do is in the bundle, too.
+TEST(Bundle, UpdatesACacheWhereItLies) {
+  const Graph graph = GraphOf(R"(graph g {
+  input cache: f32[6, 40]
+  input i: i64[1, 1]
+  input u: f32[1, 40]
+  y = scatter(cache, i, u)
+  output y
+})");
+  const BundlePath file;
+  const BundleVariant variant = VariantOf(graph);
+  ASSERT_TRUE(WriteBundle(file.path(), {variant}));
+  const auto loaded = LoadBundle(file.path());
+  ASSERT_TRUE(loaded) << loaded.error().Format();
+  ASSERT_EQ(variant.kernels.size(), 1U);
+  EXPECT_THAT(variant.kernels[0].in_place, ::testing::SizeIs(1));
+  const Executable& executable = *loaded->executable;
+  std::vector<Array> inputs = SomeInputs(executable);
+  const auto expected = RunOnce(executable, inputs);
+  ASSERT_TRUE(expected);
+  // It lies where it lay, and nothing is put beside it.
+  void* const to[] = {inputs[0].mutable_data()};
+  const void* const from[] = {to[0], inputs[1].data(), inputs[2].data()};
+  ASSERT_TRUE(executable.Run(from, to));
+  EXPECT_EQ(std::memcmp(inputs[0].data(), (*expected)[0].data(), inputs[0].bytes()), 0);
 }
 
 }  // namespace

@@ -33,6 +33,18 @@ TEST(Settings, FormsInJson) {
   EXPECT_EQ(JsonForm(*FindSetting("db")), R"("FILE" or null)");
 }
 
+TEST(Settings, DimensionsHaveSizesOrRanges) {
+  EXPECT_EQ(*ParseDimSizes("16"), (DimSizes{{16}}));
+  EXPECT_EQ(*ParseDimSizes("1,8"), (DimSizes{{1, 8}}));
+  EXPECT_EQ(*ParseDimSizes("7..12"), (DimSizes{{7, 8, 10, 12}, /*exact=*/false}));
+  EXPECT_EQ(*ParseDimSizes("32..32"), (DimSizes{{32}, /*exact=*/false}));
+  EXPECT_TRUE(ParseDimSizes("32..32")->IsOpen());
+  EXPECT_FALSE(ParseDimSizes("32")->IsOpen());
+  for (const char* wrong : {"", "a", "-1", "1,", ",1", "1..", "..2", "0..4", "4..3", "1...4",
+                            "1..4,5", "1..2000000000000000", "99999999999999999999"})
+    EXPECT_FALSE(ParseDimSizes(wrong)) << wrong;
+}
+
 // With TUNEC_BLESS=1 the list in the header is rewritten.
 TEST(Settings, GoldenTheCHeaderListsThem) {
   const std::string path = std::string(TUNEC_TEST_DATA) + "/../api/include/tunec/tunec.h";

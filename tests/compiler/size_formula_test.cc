@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <functional>
+#include <set>
 
-#include "compiler/sized/choose_sizes.h"
+#include "compiler/sized/choose_samples.h"
+#include "compiler/sized/worth_joining.h"
+#include "runtime/sized/choose_sizes.h"
 #include "tests/compiler/models.h"
 
 namespace tunec {
@@ -19,7 +23,7 @@ std::vector<SizeSample> Samples(const std::function<double(int64_t, int64_t)>& v
 }
 
 void ExpectFollows(const std::function<double(int64_t, int64_t)>& value) {
-  const std::optional<SizeFormula> formula = SizeFormula::Fit(Samples(value));
+  const std::optional<SizeFormula> formula = FitFormula(Samples(value));
   ASSERT_TRUE(formula);
   for (const Sizes& sizes : {Sizes{6, 51}, Sizes{4, 60}, Sizes{7, 55}})
     EXPECT_FLOAT_EQ(formula->At(sizes), value(sizes[0], sizes[1]));
@@ -39,29 +43,81 @@ TEST(SizeFormula, FollowsSumsProductsAndQuotients) {
 }
 
 TEST(SizeFormula, NoneWhereSamplesAgreeWithSeveral) {
-  EXPECT_FALSE(SizeFormula::Fit(Samples([](int64_t, int64_t length) { return (length + 5) / 8; })));
+  EXPECT_FALSE(FitFormula(Samples([](int64_t, int64_t length) { return (length + 5) / 8; })));
   // Odd sizes alone do not tell a half from a half rounded down.
   const std::vector<SizeSample> odd = {{{5}, 2}, {{7}, 3}, {{9}, 4}};
-  const auto half = SizeFormula::Fit(odd);
+  const auto half = FitFormula(odd);
   if (half) {
     EXPECT_EQ(half->At({6}), 3);
   }
 }
 
 TEST(SizeFormula, NoneForWhatBends) {
-  EXPECT_FALSE(SizeFormula::Fit(
-      Samples([](int64_t, int64_t length) { return std::min<int64_t>(length, 56); })));
-  EXPECT_FALSE(SizeFormula::Fit(Samples([](int64_t, int64_t length) { return length * length; })));
+  EXPECT_FALSE(
+      FitFormula(Samples([](int64_t, int64_t length) { return std::min<int64_t>(length, 56); })));
+  EXPECT_FALSE(FitFormula(Samples([](int64_t, int64_t length) { return length * length; })));
 }
 
 TEST(SizeFormula, NamesADimensionThatItIs) {
-  const auto formula = SizeFormula::Fit(Samples([](int64_t, int64_t length) { return length; }));
+  const auto formula = FitFormula(Samples([](int64_t, int64_t length) { return length; }));
   ASSERT_TRUE(formula);
   EXPECT_EQ(formula->dimension(), 1);
   EXPECT_FALSE(formula->IsConstant());
-  const auto other = SizeFormula::Fit(Samples([](int64_t, int64_t length) { return length + 1; }));
+  const auto other = FitFormula(Samples([](int64_t, int64_t length) { return length + 1; }));
   ASSERT_TRUE(other);
   EXPECT_EQ(other->dimension(), -1);
+}
+
+TEST(SizeFormula, IsWhatARuleSays) {
+  const SizeExpression windows = SizeExpression::Size(1).Plus(-1).Over(2).Plus(1);
+  const SizeFormula formula = FormulaOf(windows);
+  EXPECT_EQ(formula.At({4, 51}), 26);
+  EXPECT_EQ(formula.dimension(), -1);
+  EXPECT_EQ(FormulaOf(SizeExpression::Size(1)).dimension(), 1);
+  EXPECT_EQ(FormulaOf(SizeExpression::Size(1)).At({4, 51}), 51);
+  EXPECT_TRUE(FormulaOf(SizeExpression::Constant(7)).IsConstant());
+  EXPECT_EQ(FormulaOf(SizeExpression::Constant(7)).At({4, 51}), 7);
+  EXPECT_EQ(FormulaOf(SizeExpression::Size(0).Times(INT64_MAX)).At({2}), 0);  // no such size
+}
+
+TEST(SizeFormula, FollowsWhatRulesSay) {
+  const SizeExpression half = SizeExpression::Size(1).Over(2), third = SizeExpression::Size(0);
+  const std::vector<SizeExpression> terms = {half, third};
+  const auto samples = Samples([](int64_t batch, int64_t length) {
+    return 1.0 / static_cast<double>((length / 2) * batch);
+  });
+  EXPECT_FALSE(FitFormula(samples));
+  const auto formula = FitFormulaOfTerms(samples, terms);
+  ASSERT_TRUE(formula);
+  EXPECT_FLOAT_EQ(formula->At({6, 57}), 1.0 / (28 * 6));
+  const auto less =
+      FitFormulaOfTerms(Samples([](int64_t, int64_t length) { return length / 2 - 3; }), terms);
+  ASSERT_TRUE(less);
+  EXPECT_EQ(less->At({6, 57}), 25);
+}
+
+// After them what a stride leaves over is what it leaves over for any size.
+TEST(ChooseSamples, CoverRemainders) {
+  SizeExpression chain = SizeExpression::Size(0);
+  for (int i = 0; i < 5; ++i) chain = chain.Plus(-1).Over(2).Plus(1);
+  const SizeExpression thirds = SizeExpression::Size(1).Plus(SizeExpression::Size(0)).Over(3);
+  const std::vector<SizeExpression> formulas = {chain, thirds};
+  const Sizes sizes = {224, 64};
+  const std::vector<bool> open = {true, true};
+  std::vector<Sizes> samples = SamplesBelow(sizes, open);
+  const std::vector<Sizes> further = SamplesOfRemainders(sizes, open, samples, formulas);
+  EXPECT_FALSE(further.empty());
+  EXPECT_LE(further.size(), 6U);
+  samples.insert(samples.end(), further.begin(), further.end());
+  EXPECT_TRUE(SamplesOfRemainders(sizes, open, samples, formulas).empty());
+  for (size_t division = 0; division < 5; ++division) {
+    std::set<int64_t> left;
+    for (const Sizes& sample : samples) {
+      EXPECT_LE(sample[0], 224);
+      left.insert(chain.RemaindersAt(sample)[division]);
+    }
+    EXPECT_EQ(left.size(), 2U) << division;
+  }
 }
 
 TEST(ChooseSizes, RoundsUpByAtMostAQuarter) {
@@ -71,9 +127,9 @@ TEST(ChooseSizes, RoundsUpByAtMostAQuarter) {
     EXPECT_LE(4 * (rounded - size), size) << size;
     EXPECT_EQ(RoundUpSize(rounded), rounded);
   }
-  EXPECT_EQ(RoundUpSize(100, {128, 384}), 128);
-  EXPECT_EQ(RoundUpSize(384, {128, 384}), 384);
-  EXPECT_EQ(RoundUpSize(400, {128, 384}), 448);
+  EXPECT_EQ(BucketOf(100, {{128, 384}}).size, 128);
+  EXPECT_EQ(BucketOf(384, {{128, 384}}).size, 384);
+  EXPECT_EQ(BucketOf(400, {{128, 384}}).size, 448);
 }
 
 TEST(ChooseSizes, CutsFromTheLargestDown) {

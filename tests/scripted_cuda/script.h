@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct Script {
   std::vector<std::string> functions = {};  // of each module
   bool any_function = false;                // modules have every function that is asked for
   size_t parameters = 4;                    // of each function, of eight bytes each
+  std::function<size_t(std::string_view)> parameters_of = {};     // the same by the function's name
   std::function<void(const Launch&)> run = [](const Launch&) {};  // what a launch does, at once
   std::function<double(const Launch&)> milliseconds = [](const Launch&) { return 1; };
   int refused_launch = 0;  // counted from 1, the call fails with `refusal`; 0: none

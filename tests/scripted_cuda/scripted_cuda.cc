@@ -426,7 +426,9 @@ struct Node {
   void Set(const CuKernelNodeParams& given) {
     with = given;
     values.clear();
-    for (size_t i = 0; i < script.parameters; ++i)
+    const auto& symbol = reinterpret_cast<Function*>(given.function)->symbol;
+    const size_t count = script.parameters_of ? script.parameters_of(symbol) : script.parameters;
+    for (size_t i = 0; i < count; ++i)
       values.push_back(*static_cast<const uint64_t*>(given.parameters[i]));
     pointers.clear();
     for (uint64_t& value : values) pointers.push_back(&value);

@@ -39,6 +39,12 @@ COMPUTE = """compute matvec {
     y[i] = acc[i]
 }
 """
+SIZED_GRAPH = """graph sized {
+  input x: f32[batch, length, 3]
+  y = reduce_mean(x) {axes=[1], keepdims=0}
+  output y
+}
+"""
 GRAPH = """graph g {
   input a: f32[24, 40]
   input b: f32[40, 56]
@@ -923,6 +929,26 @@ class Cli(unittest.TestCase):
         self.good("build", model, "--cpu", "bdver4", "-o", bundle)
         self.bad(1, "for cpu bdver4 it has no ", "run", bundle)
         self.bad(1, "no variant of the bundle runs on this machine", "doctor", bundle)
+
+    def test_bundles_of_several_sizes(self):
+        model = self.file("s.graph", SIZED_GRAPH)
+        bundle = model + ".tnc"
+        self.assertRegex(self.good("build", model, "--dim", "batch=1,4", "--dim", "length=6..9", "-o", bundle),
+                         r"cpu native: 8 executables, \d+ kernels")
+        text = self.good("doctor", bundle)
+        self.assertIn("8 executables: batch 1, 4 (cut where larger); length up to 9, rounded up to one of 4", text)
+        variant, = json.loads(self.good("doctor", bundle, "--json"))["variants"]
+        self.assertEqual((variant["executables"], variant["padded"]), (8, True))
+        self.assertEqual(variant["dimensions"]["length"], {"sizes": [6, 7, 8, 9], "exact": False, "cut": False})
+        output, = json.loads(self.good("run", bundle, "--json"))["outputs"]
+        self.assertEqual(output["shape"], [4, 3])
+        output, = json.loads(self.good("run", bundle, "--dim", "batch=6", "--dim", "length=2", "--json"))["outputs"]
+        self.assertEqual(output["shape"], [6, 3])
+        self.bad(2, "length is 10, expected at most 9", "run", bundle, "--dim", "length=10")
+        self.bad(2, "the bundle has no open dimension width", "run", bundle, "--dim", "width=10")
+        self.assertIn("ready to run after", self.good("bench", bundle, "--runs", "3"))
+        self.assertNotIn("launches", json.loads(self.good("bench", bundle, "--runs", "3", "--json")))
+        self.bad(2, "or a range, name=16..512", "build", model, "--dim", "batch=4..1", "-o", bundle)
 
     def test_json_has_the_documented_keys(self):
         model = self.file("g.graph", GRAPH)

@@ -16,6 +16,7 @@ import small_models
 from run_graph import CompiledFile
 
 from tunec.torch.__main__ import main
+from tunec.torch.named_sizes import named_text
 from tunec.torch.safetensors import write_safetensors
 
 
@@ -75,6 +76,55 @@ class Command(unittest.TestCase):
         y = torch.randn(5, 4)
         found = CompiledFile(self.folder / "m.graph")([y], [(torch.float32, (5, 3))])[0]
         torch.testing.assert_close(found, module(y), rtol=1e-5, atol=1e-5)
+
+
+    def test_named_sizes(self):
+        """A text that says for which sizes it is by names, and a bundle of it."""
+        module, x = small_models.TinyModel().eval(), torch.randn(3, 4)
+        dim = torch.export.Dim("batch", min=2, max=64)
+        program = torch.export.export(module, (x,), dynamic_shapes=({0: dim},))
+        torch.export.save(program, self.folder / "m.pt2")
+        status, _, error = self.run_command(self.folder / "m.pt2", "--open", "batch=x:0")
+        self.assertEqual(status, 0, error)
+        self.assertIn("f32[batch, 4]", (self.folder / "m.graph").read_text())
+        open_model = CompiledFile(self.folder / "m.graph", dims={"batch": "4..16"})
+        for size in (1, 5, 16):
+            y = torch.randn(size, 4)
+            found = open_model([y], [(torch.float32, (size, 3))])[0]
+            torch.testing.assert_close(found, module(y), rtol=1e-5, atol=1e-5)
+
+    def test_named_sizes_that_are_none(self):
+        program = torch.export.export(small_models.TinyModel().eval(), (torch.randn(3, 4),))
+        torch.export.save(program, self.folder / "m.pt2")
+        for given, wanted in (("batch=x:0", "does not leave open"), ("batch=y:0", "no axis"),
+                              ("batch=x:2", "no axis"), ("x:0", "wanted NAME=INPUT:AXIS")):
+            status, _, error = self.run_command(self.folder / "m.pt2", "--open", given)
+            self.assertEqual(status, 2)
+            self.assertIn(wanted, error)
+
+
+class NamedSizes(unittest.TestCase):
+    SAMPLES = [(5, 9), (9, 9), (14, 9), (5, 14), (5, 21), (9, 14), (14, 21)]
+
+    def text(self, number):
+        return named_text(lambda sizes: f"a_1 = f(x) {{n={number(*sizes)}, e=1e-05}}", ["b", "n"],
+                          self.SAMPLES)
+
+    def test_numbers_become_expressions(self):
+        for number, wanted in ((lambda b, n: 7, "7"), (lambda b, n: n, "n"),
+                               (lambda b, n: n - 1, "n - 1"), (lambda b, n: b * n, "b * n"),
+                               (lambda b, n: 4 * b * n, "b * n * 4"),
+                               (lambda b, n: 2 * b + n + 3, "2 * b + n + 3"),
+                               (lambda b, n: 40 - b + n, "n - b + 40"),
+                               (lambda b, n: n // 2 + 1, "n / 2 + 1")):
+            self.assertEqual(self.text(number), f"a_1 = f(x) {{n={wanted}, e=1e-05}}")
+
+    def test_what_follows_none(self):
+        for number in (lambda b, n: n * n, lambda b, n: min(n, 14), lambda b, n: 60 - n):
+            with self.assertRaisesRegex(ValueError, "follows no expression"):
+                self.text(number)
+        with self.assertRaisesRegex(ValueError, "another one"):
+            named_text(lambda sizes: "ab" if sizes[0] > 9 else "a", ["b", "n"], self.SAMPLES)
 
 
 class Safetensors(unittest.TestCase):

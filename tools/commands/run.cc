@@ -9,6 +9,7 @@
 #include "tools/runs/open_bundle.h"
 #include "tools/runs/outside_indices.h"
 #include "tools/runs/peak_memory.h"
+#include "tools/runs/sized_runs.h"
 #include "tools/terminal/interrupt.h"
 #include "tools/terminal/text_table.h"
 
@@ -97,8 +98,35 @@ void PrintRun(const std::vector<TensorSpec>& specs, const RunResult& result) {
 /// A model that is ready, and what it is run on.
 struct ReadyModel {
   std::shared_ptr<const Executable> executable;
+  std::shared_ptr<const SizedBundle> sized;  // in its place
   std::vector<Array> inputs;
 };
+
+Result<int> PrintResult(const RunArguments& arguments, const std::vector<TensorSpec>& specs,
+                        const RunResult& result) {
+  if (!arguments.outputs.empty())
+    TUNEC_RETURN_IF_ERROR(WriteOutputs(arguments.outputs, specs, result.outputs));
+  if (arguments.json) {
+    PrintRunJson(arguments, specs, result);
+  } else {
+    PrintRun(specs, result);
+  }
+  return kExitOk;
+}
+
+Result<int> RunSized(const RunArguments& arguments, const ReadyModel& model) {
+  TUNEC_ASSIGN(SizedRun run, SizedRun::Make(*model.sized, model.inputs));
+  RunResult result;
+  if (arguments.memory) {
+    TUNEC_ASSIGN(const PeakMemory peak, PeakMemory::Start());
+    TUNEC_RETURN_IF_ERROR(run.Run());
+    TUNEC_ASSIGN(result.memory_bytes, peak.Growth());
+  } else {
+    TUNEC_RETURN_IF_ERROR(run.Run());
+  }
+  result.outputs = std::move(run.buffers.outputs);
+  return PrintResult(arguments, run.results, result);
+}
 
 Result<ReadyModel> MakeReady(const RunArguments& arguments) {
   ReadyModel ready;
@@ -106,6 +134,12 @@ Result<ReadyModel> MakeReady(const RunArguments& arguments) {
   if (IsBundleFile(arguments.compile.model)) {
     TUNEC_ASSIGN(const LoadedBundle bundle, OpenBundle(arguments.compile));
     ready.executable = bundle.executable;
+    ready.sized = bundle.sized;
+    if (ready.sized) {
+      TUNEC_ASSIGN(ready.inputs, SizedInputs(*ready.sized, given, arguments.input_seed,
+                                             arguments.compile.settings.dims));
+      return ready;
+    }
     TUNEC_ASSIGN(ready.inputs, BundleInputs(*ready.executable, given, arguments.input_seed));
     return ready;
   }
@@ -121,17 +155,10 @@ Result<ReadyModel> MakeReady(const RunArguments& arguments) {
 Result<int> Run(const RunArguments& arguments) {
   CatchInterrupts();
   TUNEC_ASSIGN(const ReadyModel model, MakeReady(arguments));
+  if (model.sized) return RunSized(arguments, model);
   TUNEC_ASSIGN(const RunResult result, RunOnce(*model.executable, model.inputs, arguments.memory));
   NoteOutsideIndices(*model.executable);
-  const std::vector<TensorSpec>& specs = model.executable->Outputs();
-  if (!arguments.outputs.empty())
-    TUNEC_RETURN_IF_ERROR(WriteOutputs(arguments.outputs, specs, result.outputs));
-  if (arguments.json) {
-    PrintRunJson(arguments, specs, result);
-  } else {
-    PrintRun(specs, result);
-  }
-  return kExitOk;
+  return PrintResult(arguments, model.executable->Outputs(), result);
 }
 
 }  // namespace

@@ -21,11 +21,29 @@ void AddCompileArguments(CLI::App& command, CompileArguments& arguments) {
   AddAllSettings(command, arguments.settings);
 }
 
-Result<Session> OpenSession(const CompileArguments& arguments) {
+namespace {
+
+Result<CompileOptions> OptionsOf(const CompileArguments& arguments) {
   TUNEC_ASSIGN(CompileOptions options, MakeCompileOptions(arguments.settings));
   options.cancelled = Interrupted;
   options.on_log = [](const std::string& line) { PrintToStandardError("note: " + line); };
   if (arguments.settings.verbose) options.on_detail = options.on_log;
+  return options;
+}
+
+}  // namespace
+
+Result<SizedSession> OpenSizedSession(const CompileArguments& arguments) {
+  SizedSession session;
+  TUNEC_ASSIGN(session.options, OptionsOf(arguments));
+  TUNEC_ASSIGN(session.database, OpenDatabase(arguments.settings, session.options.on_log));
+  TUNEC_ASSIGN(session.source, LoadSizedModel(arguments.model, arguments.settings));
+  TUNEC_ASSIGN(session.listed, ListedSizesOf(session.source, arguments.settings));
+  return session;
+}
+
+Result<Session> OpenSession(const CompileArguments& arguments) {
+  TUNEC_ASSIGN(CompileOptions options, OptionsOf(arguments));
   TUNEC_ASSIGN(std::unique_ptr<Database> database,
                OpenDatabase(arguments.settings, options.on_log));
   TUNEC_ASSIGN(Graph graph, LoadModel(arguments.model, arguments.settings));

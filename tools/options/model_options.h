@@ -6,9 +6,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "compiler/compiler.h"
 #include "compiler/settings.h"
+#include "compiler/sized/load_sized.h"
 #include "db/database.h"
 #include "graph/graph.h"
 #include "numpy/npz.h"
@@ -36,8 +38,17 @@ struct Session {
 };
 /// Reads the model and opens the database. Settings that are wrong are found first.
 Result<Session> OpenSession(const CompileArguments& arguments);
-/// The same for a model that is to be run: every dimension of its inputs must be a number. The
-/// shapes of `arrays` are those of the inputs of their names that the model leaves open.
+/// A model whose dimensions have several sizes (HasSeveralSizes), likewise.
+struct SizedSession {
+  SizedSource source;
+  std::vector<ListedSizes> listed;
+  CompileOptions options;
+  std::unique_ptr<Database> database;  // may be null
+};
+Result<SizedSession> OpenSizedSession(const CompileArguments& arguments);
+/// The same as OpenSession for a model that is to be run: every dimension of its inputs must be a
+/// number. The shapes of `arrays` are those of the inputs of their names that the model leaves
+/// open.
 Result<Session> OpenRunnable(const CompileArguments& arguments,
                              std::span<const NamedArray> arrays = {});
 

@@ -70,19 +70,13 @@ class TextReader {
   }
   Status operator()(std::map<std::string, DimSizes> Settings::*field) const {
     const size_t equals = text_.rfind('=');
-    DimSizes sizes;
-    const char* end = text_.data() + text_.size();
-    const char* begin = equals == std::string::npos ? end : text_.data() + equals + 1;
-    for (bool more = true; more;) {
-      int64_t size = -1;
-      const auto [stop, problem] = std::from_chars(begin, end, size);
-      more = stop != end && *stop == ',';
-      if (equals == 0 || problem != std::errc() || (stop != end && !more) || size < 0)
-        return Expected("a dimension and its size, name=16, or several, name=16,32");
-      sizes.sizes.push_back(size);
-      begin = stop + 1;
-    }
-    return Insert(settings_.*field, {text_.substr(0, equals), std::move(sizes)});
+    std::optional<DimSizes> sizes;
+    if (equals != std::string::npos && equals > 0)
+      sizes = ParseDimSizes(std::string_view(text_).substr(equals + 1));
+    if (!sizes)
+      return Expected(
+          "a dimension and its size, name=16, several, name=16,32, or a range, name=16..512");
+    return Insert(settings_.*field, {text_.substr(0, equals), *std::move(sizes)});
   }
 
  private:

@@ -23,8 +23,12 @@ Result<LoadedBundle> OpenBundle(const CompileArguments& arguments) {
 Result<std::vector<Array>> BundleInputs(const Executable& executable, const ArrayFile& given,
                                         uint64_t seed) {
   if (!given.file.empty()) return SelectArrays(given.arrays, executable.Inputs(), given.file);
+  return RandomArrays(executable.Inputs(), seed);
+}
+
+Result<std::vector<Array>> RandomArrays(std::span<const TensorSpec> specs, uint64_t seed) {
   std::vector<Array> inputs;
-  for (const TensorSpec& spec : executable.Inputs()) {
+  for (const TensorSpec& spec : specs) {
     TUNEC_ASSIGN(Array input, AllocateArray(spec.type, spec.shape, "input " + spec.name));
     Random random(StreamSeed(seed, spec.name));
     for (int64_t i = 0; i < input.size(); ++i) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,10 @@ bool IsBundleFile(const std::string& path);
 /// Of the settings the threads alone concern a model that is compiled already.
 Result<LoadedBundle> OpenBundle(const CompileArguments& arguments);
 
-/// The inputs of a bundle's model, from a file, or random ones where none was given. There is no
-/// graph any more that says what integers index: random ones are 0 or 1.
+/// Random inputs. There is no graph any more that says what integers index: they are 0 or 1.
+Result<std::vector<Array>> RandomArrays(std::span<const TensorSpec> specs, uint64_t seed);
+
+/// The inputs of a bundle's model, from a file, or random ones where none was given.
 Result<std::vector<Array>> BundleInputs(const Executable& executable, const ArrayFile& given,
                                         uint64_t seed);
 

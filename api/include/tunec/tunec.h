@@ -119,8 +119,8 @@ typedef struct tunec_callbacks {
  *
  *   "shapes": {"INPUT": [N, ...], ...}
  *       shapes of inputs whose dimensions the model leaves open
- *   "dims": {"NAME": N or [N, ...], ...}
- *       sizes of open dimensions, by their names; with several, others are rounded up
+ *   "dims": {"NAME": N or [N, ...] or "N..M", ...}
+ *       sizes of open dimensions by name; with several, or a range (16..512), others are rounded up
  *   "constants": {"INPUT": "FILE.npy", ...}
  *       bind inputs to the values in files: what shapes depend on has to be known when compiling
  *   "random_weights": N
@@ -204,8 +204,8 @@ TUNEC_API int tunec_compile_graph(const char* text, size_t num_bytes, size_t num
                                   const char* options_json, const tunec_callbacks* callbacks,
                                   tunec_executable** out);
 
-/* A model whose sizes are open, as a program gives it that makes graphs by itself: a .graph text for
- * any sizes it is asked for. Texts for different sizes differ in numbers alone: in shapes, in
+/* A model whose sizes are open, as a program gives it that makes graphs by itself: a .graph text
+ * for any sizes it is asked for. Texts for different sizes differ in numbers alone: in shapes, in
  * attributes, and in constants. */
 typedef struct tunec_graph_text {
   const char* text; /* all that is pointed to stays until the next text is asked for; weights' */
@@ -234,11 +234,12 @@ typedef struct tunec_graph_source {
                                 * where compiling fails */
 } tunec_graph_source;
 /* Compiles a model that runs on inputs of any size. "dims" in the options lists sizes that are
- * compiled for at once, each combination; other sizes are compiled for when a run first wants them,
- * rounded up. Such a run computes with positions beyond its own, and whatever mixes positions (sums,
- * softmax, attention) leaves these out: results are those of the size itself. Runs of several
- * independent elements (a batch) may be cut into runs of fewer. What cannot be padded is compiled
- * for each size. At most 24 executables are kept; they share their weights.
+ * compiled for at once, each combination; those of a range, and sizes that are not listed, are
+ * compiled for when a run first wants them, rounded up. Such a run computes with positions beyond
+ * its own, and whatever mixes positions (sums, softmax, attention) leaves these out: results are
+ * those of the size itself. Runs of several independent elements (a batch) may be cut into runs of
+ * fewer. What cannot be padded is compiled for each size. At most 24 executables are kept; they
+ * share their weights.
  *
  * Shapes of inputs and outputs have -1 where a size is open; tunec_output_shapes tells those of a
  * run. Steps are not told, and all tensors lie on the CPU. `callbacks` are called by this call
@@ -251,11 +252,14 @@ typedef struct tunec_load_options {
   size_t size;          /* set it to sizeof(tunec_load_options); all bytes of it are read */
   size_t threads;       /* of a run; 0: as many as it was built for, at most one per core */
   size_t share_threads; /* 1: run on the threads of the other models that do, too */
+  const char* device; /* of a bundle that is for GPUs, too: the number or the UUID of one, or "cpu";
+                       * null: the first GPU that runs it, else the CPU */
 } tunec_load_options;
 
 /* Loads the bundle at `path`, which `tunec build` wrote: nothing is compiled, linked or packed.
- * `options` may be null. Of the variants in the file the first is taken that this processor can
- * run; TUNEC_DEVICE_ERROR names what is missing where there is none. The file is mapped, and its
+ * `options` may be null. Of the variants in the file the first is taken that this machine can run,
+ * those for a GPU before those for a processor; TUNEC_DEVICE_ERROR names what is missing where
+ * there is none. tunec_notes tells why variants were passed over. The file is mapped, and its
  * weights and its code are used where they are: it may be replaced by another (renamed over) while
  * the executable lives, but must not be written to or cut short. Damage to the file and plans that
  * would leave their buffers are TUNEC_PARSE_ERROR. Its machine code is run as it is: load bundles
@@ -336,9 +340,9 @@ TUNEC_API int tunec_run_with_options(tunec_executable* executable, DLTensor* con
  * "hang_after". */
 TUNEC_API int tunec_wait(tunec_executable* executable);
 
-/* What a user should know of how the model runs on its GPU, a line each: tensors that every run
- * copies aside, kernels that are launched one by one. "" without any. Lives until this thread's
- * next call of it. */
+/* What a user should know of how the model runs, a line each: on a GPU tensors that every run
+ * copies aside, kernels that are launched one by one; of a bundle variants that were passed over, a
+ * GPU's for want of a driver, say. "" without any. Lives until this thread's next call of it. */
 TUNEC_API const char* tunec_notes(const tunec_executable* executable);
 
 /* How many indices of gathers (embeddings' token numbers, labels) were out of range, in all runs of

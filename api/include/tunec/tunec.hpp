@@ -262,6 +262,7 @@ class CallbackBridge {
 struct LoadOptions {
   size_t threads = 0;          // of a run; 0: as many as it was built for, at most one per core
   bool share_threads = false;  // run on the threads of the other models that do, too
+  std::string device = {};  // a GPU's number or UUID, or "cpu"; empty: a GPU that fits, else that
 };
 
 /// A compiled model. All const functions may be called from several threads at once. It may be
@@ -285,6 +286,7 @@ class Session {
     known.size = sizeof known;
     known.threads = options.threads;
     known.share_threads = options.share_threads ? 1 : 0;
+    known.device = options.device.empty() ? nullptr : options.device.c_str();
     tunec_executable* made = nullptr;
     const Result<void> loaded = detail::Check(tunec_load(bundle.c_str(), &known, &made));
     Owner executable(made);

@@ -2,7 +2,8 @@
 
 Writes an exported program as a .graph, its weights in the .safetensors beside it. A TorchScript
 file goes through torch's own converter and needs its inputs: --input "f32[1, 3, 224, 224]" for
-each.
+each. --open batch=x:0 leaves the first size of the input x open, which `tunec --dim batch=1,8` then
+gives sizes.
 """
 import argparse
 import pathlib
@@ -14,7 +15,8 @@ import torch
 
 from .element_types import element_type, torch_dtype
 from .errors import UnsupportedOperator
-from .program import import_program
+from .named_sizes import named_text, samples_for, symbol_of
+from .program import import_program, importable
 from .safetensors import write_safetensors
 
 
@@ -45,6 +47,30 @@ def _sizes(texts):
             raise _Mistake(f"the size {text!r}, wanted SYMBOL=SIZE")
         sizes[name] = int(size)
     return sizes
+
+
+def _open_sizes(program, texts):
+    """The names and symbols of sizes that stay open."""
+    found = {}
+    for text in texts:
+        name, _, place = text.partition("=")
+        if not name.isidentifier():
+            raise _Mistake(f"the open size {text!r}, wanted NAME=INPUT:AXIS")
+        found[name] = symbol_of(program, place)
+    return found
+
+
+def _import_open(program, sizes, opened, name):
+    """The ImportedGraph at some sizes, and the text with names."""
+    symbols = list(opened.values())
+    program = importable(program, {**sizes, **dict(zip(symbols, samples_for(program, symbols)[0]))})
+
+    def graph_at(sample):
+        return import_program(program, sizes={**sizes, **dict(zip(symbols, sample))}, name=name)
+
+    samples = samples_for(program, symbols)
+    text = named_text(lambda sample: graph_at(sample).text, list(opened), samples)
+    return graph_at(samples[0]), text
 
 
 def _is_torchscript(path):
@@ -81,16 +107,24 @@ def _parse(arguments):
                         help="an input of a TorchScript file, such as f32[1, 3]; may be repeated")
     parser.add_argument("--size", action="append", default=[], metavar="SYMBOL=N",
                         help="a size that the program leaves open; may be repeated")
+    parser.add_argument("--open", action="append", default=[], metavar="NAME=INPUT:AXIS",
+                        help="leaves the size of that axis open in the .graph, too, by this name; "
+                        "may be repeated")
     return parser.parse_args(arguments)
 
 
 def _convert(options):
     output = options.output or options.model.with_suffix(".graph")
-    graph = import_program(_load(options.model, options.input), sizes=_sizes(options.size),
-                           name=options.model.stem)
+    program = _load(options.model, options.input)
+    opened = _open_sizes(program, options.open)
+    if opened:
+        graph, text = _import_open(program, _sizes(options.size), opened, options.model.stem)
+    else:
+        graph = import_program(program, sizes=_sizes(options.size), name=options.model.stem)
+        text = graph.text
     if graph.weights:
         write_safetensors(output.with_suffix(".safetensors"), graph.weights)
-    output.write_text(graph.text, encoding="utf-8")
+    output.write_text(text, encoding="utf-8")
     print(f"{output}: {len(graph.inputs)} inputs, {len(graph.outputs)} outputs, "
           f"{len(graph.weights)} weights")
     for name, target in graph.mutations.items():
@@ -101,7 +135,7 @@ def main(arguments=None):
     options = _parse(arguments)
     try:
         _convert(options)
-    except (UnsupportedOperator, _Mistake, OSError) as error:
+    except (UnsupportedOperator, _Mistake, ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0

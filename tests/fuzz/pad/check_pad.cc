@@ -75,6 +75,38 @@ std::string FormProblem(const PaddedGraph& padded, const Graph& exact, const Gra
   return "";
 }
 
+/// The dimensions' sizes in a graph, as formulas number them.
+std::vector<int64_t> SizesIn(const Graph& graph, const std::vector<OpenAxis>& open,
+                             const PaddedGraph& padded) {
+  std::vector<int64_t> sizes;
+  for (const std::string& dimension : padded.dimensions) {
+    const OpenAxis& axis = *std::ranges::find(open, dimension, &OpenAxis::dimension);
+    sizes.push_back(graph.value(graph.inputs()[axis.input]).type.dims[axis.axis].size());
+  }
+  return sizes;
+}
+
+std::string FormulaProblem(const PaddedGraph& padded, const std::vector<int64_t>& sizes) {
+  for (const SizeParameter& parameter : padded.parameters) {
+    for (size_t e = 0; e < parameter.formulas.size(); ++e) {
+      const double value = parameter.value.GetDouble(static_cast<int64_t>(e));
+      const auto found = static_cast<double>(parameter.formulas[e].At(sizes).value_or(-1));
+      if (found != value)
+        return fmt::format("{} is {}, its formula {} says {}", parameter.name, value,
+                           parameter.formulas[e].Text(), found);
+    }
+  }
+  for (const auto& axes : padded.outputs) {
+    for (const PaddedAxis& axis : axes) {
+      for (const PaddedExtent& part : axis) {
+        if (!part.formula.empty() && part.formula.At(sizes) != part.exact)
+          return fmt::format("an output's {} is not {}", part.exact, part.formula.Text());
+      }
+    }
+  }
+  return "";
+}
+
 std::vector<Array> PaddedInputs(const Graph& graph, std::span<const Array> exact,
                                 const std::vector<SizeParameter>& parameters, uint64_t seed) {
   Random random(StreamSeed(seed, "garbage"));
@@ -149,10 +181,14 @@ std::vector<Array> InputsOf(const Graph& graph, Values values, uint64_t seed) {
 PadResult CheckPad(const PadCase& padded, const Pads& pads) {
   const auto& [exact, bucket, other] = padded.model.graphs;
   const std::vector<OpenAxis> open = OpenAxes(padded.model);
-  const auto made = pads(exact, bucket, open);
+  const Graph samples[] = {exact, other};
+  const auto made = pads(exact, bucket, open, samples);
   if (!made) return {Judge("pad", made.error())};
   if (const std::string problem = FormProblem(*made, exact, bucket); !problem.empty())
     return {Wrong("form", problem)};
+  if (const std::string problem = FormulaProblem(*made, SizesIn(exact, open, *made));
+      !problem.empty())
+    return {Wrong("formula", problem)};
   if (const std::string problem = TextProblem(made->graph); !problem.empty())
     return {Wrong("text", problem)};
   Run run(exact, made->graph, *made, padded);
@@ -163,7 +199,7 @@ PadResult CheckPad(const PadCase& padded, const Pads& pads) {
       !problem.empty())
     return {Wrong("separable", problem)};
 
-  const auto beside = pads(other, bucket, open);
+  const auto beside = pads(other, bucket, open, samples);
   if (!beside) {
     const CheckResult refused = Judge("other sizes", beside.error());
     if (refused.outcome == Outcome::kWrong) return {refused};
@@ -171,6 +207,9 @@ PadResult CheckPad(const PadCase& padded, const Pads& pads) {
   }
   if (const std::string problem = FormProblem(*beside, other, bucket); !problem.empty())
     return {Wrong("form of other sizes", problem)};
+  if (const std::string problem = FormulaProblem(*beside, SizesIn(other, open, *beside));
+      !problem.empty())
+    return {Wrong("formula of other sizes", problem)};
   const bool equal = Print(made->graph) == Print(beside->graph);
   const Graph& graph = equal ? made->graph : beside->graph;
   checked.result = Run(other, graph, *beside, padded).Check("other sizes");

@@ -29,7 +29,8 @@ struct PadResult {
 
 /// What pads: PadGraph, or a faulty one that a test plants.
 using Pads = std::function<Result<PaddedGraph>(const Graph& exact, const Graph& bucket,
-                                               std::span<const OpenAxis> open)>;
+                                               std::span<const OpenAxis> open,
+                                               std::span<const Graph> samples)>;
 
 PadResult CheckPad(const PadCase& padded, const Pads& pads = PadGraph);
 

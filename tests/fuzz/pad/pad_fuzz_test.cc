@@ -87,8 +87,9 @@ TEST(PadCase, ReadsWhatItPrints) {
 
 // The bucket's graph as it is, its first elements being taken for the exact ones.
 Result<PaddedGraph> PadByNothing(const Graph& exact, const Graph& bucket,
-                                 std::span<const OpenAxis> open) {
-  PaddedGraph padded{.graph = bucket, .parameters = {}, .outputs = {}, .separable = {}};
+                                 std::span<const OpenAxis> open, std::span<const Graph>) {
+  PaddedGraph padded;
+  padded.graph = bucket;
   for (size_t o = 0; o < bucket.outputs().size(); ++o) {
     const std::vector<int64_t> small = exact.value(exact.outputs()[o]).type.Shape();
     const std::vector<int64_t> large = bucket.value(bucket.outputs()[o]).type.Shape();
@@ -117,11 +118,13 @@ TEST(CheckPad, FindsThatNothingWasPadded) {
 // Padded as it is to be, with a parameter that is one too large.
 TEST(CheckPad, FindsASizeThatIsWrong) {
   const Pads pads = [](const Graph& exact, const Graph& bucket,
-                       std::span<const OpenAxis> open) -> Result<PaddedGraph> {
-    TUNEC_ASSIGN(PaddedGraph padded, PadGraph(exact, bucket, open));
+                       std::span<const OpenAxis> open,
+                       std::span<const Graph> samples) -> Result<PaddedGraph> {
+    TUNEC_ASSIGN(PaddedGraph padded, PadGraph(exact, bucket, open, samples));
     for (SizeParameter& parameter : padded.parameters) {
       const bool size = parameter.value.size() == 1 && parameter.name.starts_with("size");
       if (size) parameter.value.SetInt(0, parameter.value.GetInt(0) + 1);
+      parameter.formulas.clear();
     }
     return padded;
   };

@@ -92,7 +92,7 @@ void SizedGenerator::Step() {
   static const std::vector<SizedRecipe> kAll = [] {
     std::vector<SizedRecipe> all;
     for (const auto family : {SizedElementwise(), SizedReductions(), SizedContractions(),
-                              SizedMovements(), SizedPhrases()})
+                              SizedMovements(), SizedImages(), SizedPhrases()})
       for (const SizedRecipe& recipe : family) all.insert(all.end(), recipe.weight, recipe);
     return all;
   }();

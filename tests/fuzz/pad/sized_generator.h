@@ -88,6 +88,7 @@ std::span<const SizedRecipe> SizedElementwise();
 std::span<const SizedRecipe> SizedReductions();
 std::span<const SizedRecipe> SizedContractions();
 std::span<const SizedRecipe> SizedMovements();
+std::span<const SizedRecipe> SizedImages();
 /// Several nodes, as models have them.
 std::span<const SizedRecipe> SizedPhrases();
 

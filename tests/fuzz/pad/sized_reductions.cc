@@ -44,7 +44,7 @@ Drawn AxisNorm(SizedGenerator& g) {
   const SizedShape shape = g.ShapeOf(x);
   const int64_t axis = g.Chance(60) ? std::ssize(shape) - 1 : g.AnyAxis(x);
   SizedShape normalised(shape.begin() + axis, shape.end());
-  if (!std::ranges::all_of(normalised, IsFixed) && g.Chance(75)) return {};
+  if (!std::ranges::all_of(normalised, IsFixed) && g.Chance(40)) return {};
   if (g.Chance(10)) normalised.back() = Fixed(1);
   const Op op = g.OneOf({Op::kLayerNorm, Op::kRmsNorm});
   std::vector<ValueId> inputs = {x, g.Parameter(type, normalised)};

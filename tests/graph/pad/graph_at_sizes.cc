@@ -20,7 +20,7 @@ int64_t Term(const std::string& term, const SizesByName& sizes) {
 }
 
 int64_t Value(const std::string& expression, const SizesByName& sizes) {
-  const size_t at = expression.find_first_of("+-*/");
+  const size_t at = expression.find_first_of("+-*/%");
   if (at == std::string::npos) return Term(expression, sizes);
   const int64_t left = Term(expression.substr(0, at), sizes);
   const int64_t right = Term(expression.substr(at + 1), sizes);
@@ -31,6 +31,8 @@ int64_t Value(const std::string& expression, const SizesByName& sizes) {
       return left - right;
     case '*':
       return left * right;
+    case '%':
+      return left % right;
     default:
       return left / right;
   }
@@ -89,38 +91,89 @@ Result<PaddedGraph> PadText(const std::string& text, const SizesByName& exact,
   return PadGraph(small, large, OpenAxesOf(small, large, exact, bucket));
 }
 
-PaddedGraph ExpectExact(const std::string& text, const SizesByName& exact,
-                        const SizesByName& bucket) {
-  const Graph small = GraphAt(text, exact);
-  const auto padded = PadText(text, exact, bucket);
-  EXPECT_TRUE(padded) << padded.error().Format() << "\n" << text;
-  if (!padded) return {};
-  const Status verified = Verify(padded->graph);
+namespace {
+
+void ExpectSameNumbers(const Graph& exact, const PaddedGraph& padded) {
+  const Status verified = Verify(padded.graph);
   EXPECT_TRUE(verified) << verified.error().Format();
-  const std::vector<Array> inputs = *RandomInputs(small, 1);
+  const std::vector<Array> inputs = *RandomInputs(exact, 1);
   Random random(2);
   std::vector<Array> padded_inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const ValueType& type = padded->graph.value(padded->graph.inputs()[i]).type;
+    const ValueType& type = padded.graph.value(padded.graph.inputs()[i]).type;
     padded_inputs.push_back(Garbage(type.type, type.Shape(), random));
     Place(inputs[i], padded_inputs.back());
   }
-  for (const SizeParameter& parameter : padded->parameters)
+  for (const SizeParameter& parameter : padded.parameters)
     padded_inputs.push_back(parameter.value);
-  const auto expected = RunReference(small, inputs);
-  const auto actual = RunReference(padded->graph, padded_inputs);
+  const auto expected = RunReference(exact, inputs);
+  const auto actual = RunReference(padded.graph, padded_inputs);
   EXPECT_TRUE(expected) << expected.error().Format();
-  EXPECT_TRUE(actual) << actual.error().Format() << Print(padded->graph);
-  if (!expected || !actual) return *padded;
+  EXPECT_TRUE(actual) << actual.error().Format() << Print(padded.graph);
+  if (!expected || !actual) return;
   for (size_t o = 0; o < expected->size(); ++o) {
-    const Array cropped = Crop((*actual)[o], padded->outputs[o]);
+    const Array cropped = Crop((*actual)[o], padded.outputs[o]);
     EXPECT_EQ(cropped.shape(), (*expected)[o].shape());
     if (cropped.shape() != (*expected)[o].shape()) continue;
     const OutputError error =
-        CompareOutput(padded->graph.output_names()[o], cropped, (*expected)[o]);
-    EXPECT_TRUE(error.IsWithin(2e-3)) << error.absolute << "\n" << Print(padded->graph);
+        CompareOutput(padded.graph.output_names()[o], cropped, (*expected)[o]);
+    EXPECT_TRUE(error.IsWithin(2e-3)) << error.absolute << "\n" << Print(padded.graph);
   }
+}
+
+/// The formulas at sizes of which another padded graph has the numbers.
+void ExpectFormulasHold(const PaddedGraph& padded, const PaddedGraph& there,
+                        const SizesByName& sizes) {
+  std::vector<int64_t> numbers;
+  for (const std::string& dimension : padded.dimensions) numbers.push_back(sizes.at(dimension));
+  ASSERT_EQ(padded.parameters.size(), there.parameters.size());
+  for (size_t p = 0; p < padded.parameters.size(); ++p) {
+    const SizeParameter& parameter = padded.parameters[p];
+    EXPECT_FALSE(parameter.formulas.empty()) << parameter.name << Print(padded.graph);
+    for (size_t e = 0; e < parameter.formulas.size(); ++e)
+      EXPECT_EQ(parameter.formulas[e].At(numbers).value_or(-1),
+                there.parameters[p].value.GetDouble(static_cast<int64_t>(e)))
+          << parameter.name << " " << parameter.formulas[e].Text();
+  }
+  for (size_t o = 0; o < padded.outputs.size(); ++o) {
+    for (size_t a = 0; a < padded.outputs[o].size(); ++a) {
+      for (size_t i = 0; i < padded.outputs[o][a].size(); ++i)
+        EXPECT_EQ(padded.outputs[o][a][i].formula.At(numbers), there.outputs[o][a][i].exact);
+    }
+  }
+}
+
+}  // namespace
+
+PaddedGraph ExpectExact(const std::string& text, const SizesByName& exact,
+                        const SizesByName& bucket) {
+  const auto padded = PadText(text, exact, bucket);
+  EXPECT_TRUE(padded) << padded.error().Format() << "\n" << text;
+  if (!padded) return {};
+  ExpectSameNumbers(GraphAt(text, exact), *padded);
   return *padded;
+}
+
+PaddedGraph ExpectOneGraph(const std::string& text, const SizesByName& bucket,
+                           const std::vector<SizesByName>& exact,
+                           const std::vector<SizesByName>& others) {
+  const Graph large = GraphAt(text, bucket);
+  std::vector<Graph> samples;
+  for (const SizesByName& sizes : exact) samples.push_back(GraphAt(text, sizes));
+  const std::vector<OpenAxis> open = OpenAxesOf(samples[0], large, exact[0], bucket);
+  PaddedGraph first;
+  for (size_t i = 0; i < exact.size() + others.size(); ++i) {
+    const SizesByName& sizes = i < exact.size() ? exact[i] : others[i - exact.size()];
+    const Graph small = GraphAt(text, sizes);
+    const auto padded = PadGraph(small, large, open, samples);
+    EXPECT_TRUE(padded) << padded.error().Format() << "\n" << text;
+    if (!padded) return {};
+    if (i == 0) first = *padded;
+    EXPECT_EQ(Print(padded->graph), Print(first.graph));
+    ExpectSameNumbers(small, *padded);
+    ExpectFormulasHold(first, *padded, sizes);
+  }
+  return first;
 }
 
 std::string RefusalOf(const std::string& text, const SizesByName& exact,

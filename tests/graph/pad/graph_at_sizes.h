@@ -29,6 +29,13 @@ Result<PaddedGraph> PadText(const std::string& text, const SizesByName& exact,
 PaddedGraph ExpectExact(const std::string& text, const SizesByName& exact,
                         const SizesByName& bucket);
 
+/// Pads the text for each of these sizes, of which the first differ from the bucket's all. Expects
+/// one graph for all, exact results, and parameters whose formulas hold there and at `others`.
+/// Returns the padded graph of the first.
+PaddedGraph ExpectOneGraph(const std::string& text, const SizesByName& bucket,
+                           const std::vector<SizesByName>& exact,
+                           const std::vector<SizesByName>& others = {});
+
 /// The message of a refusal; fails the test where there is none.
 std::string RefusalOf(const std::string& text, const SizesByName& exact, const SizesByName& bucket);
 

@@ -127,8 +127,24 @@ TEST(PadGraph, PlacesOfExtremes) {
     for (const char* op : {"argmax", "argmin"})
       ExpectExactNode(fmt::format("{}[$(B), $(L)]", type), fmt::format("{}(x) {{axis=1}}", op));
   }
-  EXPECT_THAT(RefusedNode("f32[$(B), $(L)]", "argmax(x) {axis=1, select_last_index=1}"),
-              HasSubstr("it asks for the last"));
+  for (const char* op : {"argmax", "argmin"})
+    ExpectExactNode("f32[$(B), $(L)]", fmt::format("{}(x) {{axis=1, select_last_index=1}}", op));
+}
+
+// Of elements that are all alike, neutral ones included.
+TEST(PadGraph, PlacesOfTheLastOfEqualOnes) {
+  for (const char* least : {"-inf", "-1000"}) {
+    ExpectExact(fmt::format(R"(graph g {{
+  input x: f32[$(L)]
+  constant same: f32[] = {}
+  all = expand(same) {{shape=[$(L)]}}
+  e = min(all, x)
+  y = argmax(e) {{axis=0, select_last_index=1}}
+  output y
+}})",
+                            least),
+                kSmall, kLarge);
+  }
 }
 
 TEST(PadGraph, RunningSums) {
@@ -152,9 +168,32 @@ TEST(PadGraph, NormsOfFixedAxes) {
 }
 
 TEST(PadGraph, NormsOfOpenAxes) {
-  const std::string inputs = "  input x: f32[2, $(L)]\n  input s: f32[$(L)]";
-  EXPECT_THAT(RefusalOf(Node(inputs, "rms_norm(x, s) {axis=1}"), kSmall, kLarge),
-              HasSubstr("node y (rms_norm) cannot be padded: it mixes elements along axis 1"));
+  const std::string inputs =
+      "  input x: f32[$(B), $(L), 3]\n  input s: f32[$(L), 3]\n  input b: f32[$(L), 3]\n"
+      "  input t: f32[3]\n  input all: f32[1, 1, 1]";
+  for (const char* node :
+       {"layer_norm(x, s, b) {axis=1}", "rms_norm(x, s) {axis=1}", "layer_norm(x, t) {axis=1}",
+        "layer_norm(x, all, all) {axis=0, epsilon=0.25}", "rms_norm(x, t) {axis=0}"}) {
+    const PaddedGraph padded = ExpectExact(Node(inputs, node), kSmall, kLarge);
+    EXPECT_THAT(padded.separable, ::testing::Not(::testing::Contains("L"))) << node;
+  }
+  const std::string halves = "  input x: f16[2, $(L)]\n  input s: f16[$(L)]";
+  ExpectExact(Node(halves, "layer_norm(x, s, s)"), {{"L", 300}}, {{"L", 320}});
+}
+
+TEST(PadGraph, NormsOfOpenImages) {
+  const std::string inputs =
+      "  input x: f32[$(B), 4, $(H), $(W)]\n  input s: f32[4]\n  input b: f32[4]";
+  for (const char* node : {"instance_norm(x, s, b)", "group_norm(x, s, b) {groups=2}",
+                           "group_norm(x, s, b) {groups=1, epsilon=0.5}"}) {
+    const PaddedGraph padded = ExpectExact(Node(inputs, node), {{"B", 2}, {"H", 5}, {"W", 3}},
+                                           {{"B", 3}, {"H", 9}, {"W", 4}});
+    EXPECT_THAT(padded.separable, ElementsAre("B"));
+  }
+  const PaddedGraph fixed = ExpectExact(
+      Node("  input x: f32[$(B), 4, 3]\n  input s: f32[4]", "instance_norm(x, s, s)"), kSmall,
+      kLarge);
+  EXPECT_EQ(CountOf(fixed.graph, Op::kInstanceNorm), 1);
 }
 
 TEST(PadGraph, ProductsOverOpenAxes) {
@@ -264,14 +303,6 @@ TEST(PadGraph, Windows) {
   ExpectExact(Node(back, "conv_transpose(x, w) {strides=[2], pads=[1, 0]}"), kSmall, kLarge);
 }
 
-TEST(PadGraph, RefusesWindowsThatCountTheirElements) {
-  EXPECT_THAT(
-      RefusedNode("f32[1, 2, $(L)]", "average_pool(x) {kernel=[3], pads=[1, 1]}"),
-      HasSubstr("(average_pool) cannot be padded: how many elements it averages depends on"));
-  EXPECT_THAT(RefusedNode("f32[1, 2, $(L)]", "max_pool(x) {kernel=[$(L)]}"),
-              HasSubstr("an attribute depends on the sizes"));
-}
-
 TEST(PadGraph, ReshapesJoinAndSplit) {
   const PaddedGraph padded = ExpectExact(R"(graph g {
   input x: f32[$(B), $(L), 4]
@@ -333,16 +364,28 @@ TEST(PadGraph, PadsBeyondTheExactEnd) {
   ExpectExactNode("f32[2, $(L)]", "pad(x) {pads=[0, 1, 0, 2], value=3}");
   ExpectExactNode("f32[2, $(L)]", "pad(x) {pads=[0, -1, 0, -1]}");
   ExpectExactNode("f32[2, $(L)]", "pad(x) {pads=[0, 0, 0, $(16-L)], value=1}");
-  EXPECT_THAT(RefusedNode("f32[2, $(L)]", "pad(x) {pads=[0, 1, 0, 0], mode=\"reflect\"}"),
-              HasSubstr("it repeats elements along an open dimension"));
-  EXPECT_THAT(RefusedNode("f32[2, $(L)]", "pad(x) {pads=[0, $(16-L), 0, 0]}"),
-              HasSubstr("where it begins depends on the sizes"));
+  ExpectExactNode("f32[2, $(L)]", "pad(x) {pads=[0, $(16-L), 0, 0]}");
+  ExpectExactNode("f32[2, $(L)]", "pad(x) {pads=[1, $(16-L), 0, 3], value=2}");
+}
+
+TEST(PadGraph, PadsRepeatElementsOfOpenAxes) {
+  for (const char* mode : {"reflect", "edge", "wrap"}) {
+    for (const char* pads : {"[0, 1, 0, 0]", "[0, 0, 0, 3]", "[1, 2, 0, 4]"})
+      ExpectExactNode("f32[2, $(L)]", fmt::format("pad(x) {{pads={}, mode=\"{}\"}}", pads, mode));
+  }
+  EXPECT_THAT(RefusedNode("f32[2, $(L)]", "pad(x) {pads=[0, -1, 0, 1], mode=\"edge\"}"),
+              HasSubstr("it repeats elements of an open dimension, and cuts it"));
 }
 
 TEST(PadGraph, TilesFixedAxes) {
   ExpectExactNode("f32[$(B), 3]", "tile(x) {repeats=[1, 2]}");
-  EXPECT_THAT(RefusedNode("f32[$(B), 3]", "tile(x) {repeats=[2, 1]}"),
-              HasSubstr("it mixes elements along axis 0"));
+}
+
+TEST(PadGraph, TilesOpenAxes) {
+  ExpectExactNode("f32[$(B), 3]", "tile(x) {repeats=[2, 1]}");
+  ExpectExactNode("f32[$(B), $(L)]", "tile(x) {repeats=[3, 2]}");
+  EXPECT_THAT(RefusedNode("f32[3, $(L)]", "tile(x) {repeats=[$(B), 1]}"),
+              HasSubstr("its repeats depend on the sizes"));
 }
 
 TEST(PadGraph, IndicesCountFromTheExactEnd) {
@@ -466,8 +509,6 @@ TEST(PadGraph, RangesAndOneHot) {
 
 TEST(PadGraph, ResizesFixedAxes) {
   ExpectExactNode("f32[$(B), 2, 3, 4]", "resize(x) {shape=[$(B), 2, 6, 8], mode=\"linear\"}");
-  EXPECT_THAT(RefusedNode("f32[1, 1, $(L)]", "resize(x) {shape=[1, 1, $(L*2)]}"),
-              HasSubstr("(resize) cannot be padded"));
 }
 
 TEST(PadGraph, MatrixOfADimensionByItselfIsNotSeparable) {

@@ -20,25 +20,21 @@ using scripted_cuda::Script;
 using ::testing::EndsWith;
 using ::testing::StartsWith;
 
-bool Runs(const char* arch, int major, int minor) {
-  return RunsOn(*FindCudaArch(arch), {.capability_major = major, .capability_minor = minor});
-}
-
-TEST(RunsOn, CubinsRunOnTheirGeneration) {
-  EXPECT_TRUE(Runs("sm_80", 8, 0));
-  EXPECT_TRUE(Runs("sm_80", 8, 9));
-  EXPECT_FALSE(Runs("sm_86", 8, 0));
-  EXPECT_FALSE(Runs("sm_80", 9, 0));
-  EXPECT_TRUE(Runs("sm_100", 10, 3));
-  EXPECT_FALSE(Runs("sm_100", 12, 0));
-  EXPECT_TRUE(Runs("sm_120", 12, 1));
-}
-
-TEST(RunsOn, SpecificOnesOnTheirCapability) {
-  EXPECT_TRUE(Runs("sm_90a", 9, 0));
-  EXPECT_FALSE(Runs("sm_90a", 8, 9));
-  EXPECT_TRUE(Runs("sm_100a", 10, 0));
-  EXPECT_FALSE(Runs("sm_100a", 10, 3));
+// What the runtime reads out of an arch's name is what its row says.
+TEST(CudaArchs, RunFromTheirCapabilityOn) {
+  for (const CudaArch& arch : CudaArchs()) {
+    for (int major = 7; major < 14; ++major) {
+      for (int minor = 0; minor < 10; ++minor) {
+        const GpuFacts gpu{.capability_major = major, .capability_minor = minor};
+        const bool same = CapabilityOf(gpu) == arch.capability;
+        const bool later = fmt::format("{}.", major) ==
+                               std::string(arch.capability.substr(0, arch.capability.size() - 1)) &&
+                           minor >= arch.capability.back() - '0';
+        EXPECT_EQ(RunsCubinsFor(arch.name, gpu), arch.IsSpecific() ? same : later)
+            << arch.name << " on " << CapabilityOf(gpu);
+      }
+    }
+  }
 }
 
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)

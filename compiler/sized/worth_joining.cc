@@ -1,7 +1,6 @@
-#include "compiler/sized/choose_sizes.h"
+#include "compiler/sized/worth_joining.h"
 
 #include <algorithm>
-#include <bit>
 #include <set>
 
 #include "graph/count_graph.h"
@@ -50,29 +49,6 @@ double WeightBytes(const Graph& graph) {
 
 }  // namespace
 
-int64_t RoundUpSize(int64_t size) {
-  if (size <= kEachSizeUpTo) return size;
-  const int64_t step = std::bit_floor(static_cast<uint64_t>(size - 1)) / 4;
-  return (size + step - 1) / step * step;
-}
-
-int64_t RoundUpSize(int64_t size, const std::vector<int64_t>& listed) {
-  const auto found = std::ranges::lower_bound(listed, size);
-  return found != listed.end() ? *found : RoundUpSize(size);
-}
-
-std::vector<int64_t> CutSize(int64_t size, const std::vector<int64_t>& parts) {
-  std::vector<int64_t> cut;
-  for (size_t i = parts.size(); i-- > 0;) {
-    while (size >= parts[i]) {
-      cut.push_back(parts[i]);
-      size -= parts[i];
-    }
-  }
-  if (size > 0) cut.push_back(parts[0]);
-  return cut;
-}
-
 int64_t WorthJoining(const Graph& graph, const FusionMachine& machine) {
   double multiply_adds = 0;
   for (const Node& node : graph.nodes()) multiply_adds += MultiplyAdds(graph, node);
@@ -83,7 +59,8 @@ int64_t WorthJoining(const Graph& graph, const FusionMachine& machine) {
       machine.operations_per_second * static_cast<double>(machine.vector_lanes) / 4;
   const double work = multiply_adds / per_second;
   int64_t joined = 1;
-  while (joined < kMostJoined && static_cast<double>(joined) * work < kInTheWay * fixed) joined *= 2;
+  while (joined < kMostJoined && static_cast<double>(joined) * work < kInTheWay * fixed)
+    joined *= 2;
   return joined;
 }
 

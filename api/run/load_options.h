@@ -1,0 +1,18 @@
+// What tunec_load_options say.
+#pragma once
+
+#include <memory>
+
+#include "api/include/tunec/tunec.h"
+#include "api/run/executable.h"
+#include "runtime/bundle/load_bundle.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// Null: nothing is said.
+Result<BundleOptions> OptionsOf(const tunec_load_options* options);
+
+std::unique_ptr<tunec_executable> ExecutableOf(LoadedBundle bundle);
+
+}  // namespace tunec

@@ -1,0 +1,139 @@
+#include "compiler/bundle/compile_sizes.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "compiler/model_stages.h"
+#include "compiler/shared_packings.h"
+#include "compiler/sized/learn_form.h"
+#include "compiler/sized/sized_graph.h"
+#include "compiler/task_packings.h"
+#include "jit/cpu/features_used.h"
+#include "runtime/bundle/stored_sizes.h"
+#include "runtime/executable.h"
+#include "runtime/thread_pool.h"
+
+namespace tunec {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Compiles plan after plan; their kernels stand in one table.
+class SizesCompiler {
+ public:
+  SizesCompiler(const SizedSource& source, Database* database, const CompileOptions& options)
+      : source_(source),
+        database_(database),
+        options_(options),
+        pool_(std::make_shared<ThreadPool>(options.target.host.threads)) {}
+
+  Status Compile(const SizedForm& form, const std::vector<SizedKey>& keys);
+  BundleVariant Take(LearntForm learnt, const std::string& cpu);
+
+ private:
+  Status CompileKey(const SizedForm& form, const SizedKey& key, SizedGraph graph);
+  Status Account(const SizedKey& key, const StagedModel& staged, ExecutablePlan plan);
+
+  const SizedSource& source_;
+  Database* const database_;
+  const CompileOptions& options_;
+  std::shared_ptr<ThreadPool> pool_;
+  HostCodeWriter writer_;
+  std::vector<SizedCode> codes_;
+  std::vector<UnplacedPlan> plans_;
+  std::vector<std::shared_ptr<const Executable>> executables_;  // whose packings others prefer
+  Json reports_ = Json::array();
+  Json refused_ = Json::array();
+};
+
+Status SizesCompiler::Compile(const SizedForm& form, const std::vector<SizedKey>& keys) {
+  for (const SizedKey& key : keys) {
+    Result<SizedGraph> graph = GraphFor(source_, key);
+    if (graph) {
+      TUNEC_RETURN_IF_ERROR(CompileKey(form, key, *std::move(graph)));
+      continue;
+    }
+    const bool is_exact = std::ranges::find(key.open, true) == key.open.end();
+    if (is_exact || graph.error().code != ErrorCode::kUnsupported)
+      return std::unexpected(std::move(graph.error()));
+    if (options_.on_log)
+      options_.on_log(fmt::format("sizes below {} will be refused: {}", fmt::join(key.sizes, "x"),
+                                  graph.error().message));
+    refused_.push_back({{"sizes", key.sizes}, {"why", graph.error().message}});
+  }
+  return {};
+}
+
+Status SizesCompiler::CompileKey(const SizedForm& form, const SizedKey& key, SizedGraph graph) {
+  TUNEC_ASSIGN(const StagedModel staged, RunStages(graph.graph, database_, options_));
+  TUNEC_ASSIGN(AssembledPlan assembled,
+               Assemble(staged.front, staged.groups, options_, *pool_, CodeUse::kStore));
+  TUNEC_RETURN_IF_ERROR(PackWeights(assembled, *pool_));
+  const ExecutablePlan& plan = assembled.plan;
+  const auto number_of = [this](const Step& step, const StepCode& code) {
+    return writer_.NumberOf(step, code);
+  };
+  UnplacedPlan stored = StoreData(plan);
+  TUNEC_ASSIGN(stored.plan.prologue, WriteSteps(plan.prologue, assembled.prologue_code, number_of));
+  TUNEC_ASSIGN(stored.plan.steps, WriteSteps(plan.steps, assembled.step_code, number_of));
+  SizedCode code{key, std::move(graph.parameters)};
+  TUNEC_RETURN_IF_ERROR(CheckCode(form, code, plan.inputs, plan.outputs));
+  codes_.push_back(std::move(code));
+  plans_.push_back(std::move(stored));
+  return Account(key, staged, assembled.plan);
+}
+
+// What a run will take, and what others may share.
+Status SizesCompiler::Account(const SizedKey& key, const StagedModel& staged, ExecutablePlan plan) {
+  plan.shared = nullptr;  // all that it shares it has
+  TUNEC_ASSIGN(Executable made, Executable::Make(std::move(plan), pool_));
+  const auto executable = std::make_shared<const Executable>(std::move(made));
+  const MemoryUse memory = executable->Memory();
+  reports_.push_back({{"sizes", key.sizes},
+                      {"open", key.open},
+                      {"constant_bytes", memory.constants},
+                      {"context_bytes", memory.per_context}});
+  executable->FreeIdle();
+  AddPackings(staged, executable, *options_.packings);
+  executables_.push_back(executable);
+  return {};
+}
+
+BundleVariant SizesCompiler::Take(LearntForm learnt, const std::string& cpu) {
+  Json report = {{"dimensions", source_.dimensions}};
+  if (!learnt.refusal.empty()) report["refusal"] = learnt.refusal;
+  report["executables"] = std::move(reports_);
+  if (!refused_.empty()) report["refused"] = std::move(refused_);
+  BundleVariant variant{.head = {.cpu = cpu, .features = FeaturesUsed(options_.target.host)}};
+  variant.kernels = writer_.TakeKernels();
+  variant.image = writer_.image();
+  variant.report = report.dump(-1, ' ', false, Json::error_handler_t::replace);
+  variant.sizes = UnplacedSizes{std::move(learnt.form), std::move(codes_), std::move(plans_)};
+  return variant;
+}
+
+}  // namespace
+
+Result<BundleVariant> CompileSizedVariant(const SizedSource& source,
+                                          const std::vector<ListedSizes>& listed,
+                                          Database* database, CompileOptions options,
+                                          const std::string& cpu) {
+  if (options.target.device)
+    return Fail(ErrorCode::kUnsupported, "a bundle of several sizes is for processors, not for {}",
+                options.target.device->name);
+  options.packings = std::make_shared<SharedPackings>();
+  TUNEC_ASSIGN(LearntForm learnt, LearnForm(source, listed));
+  if (!learnt.refusal.empty() && options.on_log)
+    options.on_log(
+        fmt::format("other sizes than those listed will be refused: {}", learnt.refusal));
+  TUNEC_ASSIGN(const std::vector<SizedKey> keys, KeysOf(learnt.form, bundle::kMostSizedPlans));
+  SizesCompiler compiler(source, database, options);
+  TUNEC_RETURN_IF_ERROR(compiler.Compile(learnt.form, keys));
+  return compiler.Take(std::move(learnt), cpu);
+}
+
+}  // namespace tunec

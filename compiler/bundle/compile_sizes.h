@@ -1,0 +1,25 @@
+// A model of open sizes compiled to be written down.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/bundle/compile_variant.h"
+#include "compiler/compiler.h"
+#include "compiler/sized/sized_source.h"
+#include "db/database.h"
+#include "runtime/sized/choose_sizes.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// Compiles all that runs of sizes up to the listed ones take (KeysOf) for the host of the options:
+/// exact code where lists ask for it, padded code for the sizes below. What cannot be padded is
+/// said by `on_log`; then a run of such a size is refused. Each dimension lists some. Errors: those
+/// of Compile; kUnsupported for a device; kResourceLimit for too many sizes.
+Result<BundleVariant> CompileSizedVariant(const SizedSource& source,
+                                          const std::vector<ListedSizes>& listed,
+                                          Database* database, CompileOptions options,
+                                          const std::string& cpu);
+
+}  // namespace tunec

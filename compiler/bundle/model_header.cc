@@ -1,0 +1,181 @@
+#include "compiler/bundle/model_header.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+namespace tunec {
+namespace {
+
+// In the text below @ stands for the model's name and $ for the same in capitals.
+constexpr std::string_view kBegin =
+    R"(/* The model in %s, which holds all that running it takes. Written by tunec build.
+ *
+ *     @_model* model = NULL;
+ *     if (@_create(NULL, &model) != 0) puts(@_error());
+ *     @_run(model, inputs, outputs);   // arrays of DLTensor*
+ *     @_release(model);
+ *
+ * Every function may be called from any thread. One model may run in several threads at once; it
+ * must not be released while it runs. Functions that can fail return 0, or else a number that is the
+ * kind of the failure, and @_error() tells what went wrong in the calling thread. */
+#ifndef TUNEC_MODEL_$_H_
+#define TUNEC_MODEL_$_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+)";
+
+// As in tunec.h.
+constexpr std::string_view kDlpack =
+    R"(/* DLPack's tensor, an open standard that NumPy, PyTorch and others share. Where its header is not
+ * installed, and was not included before this one, the same layout is declared here. */
+#if defined(DLPACK_DLPACK_H_)
+#elif defined(__has_include)
+#if __has_include(<dlpack/dlpack.h>)
+#include <dlpack/dlpack.h>
+#endif
+#endif
+#ifndef DLPACK_DLPACK_H_
+#define DLPACK_DLPACK_H_
+#ifdef __cplusplus
+typedef enum : int32_t {
+#else
+typedef enum {
+#endif
+  kDLCPU = 1,
+  kDLCUDA = 2,
+  kDLCUDAHost = 3
+} DLDeviceType;
+typedef struct {
+  DLDeviceType device_type;
+  int32_t device_id;
+} DLDevice;
+typedef enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 } DLDataTypeCode;
+typedef struct {
+  uint8_t code; /* a DLDataTypeCode */
+  uint8_t bits;
+  uint16_t lanes;
+} DLDataType;
+typedef struct {
+  void* data;
+  DLDevice device;
+  int32_t ndim;
+  DLDataType dtype;
+  int64_t* shape;
+  int64_t* strides; /* in elements; NULL: dense row-major */
+  uint64_t byte_offset;
+} DLTensor;
+#endif
+
+)";
+
+constexpr std::string_view kFunctions = R"(
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct @_model @_model;
+
+/* How a model is made. All bytes that are not set have to be zero. */
+typedef struct @_options {
+  size_t size;          /* set it to sizeof(@_options); all bytes of it are read */
+  size_t threads;       /* of a run; 0: as many as it was built for, at most one per core */
+  size_t share_threads; /* 1: run on the threads of this library's other models that do, too */
+  const char* device;   /* the number or the UUID of a GPU, or "cpu"; null: the first GPU that the
+                         * library has code for, else the CPU */
+} @_options;
+
+/* `options` may be null. On success *model is a new model, otherwise null. Several may be made. */
+int @_create(const @_options* options, @_model** model);
+/* Runs once. Tensors lie on the CPU, or on the GPU that runs the model, are of the type and shape
+ * stated above, dense row-major (strides null or saying the same), and aligned to the element.
+ * Outputs may not overlap each other. */
+int @_run(@_model* model, DLTensor* const* inputs, DLTensor* const* outputs);
+/* The shapes of the outputs for these inputs, of which only shapes and types are read: those of
+ * output i are written to shapes[i], which has room for its dimensions. Of use where sizes are -1. */
+int @_output_shapes(@_model* model, const DLTensor* const* inputs, int64_t* const* shapes);
+/* Null is allowed. */
+void @_release(@_model* model);
+/* What went wrong in this thread's latest call that failed; "" before any did. Lives until this
+ * thread's next failure. */
+const char* @_error(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TUNEC_MODEL_$_H_ */
+)";
+
+std::string Replaced(std::string text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+// Names come from the model: whatever they hold becomes one text of C.
+std::string Quoted(std::string_view name) {
+  std::string text = "\"";
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = std::isprint(byte) != 0 && c != '"' && c != '\\' && c != '?';
+    text += plain ? std::string(1, c) : fmt::format("\\{:03o}", byte);
+  }
+  return text + '"';
+}
+
+// A DLDataType's code, by number: not every dlpack.h knows all names.
+int CodeOf(DataType type) {
+  if (type == DataType::kBool) return 6;
+  if (type == DataType::kBF16) return 4;
+  if (IsFloat(type)) return 2;
+  return IsSigned(type) ? 0 : 1;
+}
+
+std::string TensorText(std::string_view name, const TensorSpec& spec) {
+  // C has no array without elements.
+  const std::string shape =
+      spec.shape.empty() ? "0" : fmt::format("{}", fmt::join(spec.shape, ", "));
+  std::string text = fmt::format("#define {}_NAME {}\n", name, Quoted(spec.name));
+  text += fmt::format("#define {}_TYPE {{{}, {}, 1}} /* a DLDataType: {} */\n", name,
+                      CodeOf(spec.type), 8 * SizeOf(spec.type), Name(spec.type));
+  text += fmt::format("#define {}_NDIM {}\n", name, spec.shape.size());
+  text += fmt::format("#define {}_SHAPE {{{}}}\n", name, shape);
+  text += fmt::format("#define {}_BYTES {}\n", name, ByteSize(spec).value_or(0));
+  return text;
+}
+
+std::string TensorsText(std::string_view model, std::string_view role,
+                        const std::vector<TensorSpec>& specs) {
+  std::string text = fmt::format("#define {}_NUM_{}S {}\n", model, role, specs.size());
+  for (size_t i = 0; i < specs.size(); ++i)
+    text += TensorText(fmt::format("{}_{}_{}", model, role, i), specs[i]);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string ModelHeader(std::string_view model, std::string_view library,
+                        const ModelTensors& tensors) {
+  std::string capitals(model);
+  for (char& c : capitals) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const auto named = [&](std::string text) {
+    return Replaced(Replaced(std::move(text), "@", model), "$", capitals);
+  };
+  std::string text = named(std::string(kBegin));
+  text.replace(text.find("%s"), 2, library);
+  text += kDlpack;
+  text +=
+      "/* What goes in and comes out, in the order of the arrays. Shapes of scalars are {0}, which "
+      "is not\n * read. A size of -1 is open, and bytes are 0 then. */\n";
+  text += TensorsText(capitals, "INPUT", tensors.inputs);
+  text += TensorsText(capitals, "OUTPUT", tensors.outputs);
+  return text + named(std::string(kFunctions));
+}
+
+}  // namespace tunec

@@ -1,0 +1,267 @@
+// Images of other sizes. Along an axis whose factor is the same at all sizes, an element's
+// coordinates are, too: only what is beyond the last exact one has to be like it. Where the factor
+// is the quotient of two sizes, coordinates are computed from these, as whole numbers, so that they
+// meet the same steps as the exact graph's.
+#include <algorithm>
+#include <cmath>
+
+#include "graph/pad/padder.h"
+#include "graph/pad/size_constant.h"
+
+namespace tunec::pad {
+namespace {
+
+constexpr int64_t kMostParts = 64;  // factors are p / q with q up to here
+
+/// One axis of a resize, in all graphs.
+struct ResizedAxis {
+  size_t axis = 0;
+  Series from, to;
+  std::vector<double> scales;
+
+  bool IsLeftAlone() const { return from == to && IsSameScale() && scales[0] == 1; }
+  bool IsSameScale() const {
+    return std::ranges::all_of(scales, [&](double scale) { return scale == scales[0]; });
+  }
+  /// Whether the factor is what the sizes say, in all graphs.
+  bool IsQuotient() const {
+    for (size_t g = 0; g < scales.size(); ++g) {
+      const double quotient = static_cast<double>(to[g]) / static_cast<double>(from[g]);
+      if (std::abs(scales[g] - quotient) > 1e-12 * quotient) return false;
+    }
+    return true;
+  }
+  bool HasOne() const {
+    return std::ranges::find(to, 1) != to.end();
+  }
+};
+
+ResizedAxis AxisOf(const PaddedNode& node, size_t a) {
+  return {.axis = a,
+          .from = node.InputSeries(0, a),
+          .to = node.OutputSeries(a),
+          .scales = node.FloatEntries("scales", a)};
+}
+
+/// Whether where an element is found follows from its place and the factor alone.
+bool GoesByScale(const Node& node, const ResizedAxis& axis) {
+  if (!axis.IsSameScale()) return false;
+  const std::string& coordinate = node.String("coordinate");
+  if (coordinate == "asymmetric" || coordinate == "half_pixel") return true;
+  if (coordinate == "pytorch_half_pixel") return !axis.HasOne();
+  return coordinate == "half_pixel_symmetric" && axis.IsQuotient();
+}
+
+/// Whether no element that is taken is beyond the last one, so that none has to be like it.
+bool StaysInside(const Node& node, const ResizedAxis& axis) {
+  if (node.String("mode") != "nearest" || axis.scales[0] < 1) return false;
+  const bool is_whole = axis.scales[0] == std::round(axis.scales[0]) && axis.IsQuotient();
+  const std::string& rounding = node.String("nearest_mode");
+  if (node.String("coordinate") == "asymmetric") return is_whole && rounding == "floor";
+  return is_whole && rounding.starts_with("round");
+}
+
+/// floor(size * scale), where the scale is a quotient of small numbers.
+SizeExpression ScaledSize(PaddedNode& node, const ResizedAxis& axis) {
+  const SizeExpression size = node.padder().FormulaOf(node.axis(0, axis.axis));
+  for (int64_t q = 1; q <= kMostParts && axis.IsSameScale(); ++q) {
+    const double p = axis.scales[0] * static_cast<double>(q);
+    if (std::abs(p - std::round(p)) > 1e-9 || p < 0.5) continue;
+    return node.padder().Quotient(size.Times(static_cast<int64_t>(std::round(p))), q, axis.to, 0);
+  }
+  return {};
+}
+
+/// Elements beyond the last exact one are like it.
+Result<ValueId> WithLastRepeated(PaddedNode& node, ValueId value, size_t a) {
+  GraphBuilder& builder = node.builder();
+  TUNEC_ASSIGN(const ValueId count, node.padder().CountOf(node.axis(0, a)));
+  TUNEC_ASSIGN(const ValueId last, builder.Add(Op::kSub, {count, Whole(builder, 1)}));
+  const ValueId places = CountUp(builder, node.axis(0, a).extents().padded);
+  TUNEC_ASSIGN(const ValueId clamped, builder.Add(Op::kMin, {places, last}));
+  return builder.Add(Op::kGather, {value, clamped}, {{"axis", static_cast<int64_t>(a)}});
+}
+
+/// A coordinate `over / under` of each place of the result; both are i64, `under` more than 0.
+struct Coordinates {
+  ValueId over, under;
+  ValueId last;  // the number of the last element there is
+};
+
+class Whole64 {
+ public:
+  explicit Whole64(GraphBuilder& builder) : builder_(builder) {}
+  Result<ValueId> Add(ValueId a, ValueId b) { return builder_.Add(Op::kAdd, {a, b}); }
+  Result<ValueId> Add(ValueId a, int64_t b) { return Add(a, Whole(builder_, b)); }
+  Result<ValueId> Sub(ValueId a, ValueId b) { return builder_.Add(Op::kSub, {a, b}); }
+  Result<ValueId> Times(ValueId a, ValueId b) { return builder_.Add(Op::kMul, {a, b}); }
+  Result<ValueId> Times(ValueId a, int64_t b) { return Times(a, Whole(builder_, b)); }
+  Result<ValueId> Least(ValueId a, int64_t b) {
+    return builder_.Add(Op::kMax, {a, Whole(builder_, b)});
+  }
+  Result<ValueId> Most(ValueId a, ValueId b) { return builder_.Add(Op::kMin, {a, b}); }
+  /// What is negative becomes 0: such a coordinate is before the first element.
+  Result<ValueId> Quotient(ValueId a, ValueId b) {
+    TUNEC_ASSIGN(const ValueId least, Least(a, 0));
+    return builder_.Add(Op::kDiv, {least, b});
+  }
+
+ private:
+  GraphBuilder& builder_;
+};
+
+Result<Coordinates> CoordinatesOf(PaddedNode& node, const ResizedAxis& axis, ValueId to) {
+  GraphBuilder& builder = node.builder();
+  Whole64 whole(builder);
+  const std::string& coordinate = node.bucket().String("coordinate");
+  const ValueId places = CountUp(builder, axis.to[1]);
+  TUNEC_ASSIGN(const ValueId from, node.padder().CountOf(node.axis(0, axis.axis)));
+  Coordinates result;
+  TUNEC_ASSIGN(result.last, whole.Add(from, -1));
+  if (coordinate == "asymmetric") {
+    TUNEC_ASSIGN(result.over, whole.Times(places, from));
+    result.under = to;
+  } else if (coordinate == "align_corners") {
+    TUNEC_ASSIGN(result.over, whole.Times(places, result.last));
+    TUNEC_ASSIGN(const ValueId steps, whole.Add(to, -1));
+    TUNEC_ASSIGN(result.under, whole.Least(steps, 1));
+  } else {  // (place + 1/2) * from / to - 1/2
+    TUNEC_ASSIGN(const ValueId twice, whole.Times(places, 2));
+    TUNEC_ASSIGN(const ValueId odd, whole.Add(twice, 1));
+    TUNEC_ASSIGN(const ValueId scaled, whole.Times(odd, from));
+    TUNEC_ASSIGN(result.over, whole.Sub(scaled, to));
+    TUNEC_ASSIGN(result.under, whole.Times(to, 2));
+  }
+  return result;
+}
+
+/// The element that is nearest to each place.
+Result<ValueId> Nearest(PaddedNode& node, const Coordinates& at) {
+  Whole64 whole(node.builder());
+  const std::string& rounding = node.bucket().String("nearest_mode");
+  TUNEC_ASSIGN(const ValueId twice, whole.Times(at.under, 2));
+  TUNEC_ASSIGN(const ValueId double_over, whole.Times(at.over, 2));
+  ValueId over = at.over, under = at.under;
+  if (rounding == "ceil") {  // floor((over + under - 1) / under)
+    TUNEC_ASSIGN(over, whole.Add(over, under));
+    TUNEC_ASSIGN(over, whole.Add(over, -1));
+  } else if (rounding != "floor") {  // floor((2 over + under) / 2 under), a half down: one less
+    TUNEC_ASSIGN(over, whole.Add(double_over, under));
+    if (rounding == "round_prefer_floor") {
+      TUNEC_ASSIGN(over, whole.Add(over, -1));
+    }
+    under = twice;
+  }
+  TUNEC_ASSIGN(const ValueId place, whole.Quotient(over, under));
+  return whole.Most(place, at.last);
+}
+
+/// Between the two elements beside each place.
+Result<ValueId> Linear(PaddedNode& node, ValueId value, size_t a, const Coordinates& at) {
+  GraphBuilder& builder = node.builder();
+  Whole64 whole(builder);
+  const DataType type = builder.TypeOf(value).type;
+  const DataType wide = SizeOf(type) == 2 ? DataType::kF32 : type;
+  TUNEC_ASSIGN(const ValueId over, whole.Least(at.over, 0));
+  TUNEC_ASSIGN(const ValueId before, whole.Quotient(over, at.under));
+  TUNEC_ASSIGN(const ValueId whole_part, whole.Times(before, at.under));
+  TUNEC_ASSIGN(const ValueId rest, whole.Sub(over, whole_part));
+  TUNEC_ASSIGN(const ValueId numerator, node.CastTo(rest, wide));
+  TUNEC_ASSIGN(const ValueId denominator, node.CastTo(at.under, wide));
+  TUNEC_ASSIGN(ValueId share, builder.Add(Op::kDiv, {numerator, denominator}));
+  std::vector<int64_t> across(node.axes(0).size() - a, 1);
+  across[0] = builder.TypeOf(share).dims[0].size();
+  TUNEC_ASSIGN(share, builder.Add(Op::kReshape, {share}, {{"shape", across}}));
+  const auto taken = [&](ValueId place) -> Result<ValueId> {
+    TUNEC_ASSIGN(const ValueId inside, whole.Most(place, at.last));
+    TUNEC_ASSIGN(const ValueId elements, TakeAt(node.padder(), value, a, inside));
+    return node.CastTo(elements, wide);
+  };
+  TUNEC_ASSIGN(const ValueId next, whole.Add(before, 1));
+  TUNEC_ASSIGN(const ValueId low, taken(before));
+  TUNEC_ASSIGN(const ValueId high, taken(next));
+  TUNEC_ASSIGN(const ValueId other,
+               builder.Add(Op::kSub, {builder.AddConstant("one", ScalarOf(wide, 1)), share}));
+  TUNEC_ASSIGN(const ValueId of_low, builder.Add(Op::kMul, {low, other}));
+  TUNEC_ASSIGN(const ValueId of_high, builder.Add(Op::kMul, {high, share}));
+  TUNEC_ASSIGN(const ValueId both, builder.Add(Op::kAdd, {of_low, of_high}));
+  // Nothing of an element is not 0 times it, which may be infinite.
+  const ValueId zero = builder.AddConstant("zero", ScalarOf(wide, 0));
+  TUNEC_ASSIGN(const ValueId is_low, builder.Add(Op::kEq, {share, zero}));
+  TUNEC_ASSIGN(const ValueId result, builder.Add(Op::kWhere, {is_low, low, both}));
+  return node.CastTo(result, type);
+}
+
+Result<ValueId> ResizeByPlaces(PaddedNode& node, ValueId value, const ResizedAxis& axis,
+                               ValueId to) {
+  TUNEC_ASSIGN(const Coordinates at, CoordinatesOf(node, axis, to));
+  if (node.bucket().String("mode") == "linear") return Linear(node, value, axis.axis, at);
+  TUNEC_ASSIGN(const ValueId place, Nearest(node, at));
+  return TakeAt(node.padder(), value, axis.axis, place);
+}
+
+Status RequireComputable(PaddedNode& node, const ResizedAxis& axis) {
+  const Node& resize = node.bucket();
+  if (!axis.IsQuotient()) return node.Refuse("its factor is not that of the sizes");
+  if (resize.String("mode") == "cubic")
+    return node.Refuse("its elements are cubic sums by a factor that depends on the sizes");
+  const bool is_float = IsFloat(node.builder().TypeOf(node.input(0).value).type);
+  if (resize.String("mode") == "linear" && !is_float)
+    return node.Refuse("it is linear in integers");
+  if (resize.String("coordinate") == "pytorch_half_pixel" && axis.HasOne())
+    return node.Refuse("its coordinates are others for a size of 1");
+  return {};
+}
+
+/// What the operator itself resizes, of a value whose other axes are as they were.
+Result<ValueId> ResizeRest(PaddedNode& node, ValueId value,
+                           const std::vector<ResizedAxis>& by_places) {
+  Attributes attributes = node.bucket().attributes;
+  for (const ResizedAxis& axis : by_places) {
+    std::get<std::vector<int64_t>>(attributes["shape"])[axis.axis] = axis.from[1];
+    std::get<std::vector<double>>(attributes["scales"])[axis.axis] = 1;
+  }
+  return node.builder().Add(Op::kResize, {value}, std::move(attributes), node.bucket().name);
+}
+
+}  // namespace
+
+Result<std::vector<PaddedValue>> PadResize(PaddedNode& node) {
+  TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"shape", "scales"}));
+  Axes axes = node.axes(0);
+  std::vector<ResizedAxis> by_places;
+  ValueId value = node.input(0).value;
+  bool is_rest = false;
+  for (size_t a = 0; a < axes.size(); ++a) {
+    const ResizedAxis axis = AxisOf(node, a);
+    if (axis.IsLeftAlone()) continue;
+    const Axis from = axes[a];
+    const bool is_same = !from.IsOpen() && !Varies(axis.to) && axis.IsSameScale();
+    const bool by_scale = is_same || GoesByScale(node.bucket(), axis);
+    if (!from.IsPrefix()) return node.Refuse("it resizes an axis of several dimensions");
+    if (from.IsOpen() && node.bucket().Int("exclude_outside") != 0 &&
+        node.bucket().String("mode") == "cubic")
+      return node.Refuse("it leaves out what is outside of an open dimension");
+    if (!by_scale) {
+      TUNEC_RETURN_IF_ERROR(RequireComputable(node, axis));
+      by_places.push_back(axis);
+    }
+    node.padder().Mix(from);
+    is_rest = is_rest || by_scale;
+    if (by_scale && from.IsOpen() && !StaysInside(node.bucket(), axis)) {
+      TUNEC_ASSIGN(value, WithLastRepeated(node, value, a));
+    }
+    axes[a] = is_same ? Axis::Fixed(axis.to[1]) : node.NewAxis(a, ScaledSize(node, axis));
+  }
+  if (is_rest) {
+    TUNEC_ASSIGN(value, ResizeRest(node, value, by_places));
+  }
+  for (const ResizedAxis& axis : by_places) {
+    TUNEC_ASSIGN(const ValueId to, node.padder().CountOf(axes[axis.axis]));
+    TUNEC_ASSIGN(value, ResizeByPlaces(node, value, axis, to));
+  }
+  node.SetResult(value);
+  return Lies(std::move(axes));
+}
+
+}  // namespace tunec::pad

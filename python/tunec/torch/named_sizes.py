@@ -1,0 +1,134 @@
+"""A program whose sizes stay open as one .graph text: sizes are names in it.
+
+The program is imported at a few sizes. The same words have to come out, and a number that differs
+has to follow an expression of the sizes that a .graph can say, at all of them.
+"""
+import itertools
+import re
+
+import torch
+
+# Whole numbers that are no part of a name or of a fraction.
+_NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
+_MOST_DIVISOR = 16
+
+
+def symbol_of(program, place):
+    """The symbol of an axis, "INPUT:AXIS"; ValueError where it is no open one."""
+    name, _, axis = place.rpartition(":")
+    shapes = {node.name: node.meta["val"].shape
+              for node in program.graph.find_nodes(op="placeholder")
+              if isinstance(node.meta.get("val"), torch.Tensor)}
+    if name not in shapes or not axis.isdigit() or int(axis) >= len(shapes[name]):
+        raise ValueError(f"{place!r} is no axis of an input, wanted INPUT:AXIS")
+    size = shapes[name][int(axis)]
+    if not isinstance(size, torch.SymInt) or not size.node.expr.is_symbol:
+        raise ValueError(f"the size of {place} is {size}, which the program does not leave open")
+    return str(size.node.expr)
+
+
+def samples_for(program, symbols):
+    """Sizes to look at, a tuple of a number for each symbol: each moved by itself, and all."""
+    bounds = {str(symbol): bound for symbol, bound in program.range_constraints.items()}
+    choices = []
+    for i, symbol in enumerate(symbols):
+        bound = bounds.get(symbol)
+        low = max(2, int(bound.lower)) if bound is not None else 2
+        high = min(low + 40, int(bound.upper)) if bound is not None else low + 40
+        if high < low + 2:
+            raise ValueError(f"the program allows sizes from {low} to {high}, too few to look at")
+        # Numbers of one dimension are not those of another.
+        first = min(low + 3 + 2 * i, high - 2)
+        choices.append((first, min(first + 4 + i, high - 1), high))
+    base = tuple(choice[0] for choice in choices)
+    moved = [base[:i] + (size,) + base[i + 1:]
+             for i, choice in enumerate(choices) for size in choice[1:]]
+    return [base, *moved, tuple(c[1] for c in choices), tuple(c[2] for c in choices)]
+
+
+def named_text(text_at, names, samples):
+    """The text with names for sizes. text_at makes it for one of the samples."""
+    texts = [text_at(sample) for sample in samples]
+    words = _NUMBER.split(texts[0])
+    if any(_NUMBER.split(text) != words for text in texts[1:]):
+        raise ValueError("the program's graph is another one at other sizes")
+    columns = zip(*(_NUMBER.findall(text) for text in texts))
+    parts = [words[0]]
+    for word, column in zip(words[1:], columns):
+        parts += [_expression(column, names, samples), word]
+    return "".join(parts)
+
+
+def _expression(written, names, samples):
+    if len(set(written)) == 1:
+        return written[0]
+    column = [int(number) for number in written]
+    found = (_sum(column, names, samples) or _product(column, names, samples) or
+             _quotient(column, names, samples))
+    if found is None:
+        numbers = ", ".join(f"{value} at {'x'.join(map(str, sizes))}"
+                            for value, sizes in zip(column, samples))
+        raise ValueError(f"a number of the graph follows no expression of the sizes: {numbers}")
+    return found
+
+
+def _sum(column, names, samples):
+    """factor * name + ... + constant"""
+    factors = []
+    for i in range(len(names)):
+        other = next(k for k, sizes in enumerate(samples)
+                     if sizes[i] != samples[0][i] and _moves_alone(sizes, samples[0], i))
+        change, rest = divmod(column[other] - column[0], samples[other][i] - samples[0][i])
+        if rest:
+            return None
+        factors.append(change)
+    constant = column[0] - sum(f * size for f, size in zip(factors, samples[0]))
+    if any(constant + sum(f * s for f, s in zip(factors, sizes)) != value
+           for value, sizes in zip(column, samples)):
+        return None
+    terms = [(f, name if abs(f) == 1 else f"{abs(f)} * {name}") for f, name in zip(factors, names) if f]
+    if constant:
+        terms.append((constant, str(abs(constant))))
+    # A size does not begin with a minus, nor with a number that something follows in an attribute.
+    terms.sort(key=lambda term: term[0] < 0 or term[1].isdigit())
+    if terms[0][0] < 0:
+        return None
+    return "".join((f" {'-' if sign < 0 else '+'} " if i else "") + term
+                   for i, (sign, term) in enumerate(terms))
+
+
+def _moves_alone(sizes, base, i):
+    return all(a == b for k, (a, b) in enumerate(zip(sizes, base)) if k != i)
+
+
+def _product(column, names, samples):
+    """name * name * factor"""
+    for count in range(1, len(names) + 1):
+        for chosen in itertools.combinations(range(len(names)), count):
+            products = [_of(sizes, chosen) for sizes in samples]
+            factor = column[0] // products[0]
+            if factor and all(value == factor * p for value, p in zip(column, products)):
+                text = " * ".join(names[i] for i in chosen)
+                return text if factor == 1 else f"{text} * {factor}"
+    return None
+
+
+def _of(sizes, chosen):
+    product = 1
+    for i in chosen:
+        product *= sizes[i]
+    return product
+
+
+def _quotient(column, names, samples):
+    """name / divisor + constant, where one alone fits"""
+    found = []
+    for i, name in enumerate(names):
+        for divisor in range(2, _MOST_DIVISOR + 1):
+            rest = {value - sizes[i] // divisor for value, sizes in zip(column, samples)}
+            if len(rest) != 1:
+                continue
+            constant = rest.pop()
+            added = f" {'-' if constant < 0 else '+'} {abs(constant)}" if constant else ""
+            found.append(f"{name} / {divisor}{added}")
+    return found[0] if len(found) == 1 else None

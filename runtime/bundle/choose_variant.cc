@@ -1,0 +1,82 @@
+#include "runtime/bundle/choose_variant.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "runtime/cuda/cubin.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/load_driver.h"
+#include "runtime/machine_features.h"
+
+namespace tunec::bundle {
+namespace {
+
+constexpr std::string_view kCuda = "cuda";
+
+Status CheckHost(const VariantHead& head) {
+  const std::vector<std::string> missing = MissingHere(head.features);
+  if (missing.empty()) return {};
+  return Fail(ErrorCode::kDevice, "the processor has no {}", fmt::join(missing, ", "));
+}
+
+}  // namespace
+
+Status MachineHere::FindGpus() {
+  if (!gpus_) {
+    const auto find = [&]() -> Result<Gpus> {
+      Gpus gpus;
+      TUNEC_ASSIGN(gpus.driver, LoadCudaDriver());
+      TUNEC_ASSIGN(gpus.facts, ReadChosenGpus(gpus.driver, choice_.name));
+      return gpus;
+    };
+    gpus_.emplace(find());
+  }
+  if (*gpus_) return {};
+  return std::unexpected(gpus_->error());
+}
+
+// None: the host.
+Result<std::optional<int>> MachineHere::NumberFor(const VariantHead& head) {
+  TUNEC_RETURN_IF_ERROR(CheckHost(head));
+  if (head.device.empty()) {
+    if (choice_.name.empty() || choice_.name == kHostOnly) return std::nullopt;
+    return Fail(ErrorCode::kDevice, "GPU '{}' is asked for", choice_.name);
+  }
+  if (choice_.name == kHostOnly) return Fail(ErrorCode::kDevice, "the CPU is asked for");
+  if (head.device != kCuda)
+    return Fail(ErrorCode::kDevice, "this tunec drives no '{}'", head.device);
+  TUNEC_RETURN_IF_ERROR(FindGpus());
+  const std::vector<GpuFacts>& facts = (*gpus_)->facts;
+  const auto found = std::ranges::find_if(
+      facts, [&](const GpuFacts& gpu) { return RunsCubinsFor(head.arch, gpu); });
+  if (found != facts.end()) return found->number;
+  return Fail(ErrorCode::kDevice, "{}", CapabilitiesOf(facts));
+}
+
+Status MachineHere::Check(const VariantHead& head) {
+  const auto number = NumberFor(head);
+  return number ? Status() : std::unexpected(number.error());
+}
+
+Result<std::shared_ptr<Device>> MachineHere::Open(const VariantHead& head) {
+  TUNEC_ASSIGN(const std::optional<int> number, NumberFor(head));
+  if (!number) return nullptr;
+  return OpenCudaDevice((*gpus_)->driver, *number, choice_.hang_seconds);
+}
+
+std::string Name(const VariantHead& head) {
+  return head.device.empty() ? fmt::format("cpu {}", head.cpu)
+                             : fmt::format("{} {}", head.device, head.arch);
+}
+
+std::vector<size_t> OrderOfChoice(const std::vector<VariantHead>& heads) {
+  std::vector<size_t> order(heads.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_partition(order, [&](size_t i) { return !heads[i].device.empty(); });
+  return order;
+}
+
+}  // namespace tunec::bundle

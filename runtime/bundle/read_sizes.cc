@@ -1,0 +1,69 @@
+#include "runtime/bundle/read_sizes.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "runtime/bundle/stored_sizes.h"
+#include "runtime/shared_constants.h"
+
+namespace tunec::bundle {
+namespace {
+
+// Whether the step writes constants that no step before it names, and these alone. Those become
+// named. That all arguments are constants is Verify's to say.
+bool MakesWhatItWrites(const StoredStep& step, const std::vector<KernelContract>& kernels,
+                       const StoredPlan& stored, std::vector<bool>& named) {
+  bool holds = step.kernel != kNothing;
+  for (size_t i = 0; i < step.arguments.size(); ++i) {
+    const ValueRef& ref = step.arguments[i];
+    holds = holds && ref.kind == ValueRef::Kind::kConstant &&
+            kernels[step.kernel].arguments[i].written ==
+                (stored.constants[ref.index].place == kNothing && !named[ref.index]);
+  }
+  for (const ValueRef& ref : step.arguments)
+    if (ref.kind == ValueRef::Kind::kConstant) named[ref.index] = true;
+  return holds;
+}
+
+// Packed weights that plans of one file have in common are packed once: what a kernel of the table
+// makes of bytes of the file is the same for all. Requires: a checked plan.
+void SharePacked(const StoredPlan& stored, const std::vector<KernelContract>& kernels,
+                 const std::shared_ptr<SharedConstants>& shared, ExecutablePlan& plan) {
+  plan.shared = shared;
+  for (size_t i = 0; i < stored.constants.size(); ++i)
+    if (stored.constants[i].place != kNothing)
+      plan.constants[i].content = fmt::format("at {}", stored.constants[i].place);
+  std::vector<bool> named(stored.constants.size(), false);
+  for (size_t s = 0; s < stored.prologue.size(); ++s)
+    if (MakesWhatItWrites(stored.prologue[s], kernels, stored, named))
+      plan.prologue[s].identity = fmt::format("kernel {}", stored.prologue[s].kernel);
+}
+
+}  // namespace
+
+Result<SizedPlans> ReadSizedPlans(const BundleFile& file, uint32_t variant,
+                                  const KernelsOf& kernels_of) {
+  if (file.Has(SectionKind::kDeviceCode, variant))
+    return Fail(ErrorCode::kParse, "the bundle is damaged: variant {} is for a device", variant);
+  TUNEC_ASSIGN(const auto bytes, file.Copy(SectionKind::kSizes, variant));
+  TUNEC_ASSIGN(StoredSizes stored, ParseSizes(bytes));
+  TUNEC_ASSIGN(const auto section, file.Section(SectionKind::kCode, variant));
+  TUNEC_ASSIGN(const CodeParts parts, ParseCodeSection(section));
+  TUNEC_ASSIGN(const auto weights, file.Section(SectionKind::kWeights, 0));
+  TUNEC_RETURN_IF_ERROR(CheckSizes(stored, parts.kernels, weights));
+  TUNEC_ASSIGN(const std::vector<Kernel> kernels, kernels_of(parts.kernels, section, parts));
+  SizedPlans plans{std::move(stored.form), {}};
+  const auto shared = std::make_shared<SharedConstants>();
+  for (StoredSizedPlan& one : stored.plans) {
+    ExecutablePlan plan = HostPlan(one.plan, parts.kernels, kernels, weights, file.owner());
+    if (!plan.prologue.empty()) SharePacked(one.plan, parts.kernels, shared, plan);
+    if (const Status verified = Verify(plan); !verified)
+      return Fail(ErrorCode::kParse, "the bundle's plan is damaged: {}", verified.error().message);
+    plans.plans.push_back({std::move(one.code), std::move(plan)});
+  }
+  return plans;
+}
+
+}  // namespace tunec::bundle

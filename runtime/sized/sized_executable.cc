@@ -1,0 +1,149 @@
+#include "runtime/sized/sized_executable.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <list>
+
+namespace tunec {
+namespace {
+
+constexpr int64_t kMostWithMemory = 4;
+
+size_t BytesOf(const TensorSpec& spec, const Shape& shape) {
+  return static_cast<size_t>(ByteSize({spec.name, spec.type, shape}).value_or(0));
+}
+
+/// The inputs of a run, of which those that lie where an output lies are copied aside.
+class CopiedInputs {
+ public:
+  explicit CopiedInputs(std::span<const void* const> inputs)
+      : data_(inputs.begin(), inputs.end()) {}
+  CopiedInputs(const std::vector<TensorSpec>& specs, std::span<const Shape> shapes,
+               std::span<const void* const> inputs, const std::vector<TensorSpec>& result_specs,
+               const std::vector<Shape>& result_shapes, std::span<void* const> outputs)
+      : CopiedInputs(inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto* begin = static_cast<const std::byte*>(inputs[i]);
+      const std::byte* end = begin + BytesOf(specs[i], shapes[i]);
+      for (size_t o = 0; o < outputs.size(); ++o) {
+        const auto* other = static_cast<const std::byte*>(outputs[o]);
+        const bool overlap =
+            std::less<>()(begin, other + BytesOf(result_specs[o], result_shapes[o])) &&
+            std::less<>()(other, end);
+        if (!overlap || data_[i] != inputs[i]) continue;
+        data_[i] = copies_.emplace_back(begin, end).data();
+      }
+    }
+  }
+
+  std::span<const void* const> data() const { return data_; }
+
+ private:
+  std::vector<const void*> data_;
+  std::list<std::vector<std::byte>> copies_;
+};
+
+}  // namespace
+
+Sizes SizedExecutable::PartsOf(size_t dimension, const Sizes& /*sizes*/) const {
+  return form_->listed[dimension].sizes;
+}
+
+Result<std::vector<SizedPart>> SizedExecutable::Cut(const Sizes& sizes) const {
+  std::vector<SizedPart> parts = {{sizes, Sizes(sizes.size(), 0), sizes}};
+  if (!form_->output_extents || IsListed(*form_, sizes)) return parts;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (!form_->separable[d]) continue;
+    const Sizes cut = CutSize(sizes[d], PartsOf(d, sizes));
+    std::vector<SizedPart> finer;
+    for (const SizedPart& part : parts) {
+      int64_t begin = 0;
+      for (const int64_t size : cut) {
+        SizedPart& one = finer.emplace_back(part);
+        one.begin[d] = begin;
+        one.size[d] = std::min(size, sizes[d] - begin);
+        begin += size;
+      }
+    }
+    parts = std::move(finer);
+  }
+  return parts;
+}
+
+SizedExecutable::VariantPtr SizedExecutable::Find(const SizedKey& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = variants_.find(key);
+  if (found == variants_.end()) return nullptr;
+  NoteUse(found->second);
+  return found->second.variant;
+}
+
+// With the lock held. Intermediate values are as large as a run, so that few variants keep theirs.
+void SizedExecutable::NoteUse(KeptVariant& kept) const {
+  kept.used = ++clock_;
+  if (kept.has_memory) return;
+  kept.has_memory = true;
+  const auto has_memory = [](const auto& each) { return each.second.has_memory; };
+  if (std::ranges::count_if(variants_, has_memory) <= kMostWithMemory) return;
+  KeptVariant* oldest = &kept;
+  for (auto& [key, each] : variants_) {
+    if (each.has_memory && each.used < oldest->used) oldest = &each;
+  }
+  oldest->has_memory = false;
+  oldest->variant->FreeIdle();
+}
+
+void SizedExecutable::Keep(const SizedKey& key, VariantPtr variant) const {
+  const std::lock_guard lock(mutex_);
+  KeptVariant& kept = variants_[key] = {.variant = std::move(variant), .has_memory = false};
+  NoteUse(kept);
+  while (variants_.size() > most_variants_) {
+    variants_.erase(
+        std::ranges::min_element(variants_, {}, [](const auto& each) { return each.second.used; }));
+  }
+}
+
+Result<SizedExecutable::VariantPtr> SizedExecutable::FindOrMake(
+    const SizedKey& key, const std::function<Result<VariantPtr>()>& make) const {
+  if (VariantPtr found = Find(key)) return found;
+  const std::lock_guard one_at_a_time(making_);
+  if (VariantPtr found = Find(key)) return found;
+  TUNEC_ASSIGN(VariantPtr variant, make());
+  Keep(key, variant);
+  return variant;
+}
+
+std::vector<std::pair<SizedKey, SizedExecutable::VariantPtr>> SizedExecutable::Kept() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<SizedKey, VariantPtr>> all;
+  for (const auto& [key, kept] : variants_) all.emplace_back(key, kept.variant);
+  return all;
+}
+
+Result<std::vector<Shape>> SizedExecutable::OutputShapes(std::span<const Shape> inputs) const {
+  TUNEC_ASSIGN(const Sizes sizes, SizesOf(*form_, inputs));
+  if (form_->output_extents) return ShapesAt(*form_, sizes);
+  TUNEC_ASSIGN(const VariantPtr variant, VariantFor(sizes));
+  std::vector<Shape> shapes;
+  for (const TensorSpec& spec : variant->executable().Outputs()) shapes.push_back(spec.shape);
+  return shapes;
+}
+
+Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
+                            std::span<void* const> outputs) const {
+  TUNEC_ASSIGN(const Sizes sizes, SizesOf(*form_, shapes));
+  TUNEC_ASSIGN(const std::vector<SizedPart> parts, Cut(sizes));
+  TUNEC_ASSIGN(const std::vector<Shape> results, OutputShapes(shapes));
+  // What a part writes must not be what a later one reads.
+  const CopiedInputs given = parts.size() > 1 ? CopiedInputs(form_->inputs, shapes, inputs,
+                                                             form_->outputs, results, outputs)
+                                              : CopiedInputs(inputs);
+  for (const SizedPart& part : parts) {
+    TUNEC_ASSIGN(const VariantPtr variant, VariantFor(part.size));
+    TUNEC_RETURN_IF_ERROR(variant->Run(part, given.data(), outputs));
+  }
+  return {};
+}
+
+}  // namespace tunec

@@ -1,0 +1,74 @@
+// A model that runs on inputs of any size that there is code for.
+//
+//   sizes of a run -> parts (where the model may be cut) -> a variant each, of the next larger size
+//
+// Where variants come from is a derived class's to say: from a compiler, from a bundle.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "runtime/any_shape.h"
+#include "runtime/sized/sized_form.h"
+#include "runtime/sized/sized_variant.h"
+#include "support/error.h"
+
+namespace tunec {
+
+class SizedExecutable : public AnyShape {
+ public:
+  const SizedForm& form() const { return *form_; }
+  const std::vector<TensorSpec>& Inputs() const override { return form_->inputs; }
+  const std::vector<TensorSpec>& Outputs() const override { return form_->outputs; }
+  Result<std::vector<Shape>> OutputShapes(std::span<const Shape> inputs) const override;
+  Status Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
+             std::span<void* const> outputs) const override;
+
+ protected:
+  using VariantPtr = std::shared_ptr<const SizedVariant>;
+
+  /// Keeps at most so many variants; the one that was used longest ago goes first.
+  explicit SizedExecutable(size_t most_variants) : most_variants_(most_variants) {}
+  /// Before anything else is called.
+  void SetForm(SizedForm form) { form_ = std::make_shared<const SizedForm>(std::move(form)); }
+  const std::shared_ptr<const SizedForm>& shared_form() const { return form_; }
+
+  /// What a run, or a part of one, of these sizes takes: of KeyFor, or an exact one.
+  virtual Result<VariantPtr> VariantFor(const Sizes& sizes) const = 0;
+  /// Into what a dimension is cut, ascending. Requires: it is separable.
+  virtual Sizes PartsOf(size_t dimension, const Sizes& sizes) const;
+
+  /// The variant of this key that is kept, or what `make` gives, which is kept from now on. One
+  /// call at a time makes something.
+  Result<VariantPtr> FindOrMake(const SizedKey& key,
+                                const std::function<Result<VariantPtr>()>& make) const;
+  /// Those that are kept, by their keys.
+  std::vector<std::pair<SizedKey, VariantPtr>> Kept() const;
+
+ private:
+  struct KeptVariant {
+    VariantPtr variant;
+    uint64_t used = 0;
+    bool has_memory = true;  // of runs that are over
+  };
+
+  Result<std::vector<SizedPart>> Cut(const Sizes& sizes) const;
+  VariantPtr Find(const SizedKey& key) const;
+  void NoteUse(KeptVariant& kept) const;
+  void Keep(const SizedKey& key, VariantPtr variant) const;
+
+  const size_t most_variants_;
+  std::shared_ptr<const SizedForm> form_;
+  mutable std::mutex making_;
+  mutable std::mutex mutex_;  // of what follows
+  mutable std::map<SizedKey, KeptVariant> variants_;
+  mutable uint64_t clock_ = 0;
+};
+
+}  // namespace tunec

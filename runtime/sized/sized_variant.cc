@@ -1,0 +1,274 @@
+#include "runtime/sized/sized_variant.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "ir/rounding.h"
+#include "runtime/buffer.h"
+#include "runtime/copy_box.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+/// Whether a box is one run of bytes that begins at its own first element of a target that it
+/// fills: then nothing has to be copied.
+bool IsContiguous(const BoxPlace& place, const std::vector<int64_t>& box,
+                  const std::vector<int64_t>& target) {
+  if (target != box) return false;
+  size_t a = 0;
+  while (a < box.size() && box[a] == 1) ++a;
+  for (++a; a < box.size(); ++a) {
+    if (box[a] != place.extents[a]) return false;
+  }
+  return true;
+}
+
+/// The address of the box's first element.
+int64_t OffsetOf(const BoxPlace& place, size_t element_bytes) {
+  int64_t offset = 0;
+  for (size_t a = 0; a < place.extents.size(); ++a)
+    offset = offset * place.extents[a] + place.begin[a];
+  return offset * static_cast<int64_t>(element_bytes);
+}
+const void* At(const void* data, const BoxPlace& place, size_t element_bytes) {
+  return static_cast<const std::byte*>(data) + OffsetOf(place, element_bytes);
+}
+void* At(void* data, const BoxPlace& place, size_t element_bytes) {
+  return static_cast<std::byte*>(data) + OffsetOf(place, element_bytes);
+}
+
+bool IsEmpty(const std::vector<int64_t>& box) { return std::ranges::find(box, 0) != box.end(); }
+
+/// The box of an output that a run makes: where it lies in the variant's, and in the caller's.
+struct OutputBox {
+  BoxPlace padded;
+  BoxPlace whole;
+  std::vector<int64_t> box;
+
+  /// Inside both arrays, whatever the formulas are.
+  static Result<OutputBox> Of(const std::vector<std::vector<SizeFormula>>& axes, const Sizes& sizes,
+                              const SizedPart& run) {
+    OutputBox made;
+    for (const auto& parts : axes) {
+      for (const SizeFormula& part : parts) {
+        const int dimension = part.dimension();
+        const int64_t padded = part.ExtentAt(sizes).value_or(-1);
+        const int64_t whole = part.ExtentAt(run.whole).value_or(-1);
+        const int64_t size = part.ExtentAt(run.size).value_or(-1);
+        const int64_t begin = dimension < 0 ? 0 : run.begin[dimension];
+        if (size < 0 || size > padded || begin + size > whole)
+          return Fail(ErrorCode::kParse, "{} elements of {} do not lie at {} of {}", size, padded,
+                      begin, whole);
+        made.padded.extents.push_back(padded);
+        made.padded.begin.push_back(0);
+        made.whole.extents.push_back(whole);
+        made.whole.begin.push_back(begin);
+        made.box.push_back(size);
+      }
+    }
+    return made;
+  }
+  /// Whether the variant may write into the caller's array.
+  bool IsInPlace() const { return !IsEmpty(box) && IsContiguous(whole, box, padded.extents); }
+};
+
+std::unexpected<Error> Unlike(std::string_view what, const TensorSpec& spec) {
+  return Fail(ErrorCode::kParse, "{} '{}', {}, is none of this model's at these sizes", what,
+              spec.name, FormatType(spec));
+}
+
+Status CheckInputs(const SizedForm& form, const Sizes& sizes, std::span<const TensorSpec> inputs) {
+  std::vector<TensorSpec> wanted = form.inputs;
+  for (const SizedAxis& axis : form.open)
+    wanted[axis.input].shape[axis.axis] = sizes[axis.dimension];
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (inputs[i].type != wanted[i].type || inputs[i].shape != wanted[i].shape)
+      return Unlike("input", inputs[i]);
+  }
+  return {};
+}
+
+Status CheckOutputs(const SizedForm& form, const Sizes& sizes,
+                    std::span<const TensorSpec> outputs) {
+  std::vector<std::vector<int64_t>> shapes;
+  if (form.output_extents) {
+    TUNEC_ASSIGN(shapes, ShapesAt(form, sizes));
+  }
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const auto fits = [](int64_t given, int64_t wanted) { return wanted < 0 || given == wanted; };
+    const TensorSpec& wanted = form.outputs[o];
+    if (outputs[o].type != wanted.type ||
+        !std::ranges::equal(outputs[o].shape, wanted.shape, fits) ||
+        (form.output_extents && outputs[o].shape != shapes[o]))
+      return Unlike("output", outputs[o]);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const TensorSpec> inputs,
+                 std::span<const TensorSpec> outputs) {
+  const size_t given = form.inputs.size();
+  const Sizes& sizes = code.key.sizes;
+  if (sizes.size() != form.dimensions.size() || code.key.open.size() != sizes.size() ||
+      std::ranges::any_of(sizes, [](int64_t size) { return size < 1; }))
+    return Fail(ErrorCode::kParse, "code is for {} sizes, wanted {}", sizes.size(),
+                form.dimensions.size());
+  if (inputs.size() != given + code.parameters.size() || outputs.size() != form.outputs.size())
+    return Fail(ErrorCode::kParse, "code has {} inputs and {} outputs, wanted {} and {}",
+                inputs.size(), outputs.size(), given + code.parameters.size(), form.outputs.size());
+  for (size_t p = 0; p < code.parameters.size(); ++p) {
+    const SizedParameter& parameter = code.parameters[p];
+    const TensorSpec& spec = inputs[given + p];
+    TUNEC_ASSIGN(const int64_t bytes, ByteSize(spec));
+    const auto count = static_cast<size_t>(bytes) / SizeOf(spec.type);
+    if (spec.type != parameter.type || spec.shape != parameter.shape ||
+        count != parameter.elements.size())
+      return Unlike("parameter", spec);
+  }
+  TUNEC_RETURN_IF_ERROR(CheckInputs(form, sizes, inputs));
+  return CheckOutputs(form, sizes, outputs);
+}
+
+/// Memory of one run: padded inputs, parameters, padded outputs, each made when it is first wanted.
+/// What of an input is beyond its exact elements is 0 or what a run before left there: a padded
+/// graph's results do not depend on it.
+struct SizedVariant::Buffers {
+  std::vector<Buffer> inputs;
+  std::vector<Buffer> outputs;
+};
+
+namespace {
+
+/// The buffer's memory, of a tensor's bytes, cleared when it is made.
+Result<std::byte*> MemoryFor(Buffer& buffer, const TensorSpec& spec) {
+  if (buffer.data() != nullptr) return buffer.data();
+  TUNEC_ASSIGN(const int64_t bytes, ByteSize(spec));
+  TUNEC_ASSIGN(buffer, Buffer::Allocate(static_cast<size_t>(bytes)));
+  if (bytes > 0) std::memset(buffer.data(), 0, static_cast<size_t>(bytes));
+  return buffer.data();
+}
+
+void StoreNumber(std::byte* address, DataType type, double value) {
+  if (IsFloat(type)) return StoreFloat(address, type, value);
+  StoreInt(address, type, FloatToInt(value, type));
+}
+
+}  // namespace
+
+SizedVariant::SizedVariant(std::shared_ptr<const SizedForm> form, SizedCode code,
+                           std::shared_ptr<const Executable> executable)
+    : form_(std::move(form)), code_(std::move(code)), executable_(std::move(executable)) {
+  for (const TensorSpec& input : form_->inputs) open_.emplace_back(input.shape.size(), -1);
+  for (const SizedAxis& axis : form_->open) open_[axis.input][axis.axis] = axis.dimension;
+}
+
+SizedVariant::~SizedVariant() = default;
+
+std::unique_ptr<SizedVariant::Buffers> SizedVariant::TakeBuffers() const {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) {
+    auto buffers = std::make_unique<Buffers>();
+    buffers->inputs.resize(executable_->Inputs().size());
+    buffers->outputs.resize(executable_->Outputs().size());
+    return buffers;
+  }
+  auto buffers = std::move(free_.back());
+  free_.pop_back();
+  return buffers;
+}
+
+void SizedVariant::GiveBack(std::unique_ptr<Buffers> buffers) const {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(buffers));
+}
+
+void SizedVariant::FreeIdle() const {
+  executable_->FreeIdle();
+  const std::lock_guard lock(mutex_);
+  free_.clear();
+}
+
+Result<const void*> SizedVariant::PutInput(const SizedPart& part, size_t i, const void* data,
+                                           Buffers& buffers) const {
+  const TensorSpec& spec = executable_->Inputs()[i];
+  if (IsEmpty(spec.shape)) return data;
+  BoxPlace source{spec.shape, std::vector<int64_t>(spec.shape.size(), 0)};
+  std::vector<int64_t> box = spec.shape;
+  for (size_t a = 0; a < box.size(); ++a) {
+    const int dimension = open_[i][a];
+    if (dimension < 0) continue;
+    source.extents[a] = part.whole[dimension];
+    source.begin[a] = part.begin[dimension];
+    box[a] = part.size[dimension];
+  }
+  const size_t width = SizeOf(spec.type);
+  if (IsContiguous(source, box, spec.shape)) return At(data, source, width);
+  TUNEC_ASSIGN(std::byte* const padded, MemoryFor(buffers.inputs[i], spec));
+  const BoxPlace target{spec.shape, std::vector<int64_t>(spec.shape.size(), 0)};
+  CopyBox(data, source, padded, target, box, width);
+  return padded;
+}
+
+Status SizedVariant::SetParameters(const Sizes& sizes, Buffers& buffers) const {
+  for (size_t p = 0; p < code_.parameters.size(); ++p) {
+    const SizedParameter& parameter = code_.parameters[p];
+    const size_t number = open_.size() + p;
+    TUNEC_ASSIGN(std::byte * address,
+                 MemoryFor(buffers.inputs[number], executable_->Inputs()[number]));
+    for (const SizeFormula& element : parameter.elements) {
+      StoreNumber(address, parameter.type, element.At(sizes));
+      address += SizeOf(parameter.type);
+    }
+  }
+  return {};
+}
+
+Status SizedVariant::RunIn(Buffers& buffers, const SizedPart& part,
+                           std::span<const void* const> inputs,
+                           std::span<void* const> outputs) const {
+  std::vector<void*> to;
+  std::vector<OutputBox> boxes;
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const TensorSpec& spec = executable_->Outputs()[o];
+    TUNEC_ASSIGN(OutputBox made, OutputBox::Of((*form_->output_extents)[o], code_.key.sizes, part));
+    const OutputBox& box = boxes.emplace_back(std::move(made));
+    if (box.IsInPlace()) {
+      to.push_back(At(outputs[o], box.whole, SizeOf(spec.type)));
+      continue;
+    }
+    TUNEC_ASSIGN(to.emplace_back(), MemoryFor(buffers.outputs[o], spec));
+  }
+  TUNEC_RETURN_IF_ERROR(SetParameters(part.size, buffers));
+  std::vector<const void*> from;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TUNEC_ASSIGN(from.emplace_back(), PutInput(part, i, inputs[i], buffers));
+  }
+  for (size_t i = inputs.size(); i < buffers.inputs.size(); ++i)
+    from.push_back(buffers.inputs[i].data());
+  TUNEC_RETURN_IF_ERROR(executable_->Run(from, to));
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    if (boxes[o].IsInPlace() || IsEmpty(boxes[o].box)) continue;
+    CopyBox(to[o], boxes[o].padded, outputs[o], boxes[o].whole, boxes[o].box,
+            SizeOf(executable_->Outputs()[o].type));
+  }
+  return {};
+}
+
+Status SizedVariant::Run(const SizedPart& part, std::span<const void* const> inputs,
+                         std::span<void* const> outputs) const {
+  if (!form_->output_extents) return executable_->Run(inputs, outputs);
+  for (size_t d = 0; d < part.size.size(); ++d)
+    TUNEC_CHECK(part.size[d] <= code_.key.sizes[d], "a run of {} on code for {}", part.size[d],
+                code_.key.sizes[d]);
+  std::unique_ptr<Buffers> buffers = TakeBuffers();
+  const Status status = RunIn(*buffers, part, inputs, outputs);
+  GiveBack(std::move(buffers));
+  return status;
+}
+
+}  // namespace tunec

@@ -1,0 +1,70 @@
+// The code of a model for one set of sizes, and what it takes to run smaller ones on it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "runtime/executable.h"
+#include "runtime/sized/sized_form.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// A run of a variant on a part of the caller's arrays: along each dimension it begins somewhere
+/// and has some size, of as many as the caller's arrays have.
+struct SizedPart {
+  Sizes whole;
+  Sizes begin;
+  Sizes size;
+};
+
+/// What code for some sizes is, beside what it runs.
+struct SizedCode {
+  SizedKey key;
+  std::vector<SizedParameter> parameters;
+  bool operator==(const SizedCode&) const = default;
+};
+
+/// Whether code with these inputs and outputs is the form's at these sizes: tensors have the sizes
+/// that the form gives them, parameters follow the other inputs. kParse names what is not.
+Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const TensorSpec> inputs,
+                 std::span<const TensorSpec> outputs);
+
+/// All const members may be called from several threads at once.
+class SizedVariant {
+ public:
+  /// Requires: CheckCode was content, and the form is one that CheckForm is content with.
+  SizedVariant(std::shared_ptr<const SizedForm> form, SizedCode code,
+               std::shared_ptr<const Executable> executable);
+  ~SizedVariant();
+
+  const Executable& executable() const { return *executable_; }
+  /// Inputs and outputs are the caller's whole arrays, of the shapes that the form gives them for
+  /// part.whole. Nothing else is touched whatever the formulas say. kParse where these do not fit
+  /// the arrays.
+  Status Run(const SizedPart& part, std::span<const void* const> inputs,
+             std::span<void* const> outputs) const;
+  /// Frees what runs that are over have left for the next one.
+  void FreeIdle() const;
+
+ private:
+  struct Buffers;
+  std::unique_ptr<Buffers> TakeBuffers() const;
+  void GiveBack(std::unique_ptr<Buffers> buffers) const;
+  Status RunIn(Buffers& buffers, const SizedPart& part, std::span<const void* const> inputs,
+               std::span<void* const> outputs) const;
+  Result<const void*> PutInput(const SizedPart& part, size_t i, const void* data,
+                               Buffers& buffers) const;
+  Status SetParameters(const Sizes& sizes, Buffers& buffers) const;
+
+  std::shared_ptr<const SizedForm> form_;
+  SizedCode code_;
+  std::vector<std::vector<int>> open_;  // of each input, of each axis: its dimension, or -1
+  std::shared_ptr<const Executable> executable_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Buffers>> free_;
+};
+
+}  // namespace tunec

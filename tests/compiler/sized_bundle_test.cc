@@ -1,0 +1,391 @@
+// Bundles of several sizes beside the same models of open sizes compiled in place.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "compiler/bundle/compile_sizes.h"
+#include "compiler/bundle/write_bundle.h"
+#include "compiler/sized/sized_model.h"
+#include "runtime/bundle/load_bundle.h"
+#include "runtime/bundle/stored_sizes.h"
+#include "support/random.h"
+#include "tests/compiler/bundle_models.h"
+#include "tests/compiler/models.h"
+
+namespace tunec {
+namespace {
+
+using testing::BundlePath;
+using ::testing::HasSubstr;
+using testing::kOpenSizes;
+using testing::OptionsForCpu;
+using testing::SizedVariantOf;
+using testing::SourceOf;
+
+// Both dimensions by name, as the source lists them.
+const std::vector<std::string> kBoth = {"batch", "length"};
+const std::vector<ListedSizes> kListed = {{.sizes = {1, 4}}, {.sizes = {12, 20}}};
+
+/// Means over the batch, which cannot be cut.
+constexpr std::string_view kOverBatch = R"(graph over_batch {
+  input x: f32[batch, 24]
+  m = reduce_mean(x) {axes=[0], keepdims=1}
+  d = sub(x, m)
+  output d
+})";
+
+/// Cannot be padded.
+constexpr std::string_view kCubic = R"(graph cubic {
+  input x: f32[1, 2, length]
+  y = resize(x) {shape=[1, 2, 7], mode="cubic"}
+  output y
+})";
+
+std::shared_ptr<const SizedBundle> LoadVariants(std::vector<BundleVariant> variants,
+                                                const BundlePath& file) {
+  const Status written = WriteBundle(file.path(), std::move(variants));
+  EXPECT_TRUE(written) << written.error().Format();
+  const auto loaded = LoadBundle(file.path());
+  EXPECT_TRUE(loaded) << loaded.error().Format();
+  return loaded ? loaded->sized : nullptr;
+}
+
+std::shared_ptr<const SizedBundle> LoadOf(const SizedSource& source,
+                                          const std::vector<ListedSizes>& listed,
+                                          const BundlePath& file) {
+  std::vector<BundleVariant> variants;
+  variants.push_back(SizedVariantOf(source, listed));
+  return LoadVariants(std::move(variants), file);
+}
+
+std::unique_ptr<SizedModel> InPlace(const SizedSource& source, std::vector<ListedSizes> listed) {
+  SizedOptions options;
+  options.listed = std::move(listed);
+  options.compile = OptionsForCpu("native");
+  auto model = SizedModel::Make(source, std::move(options), nullptr);
+  EXPECT_TRUE(model) << model.error().Format();
+  return model ? *std::move(model) : nullptr;
+}
+
+std::vector<Array> InputsAt(const SizedForm& form, const Sizes& sizes) {
+  std::vector<TensorSpec> specs = form.inputs;
+  for (const SizedAxis& axis : form.open)
+    specs[axis.input].shape[axis.axis] = sizes[axis.dimension];
+  Random random(3);
+  std::vector<Array> inputs;
+  for (const TensorSpec& spec : specs) {
+    Array& input = inputs.emplace_back(spec.type, spec.shape);
+    for (int64_t i = 0; i < input.size(); ++i)
+      IsFloat(spec.type) ? input.SetDouble(i, random.Unit() - 0.5)
+                         : input.SetInt(i, random.Below(4) > 0);
+  }
+  return inputs;
+}
+
+Result<std::vector<Array>> RunAt(const AnyShape& model, const std::vector<Array>& inputs) {
+  std::vector<Shape> shapes;
+  std::vector<const void*> from;
+  for (const Array& input : inputs) {
+    shapes.push_back(input.shape());
+    from.push_back(input.data());
+  }
+  TUNEC_ASSIGN(const std::vector<Shape> results, model.OutputShapes(shapes));
+  std::vector<Array> outputs;
+  std::vector<void*> to;
+  for (size_t i = 0; i < results.size(); ++i)
+    outputs.emplace_back(model.Outputs()[i].type, results[i]);
+  for (Array& output : outputs) to.push_back(output.mutable_data());
+  TUNEC_RETURN_IF_ERROR(model.Run(shapes, from, to));
+  return outputs;
+}
+
+void ExpectSameBits(const SizedExecutable& bundle, const SizedExecutable& model,
+                    const Sizes& sizes) {
+  SCOPED_TRACE(fmt::format("{}", fmt::join(sizes, "x")));
+  const std::vector<Array> inputs = InputsAt(model.form(), sizes);
+  const auto actual = RunAt(bundle, inputs);
+  ASSERT_TRUE(actual) << actual.error().Format();
+  const auto expected = RunAt(model, inputs);
+  ASSERT_TRUE(expected) << expected.error().Format();
+  ASSERT_EQ(actual->size(), expected->size());
+  for (size_t i = 0; i < actual->size(); ++i) {
+    ASSERT_EQ((*actual)[i].shape(), (*expected)[i].shape());
+    EXPECT_EQ(std::memcmp((*actual)[i].data(), (*expected)[i].data(), (*actual)[i].bytes()), 0)
+        << "output " << i;
+  }
+}
+
+Error RefusalOf(const SizedExecutable& bundle, const Sizes& sizes) {
+  const auto run = RunAt(bundle, InputsAt(bundle.form(), sizes));
+  EXPECT_FALSE(run) << fmt::format("{} ran", fmt::join(sizes, "x"));
+  return run ? Error() : run.error();
+}
+
+TEST(SizedBundle, GivesTheSameBitsAtListedSmallerAndCutSizes) {
+  const SizedSource source = SourceOf(kOpenSizes, kBoth);
+  const BundlePath file;
+  const auto bundle = LoadOf(source, kListed, file);
+  ASSERT_TRUE(bundle);
+  const auto model = InPlace(source, kListed);
+  ASSERT_TRUE(model);
+  EXPECT_EQ(bundle->form(), model->form());
+  EXPECT_EQ(bundle->Plans(), 8U);
+  for (const Sizes& sizes : std::vector<Sizes>{
+           {1, 12}, {4, 20}, {4, 12}, {1, 1}, {4, 13}, {1, 19}, {3, 7}, {9, 20}, {11, 16}, {2, 12}})
+    ExpectSameBits(*bundle, *model, sizes);
+}
+
+TEST(SizedBundle, RefusesWhatIsLargerThanTheLargest) {
+  const SizedSource source = SourceOf(kOpenSizes, kBoth);
+  const BundlePath file;
+  const auto bundle = LoadOf(source, kListed, file);
+  ASSERT_TRUE(bundle);
+  const Error error = RefusalOf(*bundle, {2, 21});
+  EXPECT_EQ(error.code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(error.message,
+            "length is 21, expected at most 20, the largest that the bundle was built for");
+}
+
+TEST(SizedBundle, OfARangeServesAllOfIt) {
+  const SizedSource source = SourceOf(kOpenSizes, kBoth);
+  const std::vector<ListedSizes> listed = {{.sizes = {1, 2}},
+                                           {.sizes = RoundedSizes(6, 20), .exact = false}};
+  const BundlePath file;
+  const auto bundle = LoadOf(source, listed, file);
+  ASSERT_TRUE(bundle);
+  const auto model = InPlace(source, listed);
+  ASSERT_TRUE(model);
+  for (int64_t length = 1; length <= 20; ++length)
+    ExpectSameBits(*bundle, *model, {1 + length % 4, length});
+  RefusalOf(*bundle, {1, 21});
+}
+
+TEST(SizedBundle, OfWhatIsNotCutServesSmallerSizes) {
+  const SizedSource source = SourceOf(kOverBatch, {"batch"});
+  const BundlePath file;
+  const std::vector<ListedSizes> listed = {{.sizes = {2, 9}}};
+  const auto bundle = LoadOf(source, listed, file);
+  ASSERT_TRUE(bundle);
+  const auto model = InPlace(source, listed);
+  ASSERT_TRUE(model);
+  for (int64_t batch = 1; batch <= 9; ++batch) ExpectSameBits(*bundle, *model, {batch});
+  EXPECT_THAT(RefusalOf(*bundle, {10}).message, HasSubstr("batch is 10, expected at most 9"));
+}
+
+// What strides leave of sizes are formulas with divisions in them.
+TEST(SizedBundle, OfImagesServesAnyHeightAndWidth) {
+  constexpr std::string_view kImages = R"(graph images {
+  input x: f32[1, 3, height, width]
+  weight w: f32[4, 3, 3, 3]
+  a = conv(x, w) {strides=[2, 2], pads=[1, 1, 1, 1]}
+  p = max_pool(a) {kernel=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]}
+  mean = reduce_mean(p) {axes=[2, 3], keepdims=0}
+  output p
+  output mean
+})";
+  const SizedSource source = SourceOf(kImages, {"height", "width"});
+  const std::vector<ListedSizes> listed = {{.sizes = {24, 32}}, {.sizes = {32}, .exact = false}};
+  const BundlePath file;
+  const auto bundle = LoadOf(source, listed, file);
+  ASSERT_TRUE(bundle);
+  const auto model = InPlace(source, listed);
+  ASSERT_TRUE(model);
+  EXPECT_TRUE(bundle->form().output_extents);
+  for (const Sizes& sizes :
+       std::vector<Sizes>{{24, 32}, {32, 32}, {23, 31}, {25, 17}, {26, 18}, {31, 30}, {17, 20}})
+    ExpectSameBits(*bundle, *model, sizes);
+}
+
+TEST(SizedBundle, OfWhatCannotBePaddedHasTheListedSizes) {
+  const SizedSource source = SourceOf(kCubic, {"length"});
+  const BundlePath file;
+  const std::vector<ListedSizes> listed = {{.sizes = {9, 16}}};
+  const auto bundle = LoadOf(source, listed, file);
+  ASSERT_TRUE(bundle);
+  const auto model = InPlace(source, listed);
+  ASSERT_TRUE(model);
+  for (const int64_t length : {9, 16}) ExpectSameBits(*bundle, *model, {length});
+  EXPECT_EQ(RefusalOf(*bundle, {10}).message,
+            "the bundle has no code for length of 10, expected one of 9, 16");
+  const auto report = nlohmann::json::parse(bundle->Report());
+  EXPECT_TRUE(report.contains("refusal"));
+  EXPECT_EQ(report["executables"].size(), 2);
+}
+
+// Packed when it is first wanted, once for all sizes.
+TEST(SizedBundle, OfAnotherProcessorPacksForAllSizes) {
+  const SizedSource source = SourceOf(kOpenSizes, kBoth);
+  BundleVariant variant = SizedVariantOf(source, kListed, "native,+amx-fp16");
+  // Nothing of the model uses it: only the list says so.
+  variant.head.features = SizedVariantOf(source, {{.sizes = {1}}, {.sizes = {12}}}).head.features;
+  const BundlePath file;
+  std::vector<BundleVariant> variants;
+  variants.push_back(std::move(variant));
+  const auto bundle = LoadVariants(std::move(variants), file);
+  ASSERT_TRUE(bundle);
+  const auto model = InPlace(source, kListed);
+  ASSERT_TRUE(model);
+  for (const Sizes& sizes : std::vector<Sizes>{{1, 12}, {4, 20}, {3, 7}, {4, 13}})
+    ExpectSameBits(*bundle, *model, sizes);
+}
+
+TEST(SizedBundle, HasWeightsOnce) {
+  // Of the sizes together, the weights are those of one and little more: biases do not differ.
+  constexpr std::string_view kWide = R"(graph wide {
+  input x: f32[batch, length, 64]
+  weight w: f32[64, 256]
+  weight v: f32[256, 64]
+  h = matmul(x, w)
+  r = relu(h)
+  y = matmul(r, v)
+  m = reduce_mean(y) {axes=[1], keepdims=0}
+  output m
+})";
+  const SizedSource source = SourceOf(kWide, kBoth);
+  ThreadPool pool(1);
+  const auto weights = [&](const std::vector<ListedSizes>& listed) {
+    const BundlePath file;
+    std::vector<BundleVariant> variants;
+    variants.push_back(SizedVariantOf(source, listed));
+    EXPECT_TRUE(WriteBundle(file.path(), std::move(variants)));
+    return bundle::BundleFile::Open(file.path(), pool)
+        ->Section(bundle::SectionKind::kWeights, 0)
+        ->size();
+  };
+  const size_t one = weights({{.sizes = {8}}, {.sizes = {32}}});
+  const size_t eight = weights({{.sizes = {4, 8}}, {.sizes = {16, 32}}});
+  EXPECT_GE(one, 2 * 64 * 256 * sizeof(float));
+  EXPECT_LE(eight, one + one / 4);
+}
+
+TEST(SizedBundle, RunsInThreads) {
+  const SizedSource source = SourceOf(kOpenSizes, kBoth);
+  const BundlePath file;
+  const auto bundle = LoadOf(source, kListed, file);
+  ASSERT_TRUE(bundle);
+  std::vector<Array> expected;
+  const std::vector<Sizes> all = {{1, 12}, {4, 20}, {3, 7}, {4, 13}, {1, 5}, {7, 11}};
+  for (const Sizes& sizes : all)
+    expected.push_back((*RunAt(*bundle, InputsAt(bundle->form(), sizes)))[0]);
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) {
+        const size_t which = static_cast<size_t>(t + i) % all.size();
+        const auto outputs = RunAt(*bundle, InputsAt(bundle->form(), all[which]));
+        ASSERT_TRUE(outputs);
+        EXPECT_EQ(
+            std::memcmp((*outputs)[0].data(), expected[which].data(), expected[which].bytes()), 0);
+      }
+    });
+  }
+}
+
+TEST(SizedBundle, TooManySizesAreRefused) {
+  const SizedSource source = SourceOf(kOpenSizes, kBoth);
+  const auto variant = CompileSizedVariant(
+      source, {{.sizes = RoundedSizes(1, 512), .exact = false}, {.sizes = RoundedSizes(1, 512)}},
+      nullptr, OptionsForCpu("native"), "native");
+  ASSERT_FALSE(variant);
+  EXPECT_EQ(variant.error().code, ErrorCode::kResourceLimit);
+}
+
+/// The first part of output y's length, in the place of its formula.
+Result<LoadedBundle> LoadWithFormula(BundleVariant variant, const SizeFormula& formula,
+                                     const BundlePath& file) {
+  (*variant.sizes->form.output_extents)[0][1] = {formula};
+  std::vector<BundleVariant> variants;
+  variants.push_back(std::move(variant));
+  TUNEC_RETURN_IF_ERROR(WriteBundle(file.path(), std::move(variants)));
+  return LoadBundle(file.path());
+}
+
+TEST(SizedBundle, FormulasOfOtherSizesThanTheTensorsAreRefused) {
+  const std::vector<ListedSizes> listed = {{.sizes = {1}}, {.sizes = {20}, .exact = false}};
+  const BundleVariant variant = SizedVariantOf(SourceOf(kOpenSizes, kBoth), listed);
+  const SizeFormula more{.constant = 1, .factors = {0, 1}};
+  const SizeFormula none{.constant = 0, .factors = {0, 1}, .divisor = 0};
+  const SizeFormula huge{.constant = 1e200, .factors = {0, 1e200}};
+  for (const SizeFormula& formula : {more, none, huge}) {
+    const BundlePath file;
+    const auto loaded = LoadWithFormula(variant, formula, file);
+    ASSERT_FALSE(loaded);
+    EXPECT_EQ(loaded.error().code, ErrorCode::kParse);
+  }
+  const SizeFormula of_a_third{.factors = {0, 0, 1}};
+  const BundlePath file;
+  EXPECT_EQ(LoadWithFormula(variant, of_a_third, file).error().code, ErrorCode::kParse);
+}
+
+// Right for the size of the code: wrong ones below are met by a run.
+TEST(SizedBundle, FormulasThatLeaveTheArraysAreRefusedByRuns) {
+  const std::vector<ListedSizes> listed = {{.sizes = {1}}, {.sizes = {20}, .exact = false}};
+  const BundleVariant variant = SizedVariantOf(SourceOf(kOpenSizes, kBoth), listed);
+  const SizeFormula growing{.constant = 40, .factors = {0, -1}};
+  const BundlePath file;
+  const auto loaded = LoadWithFormula(variant, growing, file);
+  ASSERT_TRUE(loaded) << loaded.error().Format();
+  EXPECT_TRUE(RunAt(*loaded->sized, InputsAt(loaded->sized->form(), {1, 20})));
+  const Error error = RefusalOf(*loaded->sized, {1, 12});
+  EXPECT_EQ(error.code, ErrorCode::kParse);
+  EXPECT_THAT(error.message, HasSubstr("28 elements of 20"));
+}
+
+TEST(StoredSizes, AreCheckedBeforeTheyAreUsed) {
+  const BundleVariant variant = SizedVariantOf(SourceOf(kOpenSizes, kBoth), kListed);
+  bundle::StoredSizes whole{.form = variant.sizes->form, .plans = {}};
+  for (size_t i = 0; i < variant.sizes->plans.size(); ++i)
+    whole.plans.push_back({variant.sizes->codes[i], variant.sizes->plans[i].plan});
+  const auto refuses = [&](const std::function<void(bundle::StoredSizes&)>& change) {
+    bundle::StoredSizes changed = whole;
+    change(changed);
+    const Status checked = bundle::CheckSizes(changed, variant.kernels, {});
+    EXPECT_FALSE(checked);
+    // Not because the weights are not here.
+    if (!checked) {
+      EXPECT_THAT(checked.error().message, HasSubstr("the bundle's sizes are damaged"));
+    }
+  };
+  refuses([](auto& sizes) { sizes.form.dimensions.clear(); });
+  refuses([](auto& sizes) { sizes.form.separable.pop_back(); });
+  refuses([](auto& sizes) { sizes.form.listed[0].sizes = {}; });
+  refuses([](auto& sizes) { sizes.form.listed[0].sizes = {0, 4}; });
+  refuses([](auto& sizes) { sizes.form.listed[0].sizes = {4, 4}; });
+  refuses([](auto& sizes) { sizes.form.listed[0].sizes = {int64_t{1} << 50}; });
+  refuses([](auto& sizes) { sizes.form.open[0].input = 7; });
+  refuses([](auto& sizes) { sizes.form.open[0].axis = 3; });
+  refuses([](auto& sizes) { sizes.form.open[0].dimension = 2; });
+  refuses([](auto& sizes) { sizes.form.open[1] = sizes.form.open[0]; });
+  refuses([](auto& sizes) { sizes.form.open.pop_back(); });
+  refuses([](auto& sizes) { sizes.form.inputs[0].shape[0] = 4; });
+  refuses([](auto& sizes) { sizes.form.output_extents->pop_back(); });
+  refuses([](auto& sizes) { sizes.plans.clear(); });
+  refuses([](auto& sizes) { sizes.plans.push_back(sizes.plans[0]); });
+  refuses([](auto& sizes) { sizes.plans[0].code.key.sizes[0] = 0; });
+  refuses([](auto& sizes) { sizes.plans[0].code.key.sizes.pop_back(); });
+  refuses([](auto& sizes) { sizes.plans[0].code.key.open.pop_back(); });
+  refuses([](auto& sizes) { sizes.plans[0].code.parameters.emplace_back(); });
+  refuses([](auto& sizes) { sizes.plans[0].plan.inputs.pop_back(); });
+  refuses([](auto& sizes) { sizes.plans[0].plan.inputs[0].shape[1] += 1; });
+  refuses([](auto& sizes) { sizes.plans[0].plan.outputs[0].type = DataType::kF64; });
+}
+
+TEST(StoredSizes, ComeBackAsTheyWere) {
+  BundleVariant variant = SizedVariantOf(SourceOf(kOpenSizes, kBoth), kListed);
+  bundle::StoredSizes sizes{.form = variant.sizes->form, .plans = {}};
+  for (size_t i = 0; i < variant.sizes->plans.size(); ++i)
+    sizes.plans.push_back({variant.sizes->codes[i], variant.sizes->plans[i].plan});
+  const std::string bytes = Serialize(sizes);
+  const auto parsed = bundle::ParseSizes(std::as_bytes(std::span(bytes)));
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(*parsed, sizes);
+  for (size_t cut = 1; cut < bytes.size(); cut += 1 + cut / 7)
+    EXPECT_FALSE(bundle::ParseSizes(std::as_bytes(std::span(bytes)).first(cut)));
+}
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,207 @@
+// Images of any height and width: windows, pools, resizing. What is looked at for a few sizes has to
+// be one graph, and the formulas of its parameters have to hold at others.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/graph/pad/graph_at_sizes.h"
+
+namespace tunec {
+namespace {
+
+using test::CountOf;
+using test::ExpectOneGraph;
+using test::RefusalOf;
+using test::SizesByName;
+using ::testing::HasSubstr;
+
+const SizesByName kBucket = {{"H", 24}, {"W", 20}};
+// Of each remainder by 2, 3 and 4; some as large as the bucket along one axis.
+const std::vector<SizesByName> kSamples = {{{"H", 12}, {"W", 10}}, {{"H", 23}, {"W", 19}},
+                                           {{"H", 17}, {"W", 14}}, {{"H", 22}, {"W", 13}},
+                                           {{"H", 21}, {"W", 16}}, {{"H", 24}, {"W", 11}}};
+const std::vector<SizesByName> kOthers = {
+    {{"H", 13}, {"W", 12}}, {{"H", 18}, {"W", 17}}, {{"H", 19}, {"W", 15}}, {{"H", 16}, {"W", 20}}};
+
+std::string Text(const std::string& lines) {
+  return fmt::format("graph g {{\n{}\n  output y\n}}", lines);
+}
+
+PaddedGraph ExpectImages(const std::string& lines) {
+  return ExpectOneGraph(Text("  input x: f32[2, 3, $(H), $(W)]\n" + lines), kBucket, kSamples,
+                        kOthers);
+}
+
+TEST(PadImages, StridedConvolutions) {
+  for (const char* attributes :
+       {"strides=[2, 2], pads=[1, 1, 1, 1]", "strides=[3, 2]", "strides=[2, 3], pads=[0, 2, 1, 0]",
+        "strides=[4, 2], pads=[2, 0, 2, 0], dilations=[2, 1]"}) {
+    ExpectImages(fmt::format(
+        "  weight w: f32[4, 3, 3, 3]\n  y = conv(x, w) {{{}}}", attributes));
+  }
+}
+
+TEST(PadImages, ChainsOfStrides) {
+  const PaddedGraph padded = ExpectImages(R"(
+  weight w: f32[4, 3, 7, 7]
+  a = conv(x, w) {strides=[2, 2], pads=[3, 3, 3, 3]}
+  p = max_pool(a) {kernel=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]}
+  weight v: f32[4, 4, 3, 3]
+  weight u: f32[4, 4, 1, 1]
+  b = conv(p, v) {strides=[2, 2], pads=[1, 1, 1, 1]}
+  c = conv(p, u) {strides=[2, 2]}
+  d = add(b, c)
+  e = conv(d, v) {pads=[1, 1, 1, 1]}
+  y = reduce_mean(e) {axes=[2, 3], keepdims=0})");
+  // After the first convolution, the pool and the second one: height and width, and the mean's count.
+  EXPECT_EQ(padded.parameters.size(), 2U + 2 * 3 + 1);
+}
+
+TEST(PadImages, TransposedConvolutions) {
+  for (const char* attributes :
+       {"strides=[2, 2]", "strides=[2, 3], pads=[1, 0, 0, 1]",
+        "strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1]", "pads=[1, 1, 1, 1]"}) {
+    ExpectImages(fmt::format(
+        "  weight w: f32[3, 2, 3, 3]\n  y = conv_transpose(x, w) {{{}}}", attributes));
+  }
+}
+
+TEST(PadImages, Pools) {
+  for (const char* attributes :
+       {"kernel=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]", "kernel=[2, 3], strides=[2, 1]",
+        "kernel=[3, 2], strides=[2, 3], pads=[1, 1, 0, 1]",
+        "kernel=[3, 3], pads=[1, 1, 1, 1], dilations=[1, 1]"}) {
+    ExpectImages(fmt::format("  y = max_pool(x) {{{}}}", attributes));
+    for (const int counts : {0, 1})
+      ExpectImages(
+          fmt::format("  y = average_pool(x) {{{}, count_include_pad={}}}", attributes, counts));
+  }
+}
+
+// Pads at the end that complete the last window, as importers make of ceil_mode.
+TEST(PadImages, PoolsThatRoundUp) {
+  for (const char* pool : {"max_pool", "average_pool"}) {
+    ExpectImages(fmt::format(
+        "  y = {}(x) {{kernel=[2, 2], strides=[2, 2], pads=[0, 0, $(H%2), $(W%2)]}}", pool));
+    ExpectImages(fmt::format(R"(
+  a = {}(x) {{kernel=[2, 2], strides=[2, 2], pads=[0, 0, $(H%2), $(W%2)]}}
+  weight w: f32[4, 3, 3, 3]
+  y = conv(a, w) {{strides=[2, 2], pads=[1, 1, 1, 1]}})",
+                             pool));
+  }
+}
+
+// Where windows begin depends on the size, as SAME_UPPER and SAME_LOWER have it.
+TEST(PadImages, WindowsThatBeginBySize) {
+  for (const char* pads : {"pads=[$(H%2), $(W%2), 1, 1]", "pads=[1, 1, $(H%2), $(W%2)]"}) {
+    ExpectImages(fmt::format(
+        "  weight w: f32[4, 3, 3, 3]\n  y = conv(x, w) {{strides=[2, 2], {}}}", pads));
+    for (const char* pool : {"max_pool", "average_pool"})
+      ExpectImages(fmt::format("  y = {}(x) {{kernel=[3, 3], strides=[2, 2], {}}}", pool, pads));
+  }
+}
+
+TEST(PadImages, WindowsOverAllThereIs) {
+  for (const char* pool : {"max_pool", "average_pool"})
+    ExpectImages(fmt::format("  y = {}(x) {{kernel=[$(H), $(W)]}}", pool));
+  EXPECT_THAT(RefusalOf(Text("  input x: f32[1, 2, $(L)]\n  y = max_pool(x) {kernel=[$(L/2)]}"),
+                        {{"L", 5}}, {{"L", 8}}),
+              HasSubstr("an attribute depends on the sizes"));
+}
+
+TEST(PadImages, ResizesByAFactor) {
+  for (const char* manner :
+       {"mode=\"nearest\", coordinate=\"asymmetric\", nearest_mode=\"floor\"",
+        "mode=\"nearest\"", "mode=\"nearest\", nearest_mode=\"ceil\"",
+        "mode=\"linear\"", "mode=\"linear\", coordinate=\"pytorch_half_pixel\"",
+        "mode=\"linear\", coordinate=\"asymmetric\"", "mode=\"cubic\"",
+        "mode=\"linear\", coordinate=\"half_pixel_symmetric\""}) {
+    for (const char* scales : {"[1.0, 1.0, 2.0, 2.0]", "[1.0, 1.0, 3.0, 1.0]",
+                               "[1.0, 1.0, 0.5, 0.5]", "[1.0, 1.0, 1.5, 0.25]"}) {
+      const bool is_exact = std::string_view(scales).find(".5") == std::string_view::npos &&
+                            std::string_view(scales).find(".25") == std::string_view::npos;
+      if (!is_exact && std::string_view(manner).find("symmetric") != std::string_view::npos &&
+          std::string_view(manner).find("asymmetric") == std::string_view::npos)
+        continue;
+      ExpectImages(fmt::format("  y = resize(x) {{scales={}, {}}}", scales, manner));
+    }
+  }
+}
+
+TEST(PadImages, DoublingTakesNoMask) {
+  const PaddedGraph padded = ExpectImages(
+      "  y = resize(x) {scales=[1.0, 1.0, 2.0, 2.0], coordinate=\"asymmetric\", "
+      "nearest_mode=\"floor\"}");
+  EXPECT_EQ(CountOf(padded.graph, Op::kGather), 0);
+  EXPECT_TRUE(padded.parameters.empty());
+}
+
+// The factor is a quotient of sizes.
+TEST(PadImages, ResizesToSizes) {
+  for (const char* manner :
+       {"mode=\"linear\"", "mode=\"linear\", coordinate=\"align_corners\"",
+        "mode=\"linear\", coordinate=\"asymmetric\"", "mode=\"nearest\"",
+        "mode=\"nearest\", nearest_mode=\"round_prefer_ceil\"",
+        "mode=\"nearest\", nearest_mode=\"ceil\"",
+        "mode=\"nearest\", coordinate=\"asymmetric\", nearest_mode=\"floor\"",
+        "mode=\"nearest\", coordinate=\"align_corners\"",
+        "mode=\"linear\", coordinate=\"half_pixel_symmetric\""}) {
+    // Back to the image's size, from a third of it.
+    ExpectImages(fmt::format(R"(
+  a = max_pool(x) {{kernel=[3, 3], strides=[3, 3]}}
+  y = resize(a) {{shape=[2, 3, $(H), $(W)], {}}})",
+                             manner));
+    // Of one size to any, and of any to one.
+    ExpectImages(fmt::format(R"(
+  b = max_pool(x) {{kernel=[$(H), $(W)]}}
+  t = tile(b) {{repeats=[1, 1, 5, 7]}}
+  u = resize(t) {{shape=[2, 3, $(H), $(W)], {}}}
+  c = add(u, x)
+  y = resize(c) {{shape=[2, 3, 9, 6], {}}})",
+                             manner, manner));
+  }
+  EXPECT_THAT(RefusalOf(Text("  input x: f32[1, 2, $(L)]\n"
+                             "  y = resize(x) {shape=[1, 2, 11], mode=\"cubic\"}"),
+                        {{"L", 5}}, {{"L", 8}}),
+              HasSubstr("cubic sums by a factor that depends on the sizes"));
+}
+
+// What a pool left, doubled, is one less where the size was odd: pads fill it up.
+TEST(PadImages, UNet) {
+  ExpectImages(R"(
+  weight w: f32[4, 3, 3, 3]
+  a = conv(x, w) {pads=[1, 1, 1, 1]}
+  p = max_pool(a) {kernel=[2, 2], strides=[2, 2]}
+  weight v: f32[4, 4, 3, 3]
+  b = conv(p, v) {pads=[1, 1, 1, 1]}
+  weight t: f32[4, 4, 2, 2]
+  u = conv_transpose(b, t) {strides=[2, 2]}
+  f = pad(u) {pads=[0, 0, 0, 0, 0, 0, $(H%2), $(W%2)]}
+  c = concat(a, f) {axis=1}
+  weight o: f32[2, 8, 3, 3]
+  y = conv(c, o) {pads=[1, 1, 1, 1]})");
+}
+
+TEST(PadImages, PixelShuffle) {
+  ExpectImages(R"(
+  weight w: f32[8, 3, 3, 3]
+  a = conv(x, w) {pads=[1, 1, 1, 1]}
+  b = reshape(a) {shape=[2, 2, 2, 2, $(H), $(W)]}
+  c = transpose(b) {perm=[0, 1, 4, 2, 5, 3]}
+  d = reshape(c) {shape=[2, 2, $(H*2), $(W*2)]}
+  weight v: f32[3, 2, 3, 3]
+  y = conv(d, v) {pads=[1, 1, 1, 1], strides=[2, 1]})");
+}
+
+TEST(PadImages, PatchesThatSeeEachOther) {
+  ExpectImages(R"(
+  weight w: f32[4, 3, 4, 4]
+  a = conv(x, w) {strides=[4, 4]}
+  weight s: f32[4]
+  n = instance_norm(a, s, s)
+  t = transpose(n) {perm=[0, 3, 2, 1]}
+  y = attention(t, t, t))");
+}
+
+}  // namespace
+}  // namespace tunec

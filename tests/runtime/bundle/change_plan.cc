@@ -1,0 +1,272 @@
+#include "tests/runtime/bundle/change_plan.h"
+
+#include <array>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace tunec::testing {
+namespace {
+
+using bundle::StoredConstant;
+using bundle::StoredIndexCheck;
+using bundle::StoredPlan;
+using bundle::StoredStep;
+
+/// Where the plan's numbers are, of each width.
+struct Numbers {
+  std::vector<int64_t*> wide;
+  std::vector<int32_t*> narrow;
+  std::vector<DataType*> types;
+  std::vector<ValueRef::Kind*> kinds;
+
+  void Add(ValueRef& ref) {
+    kinds.push_back(&ref.kind);
+    narrow.push_back(&ref.index);
+    wide.push_back(&ref.offset);
+  }
+};
+
+Numbers NumbersOf(StoredPlan& plan) {
+  Numbers numbers;
+  for (auto* const specs : {&plan.inputs, &plan.outputs}) {
+    for (TensorSpec& spec : *specs) {
+      numbers.types.push_back(&spec.type);
+      for (int64_t& size : spec.shape) numbers.wide.push_back(&size);
+    }
+  }
+  for (StoredConstant& constant : plan.constants)
+    for (int64_t* const number : {&constant.bytes, &constant.place}) numbers.wide.push_back(number);
+  for (auto* const steps : {&plan.prologue, &plan.steps}) {
+    for (StoredStep& step : *steps) {
+      for (int64_t* const number : {&step.kernel, &step.copy_bytes}) numbers.wide.push_back(number);
+      for (ValueRef& ref : step.arguments) numbers.Add(ref);
+    }
+  }
+  for (StoredIndexCheck& check : plan.index_checks) {
+    numbers.Add(check.indices);
+    numbers.types.push_back(&check.type);
+    for (int64_t* const number : {&check.extent, &check.count}) numbers.wide.push_back(number);
+  }
+  for (int64_t* const number : {&plan.arena_bytes, &plan.threads}) numbers.wide.push_back(number);
+  return numbers;
+}
+
+template <class T>
+T& OneOf(std::vector<T>& things, Random& random) {
+  return things[random.Below(things.size())];
+}
+
+template <class T>
+void ChangeList(std::vector<T>& list, Random& random) {
+  if (list.empty()) {
+    list.emplace_back();
+    return;
+  }
+  const auto at = list.begin() + static_cast<int64_t>(random.Below(list.size()));
+  switch (random.Below(3)) {
+    case 0:
+      list.erase(at);
+      break;
+    case 1:
+      list.insert(at, T(*at));
+      break;
+    default:
+      std::swap(*at, OneOf(list, random));
+  }
+}
+
+void ChangeLists(StoredPlan& plan, Random& random) {
+  switch (random.Below(9)) {
+    case 0:
+      return ChangeList(plan.inputs, random);
+    case 1:
+      return ChangeList(plan.outputs, random);
+    case 2:
+      return ChangeList(plan.constants, random);
+    case 3:
+      return ChangeList(plan.prologue, random);
+    case 4:
+      return ChangeList(plan.index_checks, random);
+    case 5:
+      if (!plan.inputs.empty()) ChangeList(OneOf(plan.inputs, random).shape, random);
+      return;
+    case 6:
+      if (!plan.steps.empty()) ChangeList(OneOf(plan.steps, random).arguments, random);
+      return;
+    case 7:  // a step of one part in the other
+      if (!plan.prologue.empty()) plan.steps.push_back(OneOf(plan.prologue, random));
+      return;
+    default:
+      return ChangeList(plan.steps, random);
+  }
+}
+
+}  // namespace
+
+int64_t Neighbour(int64_t value, Random& random) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const auto plain = static_cast<uint64_t>(value);
+  const std::array<uint64_t, 20> choices = {plain + 1,
+                                            plain - 1,
+                                            0 - plain,
+                                            plain * 2,
+                                            plain / 2,
+                                            plain + 4,
+                                            plain + 64,
+                                            plain - 64,
+                                            plain + 4096,
+                                            0,
+                                            1,
+                                            64,
+                                            static_cast<uint64_t>(-1),
+                                            static_cast<uint64_t>(kMost),
+                                            static_cast<uint64_t>(kLeast),
+                                            uint64_t{1} << 31,
+                                            uint64_t{1} << 32,
+                                            uint64_t{1} << 62,
+                                            random.Below(16),
+                                            random.Below(1 << 20)};
+  return static_cast<int64_t>(choices.at(random.Below(choices.size())));
+}
+
+void ChangePlan(StoredPlan& plan, Random& random) {
+  if (random.Below(4) == 0) return ChangeLists(plan, random);
+  Numbers numbers = NumbersOf(plan);
+  const bool elsewhere = random.Below(3) == 0;
+  switch (random.Below(6)) {
+    case 0:
+      if (!numbers.types.empty())
+        *OneOf(numbers.types, random) = static_cast<DataType>(random.Below(14));
+      return;
+    case 1:
+      if (!numbers.kinds.empty())
+        *OneOf(numbers.kinds, random) = static_cast<ValueRef::Kind>(random.Below(5));
+      return;
+    case 2:
+      if (!numbers.narrow.empty())
+        *OneOf(numbers.narrow, random) =
+            static_cast<int32_t>(random.Below(4) == 0 ? random.Next() : random.Below(5));
+      return;
+    default:
+      int64_t& number = *OneOf(numbers.wide, random);
+      number = elsewhere ? *OneOf(numbers.wide, random) : Neighbour(number, random);
+  }
+}
+
+namespace {
+
+std::vector<SizeFormula*> FormulasOf(bundle::StoredSizes& sizes) {
+  std::vector<SizeFormula*> formulas;
+  if (sizes.form.output_extents)
+    for (auto& axes : *sizes.form.output_extents)
+      for (auto& parts : axes)
+        for (SizeFormula& part : parts) formulas.push_back(&part);
+  for (bundle::StoredSizedPlan& plan : sizes.plans)
+    for (SizedParameter& parameter : plan.code.parameters)
+      for (SizeFormula& element : parameter.elements) formulas.push_back(&element);
+  return formulas;
+}
+
+void ChangeFormula(SizeFormula& formula, Random& random) {
+  constexpr std::array<double, 8> kNumbers = {0, -1, 0.5, 1e18, 1e300, 3, -64, 1};
+  const double number = kNumbers.at(random.Below(kNumbers.size()));
+  switch (random.Below(5)) {
+    case 0:
+      formula.form = static_cast<SizeFormula::Form>(random.Below(4));
+      return;
+    case 1:
+      formula.constant = random.Below(2) == 0 ? formula.constant + 1 : number;
+      return;
+    case 2:
+      formula.divisor = number;
+      return;
+    case 3:
+      return ChangeList(formula.factors, random);
+    default:
+      if (!formula.factors.empty()) OneOf(formula.factors, random) = number;
+  }
+}
+
+// Of the form's own numbers; what is read and written has sizes by them.
+void ChangeForm(bundle::StoredSizes& sizes, Random& random) {
+  SizedForm& form = sizes.form;
+  switch (random.Below(9)) {
+    case 0:
+      return ChangeList(form.dimensions, random);
+    case 1:
+      return ChangeList(form.open, random);
+    case 2:
+      return ChangeList(form.listed, random);
+    case 3:
+      if (!form.listed.empty()) ChangeList(OneOf(form.listed, random).sizes, random);
+      return;
+    case 4: {
+      if (form.listed.empty()) return;
+      ListedSizes& listed = OneOf(form.listed, random);
+      if (!listed.sizes.empty()) OneOf(listed.sizes, random) = Neighbour(listed.sizes[0], random);
+      return;
+    }
+    case 5: {
+      if (form.open.empty()) return;
+      SizedAxis& axis = OneOf(form.open, random);
+      const std::array<int*, 3> numbers = {&axis.input, &axis.axis, &axis.dimension};
+      *numbers.at(random.Below(3)) = static_cast<int>(random.Below(5)) - 1;
+      return;
+    }
+    case 6: {
+      auto& specs = random.Below(2) == 0 ? form.inputs : form.outputs;
+      if (specs.empty()) return;
+      TensorSpec& spec = OneOf(specs, random);
+      if (spec.shape.empty() || random.Below(3) == 0) {
+        spec.type = static_cast<DataType>(random.Below(13));
+      } else {
+        int64_t& size = OneOf(spec.shape, random);
+        size = random.Below(2) == 0 ? -1 : Neighbour(size, random);
+      }
+      return;
+    }
+    case 7:
+      if (!form.separable.empty()) {
+        const uint64_t at = random.Below(form.separable.size());
+        form.separable[at] = !form.separable[at];
+      }
+      return;
+    default:
+      if (form.output_extents) {
+        if (random.Below(4) == 0) {
+          form.output_extents.reset();
+        } else if (!form.output_extents->empty()) {
+          ChangeList(OneOf(*form.output_extents, random), random);
+        }
+      }
+  }
+}
+
+void ChangeKey(SizedKey& key, Random& random) {
+  if (!key.sizes.empty() && random.Below(2) == 0) {
+    int64_t& size = OneOf(key.sizes, random);
+    size = Neighbour(size, random);
+  } else if (!key.open.empty()) {
+    const uint64_t at = random.Below(key.open.size());
+    key.open[at] = !key.open[at];
+  }
+}
+
+}  // namespace
+
+void ChangeSizes(bundle::StoredSizes& sizes, Random& random) {
+  const uint64_t choice = random.Below(10);
+  const std::vector<SizeFormula*> formulas = FormulasOf(sizes);
+  if (choice < 3 && !formulas.empty())
+    return ChangeFormula(*formulas[random.Below(formulas.size())], random);
+  if (choice < 6) return ChangeForm(sizes, random);
+  if (sizes.plans.empty()) return;
+  if (choice == 6) return ChangeList(sizes.plans, random);
+  bundle::StoredSizedPlan& one = OneOf(sizes.plans, random);
+  if (choice == 7) return ChangeKey(one.code.key, random);
+  ChangePlan(one.plan, random);
+}
+
+}  // namespace tunec::testing

@@ -1,0 +1,25 @@
+#include "tools/model_template.h"
+
+// It is in the program, so that it is wherever the program is, and of the same version.
+__asm__(
+    ".section .rodata.tunec_model_template,\"a\",@progbits\n"
+    ".balign 64\n"
+    ".hidden tunec_model_template_begin\n"
+    ".globl tunec_model_template_begin\n"
+    "tunec_model_template_begin:\n"
+    ".incbin \"" TUNEC_MODEL_TEMPLATE
+    "\"\n"
+    ".hidden tunec_model_template_end\n"
+    ".globl tunec_model_template_end\n"
+    "tunec_model_template_end:\n"
+    ".previous\n");
+extern "C" [[gnu::visibility("hidden")]] const std::byte tunec_model_template_begin[];
+extern "C" [[gnu::visibility("hidden")]] const std::byte tunec_model_template_end[];
+
+namespace tunec {
+
+std::span<const std::byte> ModelTemplate() {
+  return {tunec_model_template_begin, tunec_model_template_end};
+}
+
+}  // namespace tunec
