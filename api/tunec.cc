@@ -83,8 +83,6 @@ Result<std::unique_ptr<tunec_executable>> CompileGraph(const Graph& graph,
 
 Result<std::unique_ptr<tunec_executable>> CompileAnySize(SizedSource source,
                                                          const CompileCall& call) {
-  if (call.options.target.device)
-    return Fail(ErrorCode::kUnsupported, "a model of any size is compiled for CPUs");
   SizedOptions options{.listed = {}, .compile = call.options};
   TUNEC_ASSIGN(options.listed, ListedSizesOf(source, call.settings));
   TUNEC_ASSIGN(std::unique_ptr<Database> database,

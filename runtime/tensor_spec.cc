@@ -1,7 +1,5 @@
 #include "runtime/tensor_spec.h"
 
-#include <fmt/ranges.h>
-
 namespace tunec {
 
 Result<int64_t> ByteSize(const TensorSpec& spec) {
@@ -25,8 +23,14 @@ Result<int64_t> ByteSize(const TensorSpec& spec) {
   return bytes;
 }
 
+std::string JoinSizes(std::span<const int64_t> sizes) {
+  std::string text;
+  for (const int64_t size : sizes) text += (text.empty() ? "" : "x") + std::to_string(size);
+  return text;
+}
+
 std::string FormatType(const TensorSpec& spec) {
-  return fmt::format("{}[{}]", Name(spec.type), fmt::join(spec.shape, "x"));
+  return fmt::format("{}[{}]", Name(spec.type), JoinSizes(spec.shape));
 }
 
 }  // namespace tunec

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct TensorSpec {
 /// Bytes of the dense tensor. kInvalidArgument when a dimension is negative or the size exceeds
 /// 2^56 bytes.
 Result<int64_t> ByteSize(const TensorSpec& spec);
+
+/// "2x3", for messages.
+std::string JoinSizes(std::span<const int64_t> sizes);
 
 /// "f32[2x3]", for messages.
 std::string FormatType(const TensorSpec& spec);

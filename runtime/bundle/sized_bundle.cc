@@ -1,7 +1,5 @@
 #include "runtime/bundle/sized_bundle.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -47,14 +45,15 @@ Error SizedBundle::Refusal(const Sizes& sizes) const {
                          names[d], sizes[d], most);
     }
   }
-  std::string exact;
+  std::string exact, dimensions;
   for (const auto& [key, plan] : plans_) {
     if (std::ranges::find(key.open, true) == key.open.end())
-      exact += fmt::format("{}{}", exact.empty() ? "" : ", ", fmt::join(key.sizes, "x"));
+      exact += (exact.empty() ? "" : ", ") + JoinSizes(key.sizes);
   }
+  for (const std::string& name : names) dimensions += (dimensions.empty() ? "" : "x") + name;
   return MakeError(ErrorCode::kInvalidArgument,
-                   "the bundle has no code for {} of {}, expected one of {}", fmt::join(names, "x"),
-                   fmt::join(sizes, "x"), exact);
+                   "the bundle has no code for {} of {}, expected one of {}", dimensions,
+                   JoinSizes(sizes), exact);
 }
 
 }  // namespace tunec

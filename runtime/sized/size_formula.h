@@ -17,9 +17,9 @@ struct SizeFormula {
   /// Stored: never renumber.
   enum class Form : uint8_t { kSum, kProduct, kOverProduct, kOverRoot };
   Form form = Form::kSum;
-  double constant = 0;          // kSum: added; otherwise a factor
-  std::vector<double> factors;  // of each size; those of a product are 0 or 1
-  double divisor = 1;           // kSum: what it is divided by, to be rounded down
+  double constant = 0;                     // kSum: added; otherwise a factor
+  std::vector<double> factors;             // of each size; those of a product are 0 or 1
+  double divisor = 1;                      // kSum: what it is divided by, to be rounded down
   std::vector<SizeExpression> terms = {};  // whose values stand for the sizes; none: the sizes do
 
   /// 0 where a term has no value.

@@ -5,15 +5,13 @@
 #include <functional>
 #include <list>
 
-#include "ir/array.h"
-
 namespace tunec {
 namespace {
 
 constexpr int64_t kMostWithMemory = 4;
 
 size_t BytesOf(const TensorSpec& spec, const Shape& shape) {
-  return static_cast<size_t>(ElementCount(shape)) * SizeOf(spec.type);
+  return static_cast<size_t>(ByteSize({spec.name, spec.type, shape}).value_or(0));
 }
 
 /// The inputs of a run, of which those that lie where an output lies are copied aside.

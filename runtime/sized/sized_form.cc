@@ -1,12 +1,8 @@
 #include "runtime/sized/sized_form.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <set>
 #include <span>
-
-#include "ir/array.h"
 
 namespace tunec {
 
@@ -125,9 +121,9 @@ Result<Sizes> SizesOf(const SizedForm& form, std::span<const std::vector<int64_t
     bool fits = shapes[i].size() == wanted.size();
     for (size_t a = 0; fits && a < wanted.size(); ++a)
       fits = wanted[a] < 0 ? shapes[i][a] >= 1 : shapes[i][a] == wanted[a];
-    if (!fits || ElementCount(shapes[i]) < 0)
+    if (!fits || !ByteSize({{}, form.inputs[i].type, shapes[i]}))
       return Fail(ErrorCode::kInvalidArgument, "input {} is {}, expected {}", form.inputs[i].name,
-                  fmt::join(shapes[i], "x"), fmt::join(wanted, "x"));
+                  JoinSizes(shapes[i]), JoinSizes(wanted));
   }
   return sizes;
 }

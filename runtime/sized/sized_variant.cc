@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
-#include "ir/array.h"
+#include "ir/rounding.h"
+#include "runtime/buffer.h"
 #include "runtime/copy_box.h"
 #include "support/check.h"
 
@@ -122,8 +124,10 @@ Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const T
   for (size_t p = 0; p < code.parameters.size(); ++p) {
     const SizedParameter& parameter = code.parameters[p];
     const TensorSpec& spec = inputs[given + p];
+    TUNEC_ASSIGN(const int64_t bytes, ByteSize(spec));
+    const auto count = static_cast<size_t>(bytes) / SizeOf(spec.type);
     if (spec.type != parameter.type || spec.shape != parameter.shape ||
-        ElementCount(spec.shape) != std::ssize(parameter.elements))
+        count != parameter.elements.size())
       return Unlike("parameter", spec);
   }
   TUNEC_RETURN_IF_ERROR(CheckInputs(form, sizes, inputs));
@@ -134,9 +138,27 @@ Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const T
 /// What of an input is beyond its exact elements is 0 or what a run before left there: a padded
 /// graph's results do not depend on it.
 struct SizedVariant::Buffers {
-  std::vector<Array> inputs;
-  std::vector<Array> outputs;
+  std::vector<Buffer> inputs;
+  std::vector<Buffer> outputs;
 };
+
+namespace {
+
+/// The buffer's memory, of a tensor's bytes, cleared when it is made.
+Result<std::byte*> MemoryFor(Buffer& buffer, const TensorSpec& spec) {
+  if (buffer.data() != nullptr) return buffer.data();
+  TUNEC_ASSIGN(const int64_t bytes, ByteSize(spec));
+  TUNEC_ASSIGN(buffer, Buffer::Allocate(static_cast<size_t>(bytes)));
+  if (bytes > 0) std::memset(buffer.data(), 0, static_cast<size_t>(bytes));
+  return buffer.data();
+}
+
+void StoreNumber(std::byte* address, DataType type, double value) {
+  if (IsFloat(type)) return StoreFloat(address, type, value);
+  StoreInt(address, type, FloatToInt(value, type));
+}
+
+}  // namespace
 
 SizedVariant::SizedVariant(std::shared_ptr<const SizedForm> form, SizedCode code,
                            std::shared_ptr<const Executable> executable)
@@ -171,8 +193,8 @@ void SizedVariant::FreeIdle() const {
   free_.clear();
 }
 
-const void* SizedVariant::PutInput(const SizedPart& part, size_t i, const void* data,
-                                   Buffers& buffers) const {
+Result<const void*> SizedVariant::PutInput(const SizedPart& part, size_t i, const void* data,
+                                           Buffers& buffers) const {
   const TensorSpec& spec = executable_->Inputs()[i];
   if (IsEmpty(spec.shape)) return data;
   BoxPlace source{spec.shape, std::vector<int64_t>(spec.shape.size(), 0)};
@@ -186,21 +208,24 @@ const void* SizedVariant::PutInput(const SizedPart& part, size_t i, const void* 
   }
   const size_t width = SizeOf(spec.type);
   if (IsContiguous(source, box, spec.shape)) return At(data, source, width);
-  Array& padded = buffers.inputs[i];
-  if (padded.data() == nullptr) padded = Array(spec.type, spec.shape);
+  TUNEC_ASSIGN(std::byte* const padded, MemoryFor(buffers.inputs[i], spec));
   const BoxPlace target{spec.shape, std::vector<int64_t>(spec.shape.size(), 0)};
-  CopyBox(data, source, padded.mutable_data(), target, box, width);
-  return padded.data();
+  CopyBox(data, source, padded, target, box, width);
+  return padded;
 }
 
-void SizedVariant::SetParameters(const Sizes& sizes, Buffers& buffers) const {
+Status SizedVariant::SetParameters(const Sizes& sizes, Buffers& buffers) const {
   for (size_t p = 0; p < code_.parameters.size(); ++p) {
     const SizedParameter& parameter = code_.parameters[p];
-    Array& array = buffers.inputs[open_.size() + p];
-    if (array.data() == nullptr) array = Array(parameter.type, parameter.shape);
-    for (int64_t e = 0; e < array.size(); ++e)
-      array.SetDouble(e, parameter.elements[static_cast<size_t>(e)].At(sizes));
+    const size_t number = open_.size() + p;
+    TUNEC_ASSIGN(std::byte * address,
+                 MemoryFor(buffers.inputs[number], executable_->Inputs()[number]));
+    for (const SizeFormula& element : parameter.elements) {
+      StoreNumber(address, parameter.type, element.At(sizes));
+      address += SizeOf(parameter.type);
+    }
   }
+  return {};
 }
 
 Status SizedVariant::RunIn(Buffers& buffers, const SizedPart& part,
@@ -216,13 +241,13 @@ Status SizedVariant::RunIn(Buffers& buffers, const SizedPart& part,
       to.push_back(At(outputs[o], box.whole, SizeOf(spec.type)));
       continue;
     }
-    Array& padded = buffers.outputs[o];
-    if (padded.data() == nullptr) padded = Array(spec.type, spec.shape);
-    to.push_back(padded.mutable_data());
+    TUNEC_ASSIGN(to.emplace_back(), MemoryFor(buffers.outputs[o], spec));
   }
-  SetParameters(part.size, buffers);
+  TUNEC_RETURN_IF_ERROR(SetParameters(part.size, buffers));
   std::vector<const void*> from;
-  for (size_t i = 0; i < inputs.size(); ++i) from.push_back(PutInput(part, i, inputs[i], buffers));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TUNEC_ASSIGN(from.emplace_back(), PutInput(part, i, inputs[i], buffers));
+  }
   for (size_t i = inputs.size(); i < buffers.inputs.size(); ++i)
     from.push_back(buffers.inputs[i].data());
   TUNEC_RETURN_IF_ERROR(executable_->Run(from, to));

@@ -55,8 +55,9 @@ class SizedVariant {
   void GiveBack(std::unique_ptr<Buffers> buffers) const;
   Status RunIn(Buffers& buffers, const SizedPart& part, std::span<const void* const> inputs,
                std::span<void* const> outputs) const;
-  const void* PutInput(const SizedPart& part, size_t i, const void* data, Buffers& buffers) const;
-  void SetParameters(const Sizes& sizes, Buffers& buffers) const;
+  Result<const void*> PutInput(const SizedPart& part, size_t i, const void* data,
+                               Buffers& buffers) const;
+  Status SetParameters(const Sizes& sizes, Buffers& buffers) const;
 
   std::shared_ptr<const SizedForm> form_;
   SizedCode code_;

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <functional>
+#include <set>
 
+#include "compiler/sized/choose_samples.h"
 #include "compiler/sized/worth_joining.h"
 #include "runtime/sized/choose_sizes.h"
 #include "tests/compiler/models.h"
@@ -63,6 +66,58 @@ TEST(SizeFormula, NamesADimensionThatItIs) {
   const auto other = FitFormula(Samples([](int64_t, int64_t length) { return length + 1; }));
   ASSERT_TRUE(other);
   EXPECT_EQ(other->dimension(), -1);
+}
+
+TEST(SizeFormula, IsWhatARuleSays) {
+  const SizeExpression windows = SizeExpression::Size(1).Plus(-1).Over(2).Plus(1);
+  const SizeFormula formula = FormulaOf(windows);
+  EXPECT_EQ(formula.At({4, 51}), 26);
+  EXPECT_EQ(formula.dimension(), -1);
+  EXPECT_EQ(FormulaOf(SizeExpression::Size(1)).dimension(), 1);
+  EXPECT_EQ(FormulaOf(SizeExpression::Size(1)).At({4, 51}), 51);
+  EXPECT_TRUE(FormulaOf(SizeExpression::Constant(7)).IsConstant());
+  EXPECT_EQ(FormulaOf(SizeExpression::Constant(7)).At({4, 51}), 7);
+  EXPECT_EQ(FormulaOf(SizeExpression::Size(0).Times(INT64_MAX)).At({2}), 0);  // no such size
+}
+
+TEST(SizeFormula, FollowsWhatRulesSay) {
+  const SizeExpression half = SizeExpression::Size(1).Over(2), third = SizeExpression::Size(0);
+  const std::vector<SizeExpression> terms = {half, third};
+  const auto samples = Samples([](int64_t batch, int64_t length) {
+    return 1.0 / static_cast<double>((length / 2) * batch);
+  });
+  EXPECT_FALSE(FitFormula(samples));
+  const auto formula = FitFormulaOfTerms(samples, terms);
+  ASSERT_TRUE(formula);
+  EXPECT_FLOAT_EQ(formula->At({6, 57}), 1.0 / (28 * 6));
+  const auto less =
+      FitFormulaOfTerms(Samples([](int64_t, int64_t length) { return length / 2 - 3; }), terms);
+  ASSERT_TRUE(less);
+  EXPECT_EQ(less->At({6, 57}), 25);
+}
+
+// After them what a stride leaves over is what it leaves over for any size.
+TEST(ChooseSamples, CoverRemainders) {
+  SizeExpression chain = SizeExpression::Size(0);
+  for (int i = 0; i < 5; ++i) chain = chain.Plus(-1).Over(2).Plus(1);
+  const SizeExpression thirds = SizeExpression::Size(1).Plus(SizeExpression::Size(0)).Over(3);
+  const std::vector<SizeExpression> formulas = {chain, thirds};
+  const Sizes sizes = {224, 64};
+  const std::vector<bool> open = {true, true};
+  std::vector<Sizes> samples = SamplesBelow(sizes, open);
+  const std::vector<Sizes> further = SamplesOfRemainders(sizes, open, samples, formulas);
+  EXPECT_FALSE(further.empty());
+  EXPECT_LE(further.size(), 6U);
+  samples.insert(samples.end(), further.begin(), further.end());
+  EXPECT_TRUE(SamplesOfRemainders(sizes, open, samples, formulas).empty());
+  for (size_t division = 0; division < 5; ++division) {
+    std::set<int64_t> left;
+    for (const Sizes& sample : samples) {
+      EXPECT_LE(sample[0], 224);
+      left.insert(chain.RemaindersAt(sample)[division]);
+    }
+    EXPECT_EQ(left.size(), 2U) << division;
+  }
 }
 
 TEST(ChooseSizes, RoundsUpByAtMostAQuarter) {

@@ -39,11 +39,9 @@ constexpr std::string_view kOverBatch = R"(graph over_batch {
 })";
 
 /// Cannot be padded.
-constexpr std::string_view kNorm = R"(graph norm {
-  input x: f32[length]
-  weight s: f32[length]
-  weight b: f32[length]
-  y = layer_norm(x, s, b)
+constexpr std::string_view kCubic = R"(graph cubic {
+  input x: f32[1, 2, length]
+  y = resize(x) {shape=[1, 2, 7], mode="cubic"}
   output y
 })";
 
@@ -178,8 +176,32 @@ TEST(SizedBundle, OfWhatIsNotCutServesSmallerSizes) {
   EXPECT_THAT(RefusalOf(*bundle, {10}).message, HasSubstr("batch is 10, expected at most 9"));
 }
 
+// What strides leave of sizes are formulas with divisions in them.
+TEST(SizedBundle, OfImagesServesAnyHeightAndWidth) {
+  constexpr std::string_view kImages = R"(graph images {
+  input x: f32[1, 3, height, width]
+  weight w: f32[4, 3, 3, 3]
+  a = conv(x, w) {strides=[2, 2], pads=[1, 1, 1, 1]}
+  p = max_pool(a) {kernel=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]}
+  mean = reduce_mean(p) {axes=[2, 3], keepdims=0}
+  output p
+  output mean
+})";
+  const SizedSource source = SourceOf(kImages, {"height", "width"});
+  const std::vector<ListedSizes> listed = {{.sizes = {24, 32}}, {.sizes = {32}, .exact = false}};
+  const BundlePath file;
+  const auto bundle = LoadOf(source, listed, file);
+  ASSERT_TRUE(bundle);
+  const auto model = InPlace(source, listed);
+  ASSERT_TRUE(model);
+  EXPECT_TRUE(bundle->form().output_extents);
+  for (const Sizes& sizes :
+       std::vector<Sizes>{{24, 32}, {32, 32}, {23, 31}, {25, 17}, {26, 18}, {31, 30}, {17, 20}})
+    ExpectSameBits(*bundle, *model, sizes);
+}
+
 TEST(SizedBundle, OfWhatCannotBePaddedHasTheListedSizes) {
-  const SizedSource source = SourceOf(kNorm, {"length"});
+  const SizedSource source = SourceOf(kCubic, {"length"});
   const BundlePath file;
   const std::vector<ListedSizes> listed = {{.sizes = {9, 16}}};
   const auto bundle = LoadOf(source, listed, file);

@@ -10,6 +10,8 @@
 #include "graph/random_inputs.h"
 #include "graph/reference.h"
 #include "graph/text/graph_text.h"
+#include "jit/cuda/arch.h"
+#include "jit/cuda/emulate/emulate.h"
 #include "tests/compiler/models.h"
 
 namespace tunec {
@@ -56,12 +58,13 @@ ModelOptions OptionsWith(std::map<std::string, DimSizes> dims) {
 
 Result<std::unique_ptr<SizedModel>> Make(const std::string& text,
                                          const std::map<std::string, DimSizes>& open,
-                                         std::vector<ListedSizes> listed = {}) {
+                                         std::vector<ListedSizes> listed = {},
+                                         CompileOptions compile = testing::Options()) {
   const std::span bytes = std::as_bytes(std::span(text));
   TUNEC_ASSIGN(SizedSource source, LoadSizedModelBytes(bytes, "graph", OptionsWith(open)));
   SizedOptions options;
   options.listed = std::move(listed);
-  options.compile = testing::Options();
+  options.compile = std::move(compile);
   return SizedModel::Make(std::move(source), std::move(options), nullptr);
 }
 
@@ -132,19 +135,103 @@ TEST(SizedModel, WhatMixesTheBatchIsNotCut) {
     ExpectEqual(**model, kOverBatch, {{"batch", batch}});
 }
 
-TEST(SizedModel, WhatCannotBePaddedIsCompiledForEachSize) {
+// The strides of a ResNet: sizes along the way are rounded down five times.
+constexpr const char* kStrides = R"(graph strides {
+  input x: f32[batch, 3, height, width]
+  weight w7: f32[8, 3, 7, 7]
+  weight w3: f32[8, 8, 3, 3]
+  weight w1: f32[8, 8, 1, 1]
+  a = conv(x, w7) {strides=[2, 2], pads=[3, 3, 3, 3]}
+  p = max_pool(a) {kernel=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]}
+  b = conv(p, w3) {strides=[2, 2], pads=[1, 1, 1, 1]}
+  c = conv(p, w1) {strides=[2, 2]}
+  d = add(b, c)
+  e = conv(d, w3) {strides=[2, 2], pads=[1, 1, 1, 1]}
+  r = relu(e)
+  f = conv(r, w3) {strides=[2, 2], pads=[1, 1, 1, 1]}
+  n = average_pool(f) {kernel=[3, 3], pads=[1, 1, 1, 1]}
+  mean = reduce_mean(f) {axes=[2, 3], keepdims=0}
+  output n
+  output mean
+})";
+
+TEST(SizedModel, ImagesOfAnyHeightAndWidth) {
+  const auto model = Make(
+      kStrides, {{"batch", {{1, 2}}}, {"height", {{64, 96}}}, {"width", {{64, 96}}}}, {{}, {}, {}});
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_FALSE(nlohmann::json::parse((*model)->Report()).contains("refusal")) << (*model)->Report();
+  EXPECT_EQ((*model)->Outputs()[0].shape, (Shape{-1, 8, -1, -1}));
+  for (const auto& [height, width] : {std::pair{65, 33}, {80, 40}, {71, 35}, {66, 39}, {79, 36}})
+    ExpectEqual(**model, kStrides, {{"batch", 1}, {"height", height}, {"width", width}});
+  EXPECT_EQ(Executables(**model), 1) << (*model)->Report();
+  EXPECT_FALSE(nlohmann::json::parse((*model)->Report()).contains("refused"));
+  ExpectEqual(**model, kStrides, {{"batch", 3}, {"height", 70}, {"width", 37}});
+}
+
+// As a pyramid is put together again: to the size of what is beside it, and filled up.
+constexpr const char* kThereAndBack = R"(graph there_and_back {
+  input x: f32[1, 4, height, width]
+  weight w: f32[4, 4, 3, 3]
+  weight s: f32[4]
+  a = conv(x, w) {strides=[2, 2], pads=[1, 1, 1, 1]}
+  g = group_norm(a, s, s) {groups=2}
+  b = conv(g, w) {strides=[2, 2], pads=[1, 1, 1, 1]}
+  u = resize(b) {shape=[1, 4, height - height / 2, width - width / 2], mode="linear"}
+  c = concat(g, u) {axis=1}
+  y = resize(c) {shape=[1, 8, height, width], mode="linear"}
+  output y
+})";
+
+TEST(SizedModel, ImagesThereAndBack) {
+  const auto model = Make(kThereAndBack, {{"height", {{40, 48}}}, {"width", {{40, 48}}}}, {{}, {}});
+  ASSERT_TRUE(model) << model.error().message;
+  for (const auto& [height, width] : {std::pair{33, 37}, {40, 40}, {36, 34}, {39, 38}})
+    ExpectEqual(**model, kThereAndBack, {{"height", height}, {"width", width}});
+  EXPECT_EQ(Executables(**model), 1) << (*model)->Report();
+}
+
+TEST(SizedModel, NormsOverTheLength) {
   constexpr const char* kNorm = R"(graph norm {
-  input x: f32[length]
-  weight s: f32[length]
-  weight b: f32[length]
-  y = layer_norm(x, s, b)
+  input x: f32[length, 5]
+  weight s: f32[5]
+  t = rms_norm(x, s) {axis=0}
+  y = layer_norm(t, s, s) {axis=0, epsilon=0.01}
   output y
 })";
   const auto model = Make(kNorm, {{"length", {{9, 16}}}}, {{}});
   ASSERT_TRUE(model) << model.error().message;
+  for (const int64_t length : {21, 22, 23, 24}) ExpectEqual(**model, kNorm, {{"length", length}});
+  EXPECT_EQ(Executables(**model), 1) << (*model)->Report();
+}
+
+TEST(SizedModel, WhatCannotBePaddedIsCompiledForEachSize) {
+  constexpr const char* kCubic = R"(graph cubic {
+  input x: f32[1, 2, length]
+  y = resize(x) {shape=[1, 2, 7], mode="cubic"}
+  output y
+})";
+  const auto model = Make(kCubic, {{"length", {{9, 16}}}}, {{}});
+  ASSERT_TRUE(model) << model.error().message;
   EXPECT_TRUE(nlohmann::json::parse((*model)->Report()).contains("refusal"));
-  for (const int64_t length : {5, 9, 11}) ExpectEqual(**model, kNorm, {{"length", length}});
+  for (const int64_t length : {5, 9, 11}) ExpectEqual(**model, kCubic, {{"length", length}});
   EXPECT_EQ(Executables(**model), 3);
+}
+
+// The sizes are inputs of the device's kernels, as the padded images are.
+TEST(SizedModel, OnAnEmulatedGpu) {
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  CompileOptions options = testing::Options();
+  options.target.device = *CudaAccelerator("sm_90a");
+  options.target.device->features.emplace(kEmulated);
+  const auto block = Make(kBlock, {{"batch", {{1, 2}}}, {"length", {{12, 20}}}}, {{}, {}}, options);
+  ASSERT_TRUE(block) << block.error().message;
+  for (const auto& [batch, length] : {std::pair{1, 9}, {1, 10}, {3, 9}})
+    ExpectEqual(**block, kBlock, {{"batch", batch}, {"length", length}});
+  const auto images =
+      Make(kThereAndBack, {{"height", {{12, 16}}}, {"width", {{12, 16}}}}, {{}, {}}, options);
+  ASSERT_TRUE(images) << images.error().message;
+  for (const auto& [height, width] : {std::pair{9, 11}, {10, 12}})
+    ExpectEqual(**images, kThereAndBack, {{"height", height}, {"width", width}});
 }
 
 TEST(SizedModel, KeepsSoManyExecutables) {

@@ -944,8 +944,8 @@ class Cli(unittest.TestCase):
         self.assertEqual(output["shape"], [4, 3])
         output, = json.loads(self.good("run", bundle, "--dim", "batch=6", "--dim", "length=2", "--json"))["outputs"]
         self.assertEqual(output["shape"], [6, 3])
-        self.bad(1, "length is 10, expected at most 9", "run", bundle, "--dim", "length=10")
-        self.bad(1, "the bundle has no open dimension width", "run", bundle, "--dim", "width=10")
+        self.bad(2, "length is 10, expected at most 9", "run", bundle, "--dim", "length=10")
+        self.bad(2, "the bundle has no open dimension width", "run", bundle, "--dim", "width=10")
         self.assertIn("ready to run after", self.good("bench", bundle, "--runs", "3"))
         self.assertNotIn("launches", json.loads(self.good("bench", bundle, "--runs", "3", "--json")))
         self.bad(2, "or a range, name=16..512", "build", model, "--dim", "batch=4..1", "-o", bundle)
