@@ -24,17 +24,23 @@ Status CheckHost(const VariantHead& head) {
 
 }  // namespace
 
-Status MachineHere::FindGpus() {
-  if (!gpus_) {
-    const auto find = [&]() -> Result<Gpus> {
-      Gpus gpus;
-      TUNEC_ASSIGN(gpus.driver, LoadCudaDriver());
-      TUNEC_ASSIGN(gpus.facts, ReadChosenGpus(gpus.driver, choice_.name));
-      return gpus;
-    };
-    gpus_.emplace(find());
-  }
-  if (*gpus_) return {};
+struct MachineHere::Gpus {
+  CudaDriver driver;
+  std::vector<GpuFacts> facts;  // of those that may be used
+};
+
+MachineHere::MachineHere(DeviceChoice choice) : choice_(std::move(choice)) {}
+MachineHere::~MachineHere() = default;
+
+Result<const MachineHere::Gpus*> MachineHere::FindGpus() {
+  const auto find = [&]() -> Result<Gpus> {
+    Gpus gpus;
+    TUNEC_ASSIGN(gpus.driver, LoadCudaDriver());
+    TUNEC_ASSIGN(gpus.facts, ReadChosenGpus(gpus.driver, choice_.name));
+    return gpus;
+  };
+  if (gpus_ == nullptr) gpus_ = std::make_unique<const Result<Gpus>>(find());
+  if (*gpus_) return &**gpus_;
   return std::unexpected(gpus_->error());
 }
 
@@ -48,8 +54,8 @@ Result<std::optional<int>> MachineHere::NumberFor(const VariantHead& head) {
   if (choice_.name == kHostOnly) return Fail(ErrorCode::kDevice, "the CPU is asked for");
   if (head.device != kCuda)
     return Fail(ErrorCode::kDevice, "this tunec drives no '{}'", head.device);
-  TUNEC_RETURN_IF_ERROR(FindGpus());
-  const std::vector<GpuFacts>& facts = (*gpus_)->facts;
+  TUNEC_ASSIGN(const Gpus* const gpus, FindGpus());
+  const std::vector<GpuFacts>& facts = gpus->facts;
   const auto found = std::ranges::find_if(
       facts, [&](const GpuFacts& gpu) { return RunsCubinsFor(head.arch, gpu); });
   if (found != facts.end()) return found->number;
@@ -64,7 +70,8 @@ Status MachineHere::Check(const VariantHead& head) {
 Result<std::shared_ptr<Device>> MachineHere::Open(const VariantHead& head) {
   TUNEC_ASSIGN(const std::optional<int> number, NumberFor(head));
   if (!number) return nullptr;
-  return OpenCudaDevice((*gpus_)->driver, *number, choice_.hang_seconds);
+  TUNEC_ASSIGN(const Gpus* const gpus, FindGpus());
+  return OpenCudaDevice(gpus->driver, *number, choice_.hang_seconds);
 }
 
 std::string Name(const VariantHead& head) {

@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "runtime/bundle/variant_head.h"
-#include "runtime/cuda/driver_api.h"
-#include "runtime/cuda/gpu_facts.h"
 #include "runtime/device.h"
 #include "support/error.h"
 
@@ -24,7 +22,10 @@ inline constexpr std::string_view kHostOnly = "cpu";
 class MachineHere {
  public:
   /// `choice.name` is the number or the UUID of a GPU, kHostOnly, or empty: anything.
-  explicit MachineHere(DeviceChoice choice = {}) : choice_(std::move(choice)) {}
+  explicit MachineHere(DeviceChoice choice = {});
+  ~MachineHere();
+  MachineHere(const MachineHere&) = delete;
+  MachineHere& operator=(const MachineHere&) = delete;
 
   /// What runs the steps of such a variant; null: the host. kDevice names what is lacking: features
   /// of the processor, a driver, a GPU, the one that was chosen.
@@ -33,15 +34,12 @@ class MachineHere {
   Status Check(const VariantHead& head);
 
  private:
-  struct Gpus {
-    CudaDriver driver;
-    std::vector<GpuFacts> facts;  // of those that may be used
-  };
+  struct Gpus;
   Result<std::optional<int>> NumberFor(const VariantHead& head);
-  Status FindGpus();
+  Result<const Gpus*> FindGpus();
 
-  DeviceChoice choice_;
-  std::optional<Result<Gpus>> gpus_;
+  const DeviceChoice choice_;
+  std::unique_ptr<const Result<Gpus>> gpus_;  // null: not looked for yet
 };
 
 /// "cpu haswell", "cuda sm_90a"

@@ -40,7 +40,7 @@ static void run_first(void) {
   first_model* model = NULL;
   memset(cache, 0, sizeof cache);
   CHECK(sizeof x == FIRST_INPUT_0_BYTES && sizeof y == FIRST_OUTPUT_0_BYTES);
-  CHECK(strcmp(FIRST_INPUT_0_NAME, "x\"*/") == 0);
+  CHECK(strcmp(FIRST_INPUT_0_NAME, "x") == 0);
   in[0] = tensor(x, f32, FIRST_INPUT_0_NDIM, shape_x);
   in[1] = tensor(&row, i64, FIRST_INPUT_1_NDIM, shape_row);
   in[2] = tensor(cache, f32, FIRST_INPUT_2_NDIM, shape_cache);

@@ -44,7 +44,7 @@ class BundleForGpus : public ::testing::Test {
     script_.any_function = true;
     script_.memory_bytes = 1 << 24;
     script_.parameters = 0;
-    script_.graph = CuResult::kUnknown;  // kernels are launched one by one, which the log tells
+    script_.graph = CuResult::kOutOfMemory;  // kernels are launched one by one, which the log tells
   }
   ~BundleForGpus() override { unsetenv("TUNEC_LIBCUDA"); }
 

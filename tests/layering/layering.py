@@ -64,6 +64,7 @@ DOORS = {
     "compiler/settings.cc": "reads which processor or device is meant",
     "tools/commands/doctor.cc": "looks at this machine's processor",
     "tools/kernels_main.cc": "runs files of kernels where there is a driver and no compiler",
+    "runtime/bundle/choose_variant.cc": "finds the GPU that runs a bundle's code",
     "tools/commands/doctor_cuda.cc": "looks at this machine's GPUs and at what NVIDIA has for them",
     "autotune/measure/measure_arithmetic.cc": "calls a kernel on each thread by itself",
 }

@@ -5,7 +5,6 @@
 #include "compiler/bundle/model_header.h"
 #include "compiler/bundle/write_bundle.h"
 #include "compiler/bundle/write_library.h"
-#include "jit/cuda/arch.h"
 #include "runtime/bundle/choose_variant.h"
 #include "support/file.h"
 #include "tools/commands/commands.h"
@@ -28,7 +27,7 @@ struct BuildArguments {
 /// The settings of each variant, of GPUs first.
 Result<std::vector<Settings>> VariantsOf(const BuildArguments& arguments) {
   const Settings& given = arguments.compile.settings;
-  const bool for_gpus = given.target == kCudaKind;
+  const bool for_gpus = given.target != Settings().target;
   if (given.emulate)
     return Fail(ErrorCode::kInvalidArgument, "a bundle is for GPUs: emulated kernels stay here");
   if (!for_gpus && !arguments.archs.empty())

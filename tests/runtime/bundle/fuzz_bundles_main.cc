@@ -7,6 +7,7 @@
 // stale one was taken; a mutant that leaves its buffers ends the program.
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -68,6 +69,7 @@ int Run(const Arguments& arguments) {
         "{}: {} mutants: {} refused, {} too large to try, {} ran; {} stale, {} taken; {:.0f} s\n",
         name, count, tried.refused, tried.too_large, tried.ran, stale, taken,
         watch.Milliseconds() / 1e3);
+    std::fflush(stdout);
     accepted += taken;
   }
   return accepted == 0 ? 0 : 1;

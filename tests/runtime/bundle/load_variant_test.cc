@@ -133,7 +133,7 @@ TEST_F(LoadVariantTest, MemoryThatLacksIsAnError) {
 }
 
 TEST_F(LoadVariantTest, ItsStepsAreLaunchedOnTheGpu) {
-  script_.graph = CuResult::kUnknown;  // one by one, which the log tells
+  script_.graph = CuResult::kOutOfMemory;  // one by one, which the log tells
   const auto loaded = Load();
   ASSERT_TRUE(loaded) << loaded.error().Format();
   script_.log.clear();

@@ -113,7 +113,7 @@ std::string Weights() {
 
 std::string SampleBundle() {
   const std::string code = bundle::CodeSection(Kernels(), std::string(64, '\xc3'));
-  const bundle::VariantHead host{.cpu = "plain", .features = {"sse2"}};
+  const bundle::VariantHead host{.cpu = "plain", .features = {"sse4.2"}};
   const bundle::VariantHead gpu{.cpu = "plain", .device = "cuda", .arch = "sm_90"};
   std::vector<RawSection> sections;
   const auto add = [&](uint32_t variant, const bundle::VariantHead& head, const StoredPlan& plan) {
