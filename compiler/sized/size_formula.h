@@ -42,9 +42,9 @@ class SizeFormula {
  private:
   enum class Form : uint8_t { kSum, kProduct, kOverProduct, kOverRoot };
   Form form_ = Form::kSum;
-  double constant_ = 0;          // kSum: added; otherwise a factor
-  std::vector<double> factors_;  // of each size; those of a product are 0 or 1
-  double divisor_ = 1;           // kSum: what it is divided by, to be rounded down
+  double constant_ = 0;                // kSum: added; otherwise a factor
+  std::vector<double> factors_;        // of each size; those of a product are 0 or 1
+  double divisor_ = 1;                 // kSum: what it is divided by, to be rounded down
   std::vector<SizeExpression> terms_;  // whose values stand for the sizes; none: the sizes do
 
   double Evaluate(const Sizes& sizes) const;

@@ -48,8 +48,8 @@ Result<Graph> GraphLike(const SizedSource& source, const Sizes& sizes, const Gra
                    const bool is_same =
                        array.type() == other.constant.type() &&
                        array.shape() == other.constant.shape() &&
-                       (array.bytes() == 0 || std::memcmp(array.data(), other.constant.data(),
-                                                          array.bytes()) == 0);
+                       (array.bytes() == 0 ||
+                        std::memcmp(array.data(), other.constant.data(), array.bytes()) == 0);
                    if (!is_same) return {};
                    const std::string init = node.Has("init") ? node.String("init") : "";
                    return std::vector<ValueId>{
@@ -63,7 +63,8 @@ void NumberAsSource(const SizedSource& source, PaddedGraph& padded) {
   for (const std::string& dimension : padded.dimensions)
     numbers.push_back(source.IndexOf(dimension));
   const auto renumber = [&](SizeExpression& formula) { formula = formula.Renumbered(numbers); };
-  for (SizeParameter& parameter : padded.parameters) std::ranges::for_each(parameter.formulas, renumber);
+  for (SizeParameter& parameter : padded.parameters)
+    std::ranges::for_each(parameter.formulas, renumber);
   std::ranges::for_each(padded.sizes, renumber);
   for (auto& axes : padded.outputs) {
     for (PaddedAxis& axis : axes) {
@@ -81,13 +82,12 @@ Status PadAll(const SizedSource& source, const Graph& bucket, const std::vector<
   looked.samples.clear();
   std::string text;
   for (size_t i = 0; i < points.size(); ++i) {
-    TUNEC_ASSIGN(PaddedGraph padded, PadGraph(looked.graphs[i], bucket, OpenAxes(source, open),
-                                              looked.graphs));
+    TUNEC_ASSIGN(PaddedGraph padded,
+                 PadGraph(looked.graphs[i], bucket, OpenAxes(source, open), looked.graphs));
     std::string printed = Print(padded.graph);
     if (i > 0 && printed != text)
       return Fail(ErrorCode::kUnsupported,
-                  "what {} computes depends on its sizes otherwise than by numbers",
-                  bucket.name());
+                  "what {} computes depends on its sizes otherwise than by numbers", bucket.name());
     text = std::move(printed);
     NumberAsSource(source, padded);
     looked.samples.push_back({points[i], std::move(padded)});
@@ -106,8 +106,7 @@ std::vector<SizeExpression> FormulasOf(const PaddedGraph& padded) {
 /// At its own sizes, too, where that is no other graph.
 void AddWhole(const SizedSource& source, const Graph& bucket, const Sizes& sizes,
               const std::vector<bool>& open, Looked& looked) {
-  Result<PaddedGraph> whole =
-      PadGraph(bucket, bucket, OpenAxes(source, open), looked.graphs);
+  Result<PaddedGraph> whole = PadGraph(bucket, bucket, OpenAxes(source, open), looked.graphs);
   if (!whole || Print(whole->graph) != Print(looked.samples[0].padded.graph)) return;
   NumberAsSource(source, *whole);
   looked.samples.push_back({sizes, *std::move(whole)});
@@ -181,8 +180,8 @@ Result<OutputForm> FitOutputs(const std::vector<PaddedSample>& samples) {
         const auto extent = [&](const PaddedGraph& padded) {
           return static_cast<double>(padded.outputs[o][a][i].exact);
         };
-        TUNEC_ASSIGN(parts.emplace_back(), FormulaFor(samples, "an output's size",
-                                                      outputs[o][a][i].formula, extent));
+        TUNEC_ASSIGN(parts.emplace_back(),
+                     FormulaFor(samples, "an output's size", outputs[o][a][i].formula, extent));
       }
     }
   }
@@ -215,9 +214,8 @@ bool IsSeparable(const SizedSource& source, const Looked& looked, const Graph& b
   one[dimension] = 1;
   const Result<Graph> exact = source.graph_at(one);
   if (!exact) return false;
-  const Result<PaddedGraph> padded =
-      PadGraph(*exact, bucket, OpenAxes(source, std::vector<bool>(one.size(), true)),
-               looked.graphs);
+  const Result<PaddedGraph> padded = PadGraph(
+      *exact, bucket, OpenAxes(source, std::vector<bool>(one.size(), true)), looked.graphs);
   return padded && Separates(source, *padded, dimension) &&
          Print(padded->graph) == Print(samples[0].padded.graph);
 }

@@ -89,8 +89,8 @@ TEST(SizeFormula, FollowsWhatRulesSay) {
   const auto formula = SizeFormula::FitTerms(samples, terms);
   ASSERT_TRUE(formula);
   EXPECT_FLOAT_EQ(formula->At({6, 57}), 1.0 / (28 * 6));
-  const auto less = SizeFormula::FitTerms(
-      Samples([](int64_t, int64_t length) { return length / 2 - 3; }), terms);
+  const auto less =
+      SizeFormula::FitTerms(Samples([](int64_t, int64_t length) { return length / 2 - 3; }), terms);
   ASSERT_TRUE(less);
   EXPECT_EQ(less->At({6, 57}), 25);
 }

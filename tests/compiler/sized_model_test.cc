@@ -156,8 +156,8 @@ constexpr const char* kStrides = R"(graph strides {
 })";
 
 TEST(SizedModel, ImagesOfAnyHeightAndWidth) {
-  const auto model = Make(kStrides, {{"batch", {{1, 2}}}, {"height", {{64, 96}}}, {"width", {{64, 96}}}},
-                          {{}, {}, {}});
+  const auto model = Make(
+      kStrides, {{"batch", {{1, 2}}}, {"height", {{64, 96}}}, {"width", {{64, 96}}}}, {{}, {}, {}});
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_FALSE(nlohmann::json::parse((*model)->Report()).contains("refusal")) << (*model)->Report();
   EXPECT_EQ((*model)->Outputs()[0].shape, (Shape{-1, 8, -1, -1}));
@@ -223,8 +223,7 @@ TEST(SizedModel, OnAnEmulatedGpu) {
   CompileOptions options = testing::Options();
   options.target.device = *CudaAccelerator("sm_90a");
   options.target.device->features.emplace(kEmulated);
-  const auto block =
-      Make(kBlock, {{"batch", {{1, 2}}}, {"length", {{12, 20}}}}, {{}, {}}, options);
+  const auto block = Make(kBlock, {{"batch", {{1, 2}}}, {"length", {{12, 20}}}}, {{}, {}}, options);
   ASSERT_TRUE(block) << block.error().message;
   for (const auto& [batch, length] : {std::pair{1, 9}, {1, 10}, {3, 9}})
     ExpectEqual(**block, kBlock, {{"batch", batch}, {"length", length}});
