@@ -163,6 +163,7 @@ Result<SizedSource> SizedModelOf(const OnnxFile& file, const ModelOptions& optio
   TUNEC_RETURN_IF_ERROR(RequireAxes(source));
   source.graph_at = [file, import, names = source.dimensions](const Sizes& sizes) {
     ImportOptions at = import;
+    at.no_ops = NoOps::kKept;
     for (size_t d = 0; d < names.size(); ++d) at.dims[names[d]] = sizes[d];
     return file.Import(at);
   };

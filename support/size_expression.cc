@@ -103,8 +103,7 @@ std::optional<int64_t> SizeExpression::Evaluate(std::span<const int64_t> sizes,
       stack[depth++] = sizes[static_cast<size_t>(step.value)];
     } else if (step.kind == Kind::kDivide) {
       const int64_t quotient = FloorDivide(stack[depth - 1], step.value);
-      if (remainders != nullptr)
-        remainders->push_back(stack[depth - 1] - quotient * step.value);
+      if (remainders != nullptr) remainders->push_back(stack[depth - 1] - quotient * step.value);
       stack[depth - 1] = quotient;
     } else {
       const std::optional<int64_t> both = Combine(step.kind, stack[depth - 2], stack[depth - 1]);

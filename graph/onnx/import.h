@@ -24,6 +24,10 @@ enum class OptionSpelling : uint8_t {
   kJson,   // "dims": {"past": 31}
 };
 
+/// What becomes of nodes that do nothing at the sizes that are imported: slices of everything, pads
+/// of nothing. Kept, the graphs of all sizes have the same nodes.
+enum class NoOps : uint8_t { kDropped, kKept };
+
 struct ImportOptions {
   /// By input name: the shape, for inputs whose dimensions the model leaves open.
   std::map<std::string, std::vector<int64_t>> shapes;
@@ -35,6 +39,7 @@ struct ImportOptions {
   /// As `shapes`, for those inputs alone that have open dimensions; other names are passed over.
   std::map<std::string, std::vector<int64_t>> shapes_of_arrays = {};
   OptionSpelling spelling = OptionSpelling::kFlags;
+  NoOps no_ops = NoOps::kDropped;
 };
 
 /// Reads `name=1x3x224x224`, the text of the option --shape; `name=` is a scalar.

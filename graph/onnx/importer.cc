@@ -106,7 +106,9 @@ const Operand* Scope::Find(std::string_view name) const {
 Importer::Importer(OnnxModel model, ImportOptions options)
     : model_(std::move(model)),
       emitter_(model_.graph.name.empty() ? "model" : model_.graph.name),
-      options_(std::move(options)) {}
+      options_(std::move(options)) {
+  if (options_.no_ops == NoOps::kKept) emitter_.KeepNoOps();
+}
 
 Result<Graph> Importer::Run() {
   Scope scope;

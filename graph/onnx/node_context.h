@@ -73,6 +73,8 @@ class NodeContext {
   Result<int64_t> Axis(std::string_view name, int64_t otherwise, int64_t rank) const;
 
   Result<Operand> Emit(Op op, const Operands& inputs, Attributes attributes = {}) const;
+  /// Whether what does nothing at these sizes is emitted all the same.
+  bool KeepsNoOps() const { return emitter_.keeps_no_ops(); }
   Operand Constant(Array array) const { return emitter_.AddConstant(std::move(array)); }
   Operand Ints64(const std::vector<int64_t>& values) const;
   /// A rank 0 constant of the type.

@@ -38,6 +38,9 @@ class Emitter {
 
   Result<Operand> AddInput(const std::string& name, DataType type, std::vector<int64_t> shape);
   Operand AddConstant(Array array, std::string name = "");
+  /// From here on what does nothing at these sizes is emitted, too.
+  void KeepNoOps() { keeps_no_ops_ = true; }
+  bool keeps_no_ops() const { return keeps_no_ops_; }
   /// Nodes emitted from here on are named after this.
   void SetNodeName(std::string name) { node_name_ = std::move(name); }
   /// Names of the values that they make; the operand may be shared with another name.
@@ -62,6 +65,7 @@ class Emitter {
   std::set<std::string, std::less<>> weight_names_;
   int64_t filled_bytes_ = 0;
   int64_t emitted_nodes_ = 0;
+  bool keeps_no_ops_ = false;
 };
 
 }  // namespace tunec::onnx_import

@@ -56,7 +56,8 @@ Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node) {
   Axes axes = node.axes(1);
   for (size_t a = 0; a < axes.size(); ++a) {
     // Indices that are repeated find other elements at each place of the data.
-    const std::optional<Axis> both = a == axis ? std::nullopt : node.padder().Unify(axes[a], node.axis(0, a));
+    const std::optional<Axis> both =
+        a == axis ? std::nullopt : node.padder().Unify(axes[a], node.axis(0, a));
     const bool alike = both && both->extents().padded == axes[a].extents().padded;
     if (alike) axes[a] = *both;
     if (!alike) axes[a] = a == axis ? axes[a] : axes[a].Different();

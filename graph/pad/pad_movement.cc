@@ -38,8 +38,7 @@ AxisSlice SliceOf(const PaddedNode& node, size_t a) {
 /// or half of them.
 SizeExpression TakenOf(PaddedNode& node, const AxisSlice& slice, const SizeExpression& size) {
   if (slice.step > 0 && !Varies(slice.starts)) {
-    const SizeExpression to_end =
-        size.Plus(slice.step - 1 - slice.starts[0]).Over(slice.step);
+    const SizeExpression to_end = size.Plus(slice.step - 1 - slice.starts[0]).Over(slice.step);
     if (!node.padder().Explain(slice.to, to_end).empty()) return to_end;
   }
   const SizeExpression less = node.padder().Explain(slice.to, {}, std::span(&size, 1));
@@ -54,10 +53,9 @@ Result<ValueId> TakeFrom(PaddedNode& node, ValueId value, size_t a, const AxisSl
   Padder& padder = node.padder();
   const SizeExpression size = padder.FormulaOf(node.axis(0, a));
   const SizeExpression less = padder.Explain(slice.starts, {}, std::span(&size, 1));
-  TUNEC_ASSIGN(
-      const ValueId first,
-      padder.AddNumber(fmt::format("{}.start.{}", node.bucket().name, a), slice.starts,
-                       less.empty() ? padder.Quotient(size, 2, slice.starts) : less));
+  TUNEC_ASSIGN(const ValueId first,
+               padder.AddNumber(fmt::format("{}.start.{}", node.bucket().name, a), slice.starts,
+                                less.empty() ? padder.Quotient(size, 2, slice.starts) : less));
   const ValueId steps = CountUp(builder, slice.to[1], slice.step);
   TUNEC_ASSIGN(const ValueId places, builder.Add(Op::kAdd, {steps, first}));
   return TakeAt(padder, value, a, places);

@@ -20,10 +20,9 @@ struct Group {
 
 Result<ValueId> Mean(PaddedNode& node, ValueId value, const Group& group, ValueId count) {
   const std::vector<int64_t> axes(group.axes.begin(), group.axes.end());
-  TUNEC_ASSIGN(const ValueId sum,
-               node.builder().Add(Op::kReduceSum, {value},
-                                  {{"axes", axes}, {"keepdims", int64_t{1}}},
-                                  node.bucket().name + ".sum"));
+  TUNEC_ASSIGN(const ValueId sum, node.builder().Add(Op::kReduceSum, {value},
+                                                     {{"axes", axes}, {"keepdims", int64_t{1}}},
+                                                     node.bucket().name + ".sum"));
   return node.builder().Add(Op::kDiv, {sum, count});
 }
 
@@ -109,14 +108,13 @@ Status PadGroupNorm(PaddedNode& node) {
   for (size_t a = 2; a < axes.size(); ++a) spatial.insert(a);
   TUNEC_ASSIGN(ValueId count, node.CountAlong(0, spatial, wide));
   const auto each = static_cast<double>(channels / groups);
-  TUNEC_ASSIGN(count, builder.Add(Op::kMul,
-                                  {count, builder.AddConstant("channels", ScalarOf(wide, each))}));
+  TUNEC_ASSIGN(
+      count, builder.Add(Op::kMul, {count, builder.AddConstant("channels", ScalarOf(wide, each))}));
   TUNEC_ASSIGN(const ValueId normalised, Normalised(node, grouped, group, count));
   std::vector<int64_t> shape, across(axes.size() - 1, 1);
   for (const Axis& axis : axes) shape.push_back(axis.extents().padded);
   across[0] = channels;
-  TUNEC_ASSIGN(const ValueId back,
-               builder.Add(Op::kReshape, {normalised}, {{"shape", shape}}));
+  TUNEC_ASSIGN(const ValueId back, builder.Add(Op::kReshape, {normalised}, {{"shape", shape}}));
   return Scale(node, back, across);
 }
 

@@ -48,13 +48,11 @@ Result<ValueId> Reflected(GraphBuilder& builder, const std::string& mode, ValueI
 
 SizeExpression BeginOf(PaddedNode& node, size_t a, const Margin& margin) {
   const SizeExpression size = node.padder().FormulaOf(node.axis(0, a));
-  const SizeExpression less =
-      node.padder().Explain(margin.begin, {}, std::span(&size, 1));
+  const SizeExpression less = node.padder().Explain(margin.begin, {}, std::span(&size, 1));
   if (!less.empty()) return less;
   // As much as is wanting, or half of it.
   for (const int64_t parts : {1, 2}) {
-    const SizeExpression half =
-        node.padder().Quotient(size.Times(-1), parts, margin.begin);
+    const SizeExpression half = node.padder().Quotient(size.Times(-1), parts, margin.begin);
     if (!half.empty()) return half;
   }
   return {};
@@ -70,12 +68,11 @@ Result<ValueId> PadByPlaces(PaddedNode& node, ValueId value, size_t a, const Mar
                                 BeginOf(node, a, margin)));
   const int64_t length = node.OutputShape()[a].padded;
   if (mode == "constant") {
-    return PutInFrame(padder, PaddedValue{value, node.axes(0), {}}, {.axis = a, .begin = begin, .length = length},
-                      node.bucket().Float("value"));
+    return PutInFrame(padder, PaddedValue{value, node.axes(0), {}},
+                      {.axis = a, .begin = begin, .length = length}, node.bucket().Float("value"));
   }
   TUNEC_ASSIGN(const ValueId count, padder.CountOf(node.axis(0, a)));
-  TUNEC_ASSIGN(const ValueId place,
-               builder.Add(Op::kSub, {CountUp(builder, length), begin}));
+  TUNEC_ASSIGN(const ValueId place, builder.Add(Op::kSub, {CountUp(builder, length), begin}));
   TUNEC_ASSIGN(const ValueId there, Reflected(builder, mode, place, count));
   return TakeAt(padder, value, a, there);
 }
@@ -144,8 +141,8 @@ Result<std::vector<PaddedValue>> PadPad(PaddedNode& node) {
   std::set<size_t> masked, by_places;
   bool is_rest = false;
   for (size_t a = 0; a < axes.size(); ++a) {
-    const Margin& margin = margins.emplace_back(node.Entries("pads", a),
-                                                node.Entries("pads", axes.size() + a));
+    const Margin& margin =
+        margins.emplace_back(node.Entries("pads", a), node.Entries("pads", axes.size() + a));
     if (margin.IsNone()) continue;
     const bool is_open = axes[a].IsOpen();
     const bool differs = is_open || Varies(margin.begin) || Varies(margin.end);

@@ -97,8 +97,7 @@ Result<std::vector<PaddedValue>> PadArg(PaddedNode& node) {
     const DataType type = node.builder().TypeOf(node.input(0).value).type;
     const double neutral = node.op() == Op::kArgMax ? LeastOf(type) : GreatestOf(type);
     TUNEC_RETURN_IF_ERROR(node.MaskInput(0, {axis}, neutral));
-    if (node.bucket().Int("select_last_index") != 0)
-      TUNEC_RETURN_IF_ERROR(KeepLast(node, along));
+    if (node.bucket().Int("select_last_index") != 0) TUNEC_RETURN_IF_ERROR(KeepLast(node, along));
   }
   return Lies(Reduced(node.axes(0), {axis}, node.bucket().Int("keepdims") != 0));
 }

@@ -31,9 +31,7 @@ struct ResizedAxis {
     }
     return true;
   }
-  bool HasOne() const {
-    return std::ranges::find(to, 1) != to.end();
-  }
+  bool HasOne() const { return std::ranges::find(to, 1) != to.end(); }
 };
 
 ResizedAxis AxisOf(const PaddedNode& node, size_t a) {

@@ -27,7 +27,8 @@ Status NumberPlaces(PaddedNode& node, size_t axis, const Axis& along) {
   node.padder().Mix(along);
   node.padder().Mix(updates);
   const bool as_they_are =
-      !along.IsOpen() || (along.IsPrefix() && CountFromStart(node, 1, node.padder().SeriesOf(along)));
+      !along.IsOpen() ||
+      (along.IsPrefix() && CountFromStart(node, 1, node.padder().SeriesOf(along)));
   if (as_they_are && !updates.IsOpen()) return {};
   GraphBuilder& builder = node.builder();
   TUNEC_ASSIGN(const ExactNumbers numbers, CountExact(node, 1, along));

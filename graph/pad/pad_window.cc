@@ -85,13 +85,11 @@ SizeExpression HalfOfPads(PaddedNode& node, size_t axis, const Slide& slide, int
 /// pads, and then windows have none along this axis.
 Result<Frame> FrameFor(PaddedNode& node, size_t axis, const Slide& slide) {
   SizeExpression begin = HalfOfPads(node, axis, slide, 0);
-  if (node.padder().Explain(slide.begin, begin).empty())
-    begin = HalfOfPads(node, axis, slide, 1);
+  if (node.padder().Explain(slide.begin, begin).empty()) begin = HalfOfPads(node, axis, slide, 1);
   TUNEC_ASSIGN(const ValueId first,
                node.padder().AddNumber(fmt::format("{}.begin.{}", node.bucket().name, axis),
                                        slide.begin, begin));
-  const int64_t length =
-      node.axis(0, axis).extents().padded + slide.begin[1] + slide.end[1];
+  const int64_t length = node.axis(0, axis).extents().padded + slide.begin[1] + slide.end[1];
   return Frame{.axis = axis, .begin = first, .length = length};
 }
 
@@ -172,12 +170,11 @@ Result<ValueId> AverageOfWhatIsThere(PaddedNode& node, const std::vector<Slide>&
   const DataType type = builder.TypeOf(x).type;
   const DataType wide = SizeOf(type) == 2 ? DataType::kF32 : type;
   TUNEC_ASSIGN(const ValueId widened, node.CastTo(x, wide));
-  TUNEC_ASSIGN(const ValueId whole, builder.Add(Op::kAveragePool, {widened}, attributes,
-                                                node.bucket().name + ".whole"));
+  TUNEC_ASSIGN(const ValueId whole,
+               builder.Add(Op::kAveragePool, {widened}, attributes, node.bucket().name + ".whole"));
   TUNEC_ASSIGN(const ValueId part,
                PartThatIsThere(node, slides, padded, moved, wide, std::move(attributes)));
-  TUNEC_ASSIGN(const ValueId average,
-               builder.Add(Op::kDiv, {whole, part}, {}, node.bucket().name));
+  TUNEC_ASSIGN(const ValueId average, builder.Add(Op::kDiv, {whole, part}, {}, node.bucket().name));
   return node.CastTo(average, type);
 }
 
@@ -246,7 +243,8 @@ Result<std::vector<PaddedValue>> PadConv(PaddedNode& node) {
   return Lies(std::move(axes));
 }
 
-// Element i of the operand goes to i * stride and behind: what is beyond the exact ones has to be 0.
+// Element i of the operand goes to i * stride and behind: what is beyond the exact ones has to be
+// 0.
 Result<std::vector<PaddedValue>> PadConvTranspose(PaddedNode& node) {
   TUNEC_RETURN_IF_ERROR(node.RequireSameAttributes({"pads"}));
   TUNEC_RETURN_IF_ERROR(node.RequireFixed(0, 1));
@@ -260,8 +258,7 @@ Result<std::vector<PaddedValue>> PadConvTranspose(PaddedNode& node) {
     if (Varies(node.Entries("pads", a - 2))) return node.Refuse("its pads depend on the sizes");
     const int64_t stride = node.bucket().Ints("strides")[a - 2];
     const SizeExpression size = node.padder().FormulaOf(node.axis(0, a)).Times(stride);
-    const int64_t added =
-        node.OutputShape()[a].padded - stride * node.axis(0, a).extents().padded;
+    const int64_t added = node.OutputShape()[a].padded - stride * node.axis(0, a).extents().padded;
     axes.push_back(node.NewAxis(a, size.Plus(added)));
   }
   TUNEC_RETURN_IF_ERROR(node.MaskInput(0, open, 0));

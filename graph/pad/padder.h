@@ -72,8 +72,8 @@ class Padder {
   /// How many exact positions an axis has: i64[].
   Result<ValueId> CountOf(const Axis& axis);
 
-  /// `formula` if it holds in all graphs, or else one that does and is a sum of one of `bases` and a
-  /// number.
+  /// `formula` if it holds in all graphs, or else one that does and is a sum of one of `bases` and
+  /// a number.
   SizeExpression Explain(const Series& series, const SizeExpression& formula,
                          std::span<const SizeExpression> bases = {}) const;
   /// floor((base + c) / divisor), with a c for which that holds in all graphs; `added` where it
@@ -212,8 +212,8 @@ Result<std::vector<PaddedValue>> PadBatchNorm(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadAxisNorm(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadChannelNorm(PaddedNode& node);
 // pad_reduction.cc
-/// A reduction as `attributes` have it, of a value that is 0 beyond the exact elements of operand 0,
-/// over how many of these there are.
+/// A reduction as `attributes` have it, of a value that is 0 beyond the exact elements of operand
+/// 0, over how many of these there are.
 Result<ValueId> MeanAlong(PaddedNode& node, ValueId value, const std::set<size_t>& axes,
                           const Attributes& attributes);
 Result<std::vector<PaddedValue>> PadReduction(PaddedNode& node);
@@ -264,8 +264,8 @@ Result<std::vector<PaddedValue>> PadOneHot(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadRange(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadRotary(PaddedNode& node);
 
-/// The constant of this number in both graphs (pad_constant.cc). Of one shape: the elements, or a parameter where
-/// they differ. Of two: none, until an operand says how it lies.
+/// The constant of this number in both graphs (pad_constant.cc). Of one shape: the elements, or a
+/// parameter where they differ. Of two: none, until an operand says how it lies.
 Result<std::vector<PaddedValue>> PadConstant(Padder& padder, size_t number);
 /// Whether the exact constant's elements are the bucket's at these axes' exact positions.
 bool LiesIn(const Array& exact, const Array& bucket, const Axes& axes);

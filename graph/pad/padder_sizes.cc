@@ -1,6 +1,6 @@
 // How sizes that a padded graph is given follow from the dimensions' sizes. What a rule says is
-// checked in all graphs that there are; where it says nothing, or what does not hold, as the pads of
-// a window may depend on the size, a form is looked for that holds in all of them.
+// checked in all graphs that there are; where it says nothing, or what does not hold, as the pads
+// of a window may depend on the size, a form is looked for that holds in all of them.
 #include <algorithm>
 
 #include "graph/pad/padder.h"
@@ -9,7 +9,8 @@
 namespace tunec::pad {
 namespace {
 
-constexpr int kFewest = 3;  // values of a base, so that what is a sum by chance is not taken for one
+constexpr int kFewest =
+    3;  // values of a base, so that what is a sum by chance is not taken for one
 
 bool Differ(const Series& series, int at_least) {
   return std::set<int64_t>(series.begin(), series.end()).size() >= static_cast<size_t>(at_least);
@@ -57,8 +58,8 @@ SizeExpression Padder::FormulaOf(const Axis& axis) const {
 int Padder::SizeParameterFor(const Series& series, const SizeExpression& formula) {
   auto found = std::ranges::find(sizes_, series, &Size::series);
   if (found == sizes_.end()) {
-    found = sizes_.insert(
-        found, {fmt::format("size.{}", sizes_.size()), series, {}, "", ValueId()});
+    found =
+        sizes_.insert(found, {fmt::format("size.{}", sizes_.size()), series, {}, "", ValueId()});
   }
   if (found->formula.empty()) found->formula = Explain(series, formula);
   return static_cast<int>(found - sizes_.begin());

@@ -57,17 +57,16 @@ TEST(SizeExpression, RefusesStepsThatAreNone) {
   ASSERT_TRUE(SizeExpression::FromSteps(good, 2));
   EXPECT_EQ(SizeExpression::FromSteps(good, 2)->At(std::vector<int64_t>{0, 6}), 4);
   EXPECT_FALSE(SizeExpression::FromSteps(good, 1));
-  const std::vector<Steps> wrong = {
-      {{Kind::kAdd}},
-      {{Kind::kSize, -1}},
-      {{Kind::kConstant, 1}, {Kind::kAdd}},
-      {{Kind::kConstant, 1}, {Kind::kConstant, 1}},
-      {{Kind::kDivide, 2}},
-      {{Kind::kConstant, 1}, {Kind::kDivide, 0}},
-      {{Kind::kConstant, 1}, {Kind::kDivide, -2}},
-      {{static_cast<Kind>(9), 1}},
-      Steps(SizeExpression::kMostSteps + 1, {Kind::kConstant, 1}),
-      Steps(SizeExpression::kMostDepth + 1, {Kind::kConstant, 1})};
+  const std::vector<Steps> wrong = {{{Kind::kAdd}},
+                                    {{Kind::kSize, -1}},
+                                    {{Kind::kConstant, 1}, {Kind::kAdd}},
+                                    {{Kind::kConstant, 1}, {Kind::kConstant, 1}},
+                                    {{Kind::kDivide, 2}},
+                                    {{Kind::kConstant, 1}, {Kind::kDivide, 0}},
+                                    {{Kind::kConstant, 1}, {Kind::kDivide, -2}},
+                                    {{static_cast<Kind>(9), 1}},
+                                    Steps(SizeExpression::kMostSteps + 1, {Kind::kConstant, 1}),
+                                    Steps(SizeExpression::kMostDepth + 1, {Kind::kConstant, 1})};
   for (const Steps& steps : wrong) EXPECT_FALSE(SizeExpression::FromSteps(steps, 4));
 }
 

@@ -74,7 +74,7 @@ Result<Operands> Slice(const NodeContext& node, Op op) {
     steps[axis] = step;
     whole = whole && starts[axis] == 0 && ends[axis] == size && step == 1;
   }
-  if (whole) return Operands{x};
+  if (whole && !node.KeepsNoOps()) return Operands{x};
   return One(node.Emit(op, {x}, {{"starts", starts}, {"ends", ends}, {"steps", steps}}));
 }
 
@@ -154,7 +154,8 @@ Result<Operands> Pad(const NodeContext& node, Op op) {
     return Fail(ErrorCode::kInvalidArgument, "{} pads, wanted {}", pads.size(),
                 2 * x->shape.size());
   }
-  if (std::ranges::all_of(pads, [](int64_t pad) { return pad == 0; })) return Operands{x};
+  const bool is_nothing = std::ranges::all_of(pads, [](int64_t pad) { return pad == 0; });
+  if (is_nothing && !node.KeepsNoOps()) return Operands{x};
   return One(node.Emit(op, {x}, {{"pads", pads}, {"value", value}, {"mode", mode}}));
 }
 

@@ -117,8 +117,7 @@ TEST(CheckPad, FindsThatNothingWasPadded) {
 
 // Padded as it is to be, with a parameter that is one too large.
 TEST(CheckPad, FindsASizeThatIsWrong) {
-  const Pads pads = [](const Graph& exact, const Graph& bucket,
-                       std::span<const OpenAxis> open,
+  const Pads pads = [](const Graph& exact, const Graph& bucket, std::span<const OpenAxis> open,
                        std::span<const Graph> samples) -> Result<PaddedGraph> {
     TUNEC_ASSIGN(PaddedGraph padded, PadGraph(exact, bucket, open, samples));
     for (SizeParameter& parameter : padded.parameters) {

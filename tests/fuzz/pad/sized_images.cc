@@ -154,8 +154,8 @@ Drawn ThereAndBack(SizedGenerator& g) {
 Drawn Skip(SizedGenerator& g) {
   const Image image = DrawImage(g);
   const size_t axes = image.spatial();
-  const Drawn small = g.Try(Op::kMaxPool, {image.value},
-                            {{"kernel", Ints(axes, 2)}, {"strides", Ints(axes, 2)}});
+  const Drawn small =
+      g.Try(Op::kMaxPool, {image.value}, {{"kernel", Ints(axes, 2)}, {"strides", Ints(axes, 2)}});
   if (!small) return {};
   const SizedShape half = g.ShapeOf(*small);
   const bool before = g.Chance(30);
@@ -164,12 +164,14 @@ Drawn Skip(SizedGenerator& g) {
   Attributes manner = ResizeAttributes(g);
   manner["scales"] = scales;
   const Drawn twice = g.Try(Op::kResize, {*small}, manner);
-  const Drawn filled = twice ? g.TryAt(Op::kPad, {*twice}, [&](SizeSet set) {
-    Ints pads(2 * (axes + 2), 0);
-    for (size_t a = 0; a < axes; ++a)
-      pads[a + 2 + (before ? 0 : axes + 2)] = image.shape[a + 2][set] - 2 * half[a + 2][set];
-    return Attributes{{"pads", pads}};
-  })
+  const Drawn filled = twice ? g.TryAt(Op::kPad, {*twice},
+                                       [&](SizeSet set) {
+                                         Ints pads(2 * (axes + 2), 0);
+                                         for (size_t a = 0; a < axes; ++a)
+                                           pads[a + 2 + (before ? 0 : axes + 2)] =
+                                               image.shape[a + 2][set] - 2 * half[a + 2][set];
+                                         return Attributes{{"pads", pads}};
+                                       })
                              : Drawn();
   return filled ? g.Try(Op::kAdd, {image.value, *filled}) : Drawn();
 }
@@ -197,7 +199,7 @@ Drawn Normalised(SizedGenerator& g) {
                attributes);
 }
 
-constexpr SizedRecipe kImages[] = {{StridedConv, 4}, {StridedPool, 4}, {Upwards, 2},
+constexpr SizedRecipe kImages[] = {{StridedConv, 4}, {StridedPool, 4},  {Upwards, 2},
                                    {Pyramid, 4},     {ThereAndBack, 3}, {Skip, 2},
                                    {Shuffle, 1},     {Normalised, 2}};
 

@@ -71,6 +71,23 @@ TEST(OnnxModel, OpenDimensionsAreListedTogether) {
   EXPECT_THAT(graph->value(graph->outputs().front()).type.Shape(), ElementsAre(2, 3, 5));
 }
 
+// At other sizes the pad and the slice may do something: then the graphs have the same nodes.
+TEST(OnnxModel, KeepsWhatDoesNothingWhereThatIsAskedFor) {
+  Model model(17);
+  model.Input("x", {2, 3});
+  model.Constant("pads", Array(DataType::kI64, {4})).Constant("begin", Array(DataType::kI64, {1}));
+  Array end(DataType::kI64, {1});
+  end.SetInt(0, 2);
+  model.Constant("end", end).Node("Pad", {"x", "pads"}, {"p"});
+  model.Node("Slice", {"p", "begin", "end"}, {"s"}).Node("Relu", {"s"}, {"y"}).Output("y");
+  const auto dropped = model.Import();
+  const auto kept = model.Import({.no_ops = NoOps::kKept});
+  ASSERT_TRUE(dropped) << dropped.error().Format();
+  ASSERT_TRUE(kept) << kept.error().Format();
+  EXPECT_EQ(dropped->nodes().size(), 2U);
+  EXPECT_EQ(kept->nodes().size(), 4U);
+}
+
 TEST(OnnxModel, OptionsFixNamedDimensionsEverywhere) {
   Model model(17);
   model.Input("a", {-1}).Input("b", {-1});

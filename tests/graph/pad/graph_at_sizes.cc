@@ -104,8 +104,7 @@ void ExpectSameNumbers(const Graph& exact, const PaddedGraph& padded) {
     padded_inputs.push_back(Garbage(type.type, type.Shape(), random));
     Place(inputs[i], padded_inputs.back());
   }
-  for (const SizeParameter& parameter : padded.parameters)
-    padded_inputs.push_back(parameter.value);
+  for (const SizeParameter& parameter : padded.parameters) padded_inputs.push_back(parameter.value);
   const auto expected = RunReference(exact, inputs);
   const auto actual = RunReference(padded.graph, padded_inputs);
   EXPECT_TRUE(expected) << expected.error().Format();

@@ -190,9 +190,9 @@ TEST(PadGraph, NormsOfOpenImages) {
                                            {{"B", 3}, {"H", 9}, {"W", 4}});
     EXPECT_THAT(padded.separable, ElementsAre("B"));
   }
-  const PaddedGraph fixed = ExpectExact(
-      Node("  input x: f32[$(B), 4, 3]\n  input s: f32[4]", "instance_norm(x, s, s)"), kSmall,
-      kLarge);
+  const PaddedGraph fixed =
+      ExpectExact(Node("  input x: f32[$(B), 4, 3]\n  input s: f32[4]", "instance_norm(x, s, s)"),
+                  kSmall, kLarge);
   EXPECT_EQ(CountOf(fixed.graph, Op::kInstanceNorm), 1);
 }
 
@@ -377,9 +377,7 @@ TEST(PadGraph, PadsRepeatElementsOfOpenAxes) {
               HasSubstr("it repeats elements of an open dimension, and cuts it"));
 }
 
-TEST(PadGraph, TilesFixedAxes) {
-  ExpectExactNode("f32[$(B), 3]", "tile(x) {repeats=[1, 2]}");
-}
+TEST(PadGraph, TilesFixedAxes) { ExpectExactNode("f32[$(B), 3]", "tile(x) {repeats=[1, 2]}"); }
 
 TEST(PadGraph, TilesOpenAxes) {
   ExpectExactNode("f32[$(B), 3]", "tile(x) {repeats=[2, 1]}");

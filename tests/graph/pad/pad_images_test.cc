@@ -1,5 +1,5 @@
-// Images of any height and width: windows, pools, resizing. What is looked at for a few sizes has to
-// be one graph, and the formulas of its parameters have to hold at others.
+// Images of any height and width: windows, pools, resizing. What is looked at for a few sizes has
+// to be one graph, and the formulas of its parameters have to hold at others.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,8 +36,7 @@ TEST(PadImages, StridedConvolutions) {
   for (const char* attributes :
        {"strides=[2, 2], pads=[1, 1, 1, 1]", "strides=[3, 2]", "strides=[2, 3], pads=[0, 2, 1, 0]",
         "strides=[4, 2], pads=[2, 0, 2, 0], dilations=[2, 1]"}) {
-    ExpectImages(fmt::format(
-        "  weight w: f32[4, 3, 3, 3]\n  y = conv(x, w) {{{}}}", attributes));
+    ExpectImages(fmt::format("  weight w: f32[4, 3, 3, 3]\n  y = conv(x, w) {{{}}}", attributes));
   }
 }
 
@@ -53,7 +52,8 @@ TEST(PadImages, ChainsOfStrides) {
   d = add(b, c)
   e = conv(d, v) {pads=[1, 1, 1, 1]}
   y = reduce_mean(e) {axes=[2, 3], keepdims=0})");
-  // After the first convolution, the pool and the second one: height and width, and the mean's count.
+  // After the first convolution, the pool and the second one: height and width, and the mean's
+  // count.
   EXPECT_EQ(padded.parameters.size(), 2U + 2 * 3 + 1);
 }
 
@@ -61,8 +61,8 @@ TEST(PadImages, TransposedConvolutions) {
   for (const char* attributes :
        {"strides=[2, 2]", "strides=[2, 3], pads=[1, 0, 0, 1]",
         "strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1]", "pads=[1, 1, 1, 1]"}) {
-    ExpectImages(fmt::format(
-        "  weight w: f32[3, 2, 3, 3]\n  y = conv_transpose(x, w) {{{}}}", attributes));
+    ExpectImages(
+        fmt::format("  weight w: f32[3, 2, 3, 3]\n  y = conv_transpose(x, w) {{{}}}", attributes));
   }
 }
 
@@ -94,8 +94,8 @@ TEST(PadImages, PoolsThatRoundUp) {
 // Where windows begin depends on the size, as SAME_UPPER and SAME_LOWER have it.
 TEST(PadImages, WindowsThatBeginBySize) {
   for (const char* pads : {"pads=[$(H%2), $(W%2), 1, 1]", "pads=[1, 1, $(H%2), $(W%2)]"}) {
-    ExpectImages(fmt::format(
-        "  weight w: f32[4, 3, 3, 3]\n  y = conv(x, w) {{strides=[2, 2], {}}}", pads));
+    ExpectImages(
+        fmt::format("  weight w: f32[4, 3, 3, 3]\n  y = conv(x, w) {{strides=[2, 2], {}}}", pads));
     for (const char* pool : {"max_pool", "average_pool"})
       ExpectImages(fmt::format("  y = {}(x) {{kernel=[3, 3], strides=[2, 2], {}}}", pool, pads));
   }
@@ -111,9 +111,9 @@ TEST(PadImages, WindowsOverAllThereIs) {
 
 TEST(PadImages, ResizesByAFactor) {
   for (const char* manner :
-       {"mode=\"nearest\", coordinate=\"asymmetric\", nearest_mode=\"floor\"",
-        "mode=\"nearest\"", "mode=\"nearest\", nearest_mode=\"ceil\"",
-        "mode=\"linear\"", "mode=\"linear\", coordinate=\"pytorch_half_pixel\"",
+       {"mode=\"nearest\", coordinate=\"asymmetric\", nearest_mode=\"floor\"", "mode=\"nearest\"",
+        "mode=\"nearest\", nearest_mode=\"ceil\"", "mode=\"linear\"",
+        "mode=\"linear\", coordinate=\"pytorch_half_pixel\"",
         "mode=\"linear\", coordinate=\"asymmetric\"", "mode=\"cubic\"",
         "mode=\"linear\", coordinate=\"half_pixel_symmetric\""}) {
     for (const char* scales : {"[1.0, 1.0, 2.0, 2.0]", "[1.0, 1.0, 3.0, 1.0]",
@@ -138,14 +138,13 @@ TEST(PadImages, DoublingTakesNoMask) {
 
 // The factor is a quotient of sizes.
 TEST(PadImages, ResizesToSizes) {
-  for (const char* manner :
-       {"mode=\"linear\"", "mode=\"linear\", coordinate=\"align_corners\"",
-        "mode=\"linear\", coordinate=\"asymmetric\"", "mode=\"nearest\"",
-        "mode=\"nearest\", nearest_mode=\"round_prefer_ceil\"",
-        "mode=\"nearest\", nearest_mode=\"ceil\"",
-        "mode=\"nearest\", coordinate=\"asymmetric\", nearest_mode=\"floor\"",
-        "mode=\"nearest\", coordinate=\"align_corners\"",
-        "mode=\"linear\", coordinate=\"half_pixel_symmetric\""}) {
+  for (const char* manner : {"mode=\"linear\"", "mode=\"linear\", coordinate=\"align_corners\"",
+                             "mode=\"linear\", coordinate=\"asymmetric\"", "mode=\"nearest\"",
+                             "mode=\"nearest\", nearest_mode=\"round_prefer_ceil\"",
+                             "mode=\"nearest\", nearest_mode=\"ceil\"",
+                             "mode=\"nearest\", coordinate=\"asymmetric\", nearest_mode=\"floor\"",
+                             "mode=\"nearest\", coordinate=\"align_corners\"",
+                             "mode=\"linear\", coordinate=\"half_pixel_symmetric\""}) {
     // Back to the image's size, from a third of it.
     ExpectImages(fmt::format(R"(
   a = max_pool(x) {{kernel=[3, 3], strides=[3, 3]}}
