@@ -47,6 +47,9 @@ void DefineExecutable(nb::module_& module) {
                    "What a user should know of how the model runs on its GPU, a line each.")
       .def_prop_ro("outside_indices", &Executable::OutsideIndices,
                    "Indices of gathers out of range, in all runs so far; the nearest were taken.")
+      .def_prop_ro("other_layouts", &Executable::OtherLayouts,
+                   nb::sig("def other_layouts(self) -> list[dict[str, str]]"),
+                   "Orders of inputs that calls have brought and that there is other code for.")
       .def_prop_ro("_kept", &Executable::Kept);
 }
 
