@@ -95,6 +95,15 @@ nb::object Executable::Profile(const nb::args& inputs, const nb::kwargs& named) 
   return nb::make_tuple(tensors.results, steps);
 }
 
+int Executable::Visit(visitproc visit, void* arg) const {
+  Py_VISIT(kept_.ptr());
+  return source_ ? source_->Visit(visit, arg) : 0;
+}
+
+void Executable::Clear() {
+  if (source_) source_->Clear();
+}
+
 nb::object Executable::Inputs() const {
   tunec_executable* of = executable_.get();
   return Described(tunec_num_inputs(of), [of](size_t i) {

@@ -34,6 +34,10 @@ class Executable {
   /// Whose exceptions a call raises that compiles.
   void SetSource(std::shared_ptr<GraphSource> source) { source_ = std::move(source); }
 
+  /// For Python's garbage collector.
+  int Visit(visitproc visit, void* arg) const;
+  void Clear();
+
   /// (name, dtype's name, shape) for each.
   nanobind::object Inputs() const;
   nanobind::object Outputs() const;
