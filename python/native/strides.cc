@@ -92,7 +92,11 @@ nb::object Permuted(nb::handle tensor, const AxisOrder& order) {
 }
 
 nb::object CopyInOrder(nb::handle tensor, const AxisOrder& order) {
-  const nb::object laid = Permuted(tensor, order);
+  const bool is_known = nb::hasattr(tensor, "transpose") || nb::hasattr(tensor, "__array__") ||
+                        PyObject_CheckBuffer(tensor.ptr()) != 0;
+  const nb::object known =
+      is_known ? nb::borrow(tensor) : nb::module_::import_("numpy").attr("from_dlpack")(tensor);
+  const nb::object laid = Permuted(known, order);
   const nb::object copy = nb::hasattr(laid, "contiguous")
                               ? laid.attr("contiguous")()
                               : nb::module_::import_("numpy").attr("ascontiguousarray")(laid);

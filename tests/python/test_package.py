@@ -116,6 +116,11 @@ class Runs(unittest.TestCase):
     def test_takes_what_has_dlpack_alone(self):
         np.testing.assert_array_equal(scaled()(OnlyDlpack(self.x)), self.expected)
 
+    def test_copies_what_has_dlpack_alone(self):
+        wide = np.repeat(self.x, 2, axis=1)[:, ::2]
+        with self.assertWarns(tunec.CopyWarning):
+            np.testing.assert_array_equal(scaled()(OnlyDlpack(wide)), self.expected)
+
     def test_takes_buffers(self):
         x = memoryview(self.x)
         np.testing.assert_array_equal(scaled()(x), self.expected)
