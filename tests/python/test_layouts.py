@@ -148,7 +148,7 @@ class Brought(NoWarnings):
 
     def test_weights_are_there_once(self):
         """Models of 8 MB that differ in their layouts alone."""
-        graph = IMAGES.replace("24, 40", "8, 8").replace("16", "512").replace("32", "512")
+        graph = IMAGES.replace("24, 40", "8, 8").replace("16", "512").replace("[32", "[512")
         random = np.random.default_rng(5)
         w = random.standard_normal((512, 512, 3, 3)).astype(np.float32)
         model = tunec.compile(graph, weights={"w": w, "b": np.zeros(512, np.float32)}, db=None)
