@@ -119,13 +119,13 @@ Result<ExecutablePtr> CompileGraph(const Graph& graph, const CompileCall& call,
                                    const Reload& reload);
 
 /// What tunec_compile_layouts does with an executable that this call made.
-Result<ExecutablePtr> CompileAgain(CompileCall call, const Reload& reload,
-                                   const char* layouts_json, const tunec_callbacks* callbacks) {
-  TUNEC_ASSIGN(const CompileCall given,
-               ReadCall(fmt::format(R"({{"layouts": {}}})",
-                                    layouts_json == nullptr ? "{}" : layouts_json)
-                            .c_str(),
-                        callbacks));
+Result<ExecutablePtr> CompileAgain(CompileCall call, const Reload& reload, const char* layouts_json,
+                                   const tunec_callbacks* callbacks) {
+  TUNEC_ASSIGN(
+      const CompileCall given,
+      ReadCall(fmt::format(R"({{"layouts": {}}})", layouts_json == nullptr ? "{}" : layouts_json)
+                   .c_str(),
+               callbacks));
   call.settings.layouts = given.settings.layouts;
   call.options.on_log = given.options.on_log;
   call.options.on_progress = given.options.on_progress;
@@ -204,8 +204,7 @@ Result<ExecutablePtr> CompileAnySize(SizedSource given, const CompileCall& call)
   TUNEC_ASSIGN(std::unique_ptr<SizedModel> model,
                SizedModel::Make(std::move(source), std::move(options), std::move(database)));
   auto executable = std::make_unique<tunec_executable>();
-  TUNEC_ASSIGN(executable->laid,
-               EdgesOf(model->Inputs(), model->Outputs(), call.settings.layouts));
+  TUNEC_ASSIGN(executable->laid, EdgesOf(model->Inputs(), model->Outputs(), call.settings.layouts));
   executable->any_shape = std::move(model);
   return executable;
 }

@@ -40,12 +40,12 @@ constexpr std::array kTable = {
             .value = "SIZE",
             .help = "sizes of open dimensions, by their names; with several, others are rounded up",
             .field = &Settings::dims},
-    Setting{.name = "layouts",
-            .flag = "--layout",
-            .value = "LAYOUT",
-            .help = "how inputs and outputs lie in memory: channels_last, row_major, or their axes, "
-                    "outermost first: 0,2,3,1",
-            .field = &Settings::layouts},
+    Setting{
+        .name = "layouts",
+        .flag = "--layout",
+        .value = "LAYOUT",
+        .help = "how inputs and outputs lie: channels_last, row_major, or axes, outermost first",
+        .field = &Settings::layouts},
     Setting{.name = "constants",
             .flag = "--constant",
             .value = "FILE.npy",

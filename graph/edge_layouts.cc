@@ -52,8 +52,7 @@ Result<Graph> LayEdges(const Graph& graph, const EdgeLayouts& layouts) {
   };
   const auto lay_output = [&](const std::string& name, ValueId value,
                               GraphBuilder& builder) -> Result<ValueId> {
-    TUNEC_ASSIGN(const AxisOrder order,
-                 OrderOf(layouts, name, builder.TypeOf(value).dims.size()));
+    TUNEC_ASSIGN(const AxisOrder order, OrderOf(layouts, name, builder.TypeOf(value).dims.size()));
     if (order.empty()) return value;
     return builder.Add(Op::kTranspose, {value}, {{"perm", order}});
   };

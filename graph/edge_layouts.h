@@ -18,8 +18,8 @@ using EdgeLayouts = std::map<std::string, std::string>;
 Result<AxisOrder> OrderOf(const EdgeLayouts& layouts, const std::string& name, size_t rank);
 
 /// The model for tensors that lie so: an input has the shape in which it lies (LaidShape), and a
-/// transpose makes of it what the graph had; an output goes out through a transpose, in the shape in
-/// which it lies. kInvalidArgument for a name that is neither. Requires: verified. O(nodes).
+/// transpose makes of it what the graph had; an output goes out through a transpose, in the shape
+/// in which it lies. kInvalidArgument for a name that is neither. Requires: verified. O(nodes).
 Result<Graph> LayEdges(const Graph& graph, const EdgeLayouts& layouts);
 
 }  // namespace tunec

@@ -18,8 +18,8 @@ struct NamedOutput {
 Result<Graph> WithMoreOutputs(const Graph& graph, const std::vector<NamedOutput>& outputs);
 
 /// Rebuild (graph.h), and what leaves under an output's name in the place of `value`.
-using OutputReplacement = std::function<Result<ValueId>(const std::string& name, ValueId value,
-                                                        GraphBuilder& builder)>;
+using OutputReplacement =
+    std::function<Result<ValueId>(const std::string& name, ValueId value, GraphBuilder& builder)>;
 Result<Graph> RebuildWithOutputs(const Graph& graph, const NodeReplacement& replace,
                                  const OutputReplacement& replace_output);
 

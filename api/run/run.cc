@@ -89,7 +89,8 @@ Status Collect(DLTensor* const* tensors, const std::vector<TensorSpec>& specs,
   if (tensors == nullptr)
     return Fail(ErrorCode::kInvalidArgument, "the array of {}s is null", what);
   for (size_t i = 0; i < specs.size(); ++i) {
-    TUNEC_ASSIGN(const TensorData tensor, CheckedData(tensors[i], specs[i], OrderAt(orders, i), what, device));
+    TUNEC_ASSIGN(const TensorData tensor,
+                 CheckedData(tensors[i], specs[i], OrderAt(orders, i), what, device));
     buffers.data.push_back(tensor.data);
     buffers.places.push_back(tensor.place);
   }
@@ -146,8 +147,8 @@ Status RunAnyShape(const tunec_executable& executable, DLTensor* const* inputs,
   TUNEC_ASSIGN(const std::vector<Shape> results, ResultShapes(executable, shapes));
   std::vector<TensorSpec> specs = OutputsOf(executable);
   for (size_t i = 0; i < specs.size(); ++i) specs[i].shape = results[i];
-  TUNEC_RETURN_IF_ERROR(Collect(outputs, specs, OutputOrders(executable), "output", std::nullopt,
-                                tensors.to));
+  TUNEC_RETURN_IF_ERROR(
+      Collect(outputs, specs, OutputOrders(executable), "output", std::nullopt, tensors.to));
   // Copies, for code that compiles in this call may call back into the interface.
   const std::vector<const void*> from = tensors.from.data;
   const std::vector<void*> to = tensors.to.data;
@@ -189,9 +190,8 @@ Status ProfileTensors(const tunec_executable& executable, DLTensor* const* input
                       DLTensor* const* outputs, double* seconds) {
   TUNEC_RETURN_IF_ERROR(CollectAll(executable, inputs, outputs));
   TUNEC_ASSIGN(const std::vector<double> steps,
-               executable.executable->ProfileRun(
-                   tensors.from.data, tensors.to.data,
-                   tensors.Options(nullptr, RunReturn::kDone)));
+               executable.executable->ProfileRun(tensors.from.data, tensors.to.data,
+                                                 tensors.Options(nullptr, RunReturn::kDone)));
   std::ranges::copy(steps, seconds);
   return {};
 }

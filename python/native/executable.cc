@@ -157,8 +157,7 @@ void Executable::TakeInputs(const std::vector<nb::handle>& ordered, Tensors& ten
   tensors.inputs.reserve(ordered.size());
   bool all_lie_so = true;
   for (size_t i = 0; i < ordered.size(); ++i) {
-    const Borrowed& input =
-        tensors.inputs.emplace_back(ordered[i], Access::kRead, input_names_[i]);
+    const Borrowed& input = tensors.inputs.emplace_back(ordered[i], Access::kRead, input_names_[i]);
     all_lie_so = all_lie_so && LiesIn(input.tensor(), input_orders_[i]);
     if (tensors.exchange != nullptr) continue;
     tensors.exchange = ExchangeOf(ordered[i].ptr());
@@ -195,8 +194,8 @@ bool Executable::IsOfInput(size_t index, const DLTensor& tensor) const {
   if (type.code != tensor.dtype.code || type.bits != tensor.dtype.bits) return false;
   const std::span given(tensor.shape, static_cast<size_t>(tensor.ndim));
   const int ndim = tunec_input_ndim(of, index);
-  return std::ranges::equal(
-      given, std::span(tunec_input_shape(of, index), static_cast<size_t>(ndim)));
+  return std::ranges::equal(given,
+                            std::span(tunec_input_shape(of, index), static_cast<size_t>(ndim)));
 }
 
 const Executable::Other& Executable::CompiledFor(const Orders& orders) {

@@ -90,10 +90,10 @@ class Executable {
   std::vector<std::string> output_names_;
   std::vector<Result> results_;
   Orders input_orders_;
-  std::vector<bool> warned_;       // of a copied input
+  std::vector<bool> warned_;        // of a copied input
   std::map<Orders, Other> others_;  // guarded by the interpreter's lock
   std::unique_ptr<std::mutex> compiling_ = std::make_unique<std::mutex>();
-  bool any_size_ = false;     // the outputs' shapes follow from the inputs'
+  bool any_size_ = false;  // the outputs' shapes follow from the inputs'
   std::shared_ptr<GraphSource> source_;
 };
 

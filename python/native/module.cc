@@ -39,10 +39,9 @@ int ClearExecutable(PyObject* self) {
   if (nb::inst_ready(self)) nb::inst_ptr<Executable>(self)->Clear();
   return 0;
 }
-PyType_Slot executable_slots[] = {
-    {Py_tp_traverse, reinterpret_cast<void*>(TraverseExecutable)},
-    {Py_tp_clear, reinterpret_cast<void*>(ClearExecutable)},
-    {0, nullptr}};
+PyType_Slot executable_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(TraverseExecutable)},
+                                  {Py_tp_clear, reinterpret_cast<void*>(ClearExecutable)},
+                                  {0, nullptr}};
 
 void DefineExecutable(nb::module_& module) {
   nb::class_<Executable>(module, "Executable", nb::type_slots(executable_slots),

@@ -8,7 +8,8 @@
 
 /* y = x * w: channel c of every position times w[c]. */
 static const char kGraph[] =
-    "graph g {\n  input x: f32[2, 3, 4]\n  weight w: f32[3, 1]\n  y = mul(x, w)\n  output y = y\n}\n";
+    "graph g {\n  input x: f32[2, 3, 4]\n  weight w: f32[3, 1]\n  y = mul(x, w)\n  output y = "
+    "y\n}\n";
 enum { kCount = 24 };
 static float w[3] = {1, 10, 100};
 static int64_t shape[3] = {2, 3, 4}, last[3] = {12, 1, 3}, row_major[3] = {12, 4, 1};

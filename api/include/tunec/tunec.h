@@ -121,6 +121,8 @@ typedef struct tunec_callbacks {
  *       shapes of inputs whose dimensions the model leaves open
  *   "dims": {"NAME": N or [N, ...], ...}
  *       sizes of open dimensions, by their names; with several, others are rounded up
+ *   "layouts": {"INPUT": "LAYOUT", ...}
+ *       how inputs and outputs lie: channels_last, row_major, or axes, outermost first
  *   "constants": {"INPUT": "FILE.npy", ...}
  *       bind inputs to the values in files: what shapes depend on has to be known when compiling
  *   "random_weights": N
@@ -204,8 +206,8 @@ TUNEC_API int tunec_compile_graph(const char* text, size_t num_bytes, size_t num
                                   const char* options_json, const tunec_callbacks* callbacks,
                                   tunec_executable** out);
 
-/* A model whose sizes are open, as a program gives it that makes graphs by itself: a .graph text for
- * any sizes it is asked for. Texts for different sizes differ in numbers alone: in shapes, in
+/* A model whose sizes are open, as a program gives it that makes graphs by itself: a .graph text
+ * for any sizes it is asked for. Texts for different sizes differ in numbers alone: in shapes, in
  * attributes, and in constants. */
 typedef struct tunec_graph_text {
   const char* text; /* all that is pointed to stays until the next text is asked for; weights' */
@@ -235,10 +237,10 @@ typedef struct tunec_graph_source {
 } tunec_graph_source;
 /* Compiles a model that runs on inputs of any size. "dims" in the options lists sizes that are
  * compiled for at once, each combination; other sizes are compiled for when a run first wants them,
- * rounded up. Such a run computes with positions beyond its own, and whatever mixes positions (sums,
- * softmax, attention) leaves these out: results are those of the size itself. Runs of several
- * independent elements (a batch) may be cut into runs of fewer. What cannot be padded is compiled
- * for each size. At most 24 executables are kept; they share their weights.
+ * rounded up. Such a run computes with positions beyond its own, and whatever mixes positions
+ * (sums, softmax, attention) leaves these out: results are those of the size itself. Runs of
+ * several independent elements (a batch) may be cut into runs of fewer. What cannot be padded is
+ * compiled for each size. At most 24 executables are kept; they share their weights.
  *
  * Shapes of inputs and outputs have -1 where a size is open; tunec_output_shapes tells those of a
  * run. Steps are not told, and all tensors lie on the CPU. `callbacks` are called by this call
@@ -310,11 +312,11 @@ TUNEC_API int tunec_output_shapes(tunec_executable* executable, const DLTensor* 
 
 /* Runs once. `inputs` and `outputs` hold one tensor for each input and output: on the CPU, of the
  * type and shape stated above, dense in the order stated above (where that is row-major, strides
- * may be null), aligned to the element. Copies nothing; outputs may not overlap each other. Booleans are bytes of 0 or 1, of
- * type kDLBool or 8-bit kDLUInt. On an error no output was written. An output may lie where an
- * input lies: that input is copied aside first, but not where both are the same bytes, each element
- * is read only to be written, and nothing reads the input later, as of a cache of which a run
- * changes some rows.
+ * may be null), aligned to the element. Copies nothing; outputs may not overlap each other.
+ * Booleans are bytes of 0 or 1, of type kDLBool or 8-bit kDLUInt. On an error no output was
+ * written. An output may lie where an input lies: that input is copied aside first, but not where
+ * both are the same bytes, each element is read only to be written, and nothing reads the input
+ * later, as of a cache of which a run changes some rows.
  *
  * On a GPU (target "cuda") a tensor may lie on the CPU, and is copied, or on that GPU (kDLCUDA,
  * with its number), and is used where it is; one at no multiple of 16 bytes is copied aside, with a
