@@ -180,10 +180,10 @@ class AnySize(unittest.TestCase):
 
     def test_what_is_dropped_is_gone(self):
         """An executable for any sizes asks a function for graphs that leads back to it."""
+        torch._dynamo.reset()
         gc.collect()
         before = len(same_model._MODELS)
         for _ in range(2):
-            torch._dynamo.reset()
             compiled = torch.compile(Block().eval(), backend="tunec", dynamic=True, options={"db": None})
             for request in (self.request(2, 33), self.request(3, 40)):
                 compiled(*request)
