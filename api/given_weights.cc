@@ -42,7 +42,7 @@ Result<Array> GivenWeights::Reserve(const WeightRequest& request) const {
   const TensorSpec spec{request.name, request.type, request.shape};
   const DLTensor given = found->second.WithOwnShape();
   TUNEC_ASSIGN(const TensorData tensor,
-               CheckedData(&given, spec, "weight", /*device=*/std::nullopt));
+               CheckedData(&given, spec, AxisOrder(), "weight", /*device=*/std::nullopt));
   const size_t size = SizeOf(request.type);
   const auto bytes = static_cast<size_t>(ElementCount(request.shape)) * size;
   if (bytes == 0) return Array(request.type, request.shape);

@@ -1,11 +1,16 @@
 // The C functions that compile.
 #include "api/include/tunec/tunec.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "api/given_weights.h"
 #include "api/graph_texts.h"
@@ -14,8 +19,11 @@
 #include "api/run/guarded.h"
 #include "compiler/compiler.h"
 #include "compiler/report_json.h"
+#include "compiler/shared_packings.h"
+#include "compiler/sized/lay_source.h"
 #include "compiler/sized/load_sized.h"
 #include "compiler/sized/sized_model.h"
+#include "graph/edge_layouts.h"
 
 using tunec::ErrorCode;
 using tunec::Fail;
@@ -71,18 +79,114 @@ Result<CompileCall> ReadCall(const char* options_json, const tunec_callbacks* ca
   return call;
 }
 
-Result<std::unique_ptr<tunec_executable>> CompileGraph(const Graph& graph,
-                                                       const CompileCall& call) {
-  TUNEC_ASSIGN(const std::unique_ptr<Database> database,
-               OpenDatabase(call.settings, call.options.on_log));
-  TUNEC_ASSIGN(const CompiledModel model, Compile(graph, database.get(), call.options));
-  const std::string report = ReportJson(model, call.options)
-                                 .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return std::make_unique<tunec_executable>(model.executable, report);
+/// Gives the graph once more, for other layouts. Empty: what it takes is gone.
+using Reload = std::function<Result<Graph>(const Settings&)>;
+using ExecutablePtr = std::unique_ptr<tunec_executable>;
+
+Result<std::vector<AxisOrder>> OrdersOf(const std::vector<TensorSpec>& specs,
+                                        const EdgeLayouts& layouts) {
+  std::vector<AxisOrder> orders;
+  for (const TensorSpec& spec : specs) {
+    TUNEC_ASSIGN(orders.emplace_back(), OrderOf(layouts, spec.name, spec.shape.size()));
+  }
+  return orders;
 }
 
-Result<std::unique_ptr<tunec_executable>> CompileAnySize(SizedSource source,
-                                                         const CompileCall& call) {
+/// `inputs` and `outputs` are those of a graph that LayEdges made. Null: all are row-major.
+Result<std::unique_ptr<const LaidEdges>> EdgesOf(const std::vector<TensorSpec>& inputs,
+                                                 const std::vector<TensorSpec>& outputs,
+                                                 const EdgeLayouts& layouts) {
+  if (layouts.empty()) return nullptr;
+  LaidEdges edges{inputs, outputs, {}, {}};
+  TUNEC_ASSIGN(edges.input_orders, OrdersOf(inputs, layouts));
+  TUNEC_ASSIGN(edges.output_orders, OrdersOf(outputs, layouts));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    edges.inputs[i].shape = LogicalShape(inputs[i].shape, edges.input_orders[i]);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    edges.outputs[i].shape = LogicalShape(outputs[i].shape, edges.output_orders[i]);
+  return std::make_unique<const LaidEdges>(std::move(edges));
+}
+
+/// Whether some input can lie otherwise than it does. Those of one axis of several elements cannot.
+bool HasLayouts(const Graph& graph) {
+  return std::ranges::any_of(graph.inputs(), [&](ValueId input) {
+    const std::vector<Dim>& dims = graph.value(input).type.dims;
+    return std::ranges::count_if(dims, [](const Dim& dim) { return dim != Dim(1); }) > 1;
+  });
+}
+
+Result<ExecutablePtr> CompileGraph(const Graph& graph, const CompileCall& call,
+                                   const Reload& reload);
+
+/// What tunec_compile_layouts does with an executable that this call made.
+Result<ExecutablePtr> CompileAgain(CompileCall call, const Reload& reload, const char* layouts_json,
+                                   const tunec_callbacks* callbacks) {
+  TUNEC_ASSIGN(
+      const CompileCall given,
+      ReadCall(fmt::format(R"({{"layouts": {}}})", layouts_json == nullptr ? "{}" : layouts_json)
+                   .c_str(),
+               callbacks));
+  call.settings.layouts = given.settings.layouts;
+  call.options.on_log = given.options.on_log;
+  call.options.on_progress = given.options.on_progress;
+  call.options.cancelled = given.options.cancelled;
+  TUNEC_ASSIGN(const Graph graph, reload(call.settings));
+  return CompileGraph(graph, call, reload);
+}
+
+Result<ExecutablePtr> CompileGraph(const Graph& graph, const CompileCall& call,
+                                   const Reload& reload) {
+  CompileOptions options = call.options;
+  if (reload && !options.target.device && options.packings == nullptr && HasLayouts(graph))
+    options.packings = std::make_shared<SharedPackings>();
+  TUNEC_ASSIGN(const std::unique_ptr<Database> database,
+               OpenDatabase(call.settings, options.on_log));
+  TUNEC_ASSIGN(const CompiledModel model, Compile(graph, database.get(), options));
+  const std::string report =
+      ReportJson(model, options).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  auto executable = std::make_unique<tunec_executable>(model.executable, report);
+  TUNEC_ASSIGN(executable->laid, EdgesOf(model.executable->Inputs(), model.executable->Outputs(),
+                                         call.settings.layouts));
+  if (!reload) return executable;
+  CompileCall again{call.settings, options};
+  again.settings.trials = again.options.trials = 0;
+  again.settings.time_limit_seconds = again.options.time_limit_seconds = 0;
+  again.options.retune.clear();
+  again.options.on_progress = nullptr;
+  again.options.on_log = again.options.on_detail = nullptr;
+  again.options.cancelled = nullptr;
+  executable->compile_layouts = [again, reload](const char* layouts_json,
+                                                const tunec_callbacks* callbacks) {
+    return CompileAgain(again, reload, layouts_json, callbacks);
+  };
+  return executable;
+}
+
+/// LoadModel, and for later: the file as it is now.
+class ModelFile {
+ public:
+  explicit ModelFile(std::string path) : path_(std::move(path)), stamp_(StampNow()) {}
+
+  Result<Graph> operator()(const Settings& settings) const {
+    if (StampNow() != stamp_)
+      return Fail(ErrorCode::kIo, "{} is another file than the one that was compiled", path_);
+    return LoadModel(path_, settings);
+  }
+
+ private:
+  using Stamp = std::pair<uintmax_t, std::filesystem::file_time_type>;
+  Stamp StampNow() const {
+    std::error_code ignored;
+    return {std::filesystem::file_size(path_, ignored),
+            std::filesystem::last_write_time(path_, ignored)};
+  }
+
+  std::string path_;
+  Stamp stamp_;
+};
+
+Result<ExecutablePtr> CompileAnySize(SizedSource given, const CompileCall& call) {
+  TUNEC_ASSIGN(SizedSource source, LaySource(std::move(given), call.settings.layouts));
   SizedOptions options{.listed = {}, .compile = call.options};
   TUNEC_ASSIGN(options.listed, ListedSizesOf(source, call.settings));
   TUNEC_ASSIGN(std::unique_ptr<Database> database,
@@ -90,17 +194,18 @@ Result<std::unique_ptr<tunec_executable>> CompileAnySize(SizedSource source,
   TUNEC_ASSIGN(std::unique_ptr<SizedModel> model,
                SizedModel::Make(std::move(source), std::move(options), std::move(database)));
   auto executable = std::make_unique<tunec_executable>();
+  TUNEC_ASSIGN(executable->laid, EdgesOf(model->Inputs(), model->Outputs(), call.settings.layouts));
   executable->any_shape = std::move(model);
   return executable;
 }
 
 /// What all ways to compile have in common: `load` reads the model, once the options are known to
 /// be right, `load_sized` one whose dimensions have several sizes. `model` is the caller's pointer
-/// to it, `what` its name.
-template <class Load, class LoadSized>
+/// to it, `what` its name. `keep` makes what reads it again later, from copies; or it is nothing.
+template <class Load, class LoadSized, class Keep>
 int CompileModel(const void* model, std::string_view what, const char* options_json,
                  const tunec_callbacks* callbacks, tunec_executable** out, Load load,
-                 LoadSized load_sized) noexcept {
+                 LoadSized load_sized, Keep keep) noexcept {
   return Guarded([&]() -> Status {
     if (out != nullptr) *out = nullptr;
     if (model == nullptr || out == nullptr)
@@ -112,8 +217,9 @@ int CompileModel(const void* model, std::string_view what, const char* options_j
       *out = executable.release();
       return {};
     }
+    TUNEC_ASSIGN(const Reload reload, keep());
     TUNEC_ASSIGN(const Graph graph, load(call.settings));
-    TUNEC_ASSIGN(auto executable, CompileGraph(graph, call));
+    TUNEC_ASSIGN(auto executable, CompileGraph(graph, call, reload));
     *out = executable.release();
     return {};
   });
@@ -133,7 +239,8 @@ int tunec_compile_with_callbacks(const char* model_path, const char* options_jso
   return tunec::CompileModel(
       model_path, "model_path", options_json, callbacks, out,
       [&](const tunec::Settings& settings) { return tunec::LoadModel(model_path, settings); },
-      [&](const tunec::Settings& settings) { return tunec::LoadSizedModel(model_path, settings); });
+      [&](const tunec::Settings& settings) { return tunec::LoadSizedModel(model_path, settings); },
+      [&]() -> Result<tunec::Reload> { return tunec::ModelFile(model_path); });
 }
 
 int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
@@ -146,6 +253,13 @@ int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
       [&](const tunec::Settings& settings) { return tunec::LoadModelBytes(model, kind, settings); },
       [&](const tunec::Settings& settings) {
         return tunec::LoadSizedModelBytes(model, kind, settings);
+      },
+      // Of bytes nothing is kept, for they are as large as the model. A text is not.
+      [&]() -> Result<tunec::Reload> {
+        if (kind != "graph") return nullptr;
+        return [text = std::vector(model.begin(), model.end())](const tunec::Settings& settings) {
+          return tunec::LoadModelBytes(text, "graph", settings);
+        };
       });
 }
 
@@ -163,7 +277,27 @@ int tunec_compile_graph(const char* text, size_t num_bytes, size_t num_weights,
         TUNEC_ASSIGN(auto weights, tunec::GivenWeights::Make(num_weights, names, tensors));
         auto kept = std::make_shared<const tunec::GivenWeights>(std::move(weights));
         return tunec::LoadSizedText({text, num_bytes}, std::move(kept), settings);
+      },
+      [&]() -> Result<tunec::Reload> {
+        TUNEC_ASSIGN(const auto weights, tunec::GivenWeights::Make(num_weights, names, tensors));
+        return [weights, copy = std::string(text, num_bytes)](const tunec::Settings& settings) {
+          return tunec::LoadGraphText(copy, weights, settings);
+        };
       });
+}
+
+int tunec_compile_layouts(const tunec_executable* of, const char* layouts_json,
+                          const tunec_callbacks* callbacks, tunec_executable** out) {
+  return tunec::Guarded([&]() -> Status {
+    if (out != nullptr) *out = nullptr;
+    if (of == nullptr || out == nullptr)
+      return Fail(ErrorCode::kInvalidArgument, "{} is null", out == nullptr ? "out" : "of");
+    if (!of->compile_layouts)
+      return Fail(ErrorCode::kUnsupported, "the model is not there to be compiled once more");
+    TUNEC_ASSIGN(auto executable, of->compile_layouts(layouts_json, callbacks));
+    *out = executable.release();
+    return {};
+  });
 }
 
 int tunec_compile_any_size(const tunec_graph_source* source, const char* options_json,

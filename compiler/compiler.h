@@ -168,6 +168,9 @@ struct ModelOptions {
   /// Of ONNX inputs: the sizes of open dimensions by the names that the model gives them. LoadModel
   /// wants one of each; for several see compiler/sized/.
   std::map<std::string, DimSizes> dims;
+  /// How inputs and outputs lie in memory, by their names (graph/edge_layouts.h); others are
+  /// row-major.
+  std::map<std::string, std::string> layouts;
   /// Of ONNX inputs: the .npy file with the input's value. Such an input is a constant, and no
   /// input of what is compiled.
   std::map<std::string, std::string> constants;

@@ -6,6 +6,7 @@
 
 #include "compiler/compiler.h"
 #include "compiler/sized/load_sized.h"
+#include "graph/edge_layouts.h"
 #include "graph/text/graph_text.h"
 #include "numpy/npz.h"
 #include "support/file.h"
@@ -41,6 +42,11 @@ Result<ImportOptions> MakeImportOptions(const ModelOptions& options) {
                        .dims = {},
                        .shapes_of_arrays = options.shapes_of_arrays,
                        .spelling = options.spelling};
+  // Arrays have the shapes in which they lie.
+  for (auto& [name, shape] : import.shapes_of_arrays) {
+    TUNEC_ASSIGN(const AxisOrder order, OrderOf(options.layouts, name, shape.size()));
+    shape = LogicalShape(shape, order);
+  }
   TUNEC_ASSIGN(const GraphSizes dims, OneOfEach(options.dims));
   import.dims.insert(dims.begin(), dims.end());
   for (const auto& [name, file] : options.constants) {
@@ -194,9 +200,7 @@ Result<SizedSource> SizedTextOf(std::string_view text, const std::string& name,
   return std::move(source);
 }
 
-}  // namespace
-
-Result<Graph> LoadModel(const std::string& path, const ModelOptions& options) {
+Result<Graph> LoadFile(const std::string& path, const ModelOptions& options) {
   const std::filesystem::path file(path);
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
@@ -213,6 +217,27 @@ Result<Graph> LoadModel(const std::string& path, const ModelOptions& options) {
   }
   TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(options));
   return ImportOnnx(path, import);
+}
+
+Result<Graph> LoadBytes(std::span<const std::byte> bytes, std::string_view format,
+                        const ModelOptions& options) {
+  if (bytes.empty()) return Fail(ErrorCode::kParse, "the model has no bytes");
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  TUNEC_ASSIGN(const ModelFormat known, FormatOfBytes(text, format));
+  TUNEC_RETURN_IF_ERROR(CheckOptions(known, kNameInMemory, options));
+  if (known == ModelFormat::kOnnx) {
+    TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(options));
+    return ImportOnnxBytes(bytes, kNameInMemory, import);
+  }
+  TUNEC_ASSIGN(const GraphSizes sizes, OneOfEach(options.dims));
+  return ParseText(text, options, sizes);
+}
+
+}  // namespace
+
+Result<Graph> LoadModel(const std::string& path, const ModelOptions& options) {
+  TUNEC_ASSIGN(const Graph graph, LoadFile(path, options));
+  return LayEdges(graph, options.layouts);
 }
 
 bool HasSeveralSizes(const ModelOptions& options) {
@@ -277,16 +302,8 @@ Result<SizedSource> LoadSizedText(std::string_view text,
 
 Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view format,
                              const ModelOptions& options) {
-  if (bytes.empty()) return Fail(ErrorCode::kParse, "the model has no bytes");
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  TUNEC_ASSIGN(const ModelFormat known, FormatOfBytes(text, format));
-  TUNEC_RETURN_IF_ERROR(CheckOptions(known, kNameInMemory, options));
-  if (known == ModelFormat::kOnnx) {
-    TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(options));
-    return ImportOnnxBytes(bytes, kNameInMemory, import);
-  }
-  TUNEC_ASSIGN(const GraphSizes sizes, OneOfEach(options.dims));
-  return ParseText(text, options, sizes);
+  TUNEC_ASSIGN(const Graph graph, LoadBytes(bytes, format, options));
+  return LayEdges(graph, options.layouts);
 }
 
 Result<Graph> LoadGraphText(std::string_view text, const WeightSource& weights,
@@ -297,7 +314,8 @@ Result<Graph> LoadGraphText(std::string_view text, const WeightSource& weights,
                 kNameInMemory);
   }
   TUNEC_ASSIGN(const GraphSizes sizes, OneOfEach(options.dims));
-  return ParseGraph(text, kNameInMemory, weights, sizes);
+  TUNEC_ASSIGN(const Graph graph, ParseGraph(text, kNameInMemory, weights, sizes));
+  return LayEdges(graph, options.layouts);
 }
 
 }  // namespace tunec

@@ -43,6 +43,12 @@ constexpr std::array kTable = {
             .help = "sizes of open dimensions by name; with several, or a range (16..512), others "
                     "are rounded up",
             .field = &Settings::dims},
+    Setting{
+        .name = "layouts",
+        .flag = "--layout",
+        .value = "LAYOUT",
+        .help = "how inputs and outputs lie: channels_last, row_major, or axes, outermost first",
+        .field = &Settings::layouts},
     Setting{.name = "constants",
             .flag = "--constant",
             .value = "FILE.npy",

@@ -28,7 +28,12 @@ Result<std::vector<ValueId>> Copy(const Graph& graph, const Node& node,
   return std::vector<ValueId>{leaf};
 }
 
+Result<ValueId> SameOutput(const std::string& /*name*/, ValueId value, GraphBuilder& /*builder*/) {
+  return value;
+}
+
 Result<Graph> RebuildWith(const Graph& graph, const NodeReplacement& replace,
+                          const OutputReplacement& replace_output,
                           const std::vector<NamedOutput>& more_outputs) {
   GraphBuilder builder(graph.name());
   builder.ReserveLike(graph);
@@ -46,8 +51,12 @@ Result<Graph> RebuildWith(const Graph& graph, const NodeReplacement& replace,
                 node.name, outputs.size(), node.outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) new_value[node.outputs[i].index] = outputs[i];
   }
-  for (size_t i = 0; i < graph.outputs().size(); ++i)
-    builder.AddOutput(new_value[graph.outputs()[i].index], graph.output_names()[i]);
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const std::string& name = graph.output_names()[i];
+    TUNEC_ASSIGN(const ValueId output,
+                 replace_output(name, new_value[graph.outputs()[i].index], builder));
+    builder.AddOutput(output, name);
+  }
   for (const NamedOutput& output : more_outputs)
     builder.AddOutput(new_value[output.value.index], output.name);
   return std::move(builder).Build();
@@ -56,14 +65,19 @@ Result<Graph> RebuildWith(const Graph& graph, const NodeReplacement& replace,
 }  // namespace
 
 Result<Graph> Rebuild(const Graph& graph, const NodeReplacement& replace) {
-  return RebuildWith(graph, replace, {});
+  return RebuildWith(graph, replace, SameOutput, {});
+}
+
+Result<Graph> RebuildWithOutputs(const Graph& graph, const NodeReplacement& replace,
+                                 const OutputReplacement& replace_output) {
+  return RebuildWith(graph, replace, replace_output, {});
 }
 
 Result<Graph> WithMoreOutputs(const Graph& graph, const std::vector<NamedOutput>& outputs) {
   const auto copy = [](const Node&, const std::vector<ValueId>&, GraphBuilder&) {
     return Result<std::vector<ValueId>>(std::vector<ValueId>{});
   };
-  return RebuildWith(graph, copy, outputs);
+  return RebuildWith(graph, copy, SameOutput, outputs);
 }
 
 }  // namespace tunec

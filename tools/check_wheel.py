@@ -3,8 +3,8 @@
 
     check_wheel.py WHEEL [--python FILE]
 
-Makes a virtual environment with the interpreter (default: this one), installs the wheel with NumPy, and runs
-tests/python there. Every problem is printed; the exit code is 1 when there are any.
+Makes a virtual environment with the interpreter (default: this one), installs the wheel with NumPy and what it
+needs for CUDA, and runs tests/python there. Every problem is printed; the exit code is 1 when there are any.
 """
 import argparse
 import os
@@ -78,7 +78,7 @@ def main():
         folder = Path(made)
         subprocess.run([arguments.python, "-m", "venv", folder / "venv"], check=True)
         python = folder / "venv/bin/python"
-        subprocess.run([python, "-m", "pip", "install", "--quiet", arguments.wheel.resolve(),
+        subprocess.run([python, "-m", "pip", "install", "--quiet", f"{arguments.wheel.resolve()}[cuda]",
                         "numpy", "ml_dtypes"], check=True)
         package = Path(output(python, "-c", "import tunec; print(tunec.__path__[0])").strip())
         problems = [*check_sizes(arguments.wheel, package), *check_binaries(package),

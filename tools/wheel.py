@@ -3,8 +3,8 @@
 
     wheel.py --package FOLDER --notices FOLDER --version VERSION --out FOLDER
 
-FOLDER is build-packed/python/tunec: the sources, the library, the programs, and a native module for each
-version of Python that it was built with. The wheel's tags say which those are, and the glibc of this machine.
+FOLDER is build-packed/python/tunec: the sources, the library, the programs, and native modules for the versions
+of Python that it was built with. The wheel's tags say which those are, and the glibc of this machine.
 It needs the package `wheel` and binutils' `strip`. Prints the path of the wheel.
 """
 import argparse
@@ -17,13 +17,23 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+STABLE_FROM = 312  # nanobind's modules of the stable interface want Python 3.12
+
 
 def python_tags(package):
-    """cp311, cp312, ...: of the native modules."""
-    tags = [re.search(r"\.cpython-(\d+)-", file.name) for file in package.glob("_native.*.so")]
-    if not tags or None in tags:
+    """cp311-none: of a native module for one version of Python. cp312-abi3, of one of the stable interface, says
+    3.12 and all that come after it. Both together are cp311-abi3."""
+    names = [file.name for file in package.glob("_native.*.so")]
+    versions = sorted(int(found[1]) for name in names if (found := re.search(r"\.cpython-(\d+)-", name)))
+    stable = any(name.endswith(".abi3.so") for name in names)
+    if not names or len(versions) + stable != len(names):
         sys.exit(f"wheel.py: error: no native module in {package}, or one of no version of Python")
-    return sorted(f"cp{tag[1]}" for tag in tags)
+    if not stable:
+        return [f"cp{version}-none" for version in versions]
+    first = STABLE_FROM
+    while first - 1 in versions:
+        first -= 1
+    return [f"cp{first}-abi3", *(f"cp{version}-none" for version in versions if version < first)]
 
 
 def platform_tag():
@@ -45,7 +55,7 @@ def write_facts(folder, version, tags, notices):
     text = (ROOT / "python/METADATA.in").read_text().replace("@PROJECT_VERSION@", version)
     (folder / "METADATA").write_text(text + "\n" + (ROOT / "python/README.md").read_text())
     lines = ["Wheel-Version: 1.0", "Generator: tunec", "Root-Is-Purelib: false"]
-    lines += [f"Tag: {tag}-none-{platform_tag()}" for tag in tags]
+    lines += [f"Tag: {tag}-{platform_tag()}" for tag in tags]
     (folder / "WHEEL").write_text("\n".join(lines) + "\n")
     shutil.copy(ROOT / "python/entry_points.txt", folder)
     shutil.copytree(notices, folder / "licenses")

@@ -31,16 +31,9 @@ std::string ShapeText(std::span<const int64_t> shape) {
   return fmt::format("[{}]", fmt::join(shape, "x"));
 }
 
-/// Strides that say dense row-major; those of dimensions of one element say nothing.
-bool IsDense(std::span<const int64_t> shape, const int64_t* strides) {
-  if (strides == nullptr) return true;
-  int64_t expected = 1;
-  for (size_t i = shape.size(); i-- > 0;) {
-    if (shape[i] == 0) return true;
-    if (shape[i] != 1 && strides[i] != expected) return false;
-    expected *= shape[i];
-  }
-  return true;
+std::string OrderText(const AxisOrder& order) {
+  if (order.empty()) return "row-major";
+  return fmt::format("with axes {}, outermost first", fmt::join(order, ","));
 }
 
 std::string DeviceText(const DLDevice& device) {
@@ -69,7 +62,8 @@ DLDataType DlpackType(DataType type) {
 }
 
 Result<TensorData> CheckedData(const DLTensor* tensor, const TensorSpec& spec,
-                               std::string_view what, std::optional<int> device) {
+                               const AxisOrder& order, std::string_view what,
+                               std::optional<int> device) {
   const auto wrong = [&](const std::string& problem) {
     return Fail(ErrorCode::kInvalidArgument, "{} '{}' {}", what, spec.name, problem);
   };
@@ -89,7 +83,8 @@ Result<TensorData> CheckedData(const DLTensor* tensor, const TensorSpec& spec,
   };
   if (!std::ranges::equal(shape, spec.shape, fits))
     return wrong(fmt::format("has shape {}, expected {}", ShapeText(shape), ShapeText(spec.shape)));
-  if (!IsDense(shape, tensor->strides)) return wrong("has strides that are not dense row-major");
+  if (!LiesIn(shape, tensor->strides, order))
+    return wrong(fmt::format("has strides that are not dense {}", OrderText(order)));
   if (tensor->data == nullptr) return TensorData{nullptr, *place};
   return TensorData{static_cast<std::byte*>(tensor->data) + tensor->byte_offset, *place};
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "api/include/tunec/tunec.h"
+#include "ir/axis_order.h"
 #include "runtime/executable.h"
 #include "runtime/tensor_spec.h"
 #include "support/error.h"
@@ -20,11 +21,11 @@ struct TensorData {
   BufferPlace place = BufferPlace::kHost;
 };
 
-/// Of a tensor that is dense row-major and of the spec's type and shape, in which a negative size
-/// stands for any, and lies in the host's
-/// memory or in that of the GPU with the number `device`. `what` ("input", "output") and the spec's
-/// name begin the message of an error.
+/// Of a tensor that is of the spec's type and shape, in which a negative size stands for any, is
+/// dense in this order, and lies in the host's memory or in that of the GPU with the number
+/// `device`. `what` ("input", "output") and the spec's name begin the message of an error.
 Result<TensorData> CheckedData(const DLTensor* tensor, const TensorSpec& spec,
-                               std::string_view what, std::optional<int> device);
+                               const AxisOrder& order, std::string_view what,
+                               std::optional<int> device);
 
 }  // namespace tunec

@@ -21,9 +21,11 @@ const TensorSpec* At(const std::vector<TensorSpec>& specs, size_t index) {
   return index < specs.size() ? &specs[index] : nullptr;
 }
 const std::vector<TensorSpec>& InputsOf(const tunec_executable& executable) {
+  if (executable.laid) return executable.laid->inputs;
   return executable.any_shape ? executable.any_shape->Inputs() : executable.executable->Inputs();
 }
 const std::vector<TensorSpec>& OutputsOf(const tunec_executable& executable) {
+  if (executable.laid) return executable.laid->outputs;
   return executable.any_shape ? executable.any_shape->Outputs() : executable.executable->Outputs();
 }
 const TensorSpec* Input(const tunec_executable* executable, size_t index) {
@@ -32,6 +34,19 @@ const TensorSpec* Input(const tunec_executable* executable, size_t index) {
 const TensorSpec* Output(const tunec_executable* executable, size_t index) {
   return executable == nullptr ? nullptr : At(OutputsOf(*executable), index);
 }
+
+// Of each tensor of one side; null: all are row-major.
+const std::vector<AxisOrder>* InputOrders(const tunec_executable& executable) {
+  return executable.laid ? &executable.laid->input_orders : nullptr;
+}
+const std::vector<AxisOrder>* OutputOrders(const tunec_executable& executable) {
+  return executable.laid ? &executable.laid->output_orders : nullptr;
+}
+const AxisOrder& OrderAt(const std::vector<AxisOrder>* orders, size_t index) {
+  static const AxisOrder row_major;
+  return orders == nullptr || index >= orders->size() ? row_major : (*orders)[index];
+}
+const int64_t* AxesOf(const AxisOrder& order) { return order.empty() ? nullptr : order.data(); }
 
 const char* NameOf(const TensorSpec* spec) {
   return spec == nullptr ? nullptr : spec->name.c_str();
@@ -66,14 +81,16 @@ struct Buffers {
 
 template <class Pointer>
 Status Collect(DLTensor* const* tensors, const std::vector<TensorSpec>& specs,
-               std::string_view what, std::optional<int> device, Buffers<Pointer>& buffers) {
+               const std::vector<AxisOrder>* orders, std::string_view what,
+               std::optional<int> device, Buffers<Pointer>& buffers) {
   buffers.data.clear();
   buffers.places.clear();
   if (specs.empty()) return {};
   if (tensors == nullptr)
     return Fail(ErrorCode::kInvalidArgument, "the array of {}s is null", what);
   for (size_t i = 0; i < specs.size(); ++i) {
-    TUNEC_ASSIGN(const TensorData tensor, CheckedData(tensors[i], specs[i], what, device));
+    TUNEC_ASSIGN(const TensorData tensor,
+                 CheckedData(tensors[i], specs[i], OrderAt(orders, i), what, device));
     buffers.data.push_back(tensor.data);
     buffers.places.push_back(tensor.place);
   }
@@ -91,30 +108,51 @@ struct RunTensors {
 };
 thread_local RunTensors tensors;
 
-Status CollectAll(const Executable& executable, DLTensor* const* inputs, DLTensor* const* outputs) {
-  const std::optional<int> device = executable.DeviceNumber();
-  TUNEC_RETURN_IF_ERROR(Collect(inputs, executable.Inputs(), "input", device, tensors.from));
-  return Collect(outputs, executable.Outputs(), "output", device, tensors.to);
+Status CollectAll(const tunec_executable& executable, DLTensor* const* inputs,
+                  DLTensor* const* outputs) {
+  const std::optional<int> device = executable.executable->DeviceNumber();
+  TUNEC_RETURN_IF_ERROR(Collect(inputs, InputsOf(executable), InputOrders(executable), "input",
+                                device, tensors.from));
+  return Collect(outputs, OutputsOf(executable), OutputOrders(executable), "output", device,
+                 tensors.to);
 }
 
-std::vector<Shape> ShapesOf(const DLTensor* const* given, size_t count) {
+// As they lie.
+std::vector<Shape> ShapesOf(const tunec_executable& executable, const DLTensor* const* given) {
   std::vector<Shape> shapes;
-  for (size_t i = 0; i < count; ++i)
-    shapes.emplace_back(given[i]->shape, given[i]->shape + given[i]->ndim);
+  for (size_t i = 0; i < InputsOf(executable).size(); ++i) {
+    const std::span shape(given[i]->shape, static_cast<size_t>(given[i]->ndim));
+    const AxisOrder& order = OrderAt(InputOrders(executable), i);
+    // What is of another rank is refused by who knows the ranks.
+    shapes.push_back(order.size() == shape.size() ? LaidShape(shape, order)
+                                                  : Shape(shape.begin(), shape.end()));
+  }
   return shapes;
 }
 
-Status RunAnyShape(const AnyShape& model, DLTensor* const* inputs, DLTensor* const* outputs) {
-  TUNEC_RETURN_IF_ERROR(Collect(inputs, model.Inputs(), "input", std::nullopt, tensors.from));
-  const std::vector<Shape> shapes = ShapesOf(inputs, model.Inputs().size());
-  TUNEC_ASSIGN(const std::vector<Shape> results, model.OutputShapes(shapes));
-  std::vector<TensorSpec> specs = model.Outputs();
+// Those of callers, for shapes of inputs as they lie.
+Result<std::vector<Shape>> ResultShapes(const tunec_executable& executable,
+                                        std::span<const Shape> inputs) {
+  TUNEC_ASSIGN(std::vector<Shape> shapes, executable.any_shape->OutputShapes(inputs));
+  for (size_t i = 0; i < shapes.size(); ++i)
+    shapes[i] = LogicalShape(shapes[i], OrderAt(OutputOrders(executable), i));
+  return shapes;
+}
+
+Status RunAnyShape(const tunec_executable& executable, DLTensor* const* inputs,
+                   DLTensor* const* outputs) {
+  TUNEC_RETURN_IF_ERROR(Collect(inputs, InputsOf(executable), InputOrders(executable), "input",
+                                std::nullopt, tensors.from));
+  const std::vector<Shape> shapes = ShapesOf(executable, inputs);
+  TUNEC_ASSIGN(const std::vector<Shape> results, ResultShapes(executable, shapes));
+  std::vector<TensorSpec> specs = OutputsOf(executable);
   for (size_t i = 0; i < specs.size(); ++i) specs[i].shape = results[i];
-  TUNEC_RETURN_IF_ERROR(Collect(outputs, specs, "output", std::nullopt, tensors.to));
+  TUNEC_RETURN_IF_ERROR(
+      Collect(outputs, specs, OutputOrders(executable), "output", std::nullopt, tensors.to));
   // Copies, for code that compiles in this call may call back into the interface.
   const std::vector<const void*> from = tensors.from.data;
   const std::vector<void*> to = tensors.to.data;
-  return model.Run(shapes, from, to);
+  return executable.any_shape->Run(shapes, from, to);
 }
 
 Status OutputShapes(const tunec_executable* executable, const DLTensor* const* inputs,
@@ -129,8 +167,7 @@ Status OutputShapes(const tunec_executable* executable, const DLTensor* const* i
       if (inputs[i] == nullptr || (inputs[i]->ndim > 0 && inputs[i]->shape == nullptr))
         return Fail(ErrorCode::kInvalidArgument, "input {} is null", i);
     }
-    TUNEC_ASSIGN(results, executable->any_shape->OutputShapes(
-                              ShapesOf(inputs, InputsOf(*executable).size())));
+    TUNEC_ASSIGN(results, ResultShapes(*executable, ShapesOf(*executable, inputs)));
   }
   for (size_t i = 0; i < results.size(); ++i) std::ranges::copy(results[i], shapes[i]);
   return {};
@@ -142,19 +179,19 @@ Status Run(const tunec_executable* executable, DLTensor* const* inputs, DLTensor
   if (executable->any_shape) {
     if (stream != nullptr || returns == RunReturn::kQueued)
       return Fail(ErrorCode::kInvalidArgument, "a model of any size runs on the host");
-    return RunAnyShape(*executable->any_shape, inputs, outputs);
+    return RunAnyShape(*executable, inputs, outputs);
   }
-  TUNEC_RETURN_IF_ERROR(CollectAll(*executable->executable, inputs, outputs));
+  TUNEC_RETURN_IF_ERROR(CollectAll(*executable, inputs, outputs));
   return executable->executable->Run(tensors.from.data, tensors.to.data,
                                      tensors.Options(stream, returns));
 }
 
-Status ProfileTensors(const Executable& executable, DLTensor* const* inputs,
+Status ProfileTensors(const tunec_executable& executable, DLTensor* const* inputs,
                       DLTensor* const* outputs, double* seconds) {
   TUNEC_RETURN_IF_ERROR(CollectAll(executable, inputs, outputs));
   TUNEC_ASSIGN(const std::vector<double> steps,
-               executable.ProfileRun(tensors.from.data, tensors.to.data,
-                                     tensors.Options(nullptr, RunReturn::kDone)));
+               executable.executable->ProfileRun(tensors.from.data, tensors.to.data,
+                                                 tensors.Options(nullptr, RunReturn::kDone)));
   std::ranges::copy(steps, seconds);
   return {};
 }
@@ -206,6 +243,15 @@ const int64_t* tunec_output_shape(const tunec_executable* executable, size_t ind
   return tunec::ShapeOf(tunec::Output(executable, index));
 }
 
+const int64_t* tunec_input_order(const tunec_executable* executable, size_t index) {
+  if (executable == nullptr) return nullptr;
+  return tunec::AxesOf(tunec::OrderAt(tunec::InputOrders(*executable), index));
+}
+const int64_t* tunec_output_order(const tunec_executable* executable, size_t index) {
+  if (executable == nullptr) return nullptr;
+  return tunec::AxesOf(tunec::OrderAt(tunec::OutputOrders(*executable), index));
+}
+
 size_t tunec_input_bytes(const tunec_executable* executable, size_t index) {
   return tunec::SizeOfTensor(tunec::Input(executable, index));
 }
@@ -236,7 +282,7 @@ int tunec_profile(tunec_executable* executable, DLTensor* const* inputs, DLTenso
                          executable == nullptr ? "the executable" : "seconds");
     if (executable->any_shape)
       return tunec::Fail(ErrorCode::kUnsupported, "a model of any size has no steps to be timed");
-    return tunec::ProfileTensors(*executable->executable, inputs, outputs, seconds);
+    return tunec::ProfileTensors(*executable, inputs, outputs, seconds);
   });
 }
 

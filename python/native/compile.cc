@@ -137,6 +137,24 @@ Executable CompileAnySize(std::shared_ptr<GraphSource> source, const std::string
   return made;
 }
 
+tunec_executable* CompileLayouts(const tunec_executable* of, const nb::dict& layouts,
+                                 std::string& refusal) {
+  const auto text = nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(layouts));
+  const Listeners nobody = {nb::none(), nb::none()};
+  Callbacks callbacks(nobody);
+  tunec_executable* executable = nullptr;
+  int status = TUNEC_OK;
+  {
+    const nb::gil_scoped_release unlocked;
+    status = tunec_compile_layouts(of, text.c_str(), callbacks.functions(), &executable);
+  }
+  if (status != TUNEC_OK) {
+    callbacks.Rethrow();
+    refusal = tunec_error_message();
+  }
+  return executable;
+}
+
 Executable Load(const std::string& path, size_t threads, bool share_threads) {
   const tunec_load_options options = {
       .size = sizeof options, .threads = threads, .share_threads = share_threads ? size_t{1} : 0};

@@ -32,6 +32,11 @@ Executable CompileGraph(const std::string& text, const nanobind::dict& weights,
 Executable CompileAnySize(std::shared_ptr<GraphSource> source, const std::string& options,
                           const Listeners& listeners);
 
+/// The model of `of` for tensors that lie as `layouts` says, a dict of text by name. Null, with a
+/// reason, where that cannot be. Raises what a signal's handler raises.
+tunec_executable* CompileLayouts(const tunec_executable* of, const nanobind::dict& layouts,
+                                 std::string& refusal);
+
 /// A bundle. `threads`: 0 for as many as it was built for.
 Executable Load(const std::string& path, size_t threads, bool share_threads);
 

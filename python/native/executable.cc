@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <span>
 
+#include "python/native/compile.h"
 #include "python/native/errors.h"
 
 namespace nb = nanobind;
@@ -17,22 +19,8 @@ void Release(tunec_executable* executable) {
   tunec_release(executable);
 }
 
-bool IsDense(const DLTensor& tensor) {
-  if (tensor.strides == nullptr) return true;
-  int64_t expected = 1;
-  for (int i = tensor.ndim; i-- > 0;) {
-    if (tensor.shape[i] == 0) return true;
-    if (tensor.shape[i] != 1 && tensor.strides[i] != expected) return false;
-    expected *= tensor.shape[i];
-  }
-  return true;
-}
-
-/// A copy in row-major order, made by the tensor's own library.
-nb::object DenseCopy(nb::handle object) {
-  if (nb::hasattr(object, "contiguous")) return object.attr("contiguous")();
-  return nb::module_::import_("numpy").attr("ascontiguousarray")(object);
-}
+// More layouts of inputs than these are copied: each has code of its own.
+constexpr size_t kMostOthers = 4;
 
 nb::object Described(size_t count, const std::function<nb::object(size_t)>& describe) {
   nb::list specs;
@@ -58,12 +46,15 @@ nb::object Describe(const char* name, DLDataType type, int ndim, const int64_t* 
 
 Executable::Executable(tunec_executable* owned, nb::object kept)
     : executable_(owned, Release), kept_(std::move(kept)) {
-  for (size_t i = 0; i < tunec_num_inputs(owned); ++i)
+  for (size_t i = 0; i < tunec_num_inputs(owned); ++i) {
     input_names_.push_back("input '" + std::string(tunec_input_name(owned, i)) + "'");
+    input_orders_.push_back(OrderOf(tunec_input_order(owned, i), tunec_input_ndim(owned, i)));
+  }
   for (size_t i = 0; i < tunec_num_outputs(owned); ++i) {
     output_names_.push_back("output '" + std::string(tunec_output_name(owned, i)) + "'");
     results_.emplace_back(tunec_output_type(owned, i), tunec_output_ndim(owned, i),
-                          tunec_output_shape(owned, i));
+                          tunec_output_shape(owned, i),
+                          OrderOf(tunec_output_order(owned, i), tunec_output_ndim(owned, i)));
   }
   for (size_t i = 0; i < output_names_.size(); ++i) {
     const std::span shape(tunec_output_shape(owned, i),
@@ -83,7 +74,7 @@ nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
   int status = TUNEC_OK;
   {
     const nb::gil_scoped_release unlocked;
-    status = tunec_run(executable_.get(), tensors.from.data(), tensors.to.data());
+    status = tunec_run(tensors.runner, tensors.from.data(), tensors.to.data());
   }
   CheckRun(status);
   return tensors.results;
@@ -91,18 +82,26 @@ nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
 
 nb::object Executable::Profile(const nb::args& inputs, const nb::kwargs& named) {
   Tensors tensors = Gather(inputs, named);
-  std::vector<double> seconds(tunec_num_steps(executable_.get()));
+  std::vector<double> seconds(tunec_num_steps(tensors.runner));
   int status = TUNEC_OK;
   {
     const nb::gil_scoped_release unlocked;
-    status =
-        tunec_profile(executable_.get(), tensors.from.data(), tensors.to.data(), seconds.data());
+    status = tunec_profile(tensors.runner, tensors.from.data(), tensors.to.data(), seconds.data());
   }
   Check(status);
   nb::list steps;
   for (size_t i = 0; i < seconds.size(); ++i)
-    steps.append(nb::make_tuple(tunec_step_name(executable_.get(), i), seconds[i]));
+    steps.append(nb::make_tuple(tunec_step_name(tensors.runner, i), seconds[i]));
   return nb::make_tuple(tensors.results, steps);
+}
+
+int Executable::Visit(visitproc visit, void* arg) const {
+  Py_VISIT(kept_.ptr());
+  return source_ ? source_->Visit(visit, arg) : 0;
+}
+
+void Executable::Clear() {
+  if (source_) source_->Clear();
 }
 
 nb::object Executable::Inputs() const {
@@ -143,9 +142,8 @@ std::vector<nb::handle> Executable::InOrder(const nb::args& inputs, const nb::kw
 
 Executable::Tensors Executable::Gather(const nb::args& inputs, const nb::kwargs& named) {
   Tensors tensors;
-  tensors.inputs.reserve(input_names_.size());
-  const std::vector<nb::handle> ordered = InOrder(inputs, named);
-  for (size_t i = 0; i < ordered.size(); ++i) TakeInput(i, ordered[i], tensors);
+  tensors.runner = executable_.get();
+  TakeInputs(InOrder(inputs, named), tensors);
   nb::object out =
       named.size() > 0 && named.contains("out") ? nb::object(named["out"]) : nb::none();
   for (Borrowed& input : tensors.inputs) tensors.from.push_back(&input.tensor());
@@ -155,28 +153,106 @@ Executable::Tensors Executable::Gather(const nb::args& inputs, const nb::kwargs&
   return tensors;
 }
 
-void Executable::TakeInput(size_t index, nb::handle object, Tensors& tensors) {
-  Borrowed input(object, Access::kRead, input_names_[index]);
-  if (!IsDense(input.tensor())) {
-    WarnOfCopy(index, input.tensor());
-    tensors.copies.push_back(DenseCopy(object));
-    input = Borrowed(tensors.copies.back(), Access::kRead, input_names_[index]);
-  }
-  if (tensors.exchange == nullptr) {
-    tensors.exchange = ExchangeOf(object.ptr());
+void Executable::TakeInputs(const std::vector<nb::handle>& ordered, Tensors& tensors) {
+  tensors.inputs.reserve(ordered.size());
+  bool all_lie_so = true;
+  for (size_t i = 0; i < ordered.size(); ++i) {
+    const Borrowed& input = tensors.inputs.emplace_back(ordered[i], Access::kRead, input_names_[i]);
+    all_lie_so = all_lie_so && LiesIn(input.tensor(), input_orders_[i]);
+    if (tensors.exchange != nullptr) continue;
+    tensors.exchange = ExchangeOf(ordered[i].ptr());
     tensors.device = input.tensor().device;
   }
-  tensors.inputs.push_back(std::move(input));
+  if (!all_lie_so) RunOtherwise(ordered, tensors);
 }
 
-void Executable::WarnOfCopy(size_t index, const DLTensor& tensor) {
+// Chooses who runs inputs that lie otherwise, and copies what nobody takes as it lies.
+void Executable::RunOtherwise(const std::vector<nb::handle>& ordered, Tensors& tensors) {
+  Orders orders = input_orders_;
+  for (size_t i = 0; i < ordered.size(); ++i) {
+    const DLTensor& tensor = tensors.inputs[i].tensor();
+    const std::optional<AxisOrder> order = DenseOrder(tensor);
+    if (!LiesIn(tensor, orders[i]) && order && IsOfInput(i, tensor)) orders[i] = *order;
+  }
+  std::string refusal;
+  if (orders != input_orders_) {
+    const Other& other = CompiledFor(orders);
+    refusal = other.refusal;
+    if (other.executable)
+      tensors.runner = other.executable.get();
+    else
+      orders = input_orders_;
+  }
+  for (size_t i = 0; i < ordered.size(); ++i)
+    if (!LiesIn(tensors.inputs[i].tensor(), orders[i])) CopyInput(i, ordered[i], refusal, tensors);
+}
+
+// Of the model's type and shape: others are refused when they are run, whatever their order.
+bool Executable::IsOfInput(size_t index, const DLTensor& tensor) const {
+  const tunec_executable* of = executable_.get();
+  const DLDataType type = tunec_input_type(of, index);
+  if (type.code != tensor.dtype.code || type.bits != tensor.dtype.bits) return false;
+  const std::span given(tensor.shape, static_cast<size_t>(tensor.ndim));
+  const int ndim = tunec_input_ndim(of, index);
+  return std::ranges::equal(given,
+                            std::span(tunec_input_shape(of, index), static_cast<size_t>(ndim)));
+}
+
+const Executable::Other& Executable::CompiledFor(const Orders& orders) {
+  if (const auto known = others_.find(orders); known != others_.end()) return known->second;
+  static const Other too_many = {nullptr, "there are executables for other layouts enough"};
+  std::unique_lock one_at_a_time(*compiling_, std::defer_lock);
+  {
+    const nb::gil_scoped_release unlocked;
+    one_at_a_time.lock();
+  }
+  if (const auto known = others_.find(orders); known != others_.end()) return known->second;
+  if (others_.size() >= kMostOthers) return too_many;
+  return others_[orders] = Compile(orders);
+}
+
+Executable::Other Executable::Compile(const Orders& orders) const {
+  nb::dict layouts;
+  for (size_t i = 0; i < orders.size(); ++i)
+    if (!orders[i].empty()) layouts[tunec_input_name(executable_.get(), i)] = Text(orders[i]);
+  for (size_t i = 0; i < results_.size(); ++i)
+    if (!results_[i].order().empty())
+      layouts[tunec_output_name(executable_.get(), i)] = Text(results_[i].order());
+  Other other;
+  other.executable.reset(CompileLayouts(executable_.get(), layouts, other.refusal), Release);
+  return other;
+}
+
+nb::object Executable::OtherLayouts() const {
+  nb::list all;
+  for (const auto& [orders, other] : others_) {
+    if (!other.executable) continue;
+    nb::dict layouts;
+    for (size_t i = 0; i < orders.size(); ++i)
+      layouts[tunec_input_name(executable_.get(), i)] = Text(orders[i]);
+    all.append(layouts);
+  }
+  return all;
+}
+
+void Executable::CopyInput(size_t index, nb::handle object, const std::string& why,
+                           Tensors& tensors) {
+  WarnOfCopy(index, tensors.inputs[index].tensor(), why);
+  tensors.copies.push_back(CopyInOrder(object, input_orders_[index]));
+  tensors.inputs[index] = Borrowed(tensors.copies.back(), Access::kRead, input_names_[index]);
+}
+
+void Executable::WarnOfCopy(size_t index, const DLTensor& tensor, const std::string& why) {
   if (warned_[index]) return;
   warned_[index] = true;
   std::string strides;
   for (int i = 0; i < tensor.ndim; ++i)
     strides += (i == 0 ? "" : ", ") + std::to_string(tensor.strides[i]);
+  const AxisOrder& order = input_orders_[index];
   const std::string message = input_names_[index] + " has strides (" + strides +
-                              ") and is copied into row-major order, in this and later runs";
+                              ") and is copied into " +
+                              (order.empty() ? "row-major order" : "the order " + Text(order)) +
+                              ", in this and later runs" + (why.empty() ? "" : ": " + why);
   const nb::object category = nb::module_::import_("tunec._errors").attr("CopyWarning");
   if (PyErr_WarnEx(category.ptr(), message.c_str(), 1) != 0) throw nb::python_error();
 }
@@ -202,7 +278,7 @@ nb::object Executable::MakeOutput(size_t index, const Tensors& tensors) {
                                        : results_[index].MakeArray();
   const std::vector<int64_t>& shape = tensors.shapes[index];
   Result result(tunec_output_type(executable_.get(), index), static_cast<int>(shape.size()),
-                shape.data());
+                shape.data(), results_[index].order());
   return tensors.exchange != nullptr ? result.MakeBy(*tensors.exchange, tensors.device)
                                      : result.MakeArray();
 }

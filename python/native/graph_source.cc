@@ -33,6 +33,17 @@ void GraphSource::Rethrow() {
   if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
 }
 
+int GraphSource::Visit(visitproc visit, void* arg) const {
+  Py_VISIT(text_at_.ptr());
+  Py_VISIT(kept_.ptr());
+  return 0;
+}
+
+void GraphSource::Clear() {
+  nb::object function = std::move(text_at_);  // ends after it is no member any more
+  text_at_ = nb::none();
+}
+
 void GraphSource::Release(void* user) {
   const nb::gil_scoped_acquire locked;
   delete static_cast<std::shared_ptr<GraphSource>*>(user);

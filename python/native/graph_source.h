@@ -26,6 +26,11 @@ class GraphSource {
   /// With the interpreter's lock: raises what the function raised last, once.
   void Rethrow();
 
+  /// For Python's garbage collector, since the function may lead back to the executable that has
+  /// this: shows it what is held here, and lets go of it. Nothing is asked for any more then.
+  int Visit(visitproc visit, void* arg) const;
+  void Clear();
+
  private:
   static int TextAt(void* user, const int64_t* sizes, tunec_graph_text* text);
   static void Release(void* user);

@@ -31,8 +31,21 @@ void DefineProgress(nb::module_& module) {
           "sum of the best kernel times; None while some are unknown");
 }
 
+int TraverseExecutable(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? nb::inst_ptr<Executable>(self)->Visit(visit, arg) : 0;
+}
+int ClearExecutable(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<Executable>(self)->Clear();
+  return 0;
+}
+PyType_Slot executable_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(TraverseExecutable)},
+                                  {Py_tp_clear, reinterpret_cast<void*>(ClearExecutable)},
+                                  {0, nullptr}};
+
 void DefineExecutable(nb::module_& module) {
-  nb::class_<Executable>(module, "Executable", "A compiled model. Call it with its inputs.")
+  nb::class_<Executable>(module, "Executable", nb::type_slots(executable_slots),
+                         "A compiled model. Call it with its inputs.")
       .def("__call__", &Executable::Call,
            nb::sig("def __call__(self, *inputs: object, out: object = None, **named: object) -> "
                    "typing.Any"))
@@ -47,6 +60,9 @@ void DefineExecutable(nb::module_& module) {
                    "What a user should know of how the model runs on its GPU, a line each.")
       .def_prop_ro("outside_indices", &Executable::OutsideIndices,
                    "Indices of gathers out of range, in all runs so far; the nearest were taken.")
+      .def_prop_ro("other_layouts", &Executable::OtherLayouts,
+                   nb::sig("def other_layouts(self) -> list[dict[str, str]]"),
+                   "Orders of inputs that calls have brought and that there is other code for.")
       .def_prop_ro("_kept", &Executable::Kept);
 }
 

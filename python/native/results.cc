@@ -1,5 +1,7 @@
 #include "python/native/results.h"
 
+#include <utility>
+
 #include "python/native/errors.h"
 
 namespace nb = nanobind;
@@ -40,29 +42,34 @@ std::string NameOf(DLDataType type) {
   }
 }
 
-Result::Result(DLDataType type, int ndim, const int64_t* shape) {
+Result::Result(DLDataType type, int ndim, const int64_t* shape, AxisOrder order)
+    : order_(std::move(order)), laid_shape_(shape, shape + ndim) {
+  for (size_t i = 0; i < order_.size(); ++i) laid_shape_[i] = shape[order_[i]];
   prototype_.dtype = type;
   prototype_.ndim = ndim;
-  prototype_.shape = const_cast<int64_t*>(shape);
   sizes_ = nb::steal(PyTuple_New(ndim));
-  for (int i = 0; i < ndim; ++i) PyTuple_SetItem(sizes_.ptr(), i, PyLong_FromLongLong(shape[i]));
+  for (int i = 0; i < ndim; ++i)
+    PyTuple_SetItem(sizes_.ptr(), i, PyLong_FromLongLong(laid_shape_[static_cast<size_t>(i)]));
 }
 
 nb::object Result::MakeArray() {
   // Looked up once, and never let go: when the interpreter ends it would be too late for that.
   static const nb::handle empty = nb::object(nb::module_::import_("numpy").attr("empty")).release();
   if (!numpy_type_.is_valid()) numpy_type_ = NumpyType(prototype_.dtype);
-  return empty(sizes_, numpy_type_);
+  const nb::object array = empty(sizes_, numpy_type_);
+  return Permuted(array, Inverse(order_));
 }
 
 nb::object Result::MakeBy(const DlpackExchange& exchange, DLDevice device) const {
   DLTensor prototype = prototype_;
+  prototype.shape = const_cast<int64_t*>(laid_shape_.data());
   prototype.device = device;
   DlpackManaged* managed = nullptr;
   if (exchange.allocate(&prototype, &managed, nullptr, SetError) != 0) throw nb::python_error();
   void* object = nullptr;
   if (exchange.wrap(managed, &object) != 0) throw nb::python_error();
-  return nb::steal(static_cast<PyObject*>(object));
+  const nb::object tensor = nb::steal(static_cast<PyObject*>(object));
+  return Permuted(tensor, Inverse(order_));
 }
 
 }  // namespace tunec::python

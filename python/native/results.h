@@ -6,8 +6,10 @@
 #include <tunec/tunec.h>
 
 #include <string>
+#include <vector>
 
 #include "python/native/exchange.h"
+#include "python/native/strides.h"
 
 namespace tunec::python {
 
@@ -17,8 +19,10 @@ std::string NameOf(DLDataType type);
 /// One output, with what making it again and again needs. Raises nothing until it makes one.
 class Result {
  public:
-  /// `shape` stays for as long as the Result.
-  Result(DLDataType type, int ndim, const int64_t* shape);
+  /// Tensors that lie in `order`.
+  Result(DLDataType type, int ndim, const int64_t* shape, AxisOrder order);
+
+  const AxisOrder& order() const { return order_; }
 
   /// A dense NumPy array, not filled. tunec.Unsupported for bfloat16 without the package ml_dtypes.
   nanobind::object MakeArray();
@@ -26,7 +30,9 @@ class Result {
   nanobind::object MakeBy(const DlpackExchange& exchange, DLDevice device) const;
 
  private:
-  DLTensor prototype_ = {};
+  AxisOrder order_;
+  std::vector<int64_t> laid_shape_;
+  DLTensor prototype_ = {};  // as it lies, but for the shape
   nanobind::object sizes_;
   nanobind::object numpy_type_;  // null until an array is made
 };

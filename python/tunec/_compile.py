@@ -60,7 +60,8 @@ def compile(model, inputs=None, *, weights=None, progress=None, log=None, **opti
     progress called with a Progress as tuning goes on; log with lines of text. What one of them
              raises ends the call, as Ctrl-C does. What was measured until then is kept.
     options  those of tunec.h by their names: target="cpu", trials=0, time_limit="10m", db=PATH (None:
-             no database), threads=0, accuracy="f32", dims={"batch": 8}, ...
+             no database), threads=0, accuracy="f32", dims={"batch": 8},
+             layouts={"x": "channels_last"}, ...
 
     Returns an Executable. With Modules and exported programs it takes and returns what they do.
     Raises tunec.Error or one of its subclasses.

@@ -61,7 +61,7 @@ class Cancelled(Error):
 
 
 class CopyWarning(UserWarning):
-    """An input does not lie in row-major order, so every run copies it."""
+    """An input does not lie as the executable wants it, so every run copies it."""
 
 
 _CLASSES = {kind.status: kind for kind in

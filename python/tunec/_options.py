@@ -8,7 +8,14 @@ from pathlib import Path
 _PATHS = ("db", "failures", "worker")
 
 
+def _layout(value):
+    """"0,2,3,1" of a tuple of axes."""
+    return value if isinstance(value, str) else ",".join(map(str, value))
+
+
 def _plain(name, value):
+    if name == "layouts":
+        return {key: _layout(item) for key, item in value.items()}
     if name in _PATHS and value is not None:
         return os.fspath(value)
     if isinstance(value, (list, tuple)):

@@ -55,6 +55,24 @@ TEST(Session, KnowsWhatGoesInAndComesOut) {
   EXPECT_EQ(session.OutsideIndices(), 0u);
 }
 
+TEST(Session, TensorsThatLieOtherwise) {
+  constexpr std::string_view kText =
+      "graph g {\n  input x: f32[2, 3, 4]\n  y = neg(x)\n  output y\n}\n";
+  const Session session = Must(Session::CompileBytes(
+      Bytes(kText), "graph", R"({"threads": 1, "db": "", "layouts": {"x": "channels_last"}})"));
+  EXPECT_THAT(session.Inputs()[0].shape, ElementsAre(2, 3, 4));
+  EXPECT_THAT(session.Inputs()[0].order, ElementsAre(0, 2, 1));
+  EXPECT_TRUE(session.Outputs()[0].order.empty());
+  const std::vector<Tensor> inputs = session.NewInputs();
+  const std::span x = Must(inputs[0].As<float>());
+  std::iota(x.begin(), x.end(), 0.0F);
+  const std::vector<Tensor> outputs = Must(session.Run(inputs));
+  const std::span y = Must(outputs[0].As<float>());
+  for (size_t n = 0; n < 2; ++n)
+    for (size_t c = 0; c < 3; ++c)
+      for (size_t i = 0; i < 4; ++i) EXPECT_EQ(y[n * 12 + c * 4 + i], -x[n * 12 + i * 3 + c]);
+}
+
 // A mean over the length, and the last of it; 0, 1, 2, ... in float32.
 constexpr std::string_view kOfAnyLength = R"(graph of_any_length {
   input x: f32[batch, length]

@@ -108,13 +108,18 @@ class Runs(unittest.TestCase):
         model = scaled()
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
-            for x in (np.asfortranarray(self.x), np.repeat(self.x, 2, axis=1)[:, ::2]):
+            for x in (np.repeat(self.x, 2, axis=1)[:, ::2], np.repeat(self.x, 2, axis=0)[::2]):
                 np.testing.assert_array_equal(model(x), self.expected)
         self.assertEqual([warning.category for warning in seen], [tunec.CopyWarning])
-        self.assertIn("input 'x' has strides (1, 4)", str(seen[0].message))
+        self.assertIn("input 'x' has strides (6, 2)", str(seen[0].message))
 
     def test_takes_what_has_dlpack_alone(self):
         np.testing.assert_array_equal(scaled()(OnlyDlpack(self.x)), self.expected)
+
+    def test_copies_what_has_dlpack_alone(self):
+        wide = np.repeat(self.x, 2, axis=1)[:, ::2]
+        with self.assertWarns(tunec.CopyWarning):
+            np.testing.assert_array_equal(scaled()(OnlyDlpack(wide)), self.expected)
 
     def test_takes_buffers(self):
         x = memoryview(self.x)

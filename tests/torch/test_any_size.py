@@ -1,4 +1,5 @@
 """Graphs whose sizes change: one graph of Dynamo's, executables of rounded sizes, eager's results."""
+import gc
 import unittest
 import unittest.mock
 
@@ -6,6 +7,7 @@ import torch
 import torch._dynamo
 
 import tunec
+from tunec.torch import same_model
 from tunec.torch.sized import SizedGraph
 
 
@@ -175,6 +177,21 @@ class AnySize(unittest.TestCase):
             x = torch.randn(length, 4)
             self.near(compiled(x), x * 2 + n)
             self.assertEqual(module.calls.tolist(), [n] * 4)
+
+    def test_what_is_dropped_is_gone(self):
+        """An executable for any sizes asks a function for graphs that leads back to it."""
+        torch._dynamo.reset()
+        gc.collect()
+        before = len(same_model._MODELS)
+        for _ in range(2):
+            compiled = torch.compile(Block().eval(), backend="tunec", dynamic=True, options={"db": None})
+            for request in (self.request(2, 33), self.request(3, 40)):
+                compiled(*request)
+            self.assertGreater(len(same_model._MODELS), before)
+            del compiled
+            torch._dynamo.reset()
+            gc.collect()
+            self.assertEqual(len(same_model._MODELS), before)
 
 
 if __name__ == "__main__":

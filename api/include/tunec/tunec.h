@@ -121,6 +121,8 @@ typedef struct tunec_callbacks {
  *       shapes of inputs whose dimensions the model leaves open
  *   "dims": {"NAME": N or [N, ...] or "N..M", ...}
  *       sizes of open dimensions by name; with several, or a range (16..512), others are rounded up
+ *   "layouts": {"INPUT": "LAYOUT", ...}
+ *       how inputs and outputs lie: channels_last, row_major, or axes, outermost first
  *   "constants": {"INPUT": "FILE.npy", ...}
  *       bind inputs to the values in files: what shapes depend on has to be known when compiling
  *   "random_weights": N
@@ -247,6 +249,16 @@ typedef struct tunec_graph_source {
 TUNEC_API int tunec_compile_any_size(const tunec_graph_source* source, const char* options_json,
                                      const tunec_callbacks* callbacks, tunec_executable** out);
 
+/* Compiles the model of `of` once more, for tensors that lie otherwise: `layouts_json` is an object
+ * as that of the option "layouts", and takes its place. Everything else is as it was for `of`,
+ * except that nothing is tuned: what the database knows is used. The two share their weights, so
+ * what tunec_compile_graph was given has to stay until both are released. The file of a model is
+ * read again: TUNEC_IO_ERROR where it is another than it was. TUNEC_UNSUPPORTED of bytes that were
+ * not said to be of "graph", which are gone, of a model of any size, and of a bundle. `callbacks`
+ * may be null. */
+TUNEC_API int tunec_compile_layouts(const tunec_executable* of, const char* layouts_json,
+                                    const tunec_callbacks* callbacks, tunec_executable** out);
+
 /* How a bundle is loaded. All bytes that are not set have to be zero. */
 typedef struct tunec_load_options {
   size_t size;          /* set it to sizeof(tunec_load_options); all bytes of it are read */
@@ -286,6 +298,10 @@ TUNEC_API int tunec_input_ndim(const tunec_executable* executable, size_t index)
 TUNEC_API int tunec_output_ndim(const tunec_executable* executable, size_t index);
 TUNEC_API const int64_t* tunec_input_shape(const tunec_executable* executable, size_t index);
 TUNEC_API const int64_t* tunec_output_shape(const tunec_executable* executable, size_t index);
+/* How its elements lie in memory: its axes, outermost first, as the option "layouts" said. Null:
+ * row-major. */
+TUNEC_API const int64_t* tunec_input_order(const tunec_executable* executable, size_t index);
+TUNEC_API const int64_t* tunec_output_order(const tunec_executable* executable, size_t index);
 /* The bytes of the whole tensor; 0 for an index out of range, and where a size may vary. */
 TUNEC_API size_t tunec_input_bytes(const tunec_executable* executable, size_t index);
 TUNEC_API size_t tunec_output_bytes(const tunec_executable* executable, size_t index);
@@ -299,12 +315,12 @@ TUNEC_API int tunec_output_shapes(tunec_executable* executable, const DLTensor* 
                                   int64_t* const* shapes);
 
 /* Runs once. `inputs` and `outputs` hold one tensor for each input and output: on the CPU, of the
- * type and shape stated above, dense row-major (strides null or saying the same), aligned to the
- * element. Copies nothing; outputs may not overlap each other. Booleans are bytes of 0 or 1, of
- * type kDLBool or 8-bit kDLUInt. On an error no output was written. An output may lie where an
- * input lies: that input is copied aside first, but not where both are the same bytes, each element
- * is read only to be written, and nothing reads the input later, as of a cache of which a run
- * changes some rows.
+ * type and shape stated above, dense in the order stated above (where that is row-major, strides
+ * may be null), aligned to the element. Copies nothing; outputs may not overlap each other.
+ * Booleans are bytes of 0 or 1, of type kDLBool or 8-bit kDLUInt. On an error no output was
+ * written. An output may lie where an input lies: that input is copied aside first, but not where
+ * both are the same bytes, each element is read only to be written, and nothing reads the input
+ * later, as of a cache of which a run changes some rows.
  *
  * On a GPU (target "cuda") a tensor may lie on the CPU, and is copied, or on that GPU (kDLCUDA,
  * with its number), and is used where it is; one at no multiple of 16 bytes is copied aside, with a

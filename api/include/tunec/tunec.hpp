@@ -90,9 +90,10 @@ struct TensorSpec {
   DLDataType type = {};
   std::span<const int64_t> shape;  // of a scalar: empty
   size_t bytes = 0;                // of all elements
+  std::span<const int64_t> order;  // axes as they lie, outermost first; empty: row-major
 };
 
-/// A dense row-major tensor on the CPU, as DLPack describes it: in memory of its own, or over
+/// A dense tensor on the CPU, row-major or in the order of its spec, as DLPack describes it: in memory of its own, or over
 /// elements of someone else. It may be moved, and its address as a DLTensor stays. A moved-from
 /// tensor may only be destroyed or assigned to.
 class Tensor {
@@ -104,6 +105,7 @@ class Tensor {
     state_->storage.reset(static_cast<std::byte*>(::operator new(bytes, kAlignment)));
     std::fill_n(state_->storage.get(), bytes, std::byte{0});
     Describe(state_->storage.get(), spec.type, spec.shape, spec.bytes);
+    if (!spec.order.empty()) SetOrder(spec.order);
   }
 
   /// The elements of a contiguous range, which must outlive the tensor. They are not copied, and of
@@ -159,6 +161,7 @@ class Tensor {
       }
     };
     std::vector<int64_t> shape;
+    std::vector<int64_t> strides;  // empty: row-major
     size_t bytes = 0;
     bool constant = false;
     std::unique_ptr<std::byte, Free> storage;  // null: someone else's
@@ -186,6 +189,16 @@ class Tensor {
     state_->tensor.dtype = type;
     state_->tensor.ndim = static_cast<int32_t>(shape.size());
     state_->tensor.shape = state_->shape.data();
+  }
+
+  void SetOrder(std::span<const int64_t> order) {
+    state_->strides.resize(order.size());
+    int64_t stride = 1;
+    for (const int64_t axis : std::views::reverse(order)) {
+      state_->strides[static_cast<size_t>(axis)] = stride;
+      stride *= state_->shape[static_cast<size_t>(axis)];
+    }
+    state_->tensor.strides = state_->strides.data();
   }
 
   std::unique_ptr<State> state_;
@@ -331,7 +344,8 @@ class Session {
     for (size_t i = 0; i < tunec_num_inputs(get()); ++i)
       specs.push_back({tunec_input_name(get(), i), tunec_input_type(get(), i),
                        Shape(tunec_input_shape(get(), i), tunec_input_ndim(get(), i)),
-                       tunec_input_bytes(get(), i)});
+                       tunec_input_bytes(get(), i),
+                       Order(tunec_input_order(get(), i), tunec_input_ndim(get(), i))});
     return specs;
   }
   std::vector<TensorSpec> Outputs() const {
@@ -339,7 +353,8 @@ class Session {
     for (size_t i = 0; i < tunec_num_outputs(get()); ++i)
       specs.push_back({tunec_output_name(get(), i), tunec_output_type(get(), i),
                        Shape(tunec_output_shape(get(), i), tunec_output_ndim(get(), i)),
-                       tunec_output_bytes(get(), i)});
+                       tunec_output_bytes(get(), i),
+                       Order(tunec_output_order(get(), i), tunec_output_ndim(get(), i))});
     return specs;
   }
   /// The position of the input or output of this name.
@@ -461,6 +476,9 @@ class Session {
 
   static std::span<const int64_t> Shape(const int64_t* sizes, int dimensions) {
     return {sizes, static_cast<size_t>(dimensions)};
+  }
+  static std::span<const int64_t> Order(const int64_t* axes, int dimensions) {
+    return axes == nullptr ? std::span<const int64_t>() : Shape(axes, dimensions);
   }
   static std::optional<size_t> Index(int found) {
     if (found < 0) return std::nullopt;

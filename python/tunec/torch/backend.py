@@ -12,7 +12,7 @@ from .decompose import aot_decompositions
 from .graph_cache import kept_graphs, keeping_compiler, may_be_kept
 from .layouts import layouts_of, report_strides, saved_outputs, take_strides, with_strides
 from .partitions import partition
-from .reports import GraphReport, record
+from .reports import record
 from .sized import SizedGraph, with_defaults
 from .updates import updates_of
 
@@ -84,7 +84,7 @@ class _Compiled:
         self._ready = threading.Event()
         self._thread = None
         self._failure = None
-        record(GraphReport(kind, self._parts))
+        record(kind, self._parts)
 
     def boxed(self):
         """The function that AOTAutograd calls: with a list, which is emptied."""

@@ -1,4 +1,5 @@
 """What became of the graphs that the backend was given."""
+import weakref
 from collections import deque
 from dataclasses import dataclass
 
@@ -10,20 +11,18 @@ _latest = deque(maxlen=256)
 
 @dataclass(frozen=True)
 class GraphReport:
-    """One graph of AOTAutograd: `kind` is inference, forward or backward."""
+    """One graph of AOTAutograd: `kind` is inference, forward or backward. Reports outlive graphs, and
+    hold nothing of them."""
 
     kind: str
-    partitions: object
+    compiled: int  # how many parts are tunec's
+    left: list  # the nodes that stay in torch because tunec cannot do them, with reasons
+    _partitions: weakref.ref
 
     @property
-    def compiled(self):
-        """How many parts are tunec's."""
-        return len(self.partitions.compiled)
-
-    @property
-    def left(self):
-        """The nodes that stay in torch because tunec cannot do them, with reasons."""
-        return self.partitions.left
+    def partitions(self):
+        """The graph's Partitions, as long as somebody has it; then None."""
+        return self._partitions()
 
     def __str__(self):
         lines = [f"{self.kind} graph: {self.compiled} compiled part(s), {len(self.left)} node(s) left to torch"]
@@ -43,9 +42,10 @@ class Explanation:
         return "\n".join(lines + [str(graph) for graph in self.graphs])
 
 
-def record(report):
+def record(kind, partitions):
     """Remembers what became of a graph."""
-    _latest.append(report)
+    _latest.append(GraphReport(kind, len(partitions.compiled), list(partitions.left),
+                               weakref.ref(partitions)))
 
 
 def latest():

@@ -1,0 +1,106 @@
+#include "python/native/strides.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+
+namespace nb = nanobind;
+
+namespace tunec::python {
+namespace {
+
+std::span<const int64_t> ShapeOf(const DLTensor& tensor) {
+  return {tensor.shape, static_cast<size_t>(tensor.ndim)};
+}
+
+bool HasNoElements(const DLTensor& tensor) { return std::ranges::count(ShapeOf(tensor), 0) > 0; }
+
+AxisOrder InOrder(int ndim) {
+  AxisOrder order(static_cast<size_t>(ndim));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+bool HasStridesOf(const DLTensor& tensor, const AxisOrder& order) {
+  int64_t expected = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    const int64_t axis = order[i];
+    if (tensor.shape[axis] != 1 && tensor.strides[axis] != expected) return false;
+    expected *= tensor.shape[axis];
+  }
+  return true;
+}
+
+bool IsRowMajor(const DLTensor& tensor) {
+  if (tensor.strides == nullptr) return true;
+  int64_t expected = 1;
+  for (int i = tensor.ndim; i-- > 0;) {
+    if (tensor.shape[i] != 1 && tensor.strides[i] != expected) return false;
+    expected *= tensor.shape[i];
+  }
+  return true;
+}
+
+}  // namespace
+
+AxisOrder OrderOf(const int64_t* axes, int ndim) {
+  return axes == nullptr ? AxisOrder() : AxisOrder(axes, axes + ndim);
+}
+
+bool LiesIn(const DLTensor& tensor, const AxisOrder& order) {
+  if (HasNoElements(tensor)) return true;
+  if (order.empty()) return IsRowMajor(tensor);
+  // What has another rank is refused by who knows why.
+  if (order.size() != ShapeOf(tensor).size()) return true;
+  if (tensor.strides != nullptr) return HasStridesOf(tensor, order);
+  // Row-major is this order, too, where the axes of several elements come in their order.
+  AxisOrder several = order;
+  std::erase_if(several, [&](int64_t axis) { return tensor.shape[axis] == 1; });
+  return std::ranges::is_sorted(several);
+}
+
+std::optional<AxisOrder> DenseOrder(const DLTensor& tensor) {
+  if (IsRowMajor(tensor) || HasNoElements(tensor)) return AxisOrder();
+  AxisOrder order = InOrder(tensor.ndim);
+  const auto is_one = [&](int64_t axis) { return tensor.shape[axis] == 1; };
+  const auto several = std::ranges::stable_partition(order, is_one);
+  std::ranges::stable_sort(several, std::ranges::greater(),
+                           [&](int64_t axis) { return tensor.strides[axis]; });
+  if (!HasStridesOf(tensor, order)) return std::nullopt;
+  return order;
+}
+
+std::string Text(const AxisOrder& order) {
+  if (order.empty()) return "row_major";
+  std::string text;
+  for (const int64_t axis : order) text += (text.empty() ? "" : ",") + std::to_string(axis);
+  return text;
+}
+
+AxisOrder Inverse(const AxisOrder& order) {
+  AxisOrder inverse(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  return inverse;
+}
+
+nb::object Permuted(nb::handle tensor, const AxisOrder& order) {
+  if (order.empty()) return nb::borrow(tensor);
+  nb::list axes;
+  for (const int64_t axis : order) axes.append(axis);
+  return tensor.attr(nb::hasattr(tensor, "permute") ? "permute" : "transpose")(nb::tuple(axes));
+}
+
+nb::object CopyInOrder(nb::handle tensor, const AxisOrder& order) {
+  const bool is_known = nb::hasattr(tensor, "transpose") || nb::hasattr(tensor, "__array__") ||
+                        PyObject_CheckBuffer(tensor.ptr()) != 0;
+  const nb::object known =
+      is_known ? nb::borrow(tensor) : nb::module_::import_("numpy").attr("from_dlpack")(tensor);
+  const nb::object laid = Permuted(known, order);
+  const nb::object copy = nb::hasattr(laid, "contiguous")
+                              ? laid.attr("contiguous")()
+                              : nb::module_::import_("numpy").attr("ascontiguousarray")(laid);
+  return Permuted(copy, Inverse(order));
+}
+
+}  // namespace tunec::python

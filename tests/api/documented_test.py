@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""What the pages for C and C++ show, as a reader would run it: library.md and bundles.md.
+
+    documented_test.py --tunec PROGRAM --library FOLDER [--flags FLAGS]
+
+Commands are run, on small models that are called as the page calls them. C and C++ are compiled with what a page
+takes for given around them, and run, unless they need a GPU. Lines of CMake are those of tests/api/package_test.py.
+A block that is none of these is an error.
+"""
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/python"))
+from documented import blocks_of  # noqa: E402
+
+PAGES = ("library.md", "bundles.md")
+
+GIVEN = r"""
+#include <stdint.h>
+#include <stdio.h>
+#include <tunec/tunec.h>
+static float pixels_in[150528], pixels_out[150528];
+static int64_t sizes[4] = {1, 3, 224, 224};
+static DLTensor image_in = {pixels_in, {kDLCPU, 0}, 4, {kDLFloat, 32, 1}, sizes, NULL, 0};
+static DLTensor image_out = {pixels_out, {kDLCPU, 0}, 4, {kDLFloat, 32, 1}, sizes, NULL, 0};
+static DLTensor *inputs[1] = {&image_in}, *outputs[1] = {&image_out};
+static void* stream;
+static void launch_what_reads_the_outputs(void* of) { (void)of; }
+"""
+CHECK = "  return pixels_out[0] == 3.0f && pixels_out[1] == 0.0f ? 0 : 1;\n"
+C = GIVEN + "int main(void) {\n  pixels_in[0] = 3.0f; pixels_in[1] = -3.0f;\n%s\n  return 0;\n}\n"
+COMPILED = 'tunec_executable* model = NULL;\nif (tunec_compile("resnet50.onnx", NULL, &model)) return 2;\n'
+CPP = ("#include <tunec/tunec.hpp>\n#include <vector>\n" + GIVEN +
+       "int main() {\n  std::vector<float> pixels(150528);\n%s\n  return 0;\n}\n")
+
+
+def varint(number):
+    more = [number & 127]
+    while number := number >> 7:
+        more[-1] |= 128
+        more.append(number & 127)
+    return bytes(more)
+
+
+def message(tag, content):
+    return bytes([tag]) + varint(len(content)) + content
+
+
+def relu():
+    """y = relu(x) as an ONNX model, of an image."""
+    shape = b"".join(message(0x0a, b"\x08" + varint(size)) for size in (1, 3, 224, 224))
+    tensor = message(0x0a, b"\x08\x01" + message(0x12, shape))
+    node = message(0x0a, b"x") + message(0x12, b"y") + message(0x22, b"Relu")
+    graph = (message(0x0a, node) + message(0x12, b"g") + message(0x5a, message(0x0a, b"x") + message(0x12, tensor)) +
+             message(0x62, message(0x0a, b"y") + message(0x12, tensor)))
+    return b"\x08\x08" + message(0x3a, graph) + message(0x42, b"\x10\x0d")
+
+
+def kind_of(block):
+    if block.startswith(("tunec ", "$ tunec ")):
+        return "command"
+    if "target_link_libraries" in block:
+        return "cmake"
+    if "tunec::" in block or "std::" in block:
+        return "c++"
+    return "c" if "tunec_" in block and ";" in block else None
+
+
+class Runner:
+    """Runs blocks in a folder."""
+
+    def __init__(self, arguments, folder):
+        self.arguments, self.folder = arguments, folder
+        self.environment = dict(os.environ, XDG_CACHE_HOME=str(folder / "cache"),
+                                LD_LIBRARY_PATH=str(arguments.library.resolve()))
+
+    def call(self, *command):
+        subprocess.run(command, cwd=self.folder, env=self.environment, check=True, stdout=subprocess.DEVNULL)
+
+    def command(self, block):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = shlex.split(line.removeprefix("$ "), comments=True)
+            if words:
+                # Tuning is other tests' matter.
+                words = [re.sub(r"^\d+$", "2", word) if before == "--trials" else word
+                         for before, word in zip(["", *words], words)]
+                self.call(self.arguments.tunec.resolve(), *words[1:])
+
+    def program(self, block, compiler, suffix, frame):
+        body = block
+        if re.search(r"\bmodel\b", block) and not re.search(r"\bmodel\b *=", block):
+            body = COMPILED + block
+        ran = "tunec_run(" in block
+        library = "-ltunec_runtime" if "tunec_load" in block else "-ltunec"
+        body = body.replace("if (tunec_run_with_options", "if (stream != NULL && tunec_run_with_options")
+        source = self.folder / f"program.{suffix}"
+        source.write_text(frame % (body + (CHECK if ran else "")))
+        self.call(*compiler, *shlex.split(self.arguments.flags), "-I", ROOT / "api/include", source, "-o", "program",
+                  "-L", self.arguments.library.resolve(), library)
+        self.call(self.folder / "program")
+
+    def run(self, block):
+        kind = kind_of(block)
+        if kind == "command":
+            self.command(block)
+        elif kind == "c":
+            self.program(block, ["cc", "-std=c99", "-Wall", "-Wno-unused"], "c", C)
+        elif kind == "c++":
+            self.program(block, ["c++", "-std=c++23", "-Wall", "-Wno-unused"], "cc", CPP)
+        elif kind != "cmake":
+            raise SystemExit(f"documented_test.py: nobody runs this block:\n{block}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--tunec", type=Path, required=True)
+    parser.add_argument("--library", type=Path, required=True)
+    parser.add_argument("--flags", default="")
+    arguments = parser.parse_args()
+    for page in PAGES:
+        with tempfile.TemporaryDirectory() as made:
+            folder = Path(made)
+            for name in ("resnet50.onnx", "model.onnx"):
+                (folder / name).write_bytes(relu())
+            runner = Runner(arguments, folder)
+            for block in blocks_of((ROOT / "docs" / page).read_text()):
+                print(f"{page}: {kind_of(block)}: {block.splitlines()[0]}", flush=True)
+                runner.run(block)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+/* Tensors that lie otherwise than row-major: test_api_layouts CASE FOLDER. */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <tunec/tunec.h>
+
+#include "check.h"
+
+/* y = x * w: channel c of every position times w[c]. */
+static const char kGraph[] =
+    "graph g {\n  input x: f32[2, 3, 4]\n  weight w: f32[3, 1]\n  y = mul(x, w)\n  output y = "
+    "y\n}\n";
+enum { kCount = 24 };
+static float w[3] = {1, 10, 100};
+static int64_t shape[3] = {2, 3, 4}, last[3] = {12, 1, 3}, row_major[3] = {12, 4, 1};
+
+static DLTensor tensor(float* data, int64_t* strides) {
+  DLTensor made = {data, {kDLCPU, 0}, 3, {kDLFloat, 32, 1}, shape, strides, 0};
+  return made;
+}
+
+static int compile(const char* options, tunec_executable** model) {
+  static const char* const names[1] = {"w"};
+  static int64_t sizes[2] = {3, 1};
+  const DLTensor weight = {w, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, sizes, NULL, 0};
+  const DLTensor* const weights[1] = {&weight};
+  return tunec_compile_graph(kGraph, sizeof kGraph - 1, 1, names, weights, options, NULL, model);
+}
+
+static int64_t at(const int64_t* strides, int64_t n, int64_t c, int64_t i) {
+  return n * strides[0] + c * strides[1] + i * strides[2];
+}
+
+/* Runs tensors that lie so, and looks at every element. */
+static void run(tunec_executable* model, int64_t* from, int64_t* to) {
+  float x[kCount], y[kCount];
+  for (int i = 0; i < kCount; ++i) x[i] = (float)i - 7;
+  DLTensor input = tensor(x, from), output = tensor(y, to);
+  DLTensor *inputs[1] = {&input}, *outputs[1] = {&output};
+  CHECK(tunec_run(model, inputs, outputs) == TUNEC_OK);
+  for (int64_t n = 0; n < 2; ++n)
+    for (int64_t c = 0; c < 3; ++c)
+      for (int64_t i = 0; i < 4; ++i) CHECK(y[at(to, n, c, i)] == x[at(from, n, c, i)] * w[c]);
+}
+
+static void refuse(tunec_executable* model, int64_t* from, int64_t* to, const char* part) {
+  float x[kCount] = {0}, y[kCount] = {0};
+  DLTensor input = tensor(x, from), output = tensor(y, to);
+  DLTensor *inputs[1] = {&input}, *outputs[1] = {&output};
+  CHECK(tunec_run(model, inputs, outputs) == TUNEC_INVALID_ARGUMENT);
+  CHECK(strstr(tunec_error_message(), part) != NULL);
+}
+
+static void test_stated(void) {
+  tunec_executable* model = NULL;
+  CHECK(compile("{\"db\": \"\", \"layouts\": {\"x\": \"channels_last\"}}", &model) == TUNEC_OK);
+  const int64_t* order = tunec_input_order(model, 0);
+  CHECK(order != NULL && order[0] == 0 && order[1] == 2 && order[2] == 1);
+  CHECK(memcmp(tunec_input_shape(model, 0), shape, sizeof shape) == 0);
+  CHECK(tunec_output_order(model, 0) == NULL);
+  CHECK(tunec_input_order(model, 1) == NULL && tunec_input_order(NULL, 0) == NULL);
+  run(model, last, row_major);
+  refuse(model, row_major, row_major, "'x' has strides that are not dense with axes 0,2,1");
+  refuse(model, NULL, row_major, "'x' has strides that are not dense with axes 0,2,1");
+  refuse(model, last, last, "'y' has strides that are not dense row-major");
+  tunec_release(model);
+}
+
+static void test_again(void) {
+  tunec_executable *model = NULL, *other = NULL, *third = NULL;
+  CHECK(compile("{\"db\": \"\"}", &model) == TUNEC_OK);
+  run(model, row_major, row_major);
+  CHECK(tunec_compile_layouts(model, "{\"x\": \"0,2,1\", \"y\": \"channels_last\"}", NULL,
+                              &other) == TUNEC_OK);
+  CHECK(tunec_compile_layouts(other, NULL, NULL, &third) == TUNEC_OK);
+  run(other, last, last);
+  run(third, row_major, row_major);
+  tunec_release(model);
+  run(other, last, last);
+  tunec_release(other);
+  tunec_release(third);
+}
+
+static void test_refused(void) {
+  tunec_executable *model = NULL, *other = (tunec_executable*)&failures;
+  CHECK(compile("{\"db\": \"\"}", &model) == TUNEC_OK);
+  static const struct {
+    const char *layouts, *part;
+  } wrong[] = {{"{\"z\": \"0,2,1\"}", "'z', which is no input and no output"},
+               {"{\"x\": \"0,2,3,1\"}", "the layout of 'x' is '0,2,3,1', expected row_major"},
+               {"{\"x\": 3}", "option 'layouts' is"},
+               {"[", "not valid JSON"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+    CHECK(tunec_compile_layouts(model, wrong[i].layouts, NULL, &other) != TUNEC_OK);
+    CHECK(other == NULL && strstr(tunec_error_message(), wrong[i].part) != NULL);
+  }
+  CHECK(tunec_compile_layouts(NULL, NULL, NULL, &other) == TUNEC_INVALID_ARGUMENT);
+  CHECK(tunec_compile_layouts(model, NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
+  tunec_release(model);
+  static const char text[] = "graph g {\n  input x: f32[2, 3]\n  y = neg(x)\n  output y\n}\n";
+  CHECK(tunec_compile_bytes(text, sizeof text - 1, NULL, "{\"db\": \"\"}", NULL, &model) ==
+        TUNEC_OK);
+  CHECK(tunec_compile_layouts(model, NULL, NULL, &other) == TUNEC_UNSUPPORTED);
+  tunec_release(model);
+}
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} cases[] = {{"stated", test_stated}, {"again", test_again}, {"refused", test_refused}};
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    if (strcmp(cases[i].name, argv[1]) != 0) continue;
+    cases[i].run();
+    return failures == 0 ? 0 : 1;
+  }
+  return 2;
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Makes models, runs each in several threads, drops them, and prints what the process has then.
+
+    growth.py COUNT [--every N] [--threads N] [--layouts] [--db FILE]
+
+A line for each N models (default: a tenth of all): MiB of resident memory, threads, open files, mappings, and of
+these how many may be executed. The exit code is 1 where any of them grew from the second line to the last by more
+than a share of what it was: 2 % of the memory, nothing else by more than 2.
+"""
+import argparse
+import gc
+import os
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import tunec
+
+GRAPH = """graph g {
+  input x: f32[4, 8, 8]
+  weight w: f32[8, 8]
+  p = matmul(x, w)
+  y = relu(p)
+  output y
+}
+"""
+COLUMNS = ("MiB", "threads", "files", "mappings", "executable")
+
+
+def figures():
+    """What the process has, in the order of COLUMNS."""
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return (pages * os.sysconf("SC_PAGE_SIZE") / 2**20, len(os.listdir("/proc/self/task")),
+            len(os.listdir("/proc/self/fd")), len(maps), sum("x" in line.split()[1] for line in maps))
+
+
+def run(model, x, expected, wrong):
+    for _ in range(3):
+        if not np.allclose(model(x), expected, rtol=1e-5, atol=1e-6):
+            wrong.append(model)
+
+
+def one_model(number, threads, options, layouts):
+    """Makes, runs and drops one. Returns how many results were wrong."""
+    random = np.random.default_rng(number)
+    w = random.standard_normal((8, 8)).astype(np.float32)
+    x = random.standard_normal((4, 8, 8)).astype(np.float32)
+    model = tunec.compile(GRAPH, weights={"w": w}, **options)
+    wrong = []
+    runners = [threading.Thread(target=run, args=(model, x, np.maximum(x @ w, 0), wrong))
+               for _ in range(threads)]
+    for runner in runners:
+        runner.start()
+    for runner in runners:
+        runner.join()
+    if layouts:
+        run(model, np.ascontiguousarray(x.transpose(0, 2, 1)).transpose(0, 2, 1), np.maximum(x @ w, 0), wrong)
+    return len(wrong)
+
+
+def grown(first, last):
+    """The names of what is more than it was."""
+    allowed = [max(1, 0.02 * first[0])] + [2] * (len(first) - 1)
+    return [name for name, one, other, more in zip(COLUMNS, first, last, allowed) if other - one > more]
+
+
+def measure(count, every, threads, options, layouts=False, say=print):
+    """The figures after each `every` models."""
+    rows, wrong = [], 0
+    say("models  " + "  ".join(f"{name:>10}" for name in COLUMNS))
+    for number in range(1, count + 1):
+        wrong += one_model(number, threads, options, layouts)
+        if number % every == 0:
+            gc.collect()
+            rows.append(figures())
+            say(f"{number:6}  " + "  ".join(f"{value:10.1f}" if i == 0 else f"{value:10}"
+                                            for i, value in enumerate(rows[-1])))
+    if wrong:
+        raise SystemExit(f"growth.py: {wrong} results were wrong")
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("count", type=int)
+    parser.add_argument("--every", type=int)
+    parser.add_argument("--threads", type=int, default=4)
+    parser.add_argument("--pool", type=int, default=2, help="threads of each model")
+    parser.add_argument("--layouts", action="store_true", help="run each on inputs that lie otherwise, too")
+    parser.add_argument("--db", default=None)
+    arguments = parser.parse_args()
+    options = {"db": arguments.db, "threads": arguments.pool}
+    rows = measure(arguments.count, arguments.every or max(1, arguments.count // 10), arguments.threads, options,
+                   arguments.layouts)
+    more = grown(rows[1], rows[-1])
+    if more:
+        print(f"growth.py: grew: {', '.join(more)}")
+    return 1 if more else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

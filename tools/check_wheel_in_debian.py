@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Whether a wheel installs and works in a bare Debian: debootstrap's smallest system, with python3-venv.
+
+    check_wheel_in_debian.py WHEEL SUITE --folder FOLDER [--keep]
+
+SUITE is a release of Debian: bookworm has Python 3.11, trixie 3.13, forky 3.14. FOLDER, which must not be there,
+becomes the system, and is removed afterwards. It installs the wheel by one command, with what it needs for CUDA,
+and runs tests/python by it; those that need a C compiler are skipped there. It wants to be root, and debootstrap.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MIRROR = "http://deb.debian.org/debian"
+# What a machine says of its network, and pip of its packages.
+OF_THIS_MACHINE = ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt")
+
+
+def make_system(suite, folder):
+    """Releases that debootstrap does not know yet are made as sid is."""
+    script = Path("/usr/share/debootstrap/scripts", suite)
+    subprocess.run(["debootstrap", "--variant=minbase", "--include=python3-venv,ca-certificates", suite, folder, MIRROR,
+                    script if script.exists() else script.with_name("sid")], check=True, stdout=subprocess.DEVNULL)
+    for name in OF_THIS_MACHINE:
+        if Path(name).exists():
+            shutil.copy(name, folder / name[1:])
+
+
+def run_inside(folder, *command, where="/"):
+    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",
+                   "PIP_ROOT_USER_ACTION": "ignore", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    # /proc is there for as long as the command runs.
+    enter = 'mount -t proc proc "$1/proc" && exec chroot "$@"'
+    change = 'cd "$0" && exec "$@"'
+    subprocess.run(["unshare", "--mount", "--pid", "--fork", "sh", "-c", enter, "sh", folder,
+                    "sh", "-c", change, where, *command], check=True, env=environment)
+
+
+def check(wheel, folder):
+    shutil.copytree(ROOT / "tests/python", folder / "tunec/tests/python")
+    shutil.copytree(ROOT / "docs", folder / "tunec/docs")
+    shutil.copy(wheel, folder / "tunec")
+    run_inside(folder, "python3", "-m", "venv", "/venv")
+    run_inside(folder, "/venv/bin/pip", "install", "--quiet", f"/tunec/{wheel.name}[cuda]", "numpy", "ml_dtypes")
+    run_inside(folder, "/venv/bin/python", "-c", "import sys, tunec; print(sys.version, tunec.version())")
+    run_inside(folder, "/venv/bin/python", "-B", "-m", "unittest", where="/tunec/tests/python")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("wheel", type=Path)
+    parser.add_argument("suite")
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--keep", action="store_true", help="leave the system where it is")
+    arguments = parser.parse_args()
+    if os.geteuid() != 0 or arguments.folder.exists():
+        parser.error("it wants to be root" if os.geteuid() else f"{arguments.folder} exists")
+    try:
+        make_system(arguments.suite, arguments.folder)
+        check(arguments.wheel, arguments.folder)
+    finally:
+        if not arguments.keep:
+            shutil.rmtree(arguments.folder, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
