@@ -30,7 +30,7 @@ struct tunec_executable {
   std::shared_ptr<const tunec::Executable> executable;
   std::string report;  // as JSON
   std::shared_ptr<const tunec::AnyShape> any_shape;
-  std::string note = {};  // how it was loaded, a line for tunec_notes
+  std::string note = {};                         // how it was loaded, a line for tunec_notes
   std::unique_ptr<const tunec::LaidEdges> laid;  // null: all are row-major
   /// Compiles the model for tensors that lie as this JSON object of layouts says. Empty: what it
   /// takes is gone, or there is no compiler.

@@ -7,8 +7,8 @@
 #include <cstdlib>
 
 #include "jit/cuda/ptxas.h"
-#include "runtime/cuda/cubin.h"
 #include "jit/open_device.h"
+#include "runtime/cuda/cubin.h"
 #include "runtime/cuda/load_driver.h"
 #include "tests/scripted_cuda/load_script.h"
 
