@@ -119,7 +119,7 @@ static void test_errors(void) {
   refuse(tiny, "{\"cpu\": \"pdp11\"}", TUNEC_INVALID_ARGUMENT, "pdp11");
   refuse(tiny, "{\"shapes\": {\"a\": 3}}", TUNEC_INVALID_ARGUMENT, "'shapes'");
   refuse(tiny, "{\"dims\": {\"n\": -1}}", TUNEC_INVALID_ARGUMENT,
-         "expected {\"NAME\": N or [N, ...], ...}");
+         "expected {\"NAME\": N or [N, ...] or \"N..M\", ...}");
   refuse(tiny, "{", TUNEC_PARSE_ERROR, "not valid JSON at byte 2");
   refuse(tiny, "{\"trials\": 3, \"seed\" 4}", TUNEC_PARSE_ERROR, "not valid JSON at byte 22");
   refuse(tiny, "[]", TUNEC_INVALID_ARGUMENT, "array");

@@ -5,7 +5,8 @@
 
 Commands are run, on small models that are called as the page calls them. C and C++ are compiled with what a page
 takes for given around them, and run, unless they need a GPU. Lines of CMake are those of tests/api/package_test.py.
-A block that is none of these is an error.
+A block of C that begins with a header is of a library that `tunec build --shared` made before. A block that is none of
+these is an error.
 """
 import argparse
 import os
@@ -34,9 +35,11 @@ static DLTensor *inputs[1] = {&image_in}, *outputs[1] = {&image_out};
 static void* stream;
 static void launch_what_reads_the_outputs(void* of) { (void)of; }
 """
+C99 = ("cc", "-std=c99", "-Wall", "-Wno-unused")
 CHECK = "  return pixels_out[0] == 3.0f && pixels_out[1] == 0.0f ? 0 : 1;\n"
 C = GIVEN + "int main(void) {\n  pixels_in[0] = 3.0f; pixels_in[1] = -3.0f;\n%s\n  return 0;\n}\n"
 COMPILED = 'tunec_executable* model = NULL;\nif (tunec_compile("resnet50.onnx", NULL, &model)) return 2;\n'
+SHARED = "%s\n" + GIVEN.replace("#include <tunec/tunec.h>", "") + "int main(void) {\n  pixels_in[0] = 3.0f;\n%s\n" + CHECK + "}\n"
 CPP = ("#include <tunec/tunec.hpp>\n#include <vector>\n" + GIVEN +
        "int main() {\n  std::vector<float> pixels(150528);\n%s\n  return 0;\n}\n")
 
@@ -53,9 +56,10 @@ def message(tag, content):
     return bytes([tag]) + varint(len(content)) + content
 
 
-def relu():
-    """y = relu(x) as an ONNX model, of an image."""
-    shape = b"".join(message(0x0a, b"\x08" + varint(size)) for size in (1, 3, 224, 224))
+def relu(dims=(1, 3, 224, 224)):
+    """y = relu(x) as an ONNX model, of an image unless told; open dimensions are names."""
+    shape = b"".join(message(0x0a, message(0x12, dim.encode()) if isinstance(dim, str) else b"\x08" + varint(dim))
+                     for dim in dims)
     tensor = message(0x0a, b"\x08\x01" + message(0x12, shape))
     node = message(0x0a, b"x") + message(0x12, b"y") + message(0x22, b"Relu")
     graph = (message(0x0a, node) + message(0x12, b"g") + message(0x5a, message(0x0a, b"x") + message(0x12, tensor)) +
@@ -66,6 +70,8 @@ def relu():
 def kind_of(block):
     if block.startswith(("tunec ", "$ tunec ")):
         return "command"
+    if block.startswith('#include "'):
+        return "shared"
     if "target_link_libraries" in block:
         return "cmake"
     if "tunec::" in block or "std::" in block:
@@ -91,6 +97,8 @@ class Runner:
                 # Tuning is other tests' matter.
                 words = [re.sub(r"^\d+$", "2", word) if before == "--trials" else word
                          for before, word in zip(["", *words], words)]
+                open_dims = [word.split("=")[0] for before, word in zip(words, words[1:]) if before == "--dim"]
+                (self.folder / "model.onnx").write_bytes(relu(open_dims) if open_dims else relu())
                 self.call(self.arguments.tunec.resolve(), *words[1:])
 
     def program(self, block, compiler, suffix, frame):
@@ -100,10 +108,19 @@ class Runner:
         ran = "tunec_run(" in block
         library = "-ltunec_runtime" if "tunec_load" in block else "-ltunec"
         body = body.replace("if (tunec_run_with_options", "if (stream != NULL && tunec_run_with_options")
+        self.compile(compiler, suffix, frame % (body + (CHECK if ran else "")), "-I", ROOT / "api/include",
+                     "-L", self.arguments.library.resolve(), library)
+
+    def shared(self, block):
+        """A library that holds its model: what is included beside it, in the folder alone."""
+        header, body = block.split("\n", 1)
+        name = re.search(r'"(\w+)\.h"', header)[1]
+        self.compile(C99, "c", SHARED % (header, body), "-L", ".", f"-l{name}", "-Wl,-rpath,$ORIGIN")
+
+    def compile(self, compiler, suffix, text, *arguments):
         source = self.folder / f"program.{suffix}"
-        source.write_text(frame % (body + (CHECK if ran else "")))
-        self.call(*compiler, *shlex.split(self.arguments.flags), "-I", ROOT / "api/include", source, "-o", "program",
-                  "-L", self.arguments.library.resolve(), library)
+        source.write_text(text)
+        self.call(*compiler, *shlex.split(self.arguments.flags), source, "-o", "program", *arguments)
         self.call(self.folder / "program")
 
     def run(self, block):
@@ -111,7 +128,9 @@ class Runner:
         if kind == "command":
             self.command(block)
         elif kind == "c":
-            self.program(block, ["cc", "-std=c99", "-Wall", "-Wno-unused"], "c", C)
+            self.program(block, C99, "c", C)
+        elif kind == "shared":
+            self.shared(block)
         elif kind == "c++":
             self.program(block, ["c++", "-std=c++23", "-Wall", "-Wno-unused"], "cc", CPP)
         elif kind != "cmake":
@@ -127,8 +146,7 @@ def main():
     for page in PAGES:
         with tempfile.TemporaryDirectory() as made:
             folder = Path(made)
-            for name in ("resnet50.onnx", "model.onnx"):
-                (folder / name).write_bytes(relu())
+            (folder / "resnet50.onnx").write_bytes(relu())
             runner = Runner(arguments, folder)
             for block in blocks_of((ROOT / "docs" / page).read_text()):
                 print(f"{page}: {kind_of(block)}: {block.splitlines()[0]}", flush=True)

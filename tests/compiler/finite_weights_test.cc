@@ -88,10 +88,14 @@ Graph GraphWith(std::string_view text, const std::string& weight, float number) 
   return *std::move(graph);
 }
 
-// Tiles are emulated where there is no AMX.
-CompileOptions OptionsUnder(const char* accuracy, const char* cpu = "native,+amx-emulated") {
+// A processor whose tiles are emulated. What only looks at texts and bytes runs on any machine.
+constexpr const char* kTiles = "x86-64-v4,+amx-emulated";
+
+CompileOptions OptionsUnder(const char* accuracy, const char* cpu = kTiles) {
   CompileOptions options = testing::Options();
-  options.target = *ParseCpu(cpu, 2);
+  const auto target = ParseCpu(cpu, 2);
+  TUNEC_CHECK(target.has_value(), "{}", target.error().Format());
+  options.target = *target;
   options.accuracy = *ParseAccuracy(accuracy);
   return options;
 }

@@ -927,7 +927,7 @@ class Cli(unittest.TestCase):
         self.assertIn("fma4", report["variants"][0]["features"])
         self.assertEqual(json.loads(self.good("bench", bundle, "--runs", "3", "--json"))["variant"], 1)
         self.good("build", model, "--cpu", "bdver4", "-o", bundle)
-        self.bad(1, "for cpu bdver4 it has no ", "run", bundle)
+        self.bad(1, "for cpu bdver4: the processor has no ", "run", bundle)
         self.bad(1, "no variant of the bundle runs on this machine", "doctor", bundle)
 
     def test_bundles_of_several_sizes(self):
