@@ -34,6 +34,8 @@ nb::object Describe(const char* name, DLDataType type, int ndim, const int64_t* 
   return nb::make_tuple(name, NameOf(type), nb::tuple(sizes));
 }
 
+bool IsGpu(DLDevice device) { return device.device_type == kDLCUDA; }
+
 [[noreturn]] void WrongCount(size_t given, const std::vector<std::string>& names,
                              const char* what) {
   std::string message =
@@ -71,13 +73,31 @@ void Executable::CheckRun(int status) const {
 
 nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
   Tensors tensors = Gather(inputs, named);
+  const tunec_run_options options = OptionsOf(tensors);
   int status = TUNEC_OK;
   {
     const nb::gil_scoped_release unlocked;
-    status = tunec_run(tensors.runner, tensors.from.data(), tensors.to.data());
+    status = tunec_run_with_options(tensors.runner, tensors.from.data(), tensors.to.data(),
+                                    options.stream == nullptr ? nullptr : &options);
   }
   CheckRun(status);
   return tensors.results;
+}
+
+// Tensors of a GPU go by their library's stream: a run comes after the work that is in it, and, where
+// no tensor has to be copied, is itself such work.
+tunec_run_options Executable::OptionsOf(const Tensors& tensors) {
+  tunec_run_options options = {.size = sizeof(tunec_run_options), .stream = nullptr, .queued = 0};
+  if (!IsGpu(tensors.device) || tensors.exchange->current_stream == nullptr) return options;
+  if (tensors.exchange->current_stream(tensors.device.device_type, tensors.device.device_id,
+                                       &options.stream) != 0)
+    throw nb::python_error();
+  // CUDA's default stream is 0 to its libraries, and 1 in DLPack.
+  if (options.stream == nullptr) options.stream = reinterpret_cast<void*>(1);
+  const auto lies_there = [](const DLTensor* tensor) { return IsGpu(tensor->device); };
+  options.queued = std::ranges::all_of(tensors.from, lies_there) &&
+                   std::ranges::all_of(tensors.to, lies_there);
+  return options;
 }
 
 nb::object Executable::Profile(const nb::args& inputs, const nb::kwargs& named) {
@@ -159,9 +179,13 @@ void Executable::TakeInputs(const std::vector<nb::handle>& ordered, Tensors& ten
   for (size_t i = 0; i < ordered.size(); ++i) {
     const Borrowed& input = tensors.inputs.emplace_back(ordered[i], Access::kRead, input_names_[i]);
     all_lie_so = all_lie_so && LiesIn(input.tensor(), input_orders_[i]);
-    if (tensors.exchange != nullptr) continue;
-    tensors.exchange = ExchangeOf(ordered[i].ptr());
-    tensors.device = input.tensor().device;
+    // Outputs are made where a GPU's inputs lie, if there are any.
+    const DLDevice device = input.tensor().device;
+    if (tensors.exchange != nullptr && (IsGpu(tensors.device) || !IsGpu(device))) continue;
+    const DlpackExchange* exchange = ExchangeOf(ordered[i].ptr());
+    if (exchange == nullptr) continue;
+    tensors.exchange = exchange;
+    tensors.device = device;
   }
   if (!all_lie_so) RunOtherwise(ordered, tensors);
 }

@@ -27,6 +27,8 @@ class Executable {
   /// made), or new ones. Returns the output, or a tuple of those of a model that has not exactly
   /// one. Inputs that are dense in another order than the executable's are run by one that is
   /// compiled for theirs, which is kept; what is not dense, or cannot be compiled for, is copied.
+  /// A run of a GPU's tensors of a library with DLPack's table (torch's) goes into that library's
+  /// current stream, and is not waited for where all of them lie on the GPU.
   nanobind::object Call(const nanobind::args& inputs, const nanobind::kwargs& named);
   /// The same, with the seconds that each step took: (results, [(step, seconds), ...]).
   nanobind::object Profile(const nanobind::args& inputs, const nanobind::kwargs& named);
@@ -60,7 +62,7 @@ class Executable {
     std::vector<DLTensor*> to;
     nanobind::object results;
     std::vector<std::vector<int64_t>> shapes;  // of the outputs, where sizes are open
-    const DlpackExchange* exchange = nullptr;  // of the first input that has one
+    const DlpackExchange* exchange = nullptr;  // of the first input that has one, a GPU's before others
     DLDevice device = {kDLCPU, 0};
     tunec_executable* runner = nullptr;  // this executable, or another for inputs that lie so
   };
@@ -69,6 +71,7 @@ class Executable {
     std::shared_ptr<tunec_executable> executable;
     std::string refusal;
   };
+  static tunec_run_options OptionsOf(const Tensors& tensors);
   Tensors Gather(const nanobind::args& inputs, const nanobind::kwargs& named);
   std::vector<nanobind::handle> InOrder(const nanobind::args& inputs,
                                         const nanobind::kwargs& named) const;

@@ -153,7 +153,7 @@ class Importer:
             target = getattr(target, part)
         if isinstance(target, torch.Tensor):
             if target.numel() > 16:
-                return self.graph.weight(node.target, target.detach().contiguous(), node.name)
+                return self.graph.weight(node.target, target.detach().cpu().contiguous(), node.name)
             return self.graph.constant(target, node.name)
         return target  # a nested graph
 

@@ -6,6 +6,8 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
+from .devices import device_of, lies_on
+from .errors import UnsupportedNode, place_of
 from .importer import unsupported
 from .sized import hinted_sizes
 
@@ -28,10 +30,12 @@ class Partitions:
 
 
 class _Supported(OperatorSupportBase):
-    """All nodes but those that cannot be imported. Sizes are computed by torch as well as by us."""
+    """All nodes but those that cannot be imported, and those of another device than most. Sizes are
+    computed by torch as well as by us."""
 
     def __init__(self, module):
         found = unsupported(module, sizes=hinted_sizes(module))
+        found += _elsewhere(module, {node.node for node in found})
         self._names = {node.node for node in found}
         written = {node.name for node in module.graph.nodes if _writes_placeholder(node)}
         self.left = [node for node in found if node.node not in written]
@@ -40,6 +44,15 @@ class _Supported(OperatorSupportBase):
         if node.op not in ("call_function", "get_attr") or node.name in self._names:
             return False
         return _is_of_tensors(node.meta.get("val"))
+
+
+def _elsewhere(module, known):
+    """The nodes that are not of the device that most of the graph is on, but for those known already."""
+    device = device_of(module)
+    return [UnsupportedNode(node.name, str(node.target), f"most of the graph is on {device}",
+                            place_of(node))
+            for node in module.graph.nodes
+            if node.op == "call_function" and node.name not in known and not lies_on(node, device)]
 
 
 def _writes_placeholder(node):
@@ -54,7 +67,6 @@ def _is_of_tensors(meta):
     if isinstance(meta, (tuple, list)):
         return all(m is None or _is_of_tensors(m) for m in meta)
     return isinstance(meta, torch.Tensor)
-
 
 
 def partition(module):

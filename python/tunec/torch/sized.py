@@ -9,6 +9,7 @@ from torch.utils import _pytree as pytree
 from .. import processors
 from .._compile import compile as compile_model
 from .any_size import open_sizes, with_ties
+from .devices import device_of, device_options, on_host
 from .element_types import torch_dtype
 from .importer import Fixed, import_graph
 from .same_model import Model, find_model, models_made
@@ -31,17 +32,18 @@ class SizedGraph:
     mutated  for the first outputs, the placeholder that each replaces (see import_graph)
     updates  for outputs, by their numbers, the placeholder whose memory each is written into where
              that is dense: a cache, which is not needed as it was
-    options  of tunec.compile
+    options  of tunec.compile; what they say of the target goes before where the tensors lie
     orders   for outputs, their dimensions as they lie in memory (see import_graph)
     """
 
     def __init__(self, module, weights=None, mutated=None, updates=None, options=None, orders=None):
         self.module = module
-        self.weights = weights or {}
+        self._device = device_of(module)
+        self.weights = on_host(weights or {})
         self.mutated = mutated
         self.updates = updates or {}
         self.orders = orders or {}
-        self.options = options or {}
+        self.options = {**device_options(self._device), **(options or {})}
         self.placeholders = [node.name for node in module.graph.find_nodes(op="placeholder")]
         self._places = {name: i for i, name in enumerate(self.placeholders)}
         self._sizes = _symbolic_sizes(module)
@@ -76,7 +78,7 @@ class SizedGraph:
                   for port in graph.inputs]
         if not graph.outputs:
             return [result.value for result in self._results(graph, arguments)]
-        out = [None if inputs else as_stored(empty_output(port), port.order)
+        out = [None if inputs else as_stored(empty_output(port, self._device), port.order)
                for port in graph.outputs]
         given = self._given(graph, arguments)
         for number, tensor in given.items():
@@ -174,10 +176,10 @@ def _size_of(argument, dimension):
     return argument if dimension is None else argument.shape[dimension]
 
 
-def empty_output(port):
+def empty_output(port, device="cpu"):
     """A tensor for an output of a graph without inputs, which says nothing of torch."""
     shape = port.shape if port.order is None else [port.shape[d] for d in port.order]
-    return as_named(torch.empty(shape, dtype=torch_dtype(port.element)), port.order)
+    return as_named(torch.empty(shape, dtype=torch_dtype(port.element), device=device), port.order)
 
 
 def _symbolic_sizes(module):
