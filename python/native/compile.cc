@@ -155,9 +155,12 @@ tunec_executable* CompileLayouts(const tunec_executable* of, const nb::dict& lay
   return executable;
 }
 
-Executable Load(const std::string& path, size_t threads, bool share_threads) {
-  const tunec_load_options options = {
-      .size = sizeof options, .threads = threads, .share_threads = share_threads ? size_t{1} : 0};
+Executable Load(const std::string& path, size_t threads, bool share_threads,
+                const std::optional<std::string>& device) {
+  const tunec_load_options options = {.size = sizeof options,
+                                      .threads = threads,
+                                      .share_threads = share_threads ? size_t{1} : 0,
+                                      .device = device ? device->c_str() : nullptr};
   tunec_executable* executable = nullptr;
   int status = TUNEC_OK;
   {

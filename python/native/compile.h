@@ -5,6 +5,7 @@
 #include <tunec/tunec.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "python/native/executable.h"
@@ -38,6 +39,7 @@ tunec_executable* CompileLayouts(const tunec_executable* of, const nanobind::dic
                                  std::string& refusal);
 
 /// A bundle. `threads`: 0 for as many as it was built for.
-Executable Load(const std::string& path, size_t threads, bool share_threads);
+Executable Load(const std::string& path, size_t threads, bool share_threads,
+                const std::optional<std::string>& device);
 
 }  // namespace tunec::python

@@ -1,5 +1,6 @@
 // tunec._native: what of the C interface Python sees. tunec/__init__.py is for people.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include "python/native/compile.h"
@@ -111,7 +112,7 @@ NB_MODULE(_native, module) {
   DefineExecutable(module);
   DefineCompile(module);
   module.def("load", &tunec::python::Load, nb::arg("path"), nb::arg("threads"),
-             nb::arg("share_threads"));
+             nb::arg("share_threads"), nb::arg("device").none());
   module.def("processors", [] { return tunec_num_processors(); });
   module.def("version", [] { return tunec_version(); });
 }

@@ -100,14 +100,16 @@ def compile_any_size(text_at, dimensions, example, open_axes, *, progress=None, 
                                       progress, log)
 
 
-def load(path, *, threads=0, share_threads=False):
+def load(path, *, threads=0, share_threads=False, device=None):
     """Loads a bundle, which `tunec build` wrote: an Executable, without compiling anything.
 
     threads  of a run; 0: as many as it was built for, at most one for each core
+    device   of a bundle that is for GPUs, too: the number or the UUID of one, or "cpu"; None: the first
+             GPU that runs it, else the CPU
 
     Its machine code is run as it is: load bundles only from those whose programs you would run.
     """
-    return _native().load(os.fspath(path), threads, share_threads)
+    return _native().load(os.fspath(path), threads, share_threads, device)
 
 
 def _compile_text(model, weights, text, progress, log):
