@@ -71,7 +71,7 @@ class Executable {
     std::shared_ptr<tunec_executable> executable;
     std::string refusal;
   };
-  static tunec_run_options OptionsOf(const Tensors& tensors);
+  tunec_run_options OptionsOf(const Tensors& tensors) const;
   Tensors Gather(const nanobind::args& inputs, const nanobind::kwargs& named);
   std::vector<nanobind::handle> InOrder(const nanobind::args& inputs,
                                         const nanobind::kwargs& named) const;

@@ -113,7 +113,7 @@ class MixtureOfExperts(nn.Module):
     def forward(self, x):
         weights, chosen = torch.topk(self.router(x).softmax(-1), 2)
         weights = weights / weights.sum(-1, keepdim=True)
-        share = torch.zeros(*x.shape[:-1], self.up.shape[0]).scatter(-1, chosen, weights)
+        share = torch.zeros(*x.shape[:-1], self.up.shape[0], device=x.device).scatter(-1, chosen, weights)
         hidden = F.gelu(torch.einsum("bsd,edh->besh", x, self.up))
         y = torch.einsum("besh,ehd->besd", hidden, self.down)
         return (y * share.permute(0, 2, 1).unsqueeze(-1)).sum(1)
@@ -136,7 +136,7 @@ class SelectiveScan(nn.Module):
         x = F.silu(self.conv(x.transpose(1, 2))[..., :length].transpose(1, 2))
         b, c, step = self.coefficients(x).split([4, 4, 1], -1)
         step = F.softplus(step)
-        state = torch.zeros(x.shape[0], x.shape[2], 4)
+        state = torch.zeros(x.shape[0], x.shape[2], 4, device=x.device)
         outputs = []
         for i in range(length):
             decay = torch.exp(-step[:, i, :, None] * self.decay)

@@ -109,6 +109,7 @@ class Models(unittest.TestCase):
             for batch in (3, 9, 17, 33, 64):
                 x = torch.randn(batch, 12, 32, device="cuda")
                 self.assertLess(relative_error(model(x), exact(x.double())), TOLERANCE, batch)
+        self.assertFalse(latest()[-1].left)
 
     def test_gradients(self):
         module = torch.nn.Sequential(torch.nn.Linear(32, 64), torch.nn.Tanh(), torch.nn.Linear(64, 4)).cuda()
@@ -224,9 +225,11 @@ class SeveralSizes(unittest.TestCase):
         for n in (1, 5, 8, 9, 23, 24):
             x = torch.randn(n, 40)
             wanted = torch.softmax(x.double() @ torch.from_numpy(weights["w"]).double(), 0)
-            found = model(x.cuda())
+            found = model(x)
             self.assertEqual(tuple(found.shape), (n, 56))
-            self.assertLess(relative_error(found.cpu(), wanted), TOLERANCE, n)
+            self.assertLess(relative_error(found, wanted), TOLERANCE, n)
+        with self.assertRaisesRegex(tunec.InvalidArgument, "input 'x' is on .*, expected the CPU"):
+            model(torch.randn(8, 40, device="cuda"))
 
 
 @unittest.skipUnless(HAS_GPU, "no GPU")

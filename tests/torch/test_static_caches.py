@@ -28,7 +28,7 @@ def step(queries, keys, values, new_key, new_value, position):
     """One token's attention over the caches, of which it first writes its own row."""
     keys.index_copy_(2, position, new_key)
     values.index_copy_(2, position, new_value)
-    seen = torch.arange(keys.shape[2])[None, None, None] <= position
+    seen = torch.arange(keys.shape[2], device=keys.device)[None, None, None] <= position
     times = queries.shape[1] // keys.shape[1]
     return scaled_dot_product_attention(queries, repeated(keys, times), repeated(values, times), seen)
 

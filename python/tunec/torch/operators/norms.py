@@ -65,8 +65,11 @@ def batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilo
     y = call.graph.emit("batch_norm", x, _channel_operand(x, weight, 1),
                         _channel_operand(x, bias, 0), _channel_operand(x, mean, 0),
                         _channel_operand(x, variance, 1), epsilon=float(epsilon))
-    empty = call.graph.full((0,), 0, mean.element)
-    return y, empty, empty
+    # Of an image on a GPU torch returns moments there, and nothing on the CPU.
+    if call.shape(1) != (0,) and (call.is_used(1) or call.is_used(2)):
+        raise Refused("the moments that a normalisation by given ones returns")
+    nothing = call.graph.full(call.shape(1), 0, mean.element)
+    return y, nothing, nothing
 
 
 @handles("batch_norm.default")
