@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times models on a GPU in tunec, PyTorch (cuBLAS, cuDNN), torch.compile and Triton, in one run.
 
-    gpu_peers.py MODELDIR [--tunec PROGRAM] [--peers tunec,torch,...] [--models NAME,...]
+    gpu_peers.py MODELDIR [--peers tunec,torch,...] [--models NAME,...]
                  [--accuracy f32,bf16] [--rounds N] [--runs N] [--db FILE] [--trials N] [--json OUT]
                  [--dry-run]
 
@@ -20,10 +20,11 @@ f32       f32                float32, TF32 off
 tf32      tf32               float32, TF32 on
 bf16      bf16               torch.autocast to bfloat16, and its casts
 
-tunec is its own process, `tunec bench --json`: what it calls the latency of a run. The others run a
-captured CUDA graph between two events, an array of L2's size and more being overwritten before each
-run. Triton has kernels for single operators alone (triton_kernels.py). Needs: torch and triton for
-CUDA, numpy, a tunec that runs models on the GPU.
+All tensors lie on the GPU. A run is between two events, an array of L2's size and more being
+overwritten before it: tunec's in torch's stream, through its Python package, which launches a graph
+that it has captured; those of the others are graphs that are captured here. (`tunec bench` times
+runs of the CPU's tensors, which are copied.) Triton has kernels for single operators alone
+(triton_kernels.py). Needs: torch and triton for CUDA, numpy, and the package tunec.
 """
 import argparse
 import json
@@ -81,15 +82,6 @@ def relative_error(got, want):
     return float("inf") if np.isnan(error) else float(error)
 
 
-def latency_of(text):
-    """The median of a run, in milliseconds, in what `tunec bench --json` prints."""
-    report = json.loads(text)
-    median = report["latency"]["median_ms"]
-    if median is None or median <= 0:
-        raise ValueError(f"tunec bench has no time of {report.get('model')}")
-    return median
-
-
 def table(rows):
     """Lines of a model: peers with their times, or with what kept them from one."""
     base = rows.get("tunec", {}).get("median_ms")
@@ -123,45 +115,56 @@ class Case:
             self.outputs = {key: stored[key] for key in stored.files if key.startswith("y")}
 
 
-def tunec_command(options, verb, model, accuracy, *rest):
-    """As a list of words; verb '' is tunec MODEL itself."""
-    words = [options.tunec, *([verb] if verb else []), model, "--target", "cuda", "--accuracy", accuracy, *rest]
-    return [str(word) for word in words + (["--db", options.db] if options.db else ["--no-db"])]
+def tunec_options(options, accuracy):
+    """What tunec.compile is told beside the model."""
+    return {"target": "cuda", "accuracy": accuracy, "db": str(options.db) if options.db else None,
+            **({"trials": options.trials} if options.trials else {})}
 
 
-class Tunec:
-    """Each block a process, which finds its kernels in the database."""
+class Timed:
+    """A peer whose `run` puts one run into torch's stream."""
 
     def __init__(self, options):
         self.options = options
 
-    def call(self, verb, *rest):
-        command = tunec_command(self.options, verb, self.case.model, self.case.accuracy, *rest)
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise Problem((done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1])
-        return done.stdout
-
-    def prepare(self, case):
-        import numpy as np
-        self.case = case
-        if self.options.trials:
-            self.call("", "--trials", self.options.trials)
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "outputs.npz"
-            self.call("run", "--inputs", case.arrays, "--outputs", file)
-            with np.load(file) as stored:
-                return [stored[name] for name in case.outputs]
+    def begin(self):
+        import torch
+        self.torch = torch
+        self.flushed = torch.empty(FLUSHED_BYTES, dtype=torch.uint8, device="cuda")
 
     def block(self):
-        return latency_of(self.call("bench", "--json", "--inputs", self.case.arrays, "--runs", self.options.runs))
+        torch, times = self.torch, []
+        for _ in range(self.options.runs):
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            self.flushed.zero_()
+            begin.record()
+            self.run()
+            end.record()
+            times.append((begin, end))
+        torch.cuda.synchronize()
+        return statistics.median(begin.elapsed_time(end) for begin, end in times)
 
 
-class Torch:
+def on_gpu(torch, arrays):
+    return [torch.from_numpy(array.copy()).cuda() for array in arrays]
+
+
+class Tunec(Timed):
+    def prepare(self, case):
+        import tunec
+        self.begin()
+        model = tunec.compile(str(case.model), **tunec_options(self.options, case.accuracy))
+        inputs = on_gpu(self.torch, case.inputs)
+        outputs = model(*inputs)
+        outputs = list(outputs) if isinstance(outputs, tuple) else [outputs]
+        self.run = lambda: model(*inputs, out=outputs)
+        self.run()
+        self.torch.cuda.synchronize()
+        return [output.float().cpu().numpy() for output in outputs]
+
+
+class Torch(Timed):
     """PyTorch as it is: products are cuBLAS's, convolutions cuDNN's."""
-
-    def __init__(self, options):
-        self.options = options
 
     def function(self, case, module):
         """What is timed, of the inputs."""
@@ -170,14 +173,14 @@ class Torch:
     def prepare(self, case):
         sys.path.insert(0, str(HERE.parent / "peers"))
         import models
-        import torch
-        self.torch = torch
+        self.begin()
+        torch = self.torch
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = case.accuracy == "tf32"
-        self.flushed = torch.empty(FLUSHED_BYTES, dtype=torch.uint8, device="cuda")
-        inputs = [torch.from_numpy(array.copy()).cuda() for array in case.inputs]
+        inputs = on_gpu(torch, case.inputs)
         function = self.function(case, models.build(case.name)[0].cuda())
-        self.captured, outputs = self.capture(lambda: self.compute(case, function, inputs))
-        self.captured.replay()
+        captured, outputs = self.capture(lambda: self.compute(case, function, inputs))
+        self.run = captured.replay
+        self.run()
         torch.cuda.synchronize()
         outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
         return [output.float().cpu().numpy() for output in outputs]
@@ -200,18 +203,6 @@ class Torch:
         with torch.cuda.graph(graph):
             outputs = call()
         return graph, outputs
-
-    def block(self):
-        torch, times = self.torch, []
-        for _ in range(self.options.runs):
-            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            self.flushed.zero_()
-            begin.record()
-            self.captured.replay()
-            end.record()
-            times.append((begin, end))
-        torch.cuda.synchronize()
-        return statistics.median(begin.elapsed_time(end) for begin, end in times)
 
 
 class Inductor(Torch):
@@ -295,10 +286,7 @@ def say_plan(options, models, missing):
             print(f"{name} under {accuracy}: {', '.join(options.peers)}; {options.rounds} rounds of {options.runs} "
                   f"runs; outputs within {TOLERANCES[accuracy]:.0e} of {name}.npz")
             if "tunec" in options.peers:
-                model = options.modeldir / f"{name}.onnx"
-                if options.trials:
-                    print("    " + " ".join(tunec_command(options, "", model, accuracy, "--trials", options.trials)))
-                print("    " + " ".join(tunec_command(options, "bench", model, accuracy, "--json", "--runs", options.runs)))
+                print(f"    tunec.compile({options.modeldir / name}.onnx, {tunec_options(options, accuracy)})")
     for name in missing:
         print(f"{name}: not in {options.modeldir}, left out")
 
@@ -314,7 +302,6 @@ def main(arguments):
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("modeldir", type=Path)
-    parser.add_argument("--tunec", default="build/bin/tunec", metavar="PROGRAM")
     parser.add_argument("--peers", type=words(PEERS), default=list(PEERS), help="default: " + ",".join(PEERS))
     parser.add_argument("--models", metavar="NAME,...")
     parser.add_argument("--accuracy", type=words(TOLERANCES), default=["f32", "bf16"], help="default: f32,bf16")

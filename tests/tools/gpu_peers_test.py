@@ -2,7 +2,6 @@
 """What bench/cuda/gpu_peers.py computes and plans; no GPU, torch or numpy is needed."""
 import contextlib
 import io
-import json
 import sys
 import tempfile
 import unittest
@@ -24,13 +23,6 @@ class Numbers(unittest.TestCase):
         self.assertEqual([gpu_peers.order_of(["a", "b", "c"], turn)[0] for turn in range(4)], ["a", "b", "c", "a"])
         self.assertEqual(gpu_peers.order_of(["a", "b", "c"], 1), ["b", "c", "a"])
         self.assertEqual(gpu_peers.order_of([], 3), [])
-
-    def test_the_latency_in_tunec_s_json(self):
-        printed = json.dumps({"model": "m", "latency": {"median_ms": 0.25, "min_ms": 0.2}, "kernels": []})
-        self.assertEqual(gpu_peers.latency_of(printed), 0.25)
-        for broken in ('{"model": "m", "latency": {"median_ms": null}}', "not JSON"):
-            with self.assertRaises(ValueError):
-                gpu_peers.latency_of(broken)
 
     def test_a_table_sets_all_beside_tunec(self):
         row = {"error": 1e-6, "spread": 0.02, "least_ms": 0.9}
@@ -101,10 +93,8 @@ class Plans(unittest.TestCase):
         self.assertIn("resnet50 under bf16: ", plan)
         self.assertNotIn("own under", plan)
         self.assertIn("attention: not in ", plan)
-        self.assertIn(f"build/bin/tunec {self.dir}/matmul_512.onnx --target cuda --accuracy bf16 --trials 50 --db t.db",
-                      plan)
-        self.assertIn(f"build/bin/tunec bench {self.dir}/matmul_512.onnx --target cuda --accuracy f32 --json --runs 30 "
-                      "--db t.db", plan)
+        self.assertIn(f"tunec.compile({self.dir}/matmul_512.onnx, {{'target': 'cuda', 'accuracy': 'bf16', 'db': 't.db', "
+                      "'trials': 50})", plan)
 
     def test_what_is_asked_for_is_there(self):
         plan = self.plan("--models", "own", "--peers", "torch", "--accuracy", "tf32")

@@ -13,6 +13,7 @@ import tunec
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 from tunec.torch.devices import device_of, device_options, lies_on, on_host
+from tunec.torch.importer import unsupported
 from tunec.torch.reports import latest
 
 from small_models import Counter, MixtureOfExperts, ResidualBlock, RmsNorm, SelectiveScan, TinyModel
@@ -50,6 +51,16 @@ class Graphs(unittest.TestCase):
         device = device_of(self.graph)
         there = [lies_on(node, device) for node in self.graph.graph.nodes if node.op == "call_function"]
         self.assertEqual(there, [True, True, False, False])  # relu, mul by a number of the CPU, _to_copy, exp
+
+    def test_attention_in_all_forms_that_gpus_have(self):
+        aten = torch.ops.aten
+        forms = {"flash": lambda q: aten._scaled_dot_product_flash_attention(q, q, q, scale=0.5)[0],
+                 "efficient": lambda q: aten._scaled_dot_product_efficient_attention(q, q, q, None, False)[0],
+                 "cudnn": lambda q: aten._scaled_dot_product_cudnn_attention(q, q, q, None, False, is_causal=True)[0]}
+        for name, form in forms.items():
+            with self.subTest(name), FakeTensorMode():
+                graph = make_fx(form)(torch.empty(1, 2, 16, 64, device="cuda", dtype=torch.float16))
+                self.assertEqual(unsupported(graph), [])
 
     def test_weights_of_the_host_stay_what_they_are(self):
         weight = torch.rand(3)

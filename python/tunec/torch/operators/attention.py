@@ -86,7 +86,7 @@ def other_attention(call, q, k, v, *rest):
         mask, _ = rest.pop(0), rest.pop(0)
     dropout, causal = rest[0], rest[1]
     _no_dropout(dropout)
-    scale = rest[3]
+    scale = rest[-1]
     y = attention(call, q, k, v, mask if isinstance(mask, Value) else None, causal, scale)
     return (y, *[None] * (len(call.result) - 1))
 
