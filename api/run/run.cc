@@ -178,7 +178,8 @@ Status Run(const tunec_executable* executable, DLTensor* const* inputs, DLTensor
   if (executable == nullptr) return Fail(ErrorCode::kInvalidArgument, "the executable is null");
   if (executable->any_shape) {
     if (stream != nullptr || returns == RunReturn::kQueued)
-      return Fail(ErrorCode::kInvalidArgument, "a model of any size takes tensors of the CPU, and no stream");
+      return Fail(ErrorCode::kInvalidArgument,
+                  "a model of any size takes tensors of the CPU, and no stream");
     return RunAnyShape(*executable, inputs, outputs);
   }
   TUNEC_RETURN_IF_ERROR(CollectAll(*executable, inputs, outputs));

@@ -84,8 +84,8 @@ nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
   return tensors.results;
 }
 
-// Tensors of a GPU go by their library's stream: a run comes after the work that is in it, and, where
-// no tensor has to be copied, is itself such work.
+// Tensors of a GPU go by their library's stream: a run comes after the work that is in it, and,
+// where no tensor has to be copied, is itself such work.
 tunec_run_options Executable::OptionsOf(const Tensors& tensors) const {
   tunec_run_options options = {.size = sizeof(tunec_run_options), .stream = nullptr, .queued = 0};
   if (any_size_ || !IsGpu(tensors.device) || tensors.exchange->current_stream == nullptr)
@@ -96,8 +96,8 @@ tunec_run_options Executable::OptionsOf(const Tensors& tensors) const {
   // CUDA's default stream is 0 to its libraries, and 1 in DLPack.
   if (options.stream == nullptr) options.stream = reinterpret_cast<void*>(1);
   const auto lies_there = [](const DLTensor* tensor) { return IsGpu(tensor->device); };
-  options.queued = std::ranges::all_of(tensors.from, lies_there) &&
-                   std::ranges::all_of(tensors.to, lies_there);
+  options.queued =
+      std::ranges::all_of(tensors.from, lies_there) && std::ranges::all_of(tensors.to, lies_there);
   return options;
 }
 
