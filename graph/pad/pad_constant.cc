@@ -66,7 +66,7 @@ Result<std::vector<PaddedValue>> PadConstant(Padder& padder, size_t number) {
   if (!same_shape) {
     result.is_loose = true;
     result.lies = LiesIn(small, large, result.axes);
-    for (const Axis& axis : result.axes) padder.Mix(axis);
+    for (const Axis& axis : result.axes) padder.MixWhatMakes(axis);
   }
   TUNEC_ASSIGN(result.value, Copy(padder, bucket));
   return std::vector<PaddedValue>{std::move(result)};

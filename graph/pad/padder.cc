@@ -66,6 +66,16 @@ void Padder::Mix(const Axis& axis) {
   }
 }
 
+void Padder::MixWhatMakes(const Axis& axis) {
+  Mix(axis);
+  for (const Part& part : axis.parts()) {
+    if (!part.IsOpen() || !sizes_[static_cast<size_t>(part.parameter)].dimension.empty()) continue;
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      if (!sizes_[i].dimension.empty()) mixed_.insert(static_cast<int>(i));
+    }
+  }
+}
+
 void Padder::MixWhatMeetsItself(const Axes& axes) {
   std::set<int> seen;
   for (const Axis& axis : axes) {

@@ -83,6 +83,9 @@ class Padder {
 
   /// Elements of different positions of these parts meet, or depend on how many there are.
   void Mix(const Axis& axis);
+  /// The same, and of an extent that is no dimension's own all dimensions, of any of which it may
+  /// be made: a constant of it is another one for a part of a run.
+  void MixWhatMakes(const Axis& axis);
   /// How an axis lies that is in both; none where it lies differently.
   std::optional<Axis> Unify(const Axis& a, const Axis& b);
   /// Parts that two of these axes have, as those of x[n, 1] * x[1, n].

@@ -509,6 +509,20 @@ TEST(PadGraph, ResizesFixedAxes) {
   ExpectExactNode("f32[$(B), 2, 3, 4]", "resize(x) {shape=[$(B), 2, 6, 8], mode=\"linear\"}");
 }
 
+// A part of a run would have the first elements of the constant, or too many.
+TEST(PadGraph, ConstantOfWhatIsMadeOfASizeIsNotSeparable) {
+  const PaddedGraph padded = ExpectExact(R"(graph g {
+  input x: f32[$(L), 4]
+  constant c: f32[$(L-1)] = $iota(L-1)
+  y = relu(x)
+  z = cumsum(c) {axis=0}
+  output y
+  output z
+})",
+                                         kSmall, kLarge);
+  EXPECT_THAT(padded.separable, IsEmpty());
+}
+
 TEST(PadGraph, MatrixOfADimensionByItselfIsNotSeparable) {
   const PaddedGraph padded = ExpectExact(R"(graph g {
   input x: f32[$(L), 1]
