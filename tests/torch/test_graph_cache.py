@@ -62,6 +62,12 @@ def plain(q, k):
 model, inputs = plain, [torch.randn(1, 2, 8, 4), torch.randn(1, 2, 8, 4)]
 """
 
+EFFECTS = """
+def plain(x):
+    return torch.linalg.inv(x + torch.eye(4)) * scale
+model, inputs = plain, [torch.rand(4, 4)]
+"""
+
 
 class GraphCache(unittest.TestCase):
     def setUp(self):
@@ -118,6 +124,11 @@ class GraphCache(unittest.TestCase):
             for _ in range(2):
                 seen = self.run_process(LAYERS, **given)
                 self.assertEqual((seen["hits"], seen["saved"]), (0, 0))
+
+    def test_graphs_with_effects_are_traced_each_time(self):
+        for _ in range(2):
+            seen = self.run_process(EFFECTS)
+            self.assertEqual((seen["hits"], seen["saved"]), (0, 0))
 
     def test_what_was_damaged_is_traced_anew(self):
         self.run_process(LAYERS)

@@ -8,7 +8,8 @@ Kernels stay in the database.
     Dynamo's graph -- AOTAutograd --> ATen graph -- backend.py --> runs
                          ^ what a hit spares
 
-Only graphs without gradients and with known sizes are kept. Where torch has no such cache, or cannot
+Only graphs without gradients, with known sizes and without effects (checks that torch orders by
+tokens, as those of linalg) are kept: of a graph that it reads, torch's cache passes no tokens. Where torch has no such cache, or cannot
 tell whether a graph may be reused, it is traced.
 """
 import contextlib
@@ -50,7 +51,7 @@ except (ImportError, AttributeError):  # another version of torch
     HAS_CACHE, OutputCode = False, object
 
 # Raised when what is stored changes, or a decomposition that has the name that it had.
-_FORMAT = 1
+_FORMAT = 2
 
 # During a call of the backend: what makes a function of a graph and of the numbers of its arguments
 # that are parameters and buffers.
@@ -74,6 +75,8 @@ class StoredGraph(OutputCode):
 
     def prepare_for_serialization(self):
         """Of a copy that is written to a file and does not run."""
+        if _has_effects(self._graph):
+            raise autograd_cache.BypassAOTAutogradCache("effects in the graph")
         self._bytes = GraphPickler.dumps(self._graph, Options(ops_filter=None))
         self._graph = self._run = None
 
@@ -81,6 +84,10 @@ class StoredGraph(OutputCode):
         """Of what was read from a file."""
         graph = GraphPickler.loads(self._bytes, detect_fake_mode(example_inputs))
         self._run = _make_function.get()(graph, self._static_places)
+
+
+def _has_effects(graph):
+    return bool(graph.graph.find_nodes(op="call_function", target=torch.ops.higher_order.with_effects))
 
 
 def may_be_kept(example_inputs):
