@@ -119,7 +119,8 @@ class _Compiled:
         self._ready.clear()
         self._install(weights)
         if self._background:
-            self._thread = threading.Thread(target=self._warm, args=(values,), daemon=True)
+            # No daemon: those that compile when the interpreter ends are torn out of C++, which aborts.
+            self._thread = threading.Thread(target=self._warm, args=(values,))
             self._thread.start()
 
     def _install(self, weights):
