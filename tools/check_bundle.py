@@ -4,8 +4,9 @@
     check_bundle.py MODEL... [--tunec PROGRAM] [--runtime LIBRARY] [--loads N] [-- OPTIONS of tunec build]
 
 Each MODEL is NAME.onnx, with its inputs in NAME.npz (as bench/peers/models.py writes them). It is compiled in place
-and built as a bundle, both run on these inputs, and the outputs have to be equal to the bit. Prints how long `tunec_load` took, the median and the least of N processes, and the size of the
-stripped runtime and what it needs. Needs root (for chroot), a C compiler and numpy.
+and built as a bundle, both run on these inputs, and the outputs have to be equal to the bit. Prints how long
+`tunec_load` took, the median, the least and the most of N processes, and the size of the stripped runtime and what it
+needs. Needs root (for chroot), a C compiler and numpy.
 """
 import argparse
 import re
@@ -68,8 +69,8 @@ int main(int argc, char** argv) {
 """
 
 
-def called(*command, **options):
-    return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True, **options).stdout
+def called(*command):
+    return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def needed(file):

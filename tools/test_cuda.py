@@ -77,22 +77,26 @@ def verdict(done):
     return report["ok"] and done.returncode == 0, f"error {error}, at most {worst['threshold']:.1e}"
 
 
+def verify(options, name, arguments, *more):
+    """How `tunec verify` of a model for CUDA ended (right, wrong, too long), and a line about it."""
+    command = [options.tunec, "verify", *arguments, "--json", "--no-db", "--target", "cuda", *more]
+    began = time.monotonic()
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=options.limit)
+        right, words = verdict(done)
+        end = "right" if right else "wrong"
+    except subprocess.TimeoutExpired:
+        end, words = "too long", f"no end within {options.limit:.0f} s"
+    return end, f"{name:<20} {time.monotonic() - began:7.1f} s  {end}: {words}"
+
+
 def test_models(options):
     commands, left_out = verify_commands(options)
     ended = collections.Counter()
     for name, arguments in commands:
-        command = [options.tunec, "verify", *arguments, "--skip-reference", "--json", "--no-db", "--target", "cuda",
-                   "--arch", options.arch, "--emulate"]
-        began = time.monotonic()
-        try:
-            done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                                  timeout=options.limit)
-            right, words = verdict(done)
-            end = "right" if right else "wrong"
-        except subprocess.TimeoutExpired:
-            end, words = "too long", f"no end within {options.limit:.0f} s"
+        end, line = verify(options, name, [*arguments, "--skip-reference"], "--arch", options.arch, "--emulate")
         ended[end] += 1
-        print(f"{name:<20} {time.monotonic() - began:7.1f} s  {end}: {words}", flush=True)
+        print(line, flush=True)
     for name in left_out:
         print(f"{name:<20} left out: over {options.most_gflop:g} GFLOP")
     print(f"models: {ended['right']} right, {ended['wrong']} wrong, {ended['too long']} too long, "

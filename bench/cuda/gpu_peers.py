@@ -29,9 +29,7 @@ runs of the CPU's tensors, which are copied.) Triton has kernels for single oper
 import argparse
 import json
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 

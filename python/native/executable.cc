@@ -77,8 +77,8 @@ nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
   int status = TUNEC_OK;
   {
     const nb::gil_scoped_release unlocked;
-    status = tunec_run_with_options(tensors.runner, tensors.from.data(), tensors.to.data(),
-                                    options.stream == nullptr ? nullptr : &options);
+    status =
+        tunec_run_with_options(tensors.runner, tensors.from.data(), tensors.to.data(), &options);
   }
   CheckRun(status);
   return tensors.results;

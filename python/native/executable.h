@@ -62,8 +62,8 @@ class Executable {
     std::vector<DLTensor*> to;
     nanobind::object results;
     std::vector<std::vector<int64_t>> shapes;  // of the outputs, where sizes are open
-    const DlpackExchange* exchange =
-        nullptr;  // of the first input that has one, a GPU's before others
+    // Of the first input that has one, a GPU's before others.
+    const DlpackExchange* exchange = nullptr;
     DLDevice device = {kDLCPU, 0};
     tunec_executable* runner = nullptr;  // this executable, or another for inputs that lie so
   };

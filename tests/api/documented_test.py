@@ -39,7 +39,8 @@ C99 = ("cc", "-std=c99", "-Wall", "-Wno-unused")
 CHECK = "  return pixels_out[0] == 3.0f && pixels_out[1] == 0.0f ? 0 : 1;\n"
 C = GIVEN + "int main(void) {\n  pixels_in[0] = 3.0f; pixels_in[1] = -3.0f;\n%s\n  return 0;\n}\n"
 COMPILED = 'tunec_executable* model = NULL;\nif (tunec_compile("resnet50.onnx", NULL, &model)) return 2;\n'
-SHARED = "%s\n" + GIVEN.replace("#include <tunec/tunec.h>", "") + "int main(void) {\n  pixels_in[0] = 3.0f;\n%s\n" + CHECK + "}\n"
+SHARED = ("%s\n" + GIVEN.replace("#include <tunec/tunec.h>", "") +
+          "int main(void) {\n  pixels_in[0] = 3.0f;\n%s\n" + CHECK + "}\n")
 CPP = ("#include <tunec/tunec.hpp>\n#include <vector>\n" + GIVEN +
        "int main() {\n  std::vector<float> pixels(150528);\n%s\n  return 0;\n}\n")
 
