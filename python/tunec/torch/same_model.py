@@ -49,7 +49,7 @@ class Model:
             return False
         own = self._imported_at(sizes)
         (text, keys), (own_text, own_keys) = graph.nameless, own.nameless
-        return text == own_text and all(_are_equal(graph.weights[key], own.weights[own_key])
+        return text == own_text and all(are_equal(graph.weights[key], own.weights[own_key])
                                         for key, own_key in zip(keys, own_keys, strict=True))
 
     def _sizes_in(self, graph):
@@ -77,7 +77,7 @@ def find_model(sizes, example, imported_at, options):
     return next((m for m in models if all(m.computes(graph) for graph in graphs)), None)
 
 
-def _are_equal(one, other):
+def are_equal(one, other):
     """Whether two weights are one tensor, or equal constants."""
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
