@@ -43,7 +43,12 @@ std::shared_ptr<const void> Part(std::shared_ptr<Buffer> arena, std::byte* data,
 Status PlaceInArena(ExecutablePlan& plan) {
   const std::vector<Constant*> order = InOrderOfUse(plan);
   size_t bytes = 0;
-  for (const Constant* constant : order) bytes += Aligned(constant->bytes);
+  for (const Constant* constant : order) {
+    // A plan may say anything: a sum that overflowed would be a block that is too small.
+    if (__builtin_add_overflow(bytes, Aligned(constant->bytes), &bytes))
+      return Fail(ErrorCode::kResourceLimit, "cannot allocate {} bytes for constant '{}'",
+                  constant->bytes, constant->name);
+  }
   if (bytes == 0) return {};
   TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(bytes));
   const auto arena = std::make_shared<Buffer>(std::move(buffer));

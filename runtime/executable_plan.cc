@@ -3,14 +3,13 @@
 //     threads >= 1, alignments of constants are powers of two up to 64;
 //  2. every argument names something that exists, at an offset within it;
 //  3. a step is a kernel, all phases of which have tasks >= 0 and, but for a plan with a refusal
-//  and
-//     a device's kernel, a function, or a copy of two arguments that stays within both, whose ends
-//     do not overlap and whose target is writable; a step without phases and without bytes does
-//     nothing;
+//     and a device's kernel, a function, or a copy of two arguments that stays within both, whose
+//     ends do not overlap and whose target is writable; a step without phases and without bytes
+//     does nothing;
 //  4. prologue steps name constants only;
 //  5. a constant without data that a step names is named by a prologue step;
 //  6. kernels of the device are named by `steps` only, where they are all kernels, or there is
-//  none;
+//     none;
 //  7. what a step computes in place are arguments that it has;
 //  8. an index check is of integers that lie within an input, an output or the arena.
 // What a kernel reads and writes is not visible here: that is the compiler's word.

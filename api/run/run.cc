@@ -143,22 +143,26 @@ Status RunAnyShape(const tunec_executable& executable, DLTensor* const* inputs,
                    DLTensor* const* outputs) {
   TUNEC_RETURN_IF_ERROR(Collect(inputs, InputsOf(executable), InputOrders(executable), "input",
                                 std::nullopt, tensors.from));
+  // Copies, for code that compiles in this call may call back into the interface.
+  const std::vector<const void*> from = tensors.from.data;
   const std::vector<Shape> shapes = ShapesOf(executable, inputs);
   TUNEC_ASSIGN(const std::vector<Shape> results, ResultShapes(executable, shapes));
   std::vector<TensorSpec> specs = OutputsOf(executable);
   for (size_t i = 0; i < specs.size(); ++i) specs[i].shape = results[i];
   TUNEC_RETURN_IF_ERROR(
       Collect(outputs, specs, OutputOrders(executable), "output", std::nullopt, tensors.to));
-  // Copies, for code that compiles in this call may call back into the interface.
-  const std::vector<const void*> from = tensors.from.data;
   const std::vector<void*> to = tensors.to.data;
   return executable.any_shape->Run(shapes, from, to);
 }
 
 Status OutputShapes(const tunec_executable* executable, const DLTensor* const* inputs,
                     int64_t* const* shapes) {
-  if (executable == nullptr || inputs == nullptr || shapes == nullptr)
-    return Fail(ErrorCode::kInvalidArgument, "the executable, the inputs or the shapes are null");
+  if (executable == nullptr) return Fail(ErrorCode::kInvalidArgument, "the executable is null");
+  // An array of no elements may be null.
+  if (inputs == nullptr && !InputsOf(*executable).empty())
+    return Fail(ErrorCode::kInvalidArgument, "the array of inputs is null");
+  if (shapes == nullptr && !OutputsOf(*executable).empty())
+    return Fail(ErrorCode::kInvalidArgument, "the array of shapes is null");
   std::vector<Shape> results;
   if (executable->any_shape == nullptr) {
     for (const TensorSpec& spec : OutputsOf(*executable)) results.push_back(spec.shape);
@@ -166,6 +170,8 @@ Status OutputShapes(const tunec_executable* executable, const DLTensor* const* i
     for (size_t i = 0; i < InputsOf(*executable).size(); ++i) {
       if (inputs[i] == nullptr || (inputs[i]->ndim > 0 && inputs[i]->shape == nullptr))
         return Fail(ErrorCode::kInvalidArgument, "input {} is null", i);
+      if (inputs[i]->ndim < 0)
+        return Fail(ErrorCode::kInvalidArgument, "input {} has {} dimensions", i, inputs[i]->ndim);
     }
     TUNEC_ASSIGN(results, ResultShapes(*executable, ShapesOf(*executable, inputs)));
   }
@@ -337,8 +343,13 @@ uint64_t tunec_outside_indices(const tunec_executable* executable) {
 }
 
 const char* tunec_report_json(const tunec_executable* executable) {
-  if (executable == nullptr) return nullptr;
-  return executable->any_shape ? executable->any_shape->Report() : executable->report.c_str();
+  const char* report = nullptr;
+  tunec::Guarded([&]() -> Status {
+    if (executable == nullptr) return {};
+    report = executable->any_shape ? executable->any_shape->Report() : executable->report.c_str();
+    return {};
+  });
+  return report;
 }
 
 int tunec_output_shapes(tunec_executable* executable, const DLTensor* const* inputs,

@@ -100,6 +100,7 @@ Result<int64_t> HostCodeWriter::NumberOf(const Step& step, const StepCode& code)
   kernels_.push_back(std::move(kernel));
   return static_cast<int64_t>(kernels_.size() - 1);
 }
+
 // But for its arguments.
 Result<KernelContract> HostCodeWriter::ContractOf(const KernelImage& image) {
   const auto known = linked_.find(image.bytes);

@@ -63,15 +63,22 @@ Sizes SizedModel::PartsOf(size_t dimension, const Sizes& sizes) const {
   if (!form().listed[dimension].sizes.empty()) return SizedExecutable::PartsOf(dimension, sizes);
   Sizes single = KeyFor(form(), sizes).sizes;
   single[dimension] = 1;
-  const std::lock_guard lock(mutex_);
-  auto [found, is_new] = joined_.try_emplace(single, 1);
-  if (is_new) {
-    const Result<Graph> graph = source_.graph_at(single);
-    if (graph) found->second = WorthJoining(*graph, FusionMachineOf(options_.compile.target));
-  }
   Sizes parts;
-  for (int64_t part = 1; part <= found->second; part *= 2) parts.push_back(part);
+  for (int64_t part = 1, most = Joined(single); part <= most; part *= 2) parts.push_back(part);
   return parts;
+}
+
+// Without the lock while the source makes a graph: that may wait for a thread that waits for us, as
+// one that holds Python's lock and asks for the report.
+int64_t SizedModel::Joined(const Sizes& single) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = joined_.find(single); known != joined_.end()) return known->second;
+  }
+  const Result<Graph> graph = source_.graph_at(single);
+  const int64_t joined = graph ? WorthJoining(*graph, FusionMachineOf(options_.compile.target)) : 1;
+  const std::lock_guard lock(mutex_);
+  return joined_.try_emplace(single, joined).first->second;
 }
 
 Result<SizedModel::VariantPtr> SizedModel::Compile(const SizedKey& key) const {

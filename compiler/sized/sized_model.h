@@ -44,6 +44,8 @@ class SizedModel : public SizedExecutable {
   Status Learn();
   Status CompileListed();
   Result<VariantPtr> Compile(const SizedKey& key) const;
+  /// How many runs of these sizes, of one element, are worth joining.
+  int64_t Joined(const Sizes& single) const;
 
   SizedSource source_;
   SizedOptions options_;

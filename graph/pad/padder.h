@@ -238,6 +238,7 @@ Result<std::vector<PaddedValue>> PadReshape(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadExpand(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadSlice(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadConcat(PaddedNode& node);
+Result<std::vector<PaddedValue>> PadTile(PaddedNode& node);
 // pad_pad.cc
 /// Where an axis of a value is put into a longer one.
 struct Frame {
@@ -255,7 +256,6 @@ ValueId CountUp(GraphBuilder& builder, int64_t count, int64_t step = 1);
 /// An i64 scalar.
 ValueId Whole(GraphBuilder& builder, int64_t value);
 Result<std::vector<PaddedValue>> PadPad(PaddedNode& node);
-Result<std::vector<PaddedValue>> PadTile(PaddedNode& node);
 // pad_indexing.cc
 /// `indices` as numbers of elements of an axis of this many, whatever they are: for what is taken
 /// where nobody looks.

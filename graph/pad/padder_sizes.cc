@@ -9,8 +9,8 @@
 namespace tunec::pad {
 namespace {
 
-constexpr int kFewest =
-    3;  // values of a base, so that what is a sum by chance is not taken for one
+// Values of a base, so that what is a sum by chance is not taken for one.
+constexpr int kFewest = 3;
 
 bool Differ(const Series& series, int at_least) {
   return std::set<int64_t>(series.begin(), series.end()).size() >= static_cast<size_t>(at_least);

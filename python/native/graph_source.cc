@@ -53,6 +53,7 @@ int GraphSource::TextAt(void* user, const int64_t* sizes, tunec_graph_text* text
   GraphSource& of = **static_cast<std::shared_ptr<GraphSource>*>(user);
   const nb::gil_scoped_acquire locked;
   try {
+    of.raised_ = nullptr;
     of.Make(sizes, text);
     return 0;
   } catch (...) {

@@ -23,7 +23,7 @@ class GraphSource {
 
   /// For one call of tunec_compile_any_size; `of` is kept until the library releases it.
   static tunec_graph_source Describe(const std::shared_ptr<GraphSource>& of);
-  /// With the interpreter's lock: raises what the function raised last, once.
+  /// With the interpreter's lock: raises, once, what the latest call of the function raised.
   void Rethrow();
 
   /// For Python's garbage collector, since the function may lead back to the executable that has

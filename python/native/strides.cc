@@ -41,6 +41,13 @@ bool IsRowMajor(const DLTensor& tensor) {
   return true;
 }
 
+// The tensor itself, or, of a library that turns no tensors, as NumPy's.
+nb::object WithTranspose(nb::handle tensor) {
+  if (nb::hasattr(tensor, "transpose")) return nb::borrow(tensor);
+  const bool is_array = nb::hasattr(tensor, "__array__") || PyObject_CheckBuffer(tensor.ptr()) != 0;
+  return nb::module_::import_("numpy").attr(is_array ? "asarray" : "from_dlpack")(tensor);
+}
+
 }  // namespace
 
 AxisOrder OrderOf(const int64_t* axes, int ndim) {
@@ -92,11 +99,7 @@ nb::object Permuted(nb::handle tensor, const AxisOrder& order) {
 }
 
 nb::object CopyInOrder(nb::handle tensor, const AxisOrder& order) {
-  const bool is_known = nb::hasattr(tensor, "transpose") || nb::hasattr(tensor, "__array__") ||
-                        PyObject_CheckBuffer(tensor.ptr()) != 0;
-  const nb::object known =
-      is_known ? nb::borrow(tensor) : nb::module_::import_("numpy").attr("from_dlpack")(tensor);
-  const nb::object laid = Permuted(known, order);
+  const nb::object laid = Permuted(WithTranspose(tensor), order);
   const nb::object copy = nb::hasattr(laid, "contiguous")
                               ? laid.attr("contiguous")()
                               : nb::module_::import_("numpy").attr("ascontiguousarray")(laid);

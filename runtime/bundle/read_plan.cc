@@ -131,7 +131,15 @@ Result<ExecutablePlan> ReadPlan(const BundleFile& file, uint32_t variant,
   } else {
     TUNEC_ASSIGN(code.steps, LoadOn(*device, table));
   }
-  return PlanBuilder(stored, code, weights, file.owner()).Run(std::move(device));
+  ExecutablePlan plan = PlanBuilder(stored, code, weights, file.owner()).Run(std::move(device));
+  TUNEC_RETURN_IF_ERROR(VerifyRead(plan));
+  return plan;
+}
+
+Status VerifyRead(const ExecutablePlan& plan) {
+  const Status verified = Verify(plan);
+  if (verified) return {};
+  return Fail(ErrorCode::kParse, "the bundle's plan is damaged: {}", verified.error().message);
 }
 
 ExecutablePlan HostPlan(const StoredPlan& plan, const std::vector<KernelContract>& contracts,

@@ -30,6 +30,9 @@ Result<ExecutablePlan> ReadPlan(const BundleFile& file, uint32_t variant,
                                 const KernelsOf& kernels_of,
                                 std::shared_ptr<Device> device = nullptr);
 
+/// Verify (runtime/executable_plan.h) of a plan that was read. kParse.
+Status VerifyRead(const ExecutablePlan& plan);
+
 /// A checked plan of the host's. `kernels` are those of the contracts; `owner` keeps the weights.
 ExecutablePlan HostPlan(const StoredPlan& plan, const std::vector<KernelContract>& contracts,
                         const std::vector<Kernel>& kernels, std::span<const std::byte> weights,

@@ -59,8 +59,7 @@ Result<SizedPlans> ReadSizedPlans(const BundleFile& file, uint32_t variant,
   for (StoredSizedPlan& one : stored.plans) {
     ExecutablePlan plan = HostPlan(one.plan, parts.kernels, kernels, weights, file.owner());
     if (!plan.prologue.empty()) SharePacked(one.plan, parts.kernels, shared, plan);
-    if (const Status verified = Verify(plan); !verified)
-      return Fail(ErrorCode::kParse, "the bundle's plan is damaged: {}", verified.error().message);
+    TUNEC_RETURN_IF_ERROR(VerifyRead(plan));
     plans.plans.push_back({std::move(one.code), std::move(plan)});
   }
   return plans;

@@ -1,6 +1,6 @@
 #include "runtime/bundle/stored_plan.h"
 
-#include "runtime/bundle/byte_stream.h"
+#include "runtime/bundle/byte_lists.h"
 
 namespace tunec::bundle {
 namespace {
@@ -11,27 +11,6 @@ constexpr size_t kConstantBytes = 24;
 constexpr size_t kStepBytes = 32;
 constexpr size_t kRefBytes = 17;
 constexpr size_t kCheckBytes = 42;
-
-template <class Things, class WriteOne>
-void WriteAll(ByteWriter& out, const Things& things, WriteOne write) {
-  out.Count(things.size());
-  for (const auto& thing : things) write(out, thing);
-}
-
-template <class ReadOne>
-auto ReadAll(ByteReader& in, size_t least_bytes, ReadOne read) {
-  std::vector<decltype(read(in))> things;
-  const size_t count = in.Count(least_bytes);
-  for (size_t i = 0; i < count && in.ok(); ++i) things.push_back(read(in));
-  return things;
-}
-
-DataType ReadType(ByteReader& in) {
-  const auto type = static_cast<DataType>(in.Byte());
-  if (type <= DataType::kBool) return type;
-  in.Refuse();
-  return DataType::kF32;
-}
 
 void WriteTensor(ByteWriter& out, const TensorSpec& spec) {
   out.Text(spec.name);

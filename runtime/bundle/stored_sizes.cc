@@ -1,6 +1,6 @@
 #include "runtime/bundle/stored_sizes.h"
 
-#include "runtime/bundle/byte_stream.h"
+#include "runtime/bundle/byte_lists.h"
 #include "support/size_expression.h"
 
 namespace tunec::bundle {
@@ -16,20 +16,6 @@ constexpr size_t kListedBytes = 9;
 constexpr size_t kParameterBytes = 17;
 constexpr size_t kPlanBytes = 32;
 
-template <class Things, class WriteOne>
-void WriteAll(ByteWriter& out, const Things& things, WriteOne write) {
-  out.Count(things.size());
-  for (const auto& thing : things) write(out, thing);
-}
-
-template <class ReadOne>
-auto ReadAll(ByteReader& in, size_t least_bytes, ReadOne read) {
-  std::vector<decltype(read(in))> things;
-  const size_t count = in.Count(least_bytes);
-  for (size_t i = 0; i < count && in.ok(); ++i) things.push_back(read(in));
-  return things;
-}
-
 void WriteNumber(ByteWriter& out, int64_t number) { out.Number(number); }
 int64_t ReadNumber(ByteReader& in) { return in.Number(); }
 
@@ -38,13 +24,6 @@ bool ReadFlag(ByteReader& in) {
   const uint8_t flag = in.Byte();
   if (flag > 1) in.Refuse();
   return flag == 1;
-}
-
-DataType ReadType(ByteReader& in) {
-  const auto type = static_cast<DataType>(in.Byte());
-  if (type <= DataType::kBool) return type;
-  in.Refuse();
-  return DataType::kF32;
 }
 
 // A size that is open is -1.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 #include "runtime/cuda/cuda_kernel.h"
@@ -46,7 +47,8 @@ class CudaDevice : public Device {
     int64_t sum = 0;
     std::string list;
     for (const MemoryNeed& need : needs) {
-      sum += need.bytes;
+      // What a bundle asks for may be any number.
+      if (__builtin_add_overflow(sum, need.bytes, &sum)) sum = std::numeric_limits<int64_t>::max();
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", need.what, need.bytes);
     }
     if (static_cast<size_t>(sum) <= free) return {};

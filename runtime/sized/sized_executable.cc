@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <list>
+#include <string_view>
 
 namespace tunec {
 namespace {
@@ -12,6 +13,19 @@ constexpr int64_t kMostWithMemory = 4;
 
 size_t BytesOf(const TensorSpec& spec, const Shape& shape) {
   return static_cast<size_t>(ByteSize({spec.name, spec.type, shape}).value_or(0));
+}
+
+// A variant says the same of what it uses where it lies, but not of what it copies.
+template <class Pointer>
+Status CheckGiven(std::string_view what, const std::vector<TensorSpec>& specs,
+                  std::span<const Shape> shapes, std::span<Pointer const> data) {
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const size_t bytes = BytesOf(specs[i], shapes[i]);
+    if (data[i] == nullptr && bytes > 0)
+      return Fail(ErrorCode::kInvalidArgument, "{} '{}' is null, wanted {} bytes", what,
+                  specs[i].name, bytes);
+  }
+  return {};
 }
 
 /// The inputs of a run, of which those that lie where an output lies are copied aside.
@@ -135,6 +149,8 @@ Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void*
   TUNEC_ASSIGN(const Sizes sizes, SizesOf(*form_, shapes));
   TUNEC_ASSIGN(const std::vector<SizedPart> parts, Cut(sizes));
   TUNEC_ASSIGN(const std::vector<Shape> results, OutputShapes(shapes));
+  TUNEC_RETURN_IF_ERROR(CheckGiven<const void*>("input", form_->inputs, shapes, inputs));
+  TUNEC_RETURN_IF_ERROR(CheckGiven<void*>("output", form_->outputs, results, outputs));
   // What a part writes must not be what a later one reads.
   const CopiedInputs given = parts.size() > 1 ? CopiedInputs(form_->inputs, shapes, inputs,
                                                              form_->outputs, results, outputs)

@@ -59,7 +59,9 @@ struct OutputBox {
         const int64_t whole = part.ExtentAt(run.whole).value_or(-1);
         const int64_t size = part.ExtentAt(run.size).value_or(-1);
         const int64_t begin = dimension < 0 ? 0 : run.begin[dimension];
-        if (size < 0 || size > padded || begin + size > whole)
+        // Where a part of a run lies is known of a dimension's own elements alone.
+        const bool lies = dimension >= 0 || size == whole;
+        if (size < 0 || size > padded || begin + size > whole || !lies)
           return Fail(ErrorCode::kParse, "{} elements of {} do not lie at {} of {}", size, padded,
                       begin, whole);
         made.padded.extents.push_back(padded);

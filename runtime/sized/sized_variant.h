@@ -35,7 +35,8 @@ Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const T
 /// All const members may be called from several threads at once.
 class SizedVariant {
  public:
-  /// Requires: CheckCode was content, and the form is one that CheckForm is content with.
+  /// Requires: CheckCode was content, and the form is as CheckSizes wants it
+  /// (runtime/bundle/stored_sizes.h).
   SizedVariant(std::shared_ptr<const SizedForm> form, SizedCode code,
                std::shared_ptr<const Executable> executable);
   ~SizedVariant();

@@ -62,6 +62,24 @@ static void refuses(tunec_executable* model, int64_t batch, int64_t length) {
   CHECK(strstr(tunec_error_message(), "length is 11, expected at most 10") != NULL);
 }
 
+/* What a padded run would copy from or to. */
+static void refuses_null(tunec_executable* model) {
+  int64_t of_x[] = {2, 9, 3}, of_mean[] = {2, 3}, of_h[] = {2, 9, 3};
+  int64_t* shapes[] = {of_mean, of_h};
+  DLTensor input = describe(NULL, 3, of_x);
+  DLTensor means = describe(mean, 2, of_mean), hidden = describe(NULL, 3, of_h);
+  DLTensor* inputs[] = {&input};
+  DLTensor* outputs[] = {&means, &hidden};
+  CHECK(tunec_run(model, inputs, outputs) == TUNEC_INVALID_ARGUMENT);
+  CHECK(strstr(tunec_error_message(), "input 'x' is null, wanted 216 bytes") != NULL);
+  input.data = x;
+  CHECK(tunec_run(model, inputs, outputs) == TUNEC_INVALID_ARGUMENT);
+  CHECK(strstr(tunec_error_message(), "is null, wanted 216 bytes") != NULL);
+  input.ndim = -1;
+  CHECK(tunec_output_shapes(model, (const DLTensor* const*)inputs, shapes) ==
+        TUNEC_INVALID_ARGUMENT);
+}
+
 int main(int count, char** arguments) {
   tunec_executable* model = NULL;
   int64_t batch, length;
@@ -72,6 +90,7 @@ int main(int count, char** arguments) {
   for (batch = 1; batch <= 5; ++batch)
     for (length = 1; length <= 10; ++length) run(model, batch, length);
   refuses(model, 2, 11);
+  refuses_null(model);
   CHECK(strstr(tunec_report_json(model), "\"executables\":") != NULL);
   tunec_release(model);
   return failures > 0;

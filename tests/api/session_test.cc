@@ -151,6 +151,14 @@ TEST(Session, RunsOnTensorsOfItsOwn) {
   EXPECT_EQ(seconds.size(), session.StepNames().size());
 }
 
+TEST(Session, RunsWithoutInputs) {
+  constexpr std::string_view kText =
+      "graph g {\n  constant c: f32[2] = [1, 2]\n  y = neg(c)\n  output y\n}\n";
+  const Session session = Must(Session::CompileBytes(Bytes(kText), "graph", kNoDatabase));
+  const std::vector<Tensor> outputs = Must(session.Run(std::span<const Tensor>()));
+  EXPECT_THAT(Must(outputs[0].As<const float>()), ElementsAre(-1, -2));
+}
+
 TEST(Session, RunsOnElementsOfOthers) {
   const Session session =
       Must(Session::CompileBytes(std::as_bytes(std::span(kReluOnnx)), "onnx", kNoDatabase));

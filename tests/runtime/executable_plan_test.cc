@@ -167,6 +167,20 @@ TEST(Prologue, PacksIntoOneBlockInTheOrderOfUse) {
   EXPECT_EQ(Floats(later)[0], static_cast<float>(kLength - 1));
 }
 
+// As a bundle may say: a sum that does not fit into 64 bits is no small block.
+TEST(Prologue, ConstantsWhoseSumOverflowsAreRefused) {
+  ExecutablePlan plan = GoodPlan();
+  for (int i = 0; i < 256; ++i) {
+    const auto number = static_cast<int32_t>(plan.constants.size());
+    plan.constants.push_back({.name = "huge", .bytes = int64_t{1} << 56});
+    plan.prologue[0].arguments.push_back(ValueRef::Constant(number));
+    plan.steps[0].arguments.push_back(ValueRef::Constant(number));
+  }
+  const Result<Executable> executable = Executable::Make(std::move(plan));
+  ASSERT_FALSE(executable.has_value());
+  EXPECT_EQ(executable.error().code, ErrorCode::kResourceLimit);
+}
+
 TEST(Prologue, KeepsAConstantThatStepsUseToo) {
   ExecutablePlan plan = GoodPlan();
   plan.steps.push_back(

@@ -77,11 +77,10 @@ class Command(unittest.TestCase):
         found = CompiledFile(self.folder / "m.graph")([y], [(torch.float32, (5, 3))])[0]
         torch.testing.assert_close(found, module(y), rtol=1e-5, atol=1e-5)
 
-
     def test_named_sizes(self):
         """A text that says for which sizes it is by names, and a bundle of it."""
         module, x = small_models.TinyModel().eval(), torch.randn(3, 4)
-        dim = torch.export.Dim("batch", min=2, max=64)
+        dim = torch.export.Dim("batch", min=2)
         program = torch.export.export(module, (x,), dynamic_shapes=({0: dim},))
         torch.export.save(program, self.folder / "m.pt2")
         status, _, error = self.run_command(self.folder / "m.pt2", "--open", "batch=x:0")
@@ -92,6 +91,16 @@ class Command(unittest.TestCase):
             y = torch.randn(size, 4)
             found = open_model([y], [(torch.float32, (size, 3))])[0]
             torch.testing.assert_close(found, module(y), rtol=1e-5, atol=1e-5)
+
+    def test_constants_of_named_sizes(self):
+        """A matrix of the importer's is as long as the size: the file beside the text has one."""
+        dim = torch.export.Dim("length", min=2, max=200)
+        program = torch.export.export(torch.nn.AdaptiveAvgPool1d(24), (torch.randn(1, 3, 24),),
+                                      dynamic_shapes=({2: dim},))
+        torch.export.save(program, self.folder / "m.pt2")
+        status, _, error = self.run_command(self.folder / "m.pt2", "--open", "length=input:2")
+        self.assertEqual(status, 2)
+        self.assertIn("is another one at other sizes", error)
 
     def test_named_sizes_that_are_none(self):
         program = torch.export.export(small_models.TinyModel().eval(), (torch.randn(3, 4),))

@@ -33,7 +33,7 @@ struct VariantFacts {
   bool packs = false;  // when it is loaded
   int64_t threads = 1;
   std::string problem;            // of its plan; empty: none
-  std::optional<SizedForm> form;  // of several sizes
+  std::optional<SizedForm> form;  // of several sizes, without a problem
   size_t plans = 1;
 };
 
@@ -43,15 +43,18 @@ Status ExamineSizes(const BundleFile& file, const bundle::CodeParts& parts, uint
   TUNEC_ASSIGN(const auto bytes, file.Section(SectionKind::kSizes, variant));
   TUNEC_ASSIGN(bundle::StoredSizes stored, bundle::ParseSizes(bytes));
   TUNEC_ASSIGN(const auto weights, file.Section(SectionKind::kWeights, 0));
-  if (const Status checked = bundle::CheckSizes(stored, parts.kernels, weights); !checked)
-    facts.problem = checked.error().message;
   facts.plans = stored.plans.size();
   for (const bundle::StoredSizedPlan& plan : stored.plans) {
     facts.steps = std::max(facts.steps, plan.plan.steps.size());
     facts.packs = facts.packs || !plan.plan.prologue.empty();
     facts.threads = plan.plan.threads;
   }
-  facts.form = std::move(stored.form);
+  const Status checked = bundle::CheckSizes(stored, parts.kernels, weights);
+  if (!checked) {
+    facts.problem = checked.error().message;
+    return {};
+  }
+  facts.form = std::move(stored.form);  // whose lists fit each other
   return {};
 }
 
@@ -95,7 +98,7 @@ std::string StateOf(const VariantFacts& facts) {
   return facts.lacking.empty() ? "runs here" : "does not run here: " + facts.lacking;
 }
 
-/// "batch 1, 8 (cut); seq 16 to 512, rounded up to one of 21"
+/// "batch 1, 8 (cut where larger); seq up to 512, rounded up to one of 21"
 std::string SizesText(const SizedForm& form) {
   std::string text;
   for (size_t d = 0; d < form.dimensions.size(); ++d) {

@@ -93,9 +93,9 @@ struct TensorSpec {
   std::span<const int64_t> order;  // axes as they lie, outermost first; empty: row-major
 };
 
-/// A dense tensor on the CPU, row-major or in the order of its spec, as DLPack describes it: in memory of its own, or over
-/// elements of someone else. It may be moved, and its address as a DLTensor stays. A moved-from
-/// tensor may only be destroyed or assigned to.
+/// A dense tensor on the CPU, row-major or in the order of its spec, as DLPack describes it: in
+/// memory of its own, or over elements of someone else. It may be moved, and its address as a
+/// DLTensor stays. A moved-from tensor may only be destroyed or assigned to.
 class Tensor {
  public:
   /// Zeros of this type and shape in memory of its own, aligned to 64 bytes.

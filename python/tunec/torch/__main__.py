@@ -18,6 +18,7 @@ from .errors import UnsupportedOperator
 from .named_sizes import named_text, samples_for, symbol_of
 from .program import import_program, importable
 from .safetensors import write_safetensors
+from .same_model import are_equal
 
 
 class _Mistake(Exception):
@@ -63,14 +64,17 @@ def _open_sizes(program, texts):
 def _import_open(program, sizes, opened, name):
     """The ImportedGraph at some sizes, and the text with names."""
     symbols = list(opened.values())
-    program = importable(program, {**sizes, **dict(zip(symbols, samples_for(program, symbols)[0]))})
-
-    def graph_at(sample):
-        return import_program(program, sizes={**sizes, **dict(zip(symbols, sample))}, name=name)
-
     samples = samples_for(program, symbols)
-    text = named_text(lambda sample: graph_at(sample).text, list(opened), samples)
-    return graph_at(samples[0]), text
+    program = importable(program, {**sizes, **dict(zip(symbols, samples[0]))})
+    graphs = {sample: import_program(program, sizes={**sizes, **dict(zip(symbols, sample))},
+                                     name=name)
+              for sample in samples}
+    text = named_text(lambda sample: graphs[sample].text, list(opened), samples)
+    graph, *others = graphs.values()
+    for key in graph.nameless[1]:  # the file beside the text has one tensor for each
+        if not all(are_equal(graph.weights[key], other.weights[key]) for other in others):
+            raise ValueError(f"the constant {key} is another one at other sizes")
+    return graph, text
 
 
 def _is_torchscript(path):

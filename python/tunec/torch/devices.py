@@ -28,15 +28,18 @@ def lies_on(node, device):
 
 
 def on_host(weights):
-    """The weights (see import_graph) in memory of the CPU. One tensor under two names stays one."""
+    """The weights (see import_graph) in memory of the CPU, and row-major: a graph of several sizes is
+    imported many times, and each time would copy them. One tensor under two names stays one."""
     copies = {}
 
     def copy(tensor):
-        if tensor.device.type == "cpu":
+        # Short ones are written into the text.
+        is_ready = tensor.is_contiguous() or tensor.numel() <= 16
+        if tensor.device.type == "cpu" and is_ready:
             return tensor
         same = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype)
         if same not in copies:
-            copies[same] = tensor.detach().cpu()
+            copies[same] = tensor.detach().cpu().contiguous()
         return copies[same]
 
     return {name: (weight[0], copy(weight[1])) if isinstance(weight, tuple) else copy(weight)

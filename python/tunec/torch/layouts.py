@@ -166,7 +166,8 @@ def with_strides(tensor, strides):
         return tensor  # in which one element lies twice in another way; torch takes any strides
     if any(size > 1 and one != other
            for size, one, other in zip(once.shape, once.stride(), strides)):
-        once = torch.empty_strided(once.shape, strides, dtype=once.dtype).copy_(once)
+        once = torch.empty_strided(once.shape, strides, dtype=once.dtype,
+                                   device=once.device).copy_(once)
     # Axes of one element have strides, too, which tell torch of layouts.
     return once.as_strided(tensor.shape, strides)
 

@@ -34,7 +34,8 @@ def samples_for(program, symbols):
     for i, symbol in enumerate(symbols):
         bound = bounds.get(symbol)
         low = max(2, int(bound.lower)) if bound is not None else 2
-        high = min(low + 40, int(bound.upper)) if bound is not None else low + 40
+        # Most programs have no upper bound: it is sympy's infinity then.
+        high = int(min(low + 40, bound.upper)) if bound is not None else low + 40
         if high < low + 2:
             raise ValueError(f"the program allows sizes from {low} to {high}, too few to look at")
         # Numbers of one dimension are not those of another.

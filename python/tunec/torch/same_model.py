@@ -9,6 +9,7 @@ import weakref
 import torch
 
 from .any_size import compile_sized
+from .errors import UnsupportedOperator
 
 _LOCK = threading.Lock()
 _MODELS = weakref.WeakSet()
@@ -47,9 +48,11 @@ class Model:
         sizes = self._sizes_in(graph)
         if sizes is None or len(graph.nameless[1]) != self._num_weights:
             return False
-        own = self._imported_at(sizes)
+        own = _imported(self._imported_at, sizes)
+        if own is None:
+            return False
         (text, keys), (own_text, own_keys) = graph.nameless, own.nameless
-        return text == own_text and all(_are_equal(graph.weights[key], own.weights[own_key])
+        return text == own_text and all(are_equal(graph.weights[key], own.weights[own_key])
                                         for key, own_key in zip(keys, own_keys, strict=True))
 
     def _sizes_in(self, graph):
@@ -73,11 +76,21 @@ def find_model(sizes, example, imported_at, options):
     if not models:
         return None
     larger = {name: size + 8 for name, size in example.items()}
-    graphs = [imported_at(example), imported_at(larger)]
+    graphs = [imported_at(example), _imported(imported_at, larger)]
+    if graphs[1] is None:
+        return None
     return next((m for m in models if all(m.computes(graph) for graph in graphs)), None)
 
 
-def _are_equal(one, other):
+def _imported(imported_at, sizes):
+    """The graph at these sizes; None where there is none, as of a model for multiples of 32 alone."""
+    try:
+        return imported_at(sizes)
+    except UnsupportedOperator:
+        return None
+
+
+def are_equal(one, other):
     """Whether two weights are one tensor, or equal constants."""
     if one.shape != other.shape or one.dtype != other.dtype:
         return False

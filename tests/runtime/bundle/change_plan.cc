@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -169,10 +170,18 @@ std::vector<SizeFormula*> FormulasOf(bundle::StoredSizes& sizes) {
   return formulas;
 }
 
+// Of a size that there may be, or not.
+SizeExpression SomeTerm(Random& random) {
+  return SizeExpression::Size(random.Below(4))
+      .Times(Neighbour(1, random))
+      .Plus(Neighbour(0, random))
+      .Over(static_cast<int64_t>(1 + random.Below(64)));
+}
+
 void ChangeFormula(SizeFormula& formula, Random& random) {
   constexpr std::array<double, 8> kNumbers = {0, -1, 0.5, 1e18, 1e300, 3, -64, 1};
   const double number = kNumbers.at(random.Below(kNumbers.size()));
-  switch (random.Below(5)) {
+  switch (random.Below(7)) {
     case 0:
       formula.form = static_cast<SizeFormula::Form>(random.Below(4));
       return;
@@ -184,14 +193,53 @@ void ChangeFormula(SizeFormula& formula, Random& random) {
       return;
     case 3:
       return ChangeList(formula.factors, random);
+    case 4:
+      return ChangeList(formula.terms, random);
+    case 5:
+      formula.terms.push_back(SomeTerm(random));
+      return;
     default:
       if (!formula.factors.empty()) OneOf(formula.factors, random) = number;
   }
 }
 
+void ChangeListed(ListedSizes& listed, Random& random) {
+  if (random.Below(2) == 0) return ChangeList(listed.sizes, random);
+  if (!listed.sizes.empty()) OneOf(listed.sizes, random) = Neighbour(listed.sizes[0], random);
+}
+
+void ChangeAxis(SizedAxis& axis, Random& random) {
+  const std::array<int*, 3> numbers = {&axis.input, &axis.axis, &axis.dimension};
+  *numbers.at(random.Below(3)) = static_cast<int>(random.Below(5)) - 1;
+}
+
+void ChangeSpec(TensorSpec& spec, Random& random) {
+  if (spec.shape.empty() || random.Below(3) == 0) {
+    spec.type = static_cast<DataType>(random.Below(13));
+    return;
+  }
+  int64_t& size = OneOf(spec.shape, random);
+  size = random.Below(2) == 0 ? -1 : Neighbour(size, random);
+}
+
+void ChangeExtents(std::optional<OutputExtents>& extents, Random& random) {
+  if (!extents) return;
+  if (random.Below(4) == 0) {
+    extents.reset();
+  } else if (!extents->empty()) {
+    ChangeList(OneOf(*extents, random), random);
+  }
+}
+
+void ChangeFlag(std::vector<bool>& flags, Random& random) {
+  if (flags.empty()) return;
+  const uint64_t at = random.Below(flags.size());
+  flags[at] = !flags[at];
+}
+
 // Of the form's own numbers; what is read and written has sizes by them.
-void ChangeForm(bundle::StoredSizes& sizes, Random& random) {
-  SizedForm& form = sizes.form;
+void ChangeForm(SizedForm& form, Random& random) {
+  auto& specs = random.Below(2) == 0 ? form.inputs : form.outputs;
   switch (random.Below(9)) {
     case 0:
       return ChangeList(form.dimensions, random);
@@ -200,47 +248,19 @@ void ChangeForm(bundle::StoredSizes& sizes, Random& random) {
     case 2:
       return ChangeList(form.listed, random);
     case 3:
-      if (!form.listed.empty()) ChangeList(OneOf(form.listed, random).sizes, random);
+    case 4:
+      if (!form.listed.empty()) ChangeListed(OneOf(form.listed, random), random);
       return;
-    case 4: {
-      if (form.listed.empty()) return;
-      ListedSizes& listed = OneOf(form.listed, random);
-      if (!listed.sizes.empty()) OneOf(listed.sizes, random) = Neighbour(listed.sizes[0], random);
+    case 5:
+      if (!form.open.empty()) ChangeAxis(OneOf(form.open, random), random);
       return;
-    }
-    case 5: {
-      if (form.open.empty()) return;
-      SizedAxis& axis = OneOf(form.open, random);
-      const std::array<int*, 3> numbers = {&axis.input, &axis.axis, &axis.dimension};
-      *numbers.at(random.Below(3)) = static_cast<int>(random.Below(5)) - 1;
+    case 6:
+      if (!specs.empty()) ChangeSpec(OneOf(specs, random), random);
       return;
-    }
-    case 6: {
-      auto& specs = random.Below(2) == 0 ? form.inputs : form.outputs;
-      if (specs.empty()) return;
-      TensorSpec& spec = OneOf(specs, random);
-      if (spec.shape.empty() || random.Below(3) == 0) {
-        spec.type = static_cast<DataType>(random.Below(13));
-      } else {
-        int64_t& size = OneOf(spec.shape, random);
-        size = random.Below(2) == 0 ? -1 : Neighbour(size, random);
-      }
-      return;
-    }
     case 7:
-      if (!form.separable.empty()) {
-        const uint64_t at = random.Below(form.separable.size());
-        form.separable[at] = !form.separable[at];
-      }
-      return;
+      return ChangeFlag(form.separable, random);
     default:
-      if (form.output_extents) {
-        if (random.Below(4) == 0) {
-          form.output_extents.reset();
-        } else if (!form.output_extents->empty()) {
-          ChangeList(OneOf(*form.output_extents, random), random);
-        }
-      }
+      return ChangeExtents(form.output_extents, random);
   }
 }
 
@@ -248,9 +268,8 @@ void ChangeKey(SizedKey& key, Random& random) {
   if (!key.sizes.empty() && random.Below(2) == 0) {
     int64_t& size = OneOf(key.sizes, random);
     size = Neighbour(size, random);
-  } else if (!key.open.empty()) {
-    const uint64_t at = random.Below(key.open.size());
-    key.open[at] = !key.open[at];
+  } else {
+    ChangeFlag(key.open, random);
   }
 }
 
@@ -261,7 +280,7 @@ void ChangeSizes(bundle::StoredSizes& sizes, Random& random) {
   const std::vector<SizeFormula*> formulas = FormulasOf(sizes);
   if (choice < 3 && !formulas.empty())
     return ChangeFormula(*formulas[random.Below(formulas.size())], random);
-  if (choice < 6) return ChangeForm(sizes, random);
+  if (choice < 6) return ChangeForm(sizes.form, random);
   if (sizes.plans.empty()) return;
   if (choice == 6) return ChangeList(sizes.plans, random);
   bundle::StoredSizedPlan& one = OneOf(sizes.plans, random);

@@ -32,6 +32,7 @@ using bundle::TrustedRange;
 
 // What a machine of any size would be asked for says nothing of buffers.
 constexpr int64_t kMostBytes = int64_t{1} << 20;
+constexpr int64_t kNobodyHas = int64_t{1} << 47;
 constexpr size_t kMostKernels = 128;
 constexpr size_t kGpuBytes = size_t{1} << 28;
 
@@ -132,13 +133,16 @@ void TouchOnGpu(const scripted_cuda::Launch& launch) {
   Touch({.bytes = kernel.workspace_bytes, .alignment = 64, .written = true}, pointer(arguments));
 }
 
+// What is beyond every address space has to be refused: that is tried.
 bool IsTooLarge(const ExecutablePlan& plan) {
-  int64_t wanted = plan.arena_bytes;
+  const auto is_too_large = [](int64_t bytes) { return bytes > kMostBytes && bytes <= kNobodyHas; };
   for (const auto* specs : {&plan.inputs, &plan.outputs})
     for (const TensorSpec& spec : *specs)
-      wanted = std::max(wanted, ByteSize(spec).value_or(kMostBytes + 1));
-  for (const Constant& constant : plan.constants) wanted = std::max(wanted, constant.bytes);
-  return wanted > kMostBytes;
+      if (ByteSize(spec).value_or(kMostBytes + 1) > kMostBytes) return true;
+  return is_too_large(plan.arena_bytes) ||
+         std::ranges::any_of(plan.constants, [&](const Constant& constant) {
+           return is_too_large(constant.bytes);
+         });
 }
 
 /// Buffers of exactly the bytes that a run is told.
