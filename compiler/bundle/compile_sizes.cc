@@ -35,8 +35,8 @@ class SizesCompiler {
   BundleVariant Take(LearntForm learnt, const std::string& cpu);
 
  private:
-  Status CompileKey(const SizedForm& form, const SizedKey& key, SizedGraph graph);
-  Status Account(const SizedKey& key, const StagedModel& staged, ExecutablePlan plan);
+  Status CompileKey(const SizedForm& form, SizedGraph graph);
+  Status Account(const SizedCode& code, const StagedModel& staged, ExecutablePlan plan);
 
   const SizedSource& source_;
   Database* const database_;
@@ -52,9 +52,9 @@ class SizesCompiler {
 
 Status SizesCompiler::Compile(const SizedForm& form, const std::vector<SizedKey>& keys) {
   for (const SizedKey& key : keys) {
-    Result<SizedGraph> graph = GraphFor(source_, key);
+    Result<SizedGraph> graph = GraphFor(source_, form, key);
     if (graph) {
-      TUNEC_RETURN_IF_ERROR(CompileKey(form, key, *std::move(graph)));
+      TUNEC_RETURN_IF_ERROR(CompileKey(form, *std::move(graph)));
       continue;
     }
     const bool is_exact = std::ranges::find(key.open, true) == key.open.end();
@@ -68,7 +68,7 @@ Status SizesCompiler::Compile(const SizedForm& form, const std::vector<SizedKey>
   return {};
 }
 
-Status SizesCompiler::CompileKey(const SizedForm& form, const SizedKey& key, SizedGraph graph) {
+Status SizesCompiler::CompileKey(const SizedForm& form, SizedGraph graph) {
   TUNEC_ASSIGN(const StagedModel staged, RunStages(graph.graph, database_, options_));
   TUNEC_ASSIGN(AssembledPlan assembled,
                Assemble(staged.front, staged.groups, options_, *pool_, CodeUse::kStore));
@@ -80,21 +80,21 @@ Status SizesCompiler::CompileKey(const SizedForm& form, const SizedKey& key, Siz
   UnplacedPlan stored = StoreData(plan);
   TUNEC_ASSIGN(stored.plan.prologue, WriteSteps(plan.prologue, assembled.prologue_code, number_of));
   TUNEC_ASSIGN(stored.plan.steps, WriteSteps(plan.steps, assembled.step_code, number_of));
-  SizedCode code{key, std::move(graph.parameters)};
-  TUNEC_RETURN_IF_ERROR(CheckCode(form, code, plan.inputs, plan.outputs));
-  codes_.push_back(std::move(code));
+  TUNEC_RETURN_IF_ERROR(CheckCode(form, graph.code, plan.inputs, plan.outputs));
   plans_.push_back(std::move(stored));
-  return Account(key, staged, assembled.plan);
+  return Account(codes_.emplace_back(std::move(graph.code)), staged, assembled.plan);
 }
 
 // What a run will take, and what others may share.
-Status SizesCompiler::Account(const SizedKey& key, const StagedModel& staged, ExecutablePlan plan) {
+Status SizesCompiler::Account(const SizedCode& code, const StagedModel& staged,
+                              ExecutablePlan plan) {
   plan.shared = nullptr;  // all that it shares it has
   TUNEC_ASSIGN(Executable made, Executable::Make(std::move(plan), pool_));
   const auto executable = std::make_shared<const Executable>(std::move(made));
   const MemoryUse memory = executable->Memory();
-  reports_.push_back({{"sizes", key.sizes},
-                      {"open", key.open},
+  reports_.push_back({{"sizes", code.key.sizes},
+                      {"open", code.key.open},
+                      {"least", code.least},
                       {"constant_bytes", memory.constants},
                       {"context_bytes", memory.per_context}});
   executable->FreeIdle();

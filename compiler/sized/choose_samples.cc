@@ -10,7 +10,6 @@ namespace {
 constexpr int64_t kMostLookedAt = 2048;  // sizes of a dimension
 constexpr size_t kMostSamples = 40;
 
-int64_t LeastOf(int64_t size) { return std::max<int64_t>(1, size / 2); }
 int64_t MostOf(int64_t size) { return std::max<int64_t>(1, size - 1); }
 
 /// A formula, a division in it, what that leaves over.
@@ -42,11 +41,12 @@ int64_t BestOf(const std::vector<std::set<Remainder>>& left, int64_t first,
 
 }  // namespace
 
-std::vector<Sizes> SamplesBelow(const Sizes& sizes, const std::vector<bool>& open) {
+std::vector<Sizes> SamplesOf(const ServedSizes& served) {
+  const auto& [sizes, open] = served.key;
   Sizes low = sizes, high = sizes, middle = sizes;
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (!open[d]) continue;
-    low[d] = LeastOf(sizes[d]);
+    low[d] = served.least[d];
     high[d] = MostOf(sizes[d]);
     middle[d] = (low[d] + high[d]) / 2;
   }
@@ -61,12 +61,24 @@ std::vector<Sizes> SamplesBelow(const Sizes& sizes, const std::vector<bool>& ope
   return samples;
 }
 
-std::vector<Sizes> SamplesOfRemainders(const Sizes& sizes, const std::vector<bool>& open,
-                                       const std::vector<Sizes>& samples,
+std::vector<Sizes> SizesFarFrom(const Sizes& sizes, const std::vector<ListedSizes>& listed) {
+  constexpr int64_t kFar = 4;
+  std::vector<Sizes> far(4, sizes);
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    far[0][d] = 1;
+    far[1][d] = 2;
+    far[2][d] = std::max<int64_t>(1, sizes[d] / kFar);
+    far[3][d] = listed[d].sizes.empty() ? sizes[d] * kFar : listed[d].sizes.back();
+  }
+  return far;
+}
+
+std::vector<Sizes> SamplesOfRemainders(const ServedSizes& served, const std::vector<Sizes>& samples,
                                        const std::vector<SizeExpression>& formulas) {
+  const auto& [sizes, open] = served.key;
   Sizes low = sizes;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    if (open[d]) low[d] = LeastOf(sizes[d]);
+    if (open[d]) low[d] = served.least[d];
   }
   std::set<Remainder> seen;
   for (const Sizes& sample : samples) seen.merge(RemaindersAt(formulas, sample));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/sized/choose_samples.h"
 #include "compiler/sized/sized_graph.h"
 #include "graph/graph.h"
 
@@ -21,11 +22,11 @@ std::vector<TensorSpec> SpecsOf(const Graph& graph, const std::vector<ValueId>& 
 }
 
 /// Without formulas: what differs at other sizes is open.
-void OpenWhatDiffers(const SizedSource& source, const Graph& example,
-                     std::vector<TensorSpec>& outputs) {
-  for (size_t d = 0; d < source.dimensions.size(); ++d) {
-    Sizes sizes = source.example;
-    ++sizes[d];
+void OpenWhatDiffers(const SizedSource& source, const std::vector<ListedSizes>& listed,
+                     const Graph& example, std::vector<TensorSpec>& outputs) {
+  std::vector<Sizes> others = SizesFarFrom(source.example, listed);
+  for (size_t d = 0; d < source.dimensions.size(); ++d) ++others.emplace_back(source.example)[d];
+  for (const Sizes& sizes : others) {
     const Result<Graph> other = source.graph_at(sizes);
     if (!other || other->outputs().size() != example.outputs().size()) continue;
     for (size_t o = 0; o < outputs.size(); ++o) {
@@ -62,15 +63,12 @@ Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes>
     form.inputs[axis.input].shape[axis.axis] = -1;
     form.open.push_back({axis.input, axis.axis, static_cast<int>(source.IndexOf(axis.dimension))});
   }
-  Result<SizedShape> shape = LearnShape(source);
-  if (!shape) {
-    learnt.refusal = shape.error().message;
-    OpenWhatDiffers(source, example, form.outputs);
-    return learnt;
+  if (const Status known = LearnShape(source, form); known) {
+    OpenWhatVaries(*form.output_extents, form.outputs);
+  } else {
+    learnt.refusal = known.error().message;
+    OpenWhatDiffers(source, form.listed, example, form.outputs);
   }
-  form.separable = shape->separable;
-  OpenWhatVaries(shape->outputs, form.outputs);
-  form.output_extents = std::move(shape->outputs);
   return learnt;
 }
 

@@ -3,135 +3,14 @@
 #include "compiler/sized/sized_graph.h"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <set>
 
-#include "compiler/sized/choose_samples.h"
+#include "compiler/sized/pad_samples.h"
 #include "compiler/sized/size_formula.h"
 
 namespace tunec {
 namespace {
-
-constexpr int kMostRounds = 4;  // of samples, until a formula is told by them
-
-/// What a padded graph was for some sizes.
-struct PaddedSample {
-  Sizes sizes;
-  PaddedGraph padded;
-};
-
-/// What is looked at to tell how a graph depends on its sizes.
-struct Looked {
-  std::vector<Graph> graphs;  // at the samples' sizes
-  std::vector<PaddedSample> samples;
-};
-
-std::vector<OpenAxis> OpenAxes(const SizedSource& source, const std::vector<bool>& open) {
-  std::vector<OpenAxis> axes;
-  for (const OpenAxis& axis : source.open) {
-    if (open[source.IndexOf(axis.dimension)]) axes.push_back(axis);
-  }
-  return axes;
-}
-
-/// The model's graph, of whose constants those that the bucket has are the bucket's: then they are
-/// in memory once, and seen to be the same at a glance.
-Result<Graph> GraphLike(const SizedSource& source, const Sizes& sizes, const Graph& bucket) {
-  TUNEC_ASSIGN(const Graph graph, source.graph_at(sizes));
-  if (graph.nodes().size() != bucket.nodes().size()) return graph;
-  size_t number = 0;
-  return Rebuild(graph,
-                 [&](const Node& node, const std::vector<ValueId>&,
-                     GraphBuilder& builder) -> Result<std::vector<ValueId>> {
-                   const Node& other = bucket.nodes()[number++];
-                   if (node.op != Op::kConstant || other.op != Op::kConstant) return {};
-                   const Array& array = node.constant;
-                   const bool is_same =
-                       array.type() == other.constant.type() &&
-                       array.shape() == other.constant.shape() &&
-                       (array.bytes() == 0 ||
-                        std::memcmp(array.data(), other.constant.data(), array.bytes()) == 0);
-                   if (!is_same) return {};
-                   const std::string init = node.Has("init") ? node.String("init") : "";
-                   return std::vector<ValueId>{
-                       builder.AddWeight(node.name, other.constant, node.weight_name, init)};
-                 });
-}
-
-/// Formulas that number the source's dimensions instead of the padded graph's.
-void NumberAsSource(const SizedSource& source, PaddedGraph& padded) {
-  std::vector<size_t> numbers;
-  for (const std::string& dimension : padded.dimensions)
-    numbers.push_back(source.IndexOf(dimension));
-  const auto renumber = [&](SizeExpression& formula) { formula = formula.Renumbered(numbers); };
-  for (SizeParameter& parameter : padded.parameters)
-    std::ranges::for_each(parameter.formulas, renumber);
-  std::ranges::for_each(padded.sizes, renumber);
-  for (auto& axes : padded.outputs) {
-    for (PaddedAxis& axis : axes) {
-      for (PaddedExtent& part : axis) renumber(part.formula);
-    }
-  }
-}
-
-/// The graph padded for each of the sizes that are looked at, which is to be one.
-Status PadAll(const SizedSource& source, const Graph& bucket, const std::vector<bool>& open,
-              const std::vector<Sizes>& points, Looked& looked) {
-  for (size_t i = looked.graphs.size(); i < points.size(); ++i) {
-    TUNEC_ASSIGN(looked.graphs.emplace_back(), GraphLike(source, points[i], bucket));
-  }
-  looked.samples.clear();
-  std::string text;
-  for (size_t i = 0; i < points.size(); ++i) {
-    TUNEC_ASSIGN(PaddedGraph padded,
-                 PadGraph(looked.graphs[i], bucket, OpenAxes(source, open), looked.graphs));
-    std::string printed = Print(padded.graph);
-    if (i > 0 && printed != text)
-      return Fail(ErrorCode::kUnsupported,
-                  "what {} computes depends on its sizes otherwise than by numbers", bucket.name());
-    text = std::move(printed);
-    NumberAsSource(source, padded);
-    looked.samples.push_back({points[i], std::move(padded)});
-  }
-  return {};
-}
-
-/// Formulas of the samples, of which all have the same.
-std::vector<SizeExpression> FormulasOf(const PaddedGraph& padded) {
-  std::vector<SizeExpression> formulas = padded.sizes;
-  for (const SizeParameter& parameter : padded.parameters)
-    formulas.insert(formulas.end(), parameter.formulas.begin(), parameter.formulas.end());
-  return formulas;
-}
-
-/// At its own sizes, too, where that is no other graph.
-void AddWhole(const SizedSource& source, const Graph& bucket, const Sizes& sizes,
-              const std::vector<bool>& open, Looked& looked) {
-  Result<PaddedGraph> whole = PadGraph(bucket, bucket, OpenAxes(source, open), looked.graphs);
-  if (!whole || Print(whole->graph) != Print(looked.samples[0].padded.graph)) return;
-  NumberAsSource(source, *whole);
-  looked.samples.push_back({sizes, *std::move(whole)});
-}
-
-Result<Looked> PadSamples(const SizedSource& source, const Graph& bucket, const Sizes& sizes,
-                          const std::vector<bool>& open) {
-  std::vector<Sizes> points = SamplesBelow(sizes, open);
-  Looked looked;
-  // What is divided, as by a stride, may be another formula for each remainder.
-  for (int round = 0; round < kMostRounds; ++round) {
-    TUNEC_RETURN_IF_ERROR(PadAll(source, bucket, open, points, looked));
-    const std::vector<Sizes> further =
-        SamplesOfRemainders(sizes, open, points, FormulasOf(looked.samples[0].padded));
-    if (further.empty()) {
-      AddWhole(source, bucket, sizes, open, looked);
-      return looked;
-    }
-    points.insert(points.end(), further.begin(), further.end());
-  }
-  return Fail(ErrorCode::kUnsupported, "how {} depends on its sizes is not told by {} of them",
-              bucket.name(), points.size());
-}
 
 std::vector<SizeSample> NumbersOf(const std::vector<PaddedSample>& samples,
                                   const std::function<double(const PaddedGraph&)>& value) {
@@ -222,48 +101,111 @@ bool IsSeparable(const SizedSource& source, const Looked& looked, const Graph& b
          Print(padded->graph) == Print(samples[0].padded.graph);
 }
 
+/// Half of each size that is open, or less where that is served.
+ServedSizes AtMostHalf(const SizedKey& key, const Sizes& least) {
+  ServedSizes served{key, key.sizes};
+  for (size_t d = 0; d < least.size(); ++d)
+    if (key.open[d]) served.least[d] = std::max<int64_t>(1, std::min(least[d], key.sizes[d] / 2));
+  return served;
+}
+
+/// Of each dimension the least size that a run on this code may have.
+Sizes LeastWanted(const SizedForm& form, const SizedKey& key) {
+  Sizes least = key.sizes;
+  for (size_t d = 0; d < least.size(); ++d)
+    if (key.open[d]) least[d] = LeastOfBucket(key.sizes[d], form.listed[d]);
+  return least;
+}
+
+/// Whether the outputs are what the form says.
+Status CheckOutputsAt(const SizedForm& form, const Graph& graph, const Sizes& sizes) {
+  if (!form.output_extents) return {};
+  const Result<std::vector<std::vector<int64_t>>> shapes = ShapesAt(form, sizes);
+  bool fits = shapes && shapes->size() == graph.outputs().size();
+  for (size_t o = 0; fits && o < shapes->size(); ++o)
+    fits = (*shapes)[o] == graph.value(graph.outputs()[o]).type.Shape();
+  if (fits) return {};
+  return Fail(ErrorCode::kUnsupported, "outputs of {} have sizes of another formula at {}",
+              graph.name(), JoinSizes(sizes));
+}
+
+Result<SizedGraph> PaddedGraphFrom(const SizedSource& source, const SizedForm& form,
+                                   const Graph& bucket, const ServedSizes& served) {
+  TUNEC_ASSIGN(const Looked looked, PadSamples(source, bucket, served));
+  const std::vector<PaddedSample>& samples = looked.samples;
+  if (!Vary(samples, served.key.open))
+    return Fail(ErrorCode::kUnsupported, "{} is too small to be looked at in smaller sizes",
+                bucket.name());
+  for (size_t i = 0; i < looked.graphs.size(); ++i)
+    TUNEC_RETURN_IF_ERROR(CheckOutputsAt(form, looked.graphs[i], samples[i].sizes));
+  SizedGraph result{samples[0].padded.graph, {served.key, served.least, {}}};
+  TUNEC_ASSIGN(result.code.parameters, FitParameters(samples));
+  return result;
+}
+
+/// The graph for as much as can be served of what is wanted: where it is not one graph down to the
+/// least sizes, each dimension by itself, in steps.
+Result<SizedGraph> PaddedGraphFor(const SizedSource& source, const SizedForm& form,
+                                  const SizedKey& key) {
+  constexpr int64_t kStep = 2;
+  TUNEC_ASSIGN(const Graph bucket, source.graph_at(key.sizes));
+  const ServedSizes wanted = AtMostHalf(key, LeastWanted(form, key));
+  Result<SizedGraph> all = PaddedGraphFrom(source, form, bucket, wanted);
+  ServedSizes served = AtMostHalf(key, key.sizes);
+  if (all || wanted.least == served.least) return all;
+  TUNEC_ASSIGN(SizedGraph best, PaddedGraphFrom(source, form, bucket, served));
+  for (size_t d = 0; d < key.sizes.size(); ++d) {
+    const int64_t half = served.least[d];
+    for (served.least[d] = wanted.least[d]; served.least[d] < half; served.least[d] *= kStep) {
+      Result<SizedGraph> more = PaddedGraphFrom(source, form, bucket, served);
+      if (!more) continue;
+      best = *std::move(more);
+      break;
+    }
+    served.least[d] = std::min(served.least[d], half);
+  }
+  return best;
+}
+
+/// Formulas of some sizes are to hold at others, too, where there is a graph.
+Status CheckFarSizes(const SizedSource& source, const SizedForm& form, const Sizes& seen) {
+  for (const Sizes& sizes : SizesFarFrom(seen, form.listed)) {
+    const Result<Graph> graph = source.graph_at(sizes);
+    if (graph) TUNEC_RETURN_IF_ERROR(CheckOutputsAt(form, *graph, sizes));
+  }
+  return {};
+}
+
 }  // namespace
 
 size_t SizedSource::IndexOf(const std::string& dimension) const {
   return static_cast<size_t>(std::ranges::find(dimensions, dimension) - dimensions.begin());
 }
 
-Result<SizedGraph> PaddedGraphFor(const SizedSource& source, const Sizes& sizes,
-                                  const std::vector<bool>& open) {
-  TUNEC_ASSIGN(const Graph bucket, source.graph_at(sizes));
-  TUNEC_ASSIGN(const Looked looked, PadSamples(source, bucket, sizes, open));
-  const std::vector<PaddedSample>& samples = looked.samples;
-  if (!Vary(samples, open))
-    return Fail(ErrorCode::kUnsupported, "{} is too small to be looked at in smaller sizes",
-                bucket.name());
-  SizedGraph result{samples[0].padded.graph, sizes, {}};
-  TUNEC_ASSIGN(result.parameters, FitParameters(samples));
-  return result;
-}
-
-Result<SizedGraph> GraphFor(const SizedSource& source, const SizedKey& key) {
-  if (std::ranges::find(key.open, true) != key.open.end())
-    return PaddedGraphFor(source, key.sizes, key.open);
-  SizedGraph exact{{}, key.sizes, {}};
+Result<SizedGraph> GraphFor(const SizedSource& source, const SizedForm& form, const SizedKey& key) {
+  if (std::ranges::find(key.open, true) != key.open.end()) return PaddedGraphFor(source, form, key);
+  SizedGraph exact{{}, {key, key.sizes, {}}};
   TUNEC_ASSIGN(exact.graph, source.graph_at(key.sizes));
+  TUNEC_RETURN_IF_ERROR(CheckOutputsAt(form, exact.graph, key.sizes));
   return exact;
 }
 
-Result<SizedShape> LearnShape(const SizedSource& source) {
+Status LearnShape(const SizedSource& source, SizedForm& form) {
   constexpr int64_t kLeast = 8;  // so that there are smaller sizes to look at
-  Sizes sizes = source.example;
-  for (int64_t& size : sizes) size = std::max(size, kLeast);
-  const std::vector<bool> open(sizes.size(), true);
-  TUNEC_ASSIGN(const Graph bucket, source.graph_at(sizes));
-  TUNEC_ASSIGN(const Looked looked, PadSamples(source, bucket, sizes, open));
+  SizedKey key{source.example, std::vector<bool>(source.example.size(), true)};
+  for (int64_t& size : key.sizes) size = std::max(size, kLeast);
+  TUNEC_ASSIGN(const Graph bucket, source.graph_at(key.sizes));
+  TUNEC_ASSIGN(const Looked looked, PadSamples(source, bucket, AtMostHalf(key, key.sizes)));
   const std::vector<PaddedSample>& samples = looked.samples;
-  if (!Vary(samples, open))
+  if (!Vary(samples, key.open))
     return Fail(ErrorCode::kUnsupported, "{} has a dimension of one size", bucket.name());
-  SizedShape shape;
-  TUNEC_ASSIGN(shape.outputs, FitOutputs(samples));
-  for (size_t d = 0; d < sizes.size(); ++d)
-    shape.separable.push_back(IsSeparable(source, looked, bucket, d));
-  return shape;
+  SizedForm learnt = form;
+  TUNEC_ASSIGN(learnt.output_extents, FitOutputs(samples));
+  TUNEC_RETURN_IF_ERROR(CheckFarSizes(source, learnt, key.sizes));
+  for (size_t d = 0; d < key.sizes.size(); ++d)
+    learnt.separable[d] = IsSeparable(source, looked, bucket, d);
+  form = std::move(learnt);
+  return {};
 }
 
 }  // namespace tunec

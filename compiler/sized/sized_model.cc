@@ -82,15 +82,14 @@ int64_t SizedModel::Joined(const Sizes& single) const {
 }
 
 Result<SizedModel::VariantPtr> SizedModel::Compile(const SizedKey& key) const {
-  TUNEC_ASSIGN(SizedGraph graph, GraphFor(source_, key));
+  TUNEC_ASSIGN(const SizedGraph graph, GraphFor(source_, form(), key));
   TUNEC_ASSIGN(const CompiledModel model,
                tunec::Compile(graph.graph, database_.get(), options_.compile));
-  const SizedCode code{key, std::move(graph.parameters)};
   TUNEC_RETURN_IF_ERROR(
-      CheckCode(form(), code, model.executable->Inputs(), model.executable->Outputs()));
+      CheckCode(form(), graph.code, model.executable->Inputs(), model.executable->Outputs()));
   const std::lock_guard lock(mutex_);
   ++compiled_;
-  return std::make_shared<const SizedVariant>(shared_form(), code, model.executable);
+  return std::make_shared<const SizedVariant>(shared_form(), graph.code, model.executable);
 }
 
 Result<SizedModel::VariantPtr> SizedModel::VariantFor(const Sizes& sizes) const {
@@ -101,8 +100,9 @@ Result<SizedModel::VariantPtr> SizedModel::VariantFor(const Sizes& sizes) const 
     if (refused_.contains(key)) key = exact;
   }
   Result<VariantPtr> variant = FindOrMake(key, [&] { return Compile(key); });
-  if (variant || variant.error().code != ErrorCode::kUnsupported || key == exact) return variant;
-  {
+  if (variant && (*variant)->code().Serves(sizes)) return variant;
+  if (!variant) {
+    if (variant.error().code != ErrorCode::kUnsupported || key == exact) return variant;
     const std::lock_guard lock(mutex_);
     refused_[key] = variant.error().message;
   }
@@ -118,6 +118,7 @@ const char* SizedModel::Report() const {
     const MemoryUse memory = variant->executable().Memory();
     report["executables"].push_back({{"sizes", key.sizes},
                                      {"open", key.open},
+                                     {"least", variant->code().least},
                                      {"constant_bytes", memory.constants},
                                      {"context_bytes", memory.per_context * memory.contexts}});
   }

@@ -14,7 +14,7 @@
 namespace tunec::bundle {
 
 inline constexpr std::array<char, 8> kMagic = {'t', 'u', 'n', 'e', 'c', 'b', 'n', '\x1a'};
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 
 /// Stored: never renumber.
 enum class SectionKind : uint32_t {

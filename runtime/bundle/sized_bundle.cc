@@ -28,7 +28,7 @@ Result<SizedBundle::VariantPtr> SizedBundle::MakeVariant(const SizedCode& code,
 Result<SizedBundle::VariantPtr> SizedBundle::VariantFor(const Sizes& sizes) const {
   for (const SizedKey& key : {KeyFor(form(), sizes), ExactKey(sizes)}) {
     const auto found = plans_.find(key);
-    if (found == plans_.end()) continue;
+    if (found == plans_.end() || !found->second.code.Serves(sizes)) continue;
     return FindOrMake(key, [&] { return MakeVariant(found->second.code, found->second.plan); });
   }
   return std::unexpected(Refusal(sizes));
@@ -43,6 +43,15 @@ Error SizedBundle::Refusal(const Sizes& sizes) const {
         return MakeError(ErrorCode::kInvalidArgument,
                          "{} is {}, expected at most {}, the largest that the bundle was built for",
                          names[d], sizes[d], most);
+    }
+  }
+  if (const auto found = plans_.find(KeyFor(form(), sizes)); found != plans_.end()) {
+    const Sizes& least = found->second.code.least;
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      if (sizes[d] < least[d])
+        return MakeError(ErrorCode::kInvalidArgument,
+                         "{} is {}, expected at least {}: below, the model is another graph",
+                         names[d], sizes[d], least[d]);
     }
   }
   std::string exact, dimensions;

@@ -14,7 +14,7 @@ constexpr size_t kFormulaBytes = 33;
 constexpr size_t kStepBytes = 9;
 constexpr size_t kListedBytes = 9;
 constexpr size_t kParameterBytes = 17;
-constexpr size_t kPlanBytes = 32;
+constexpr size_t kPlanBytes = 40;
 
 void WriteNumber(ByteWriter& out, int64_t number) { out.Number(number); }
 int64_t ReadNumber(ByteReader& in) { return in.Number(); }
@@ -146,6 +146,7 @@ SizedParameter ReadParameter(ByteReader& in) {
 void WriteSizedPlan(ByteWriter& out, const StoredSizedPlan& plan) {
   WriteAll(out, plan.code.key.sizes, WriteNumber);
   WriteAll(out, plan.code.key.open, WriteFlag);
+  WriteAll(out, plan.code.least, WriteNumber);
   WriteAll(out, plan.code.parameters, WriteParameter);
   out.Text(Serialize(plan.plan));
 }
@@ -153,6 +154,7 @@ StoredSizedPlan ReadSizedPlan(ByteReader& in) {
   StoredSizedPlan plan;
   plan.code.key.sizes = ReadAll(in, kNumberBytes, ReadNumber);
   plan.code.key.open = ReadAll(in, 1, ReadFlag);
+  plan.code.least = ReadAll(in, kNumberBytes, ReadNumber);
   plan.code.parameters = ReadAll(in, kParameterBytes, ReadParameter);
   Result<StoredPlan> parsed = ParsePlan(in.Block());
   if (!parsed) {

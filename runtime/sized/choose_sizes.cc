@@ -4,10 +4,18 @@
 #include <bit>
 
 namespace tunec {
+namespace {
+
+/// Between the sizes of RoundUpSize around this one.
+int64_t StepAt(int64_t size) {
+  if (size <= kEachSizeUpTo) return 1;
+  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(size - 1))) / 4;
+}
+
+}  // namespace
 
 int64_t RoundUpSize(int64_t size) {
-  if (size <= kEachSizeUpTo) return size;
-  const int64_t step = std::bit_floor(static_cast<uint64_t>(size - 1)) / 4;
+  const int64_t step = StepAt(size);
   return (size + step - 1) / step * step;
 }
 
@@ -29,6 +37,13 @@ SizeBucket BucketOf(int64_t size, const ListedSizes& listed) {
   if (*found <= 2) return {size, false};
   const int64_t before = found == listed.sizes.begin() ? 0 : *(found - 1);
   return {*found, *found - before > 1};
+}
+
+int64_t LeastOfBucket(int64_t size, const ListedSizes& listed) {
+  const auto found = std::ranges::lower_bound(listed.sizes, size);
+  const int64_t before = found == listed.sizes.begin() ? 0 : *(found - 1);
+  if (found != listed.sizes.end()) return before + 1;
+  return std::max(before, size - StepAt(size)) + 1;
 }
 
 Sizes CutSize(int64_t size, const Sizes& parts) {

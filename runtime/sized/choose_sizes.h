@@ -30,6 +30,8 @@ struct SizeBucket {
 };
 /// Among the listed sizes; beyond them RoundUpSize.
 SizeBucket BucketOf(int64_t size, const ListedSizes& listed);
+/// The least size that is rounded up to a bucket's. Requires: BucketOf gives this size for some.
+int64_t LeastOfBucket(int64_t size, const ListedSizes& listed);
 
 /// Parts of a size along which a run may be cut: from the largest of the sizes down, the last one
 /// rounded up.

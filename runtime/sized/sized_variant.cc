@@ -110,7 +110,22 @@ Status CheckOutputs(const SizedForm& form, const Sizes& sizes,
   return {};
 }
 
+Status CheckLeast(const SizedCode& code) {
+  const Sizes& sizes = code.key.sizes;
+  bool fits = code.least.size() == sizes.size();
+  for (size_t d = 0; fits && d < sizes.size(); ++d)
+    fits = code.key.open[d] ? code.least[d] >= 1 && code.least[d] <= sizes[d]
+                            : code.least[d] == sizes[d];
+  if (fits) return {};
+  return Fail(ErrorCode::kParse, "code for {} serves sizes from {}", JoinSizes(sizes),
+              JoinSizes(code.least));
+}
+
 }  // namespace
+
+bool SizedCode::Serves(const Sizes& sizes) const {
+  return std::ranges::equal(sizes, least, std::ranges::greater_equal());
+}
 
 Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const TensorSpec> inputs,
                  std::span<const TensorSpec> outputs) {
@@ -120,6 +135,7 @@ Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const T
       std::ranges::any_of(sizes, [](int64_t size) { return size < 1; }))
     return Fail(ErrorCode::kParse, "code is for {} sizes, wanted {}", sizes.size(),
                 form.dimensions.size());
+  TUNEC_RETURN_IF_ERROR(CheckLeast(code));
   if (inputs.size() != given + code.parameters.size() || outputs.size() != form.outputs.size())
     return Fail(ErrorCode::kParse, "code has {} inputs and {} outputs, wanted {} and {}",
                 inputs.size(), outputs.size(), given + code.parameters.size(), form.outputs.size());
@@ -265,7 +281,8 @@ Status SizedVariant::Run(const SizedPart& part, std::span<const void* const> inp
                          std::span<void* const> outputs) const {
   if (!form_->output_extents) return executable_->Run(inputs, outputs);
   for (size_t d = 0; d < part.size.size(); ++d)
-    TUNEC_CHECK(part.size[d] <= code_.key.sizes[d], "a run of {} on code for {}", part.size[d],
+    TUNEC_CHECK(part.size[d] >= code_.least[d] && part.size[d] <= code_.key.sizes[d],
+                "a run of {} on code for {} to {}", part.size[d], code_.least[d],
                 code_.key.sizes[d]);
   std::unique_ptr<Buffers> buffers = TakeBuffers();
   const Status status = RunIn(*buffers, part, inputs, outputs);

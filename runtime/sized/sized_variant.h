@@ -23,12 +23,16 @@ struct SizedPart {
 /// What code for some sizes is, beside what it runs.
 struct SizedCode {
   SizedKey key;
+  Sizes least;  // of each dimension, that it serves: what an exact one has, and no more than that
   std::vector<SizedParameter> parameters;
   bool operator==(const SizedCode&) const = default;
+  /// Whether it is for a run of these sizes. Requires: its key is KeyFor of them, or exactly them.
+  bool Serves(const Sizes& sizes) const;
 };
 
 /// Whether code with these inputs and outputs is the form's at these sizes: tensors have the sizes
-/// that the form gives them, parameters follow the other inputs. kParse names what is not.
+/// that the form gives them, parameters follow the other inputs, the least sizes are no more than
+/// its own. kParse names what is not.
 Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const TensorSpec> inputs,
                  std::span<const TensorSpec> outputs);
 
@@ -42,6 +46,7 @@ class SizedVariant {
   ~SizedVariant();
 
   const Executable& executable() const { return *executable_; }
+  const SizedCode& code() const { return code_; }
   /// Inputs and outputs are the caller's whole arrays, of the shapes that the form gives them for
   /// part.whole. Nothing else is touched whatever the formulas say. kParse where these do not fit
   /// the arrays.

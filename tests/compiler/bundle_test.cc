@@ -8,6 +8,7 @@
 #include "compiler/bundle/write_bundle.h"
 #include "jit/cpu/detect_cpu.h"
 #include "jit/cpu/features_used.h"
+#include "runtime/bundle/format.h"
 #include "runtime/bundle/load_bundle.h"
 #include "runtime/bundle/read_plan.h"
 #include "support/file.h"
@@ -232,10 +233,11 @@ TEST(Bundle, OfAnotherVersionOrKindIsRefused) {
   EXPECT_EQ(LoadBundle(file.path()).error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(WriteBundle(file.path(), {VariantOf(GraphOf(kManyKinds))}));
   std::string bytes = *ReadFile(file.path());
-  bytes[8] = 3;
+  bytes[8] = static_cast<char>(bundle::kVersion + 1);
   ASSERT_TRUE(WriteFileAtomically(file.path(), bytes));
   EXPECT_EQ(LoadBundle(file.path()).error().Format(),
-            fmt::format("error: {}: a bundle of version 3, expected 2", file.path().string()));
+            fmt::format("error: {}: a bundle of version {}, expected {}", file.path().string(),
+                        bundle::kVersion + 1, bundle::kVersion));
   bytes[0] = 'T';
   ASSERT_TRUE(WriteFileAtomically(file.path(), bytes));
   EXPECT_EQ(LoadBundle(file.path()).error().code, ErrorCode::kParse);

@@ -102,14 +102,13 @@ TEST(ChooseSamples, CoverRemainders) {
   for (int i = 0; i < 5; ++i) chain = chain.Plus(-1).Over(2).Plus(1);
   const SizeExpression thirds = SizeExpression::Size(1).Plus(SizeExpression::Size(0)).Over(3);
   const std::vector<SizeExpression> formulas = {chain, thirds};
-  const Sizes sizes = {224, 64};
-  const std::vector<bool> open = {true, true};
-  std::vector<Sizes> samples = SamplesBelow(sizes, open);
-  const std::vector<Sizes> further = SamplesOfRemainders(sizes, open, samples, formulas);
+  const ServedSizes served{{{224, 64}, {true, true}}, {112, 32}};
+  std::vector<Sizes> samples = SamplesOf(served);
+  const std::vector<Sizes> further = SamplesOfRemainders(served, samples, formulas);
   EXPECT_FALSE(further.empty());
   EXPECT_LE(further.size(), 6U);
   samples.insert(samples.end(), further.begin(), further.end());
-  EXPECT_TRUE(SamplesOfRemainders(sizes, open, samples, formulas).empty());
+  EXPECT_TRUE(SamplesOfRemainders(served, samples, formulas).empty());
   for (size_t division = 0; division < 5; ++division) {
     std::set<int64_t> left;
     for (const Sizes& sample : samples) {
@@ -130,6 +129,18 @@ TEST(ChooseSizes, RoundsUpByAtMostAQuarter) {
   EXPECT_EQ(BucketOf(100, {{128, 384}}).size, 128);
   EXPECT_EQ(BucketOf(384, {{128, 384}}).size, 384);
   EXPECT_EQ(BucketOf(400, {{128, 384}}).size, 448);
+}
+
+TEST(ChooseSizes, TheLeastOfABucketIsTheFirstThatIsRoundedUpToIt) {
+  for (const ListedSizes& listed :
+       std::vector<ListedSizes>{{}, {{128, 384}}, {{5, 6, 20}}, {RoundedSizes(16, 100), false}}) {
+    int64_t before = 0;
+    for (int64_t size = 1; size < 600; ++size) {
+      const int64_t bucket = BucketOf(size, listed).size;
+      if (bucket != before) EXPECT_EQ(LeastOfBucket(bucket, listed), size);
+      before = bucket;
+    }
+  }
 }
 
 TEST(ChooseSizes, CutsFromTheLargestDown) {

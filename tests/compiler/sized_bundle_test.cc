@@ -216,6 +216,31 @@ TEST(SizedBundle, OfWhatCannotBePaddedHasTheListedSizes) {
   EXPECT_EQ(report["executables"].size(), 2);
 }
 
+// A window of five positions has no graph below. What is served begins at a power of two.
+TEST(SizedBundle, ServesDownToTheLeastSizeThatHasAGraph) {
+  constexpr std::string_view kWindow = R"(graph window {
+  input x: f32[1, 2, length, 8]
+  weight w: f32[4, 2, 5, 1]
+  a = conv(x, w)
+  m = reduce_mean(a) {axes=[2, 3], keepdims=0}
+  output a
+  output m
+})";
+  const SizedSource source = SourceOf(kWindow, {"length"});
+  const BundlePath file;
+  const std::vector<ListedSizes> listed = {{.sizes = {48, 64}}};
+  const auto bundle = LoadOf(source, listed, file);
+  ASSERT_TRUE(bundle);
+  const auto model = InPlace(source, listed);
+  ASSERT_TRUE(model);
+  for (const int64_t length : {8, 9, 17, 30, 47, 48, 49, 64})
+    ExpectSameBits(*bundle, *model, {length});
+  EXPECT_EQ(RefusalOf(*bundle, {3}).message, "output 'a' has no size");
+  EXPECT_EQ(RefusalOf(*bundle, {6}).message,
+            "length is 6, expected at least 8: below, the model is another graph");
+  EXPECT_EQ(RefusalOf(*bundle, {65}).code, ErrorCode::kInvalidArgument);
+}
+
 // Packed when it is first wanted, once for all sizes.
 TEST(SizedBundle, OfAnotherProcessorPacksForAllSizes) {
   const SizedSource source = SourceOf(kOpenSizes, kBoth);

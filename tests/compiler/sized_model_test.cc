@@ -99,6 +99,13 @@ void ExpectEqual(const SizedModel& model, const std::string& text, const GraphSi
   }
 }
 
+std::string ClippedText(int64_t length) {
+  return fmt::format(
+      "graph clipped {{\n  input x: f32[{}, 3]\n  c = slice(x) {{starts=[0, 0], ends=[{}, 3]}}\n"
+      "  y = relu(c)\n  s = reduce_sum(c) {{axes=[0], keepdims=0}}\n  output y\n  output s\n}}",
+      length, std::min<int64_t>(length, 20));
+}
+
 size_t Executables(const SizedModel& model) {
   return nlohmann::json::parse(model.Report())["executables"].size();
 }
@@ -133,6 +140,52 @@ TEST(SizedModel, WhatMixesTheBatchIsNotCut) {
   ASSERT_TRUE(model) << model.error().message;
   for (const int64_t batch : {1, 3, 9, 16, 21})
     ExpectEqual(**model, kOverBatch, {{"batch", batch}});
+}
+
+/// The first twenty positions, or as many as there are, as ONNX clips a slice, and what they sum
+/// to.
+SizedSource Clipped() {
+  SizedSource source{.dimensions = {"length"}, .open = {{0, 0, "length"}}, .example = {48}};
+  source.graph_at = [](const Sizes& sizes) {
+    return ParseGraph(ClippedText(sizes[0]), "test", RandomWeights(7));
+  };
+  return source;
+}
+
+TEST(SizedModel, WhatIsClippedAtSmallSizesIsNotPaddedToLargeOnes) {
+  for (const std::vector<ListedSizes>& listed :
+       std::vector<std::vector<ListedSizes>>{{{.sizes = {48, 64}}}, {{}}}) {
+    SizedOptions options;
+    options.listed = listed;
+    options.compile = testing::Options();
+    const auto model = SizedModel::Make(Clipped(), std::move(options), nullptr);
+    ASSERT_TRUE(model) << model.error().message;
+    for (const int64_t length : {10, 1, 19, 20, 21, 48, 60, 64, 100})
+      ExpectEqual(**model, ClippedText(length), {});
+  }
+}
+
+// The outputs are of one formula at all sizes; what is added within is not.
+TEST(SizedModel, SmallSizesOfAnotherGraphAreCompiledForThemselves) {
+  SizedSource source{.dimensions = {"length"}, .open = {{0, 0, "length"}}, .example = {48}};
+  const auto text = [](int64_t length) {
+    return fmt::format(
+        "graph g {{\n  input x: f32[{0}, 3]\n  a = slice(x) {{starts=[0, 0], ends=[{1}, 3]}}\n"
+        "  s = reduce_sum(a) {{axes=[0], keepdims=1}}\n  y = add(x, s)\n  output y\n}}",
+        length, std::min<int64_t>(length, 20));
+  };
+  source.graph_at = [text](const Sizes& sizes) {
+    return ParseGraph(text(sizes[0]), "test", RandomWeights(7));
+  };
+  SizedOptions options;
+  options.listed = {{.sizes = {64}}};
+  options.compile = testing::Options();
+  const auto model = SizedModel::Make(std::move(source), std::move(options), nullptr);
+  ASSERT_TRUE(model) << model.error().message;
+  for (const int64_t length : {40, 50, 63, 31, 12, 3, 64}) ExpectEqual(**model, text(length), {});
+  const auto report = nlohmann::json::parse((*model)->Report());
+  EXPECT_FALSE(report.contains("refusal")) << report;
+  EXPECT_EQ(report["executables"].size(), 5) << report;  // 64, up to 63, 31, 12, 3
 }
 
 // The strides of a ResNet: sizes along the way are rounded down five times.

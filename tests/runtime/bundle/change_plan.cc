@@ -264,13 +264,14 @@ void ChangeForm(SizedForm& form, Random& random) {
   }
 }
 
-void ChangeKey(SizedKey& key, Random& random) {
-  if (!key.sizes.empty() && random.Below(2) == 0) {
-    int64_t& size = OneOf(key.sizes, random);
-    size = Neighbour(size, random);
-  } else {
-    ChangeFlag(key.open, random);
-  }
+void ChangeCode(SizedCode& code, Random& random) {
+  const uint64_t choice = random.Below(4);
+  if (choice == 0) return ChangeFlag(code.key.open, random);
+  if (choice == 1) return ChangeList(code.least, random);
+  Sizes& sizes = choice == 2 ? code.key.sizes : code.least;
+  if (sizes.empty()) return;
+  int64_t& size = OneOf(sizes, random);
+  size = Neighbour(size, random);
 }
 
 }  // namespace
@@ -284,7 +285,7 @@ void ChangeSizes(bundle::StoredSizes& sizes, Random& random) {
   if (sizes.plans.empty()) return;
   if (choice == 6) return ChangeList(sizes.plans, random);
   bundle::StoredSizedPlan& one = OneOf(sizes.plans, random);
-  if (choice == 7) return ChangeKey(one.code.key, random);
+  if (choice == 7) return ChangeCode(one.code, random);
   ChangePlan(one.plan, random);
 }
 
