@@ -1,4 +1,5 @@
 """The package tunec over NumPy: what goes in, what comes out, what is refused."""
+import ctypes
 import os
 import subprocess
 import tempfile
@@ -29,6 +30,18 @@ class OnlyDlpack:
 
     def __dlpack_device__(self):
         return self.array.__dlpack_device__()
+
+
+class NoStrides(OnlyDlpack):
+    """One that leaves out the strides of what is row-major, as DLPack before 1.2 allows."""
+
+    def __dlpack__(self, **options):
+        capsule = self.array.__dlpack__()
+        pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        strides = pointer_of(capsule, b"dltensor") + 32  # after data, device, ndim, dtype, shape
+        ctypes.c_void_p.from_address(strides).value = None
+        return capsule
 
 
 def scaled(**options):
@@ -120,6 +133,12 @@ class Runs(unittest.TestCase):
         wide = np.repeat(self.x, 2, axis=1)[:, ::2]
         with self.assertWarns(tunec.CopyWarning):
             np.testing.assert_array_equal(scaled()(OnlyDlpack(wide)), self.expected)
+
+    def test_copies_what_has_no_strides(self):
+        model = tunec.compile(SCALED.replace("4, 3", "rows, 3"), db=None, dims={"rows": [4, 8]},
+                              weights={"w": np.array([1, 2, 3], np.float32)}, layouts={"x": (1, 0)})
+        with self.assertWarnsRegex(tunec.CopyWarning, r"strides \(3, 1\) and is copied into the order 1,0"):
+            np.testing.assert_array_equal(model(NoStrides(self.x)), self.expected)
 
     def test_takes_buffers(self):
         x = memoryview(self.x)
