@@ -334,7 +334,11 @@ const char* tunec_notes(const tunec_executable* executable) {
 uint64_t tunec_outside_indices(const tunec_executable* executable) {
   uint64_t count = 0;
   tunec::Guarded([&]() -> Status {
-    if (executable == nullptr || executable->any_shape) return {};
+    if (executable == nullptr) return {};
+    if (executable->any_shape) {
+      count = static_cast<uint64_t>(executable->any_shape->CountOutside());
+      return {};
+    }
     for (const tunec::OutsideIndices& outside : executable->executable->Outside())
       count += static_cast<uint64_t>(outside.count);
     return {};

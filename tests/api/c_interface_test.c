@@ -258,6 +258,25 @@ static void test_other_cpu(void) {
   tunec_release(model);
 }
 
+static void count_outside_of_any_size(void) {
+  static const char text[] =
+      "graph g {\n  constant table: f32[3] = [10, 20, 30]\n  input i: i64[n]\n"
+      "  y = gather(table, i)\n  output y = y\n}\n";
+  tunec_executable* model = NULL;
+  CHECK(tunec_compile_bytes(text, sizeof text - 1, "graph",
+                            "{\"db\": null, \"threads\": 2, \"dims\": {\"n\": [2, 4]}}", NULL,
+                            &model) == TUNEC_OK);
+  int64_t indices[4] = {0, -3, 3, -4}, shape[1];
+  float y[4];
+  DLTensor from = tensor(indices, kDLInt, 64, 1, shape), to = tensor(y, kDLFloat, 32, 1, shape);
+  DLTensor *inputs[1] = {&from}, *outputs[1] = {&to};
+  CHECK(tunec_outside_indices(model) == 0);
+  for (shape[0] = 2; shape[0] <= 4; ++shape[0]) /* the first two are in range */
+    CHECK(tunec_run(model, inputs, outputs) == TUNEC_OK);
+  CHECK(y[2] == 30 && y[3] == 10 && tunec_outside_indices(model) == 0 + 1 + 2);
+  tunec_release(model);
+}
+
 static void test_outside(void) {
   tunec_executable* model = compile(gather);
   int64_t indices[4] = {0, -3, 3, -4}, shape[1] = {4};
@@ -271,6 +290,7 @@ static void test_outside(void) {
     CHECK(tunec_outside_indices(model) == 2 * run);
   }
   tunec_release(model);
+  count_outside_of_any_size();
 }
 
 static void test_profile(void) {

@@ -242,6 +242,40 @@ TEST(SizedModel, KeepsSoManyExecutables) {
   EXPECT_LE(Executables(**model), 24);
 }
 
+// A sum keeps runs from being cut, so that they are padded.
+constexpr const char* kLookup = R"(graph lookup {
+  constant table: f32[3] = [10, 20, 30]
+  input i: i64[length]
+  y = gather(table, i)
+  sum = reduce_sum(y) {axes=[0], keepdims=0}
+  output sum
+})";
+
+void Lookup(const SizedModel& model, const std::vector<int64_t>& indices) {
+  const std::vector<Shape> shapes = {{static_cast<int64_t>(indices.size())}};
+  const std::vector<const void*> from = {indices.data()};
+  float sum = 0;
+  const std::vector<void*> to = {&sum};
+  const Status run = model.Run(shapes, from, to);
+  ASSERT_TRUE(run) << run.error().message;
+}
+
+TEST(SizedModel, CountsIndicesOutOfRange) {
+  const auto model = Make(kLookup, {{"length", {{9, 16}}}}, {{}});
+  ASSERT_TRUE(model) << model.error().message;
+  Lookup(**model, std::vector<int64_t>(23, 2));
+  EXPECT_EQ((*model)->CountOutside(), 0);
+  Lookup(**model, std::vector<int64_t>(23, 7));
+  EXPECT_EQ((*model)->CountOutside(), 23);
+  // Of more executables than are kept.
+  for (int64_t length = 1, i = 0; i < 30; length = length * 5 / 4 + 1, ++i) {
+    std::vector<int64_t> indices(static_cast<size_t>(length));
+    indices[0] = -4;
+    Lookup(**model, indices);
+    EXPECT_EQ((*model)->CountOutside(), 24 + i);
+  }
+}
+
 TEST(SizedModel, WrongShapesAreErrors) {
   const auto model = Make(kBlock, {{"batch", {{2, 4}}}, {"length", {{12, 20}}}}, {{}, {}});
   ASSERT_TRUE(model) << model.error().message;
