@@ -267,6 +267,8 @@ TEST(SizedModel, CountsIndicesOutOfRange) {
   EXPECT_EQ((*model)->CountOutside(), 0);
   Lookup(**model, std::vector<int64_t>(23, 7));
   EXPECT_EQ((*model)->CountOutside(), 23);
+  Lookup(**model, std::vector<int64_t>(21, 2));
+  EXPECT_EQ((*model)->CountOutside(), 23);  // not those that the run before had at its end
   // Of more executables than are kept.
   for (int64_t length = 1, i = 0; i < 30; length = length * 5 / 4 + 1, ++i) {
     std::vector<int64_t> indices(static_cast<size_t>(length));
