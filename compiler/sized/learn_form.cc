@@ -64,6 +64,7 @@ Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes>
   }
   Result<SizedShape> shape = LearnShape(source);
   if (!shape) {
+    if (shape.error().code == ErrorCode::kCancelled) return std::unexpected(shape.error());
     learnt.refusal = shape.error().message;
     OpenWhatDiffers(source, example, form.outputs);
     return learnt;

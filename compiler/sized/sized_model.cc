@@ -76,6 +76,7 @@ int64_t SizedModel::Joined(const Sizes& single) const {
     if (const auto known = joined_.find(single); known != joined_.end()) return known->second;
   }
   const Result<Graph> graph = source_.graph_at(single);
+  if (!graph && graph.error().code == ErrorCode::kCancelled) return 1;  // asked again next time
   const int64_t joined = graph ? WorthJoining(*graph, FusionMachineOf(options_.compile.target)) : 1;
   const std::lock_guard lock(mutex_);
   return joined_.try_emplace(single, joined).first->second;

@@ -67,7 +67,7 @@ Executable::Executable(tunec_executable* owned, nb::object kept)
 }
 
 void Executable::CheckRun(int status) const {
-  if (status != TUNEC_OK && source_) source_->Rethrow();
+  if (source_) source_->Rethrow(status);
   Check(status);
 }
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import tunec
+from tunec._compile import compile_any_size
 
 from models import PRODUCT, SCALED, identity
 
@@ -188,6 +189,41 @@ class Bundles(unittest.TestCase):
             bundle.write_bytes(bundle.read_bytes()[:-1])
             with self.assertRaises(tunec.ParseError):
                 tunec.load(bundle)
+
+
+class TextsThatAFunctionMakes(unittest.TestCase):
+
+    def setUp(self):
+        self.calls, self.interrupted = 0, None  # which call of the function is
+        self.x = np.random.default_rng(5).standard_normal((11, 3)).astype(np.float32)
+
+    def text_at(self, sizes):
+        self.calls += 1
+        if self.calls == self.interrupted:
+            raise KeyboardInterrupt
+        weights = {"w": np.array([1, 2, 3], np.float32)}
+        return SCALED.replace("4, 3", f"{sizes[0]}, 3"), weights
+
+    def compile(self):
+        return compile_any_size(self.text_at, ["rows"], [4], [(0, 0, 0)], db=None)
+
+    def test_no_interrupt_is_lost(self):
+        for self.interrupted in range(1, 1000):
+            self.calls = 0
+            try:
+                self.compile()(self.x)
+            except KeyboardInterrupt:
+                continue
+            break
+        self.assertLess(self.calls, self.interrupted)
+        self.assertGreater(self.calls, 3)
+
+    def test_what_was_interrupted_runs_again(self):
+        model = self.compile()
+        self.interrupted = self.calls + 1
+        with self.assertRaises(KeyboardInterrupt):
+            model(self.x)
+        np.testing.assert_array_equal(model(self.x), self.x * np.array([1, 2, 3], np.float32))
 
 
 class Refuses(unittest.TestCase):

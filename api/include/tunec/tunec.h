@@ -229,8 +229,9 @@ typedef struct tunec_graph_source {
   const int64_t* example;        /* of each, a size that there is a text for */
   size_t num_axes;
   const tunec_open_axis* axes; /* of the inputs, all that are open */
-  /* The text for these sizes, one of each dimension. Nonzero: there is none. Called in any thread
-   * that compiles or runs, one at a time, also after tunec_compile_any_size has returned. */
+  /* The text for these sizes, one of each dimension. Nonzero: there is none. TUNEC_CANCELLED: the
+   * call that asked ends with this, and learns nothing of these sizes. Called in any thread that
+   * compiles or runs, one at a time, also after tunec_compile_any_size has returned. */
   int (*text_at)(void* user, const int64_t* sizes, tunec_graph_text* text);
   void (*release)(void* user); /* may be null; called once, when nothing is asked for any more, also
                                 * where compiling fails */
