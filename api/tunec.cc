@@ -304,9 +304,12 @@ int tunec_compile_any_size(const tunec_graph_source* source, const char* options
                            const tunec_callbacks* callbacks, tunec_executable** out) {
   return tunec::Guarded([&]() -> Status {
     if (out != nullptr) *out = nullptr;
-    if (source == nullptr || out == nullptr)
-      return Fail(ErrorCode::kInvalidArgument, "{} is null", out == nullptr ? "out" : "source");
+    if (source == nullptr) return Fail(ErrorCode::kInvalidArgument, "source is null");
     TUNEC_ASSIGN(const auto known, tunec::KnownPart(*source, "graph_source", "source", "members"));
+    if (out == nullptr) {
+      if (known.release != nullptr) known.release(known.user);
+      return Fail(ErrorCode::kInvalidArgument, "out is null");
+    }
     TUNEC_ASSIGN(tunec::SizedSource given, tunec::SourceOfTexts(known));
     TUNEC_ASSIGN(const tunec::CompileCall call, tunec::ReadCall(options_json, callbacks));
     TUNEC_ASSIGN(auto executable, tunec::CompileAnySize(std::move(given), call));

@@ -105,6 +105,31 @@ static void refuse(const char* path, const char* options, int status, const char
   }
 }
 
+static int text_status;
+static int no_text(void* user, const int64_t* sizes, tunec_graph_text* text) {
+  (void)user, (void)sizes, (void)text;
+  return text_status;
+}
+static void count_release(void* user) { ++*(int*)user; }
+
+static void refuse_any_size(void) {
+  static const char* const names[1] = {"n"};
+  static const int64_t example[1] = {4};
+  static const tunec_open_axis axes[1] = {{0, 0, 0}};
+  int released = 0;
+  const tunec_graph_source source = {sizeof source, &released,    1, names, example, 1, axes,
+                                     no_text,       count_release};
+  tunec_executable* model = (tunec_executable*)&released;
+  text_status = 1;
+  CHECK(tunec_compile_any_size(&source, no_database, NULL, &model) == TUNEC_UNSUPPORTED);
+  CHECK(model == NULL && released == 1);
+  text_status = TUNEC_CANCELLED;
+  CHECK(tunec_compile_any_size(&source, no_database, NULL, &model) == TUNEC_CANCELLED);
+  CHECK(released == 2);
+  CHECK(tunec_compile_any_size(&source, no_database, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
+  CHECK(released == 3);
+}
+
 static void test_errors(void) {
   tunec_executable* model = NULL;
   refuse("/nowhere/model.onnx", NULL, TUNEC_NOT_FOUND, "/nowhere/model.onnx");
@@ -132,6 +157,7 @@ static void test_errors(void) {
          TUNEC_NOT_FOUND, "/nowhere/tunec-worker");
   refuse(NULL, NULL, TUNEC_INVALID_ARGUMENT, "model_path is null");
   CHECK(tunec_compile(tiny, NULL, NULL) == TUNEC_INVALID_ARGUMENT && message_has("out is null"));
+  refuse_any_size();
   CHECK(tunec_run(NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
   /* every known option at once; a success leaves the message alone */
   CHECK(tunec_compile(tiny,
