@@ -121,12 +121,9 @@ Result<ExecutablePtr> CompileGraph(const Graph& graph, const CompileCall& call,
 /// What tunec_compile_layouts does with an executable that this call made.
 Result<ExecutablePtr> CompileAgain(CompileCall call, const Reload& reload, const char* layouts_json,
                                    const tunec_callbacks* callbacks) {
-  TUNEC_ASSIGN(
-      const CompileCall given,
-      ReadCall(fmt::format(R"({{"layouts": {}}})", layouts_json == nullptr ? "{}" : layouts_json)
-                   .c_str(),
-               callbacks));
-  call.settings.layouts = given.settings.layouts;
+  TUNEC_ASSIGN(const CompileCall given, ReadCall(nullptr, callbacks));
+  TUNEC_ASSIGN(call.settings.layouts,
+               ParseApiLayouts(layouts_json == nullptr ? "{}" : layouts_json));
   call.options.on_log = given.options.on_log;
   call.options.on_progress = given.options.on_progress;
   call.options.cancelled = given.options.cancelled;
