@@ -110,7 +110,7 @@ Result<SizedModel::VariantPtr> SizedModel::VariantFor(const Sizes& sizes) const 
   return FindOrMake(exact, [&] { return Compile(exact); });
 }
 
-const char* SizedModel::Report() const {
+std::string SizedModel::Report() const {
   nlohmann::json report;
   report["dimensions"] = source_.dimensions;
   if (!refusal_.empty()) report["refusal"] = refusal_;
@@ -128,9 +128,7 @@ const char* SizedModel::Report() const {
   report["compiled"] = compiled_;
   for (const auto& [key, why] : refused_)
     report["refused"].push_back({{"sizes", key.sizes}, {"why", why}});
-  std::string text = report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (reports_.empty() || reports_.back() != text) reports_.push_back(std::move(text));
-  return reports_.back().c_str();
+  return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace tunec

@@ -380,7 +380,8 @@ TUNEC_API int tunec_profile(tunec_executable* executable, DLTensor* const* input
  * bytes, times, trials, and for each distinct kernel where its schedule and its object come from.
  * It has the keys of `tunec MODEL --json` but for `model`, `ready_seconds`, `latency` and the times
  * that this command measures of each kernel; docs/json.md lists them. Keys keep their meanings, new
- * ones may come. The text belongs to the executable and lives as long; null without one. */
+ * ones may come. The text belongs to the executable and lives as long, but of a model of any size,
+ * which goes on compiling, until this thread's next call of it; null without an executable. */
 TUNEC_API const char* tunec_report_json(const tunec_executable* executable);
 
 /* What went wrong in this thread's latest call that failed; "" before any did. Lives until this
