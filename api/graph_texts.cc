@@ -23,7 +23,11 @@ class Texts {
   Result<Graph> At(const Sizes& sizes) {
     const std::lock_guard one_at_a_time(mutex_);
     tunec_graph_text text = {};
-    if (source_.text_at(source_.user, sizes.data(), &text) != 0 || text.text == nullptr)
+    const int status = source_.text_at(source_.user, sizes.data(), &text);
+    if (status == TUNEC_CANCELLED)
+      return Fail(ErrorCode::kCancelled, "the graph for sizes {} was cancelled",
+                  fmt::join(sizes, ", "));
+    if (status != TUNEC_OK || text.text == nullptr)
       return Fail(ErrorCode::kUnsupported, "there is no graph for sizes {}",
                   fmt::join(sizes, ", "));
     TUNEC_ASSIGN(const auto weights,

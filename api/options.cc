@@ -185,24 +185,35 @@ struct SyntaxErrorPosition : nlohmann::json_sax<Json> {
   }
 };
 
+/// `what` names the text in messages.
+Result<Json> ParseJson(std::string_view json, std::string_view what) {
+  Json value = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (!value.is_discarded()) return value;
+  SyntaxErrorPosition error;
+  Json::sax_parse(json, &error);
+  return Fail(ErrorCode::kParse, "the {} are not valid JSON at byte {}", what, error.position);
+}
+
 }  // namespace
 
 Result<Settings> ParseApiOptions(std::string_view json) {
   Settings settings;
   settings.spelling = OptionSpelling::kJson;
   if (json.empty()) return settings;
-  const Json object = Json::parse(json, nullptr, /*allow_exceptions=*/false);
-  if (object.is_discarded()) {
-    SyntaxErrorPosition error;
-    Json::sax_parse(json, &error);
-    return Fail(ErrorCode::kParse, "the options are not valid JSON at byte {}", error.position);
-  }
+  TUNEC_ASSIGN(const Json object, ParseJson(json, "options"));
   if (!object.is_object())
     return Fail(ErrorCode::kInvalidArgument, "the options are a JSON {}, expected an object",
                 object.type_name());
   for (const auto& [name, value] : object.items())
     TUNEC_RETURN_IF_ERROR(ReadKey(settings, name, value));
   return settings;
+}
+
+Result<EdgeLayouts> ParseApiLayouts(std::string_view json) {
+  Settings settings;
+  TUNEC_ASSIGN(const Json layouts, ParseJson(json, "layouts"));
+  TUNEC_RETURN_IF_ERROR(ReadKey(settings, "layouts", layouts));
+  return settings.layouts;
 }
 
 }  // namespace tunec

@@ -121,12 +121,9 @@ Result<ExecutablePtr> CompileGraph(const Graph& graph, const CompileCall& call,
 /// What tunec_compile_layouts does with an executable that this call made.
 Result<ExecutablePtr> CompileAgain(CompileCall call, const Reload& reload, const char* layouts_json,
                                    const tunec_callbacks* callbacks) {
-  TUNEC_ASSIGN(
-      const CompileCall given,
-      ReadCall(fmt::format(R"({{"layouts": {}}})", layouts_json == nullptr ? "{}" : layouts_json)
-                   .c_str(),
-               callbacks));
-  call.settings.layouts = given.settings.layouts;
+  TUNEC_ASSIGN(const CompileCall given, ReadCall(nullptr, callbacks));
+  TUNEC_ASSIGN(call.settings.layouts,
+               ParseApiLayouts(layouts_json == nullptr ? "{}" : layouts_json));
   call.options.on_log = given.options.on_log;
   call.options.on_progress = given.options.on_progress;
   call.options.cancelled = given.options.cancelled;
@@ -304,9 +301,12 @@ int tunec_compile_any_size(const tunec_graph_source* source, const char* options
                            const tunec_callbacks* callbacks, tunec_executable** out) {
   return tunec::Guarded([&]() -> Status {
     if (out != nullptr) *out = nullptr;
-    if (source == nullptr || out == nullptr)
-      return Fail(ErrorCode::kInvalidArgument, "{} is null", out == nullptr ? "out" : "source");
+    if (source == nullptr) return Fail(ErrorCode::kInvalidArgument, "source is null");
     TUNEC_ASSIGN(const auto known, tunec::KnownPart(*source, "graph_source", "source", "members"));
+    if (out == nullptr) {
+      if (known.release != nullptr) known.release(known.user);
+      return Fail(ErrorCode::kInvalidArgument, "out is null");
+    }
     TUNEC_ASSIGN(tunec::SizedSource given, tunec::SourceOfTexts(known));
     TUNEC_ASSIGN(const tunec::CompileCall call, tunec::ReadCall(options_json, callbacks));
     TUNEC_ASSIGN(auto executable, tunec::CompileAnySize(std::move(given), call));

@@ -32,8 +32,11 @@ class AnyShape {
   virtual Status Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
                      std::span<void* const> outputs) const = 0;
 
-  /// What there is of compiled code, as JSON. Lives as long as the model.
-  virtual const char* Report() const = 0;
+  /// Indices of gathers that were out of range, in all runs so far.
+  virtual int64_t CountOutside() const = 0;
+
+  /// What there is of compiled code by now, as JSON.
+  virtual std::string Report() const = 0;
 };
 
 }  // namespace tunec

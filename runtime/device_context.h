@@ -71,6 +71,7 @@ class DeviceContext final : public RunContext {
   Result<int64_t> CountOutside(const IndexCheck& check, const RunBuffers& buffers) override;
   Result<bool> IsFreeFor(void* stream) override;
   Status Wait() override;
+  bool HasQueuedRun() const override { return queued_in_ != nullptr; }
   int64_t Bytes() const override { return bytes_; }
   std::string Note() const override;
 

@@ -271,12 +271,18 @@ MemoryUse Executable::Memory() const {
 }
 
 void Executable::FreeIdle() const {
-  if (impl_->device != nullptr) return;  // a queued run may not be over
-  std::unique_ptr<RunContext> freed;
-  {
-    const std::lock_guard lock(impl_->mutex);
-    freed = std::move(impl_->idle);
-    for (const RunContext* at = freed.get(); at != nullptr; at = at->next.get()) --impl_->contexts;
+  std::unique_ptr<RunContext> freed;  // after the lock: a device's may take a while
+  const std::lock_guard lock(impl_->mutex);
+  for (std::unique_ptr<RunContext>* at = &impl_->idle; *at != nullptr;) {
+    if ((*at)->HasQueuedRun()) {
+      at = &(*at)->next;
+      continue;
+    }
+    std::unique_ptr<RunContext> context = std::move(*at);
+    *at = std::move(context->next);
+    context->next = std::move(freed);
+    freed = std::move(context);
+    --impl_->contexts;
   }
 }
 

@@ -94,7 +94,8 @@ class Executable {
   Status Run(std::span<const void* const> inputs, std::span<void* const> outputs,
              const RunOptions& options = {}) const;
 
-  /// Frees the memory of runs that are over; the next run allocates it again. On a device: nothing.
+  /// Frees the memory of runs that are over; the next run allocates it again. That of a run that
+  /// was queued stays until a later run or Wait has found it done.
   void FreeIdle() const;
 
   /// Waits for all runs that were queued. The first error of those that nobody has heard of.

@@ -52,6 +52,8 @@ class RunContext {
   virtual Result<bool> IsFreeFor(void* /*stream*/) { return true; }
   /// Waits for a run that was queued. Its error, if nobody has heard of it.
   virtual Status Wait() { return {}; }
+  /// Whether a run was queued of which it is not known that it is done, and how.
+  virtual bool HasQueuedRun() const { return false; }
   /// Bytes allocated.
   virtual int64_t Bytes() const = 0;
   /// What a user should know of how the steps are run; empty: nothing.

@@ -205,6 +205,7 @@ Status ProfileTensors(const tunec_executable& executable, DLTensor* const* input
 
 /// Kept per thread for its caller.
 thread_local std::string notes_text;
+thread_local std::string report_text;
 
 }  // namespace
 }  // namespace tunec
@@ -334,7 +335,11 @@ const char* tunec_notes(const tunec_executable* executable) {
 uint64_t tunec_outside_indices(const tunec_executable* executable) {
   uint64_t count = 0;
   tunec::Guarded([&]() -> Status {
-    if (executable == nullptr || executable->any_shape) return {};
+    if (executable == nullptr) return {};
+    if (executable->any_shape) {
+      count = static_cast<uint64_t>(executable->any_shape->CountOutside());
+      return {};
+    }
     for (const tunec::OutsideIndices& outside : executable->executable->Outside())
       count += static_cast<uint64_t>(outside.count);
     return {};
@@ -346,7 +351,8 @@ const char* tunec_report_json(const tunec_executable* executable) {
   const char* report = nullptr;
   tunec::Guarded([&]() -> Status {
     if (executable == nullptr) return {};
-    report = executable->any_shape ? executable->any_shape->Report() : executable->report.c_str();
+    if (executable->any_shape) tunec::report_text = executable->any_shape->Report();
+    report = executable->any_shape ? tunec::report_text.c_str() : executable->report.c_str();
     return {};
   });
   return report;

@@ -1,6 +1,7 @@
 #include "compiler/sized/learn_form.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "compiler/sized/choose_samples.h"
@@ -22,12 +23,12 @@ std::vector<TensorSpec> SpecsOf(const Graph& graph, const std::vector<ValueId>& 
 }
 
 /// Without formulas: what differs at other sizes is open.
-void OpenWhatDiffers(const SizedSource& source, const std::vector<ListedSizes>& listed,
-                     const Graph& example, std::vector<TensorSpec>& outputs) {
+Status OpenWhatDiffers(const SizedSource& source, const std::vector<ListedSizes>& listed,
+                       const Graph& example, std::vector<TensorSpec>& outputs) {
   std::vector<Sizes> others = SizesFarFrom(source.example, listed);
   for (size_t d = 0; d < source.dimensions.size(); ++d) ++others.emplace_back(source.example)[d];
   for (const Sizes& sizes : others) {
-    const Result<Graph> other = source.graph_at(sizes);
+    TUNEC_ASSIGN(const std::optional<Graph> other, source.GraphIfAny(sizes));
     if (!other || other->outputs().size() != example.outputs().size()) continue;
     for (size_t o = 0; o < outputs.size(); ++o) {
       const auto small = example.value(example.outputs()[o]).type.Shape();
@@ -37,6 +38,7 @@ void OpenWhatDiffers(const SizedSource& source, const std::vector<ListedSizes>& 
       }
     }
   }
+  return {};
 }
 
 void OpenWhatVaries(const OutputExtents& form, std::vector<TensorSpec>& outputs) {
@@ -65,9 +67,11 @@ Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes>
   }
   if (const Status known = LearnShape(source, form); known) {
     OpenWhatVaries(*form.output_extents, form.outputs);
+  } else if (known.error().code == ErrorCode::kCancelled) {
+    return std::unexpected(known.error());
   } else {
     learnt.refusal = known.error().message;
-    OpenWhatDiffers(source, form.listed, example, form.outputs);
+    TUNEC_RETURN_IF_ERROR(OpenWhatDiffers(source, form.listed, example, form.outputs));
   }
   return learnt;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 
 #include "compiler/sized/pad_samples.h"
@@ -85,15 +86,15 @@ bool Separates(const SizedSource& source, const PaddedGraph& padded, size_t dime
 }
 
 /// For all samples, and for one position, too, which a run may be of.
-bool IsSeparable(const SizedSource& source, const Looked& looked, const Graph& bucket,
-                 size_t dimension) {
+Result<bool> IsSeparable(const SizedSource& source, const Looked& looked, const Graph& bucket,
+                         size_t dimension) {
   const std::vector<PaddedSample>& samples = looked.samples;
   for (const PaddedSample& sample : samples) {
     if (!Separates(source, sample.padded, dimension)) return false;
   }
   Sizes one = samples[0].sizes;
   one[dimension] = 1;
-  const Result<Graph> exact = source.graph_at(one);
+  TUNEC_ASSIGN(const std::optional<Graph> exact, source.GraphIfAny(one));
   if (!exact) return false;
   const Result<PaddedGraph> padded = PadGraph(
       *exact, bucket, OpenAxes(source, std::vector<bool>(one.size(), true)), looked.graphs);
@@ -170,13 +171,20 @@ Result<SizedGraph> PaddedGraphFor(const SizedSource& source, const SizedForm& fo
 /// Formulas of some sizes are to hold at others, too, where there is a graph.
 Status CheckFarSizes(const SizedSource& source, const SizedForm& form, const Sizes& seen) {
   for (const Sizes& sizes : SizesFarFrom(seen, form.listed)) {
-    const Result<Graph> graph = source.graph_at(sizes);
+    TUNEC_ASSIGN(const std::optional<Graph> graph, source.GraphIfAny(sizes));
     if (graph) TUNEC_RETURN_IF_ERROR(CheckOutputsAt(form, *graph, sizes));
   }
   return {};
 }
 
 }  // namespace
+
+Result<std::optional<Graph>> SizedSource::GraphIfAny(const Sizes& sizes) const {
+  Result<Graph> graph = graph_at(sizes);
+  if (graph) return *std::move(graph);
+  if (graph.error().code == ErrorCode::kCancelled) return std::unexpected(graph.error());
+  return std::nullopt;
+}
 
 size_t SizedSource::IndexOf(const std::string& dimension) const {
   return static_cast<size_t>(std::ranges::find(dimensions, dimension) - dimensions.begin());
@@ -202,8 +210,9 @@ Status LearnShape(const SizedSource& source, SizedForm& form) {
   SizedForm learnt = form;
   TUNEC_ASSIGN(learnt.output_extents, FitOutputs(samples));
   TUNEC_RETURN_IF_ERROR(CheckFarSizes(source, learnt, key.sizes));
-  for (size_t d = 0; d < key.sizes.size(); ++d)
-    learnt.separable[d] = IsSeparable(source, looked, bucket, d);
+  for (size_t d = 0; d < key.sizes.size(); ++d) {
+    TUNEC_ASSIGN(learnt.separable[d], IsSeparable(source, looked, bucket, d));
+  }
   form = std::move(learnt);
   return {};
 }

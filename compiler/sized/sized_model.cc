@@ -75,8 +75,10 @@ int64_t SizedModel::Joined(const Sizes& single) const {
     const std::lock_guard lock(mutex_);
     if (const auto known = joined_.find(single); known != joined_.end()) return known->second;
   }
-  const Result<Graph> graph = source_.graph_at(single);
-  const int64_t joined = graph ? WorthJoining(*graph, FusionMachineOf(options_.compile.target)) : 1;
+  const Result<std::optional<Graph>> graph = source_.GraphIfAny(single);
+  if (!graph) return 1;  // asked again next time
+  const auto machine = FusionMachineOf(options_.compile.target);
+  const int64_t joined = *graph ? WorthJoining(**graph, machine) : 1;
   const std::lock_guard lock(mutex_);
   return joined_.try_emplace(single, joined).first->second;
 }
@@ -109,7 +111,7 @@ Result<SizedModel::VariantPtr> SizedModel::VariantFor(const Sizes& sizes) const 
   return FindOrMake(exact, [&] { return Compile(exact); });
 }
 
-const char* SizedModel::Report() const {
+std::string SizedModel::Report() const {
   nlohmann::json report;
   report["dimensions"] = source_.dimensions;
   if (!refusal_.empty()) report["refusal"] = refusal_;
@@ -128,9 +130,7 @@ const char* SizedModel::Report() const {
   report["compiled"] = compiled_;
   for (const auto& [key, why] : refused_)
     report["refused"].push_back({{"sizes", key.sizes}, {"why", why}});
-  std::string text = report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (reports_.empty() || reports_.back() != text) reports_.push_back(std::move(text));
-  return reports_.back().c_str();
+  return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace tunec

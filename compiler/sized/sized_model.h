@@ -2,7 +2,6 @@
 // how it is run is the runtime's to say (runtime/sized/sized_executable.h).
 #pragma once
 
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,7 +32,7 @@ class SizedModel : public SizedExecutable {
   static Result<std::unique_ptr<SizedModel>> Make(SizedSource source, SizedOptions options,
                                                   std::unique_ptr<Database> database);
 
-  const char* Report() const override;
+  std::string Report() const override;
 
  protected:
   Result<VariantPtr> VariantFor(const Sizes& sizes) const override;
@@ -55,8 +54,7 @@ class SizedModel : public SizedExecutable {
   mutable std::mutex mutex_;  // of what follows
   mutable std::map<SizedKey, std::string> refused_;
   mutable std::map<Sizes, int64_t> joined_;
-  mutable std::list<std::string> reports_;  // all that were given out
-  mutable uint64_t compiled_ = 0;           // variants, those that are gone counted
+  mutable uint64_t compiled_ = 0;  // variants, those that are gone counted
 };
 
 }  // namespace tunec

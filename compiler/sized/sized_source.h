@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct SizedSource {
   Sizes example;               // that graph_at has a graph for
   /// The model's graph at these sizes, one for each dimension.
   std::function<Result<Graph>(const Sizes&)> graph_at;
+
+  /// The graph at sizes that there need not be one for. kCancelled: the caller is to end, too.
+  Result<std::optional<Graph>> GraphIfAny(const Sizes& sizes) const;
 
   size_t IndexOf(const std::string& dimension) const;
 };

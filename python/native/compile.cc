@@ -129,9 +129,10 @@ Executable CompileAnySize(std::shared_ptr<GraphSource> source, const std::string
         tunec_compile_any_size(&description, options.c_str(), callbacks.functions(), &executable);
   }
   if (status != TUNEC_OK) callbacks.Rethrow();
-  if (status != TUNEC_OK) source->Rethrow();
+  if (status != TUNEC_OK) source->Rethrow(status);
   Check(status);
   Executable made(executable, nb::none());
+  source->Rethrow(status);
   made.SetSource(std::move(source));
   callbacks.Rethrow();
   return made;

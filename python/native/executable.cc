@@ -67,7 +67,7 @@ Executable::Executable(tunec_executable* owned, nb::object kept)
 }
 
 void Executable::CheckRun(int status) const {
-  if (status != TUNEC_OK && source_) source_->Rethrow();
+  if (source_) source_->Rethrow(status);
   Check(status);
 }
 
@@ -271,8 +271,8 @@ void Executable::WarnOfCopy(size_t index, const DLTensor& tensor, const std::str
   if (warned_[index]) return;
   warned_[index] = true;
   std::string strides;
-  for (int i = 0; i < tensor.ndim; ++i)
-    strides += (i == 0 ? "" : ", ") + std::to_string(tensor.strides[i]);
+  for (const int64_t stride : StridesOf(tensor))
+    strides += (strides.empty() ? "" : ", ") + std::to_string(stride);
   const AxisOrder& order = input_orders_[index];
   const std::string message = input_names_[index] + " has strides (" + strides +
                               ") and is copied into " +

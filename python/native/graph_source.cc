@@ -29,8 +29,10 @@ tunec_graph_source GraphSource::Describe(const std::shared_ptr<GraphSource>& of)
           .release = Release};
 }
 
-void GraphSource::Rethrow() {
-  if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
+void GraphSource::Rethrow(int status) {
+  if (!raised_ || (status == TUNEC_OK && !interrupted_)) return;
+  interrupted_ = false;
+  std::rethrow_exception(std::exchange(raised_, nullptr));
 }
 
 int GraphSource::Visit(visitproc visit, void* arg) const {
@@ -52,14 +54,23 @@ void GraphSource::Release(void* user) {
 int GraphSource::TextAt(void* user, const int64_t* sizes, tunec_graph_text* text) {
   GraphSource& of = **static_cast<std::shared_ptr<GraphSource>*>(user);
   const nb::gil_scoped_acquire locked;
+  return of.TextOrRaised(sizes, text);
+}
+
+// Without a text the compiler tries other sizes, or none: an interrupt is not to be lost with that.
+int GraphSource::TextOrRaised(const int64_t* sizes, tunec_graph_text* text) {
+  if (interrupted_) return TUNEC_CANCELLED;
   try {
-    of.raised_ = nullptr;
-    of.Make(sizes, text);
-    return 0;
+    raised_ = nullptr;
+    Make(sizes, text);
+    return TUNEC_OK;
+  } catch (const nb::python_error& error) {
+    raised_ = std::current_exception();
+    interrupted_ = !error.matches(PyExc_Exception);
   } catch (...) {
-    of.raised_ = std::current_exception();
-    return 1;
+    raised_ = std::current_exception();
   }
+  return interrupted_ ? TUNEC_CANCELLED : TUNEC_UNSUPPORTED;
 }
 
 void GraphSource::Keep(nb::handle weight) {

@@ -23,8 +23,9 @@ class GraphSource {
 
   /// For one call of tunec_compile_any_size; `of` is kept until the library releases it.
   static tunec_graph_source Describe(const std::shared_ptr<GraphSource>& of);
-  /// With the interpreter's lock: raises, once, what the latest call of the function raised.
-  void Rethrow();
+  /// With the interpreter's lock, after a call that asked and came to `status`: raises, once, what
+  /// the function raised, if that ended the call or is no error, as KeyboardInterrupt.
+  void Rethrow(int status);
 
   /// For Python's garbage collector, since the function may lead back to the executable that has
   /// this: shows it what is held here, and lets go of it. Nothing is asked for any more then.
@@ -33,6 +34,7 @@ class GraphSource {
 
  private:
   static int TextAt(void* user, const int64_t* sizes, tunec_graph_text* text);
+  int TextOrRaised(const int64_t* sizes, tunec_graph_text* text);
   static void Release(void* user);
   void Make(const int64_t* sizes, tunec_graph_text* text);
   void Keep(nanobind::handle weight);
@@ -52,6 +54,7 @@ class GraphSource {
   /// Weights that executables may read where they are, each once, by identity.
   nanobind::dict kept_;
   std::exception_ptr raised_;
+  bool interrupted_ = false;  // what was raised is no error: nothing more is made until it is out
 };
 
 }  // namespace tunec::python

@@ -54,6 +54,16 @@ AxisOrder OrderOf(const int64_t* axes, int ndim) {
   return axes == nullptr ? AxisOrder() : AxisOrder(axes, axes + ndim);
 }
 
+std::vector<int64_t> StridesOf(const DLTensor& tensor) {
+  std::vector<int64_t> strides(ShapeOf(tensor).size());
+  int64_t row_major = 1;
+  for (size_t i = strides.size(); i-- > 0;) {
+    strides[i] = tensor.strides == nullptr ? row_major : tensor.strides[i];
+    row_major *= tensor.shape[i];
+  }
+  return strides;
+}
+
 bool LiesIn(const DLTensor& tensor, const AxisOrder& order) {
   if (HasNoElements(tensor)) return true;
   if (order.empty()) return IsRowMajor(tensor);

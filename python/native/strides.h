@@ -17,6 +17,9 @@ using AxisOrder = std::vector<int64_t>;
 /// That of the C interface, for a tensor of `ndim` axes.
 AxisOrder OrderOf(const int64_t* axes, int ndim);
 
+/// Of each axis, in elements, also where the tensor leaves them out: then it is row-major.
+std::vector<int64_t> StridesOf(const DLTensor& tensor);
+
 /// Whether the tensor is dense in this order. Strides of axes of one element say nothing.
 bool LiesIn(const DLTensor& tensor, const AxisOrder& order);
 

@@ -27,7 +27,7 @@ class SizedBundle : public SizedExecutable {
   SizedBundle(SizedForm form, std::vector<SizedPlan> plans, std::shared_ptr<ThreadPool> pool,
               std::string report);
 
-  const char* Report() const override { return report_.c_str(); }
+  std::string Report() const override { return report_; }
   int Threads() const { return pool_->threads(); }
   size_t Plans() const { return plans_.size(); }
 

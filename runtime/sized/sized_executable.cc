@@ -28,6 +28,12 @@ Status CheckGiven(std::string_view what, const std::vector<TensorSpec>& specs,
   return {};
 }
 
+int64_t OutsideOf(const SizedVariant& variant) {
+  int64_t count = 0;
+  for (const OutsideIndices& outside : variant.executable().Outside()) count += outside.count;
+  return count;
+}
+
 /// The inputs of a run, of which those that lie where an output lies are copied aside.
 class CopiedInputs {
  public:
@@ -113,8 +119,10 @@ void SizedExecutable::Keep(const SizedKey& key, VariantPtr variant) const {
   KeptVariant& kept = variants_[key] = {.variant = std::move(variant), .has_memory = false};
   NoteUse(kept);
   while (variants_.size() > most_variants_) {
-    variants_.erase(
-        std::ranges::min_element(variants_, {}, [](const auto& each) { return each.second.used; }));
+    const auto oldest =
+        std::ranges::min_element(variants_, {}, [](const auto& each) { return each.second.used; });
+    outside_of_gone_ += OutsideOf(*oldest->second.variant);
+    variants_.erase(oldest);
   }
 }
 
@@ -133,6 +141,13 @@ std::vector<std::pair<SizedKey, SizedExecutable::VariantPtr>> SizedExecutable::K
   std::vector<std::pair<SizedKey, VariantPtr>> all;
   for (const auto& [key, kept] : variants_) all.emplace_back(key, kept.variant);
   return all;
+}
+
+int64_t SizedExecutable::CountOutside() const {
+  const std::lock_guard lock(mutex_);
+  int64_t count = outside_of_gone_;
+  for (const auto& [key, kept] : variants_) count += OutsideOf(*kept.variant);
+  return count;
 }
 
 Result<std::vector<Shape>> SizedExecutable::OutputShapes(std::span<const Shape> inputs) const {

@@ -29,6 +29,7 @@ class SizedExecutable : public AnyShape {
   Result<std::vector<Shape>> OutputShapes(std::span<const Shape> inputs) const override;
   Status Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
              std::span<void* const> outputs) const override;
+  int64_t CountOutside() const override;
 
  protected:
   using VariantPtr = std::shared_ptr<const SizedVariant>;
@@ -69,6 +70,7 @@ class SizedExecutable : public AnyShape {
   mutable std::mutex mutex_;  // of what follows
   mutable std::map<SizedKey, KeptVariant> variants_;
   mutable uint64_t clock_ = 0;
+  mutable int64_t outside_of_gone_ = 0;  // indices that variants counted before they went
 };
 
 }  // namespace tunec

@@ -227,6 +227,8 @@ Result<const void*> SizedVariant::PutInput(const SizedPart& part, size_t i, cons
   const size_t width = SizeOf(spec.type);
   if (IsContiguous(source, box, spec.shape)) return At(data, source, width);
   TUNEC_ASSIGN(std::byte* const padded, MemoryFor(buffers.inputs[i], spec));
+  // Indices that an earlier run had there would be counted once more.
+  if (IsInteger(spec.type)) std::memset(padded, 0, static_cast<size_t>(*ByteSize(spec)));
   const BoxPlace target{spec.shape, std::vector<int64_t>(spec.shape.size(), 0)};
   CopyBox(data, source, padded, target, box, width);
   return padded;

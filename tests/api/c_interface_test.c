@@ -105,6 +105,31 @@ static void refuse(const char* path, const char* options, int status, const char
   }
 }
 
+static int text_status;
+static int no_text(void* user, const int64_t* sizes, tunec_graph_text* text) {
+  (void)user, (void)sizes, (void)text;
+  return text_status;
+}
+static void count_release(void* user) { ++*(int*)user; }
+
+static void refuse_any_size(void) {
+  static const char* const names[1] = {"n"};
+  static const int64_t example[1] = {4};
+  static const tunec_open_axis axes[1] = {{0, 0, 0}};
+  int released = 0;
+  const tunec_graph_source source = {sizeof source, &released,    1, names, example, 1, axes,
+                                     no_text,       count_release};
+  tunec_executable* model = (tunec_executable*)&released;
+  text_status = 1;
+  CHECK(tunec_compile_any_size(&source, no_database, NULL, &model) == TUNEC_UNSUPPORTED);
+  CHECK(model == NULL && released == 1);
+  text_status = TUNEC_CANCELLED;
+  CHECK(tunec_compile_any_size(&source, no_database, NULL, &model) == TUNEC_CANCELLED);
+  CHECK(released == 2);
+  CHECK(tunec_compile_any_size(&source, no_database, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
+  CHECK(released == 3);
+}
+
 static void test_errors(void) {
   tunec_executable* model = NULL;
   refuse("/nowhere/model.onnx", NULL, TUNEC_NOT_FOUND, "/nowhere/model.onnx");
@@ -132,6 +157,7 @@ static void test_errors(void) {
          TUNEC_NOT_FOUND, "/nowhere/tunec-worker");
   refuse(NULL, NULL, TUNEC_INVALID_ARGUMENT, "model_path is null");
   CHECK(tunec_compile(tiny, NULL, NULL) == TUNEC_INVALID_ARGUMENT && message_has("out is null"));
+  refuse_any_size();
   CHECK(tunec_run(NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
   /* every known option at once; a success leaves the message alone */
   CHECK(tunec_compile(tiny,
@@ -258,6 +284,25 @@ static void test_other_cpu(void) {
   tunec_release(model);
 }
 
+static void count_outside_of_any_size(void) {
+  static const char text[] =
+      "graph g {\n  constant table: f32[3] = [10, 20, 30]\n  input i: i64[n]\n"
+      "  y = gather(table, i)\n  output y = y\n}\n";
+  tunec_executable* model = NULL;
+  CHECK(tunec_compile_bytes(text, sizeof text - 1, "graph",
+                            "{\"db\": null, \"threads\": 2, \"dims\": {\"n\": [2, 4]}}", NULL,
+                            &model) == TUNEC_OK);
+  int64_t indices[4] = {0, -3, 3, -4}, shape[1];
+  float y[4];
+  DLTensor from = tensor(indices, kDLInt, 64, 1, shape), to = tensor(y, kDLFloat, 32, 1, shape);
+  DLTensor *inputs[1] = {&from}, *outputs[1] = {&to};
+  CHECK(tunec_outside_indices(model) == 0);
+  for (shape[0] = 2; shape[0] <= 4; ++shape[0]) /* the first two are in range */
+    CHECK(tunec_run(model, inputs, outputs) == TUNEC_OK);
+  CHECK(y[2] == 30 && y[3] == 10 && tunec_outside_indices(model) == 0 + 1 + 2);
+  tunec_release(model);
+}
+
 static void test_outside(void) {
   tunec_executable* model = compile(gather);
   int64_t indices[4] = {0, -3, 3, -4}, shape[1] = {4};
@@ -271,6 +316,7 @@ static void test_outside(void) {
     CHECK(tunec_outside_indices(model) == 2 * run);
   }
   tunec_release(model);
+  count_outside_of_any_size();
 }
 
 static void test_profile(void) {

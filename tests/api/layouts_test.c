@@ -89,7 +89,8 @@ static void test_refused(void) {
   } wrong[] = {{"{\"z\": \"0,2,1\"}", "'z', which is no input and no output"},
                {"{\"x\": \"0,2,3,1\"}", "the layout of 'x' is '0,2,3,1', expected row_major"},
                {"{\"x\": 3}", "option 'layouts' is"},
-               {"[", "not valid JSON"}};
+               {"[", "the layouts are not valid JSON at byte 2"},
+               {"{}, \"seed\": 1", "the layouts are not valid JSON at byte 3"}};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
     CHECK(tunec_compile_layouts(model, wrong[i].layouts, NULL, &other) != TUNEC_OK);
     CHECK(other == NULL && strstr(tunec_error_message(), wrong[i].part) != NULL);

@@ -295,6 +295,68 @@ TEST(SizedModel, KeepsSoManyExecutables) {
   EXPECT_LE(Executables(**model), 24);
 }
 
+// A sum keeps runs from being cut, so that they are padded.
+constexpr const char* kLookup = R"(graph lookup {
+  constant table: f32[3] = [10, 20, 30]
+  input i: i64[length]
+  y = gather(table, i)
+  sum = reduce_sum(y) {axes=[0], keepdims=0}
+  output sum
+})";
+
+void Lookup(const SizedModel& model, const std::vector<int64_t>& indices) {
+  const std::vector<Shape> shapes = {{static_cast<int64_t>(indices.size())}};
+  const std::vector<const void*> from = {indices.data()};
+  float sum = 0;
+  const std::vector<void*> to = {&sum};
+  const Status run = model.Run(shapes, from, to);
+  ASSERT_TRUE(run) << run.error().message;
+}
+
+TEST(SizedModel, CountsIndicesOutOfRange) {
+  const auto model = Make(kLookup, {{"length", {{9, 16}}}}, {{}});
+  ASSERT_TRUE(model) << model.error().message;
+  Lookup(**model, std::vector<int64_t>(23, 2));
+  EXPECT_EQ((*model)->CountOutside(), 0);
+  Lookup(**model, std::vector<int64_t>(23, 7));
+  EXPECT_EQ((*model)->CountOutside(), 23);
+  Lookup(**model, std::vector<int64_t>(21, 2));
+  EXPECT_EQ((*model)->CountOutside(), 23);  // not those that the run before had at its end
+  // Of more executables than are kept.
+  for (int64_t length = 1, i = 0; i < 30; length = length * 5 / 4 + 1, ++i) {
+    std::vector<int64_t> indices(static_cast<size_t>(length));
+    indices[0] = -4;
+    Lookup(**model, indices);
+    EXPECT_EQ((*model)->CountOutside(), 24 + i);
+  }
+}
+
+// Whichever graph the source is asked for: nothing is learnt of one that was cancelled.
+TEST(SizedModel, MakingEndsWhereTheSourceIsCancelled) {
+  for (const char* text : {kLookup, kOverBatch}) {
+    const std::string name = text == kOverBatch ? "batch" : "length";
+    const std::span bytes = std::as_bytes(std::span(std::string_view(text)));
+    auto whole = LoadSizedModelBytes(bytes, "graph", OptionsWith({{name, {{9, 16}}}}));
+    ASSERT_TRUE(whole) << whole.error().message;
+    bool is_made = false;
+    for (int last = 0; !is_made && last < 100; ++last) {
+      SizedSource source = *whole;
+      source.graph_at = [&whole, last, calls = 0](const Sizes& sizes) mutable -> Result<Graph> {
+        if (calls++ == last) return Fail(ErrorCode::kCancelled, "enough");
+        return whole->graph_at(sizes);
+      };
+      const auto model =
+          SizedModel::Make(std::move(source), {.compile = testing::Options()}, nullptr);
+      is_made = model.has_value();
+      EXPECT_TRUE(last > 0 || !is_made);
+      if (!is_made) {
+        EXPECT_EQ(model.error().code, ErrorCode::kCancelled) << model.error().message;
+      }
+    }
+    EXPECT_TRUE(is_made);
+  }
+}
+
 TEST(SizedModel, WrongShapesAreErrors) {
   const auto model = Make(kBlock, {{"batch", {{2, 4}}}, {"length", {{12, 20}}}}, {{}, {}});
   ASSERT_TRUE(model) << model.error().message;

@@ -1,4 +1,5 @@
 """The package tunec over NumPy: what goes in, what comes out, what is refused."""
+import ctypes
 import os
 import subprocess
 import tempfile
@@ -10,6 +11,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import tunec
+from tunec._compile import compile_any_size
 
 from models import PRODUCT, SCALED, identity
 
@@ -29,6 +31,18 @@ class OnlyDlpack:
 
     def __dlpack_device__(self):
         return self.array.__dlpack_device__()
+
+
+class NoStrides(OnlyDlpack):
+    """One that leaves out the strides of what is row-major, as DLPack before 1.2 allows."""
+
+    def __dlpack__(self, **options):
+        capsule = self.array.__dlpack__()
+        pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        strides = pointer_of(capsule, b"dltensor") + 32  # after data, device, ndim, dtype, shape
+        ctypes.c_void_p.from_address(strides).value = None
+        return capsule
 
 
 def scaled(**options):
@@ -121,6 +135,12 @@ class Runs(unittest.TestCase):
         with self.assertWarns(tunec.CopyWarning):
             np.testing.assert_array_equal(scaled()(OnlyDlpack(wide)), self.expected)
 
+    def test_copies_what_has_no_strides(self):
+        model = tunec.compile(SCALED.replace("4, 3", "rows, 3"), db=None, dims={"rows": [4, 8]},
+                              weights={"w": np.array([1, 2, 3], np.float32)}, layouts={"x": (1, 0)})
+        with self.assertWarnsRegex(tunec.CopyWarning, r"strides \(3, 1\) and is copied into the order 1,0"):
+            np.testing.assert_array_equal(model(NoStrides(self.x)), self.expected)
+
     def test_takes_buffers(self):
         x = memoryview(self.x)
         np.testing.assert_array_equal(scaled()(x), self.expected)
@@ -169,6 +189,41 @@ class Bundles(unittest.TestCase):
             bundle.write_bytes(bundle.read_bytes()[:-1])
             with self.assertRaises(tunec.ParseError):
                 tunec.load(bundle)
+
+
+class TextsThatAFunctionMakes(unittest.TestCase):
+
+    def setUp(self):
+        self.calls, self.interrupted = 0, None  # which call of the function is
+        self.x = np.random.default_rng(5).standard_normal((11, 3)).astype(np.float32)
+
+    def text_at(self, sizes):
+        self.calls += 1
+        if self.calls == self.interrupted:
+            raise KeyboardInterrupt
+        weights = {"w": np.array([1, 2, 3], np.float32)}
+        return SCALED.replace("4, 3", f"{sizes[0]}, 3"), weights
+
+    def compile(self):
+        return compile_any_size(self.text_at, ["rows"], [4], [(0, 0, 0)], db=None)
+
+    def test_no_interrupt_is_lost(self):
+        for self.interrupted in range(1, 1000):
+            self.calls = 0
+            try:
+                self.compile()(self.x)
+            except KeyboardInterrupt:
+                continue
+            break
+        self.assertLess(self.calls, self.interrupted)
+        self.assertGreater(self.calls, 3)
+
+    def test_what_was_interrupted_runs_again(self):
+        model = self.compile()
+        self.interrupted = self.calls + 1
+        with self.assertRaises(KeyboardInterrupt):
+            model(self.x)
+        np.testing.assert_array_equal(model(self.x), self.x * np.array([1, 2, 3], np.float32))
 
 
 class Refuses(unittest.TestCase):

@@ -235,6 +235,16 @@ TEST_F(DeviceExecutable, KnowsWhatItHolds) {
   EXPECT_EQ(use.contexts, 1);
 }
 
+TEST_F(DeviceExecutable, FreesWhatRunsHaveLeft) {
+  executable_.FreeIdle();
+  EXPECT_EQ(executable_.Memory().contexts, 0);
+  const Vector x = Ramp(5, 2);
+  Vector y{}, again{};
+  ASSERT_TRUE(Run({x.data()}, {y.data(), again.data()}));
+  ExpectNear(y, SampleResult(x));
+  EXPECT_EQ(executable_.Memory().contexts, 1);
+}
+
 TEST(MakingADeviceExecutable, SaysWhatItNeedsBeforeItAllocates) {
   DeviceLog log;
   const auto made = Executable::Make(SamplePlan(log, 1000));

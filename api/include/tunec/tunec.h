@@ -229,8 +229,9 @@ typedef struct tunec_graph_source {
   const int64_t* example;        /* of each, a size that there is a text for */
   size_t num_axes;
   const tunec_open_axis* axes; /* of the inputs, all that are open */
-  /* The text for these sizes, one of each dimension. Nonzero: there is none. Called in any thread
-   * that compiles or runs, one at a time, also after tunec_compile_any_size has returned. */
+  /* The text for these sizes, one of each dimension. Nonzero: there is none. TUNEC_CANCELLED: the
+   * call that asked ends with this, and learns nothing of these sizes. Called in any thread that
+   * compiles or runs, one at a time, also after tunec_compile_any_size has returned. */
   int (*text_at)(void* user, const int64_t* sizes, tunec_graph_text* text);
   void (*release)(void* user); /* may be null; called once, when nothing is asked for any more, also
                                 * where compiling fails */
@@ -379,7 +380,8 @@ TUNEC_API int tunec_profile(tunec_executable* executable, DLTensor* const* input
  * bytes, times, trials, and for each distinct kernel where its schedule and its object come from.
  * It has the keys of `tunec MODEL --json` but for `model`, `ready_seconds`, `latency` and the times
  * that this command measures of each kernel; docs/json.md lists them. Keys keep their meanings, new
- * ones may come. The text belongs to the executable and lives as long; null without one. */
+ * ones may come. The text belongs to the executable and lives as long, but of a model of any size,
+ * which goes on compiling, until this thread's next call of it; null without an executable. */
 TUNEC_API const char* tunec_report_json(const tunec_executable* executable);
 
 /* What went wrong in this thread's latest call that failed; "" before any did. Lives until this

@@ -440,7 +440,7 @@ class Session {
     return seconds;
   }
 
-  /// What compiling came to, as JSON: see tunec_report_json. Lives as long as the executable.
+  /// What compiling came to, as JSON: see tunec_report_json, also for how long it lives.
   std::string_view Report() const {
     const char* report = tunec_report_json(get());
     return report == nullptr ? std::string_view() : report;

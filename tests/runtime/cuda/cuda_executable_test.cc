@@ -435,6 +435,36 @@ TEST_F(CudaExecutableTest, TheEndWaitsForQueuedRuns) {
   ExpectResults(x, results);
 }
 
+TEST_F(CudaExecutableTest, MemoryOfRunsThatAreOverIsFreed) {
+  MustMake();
+  alignas(16) const Floats x = {1, 2};
+  Results results;
+  ASSERT_TRUE(Run(x, results));
+  executable_->FreeIdle();
+  EXPECT_EQ(executable_->Memory().contexts, 0);
+  EXPECT_EQ(script_.allocations, 1);  // the constant
+  EXPECT_EQ(script_.graphs, 0);
+  ASSERT_TRUE(Run(x, results));
+  ExpectResults(x, results);
+  EXPECT_EQ(executable_->Memory().contexts, 1);
+}
+
+TEST_F(CudaExecutableTest, MemoryOfAQueuedRunIsNot) {
+  MustMake();
+  script_.holds = true;
+  int place = 0;
+  alignas(16) const Floats x = {1, 2};
+  Results results;
+  ASSERT_TRUE(Run(x, results, QueuedIn(StreamAt(place))));
+  executable_->FreeIdle();
+  EXPECT_EQ(executable_->Memory().contexts, 1);
+  script_.holds = false;
+  ASSERT_TRUE(executable_->Wait());
+  ExpectResults(x, results);
+  executable_->FreeIdle();
+  EXPECT_EQ(executable_->Memory().contexts, 0);
+}
+
 TEST_F(CudaExecutableTest, OnlyWhatNeedNotWaitIsQueued) {
   MustMake();
   int place = 0;
