@@ -5,7 +5,8 @@
 
 Without names: all of models.py. Each model runs in a process of its own, twice: cold, with empty caches, and warm,
 where the caches of the first run are there. In a process the backends take turns. Outputs are compared with the
-model in float64. A line a model; the table is that of docs/torch.md.
+model in float64. A line a model; the table is that of docs/torch.md. Beside `tunec` with trials, `tunec-untuned`
+has none, and no database.
 """
 import argparse
 import copy
@@ -59,8 +60,9 @@ def call_of(model, backend, trials):
     import torch
     if backend == "eager":
         return lambda arguments: model(**arguments)
-    options = {"trials": trials} if backend == "tunec" and trials else None
-    compiled = torch.compile(model, backend=backend, options=options)
+    name, _, untuned = backend.partition("-")
+    options = {"db": None} if untuned else {"trials": trials} if name == "tunec" and trials else None
+    compiled = torch.compile(model, backend=name, options=options)
     return lambda arguments: compiled(**arguments)
 
 
@@ -113,7 +115,8 @@ def run_one(name, backends, rounds, trials):
             except Exception as failure:  # of any of three compilers, in any way
                 result["failed"][backend] = f"{type(failure).__name__}: {str(failure)[:300]}"
                 result.setdefault("trace", {})[backend] = traceback.format_exc()[-2000:]
-        # Each compiled function keeps its code; resetting between them was for the first calls' times.
+        # The reset is for the first calls' times; the functions before the last compile once more, for which
+        # caches and the database are there.
         result["ms"] = measure(calls, arguments, rounds) if rounds else {}
     return result
 
