@@ -10,11 +10,6 @@ namespace {
 // differ.
 constexpr int64_t kMostElementsOfParameters = 64;
 
-bool SameBytes(const Array& a, const Array& b) {
-  if (a.data() == b.data() || a.bytes() == 0) return true;
-  return std::memcmp(a.data(), b.data(), a.bytes()) == 0;
-}
-
 Result<ValueId> Copy(Padder& padder, const Node& node) {
   const Value& value = padder.bucket().value(node.outputs[0]);
   GraphBuilder& builder = padder.builder();
@@ -25,6 +20,11 @@ Result<ValueId> Copy(Padder& padder, const Node& node) {
 }
 
 }  // namespace
+
+bool SameBytes(const Array& a, const Array& b) {
+  if (a.data() == b.data() || a.bytes() == 0) return true;
+  return std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+}
 
 bool LiesIn(const Array& exact, const Array& bucket, const Axes& axes) {
   const size_t width = SizeOf(exact.type());
@@ -60,7 +60,7 @@ Result<std::vector<PaddedValue>> PadConstant(Padder& padder, size_t number) {
     if (small.size() > kMostElementsOfParameters)
       return Fail(ErrorCode::kUnsupported, "the {} elements of constant {} depend on the sizes",
                   small.size(), bucket.name);
-    TUNEC_ASSIGN(result.value, padder.AddValueParameter(bucket.name, small));
+    TUNEC_ASSIGN(result.value, padder.AddConstantParameter(number));
     return std::vector<PaddedValue>{std::move(result)};
   }
   if (!same_shape) {

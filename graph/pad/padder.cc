@@ -76,6 +76,39 @@ void Padder::MixWhatMakes(const Axis& axis) {
   }
 }
 
+void Padder::MixDimension(size_t dimension) {
+  const auto size = std::ranges::find(sizes_, dimensions_[dimension], &Size::dimension);
+  mixed_.insert(static_cast<int>(size - sizes_.begin()));
+}
+
+void Padder::MixNamed(const std::vector<SizeExpression>& formulas) {
+  for (size_t d = 0; d < dimensions_.size(); ++d) {
+    const SizeExpression::Step named{SizeExpression::Kind::kSize, static_cast<int64_t>(d)};
+    const bool is_named = std::ranges::any_of(formulas, [&](const SizeExpression& formula) {
+      return formula.empty() || std::ranges::find(formula.steps(), named) != formula.steps().end();
+    });
+    if (is_named) MixDimension(d);
+  }
+}
+
+// Told by graphs that differ in the one dimension alone; where there are none, it may be made of
+// it.
+void Padder::MixWhatTells(const std::function<bool(size_t, size_t)>& same) {
+  for (size_t d = 0; d < dimensions_.size(); ++d) {
+    bool is_told = false, differs = false;
+    for (size_t g = 0; g < graphs_.size(); ++g) {
+      for (size_t h = 0; h < g; ++h) {
+        std::vector<int64_t> sizes = dimension_sizes_[g];
+        sizes[d] = dimension_sizes_[h][d];
+        if (sizes != dimension_sizes_[h] || dimension_sizes_[g][d] == sizes[d]) continue;
+        is_told = true;
+        differs = differs || !same(g, h);
+      }
+    }
+    if (!is_told || differs) MixDimension(d);
+  }
+}
+
 void Padder::MixWhatMeetsItself(const Axes& axes) {
   std::set<int> seen;
   for (const Axis& axis : axes) {

@@ -2,6 +2,7 @@
 // with. Internal to graph/pad.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -61,9 +62,11 @@ class Padder {
   int SizeParameterFor(const Series& series, const SizeExpression& formula);
   /// Fixed, or the first positions of an open one.
   Part PartFor(const Series& series, const SizeExpression& formula = {});
-  /// A number, or few, that are others in the exact graph: an input of the padded one.
+  /// A number that is another one in the exact graph: an input of the padded one.
   Result<ValueId> AddValueParameter(const std::string& what, Array exact,
-                                    std::vector<SizeExpression> formulas = {});
+                                    std::vector<SizeExpression> formulas);
+  /// The same of the constant of this number, whose few elements differ between the graphs.
+  Result<ValueId> AddConstantParameter(size_t number);
   /// An i64[] that follows from the sizes: a constant where it is the same in all graphs. Asked for
   /// twice by one name, it is one.
   Result<ValueId> AddNumber(const std::string& what, const Series& series,
@@ -86,6 +89,9 @@ class Padder {
   /// The same, and of an extent that is no dimension's own all dimensions, of any of which it may
   /// be made: a constant of it is another one for a part of a run.
   void MixWhatMakes(const Axis& axis);
+  /// Dimensions of which a number is made that the graphs differ in: a part of a run has another
+  /// one. `same` compares two graphs, by their numbers.
+  void MixWhatTells(const std::function<bool(size_t, size_t)>& same);
   /// How an axis lies that is in both; none where it lies differently.
   std::optional<Axis> Unify(const Axis& a, const Axis& b);
   /// Parts that two of these axes have, as those of x[n, 1] * x[1, n].
@@ -110,6 +116,8 @@ class Padder {
   Result<Axis> OpenInput(const OpenAxis& axis, std::map<std::string, int>& parameters);
   Result<ValueId> AddParameter(const std::string& name, Array value,
                                std::vector<SizeExpression> formulas);
+  void MixNamed(const std::vector<SizeExpression>& formulas);
+  void MixDimension(size_t dimension);
   ValueId Positions(const Axis& axis, size_t part, size_t axes_behind);
   /// The formula's value in each graph; none where it has none in one.
   std::optional<Series> ValuesOf(const SizeExpression& formula) const;
@@ -270,6 +278,8 @@ Result<std::vector<PaddedValue>> PadRotary(PaddedNode& node);
 /// The constant of this number in both graphs (pad_constant.cc). Of one shape: the elements, or a
 /// parameter where they differ. Of two: none, until an operand says how it lies.
 Result<std::vector<PaddedValue>> PadConstant(Padder& padder, size_t number);
+/// Of two arrays of one shape.
+bool SameBytes(const Array& a, const Array& b);
 /// Whether the exact constant's elements are the bucket's at these axes' exact positions.
 bool LiesIn(const Array& exact, const Array& bucket, const Axes& axes);
 

@@ -113,6 +113,7 @@ Result<ValueId> Padder::AddParameter(const std::string& name, Array value,
   const std::vector<int64_t>& shape = value.shape();
   TUNEC_ASSIGN(const ValueId input,
                builder_.AddInput(name, {value.type(), {shape.begin(), shape.end()}}));
+  MixNamed(formulas);
   if (std::ranges::any_of(formulas, &SizeExpression::empty)) formulas.clear();
   used_.push_back({builder_.graph().value(input).name, std::move(value), std::move(formulas)});
   return input;
@@ -121,6 +122,14 @@ Result<ValueId> Padder::AddParameter(const std::string& name, Array value,
 Result<ValueId> Padder::AddValueParameter(const std::string& what, Array exact,
                                           std::vector<SizeExpression> formulas) {
   return AddParameter(fmt::format("value.{}", what), std::move(exact), std::move(formulas));
+}
+
+Result<ValueId> Padder::AddConstantParameter(size_t number) {
+  const auto constant = [&](size_t g) -> const Array& {
+    return graphs_[g]->nodes()[number].constant;
+  };
+  MixWhatTells([&](size_t g, size_t h) { return SameBytes(constant(g), constant(h)); });
+  return AddParameter(fmt::format("value.{}", bucket().nodes()[number].name), constant(0), {});
 }
 
 Result<ValueId> Padder::AddNumber(const std::string& what, const Series& series,

@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 
+#include "tests/fuzz/any_size/fuzz_any_size.h"
 #include "tests/fuzz/check_graph.h"
 #include "tests/fuzz/fuzz_options.h"
 #include "tests/fuzz/graph_generator.h"
@@ -28,6 +29,7 @@ constexpr uint64_t kCasesPerChild = 500;
 struct Options : FuzzOptions {
   std::string folder = "build/fuzz";
   bool pad = false;
+  bool any_size = false;
 };
 
 Case MakeCase(uint64_t seed, bool code) {
@@ -140,8 +142,13 @@ int main(int argc, char** argv) {
   app.add_flag("--pad", options.pad,
                "models at several sizes, padded to one, instead: results with garbage beyond the "
                "exact elements against the exact model's");
+  app.add_flag("--any-size", options.any_size,
+               "models compiled for any size instead, with code for sizes that are listed or not: "
+               "results of runs against the model's at their sizes")
+      ->excludes("--pad");
   CLI11_PARSE(app, argc, argv);
   SetLimit(options);
   if (options.pad) return tunec::fuzz::FuzzPad(options, options.folder);
+  if (options.any_size) return tunec::fuzz::FuzzAnySize(options);
   return tunec::fuzz::Fuzzer(options).Run();
 }

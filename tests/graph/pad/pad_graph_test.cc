@@ -14,7 +14,9 @@ namespace {
 
 using test::CountOf;
 using test::ExpectExact;
+using test::ExpectOneGraph;
 using test::GraphAt;
+using test::OpenAxesOf;
 using test::PadText;
 using test::RefusalOf;
 using test::SizesByName;
@@ -618,17 +620,32 @@ constexpr const char* kBertBlock = R"(graph bert {
 
 TEST(PadGraph, BertBlockOfAnyBatchAndLength) {
   const SizesByName bucket = {{"B", 4}, {"L", 16}};
-  std::string text;
-  for (const SizesByName& exact :
-       {SizesByName{{"B", 3}, {"L", 7}}, SizesByName{{"B", 1}, {"L", 1}},
-        SizesByName{{"B", 4}, {"L", 2}}, SizesByName{{"B", 2}, {"L", 15}},
-        SizesByName{{"B", 3}, {"L", 3}}}) {
-    const PaddedGraph padded = ExpectExact(kBertBlock, exact, bucket);
-    EXPECT_EQ(padded.separable, std::vector<std::string>(exact.at("B") == 4 ? 0 : 1, "B"));
-    if (exact.at("B") == 4) continue;  // a dimension less
-    EXPECT_TRUE(text.empty() || Print(padded.graph) == text) << Print(padded.graph);
-    text = Print(padded.graph);
-  }
+  const PaddedGraph padded = ExpectOneGraph(
+      kBertBlock, bucket, {{{"B", 3}, {"L", 7}}, {{"B", 1}, {"L", 1}}, {{"B", 2}, {"L", 15}}},
+      {{{"B", 3}, {"L", 3}}, {{"B", 1}, {"L", 12}}});
+  EXPECT_THAT(padded.separable, ElementsAre("B"));
+  ExpectExact(kBertBlock, {{"B", 4}, {"L", 2}}, bucket);  // a dimension less
+}
+
+// A part of a run has another number than the whole run.
+TEST(PadGraph, WhatANumberIsMadeOfIsNotSeparable) {
+  const std::string text = R"(graph g {
+  input x: f32[$(B), $(L)]
+  constant c: f32[] = $(B)
+  y = mul(x, c)
+  output y
+})";
+  const Graph large = GraphAt(text, kLarge);
+  const SizesByName bases = {{"B", 1}, {"L", 4}};
+  std::vector<Graph> samples;
+  for (const SizesByName& sizes :
+       {bases, SizesByName{{"B", 2}, {"L", 4}}, SizesByName{{"B", 1}, {"L", 7}}})
+    samples.push_back(GraphAt(text, sizes));
+  const auto padded =
+      PadGraph(samples[0], large, OpenAxesOf(samples[0], large, bases, kLarge), samples);
+  ASSERT_TRUE(padded) << padded.error().Format();
+  EXPECT_THAT(padded->separable, ElementsAre("L"));
+  EXPECT_THAT(ExpectExact(text, kSmall, kLarge).separable, IsEmpty());  // nothing tells them apart
 }
 
 }  // namespace

@@ -1,0 +1,28 @@
+// One check of a model of any size: compiled for sizes that may be listed, each run gives what the
+// reference gives for the graph of its sizes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/sized/sized_source.h"
+#include "runtime/sized/choose_sizes.h"
+#include "tests/fuzz/check_graph.h"
+
+namespace tunec::fuzz {
+
+/// The listed sizes of each dimension, and the sizes of the runs.
+struct SizedRuns {
+  std::vector<ListedSizes> listed;
+  std::vector<Sizes> runs;
+};
+SizedRuns DrawRuns(uint64_t seed, size_t dimensions);
+
+/// `exact` gives the graphs that the model is compared with.
+CheckResult CheckAnySize(const SizedSource& source, const SizedRuns& runs, uint64_t seed,
+                         const SizedSource& exact);
+
+/// Of the model of this seed.
+CheckResult CheckAnySize(uint64_t seed);
+
+}  // namespace tunec::fuzz
