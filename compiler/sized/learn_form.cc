@@ -60,6 +60,7 @@ Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes>
   form.inputs = SpecsOf(example, example.inputs(), nullptr);
   form.outputs = SpecsOf(example, example.outputs(), &example.output_names());
   form.separable.assign(source.dimensions.size(), false);
+  form.most = source.example;
   form.listed = std::move(listed);
   for (const OpenAxis& axis : source.open) {
     form.inputs[axis.input].shape[axis.axis] = -1;

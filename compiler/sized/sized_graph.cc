@@ -169,15 +169,65 @@ Result<SizedGraph> PaddedGraphFor(const SizedSource& source, const SizedForm& fo
 }
 
 /// Formulas of some sizes are to hold at others, too, where there is a graph.
-Status CheckFarSizes(const SizedSource& source, const SizedForm& form, const Sizes& seen) {
+Status CheckFarSizes(const SizedSource& source, const Sizes& seen, SizedForm& form) {
   for (const Sizes& sizes : SizesFarFrom(seen, form.listed)) {
     TUNEC_ASSIGN(const std::optional<Graph> graph, source.GraphIfAny(sizes));
-    if (graph) TUNEC_RETURN_IF_ERROR(CheckOutputsAt(form, *graph, sizes));
+    if (!graph) continue;
+    TUNEC_RETURN_IF_ERROR(CheckOutputsAt(form, *graph, sizes));
+    for (size_t d = 0; d < sizes.size(); ++d) form.most[d] = std::max(form.most[d], sizes[d]);
+  }
+  return {};
+}
+
+/// Whether runs may be cut along the dimension up to the size that it has in this graph, all others
+/// being as in the example.
+Result<bool> SeparatesUpTo(const SizedSource& source, const Graph& large, size_t dimension) {
+  TUNEC_ASSIGN(const Graph small, source.graph_at(source.example));
+  std::vector<bool> open(source.example.size(), false);
+  open[dimension] = true;
+  const Result<PaddedGraph> padded = PadGraph(small, large, OpenAxes(source, open));
+  return padded && Separates(source, *padded, dimension);
+}
+
+Sizes ExampleWith(const SizedSource& source, size_t dimension, int64_t size) {
+  Sizes sizes = source.example;
+  sizes[dimension] = size;
+  return sizes;
+}
+
+/// Along what runs may be cut the model is looked at for sizes that it will hardly see: there is no
+/// code for these, when it is made, whose sizes would be looked at.
+Status LookFar(const SizedSource& source, SizedForm& form) {
+  constexpr int64_t kFar = 64, kFarEnough = 1024;
+  for (size_t d = 0; d < form.most.size(); ++d) {
+    if (!form.separable[d]) continue;
+    const int64_t seen = form.most[d];
+    for (const int64_t size : {std::max(seen, std::min(kFar * seen, kFarEnough)), seen}) {
+      const Sizes sizes = ExampleWith(source, d, size);
+      TUNEC_ASSIGN(const std::optional<Graph> graph, source.GraphIfAny(sizes));
+      if (!graph) continue;
+      TUNEC_RETURN_IF_ERROR(CheckOutputsAt(form, *graph, sizes));
+      TUNEC_ASSIGN(form.separable[d], SeparatesUpTo(source, *graph, d));
+      form.most[d] = size;
+      break;
+    }
   }
   return {};
 }
 
 }  // namespace
+
+Status CheckFurther(const SizedSource& source, const SizedForm& form, size_t dimension,
+                    int64_t size) {
+  const Sizes sizes = ExampleWith(source, dimension, size);
+  TUNEC_ASSIGN(const Graph graph, source.graph_at(sizes));
+  TUNEC_RETURN_IF_ERROR(CheckOutputsAt(form, graph, sizes));
+  if (!form.separable[dimension]) return {};
+  TUNEC_ASSIGN(const bool separates, SeparatesUpTo(source, graph, dimension));
+  if (separates) return {};
+  return Fail(ErrorCode::kUnsupported, "{} is another graph where {} is {} than at smaller sizes",
+              graph.name(), source.dimensions[dimension], size);
+}
 
 Result<std::optional<Graph>> SizedSource::GraphIfAny(const Sizes& sizes) const {
   Result<Graph> graph = graph_at(sizes);
@@ -209,10 +259,12 @@ Status LearnShape(const SizedSource& source, SizedForm& form) {
     return Fail(ErrorCode::kUnsupported, "{} has a dimension of one size", bucket.name());
   SizedForm learnt = form;
   TUNEC_ASSIGN(learnt.output_extents, FitOutputs(samples));
-  TUNEC_RETURN_IF_ERROR(CheckFarSizes(source, learnt, key.sizes));
+  learnt.most = key.sizes;
+  TUNEC_RETURN_IF_ERROR(CheckFarSizes(source, key.sizes, learnt));
   for (size_t d = 0; d < key.sizes.size(); ++d) {
     TUNEC_ASSIGN(learnt.separable[d], IsSeparable(source, looked, bucket, d));
   }
+  TUNEC_RETURN_IF_ERROR(LookFar(source, learnt));
   form = std::move(learnt);
   return {};
 }

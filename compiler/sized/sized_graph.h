@@ -18,6 +18,10 @@ struct SizedGraph {
 /// Puts into the form where outputs lie for any sizes, and what runs may be cut along. kUnsupported
 /// names what keeps the model from being padded, and then the form is as it was.
 Status LearnShape(const SizedSource& source, SizedForm& form);
+/// Whether the model is as the form says at a larger size of a dimension, too. kUnsupported: it is
+/// another one.
+Status CheckFurther(const SizedSource& source, const SizedForm& form, size_t dimension,
+                    int64_t size);
 /// The graph of these sizes exactly, or for smaller ones along the dimensions that are open: for as
 /// much as possible of what KeyFor gives it. kUnsupported names what cannot be padded.
 Result<SizedGraph> GraphFor(const SizedSource& source, const SizedForm& form, const SizedKey& key);

@@ -38,6 +38,7 @@ Status SizedModel::Learn() {
   refusal_ = std::move(learnt.refusal);
   if (!refusal_.empty() && options_.compile.on_log)
     options_.compile.on_log(fmt::format("each size is compiled for itself: {}", refusal_));
+  looked_ = learnt.form.most;
   SetForm(std::move(learnt.form));
   return {};
 }
@@ -81,6 +82,24 @@ int64_t SizedModel::Joined(const Sizes& single) const {
   const int64_t joined = *graph ? WorthJoining(**graph, machine) : 1;
   const std::lock_guard lock(mutex_);
   return joined_.try_emplace(single, joined).first->second;
+}
+
+// Looks beyond, where there is a graph, so that not each larger size is looked at: well beyond
+// where runs are cut, else as far as the code of this size goes.
+Status SizedModel::LookFurther(size_t dimension, int64_t size) const {
+  constexpr int64_t kBeyond = 4;
+  const int64_t beyond =
+      form().separable[dimension] ? kBeyond * size : BucketOf(size, form().listed[dimension]).size;
+  const std::lock_guard lock(looking_);
+  if (size <= looked_[dimension]) return {};
+  Status status;
+  for (const int64_t at : {beyond, size}) {
+    status = CheckFurther(source_, form(), dimension, at);
+    if (!status) continue;
+    looked_[dimension] = at;
+    break;
+  }
+  return status;
 }
 
 Result<SizedModel::VariantPtr> SizedModel::Compile(const SizedKey& key) const {

@@ -36,6 +36,7 @@ class SizedModel : public SizedExecutable {
 
  protected:
   Result<VariantPtr> VariantFor(const Sizes& sizes) const override;
+  Status LookFurther(size_t dimension, int64_t size) const override;
   Sizes PartsOf(size_t dimension, const Sizes& sizes) const override;
 
  private:
@@ -50,6 +51,9 @@ class SizedModel : public SizedExecutable {
   SizedOptions options_;
   std::unique_ptr<Database> database_;
   std::string refusal_;  // why it cannot be padded; empty: it can
+
+  mutable std::mutex looking_;
+  mutable Sizes looked_;  // with the lock of looking_: as the form's `most`, by now
 
   mutable std::mutex mutex_;  // of what follows
   mutable std::map<SizedKey, std::string> refused_;

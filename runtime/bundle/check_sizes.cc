@@ -70,7 +70,7 @@ Status CheckListed(const SizedForm& form) {
 Status CheckForm(const SizedForm& form) {
   const size_t dimensions = form.dimensions.size();
   if (dimensions < 1 || dimensions > kMostDimensions || form.separable.size() != dimensions ||
-      form.listed.size() != dimensions)
+      form.most.size() != dimensions || form.listed.size() != dimensions)
     return Damaged("it has {} dimensions", dimensions);
   TUNEC_RETURN_IF_ERROR(CheckAxes(form));
   TUNEC_RETURN_IF_ERROR(CheckOutputExtents(form));

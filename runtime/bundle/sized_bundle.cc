@@ -34,6 +34,14 @@ Result<SizedBundle::VariantPtr> SizedBundle::VariantFor(const Sizes& sizes) cons
   return std::unexpected(Refusal(sizes));
 }
 
+// Where runs are not cut, there is no code for larger sizes than those that are listed.
+Status SizedBundle::LookFurther(size_t dimension, int64_t size) const {
+  if (!form().separable[dimension]) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "{} is {}, expected at most {}, the largest that the model was looked at with",
+              form().dimensions[dimension], size, form().most[dimension]);
+}
+
 Error SizedBundle::Refusal(const Sizes& sizes) const {
   const auto& names = form().dimensions;
   if (form().output_extents) {

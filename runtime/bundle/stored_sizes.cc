@@ -117,6 +117,7 @@ void WriteForm(ByteWriter& out, const SizedForm& form) {
   WriteFlag(out, form.output_extents.has_value());
   if (form.output_extents) WriteAll(out, *form.output_extents, WriteAxes);
   WriteAll(out, form.separable, WriteFlag);
+  WriteAll(out, form.most, WriteNumber);
   WriteAll(out, form.listed, WriteListed);
 }
 SizedForm ReadForm(ByteReader& in) {
@@ -127,6 +128,7 @@ SizedForm ReadForm(ByteReader& in) {
   form.open = ReadAll(in, kAxisBytes, ReadAxis);
   if (ReadFlag(in)) form.output_extents = ReadAll(in, kNumberBytes, ReadAxes);
   form.separable = ReadAll(in, 1, ReadFlag);
+  form.most = ReadAll(in, kNumberBytes, ReadNumber);
   form.listed = ReadAll(in, kListedBytes, ReadListed);
   return form;
 }

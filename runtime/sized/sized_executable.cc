@@ -150,8 +150,18 @@ int64_t SizedExecutable::CountOutside() const {
   return count;
 }
 
+// Of inputs of these shapes, where the form is right of them.
+Result<Sizes> SizedExecutable::KnownSizesOf(std::span<const Shape> shapes) const {
+  TUNEC_ASSIGN(Sizes sizes, SizesOf(*form_, shapes));
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    const bool is_known = !form_->output_extents || sizes[d] <= form_->most[d];
+    if (!is_known) TUNEC_RETURN_IF_ERROR(LookFurther(d, sizes[d]));
+  }
+  return sizes;
+}
+
 Result<std::vector<Shape>> SizedExecutable::OutputShapes(std::span<const Shape> inputs) const {
-  TUNEC_ASSIGN(const Sizes sizes, SizesOf(*form_, inputs));
+  TUNEC_ASSIGN(const Sizes sizes, KnownSizesOf(inputs));
   if (form_->output_extents) return ShapesAt(*form_, sizes);
   TUNEC_ASSIGN(const VariantPtr variant, VariantFor(sizes));
   std::vector<Shape> shapes;
@@ -161,7 +171,7 @@ Result<std::vector<Shape>> SizedExecutable::OutputShapes(std::span<const Shape> 
 
 Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
                             std::span<void* const> outputs) const {
-  TUNEC_ASSIGN(const Sizes sizes, SizesOf(*form_, shapes));
+  TUNEC_ASSIGN(const Sizes sizes, KnownSizesOf(shapes));
   TUNEC_ASSIGN(const std::vector<SizedPart> parts, Cut(sizes));
   TUNEC_ASSIGN(const std::vector<Shape> results, OutputShapes(shapes));
   TUNEC_RETURN_IF_ERROR(CheckGiven<const void*>("input", form_->inputs, shapes, inputs));

@@ -42,6 +42,9 @@ class SizedExecutable : public AnyShape {
 
   /// What a run, or a part of one, of these sizes takes: of KeyFor, or an exact one.
   virtual Result<VariantPtr> VariantFor(const Sizes& sizes) const = 0;
+  /// Before a run of a size beyond those that the form knows of (`most`): whether the model is as
+  /// the form says there, too.
+  virtual Status LookFurther(size_t dimension, int64_t size) const = 0;
   /// Into what a dimension is cut, ascending. Requires: it is separable.
   virtual Sizes PartsOf(size_t dimension, const Sizes& sizes) const;
 
@@ -59,6 +62,7 @@ class SizedExecutable : public AnyShape {
     bool has_memory = true;  // of runs that are over
   };
 
+  Result<Sizes> KnownSizesOf(std::span<const Shape> shapes) const;
   Result<std::vector<SizedPart>> Cut(const Sizes& sizes) const;
   VariantPtr Find(const SizedKey& key) const;
   void NoteUse(KeptVariant& kept) const;

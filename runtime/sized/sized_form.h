@@ -35,6 +35,8 @@ struct SizedForm {
   /// Of each dimension: whether elements of different positions never meet, so that runs may be
   /// cut.
   std::vector<bool> separable;
+  /// Of each dimension: the largest size of which the extents and that are known.
+  Sizes most;
   std::vector<ListedSizes> listed;  // of each dimension
   bool operator==(const SizedForm&) const = default;
 };

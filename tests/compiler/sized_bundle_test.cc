@@ -377,6 +377,7 @@ TEST(StoredSizes, AreCheckedBeforeTheyAreUsed) {
   };
   refuses([](auto& sizes) { sizes.form.dimensions.clear(); });
   refuses([](auto& sizes) { sizes.form.separable.pop_back(); });
+  refuses([](auto& sizes) { sizes.form.most.pop_back(); });
   refuses([](auto& sizes) { sizes.form.listed[0].sizes = {}; });
   refuses([](auto& sizes) { sizes.form.listed[0].sizes = {0, 4}; });
   refuses([](auto& sizes) { sizes.form.listed[0].sizes = {4, 4}; });

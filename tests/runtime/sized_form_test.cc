@@ -28,6 +28,7 @@ SizedForm FormOf(const std::vector<ListedSizes>& listed, const std::vector<bool>
     (*form.output_extents)[0].push_back({SizeOf(d, count)});
   }
   form.separable = separable;
+  form.most.assign(count, int64_t{1} << 40);
   form.listed = listed;
   return form;
 }

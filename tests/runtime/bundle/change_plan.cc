@@ -258,7 +258,8 @@ void ChangeForm(SizedForm& form, Random& random) {
       if (!specs.empty()) ChangeSpec(OneOf(specs, random), random);
       return;
     case 7:
-      return ChangeFlag(form.separable, random);
+      if (random.Below(2) == 0) return ChangeFlag(form.separable, random);
+      return ChangeList(form.most, random);
     default:
       return ChangeExtents(form.output_extents, random);
   }
