@@ -106,8 +106,11 @@ Result<SizedModel::VariantPtr> SizedModel::Compile(const SizedKey& key) const {
   TUNEC_ASSIGN(const SizedGraph graph, GraphFor(source_, form(), key));
   TUNEC_ASSIGN(const CompiledModel model,
                tunec::Compile(graph.graph, database_.get(), options_.compile));
-  TUNEC_RETURN_IF_ERROR(
-      CheckCode(form(), graph.code, model.executable->Inputs(), model.executable->Outputs()));
+  const Status fits =
+      CheckCode(form(), graph.code, model.executable->Inputs(), model.executable->Outputs());
+  if (!fits)
+    return Fail(ErrorCode::kUnsupported, "other outputs than at the sizes that were looked at: {}",
+                fits.error().message);
   const std::lock_guard lock(mutex_);
   ++compiled_;
   return std::make_shared<const SizedVariant>(shared_form(), graph.code, model.executable);

@@ -241,6 +241,14 @@ TEST(SizedBundle, ServesDownToTheLeastSizeThatHasAGraph) {
   EXPECT_EQ(RefusalOf(*bundle, {65}).code, ErrorCode::kInvalidArgument);
 }
 
+TEST(SizedBundle, OfWhatIsCutGoesAsFarAsItWasLookedAt) {
+  const BundlePath file;
+  const auto bundle = LoadOf(SourceOf(kOpenSizes, kBoth), kListed, file);
+  ASSERT_TRUE(bundle);
+  EXPECT_EQ(RefusalOf(*bundle, {100000, 12}).message,
+            "batch is 100000, expected at most 1024, the largest that the model was looked at with");
+}
+
 // Packed when it is first wanted, once for all sizes.
 TEST(SizedBundle, OfAnotherProcessorPacksForAllSizes) {
   const SizedSource source = SourceOf(kOpenSizes, kBoth);

@@ -165,6 +165,40 @@ TEST(SizedModel, WhatIsClippedAtSmallSizesIsNotPaddedToLargeOnes) {
   }
 }
 
+std::string EndsAtText(int64_t length, int64_t end) {
+  return fmt::format(
+      "graph ends {{\n  input x: f32[{}, 3]\n  c = slice(x) {{starts=[0, 0], ends=[{}, 3]}}\n"
+      "  y = relu(c)\n  output y\n}}",
+      length, std::min(length, end));
+}
+
+std::unique_ptr<SizedModel> EndsAt(int64_t end) {
+  SizedSource source{.dimensions = {"length"}, .open = {{0, 0, "length"}}, .example = {8}};
+  source.graph_at = [end](const Sizes& sizes) {
+    return ParseGraph(EndsAtText(sizes[0], end), "test", NoWeights());
+  };
+  SizedOptions options;
+  options.listed = {{.sizes = {8}}};
+  options.compile = testing::Options();
+  auto model = SizedModel::Make(std::move(source), std::move(options), nullptr);
+  return model ? *std::move(model) : nullptr;
+}
+
+// Runs are cut into eights, of which each is a graph that nothing is cut off from.
+TEST(SizedModel, WhatIsCutIsLookedAtFarBeyond) {
+  const auto near = EndsAt(500);
+  ASSERT_TRUE(near);
+  EXPECT_NE(std::string(near->Report()).find("refusal"), std::string::npos);
+  for (const int64_t length : {8, 30, 501}) ExpectEqual(*near, EndsAtText(length, 500), {});
+  const auto far = EndsAt(3000);
+  ASSERT_TRUE(far);
+  for (const int64_t length : {30, 511, 600, 3000}) ExpectEqual(*far, EndsAtText(length, 3000), {});
+  EXPECT_LE(Executables(*far), 2);  // of eight, and of less
+  const auto beyond = far->OutputShapes(std::vector<Shape>{{3001, 3}});
+  ASSERT_FALSE(beyond);
+  EXPECT_EQ(beyond.error().code, ErrorCode::kUnsupported);
+}
+
 // The outputs are of one formula at all sizes; what is added within is not.
 TEST(SizedModel, SmallSizesOfAnotherGraphAreCompiledForThemselves) {
   SizedSource source{.dimensions = {"length"}, .open = {{0, 0, "length"}}, .example = {48}};

@@ -136,10 +136,21 @@ void Reduce(OpenBuilder& b) {
   b.Add(op, {x}, {{"axes", Ints{axis}}, {"keepdims", int64_t{0}}}, shape);
 }
 
+/// Of whole numbers, whose sums have one answer: equal ones that are not add up roundings that no
+/// random ones come to.
+size_t CumSum(OpenBuilder& b, size_t x, int64_t axis) {
+  const size_t whole = b.Add(Op::kFloor, {x}, {}, b.ShapeOf(x));
+  return b.Add(Op::kCumSum, {whole}, {{"axis", axis}}, b.ShapeOf(x));
+}
+
+size_t AlongAxis(OpenBuilder& b, size_t x, int64_t axis) {
+  if (b.Chance(35)) return CumSum(b, x, axis);
+  return b.Add(Op::kSoftmax, {x}, {{"axis", axis}}, b.ShapeOf(x));
+}
+
 void AlongAnAxis(OpenBuilder& b) {
   const size_t x = b.Operand();
-  const auto axis = static_cast<int64_t>(AnyAxis(b, x));
-  b.Add(b.OneOf({Op::kSoftmax, Op::kSoftmax, Op::kCumSum}), {x}, {{"axis", axis}}, b.ShapeOf(x));
+  AlongAxis(b, x, static_cast<int64_t>(AnyAxis(b, x)));
 }
 
 struct Range {
@@ -253,10 +264,7 @@ void JoinAndSplit(OpenBuilder& b) {
   if (joined[at].degree == 0) joined[at] = Number(joined[at].size);
   joined.erase(joined.begin() + static_cast<int64_t>(at) + 1);
   size_t value = b.Add(Op::kReshape, {x}, {{"shape", SizesOf(joined)}}, joined);
-  if (b.Chance(40)) {
-    value = b.Add(b.OneOf({Op::kSoftmax, Op::kCumSum}), {value},
-                  {{"axis", static_cast<int64_t>(at)}}, joined);
-  }
+  if (b.Chance(40)) value = AlongAxis(b, value, static_cast<int64_t>(at));
   if (b.Chance(60)) b.Add(Op::kReshape, {value}, {{"shape", SizesOf(old)}}, old);
 }
 
