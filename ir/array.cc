@@ -84,6 +84,12 @@ Array Array::Reshaped(std::vector<int64_t> shape) const {
   return result;
 }
 
+bool HaveSameBytes(const Array& a, const Array& b) {
+  if (a.type() != b.type() || a.shape() != b.shape()) return false;
+  if (a.data() == b.data() || a.bytes() == 0) return true;
+  return std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+}
+
 int64_t ElementCount(std::span<const int64_t> shape) {
   // A zero anywhere makes the product zero, however large the others are.
   bool empty = false;

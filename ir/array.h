@@ -56,6 +56,9 @@ class Array {
   bool owned_ = false;
 };
 
+/// Of one type and shape, with the same bytes.
+bool HaveSameBytes(const Array& a, const Array& b);
+
 /// The product of the dimensions, or -1 when one is negative or the product exceeds 2^48.
 int64_t ElementCount(std::span<const int64_t> shape);
 

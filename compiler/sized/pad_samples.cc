@@ -1,7 +1,6 @@
 #include "compiler/sized/pad_samples.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace tunec {
 namespace {
@@ -19,13 +18,7 @@ Result<Graph> GraphLike(const SizedSource& source, const Sizes& sizes, const Gra
                      GraphBuilder& builder) -> Result<std::vector<ValueId>> {
                    const Node& other = bucket.nodes()[number++];
                    if (node.op != Op::kConstant || other.op != Op::kConstant) return {};
-                   const Array& array = node.constant;
-                   const bool is_same =
-                       array.type() == other.constant.type() &&
-                       array.shape() == other.constant.shape() &&
-                       (array.bytes() == 0 ||
-                        std::memcmp(array.data(), other.constant.data(), array.bytes()) == 0);
-                   if (!is_same) return {};
+                   if (!HaveSameBytes(node.constant, other.constant)) return {};
                    const std::string init = node.Has("init") ? node.String("init") : "";
                    return std::vector<ValueId>{
                        builder.AddWeight(node.name, other.constant, node.weight_name, init)};

@@ -179,13 +179,13 @@ Status CheckFarSizes(const SizedSource& source, const Sizes& seen, SizedForm& fo
   return {};
 }
 
-/// Whether runs may be cut along the dimension up to the size that it has in this graph, all others
-/// being as in the example.
-Result<bool> SeparatesUpTo(const SizedSource& source, const Graph& large, size_t dimension) {
-  TUNEC_ASSIGN(const Graph small, source.graph_at(source.example));
+/// Whether runs may be cut along the dimension up to the size that it has in the larger graph, all
+/// else being as in the example's.
+bool SeparatesUpTo(const SizedSource& source, const Graph& example, const Graph& large,
+                   size_t dimension) {
   std::vector<bool> open(source.example.size(), false);
   open[dimension] = true;
-  const Result<PaddedGraph> padded = PadGraph(small, large, OpenAxes(source, open));
+  const Result<PaddedGraph> padded = PadGraph(example, large, OpenAxes(source, open));
   return padded && Separates(source, *padded, dimension);
 }
 
@@ -199,6 +199,8 @@ Sizes ExampleWith(const SizedSource& source, size_t dimension, int64_t size) {
 /// code for these, when it is made, whose sizes would be looked at.
 Status LookFar(const SizedSource& source, SizedForm& form) {
   constexpr int64_t kFar = 64, kFarEnough = 1024;
+  if (std::ranges::find(form.separable, true) == form.separable.end()) return {};
+  TUNEC_ASSIGN(const Graph example, source.graph_at(source.example));
   for (size_t d = 0; d < form.most.size(); ++d) {
     if (!form.separable[d]) continue;
     const int64_t seen = form.most[d];
@@ -207,7 +209,7 @@ Status LookFar(const SizedSource& source, SizedForm& form) {
       TUNEC_ASSIGN(const std::optional<Graph> graph, source.GraphIfAny(sizes));
       if (!graph) continue;
       TUNEC_RETURN_IF_ERROR(CheckOutputsAt(form, *graph, sizes));
-      TUNEC_ASSIGN(form.separable[d], SeparatesUpTo(source, *graph, d));
+      form.separable[d] = SeparatesUpTo(source, example, *graph, d);
       form.most[d] = size;
       break;
     }
@@ -223,21 +225,10 @@ Status CheckFurther(const SizedSource& source, const SizedForm& form, size_t dim
   TUNEC_ASSIGN(const Graph graph, source.graph_at(sizes));
   TUNEC_RETURN_IF_ERROR(CheckOutputsAt(form, graph, sizes));
   if (!form.separable[dimension]) return {};
-  TUNEC_ASSIGN(const bool separates, SeparatesUpTo(source, graph, dimension));
-  if (separates) return {};
+  TUNEC_ASSIGN(const Graph example, source.graph_at(source.example));
+  if (SeparatesUpTo(source, example, graph, dimension)) return {};
   return Fail(ErrorCode::kUnsupported, "{} is another graph where {} is {} than at smaller sizes",
               graph.name(), source.dimensions[dimension], size);
-}
-
-Result<std::optional<Graph>> SizedSource::GraphIfAny(const Sizes& sizes) const {
-  Result<Graph> graph = graph_at(sizes);
-  if (graph) return *std::move(graph);
-  if (graph.error().code == ErrorCode::kCancelled) return std::unexpected(graph.error());
-  return std::nullopt;
-}
-
-size_t SizedSource::IndexOf(const std::string& dimension) const {
-  return static_cast<size_t>(std::ranges::find(dimensions, dimension) - dimensions.begin());
 }
 
 Result<SizedGraph> GraphFor(const SizedSource& source, const SizedForm& form, const SizedKey& key) {

@@ -21,11 +21,6 @@ Result<ValueId> Copy(Padder& padder, const Node& node) {
 
 }  // namespace
 
-bool SameBytes(const Array& a, const Array& b) {
-  if (a.data() == b.data() || a.bytes() == 0) return true;
-  return std::memcmp(a.data(), b.data(), a.bytes()) == 0;
-}
-
 bool LiesIn(const Array& exact, const Array& bucket, const Axes& axes) {
   const size_t width = SizeOf(exact.type());
   std::vector<int64_t> at(axes.size(), 0);
@@ -55,7 +50,7 @@ Result<std::vector<PaddedValue>> PadConstant(Padder& padder, size_t number) {
     result.axes.push_back(Axis({padder.PartFor(series)}));
   }
   for (const Graph* graph : padder.graphs())
-    same = same && same_shape && SameBytes(graph->nodes()[number].constant, large);
+    same = same && same_shape && HaveSameBytes(graph->nodes()[number].constant, large);
   if (same_shape && !same) {
     if (small.size() > kMostElementsOfParameters)
       return Fail(ErrorCode::kUnsupported, "the {} elements of constant {} depend on the sizes",

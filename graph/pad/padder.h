@@ -278,8 +278,6 @@ Result<std::vector<PaddedValue>> PadRotary(PaddedNode& node);
 /// The constant of this number in both graphs (pad_constant.cc). Of one shape: the elements, or a
 /// parameter where they differ. Of two: none, until an operand says how it lies.
 Result<std::vector<PaddedValue>> PadConstant(Padder& padder, size_t number);
-/// Of two arrays of one shape.
-bool SameBytes(const Array& a, const Array& b);
 /// Whether the exact constant's elements are the bucket's at these axes' exact positions.
 bool LiesIn(const Array& exact, const Array& bucket, const Axes& axes);
 

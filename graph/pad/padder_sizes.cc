@@ -128,7 +128,7 @@ Result<ValueId> Padder::AddConstantParameter(size_t number) {
   const auto constant = [&](size_t g) -> const Array& {
     return graphs_[g]->nodes()[number].constant;
   };
-  MixWhatTells([&](size_t g, size_t h) { return SameBytes(constant(g), constant(h)); });
+  MixWhatTells([&](size_t g, size_t h) { return HaveSameBytes(constant(g), constant(h)); });
   return AddParameter(fmt::format("value.{}", bucket().nodes()[number].name), constant(0), {});
 }
 

@@ -162,6 +162,10 @@ Result<Sizes> SizedExecutable::KnownSizesOf(std::span<const Shape> shapes) const
 
 Result<std::vector<Shape>> SizedExecutable::OutputShapes(std::span<const Shape> inputs) const {
   TUNEC_ASSIGN(const Sizes sizes, KnownSizesOf(inputs));
+  return ResultShapes(sizes);
+}
+
+Result<std::vector<Shape>> SizedExecutable::ResultShapes(const Sizes& sizes) const {
   if (form_->output_extents) return ShapesAt(*form_, sizes);
   TUNEC_ASSIGN(const VariantPtr variant, VariantFor(sizes));
   std::vector<Shape> shapes;
@@ -173,7 +177,7 @@ Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void*
                             std::span<void* const> outputs) const {
   TUNEC_ASSIGN(const Sizes sizes, KnownSizesOf(shapes));
   TUNEC_ASSIGN(const std::vector<SizedPart> parts, Cut(sizes));
-  TUNEC_ASSIGN(const std::vector<Shape> results, OutputShapes(shapes));
+  TUNEC_ASSIGN(const std::vector<Shape> results, ResultShapes(sizes));
   TUNEC_RETURN_IF_ERROR(CheckGiven<const void*>("input", form_->inputs, shapes, inputs));
   TUNEC_RETURN_IF_ERROR(CheckGiven<void*>("output", form_->outputs, results, outputs));
   // What a part writes must not be what a later one reads.

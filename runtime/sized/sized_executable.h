@@ -63,6 +63,7 @@ class SizedExecutable : public AnyShape {
   };
 
   Result<Sizes> KnownSizesOf(std::span<const Shape> shapes) const;
+  Result<std::vector<Shape>> ResultShapes(const Sizes& sizes) const;
   Result<std::vector<SizedPart>> Cut(const Sizes& sizes) const;
   VariantPtr Find(const SizedKey& key) const;
   void NoteUse(KeptVariant& kept) const;
