@@ -60,9 +60,10 @@ def call_of(model, backend, trials):
     import torch
     if backend == "eager":
         return lambda arguments: model(**arguments)
-    name, _, untuned = backend.partition("-")
-    options = {"db": None} if untuned else {"trials": trials} if name == "tunec" and trials else None
-    compiled = torch.compile(model, backend=name, options=options)
+    options = {"db": None} if backend == "tunec-untuned" else None
+    if backend == "tunec" and trials:
+        options = {"trials": trials}
+    compiled = torch.compile(model, backend=backend.removesuffix("-untuned"), options=options)
     return lambda arguments: compiled(**arguments)
 
 

@@ -71,6 +71,15 @@ std::unique_ptr<SizedModel> InPlace(const SizedSource& source, std::vector<Liste
   return model ? *std::move(model) : nullptr;
 }
 
+/// A model as a bundle and in place. What could not be made is null, and fails the test.
+struct BothWays {
+  BothWays(const SizedSource& source, const std::vector<ListedSizes>& listed)
+      : bundle(LoadOf(source, listed, file)), model(InPlace(source, listed)) {}
+  BundlePath file;
+  std::shared_ptr<const SizedBundle> bundle;
+  std::unique_ptr<SizedModel> model;
+};
+
 std::vector<Array> InputsAt(const SizedForm& form, const Sizes& sizes) {
   std::vector<TensorSpec> specs = form.inputs;
   for (const SizedAxis& axis : form.open)
@@ -127,16 +136,13 @@ Error RefusalOf(const SizedExecutable& bundle, const Sizes& sizes) {
 
 TEST(SizedBundle, GivesTheSameBitsAtListedSmallerAndCutSizes) {
   const SizedSource source = SourceOf(kOpenSizes, kBoth);
-  const BundlePath file;
-  const auto bundle = LoadOf(source, kListed, file);
-  ASSERT_TRUE(bundle);
-  const auto model = InPlace(source, kListed);
-  ASSERT_TRUE(model);
-  EXPECT_EQ(bundle->form(), model->form());
-  EXPECT_EQ(bundle->Plans(), 8U);
+  const BothWays both(source, kListed);
+  ASSERT_TRUE(both.bundle && both.model);
+  EXPECT_EQ(both.bundle->form(), both.model->form());
+  EXPECT_EQ(both.bundle->Plans(), 8U);
   for (const Sizes& sizes : std::vector<Sizes>{
            {1, 12}, {4, 20}, {4, 12}, {1, 1}, {4, 13}, {1, 19}, {3, 7}, {9, 20}, {11, 16}, {2, 12}})
-    ExpectSameBits(*bundle, *model, sizes);
+    ExpectSameBits(*both.bundle, *both.model, sizes);
 }
 
 TEST(SizedBundle, RefusesWhatIsLargerThanTheLargest) {
@@ -154,26 +160,20 @@ TEST(SizedBundle, OfARangeServesAllOfIt) {
   const SizedSource source = SourceOf(kOpenSizes, kBoth);
   const std::vector<ListedSizes> listed = {{.sizes = {1, 2}},
                                            {.sizes = RoundedSizes(6, 20), .exact = false}};
-  const BundlePath file;
-  const auto bundle = LoadOf(source, listed, file);
-  ASSERT_TRUE(bundle);
-  const auto model = InPlace(source, listed);
-  ASSERT_TRUE(model);
+  const BothWays both(source, listed);
+  ASSERT_TRUE(both.bundle && both.model);
   for (int64_t length = 1; length <= 20; ++length)
-    ExpectSameBits(*bundle, *model, {1 + length % 4, length});
-  RefusalOf(*bundle, {1, 21});
+    ExpectSameBits(*both.bundle, *both.model, {1 + length % 4, length});
+  RefusalOf(*both.bundle, {1, 21});
 }
 
 TEST(SizedBundle, OfWhatIsNotCutServesSmallerSizes) {
   const SizedSource source = SourceOf(kOverBatch, {"batch"});
-  const BundlePath file;
   const std::vector<ListedSizes> listed = {{.sizes = {2, 9}}};
-  const auto bundle = LoadOf(source, listed, file);
-  ASSERT_TRUE(bundle);
-  const auto model = InPlace(source, listed);
-  ASSERT_TRUE(model);
-  for (int64_t batch = 1; batch <= 9; ++batch) ExpectSameBits(*bundle, *model, {batch});
-  EXPECT_THAT(RefusalOf(*bundle, {10}).message, HasSubstr("batch is 10, expected at most 9"));
+  const BothWays both(source, listed);
+  ASSERT_TRUE(both.bundle && both.model);
+  for (int64_t batch = 1; batch <= 9; ++batch) ExpectSameBits(*both.bundle, *both.model, {batch});
+  EXPECT_THAT(RefusalOf(*both.bundle, {10}).message, HasSubstr("batch is 10, expected at most 9"));
 }
 
 // What strides leave of sizes are formulas with divisions in them.
@@ -189,29 +189,23 @@ TEST(SizedBundle, OfImagesServesAnyHeightAndWidth) {
 })";
   const SizedSource source = SourceOf(kImages, {"height", "width"});
   const std::vector<ListedSizes> listed = {{.sizes = {24, 32}}, {.sizes = {32}, .exact = false}};
-  const BundlePath file;
-  const auto bundle = LoadOf(source, listed, file);
-  ASSERT_TRUE(bundle);
-  const auto model = InPlace(source, listed);
-  ASSERT_TRUE(model);
-  EXPECT_TRUE(bundle->form().output_extents);
+  const BothWays both(source, listed);
+  ASSERT_TRUE(both.bundle && both.model);
+  EXPECT_TRUE(both.bundle->form().output_extents);
   for (const Sizes& sizes :
        std::vector<Sizes>{{24, 32}, {32, 32}, {23, 31}, {25, 17}, {26, 18}, {31, 30}, {17, 20}})
-    ExpectSameBits(*bundle, *model, sizes);
+    ExpectSameBits(*both.bundle, *both.model, sizes);
 }
 
 TEST(SizedBundle, OfWhatCannotBePaddedHasTheListedSizes) {
   const SizedSource source = SourceOf(kCubic, {"length"});
-  const BundlePath file;
   const std::vector<ListedSizes> listed = {{.sizes = {9, 16}}};
-  const auto bundle = LoadOf(source, listed, file);
-  ASSERT_TRUE(bundle);
-  const auto model = InPlace(source, listed);
-  ASSERT_TRUE(model);
-  for (const int64_t length : {9, 16}) ExpectSameBits(*bundle, *model, {length});
-  EXPECT_EQ(RefusalOf(*bundle, {10}).message,
+  const BothWays both(source, listed);
+  ASSERT_TRUE(both.bundle && both.model);
+  for (const int64_t length : {9, 16}) ExpectSameBits(*both.bundle, *both.model, {length});
+  EXPECT_EQ(RefusalOf(*both.bundle, {10}).message,
             "the bundle has no code for length of 10, expected one of 9, 16");
-  const auto report = nlohmann::json::parse(bundle->Report());
+  const auto report = nlohmann::json::parse(both.bundle->Report());
   EXPECT_TRUE(report.contains("refusal"));
   EXPECT_EQ(report["executables"].size(), 2);
 }
@@ -227,26 +221,24 @@ TEST(SizedBundle, ServesDownToTheLeastSizeThatHasAGraph) {
   output m
 })";
   const SizedSource source = SourceOf(kWindow, {"length"});
-  const BundlePath file;
   const std::vector<ListedSizes> listed = {{.sizes = {48, 64}}};
-  const auto bundle = LoadOf(source, listed, file);
-  ASSERT_TRUE(bundle);
-  const auto model = InPlace(source, listed);
-  ASSERT_TRUE(model);
+  const BothWays both(source, listed);
+  ASSERT_TRUE(both.bundle && both.model);
   for (const int64_t length : {8, 9, 17, 30, 47, 48, 49, 64})
-    ExpectSameBits(*bundle, *model, {length});
-  EXPECT_EQ(RefusalOf(*bundle, {3}).message, "output 'a' has no size");
-  EXPECT_EQ(RefusalOf(*bundle, {6}).message,
+    ExpectSameBits(*both.bundle, *both.model, {length});
+  EXPECT_EQ(RefusalOf(*both.bundle, {3}).message, "output 'a' has no size");
+  EXPECT_EQ(RefusalOf(*both.bundle, {6}).message,
             "length is 6, expected at least 8: below, the model is another graph");
-  EXPECT_EQ(RefusalOf(*bundle, {65}).code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(RefusalOf(*both.bundle, {65}).code, ErrorCode::kInvalidArgument);
 }
 
 TEST(SizedBundle, OfWhatIsCutGoesAsFarAsItWasLookedAt) {
   const BundlePath file;
   const auto bundle = LoadOf(SourceOf(kOpenSizes, kBoth), kListed, file);
   ASSERT_TRUE(bundle);
-  EXPECT_EQ(RefusalOf(*bundle, {100000, 12}).message,
-            "batch is 100000, expected at most 1024, the largest that the model was looked at with");
+  EXPECT_EQ(
+      RefusalOf(*bundle, {100000, 12}).message,
+      "batch is 100000, expected at most 1024, the largest that the model was looked at with");
 }
 
 // Packed when it is first wanted, once for all sizes.

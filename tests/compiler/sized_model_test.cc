@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "compiler/sized/load_sized.h"
@@ -142,26 +143,27 @@ TEST(SizedModel, WhatMixesTheBatchIsNotCut) {
     ExpectEqual(**model, kOverBatch, {{"batch", batch}});
 }
 
-/// The first twenty positions, or as many as there are, as ONNX clips a slice, and what they sum
-/// to.
-SizedSource Clipped() {
-  SizedSource source{.dimensions = {"length"}, .open = {{0, 0, "length"}}, .example = {48}};
-  source.graph_at = [](const Sizes& sizes) {
-    return ParseGraph(ClippedText(sizes[0]), "test", RandomWeights(7));
+/// Of a text for each size of the first input's first axis.
+std::unique_ptr<SizedModel> MakeOfLength(const std::function<std::string(int64_t)>& text,
+                                         int64_t example, const ListedSizes& listed) {
+  SizedSource source{.dimensions = {"length"}, .open = {{0, 0, "length"}}, .example = {example}};
+  source.graph_at = [text](const Sizes& sizes) {
+    return ParseGraph(text(sizes[0]), "test", NoWeights());
   };
-  return source;
+  SizedOptions options;
+  options.listed = {listed};
+  options.compile = testing::Options();
+  auto model = SizedModel::Make(std::move(source), std::move(options), nullptr);
+  EXPECT_TRUE(model) << model.error().message;
+  return model ? *std::move(model) : nullptr;
 }
 
 TEST(SizedModel, WhatIsClippedAtSmallSizesIsNotPaddedToLargeOnes) {
-  for (const std::vector<ListedSizes>& listed :
-       std::vector<std::vector<ListedSizes>>{{{.sizes = {48, 64}}}, {{}}}) {
-    SizedOptions options;
-    options.listed = listed;
-    options.compile = testing::Options();
-    const auto model = SizedModel::Make(Clipped(), std::move(options), nullptr);
-    ASSERT_TRUE(model) << model.error().message;
+  for (const ListedSizes& listed : {ListedSizes{.sizes = {48, 64}}, ListedSizes{}}) {
+    const auto model = MakeOfLength(ClippedText, 48, listed);
+    ASSERT_TRUE(model);
     for (const int64_t length : {10, 1, 19, 20, 21, 48, 60, 64, 100})
-      ExpectEqual(**model, ClippedText(length), {});
+      ExpectEqual(*model, ClippedText(length), {});
   }
 }
 
@@ -173,15 +175,7 @@ std::string EndsAtText(int64_t length, int64_t end) {
 }
 
 std::unique_ptr<SizedModel> EndsAt(int64_t end) {
-  SizedSource source{.dimensions = {"length"}, .open = {{0, 0, "length"}}, .example = {8}};
-  source.graph_at = [end](const Sizes& sizes) {
-    return ParseGraph(EndsAtText(sizes[0], end), "test", NoWeights());
-  };
-  SizedOptions options;
-  options.listed = {{.sizes = {8}}};
-  options.compile = testing::Options();
-  auto model = SizedModel::Make(std::move(source), std::move(options), nullptr);
-  return model ? *std::move(model) : nullptr;
+  return MakeOfLength([end](int64_t length) { return EndsAtText(length, end); }, 8, {.sizes = {8}});
 }
 
 // Runs are cut into eights, of which each is a graph that nothing is cut off from.
@@ -201,23 +195,16 @@ TEST(SizedModel, WhatIsCutIsLookedAtFarBeyond) {
 
 // The outputs are of one formula at all sizes; what is added within is not.
 TEST(SizedModel, SmallSizesOfAnotherGraphAreCompiledForThemselves) {
-  SizedSource source{.dimensions = {"length"}, .open = {{0, 0, "length"}}, .example = {48}};
   const auto text = [](int64_t length) {
     return fmt::format(
         "graph g {{\n  input x: f32[{0}, 3]\n  a = slice(x) {{starts=[0, 0], ends=[{1}, 3]}}\n"
         "  s = reduce_sum(a) {{axes=[0], keepdims=1}}\n  y = add(x, s)\n  output y\n}}",
         length, std::min<int64_t>(length, 20));
   };
-  source.graph_at = [text](const Sizes& sizes) {
-    return ParseGraph(text(sizes[0]), "test", RandomWeights(7));
-  };
-  SizedOptions options;
-  options.listed = {{.sizes = {64}}};
-  options.compile = testing::Options();
-  const auto model = SizedModel::Make(std::move(source), std::move(options), nullptr);
-  ASSERT_TRUE(model) << model.error().message;
-  for (const int64_t length : {40, 50, 63, 31, 12, 3, 64}) ExpectEqual(**model, text(length), {});
-  const auto report = nlohmann::json::parse((*model)->Report());
+  const auto model = MakeOfLength(text, 48, {.sizes = {64}});
+  ASSERT_TRUE(model);
+  for (const int64_t length : {40, 50, 63, 31, 12, 3, 64}) ExpectEqual(*model, text(length), {});
+  const auto report = nlohmann::json::parse(model->Report());
   EXPECT_FALSE(report.contains("refusal")) << report;
   EXPECT_EQ(report["executables"].size(), 5) << report;  // 64, up to 63, 31, 12, 3
 }

@@ -29,9 +29,7 @@ CheckResult Wrong(std::string_view stage, const std::string& reason) {
 
 // An error that a user may see for a well-formed graph, or a bug.
 CheckResult Judge(std::string_view stage, const Error& error) {
-  const bool refuses =
-      error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kResourceLimit;
-  return refuses ? Refused(error) : Wrong(stage, error.Format());
+  return IsRefusal(error) ? Refused(error) : Wrong(stage, error.Format());
 }
 
 /// Constants that passes named as weights.
@@ -136,6 +134,10 @@ CheckResult CheckTerms(const Graph& graph, const CheckPlan& plan, FusionPlan fus
 }
 
 }  // namespace
+
+bool IsRefusal(const Error& error) {
+  return error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kResourceLimit;
+}
 
 CheckPlan DrawPlan(uint64_t seed, Values values, bool code) {
   Random random(StreamSeed(seed, "plan"));

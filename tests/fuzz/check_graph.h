@@ -44,6 +44,9 @@ struct CheckResult {
   std::string reason;  // of a refusal: without names; of a wrong result: what differs
 };
 
+/// Whether an error says that the combination is not supported.
+bool IsRefusal(const Error& error);
+
 CheckResult CheckGraph(const Graph& graph, const CheckPlan& plan);
 
 }  // namespace tunec::fuzz

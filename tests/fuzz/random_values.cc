@@ -101,6 +101,19 @@ Array RandomIntegers(DataType type, std::vector<int64_t> shape, int64_t low, int
   return array;
 }
 
+void ForEachPlace(const std::vector<int64_t>& shape,
+                  const std::function<void(const std::vector<int64_t>&, int64_t)>& visit) {
+  const int64_t count = ElementCount(shape);
+  std::vector<int64_t> place(shape.size(), 0);
+  for (int64_t i = 0; i < count; ++i) {
+    visit(place, i);
+    for (size_t a = shape.size(); a-- > 0;) {
+      if (++place[a] < shape[a]) break;
+      place[a] = 0;
+    }
+  }
+}
+
 std::vector<Array> RandomInputs(const Graph& graph, Values values, uint64_t seed) {
   const std::vector<std::vector<NodeId>> users = graph.Users();
   std::vector<Array> inputs;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "graph/graph.h"
@@ -19,6 +20,10 @@ Array RandomElements(DataType type, std::vector<int64_t> shape, Values values, R
 /// Integers in [low, high].
 Array RandomIntegers(DataType type, std::vector<int64_t> shape, int64_t low, int64_t high,
                      Random& random);
+
+/// The places of an array, and their numbers, in row-major order.
+void ForEachPlace(const std::vector<int64_t>& shape,
+                  const std::function<void(const std::vector<int64_t>&, int64_t)>& visit);
 
 /// One array per graph input, a function of the seed and the input's name alone. Inputs that index
 /// something are inside what they index.

@@ -1,6 +1,12 @@
 #include "tests/fuzz/reason_groups.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 namespace tunec::fuzz {
 namespace {
@@ -28,6 +34,13 @@ std::string WithoutNames(const std::string& reason) {
     group += name && word != "depends" && word != "is" ? "..." : word;
   }
   return group;
+}
+
+void PrintRefusals(const std::map<std::string, int>& refusals) {
+  std::vector<std::pair<int, std::string>> sorted;
+  for (const auto& [reason, times] : refusals) sorted.emplace_back(times, reason);
+  std::ranges::sort(sorted, std::greater<>());
+  for (const auto& [times, reason] : sorted) fmt::print("refused {:6}: {}\n", times, reason);
 }
 
 }  // namespace tunec::fuzz

@@ -1,6 +1,7 @@
 // Why a case was refused or is wrong, as one line and in groups.
 #pragma once
 
+#include <map>
 #include <string>
 
 namespace tunec::fuzz {
@@ -21,5 +22,8 @@ inline std::string StageOf(const std::string& reason) { return reason.substr(0, 
 
 /// The reason without names and numbers, so that equal causes are counted together.
 std::string WithoutNames(const std::string& reason);
+
+/// A line for each reason, the most frequent ones first.
+void PrintRefusals(const std::map<std::string, int>& refusals);
 
 }  // namespace tunec::fuzz

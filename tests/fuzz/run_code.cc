@@ -1,6 +1,7 @@
 #include "tests/fuzz/run_code.h"
 
 #include <cstring>
+#include <utility>
 
 #include "compiler/compiler.h"
 #include "jit/cpu/detect_cpu.h"
@@ -41,6 +42,12 @@ Result<std::vector<Array>> RunRandomly(const std::vector<Lowering>& lowerings,
 
 }  // namespace
 
+Array Unwritten(DataType type, std::vector<int64_t> shape) {
+  Array array(type, std::move(shape));
+  if (array.bytes() > 0) std::memset(array.mutable_data(), 0xff, array.bytes());
+  return array;
+}
+
 Result<std::vector<Array>> RunCompiled(const Graph& graph, FusionMode fusion,
                                        std::span<const Array> inputs) {
   CompileOptions options;
@@ -51,12 +58,8 @@ Result<std::vector<Array>> RunCompiled(const Graph& graph, FusionMode fusion,
   for (const Array& input : inputs) sources.push_back(input.data());
   std::vector<Array> outputs;
   std::vector<void*> targets;
-  for (const TensorSpec& spec : model.executable->Outputs()) {
-    outputs.emplace_back(spec.type, spec.shape);
-    // NaN: what nobody writes shows.
-    if (outputs.back().bytes() > 0)
-      std::memset(outputs.back().mutable_data(), 0xff, outputs.back().bytes());
-  }
+  for (const TensorSpec& spec : model.executable->Outputs())
+    outputs.push_back(Unwritten(spec.type, spec.shape));
   for (Array& output : outputs) targets.push_back(output.mutable_data());
   TUNEC_RETURN_IF_ERROR(model.executable->Run(sources, targets));
   return outputs;

@@ -11,6 +11,9 @@
 
 namespace tunec::fuzz {
 
+/// NaN all over: what nobody writes shows.
+Array Unwritten(DataType type, std::vector<int64_t> shape);
+
 /// Compiled whole, with analytic schedules, and run once by the runtime.
 Result<std::vector<Array>> RunCompiled(const Graph& graph, FusionMode fusion,
                                        std::span<const Array> inputs);

@@ -167,5 +167,17 @@ TEST(Target, OfADevicePrintsNothingOfTheHost) {
             "blocks=0 multiply_adds=0 matrix=0,0,0 l2=0 bandwidth=0 clock=0");
 }
 
+TEST(Array, HasTheBytesOfACopyOfItsTypeAndShape) {
+  Array array(DataType::kI32, {2, 3}), other(DataType::kI32, {2, 3});
+  array.SetInt(4, 7);
+  EXPECT_TRUE(HaveSameBytes(array, array));
+  EXPECT_FALSE(HaveSameBytes(array, other));
+  other.SetInt(4, 7);
+  EXPECT_TRUE(HaveSameBytes(array, other));
+  EXPECT_FALSE(HaveSameBytes(array, other.Reshaped({3, 2})));
+  EXPECT_FALSE(HaveSameBytes(Array(DataType::kI32, {2}), Array(DataType::kF32, {2})));
+  EXPECT_TRUE(HaveSameBytes(Array(DataType::kI32, {0}), Array(DataType::kI32, {0})));
+}
+
 }  // namespace
 }  // namespace tunec

@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <optional>
 
 #include "compiler/sized/sized_model.h"
@@ -14,6 +12,7 @@
 #include "support/random.h"
 #include "tests/fuzz/any_size/open_model.h"
 #include "tests/fuzz/random_values.h"
+#include "tests/fuzz/run_code.h"
 #include "tests/fuzz/run_schedule.h"
 #include "tests/fuzz/stable_reference.h"
 
@@ -21,9 +20,7 @@ namespace tunec::fuzz {
 namespace {
 
 CheckResult Judge(const std::string& stage, const Error& error) {
-  const bool refuses =
-      error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kResourceLimit;
-  return {refuses ? Outcome::kRefused : Outcome::kWrong,
+  return {IsRefusal(error) ? Outcome::kRefused : Outcome::kWrong,
           fmt::format("{}: {}", stage, error.Format())};
 }
 
@@ -42,10 +39,7 @@ Result<std::vector<Array>> RunModel(const tunec::SizedModel& model, const Graph&
   std::vector<void*> targets;
   for (const ValueId value : exact.outputs()) {
     const ValueType& type = exact.value(value).type;
-    outputs.emplace_back(type.type, type.Shape());
-    // NaN: what nobody writes shows.
-    if (outputs.back().bytes() > 0)
-      std::memset(outputs.back().mutable_data(), 0xff, outputs.back().bytes());
+    outputs.push_back(Unwritten(type.type, type.Shape()));
   }
   for (Array& output : outputs) targets.push_back(output.mutable_data());
   TUNEC_RETURN_IF_ERROR(model.Run(shapes, sources, targets));

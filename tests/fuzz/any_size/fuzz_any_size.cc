@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "tests/fuzz/any_size/check_any_size.h"
 #include "tests/fuzz/any_size/open_model.h"
@@ -58,10 +54,7 @@ int FuzzAnySize(const FuzzOptions& options) {
         return fmt::format("{} {}", static_cast<int>(checked.outcome), OneLine(checked.reason));
       },
       [&](uint64_t n, const std::string& answer) { Record(options.seed + n, answer, found); });
-  std::vector<std::pair<int, std::string>> sorted;
-  for (const auto& [reason, times] : found.refusals) sorted.emplace_back(times, reason);
-  std::ranges::sort(sorted, std::greater<>());
-  for (const auto& [times, reason] : sorted) fmt::print("refused {:6}: {}\n", times, reason);
+  PrintRefusals(found.refusals);
   fmt::print("{} models from seed {}\n", count, options.seed);
   fmt::print("{} equal\n{} refused\n{} wrong\n", found.outcomes[0], found.outcomes[1],
              found.outcomes[2]);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "support/random.h"
@@ -28,13 +29,10 @@ ValueType TypeOf(const OpenShape& shape) {
   return type;
 }
 
-Error Misfit(const std::string& why) { return Fail(ErrorCode::kUnsupported, "{}", why).error(); }
-
-/// The first input has each dimension, and comes first.
+/// As the inputs' names say: "x3_n__m" is open along the first axis and the last.
 std::vector<OpenAxis> OpenAxesOf(const Graph& graph) {
   std::vector<OpenAxis> open;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
-    // "x3_n__m": which axes are open is said by the name.
     const std::string& name = graph.value(graph.inputs()[i]).name;
     const std::string axes = name.substr(name.find('_') + 1);
     for (size_t a = 0; a < axes.size(); ++a) {
@@ -110,11 +108,10 @@ size_t OpenBuilder::Operand(int64_t least_rank) {
 size_t OpenBuilder::Keep(Known known) {
   int64_t elements = 1;
   for (const OpenAxisSize& axis : known.shape) elements *= axis.size;
-  if (status_ && elements > kMostElements) status_ = std::unexpected(Misfit("too large"));
+  if (status_ && elements > kMostElements) status_ = Fail(ErrorCode::kUnsupported, "too large");
   if (status_ && builder_.TypeOf(known.id).Shape() != SizesIn(known.shape))
-    status_ = std::unexpected(
-        Fail(ErrorCode::kInternal, "{} is not as reckoned", builder_.graph().value(known.id).name)
-            .error());
+    status_ =
+        Fail(ErrorCode::kInternal, "{} is not as reckoned", builder_.graph().value(known.id).name);
   values_.push_back(std::move(known));
   return values_.size() - 1;
 }
@@ -124,22 +121,14 @@ size_t OpenBuilder::Input(const OpenShape& shape) {
   for (const OpenAxisSize& axis : shape) name += axis.degree == 0 ? "_" : axis.formula;
   const auto id = builder_.AddInput(name, TypeOf(shape));
   if (id) return Keep({*id, shape, /*is_leaf=*/false, /*is_read=*/true});
-  if (status_) status_ = std::unexpected(Misfit(id.error().message));
-  values_.push_back({values_[0].id, shape});
-  return values_.size() - 1;
+  return Stop(id.error(), shape);
 }
 
 size_t OpenBuilder::Constant(const OpenShape& shape,
                              const std::function<double(const Ints&)>& element) {
   Array array(DataType::kF32, SizesIn(shape));
-  Ints place(shape.size(), 0);
-  for (int64_t i = 0; i < array.size(); ++i) {
-    array.SetDouble(i, element(place));
-    for (size_t a = shape.size(); a-- > 0;) {
-      if (++place[a] < shape[a].size) break;
-      place[a] = 0;
-    }
-  }
+  ForEachPlace(array.shape(),
+               [&](const Ints& place, int64_t i) { array.SetDouble(i, element(place)); });
   return Keep({builder_.AddConstant("c", std::move(array)), shape, /*is_leaf=*/true});
 }
 
@@ -162,12 +151,14 @@ size_t OpenBuilder::Add(Op op, const std::vector<size_t>& inputs, const Attribut
     values_[input].is_read = true;
     ids.push_back(values_[input].id);
   }
-  if (status_) {
-    const auto id = builder_.Add(op, ids, attributes);
-    if (id) return Keep({*id, shape});
-    status_ = std::unexpected(Misfit(id.error().message));
-  }
-  values_.push_back({values_[0].id, shape});  // so that the recipe comes to its end
+  if (!status_) return Stop(status_.error(), shape);
+  const auto id = builder_.Add(op, ids, attributes);
+  return id ? Keep({*id, shape}) : Stop(id.error(), shape);
+}
+
+size_t OpenBuilder::Stop(const Error& why, const OpenShape& shape) {
+  if (status_) status_ = Fail(ErrorCode::kUnsupported, "{}", why.message);
+  values_.push_back({values_[0].id, shape});
   return values_.size() - 1;
 }
 

@@ -61,6 +61,8 @@ class OpenBuilder : public Draws {
     bool is_read = false;
   };
   size_t Keep(Known known);
+  /// There is no graph at these sizes; a value of this shape, so that the recipe comes to its end.
+  size_t Stop(const Error& why, const OpenShape& shape);
   void ChooseOutputs();
 
   Sizes sizes_;

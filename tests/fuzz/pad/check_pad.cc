@@ -21,9 +21,7 @@ CheckResult Wrong(std::string_view stage, const std::string& reason) {
 }
 
 CheckResult Judge(std::string_view stage, const Error& error) {
-  const bool refuses =
-      error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kResourceLimit;
-  if (refuses) return {Outcome::kRefused, fmt::format("{}: {}", stage, error.message)};
+  if (IsRefusal(error)) return {Outcome::kRefused, fmt::format("{}: {}", stage, error.message)};
   return Wrong(stage, error.Format());
 }
 

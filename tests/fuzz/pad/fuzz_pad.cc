@@ -64,7 +64,7 @@ class PadFuzzer {
         options_.InBatchesOf(kPairsPerChild),
         [this](uint64_t n) { return AnswerOf(CheckPad(MakePadCase(options_.seed + n, Code(n)))); },
         [this](uint64_t n, const std::string& answer) { Record(n, ParseAnswer(answer)); });
-    PrintRefusals();
+    PrintRefusals(refusals_);
     fmt::print("at other sizes: {} the same text, {} another, {} refused\n",
                texts_[static_cast<size_t>(Texts::kEqual)],
                texts_[static_cast<size_t>(Texts::kDiffer)],
@@ -86,14 +86,6 @@ class PadFuzzer {
     if (checked.result.outcome == Outcome::kRefused) ++refusals_[WithoutNames(reason)];
     if (checked.result.outcome == Outcome::kWrong)
       Report(options_.seed + number, Code(number), reason);
-  }
-
-  // The most frequent ones first.
-  void PrintRefusals() const {
-    std::vector<std::pair<int, std::string>> sorted;
-    for (const auto& [reason, times] : refusals_) sorted.emplace_back(times, reason);
-    std::ranges::sort(sorted, std::greater<>());
-    for (const auto& [times, reason] : sorted) fmt::print("refused {:6}: {}\n", times, reason);
   }
 
   void Report(uint64_t seed, bool code, const std::string& reason) {

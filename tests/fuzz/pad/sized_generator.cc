@@ -48,18 +48,6 @@ std::optional<Sizes> Quotient(const Sizes& sizes, const Sizes& factor) {
   return quotient;
 }
 
-void ForEachPlace(const Ints& shape, const std::function<void(const Ints&, int64_t)>& visit) {
-  const int64_t count = ElementCount(shape);
-  Ints place(shape.size(), 0);
-  for (int64_t i = 0; i < count; ++i) {
-    visit(place, i);
-    for (size_t a = shape.size(); a-- > 0;) {
-      if (++place[a] < shape[a]) break;
-      place[a] = 0;
-    }
-  }
-}
-
 void Set(Array& array, int64_t i, double value) {
   if (IsFloat(array.type())) return array.SetDouble(i, value);
   array.SetInt(i, static_cast<int64_t>(IsSigned(array.type()) ? value : std::abs(value)));
