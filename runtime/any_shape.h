@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,9 +29,16 @@ class AnyShape {
   /// been. kInvalidArgument for shapes that are none of the model's.
   virtual Result<std::vector<Shape>> OutputShapes(std::span<const Shape> inputs) const = 0;
 
-  /// Reads the inputs of these shapes, writes the outputs of theirs: dense buffers of the host.
+  /// The number of the device whose memory callers' buffers may lie in, as Executable has it.
+  virtual std::optional<int> DeviceNumber() const = 0;
+
+  /// Reads the inputs of these shapes, writes the outputs of theirs: dense buffers, as
+  /// Executable::Run takes them. `options` name no boxes.
   virtual Status Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
-                     std::span<void* const> outputs) const = 0;
+                     std::span<void* const> outputs, const RunOptions& options = {}) const = 0;
+
+  /// Waits for all runs that were queued, as Executable::Wait.
+  virtual Status Wait() const = 0;
 
   /// Indices of gathers that were out of range, in all runs so far.
   virtual int64_t CountOutside() const = 0;

@@ -5,54 +5,95 @@
 namespace tunec {
 namespace {
 
-/// One array of a copy: strides in bytes, and the address of the box's first element.
-struct Side {
-  std::vector<int64_t> strides;
-  int64_t offset = 0;
+/// An axis of a box: steps are the bytes from one element to the next, in each array.
+struct Axis {
+  int64_t size = 0;
+  int64_t source_step = 0;
+  int64_t target_step = 0;
+};
 
-  Side(const BoxPlace& place, size_t element_bytes) : strides(place.extents.size()) {
-    auto stride = static_cast<int64_t>(element_bytes);
-    for (size_t a = place.extents.size(); a-- > 0; stride *= place.extents[a]) {
-      strides[a] = stride;
-      offset += place.begin[a] * stride;
+/// Of a box that is not empty: its axes, the slowest first, and the bytes that are one run in both
+/// arrays. Neighbouring axes whose elements lie evenly in both are one.
+struct Axes {
+  std::vector<Axis> axes;
+  int64_t run_bytes;
+
+  explicit Axes(const BoxCopy& copy) : run_bytes(static_cast<int64_t>(copy.element_bytes)) {
+    std::vector<Axis> fastest_first;
+    int64_t source_step = run_bytes, target_step = run_bytes;
+    for (size_t a = copy.box.size(); a-- > 0;) {
+      const Axis axis{copy.box[a], source_step, target_step};
+      source_step *= copy.source.extents[a];
+      target_step *= copy.target.extents[a];
+      if (axis.size == 1) continue;
+      if (fastest_first.empty() && axis.source_step == run_bytes && axis.target_step == run_bytes) {
+        run_bytes *= axis.size;
+      } else if (!fastest_first.empty() && Follows(fastest_first.back(), axis)) {
+        fastest_first.back().size *= axis.size;
+      } else {
+        fastest_first.push_back(axis);
+      }
     }
+    axes.assign(fastest_first.rbegin(), fastest_first.rend());
+  }
+
+  static bool Follows(const Axis& faster, const Axis& slower) {
+    return slower.source_step == faster.size * faster.source_step &&
+           slower.target_step == faster.size * faster.target_step;
   }
 };
 
-struct Copy {
-  const Side& source;
-  const Side& target;
-  std::span<const int64_t> box;
-  size_t row_axes;  // these and all behind them are one run of bytes
-  size_t row_bytes;
-
-  void Rows(size_t axis, const std::byte* from, std::byte* to) const {
-    if (axis == row_axes) {
-      std::memcpy(to, from, row_bytes);
-      return;
-    }
-    for (int64_t i = 0; i < box[axis]; ++i)
-      Rows(axis + 1, from + i * source.strides[axis], to + i * target.strides[axis]);
-  }
-};
+bool IsEmpty(const BoxCopy& copy) {
+  for (const int64_t size : copy.box)
+    if (size == 0) return true;
+  return copy.element_bytes == 0;
+}
 
 }  // namespace
 
-void CopyBox(const void* from, const BoxPlace& source, void* to, const BoxPlace& target,
-             std::span<const int64_t> box, size_t element_bytes) {
-  const Side a(source, element_bytes), b(target, element_bytes);
-  // Axes at the end that are whole in both, and one before them, are one run of bytes.
-  size_t rows = box.size();
-  size_t bytes = element_bytes;
-  bool whole = true;
-  while (rows > 0 && whole) {
-    --rows;
-    bytes *= static_cast<size_t>(box[rows]);
-    whole = box[rows] == source.extents[rows] && box[rows] == target.extents[rows];
+int64_t BytesOf(const BoxPlace& place, size_t element_bytes) {
+  auto bytes = static_cast<int64_t>(element_bytes);
+  for (const int64_t extent : place.extents) bytes *= extent;
+  return bytes;
+}
+
+int64_t OffsetOf(const BoxPlace& place, size_t element_bytes) {
+  int64_t offset = 0;
+  for (size_t a = 0; a < place.extents.size(); ++a)
+    offset = offset * place.extents[a] + place.begin[a];
+  return offset * static_cast<int64_t>(element_bytes);
+}
+
+void ForEachRows(const BoxCopy& copy,
+                 const std::function<void(int64_t, int64_t, const CopiedRows&)>& each) {
+  if (IsEmpty(copy)) return;
+  Axes all(copy);
+  const auto bytes = static_cast<size_t>(all.run_bytes);
+  CopiedRows rows{.row_bytes = bytes, .rows = 1, .source_pitch = bytes, .target_pitch = bytes};
+  if (!all.axes.empty()) {
+    const Axis& last = all.axes.back();
+    rows.rows = static_cast<size_t>(last.size);
+    rows.source_pitch = static_cast<size_t>(last.source_step);
+    rows.target_pitch = static_cast<size_t>(last.target_step);
+    all.axes.pop_back();
   }
-  if (bytes == 0) return;
-  Copy{a, b, box, rows, bytes}.Rows(0, static_cast<const std::byte*>(from) + a.offset,
-                                    static_cast<std::byte*>(to) + b.offset);
+  const auto visit = [&](const auto& self, size_t axis, int64_t source, int64_t target) -> void {
+    if (axis == all.axes.size()) return each(source, target, rows);
+    for (int64_t i = 0; i < all.axes[axis].size; ++i)
+      self(self, axis + 1, source + i * all.axes[axis].source_step,
+           target + i * all.axes[axis].target_step);
+  };
+  visit(visit, 0, OffsetOf(copy.source, copy.element_bytes),
+        OffsetOf(copy.target, copy.element_bytes));
+}
+
+void CopyBox(const void* from, void* to, const BoxCopy& copy) {
+  ForEachRows(copy, [&](int64_t source, int64_t target, const CopiedRows& rows) {
+    const auto* read = static_cast<const std::byte*>(from) + source;
+    auto* written = static_cast<std::byte*>(to) + target;
+    for (size_t r = 0; r < rows.rows; ++r, read += rows.source_pitch, written += rows.target_pitch)
+      std::memcpy(written, read, rows.row_bytes);
+  });
 }
 
 }  // namespace tunec

@@ -44,6 +44,26 @@ Status Device::Mark() {
   return Fail(ErrorCode::kUnsupported, "the device that the model runs on has no streams");
 }
 
+void Device::StartCopyRows(CopyWay way, void* to, const void* from, const CopiedRows& rows) {
+  auto* target = static_cast<std::byte*>(to);
+  const auto* source = static_cast<const std::byte*>(from);
+  for (size_t r = 0; r < rows.rows; ++r) {
+    switch (way) {
+      case CopyWay::kIn:
+        StartCopyIn(target, source, rows.row_bytes);
+        break;
+      case CopyWay::kOut:
+        StartCopyOut(target, source, rows.row_bytes);
+        break;
+      case CopyWay::kWithin:
+        StartCopy(target, source, rows.row_bytes);
+        break;
+    }
+    target += rows.target_pitch;
+    source += rows.source_pitch;
+  }
+}
+
 Status Device::CheckRoom(std::span<const MemoryNeed>) { return {}; }
 
 Result<std::unique_ptr<DeviceSequence>> Device::Record(std::vector<DeviceCall> calls) {

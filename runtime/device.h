@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/copy_box.h"
 #include "runtime/kernel.h"
 #include "runtime/kernel_image.h"
 #include "support/error.h"
@@ -99,6 +101,9 @@ struct MemoryNeed {
   int64_t bytes = 0;
 };
 
+/// Between which memories something is copied.
+enum class CopyWay : uint8_t { kIn, kOut, kWithin };
+
 /// Work is done in the order it was asked for. After kDevice a device may be of no use any more: a
 /// fault can end all that a process has on it. Used by one thread at a time; outlives its memory,
 /// its code and its kernels.
@@ -140,11 +145,14 @@ class Device {
   virtual Status CopyIn(void* to, const void* from, size_t bytes) = 0;
   virtual Status CopyOut(void* to, const void* from, size_t bytes) = 0;
   /// The same without waiting, and copies within the device's memory: both ends stay until
-  /// Synchronize, which says what went wrong. Allocates nothing.
+  /// Synchronize, which says what went wrong. But pageable memory of the host, which every
+  /// allocation of this program is, is read before StartCopyIn returns. Allocates nothing.
   virtual void StartCopyIn(void* to, const void* from, size_t bytes) = 0;
   virtual void StartCopyOut(void* to, const void* from, size_t bytes) = 0;
   virtual void StartCopy(void* to, const void* from, size_t bytes) = 0;
-  /// Sets each byte.
+  /// Rows of either way, as the three above. Here each is copied by itself.
+  virtual void StartCopyRows(CopyWay way, void* to, const void* from, const CopiedRows& rows);
+  /// Sets each byte, in order with copies and kernels. Does not wait.
   virtual Status Fill(void* to, std::byte value, size_t bytes) = 0;
   /// Errors: kParse for bytes of another format or damaged ones, kNotFound for a function that they
   /// lack, kResourceLimit without memory.

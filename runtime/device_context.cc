@@ -1,10 +1,10 @@
 #include "runtime/device_context.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "runtime/count_outside.h"
+#include "runtime/device_constants.h"
 #include "support/check.h"
 #include "support/stopwatch.h"
 
@@ -12,15 +12,6 @@ namespace tunec {
 namespace {
 
 using Kind = ValueRef::Kind;
-
-// Constants may say less; each then begins a line of its own all the same.
-constexpr int64_t kConstantAlignment = 256;
-
-int64_t WorkspaceBytes(std::span<const Step> steps) {
-  int64_t bytes = 0;
-  for (const Step& step : steps) bytes = std::max(bytes, step.kernel.workspace_bytes);
-  return bytes;
-}
 
 bool IsAligned(const void* address) {
   return reinterpret_cast<uintptr_t>(address) % kDeviceAlignment == 0;
@@ -30,34 +21,14 @@ int64_t IndexBytes(const IndexCheck& check) {
   return check.count * static_cast<int64_t>(SizeOf(check.type));
 }
 
-}  // namespace
-
-Result<DeviceConstants> CopyConstants(Device& device, std::vector<Constant>& constants,
-                                      std::span<const Step> steps, int64_t arena_bytes) {
-  DeviceConstants placed;
-  std::vector<int64_t> offsets;
-  for (const Constant& constant : constants) {
-    offsets.push_back(placed.bytes);
-    if (constant.data == nullptr) continue;
-    placed.bytes +=
-        (constant.bytes + kConstantAlignment - 1) / kConstantAlignment * kConstantAlignment;
-  }
-  const std::array needs = {MemoryNeed{"weights", placed.bytes}, MemoryNeed{"arena", arena_bytes},
-                            MemoryNeed{"workspace", WorkspaceBytes(steps)}};
-  TUNEC_RETURN_IF_ERROR(device.CheckRoom(needs));
-  TUNEC_ASSIGN(placed.memory, device.Allocate(static_cast<size_t>(placed.bytes)));
-  auto* const begin = static_cast<std::byte*>(placed.memory.address);
-  for (size_t i = 0; i < constants.size(); ++i) {
-    Constant& constant = constants[i];
-    const bool has_data = constant.data != nullptr;
-    placed.addresses.push_back(has_data ? begin + offsets[i] : nullptr);
-    if (!has_data) continue;
-    TUNEC_RETURN_IF_ERROR(device.CopyIn(placed.addresses.back(), constant.data.get(),
-                                        static_cast<size_t>(constant.bytes)));
-    constant.data = nullptr;
-  }
-  return placed;
+void StartCopyBox(Device& queue, CopyWay way, void* to, const void* from, const BoxCopy& box) {
+  ForEachRows(box, [&](int64_t source, int64_t target, const CopiedRows& rows) {
+    queue.StartCopyRows(way, static_cast<std::byte*>(to) + target,
+                        static_cast<const std::byte*>(from) + source, rows);
+  });
 }
+
+}  // namespace
 
 Result<std::unique_ptr<DeviceContext>> DeviceContext::Make(const DeviceProgram& program) {
   std::unique_ptr<DeviceContext> context(new DeviceContext(program));
@@ -158,13 +129,13 @@ Status DeviceContext::Stage(Staging& staging, int64_t bytes) {
 Status DeviceContext::PlaceInputs(const RunBuffers& buffers) {
   const auto overlaps_output = [&](size_t i) {
     for (size_t o = 0; o < buffers.outputs.size(); ++o)
-      if (Overlap(buffers.inputs[i], buffers.input_bytes[i], buffers.outputs[o],
-                  buffers.output_bytes[o]))
+      if (Overlap(buffers.inputs[i], buffers.BytesOfInput(i), buffers.outputs[o],
+                  buffers.BytesOfOutput(o)))
         return true;
     return false;
   };
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    const bool there = buffers.InputOnDevice(i);
+    const bool there = buffers.InputOnDevice(i) && buffers.InputBox(i) == nullptr;
     const bool aligned = IsAligned(buffers.inputs[i]);
     if (there && !aligned) program_.staged.inputs[i].store(true, std::memory_order_relaxed);
     if (there && aligned && !overlaps_output(i)) {
@@ -179,7 +150,7 @@ Status DeviceContext::PlaceInputs(const RunBuffers& buffers) {
 
 Status DeviceContext::PlaceOutputs(const RunBuffers& buffers) {
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    const bool there = buffers.OutputOnDevice(i);
+    const bool there = buffers.OutputOnDevice(i) && buffers.OutputBox(i) == nullptr;
     const bool aligned = IsAligned(buffers.outputs[i]);
     if (there && !aligned) program_.staged.outputs[i].store(true, std::memory_order_relaxed);
     if (there && aligned) {
@@ -204,11 +175,24 @@ void DeviceContext::SetArguments() {
   }
 }
 
+// Of inputs that are boxes: indices that an earlier run left beside one would be counted once more.
+Status DeviceContext::ClearBoxes(const RunBuffers& buffers) {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (buffers.InputBox(i) == nullptr) continue;
+    TUNEC_RETURN_IF_ERROR(queue_->Fill(inputs_[i].address, std::byte{0},
+                                       static_cast<size_t>(buffers.input_bytes[i])));
+  }
+  return {};
+}
+
 void DeviceContext::CopyInputs(const RunBuffers& buffers) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     std::byte* const to = inputs_[i].address;
     const auto bytes = static_cast<size_t>(buffers.input_bytes[i]);
-    if (!buffers.InputOnDevice(i)) {
+    if (const BoxCopy* box = buffers.InputBox(i)) {
+      StartCopyBox(*queue_, buffers.InputOnDevice(i) ? CopyWay::kWithin : CopyWay::kIn, to,
+                   buffers.inputs[i], *box);
+    } else if (!buffers.InputOnDevice(i)) {
       queue_->StartCopyIn(to, buffers.inputs[i], bytes);
     } else if (to != buffers.inputs[i]) {
       queue_->StartCopy(to, buffers.inputs[i], bytes);
@@ -220,7 +204,10 @@ void DeviceContext::CopyOutputs(const RunBuffers& buffers) {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const std::byte* const from = outputs_[i].address;
     const auto bytes = static_cast<size_t>(buffers.output_bytes[i]);
-    if (!buffers.OutputOnDevice(i)) {
+    if (const BoxCopy* box = buffers.OutputBox(i)) {
+      StartCopyBox(*queue_, buffers.OutputOnDevice(i) ? CopyWay::kWithin : CopyWay::kOut,
+                   buffers.outputs[i], from, *box);
+    } else if (!buffers.OutputOnDevice(i)) {
       queue_->StartCopyOut(buffers.outputs[i], from, bytes);
     } else if (from != buffers.outputs[i]) {
       queue_->StartCopy(buffers.outputs[i], from, bytes);
@@ -277,7 +264,8 @@ Status DeviceContext::Run(const RunBuffers& buffers, std::span<double> seconds) 
   TUNEC_RETURN_IF_ERROR(queue_->UseStream(buffers.options.stream));
   queue_->FollowMark();
   const bool waits = buffers.options.returns == RunReturn::kDone;
-  Status ran = waits ? RunInStream(buffers, seconds) : Queue(buffers);
+  Status ran = ClearBoxes(buffers);
+  if (ran) ran = waits ? RunInStream(buffers, seconds) : Queue(buffers);
   queued_in_ = waits ? nullptr : buffers.options.stream;
   TUNEC_RETURN_IF_ERROR(queue_->UseStream(nullptr));
   return ran;
@@ -317,11 +305,11 @@ Result<int64_t> DeviceContext::CountOutside(const IndexCheck& check, const RunBu
   const std::byte* there = static_cast<const std::byte*>(arena_.address);
   if (ref.kind == Kind::kInput) {
     there = inputs_[index].address;
-    if (!buffers.InputOnDevice(index))
+    if (!buffers.InputOnDevice(index) && buffers.InputBox(index) == nullptr)
       on_host = static_cast<const std::byte*>(buffers.inputs[index]);
   } else if (ref.kind == Kind::kOutput) {
     there = outputs_[index].address;
-    if (!buffers.OutputOnDevice(index))
+    if (!buffers.OutputOnDevice(index) && buffers.OutputBox(index) == nullptr)
       on_host = static_cast<const std::byte*>(buffers.outputs[index]);
   }
   if (on_host != nullptr) {

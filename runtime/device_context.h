@@ -27,18 +27,6 @@ namespace tunec {
 /// bytes.
 inline constexpr size_t kDeviceAlignment = 16;
 
-/// Constants in a device's memory.
-struct DeviceConstants {
-  DeviceMemory memory;
-  std::vector<std::byte*> addresses;  // null for those without data
-  int64_t bytes = 0;
-};
-
-/// Copies those that have data, whose data is dropped then. Looks first whether they have room
-/// together with the arena and the workspace of the steps: kResourceLimit with the sizes.
-Result<DeviceConstants> CopyConstants(Device& device, std::vector<Constant>& constants,
-                                      std::span<const Step> steps, int64_t arena_bytes);
-
 /// Which of the caller's buffers were copied aside so far for want of alignment. Set by any
 /// context.
 struct StagedBuffers {
@@ -109,6 +97,7 @@ class DeviceContext final : public RunContext {
   Status PlaceOutputs(const RunBuffers& buffers);
   Status Stage(Staging& staging, int64_t bytes);
   void SetArguments();
+  Status ClearBoxes(const RunBuffers& buffers);
   void CopyInputs(const RunBuffers& buffers);
   void CopyOutputs(const RunBuffers& buffers);
   void StartSteps();

@@ -5,9 +5,11 @@
 #include <mutex>
 #include <utility>
 
+#include "runtime/device_constants.h"
 #include "runtime/device_context.h"
 #include "runtime/host_context.h"
 #include "runtime/prologue.h"
+#include "runtime/share_constants.h"
 #include "support/check.h"
 
 namespace tunec {
@@ -65,7 +67,7 @@ struct Executable::Impl {
   int64_t context_bytes = 0;  // of one, without copies of inputs
 
   using ContextResult = Result<std::unique_ptr<RunContext>>;
-  Status PlaceConstants(std::vector<Constant> placed);
+  Status PlaceConstants(std::vector<Constant> placed, const ConstantSharing& sharing);
   ContextResult MakeContext();
   ContextResult TakeContext(void* stream = nullptr);
   ContextResult TakeIdle(void* stream);
@@ -79,10 +81,11 @@ struct Executable::Impl {
   Status CountOutside(RunContext& context, const RunBuffers& buffers);
 };
 
-Status Executable::Impl::PlaceConstants(std::vector<Constant> placed) {
+Status Executable::Impl::PlaceConstants(std::vector<Constant> placed,
+                                        const ConstantSharing& sharing) {
   constants = std::move(placed);
   if (device == nullptr || refusal) return {};
-  TUNEC_ASSIGN(on_device, CopyConstants(*device, constants, steps, arena_bytes));
+  TUNEC_ASSIGN(on_device, CopyConstants({pool, device}, constants, sharing, steps, arena_bytes));
   return {};
 }
 
@@ -151,23 +154,29 @@ Status Executable::Impl::Wait() {
 
 // A run that is queued may not wait, as copies from and to the host do.
 Status Executable::Impl::CheckQueued(const RunOptions& options) const {
-  const auto there = [](BufferPlace place) { return place == BufferPlace::kDevice; };
   if (options.stream == nullptr)
     return Fail(ErrorCode::kInvalidArgument, "a run that is queued needs a stream");
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (options.inputs.empty() || !there(options.inputs[i])) return NotThere("input", inputs[i]);
+    if (options.inputs.empty() || options.inputs[i] == BufferPlace::kHost)
+      return NotThere("input", inputs[i]);
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (options.outputs.empty() || !there(options.outputs[i]))
+    if (options.outputs.empty() || options.outputs[i] != BufferPlace::kDevice)
       return NotThere("output", outputs[i]);
   return {};
 }
 
 Status Executable::Impl::CheckPlaces(const RunBuffers& buffers) const {
   const RunOptions& options = buffers.options;
-  const bool fit = (options.inputs.empty() || options.inputs.size() == inputs.size()) &&
-                   (options.outputs.empty() || options.outputs.size() == outputs.size());
-  TUNEC_CHECK(fit, "{} and {} places of {} inputs and {} outputs", options.inputs.size(),
-              options.outputs.size(), inputs.size(), outputs.size());
+  const auto fits = [](const auto& said, const std::vector<TensorSpec>& specs) {
+    return said.empty() || said.size() == specs.size();
+  };
+  TUNEC_CHECK(fits(options.inputs, inputs) && fits(options.outputs, outputs) &&
+                  fits(options.input_boxes, inputs) && fits(options.output_boxes, outputs),
+              "{} and {} places, {} and {} boxes of {} inputs and {} outputs",
+              options.inputs.size(), options.outputs.size(), options.input_boxes.size(),
+              options.output_boxes.size(), inputs.size(), outputs.size());
+  TUNEC_CHECK(device != nullptr || (options.input_boxes.empty() && options.output_boxes.empty()),
+              "boxes of a run on the host");
   if (device != nullptr && device->Number())
     return options.returns == RunReturn::kQueued ? CheckQueued(options) : Status();
   const auto there = [](BufferPlace place) { return place == BufferPlace::kDevice; };
@@ -181,17 +190,18 @@ Status Executable::Impl::CheckPlaces(const RunBuffers& buffers) const {
 }
 
 Status Executable::Impl::CheckBuffers(const RunBuffers& buffers) const {
-  const auto& [in, in_bytes, out, out_bytes, options] = buffers;
+  const auto& in = buffers.inputs;
+  const auto& out = buffers.outputs;
   if (in.size() != inputs.size() || out.size() != outputs.size())
     return Fail(ErrorCode::kInvalidArgument, "{} inputs and {} outputs given, wanted {} and {}",
                 in.size(), out.size(), inputs.size(), outputs.size());
   TUNEC_RETURN_IF_ERROR(CheckPlaces(buffers));
   for (size_t i = 0; i < in.size(); ++i)
-    TUNEC_RETURN_IF_ERROR(CheckBuffer("input", inputs[i], in_bytes[i], in[i]));
+    TUNEC_RETURN_IF_ERROR(CheckBuffer("input", inputs[i], buffers.BytesOfInput(i), in[i]));
   for (size_t i = 0; i < out.size(); ++i) {
-    TUNEC_RETURN_IF_ERROR(CheckBuffer("output", outputs[i], out_bytes[i], out[i]));
+    TUNEC_RETURN_IF_ERROR(CheckBuffer("output", outputs[i], buffers.BytesOfOutput(i), out[i]));
     for (size_t j = 0; j < i; ++j)
-      if (Overlap(out[i], out_bytes[i], out[j], out_bytes[j]))
+      if (Overlap(out[i], buffers.BytesOfOutput(i), out[j], buffers.BytesOfOutput(j)))
         return Fail(ErrorCode::kInvalidArgument, "outputs '{}' and '{}' overlap", outputs[j].name,
                     outputs[i].name);
   }
@@ -227,6 +237,9 @@ Result<Executable> Executable::Make(ExecutablePlan plan, std::shared_ptr<ThreadP
   impl->device = plan.device;  // code that is still the plan's goes before it
   TUNEC_ASSIGN(impl->input_bytes, ByteSizes(plan.inputs));
   TUNEC_ASSIGN(impl->output_bytes, ByteSizes(plan.outputs));
+  ConstantSharing sharing;
+  if (plan.device != nullptr && plan.shared != nullptr)
+    sharing = {plan.shared, KeysOfConstants(plan)};
   if (!plan.refusal) TUNEC_RETURN_IF_ERROR(RunPrologue(plan, *impl->pool));
   impl->refusal = std::move(plan.refusal);
   impl->in_place = InPlaceOutputs(plan);
@@ -238,7 +251,7 @@ Result<Executable> Executable::Make(ExecutablePlan plan, std::shared_ptr<ThreadP
   impl->arena_bytes = plan.arena_bytes;
   impl->staged = StagedBuffers(impl->inputs.size(), impl->outputs.size());
   for (const Step& step : impl->steps) impl->step_names.push_back(step.name);
-  TUNEC_RETURN_IF_ERROR(impl->PlaceConstants(std::move(plan.constants)));
+  TUNEC_RETURN_IF_ERROR(impl->PlaceConstants(std::move(plan.constants), sharing));
   TUNEC_ASSIGN(auto context, impl->TakeContext());
   impl->context_bytes = context->Bytes();
   impl->context_note = context->Note();
@@ -274,7 +287,7 @@ void Executable::FreeIdle() const {
   std::unique_ptr<RunContext> freed;  // after the lock: a device's may take a while
   const std::lock_guard lock(impl_->mutex);
   for (std::unique_ptr<RunContext>* at = &impl_->idle; *at != nullptr;) {
-    if ((*at)->HasQueuedRun()) {
+    if ((*at)->HasQueuedRun() && !(*at)->IsFreeFor(nullptr).value_or(false)) {
       at = &(*at)->next;
       continue;
     }

@@ -9,14 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "runtime/copy_box.h"
 #include "runtime/executable_plan.h"
 #include "runtime/thread_pool.h"
 #include "support/error.h"
 
 namespace tunec {
 
-/// Where a caller's buffer lies: `kDevice` is the memory of the executable's device.
-enum class BufferPlace : uint8_t { kHost, kDevice };
+/// Where a caller's buffer lies: `kDevice` is the memory of the executable's device, `kHostNow` the
+/// host's, pageable, which is read before the call returns.
+enum class BufferPlace : uint8_t { kHost, kDevice, kHostNow };
 
 /// When a call that runs returns: `kQueued` with the run in the caller's stream, not done yet.
 enum class RunReturn : uint8_t { kDone, kQueued };
@@ -26,10 +28,16 @@ struct RunOptions {
   /// Of each input and output. No elements: all are the host's.
   std::span<const BufferPlace> inputs = {};
   std::span<const BufferPlace> outputs = {};
+  /// Of each input and output: which box of the caller's array, whose first byte the buffer names,
+  /// it is, and which of the tensor, whose extents may be split; null: all of both. What of an
+  /// input is in no box is 0, what of an output, the caller's. No elements: none is a box. Of a
+  /// device.
+  std::span<const BoxCopy* const> input_boxes = {};
+  std::span<const BoxCopy* const> output_boxes = {};
   /// A stream of the device's that the run is put into, in order with what others put there. Null:
   /// one of the executable's own; then what the device's buffers hold has to be there already.
   void* stream = nullptr;
-  /// kQueued: all buffers are the device's, and there is a stream. What they point to stays until
+  /// kQueued: no buffer is kHost, and there is a stream. What they point to stays until
   /// the run is done, which the stream tells, or Executable::Wait.
   RunReturn returns = RunReturn::kDone;
 };
@@ -94,8 +102,8 @@ class Executable {
   Status Run(std::span<const void* const> inputs, std::span<void* const> outputs,
              const RunOptions& options = {}) const;
 
-  /// Frees the memory of runs that are over; the next run allocates it again. That of a run that
-  /// was queued stays until a later run or Wait has found it done.
+  /// Frees the memory of runs that are over; the next run allocates it again. That of a queued run
+  /// that is not done stays.
   void FreeIdle() const;
 
   /// Waits for all runs that were queued. The first error of those that nobody has heard of.

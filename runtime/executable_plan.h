@@ -94,8 +94,8 @@ struct ExecutablePlan {
   /// Intermediate values, one arena per concurrent Run, planned by PlanMemory. Not cleared.
   int64_t arena_bytes = 0;
   int threads = 1;  // of the executable's own pool, when Make is not handed one
-  /// Where executables of one model find the constants that others hold; null: it has its own.
-  /// Unused on a device, whose memory has a copy for each executable.
+  /// Where executables of one model find the constants that others hold, in the memory of the host
+  /// or of the device; null: it has its own.
   std::shared_ptr<SharedConstants> shared = nullptr;
   /// Why this machine cannot run the kernels: then nothing is run, not even the prologue, Run
   /// returns this, and phases need no functions.

@@ -30,6 +30,22 @@ struct RunBuffers {
   bool OutputOnDevice(size_t i) const {
     return !options.outputs.empty() && options.outputs[i] == BufferPlace::kDevice;
   }
+  /// Null: the buffer is the whole tensor.
+  const BoxCopy* InputBox(size_t i) const {
+    return options.input_boxes.empty() ? nullptr : options.input_boxes[i];
+  }
+  const BoxCopy* OutputBox(size_t i) const {
+    return options.output_boxes.empty() ? nullptr : options.output_boxes[i];
+  }
+  /// Of the caller's buffer, which may be of other bytes than the tensor.
+  int64_t BytesOfInput(size_t i) const {
+    const BoxCopy* box = InputBox(i);
+    return box == nullptr ? input_bytes[i] : BytesOf(box->source, box->element_bytes);
+  }
+  int64_t BytesOfOutput(size_t i) const {
+    const BoxCopy* box = OutputBox(i);
+    return box == nullptr ? output_bytes[i] : BytesOf(box->target, box->element_bytes);
+  }
 };
 
 /// Memory for the steps of an executable, and what of them can be prepared before a run. Used by

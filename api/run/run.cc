@@ -140,19 +140,20 @@ Result<std::vector<Shape>> ResultShapes(const tunec_executable& executable,
 }
 
 Status RunAnyShape(const tunec_executable& executable, DLTensor* const* inputs,
-                   DLTensor* const* outputs) {
-  TUNEC_RETURN_IF_ERROR(Collect(inputs, InputsOf(executable), InputOrders(executable), "input",
-                                std::nullopt, tensors.from));
-  // Copies, for code that compiles in this call may call back into the interface.
-  const std::vector<const void*> from = tensors.from.data;
+                   DLTensor* const* outputs, void* stream, RunReturn returns) {
+  const std::optional<int> device = executable.any_shape->DeviceNumber();
+  // Of its own, for code that compiles in this call may call back into the interface.
+  RunTensors own;
+  TUNEC_RETURN_IF_ERROR(
+      Collect(inputs, InputsOf(executable), InputOrders(executable), "input", device, own.from));
   const std::vector<Shape> shapes = ShapesOf(executable, inputs);
   TUNEC_ASSIGN(const std::vector<Shape> results, ResultShapes(executable, shapes));
   std::vector<TensorSpec> specs = OutputsOf(executable);
   for (size_t i = 0; i < specs.size(); ++i) specs[i].shape = results[i];
   TUNEC_RETURN_IF_ERROR(
-      Collect(outputs, specs, OutputOrders(executable), "output", std::nullopt, tensors.to));
-  const std::vector<void*> to = tensors.to.data;
-  return executable.any_shape->Run(shapes, from, to);
+      Collect(outputs, specs, OutputOrders(executable), "output", device, own.to));
+  return executable.any_shape->Run(shapes, own.from.data, own.to.data,
+                                   own.Options(stream, returns));
 }
 
 Status OutputShapes(const tunec_executable* executable, const DLTensor* const* inputs,
@@ -182,12 +183,7 @@ Status OutputShapes(const tunec_executable* executable, const DLTensor* const* i
 Status Run(const tunec_executable* executable, DLTensor* const* inputs, DLTensor* const* outputs,
            void* stream, RunReturn returns) {
   if (executable == nullptr) return Fail(ErrorCode::kInvalidArgument, "the executable is null");
-  if (executable->any_shape) {
-    if (stream != nullptr || returns == RunReturn::kQueued)
-      return Fail(ErrorCode::kInvalidArgument,
-                  "a model of any size takes tensors of the CPU, and no stream");
-    return RunAnyShape(*executable, inputs, outputs);
-  }
+  if (executable->any_shape) return RunAnyShape(*executable, inputs, outputs, stream, returns);
   TUNEC_RETURN_IF_ERROR(CollectAll(*executable, inputs, outputs));
   return executable->executable->Run(tensors.from.data, tensors.to.data,
                                      tensors.Options(stream, returns));
@@ -314,7 +310,7 @@ int tunec_wait(tunec_executable* executable) {
   return tunec::Guarded([&]() -> Status {
     if (executable == nullptr)
       return tunec::Fail(ErrorCode::kInvalidArgument, "the executable is null");
-    if (executable->any_shape) return {};
+    if (executable->any_shape) return executable->any_shape->Wait();
     return executable->executable->Wait();
   });
 }

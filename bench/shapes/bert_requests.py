@@ -2,12 +2,13 @@
 """Serves requests of any batch and length to a bert_base: tunec, Inductor, ONNX Runtime and eager torch.
 
     bert_requests.py [--requests N] [--seed S] [--backends tunec,inductor,onnxruntime,eager] [--exact N]
-                     [--layers N] [--trials N] [--threads N] [--json FILE]
+                     [--layers N] [--trials N] [--threads N] [--device cuda] [--json FILE]
 
 A request is a batch of 1 to 8 sequences of 16 to 512 tokens with a mask of those that count. All backends see the
 same ones in the same order, each in a process of its own: once as they come, with what has to be compiled then, and
 a third of them once again. `--exact N`: for N of the sizes, how much longer tunec's dynamic model takes than one that
-was compiled for just these sizes, in turns. ONNX Runtime's model is exported before the clock runs.
+was compiled for just these sizes, in turns. ONNX Runtime's model is exported before the clock runs. With `--device
+cuda` model and requests lie on a GPU, where ONNX Runtime's is not compared.
 """
 import argparse
 import json
@@ -32,16 +33,16 @@ def draw_requests(count, seed):
     return [(stream.randint(1, MOST_BATCH), stream.randint(LEAST_LENGTH, MOST_LENGTH)) for _ in range(count)]
 
 
-def bert(layers):
+def bert(options):
     """bert_base with random weights, and its number of tokens."""
     import torch
     from transformers import BertConfig, BertModel
     torch.manual_seed(0)
-    config = BertConfig(num_hidden_layers=layers, attn_implementation="sdpa")
-    return BertModel(config, add_pooling_layer=False).eval(), config.vocab_size
+    config = BertConfig(num_hidden_layers=options.layers, attn_implementation="sdpa")
+    return BertModel(config, add_pooling_layer=False).eval().to(options.device), config.vocab_size
 
 
-def arguments_of(number, sizes, tokens):
+def arguments_of(number, sizes, tokens, device="cpu"):
     """Of the request with this number: some sequences are shorter than the batch is long."""
     import torch
     stream = torch.Generator().manual_seed(number)
@@ -50,7 +51,7 @@ def arguments_of(number, sizes, tokens):
     lengths = torch.randint((length + 1) // 2, length + 1, (batch, 1), generator=stream)
     lengths[0] = length
     mask = (torch.arange(length)[None, :] < lengths).long()
-    return {"input_ids": ids, "attention_mask": mask}
+    return {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
 
 
 def export_onnx(model, tokens, path):
@@ -117,8 +118,14 @@ def call_of(backend, model, tokens, options):
 
 
 def timed(call, arguments):
+    import torch
+    on_gpu = any(tensor.is_cuda for tensor in arguments.values())
+    if on_gpu:
+        torch.cuda.synchronize()
     started = time.perf_counter()
     result = call(**arguments)
+    if on_gpu:
+        torch.cuda.synchronize()
     return time.perf_counter() - started, result
 
 
@@ -149,14 +156,14 @@ def serve(backend, options):
     import torch
     from torch._dynamo.utils import counters
     torch.set_num_threads(options.threads)
-    model, tokens = bert(options.layers)
+    model, tokens = bert(options)
     requests = draw_requests(options.requests, options.seed)
     with torch.no_grad():
         call, compiles = call_of(backend, model, tokens, options)
         memory = [resident()]
         first, again, errors = [], [], []
         for number, sizes in enumerate(requests):
-            first.append(timed(call, arguments_of(number, sizes, tokens))[0])
+            first.append(timed(call, arguments_of(number, sizes, tokens, options.device))[0])
             if number == 0:
                 memory.append(resident())
         memory.append(resident())
@@ -164,7 +171,7 @@ def serve(backend, options):
             if number % SENT_TWICE and not may_have_stalled(number, requests, first):
                 again.append(first[number])
                 continue
-            arguments = arguments_of(number, sizes, tokens)
+            arguments = arguments_of(number, sizes, tokens, options.device)
             seconds, found = timed(call, arguments)
             again.append(seconds)
             if number % (4 * SENT_TWICE) == 0:
@@ -192,17 +199,18 @@ def compare_exact(options):
     import torch
     import tunec
     torch.set_num_threads(options.threads)
-    model, tokens = bert(options.layers)
+    model, tokens = bert(options)
     requests = draw_requests(options.requests, options.seed)
     step = max(len(requests) // options.exact, 1)
     rows = []
     with torch.no_grad():
         dynamic, _ = call_of("tunec", model, tokens, options)
         for number, (_, length) in enumerate(requests):
-            dynamic(**arguments_of(number, (1, length), tokens))  # as they are after many lengths
+            # As they are after many lengths.
+            dynamic(**arguments_of(number, (1, length), tokens, options.device))
         own = {"trials": options.trials} if options.trials else {}
         for number in range(0, step * options.exact, step):
-            arguments = arguments_of(number, requests[number], tokens)
+            arguments = arguments_of(number, requests[number], tokens, options.device)
             exact = tunec.compile(model, tuple(arguments.values()), threads=options.threads, **own)
             times = best_of_turns([dynamic, lambda **given: exact(*given.values())], arguments)
             rows.append({"sizes": requests[number], "dynamic": times[0], "exact": times[1]})
@@ -211,7 +219,7 @@ def compare_exact(options):
 
 def run_process(backend, options):
     command = [sys.executable, "-B", __file__, "--one", backend] + [
-        text for name in ("requests", "seed", "exact", "layers", "trials", "threads")
+        text for name in ("requests", "seed", "exact", "layers", "trials", "threads", "device")
         for text in (f"--{name}", str(getattr(options, name)))]
     with tempfile.TemporaryDirectory() as caches:
         environment = dict(os.environ, XDG_CACHE_HOME=f"{caches}/cache", TORCHINDUCTOR_CACHE_DIR=f"{caches}/inductor",
@@ -249,6 +257,7 @@ def main():
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--trials", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--json")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()

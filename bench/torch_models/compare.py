@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Times models of torch compiled by tunec beside eager and Inductor, and says what of them was compiled.
 
-    compare.py [NAME...] [--rounds N] [--json FILE] [--trials N] [--backends eager,tunec,inductor]
+    compare.py [NAME...] [--rounds N] [--json FILE] [--trials N] [--backends eager,tunec,inductor] [--device cuda]
 
 Without names: all of models.py. Each model runs in a process of its own, twice: cold, with empty caches, and warm,
 where the caches of the first run are there. In a process the backends take turns. Outputs are compared with the
 model in float64. A line a model; the table is that of docs/torch.md. Beside `tunec` with trials, `tunec-untuned`
-has none, and no database.
+has none, and no database. With `--device cuda` models and tensors lie on a GPU.
 """
 import argparse
 import copy
@@ -67,6 +67,21 @@ def call_of(model, backend, trials):
     return lambda arguments: compiled(**arguments)
 
 
+def to_device(value, device):
+    """What a model is given, with its tensors there."""
+    from torch.utils import _pytree as pytree
+    return pytree.tree_map(lambda leaf: leaf.to(device) if hasattr(leaf, "to") else leaf, value)
+
+
+def finished(call, arguments):
+    """What a call returns, when it is done also on a GPU."""
+    import torch
+    result = call(arguments)
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return result
+
+
 def measure(calls, arguments, rounds):
     """Milliseconds of each, in turns: the medians of rounds, each the best of a few runs."""
     times = {name: [] for name in calls}
@@ -75,7 +90,7 @@ def measure(calls, arguments, rounds):
             best = float("inf")
             for _ in range(5):
                 started = time.perf_counter()
-                call(arguments)
+                finished(call, arguments)
                 best = min(best, time.perf_counter() - started)
             times[name].append(best * 1e3)
     return {name: statistics.median(values) for name, values in times.items()}
@@ -90,7 +105,7 @@ def what_became(reports):
     return {"graphs": len(reports), "parts": sum(report.compiled for report in reports), "left": left}
 
 
-def run_one(name, backends, rounds, trials):
+def run_one(name, options):
     """What a process does."""
     import torch
     sys.path.insert(0, str(HERE))
@@ -98,15 +113,16 @@ def run_one(name, backends, rounds, trials):
     torch.set_num_threads(THREADS)
     result = {"model": name, "first": {}, "errors": {}, "failed": {}}
     model, arguments = MODELS[name]()
+    model, arguments = model.to(options.device), to_device(arguments, options.device)
     calls = {}
     with torch.no_grad():
         wanted = reference(model, arguments)
-        for backend in backends:
+        for backend in options.backends.split(","):
             torch._dynamo.reset()
             try:
-                call = call_of(model, backend, trials)
+                call = call_of(model, backend, options.trials)
                 started = time.perf_counter()
-                found = tensors_of(call(arguments))
+                found = tensors_of(finished(call, arguments))
                 result["first"][backend] = time.perf_counter() - started
                 result["errors"][backend] = relative_error(found, wanted)
                 calls[backend] = call
@@ -118,7 +134,7 @@ def run_one(name, backends, rounds, trials):
                 result.setdefault("trace", {})[backend] = traceback.format_exc()[-2000:]
         # The reset is for the first calls' times; the functions before the last compile once more, for which
         # caches and the database are there.
-        result["ms"] = measure(calls, arguments, rounds) if rounds else {}
+        result["ms"] = measure(calls, arguments, options.rounds) if options.rounds else {}
     return result
 
 
@@ -127,7 +143,7 @@ def run_process(name, arguments, caches):
     environment = dict(os.environ, XDG_CACHE_HOME=f"{caches}/cache", TORCHINDUCTOR_CACHE_DIR=f"{caches}/inductor",
                        OMP_NUM_THREADS=str(THREADS))
     command = [sys.executable, "-B", __file__, name, "--one", "--rounds", str(arguments.rounds), "--trials",
-               str(arguments.trials), "--backends", arguments.backends]
+               str(arguments.trials), "--backends", arguments.backends, "--device", arguments.device]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800)
     for line in ran.stdout.splitlines():
         if line.startswith("{"):
@@ -156,13 +172,13 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--trials", type=int, default=0)
     parser.add_argument("--backends", default="eager,tunec,inductor")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--no-warm", action="store_true")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
-        print(json.dumps(run_one(arguments.names[0], arguments.backends.split(","), arguments.rounds,
-                                 arguments.trials)))
+        print(json.dumps(run_one(arguments.names[0], arguments)))
         return
     sys.path.insert(0, str(HERE))
     from models import MODELS

@@ -7,6 +7,8 @@
 #include "compiler/sized/sized_graph.h"
 #include "compiler/sized/worth_joining.h"
 #include "graph/cost/fusion_machine.h"
+#include "jit/open_device.h"
+#include "runtime/thread_pool.h"
 
 namespace tunec {
 
@@ -16,12 +18,36 @@ SizedModel::SizedModel(SizedSource source, SizedOptions options, std::unique_ptr
       options_(std::move(options)),
       database_(std::move(database)) {}
 
+namespace {
+
+/// As the executables of these options will have it. None where what the device lacks is theirs to
+/// say.
+std::optional<int> DeviceNumberOf(const CompileOptions& options) {
+  if (!options.target.device) return std::nullopt;
+  ThreadPool pool(1);
+  const auto device = OpenDevice(options.target, pool, PerfMap::kOff, options.device);
+  return device ? (*device)->Number() : std::nullopt;
+}
+
+// Of dimensions that are cut and list nothing.
+void ListPowersOfTwo(SizedForm& form) {
+  constexpr int64_t kMost = 256;
+  for (size_t d = 0; d < form.dimensions.size(); ++d) {
+    if (!form.separable[d] || !form.listed[d].sizes.empty()) continue;
+    form.listed[d].exact = false;
+    for (int64_t size = 1; size <= kMost; size *= 2) form.listed[d].sizes.push_back(size);
+  }
+}
+
+}  // namespace
+
 Result<std::unique_ptr<SizedModel>> SizedModel::Make(SizedSource source, SizedOptions options,
                                                      std::unique_ptr<Database> database) {
   if (options.compile.packings == nullptr)
     options.compile.packings = std::make_shared<SharedPackings>();
   std::unique_ptr<SizedModel> model(
       new SizedModel(std::move(source), std::move(options), std::move(database)));
+  model->device_number_ = DeviceNumberOf(model->options_.compile);
   TUNEC_RETURN_IF_ERROR(model->Learn());
   TUNEC_RETURN_IF_ERROR(model->CompileListed());
   // Whom they tell is there during this call alone.
@@ -39,6 +65,7 @@ Status SizedModel::Learn() {
   if (!refusal_.empty() && options_.compile.on_log)
     options_.compile.on_log(fmt::format("each size is compiled for itself: {}", refusal_));
   looked_ = learnt.form.most;
+  if (options_.compile.target.device) ListPowersOfTwo(learnt.form);
   SetForm(std::move(learnt.form));
   return {};
 }
@@ -59,14 +86,22 @@ Status SizedModel::CompileListed() {
   return {};
 }
 
-// The sizes that a cut dimension is cut into where none are listed: as many as are worth joining.
-Sizes SizedModel::PartsOf(size_t dimension, const Sizes& sizes) const {
-  if (!form().listed[dimension].sizes.empty()) return SizedExecutable::PartsOf(dimension, sizes);
+// Where no sizes are listed, into as many as are worth joining. On a device only what is more than
+// the largest is cut, and the rest is rounded up: a run of a few elements more takes hardly longer
+// there, a second run does.
+Sizes SizedModel::CutOf(size_t dimension, const Sizes& sizes) const {
+  const Sizes& listed = form().listed[dimension].sizes;
+  if (options_.compile.target.device) {
+    Sizes cut(static_cast<size_t>((sizes[dimension] - 1) / listed.back()), listed.back());
+    cut.push_back(sizes[dimension] - listed.back() * static_cast<int64_t>(cut.size()));
+    return cut;
+  }
+  if (!listed.empty()) return SizedExecutable::CutOf(dimension, sizes);
   Sizes single = KeyFor(form(), sizes).sizes;
   single[dimension] = 1;
   Sizes parts;
   for (int64_t part = 1, most = Joined(single); part <= most; part *= 2) parts.push_back(part);
-  return parts;
+  return CutSize(sizes[dimension], parts);
 }
 
 // Without the lock while the source makes a graph: that may wait for a thread that waits for us, as

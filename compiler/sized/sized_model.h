@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,12 +33,13 @@ class SizedModel : public SizedExecutable {
   static Result<std::unique_ptr<SizedModel>> Make(SizedSource source, SizedOptions options,
                                                   std::unique_ptr<Database> database);
 
+  std::optional<int> DeviceNumber() const override { return device_number_; }
   std::string Report() const override;
 
  protected:
   Result<VariantPtr> VariantFor(const Sizes& sizes) const override;
   Status LookFurther(size_t dimension, int64_t size) const override;
-  Sizes PartsOf(size_t dimension, const Sizes& sizes) const override;
+  Sizes CutOf(size_t dimension, const Sizes& sizes) const override;
 
  private:
   SizedModel(SizedSource source, SizedOptions options, std::unique_ptr<Database> database);
@@ -51,6 +53,7 @@ class SizedModel : public SizedExecutable {
   SizedOptions options_;
   std::unique_ptr<Database> database_;
   std::string refusal_;  // why it cannot be padded; empty: it can
+  std::optional<int> device_number_;
 
   mutable std::mutex looking_;
   mutable Sizes looked_;  // with the lock of looking_: as the form's `most`, by now

@@ -88,8 +88,7 @@ nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
 // where no tensor has to be copied, is itself such work.
 tunec_run_options Executable::OptionsOf(const Tensors& tensors) const {
   tunec_run_options options = {.size = sizeof(tunec_run_options), .stream = nullptr, .queued = 0};
-  if (any_size_ || !IsGpu(tensors.device) || tensors.exchange->current_stream == nullptr)
-    return options;
+  if (!IsGpu(tensors.device) || tensors.exchange->current_stream == nullptr) return options;
   if (tensors.exchange->current_stream(tensors.device.device_type, tensors.device.device_id,
                                        &options.stream) != 0)
     throw nb::python_error();

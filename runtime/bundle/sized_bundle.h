@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ class SizedBundle : public SizedExecutable {
   SizedBundle(SizedForm form, std::vector<SizedPlan> plans, std::shared_ptr<ThreadPool> pool,
               std::string report);
 
+  /// Bundles have no code of several sizes for devices.
+  std::optional<int> DeviceNumber() const override { return std::nullopt; }
   std::string Report() const override { return report_; }
   int Threads() const { return pool_->threads(); }
   size_t Plans() const { return plans_.size(); }

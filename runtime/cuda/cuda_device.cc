@@ -14,6 +14,11 @@ namespace {
 
 CuDevicePtr Address(const void* of_device) { return reinterpret_cast<CuDevicePtr>(of_device); }
 
+CuCopyEnd EndAt(const void* address, bool on_host, size_t pitch) {
+  if (on_host) return {.type = CuMemoryType::kHost, .on_host = address, .pitch = pitch};
+  return {.type = CuMemoryType::kDevice, .on_device = Address(address), .pitch = pitch};
+}
+
 Result<std::unique_ptr<Device>> MakeDevice(std::unique_ptr<Gpu> gpu);
 
 class CudaDevice : public Device {
@@ -95,6 +100,19 @@ class CudaDevice : public Device {
     StartCopying(bytes, [&] {
       return driver().MemcpyDtoDAsync(Address(to), Address(from), bytes, gpu_->stream());
     });
+  }
+
+  void StartCopyRows(CopyWay way, void* to, const void* from, const CopiedRows& rows) override {
+    constexpr size_t kMostPitch = std::numeric_limits<int32_t>::max();  // of every GPU
+    if (rows.source_pitch > kMostPitch || rows.target_pitch > kMostPitch)
+      return Device::StartCopyRows(way, to, from, rows);
+    const CuCopyRows copy{.from = EndAt(from, way == CopyWay::kIn, rows.source_pitch),
+                          .to = EndAt(to, way == CopyWay::kOut, rows.target_pitch),
+                          .row_bytes = rows.row_bytes,
+                          .rows = rows.rows};
+    if (way == CopyWay::kOut) gpu_->Settle();
+    StartCopying(rows.row_bytes * rows.rows,
+                 [&] { return driver().Memcpy2DAsync(&copy, gpu_->stream()); });
   }
 
   Status Fill(void* to, std::byte value, size_t bytes) override {

@@ -79,6 +79,29 @@ struct CuKernelNodeParams {
 };
 static_assert(sizeof(CuKernelNodeParams) == 72);
 
+/// CUmemorytype, of an end of a copy.
+enum class CuMemoryType : unsigned { kHost = 1, kDevice = 2 };
+
+/// An end of CUDA_MEMCPY2D: of its two addresses the one that the type says counts.
+struct CuCopyEnd {
+  size_t begin_bytes = 0;
+  size_t begin_rows = 0;
+  CuMemoryType type = CuMemoryType::kDevice;
+  const void* on_host = nullptr;
+  CuDevicePtr on_device = 0;
+  void* array = nullptr;
+  size_t pitch = 0;
+};
+
+/// CUDA_MEMCPY2D_v2: rows of bytes.
+struct CuCopyRows {
+  CuCopyEnd from;
+  CuCopyEnd to;
+  size_t row_bytes = 0;
+  size_t rows = 0;
+};
+static_assert(sizeof(CuCopyRows) == 128);
+
 /// F(name, parameters...) for each function: its name is that of the driver without "cu", and all
 /// of them return CuResult. They are the versions that CUDA 12.0 has (cuMemAlloc_v2, ...), which
 /// cuGetProcAddress finds by these names.
@@ -101,6 +124,7 @@ static_assert(sizeof(CuKernelNodeParams) == 72);
   F(MemcpyHtoDAsync, CuDevicePtr to, const void* from, size_t bytes, CuStream stream)             \
   F(MemcpyDtoHAsync, void* to, CuDevicePtr from, size_t bytes, CuStream stream)                   \
   F(MemcpyDtoDAsync, CuDevicePtr to, CuDevicePtr from, size_t bytes, CuStream stream)             \
+  F(Memcpy2DAsync, const CuCopyRows* copy, CuStream stream)                                       \
   F(MemsetD8Async, CuDevicePtr to, unsigned char value, size_t bytes, CuStream stream)            \
   F(ModuleLoadDataEx, CuModule* module, const void* image, unsigned options, int* names,          \
     void** values)                                                                                \

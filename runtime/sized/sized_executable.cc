@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <list>
+#include <optional>
 #include <string_view>
 
 namespace tunec {
@@ -34,26 +35,42 @@ int64_t OutsideOf(const SizedVariant& variant) {
   return count;
 }
 
-/// The inputs of a run, of which those that lie where an output lies are copied aside.
+/// The caller's arrays of a run.
+struct Arrays {
+  const std::vector<TensorSpec>& input_specs;
+  std::span<const Shape> input_shapes;
+  std::span<const void* const> inputs;
+  const std::vector<TensorSpec>& output_specs;
+  const std::vector<Shape>& output_shapes;
+  std::span<void* const> outputs;
+
+  bool LiesInOutputs(size_t input) const {
+    const auto* begin = static_cast<const std::byte*>(inputs[input]);
+    const std::byte* end = begin + BytesOf(input_specs[input], input_shapes[input]);
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      const auto* other = static_cast<const std::byte*>(outputs[o]);
+      if (std::less<>()(begin, other + BytesOf(output_specs[o], output_shapes[o])) &&
+          std::less<>()(other, end))
+        return true;
+    }
+    return false;
+  }
+  bool SomeLieInOutputs() const {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (LiesInOutputs(i)) return true;
+    return false;
+  }
+};
+
+/// The inputs of a run on the host, of which those that lie where an output lies are copied aside.
 class CopiedInputs {
  public:
-  explicit CopiedInputs(std::span<const void* const> inputs)
-      : data_(inputs.begin(), inputs.end()) {}
-  CopiedInputs(const std::vector<TensorSpec>& specs, std::span<const Shape> shapes,
-               std::span<const void* const> inputs, const std::vector<TensorSpec>& result_specs,
-               const std::vector<Shape>& result_shapes, std::span<void* const> outputs)
-      : CopiedInputs(inputs) {
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const auto* begin = static_cast<const std::byte*>(inputs[i]);
-      const std::byte* end = begin + BytesOf(specs[i], shapes[i]);
-      for (size_t o = 0; o < outputs.size(); ++o) {
-        const auto* other = static_cast<const std::byte*>(outputs[o]);
-        const bool overlap =
-            std::less<>()(begin, other + BytesOf(result_specs[o], result_shapes[o])) &&
-            std::less<>()(other, end);
-        if (!overlap || data_[i] != inputs[i]) continue;
-        data_[i] = copies_.emplace_back(begin, end).data();
-      }
+  explicit CopiedInputs(const Arrays& run) : data_(run.inputs.begin(), run.inputs.end()) {
+    for (size_t i = 0; i < data_.size(); ++i) {
+      if (!run.LiesInOutputs(i)) continue;
+      const auto* begin = static_cast<const std::byte*>(run.inputs[i]);
+      const std::byte* end = begin + BytesOf(run.input_specs[i], run.input_shapes[i]);
+      data_[i] = copies_.emplace_back(begin, end).data();
     }
   }
 
@@ -64,18 +81,20 @@ class CopiedInputs {
   std::list<std::vector<std::byte>> copies_;
 };
 
+SizedPart Uncut(const Sizes& sizes) { return {sizes, Sizes(sizes.size(), 0), sizes}; }
+
 }  // namespace
 
-Sizes SizedExecutable::PartsOf(size_t dimension, const Sizes& /*sizes*/) const {
-  return form_->listed[dimension].sizes;
+Sizes SizedExecutable::CutOf(size_t dimension, const Sizes& sizes) const {
+  return CutSize(sizes[dimension], form_->listed[dimension].sizes);
 }
 
-Result<std::vector<SizedPart>> SizedExecutable::Cut(const Sizes& sizes) const {
-  std::vector<SizedPart> parts = {{sizes, Sizes(sizes.size(), 0), sizes}};
+std::vector<SizedPart> SizedExecutable::Cut(const Sizes& sizes) const {
+  std::vector<SizedPart> parts = {Uncut(sizes)};
   if (!form_->output_extents || IsListed(*form_, sizes)) return parts;
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (!form_->separable[d]) continue;
-    const Sizes cut = CutSize(sizes[d], PartsOf(d, sizes));
+    const Sizes cut = CutOf(d, sizes);
     std::vector<SizedPart> finer;
     for (const SizedPart& part : parts) {
       int64_t begin = 0;
@@ -174,21 +193,33 @@ Result<std::vector<Shape>> SizedExecutable::ResultShapes(const Sizes& sizes) con
 }
 
 Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
-                            std::span<void* const> outputs) const {
+                            std::span<void* const> outputs, const RunOptions& options) const {
   TUNEC_ASSIGN(const Sizes sizes, KnownSizesOf(shapes));
-  TUNEC_ASSIGN(const std::vector<SizedPart> parts, Cut(sizes));
   TUNEC_ASSIGN(const std::vector<Shape> results, ResultShapes(sizes));
   TUNEC_RETURN_IF_ERROR(CheckGiven<const void*>("input", form_->inputs, shapes, inputs));
   TUNEC_RETURN_IF_ERROR(CheckGiven<void*>("output", form_->outputs, results, outputs));
-  // What a part writes must not be what a later one reads.
-  const CopiedInputs given = parts.size() > 1 ? CopiedInputs(form_->inputs, shapes, inputs,
-                                                             form_->outputs, results, outputs)
-                                              : CopiedInputs(inputs);
+  const Arrays run{form_->inputs, shapes, inputs, form_->outputs, results, outputs};
+  std::vector<SizedPart> parts = Cut(sizes);
+  // What a part writes must not be what a later one reads: on the host that is copied aside.
+  const bool meets = parts.size() > 1 && run.SomeLieInOutputs();
+  const bool on_host = !DeviceNumber();
+  if (meets && !on_host) parts = {Uncut(sizes)};
+  std::optional<CopiedInputs> copied;
+  if (meets && on_host) inputs = copied.emplace(run).data();
   for (const SizedPart& part : parts) {
     TUNEC_ASSIGN(const VariantPtr variant, VariantFor(part.size));
-    TUNEC_RETURN_IF_ERROR(variant->Run(part, given.data(), outputs));
+    TUNEC_RETURN_IF_ERROR(variant->Run(part, inputs, outputs, options));
   }
   return {};
+}
+
+Status SizedExecutable::Wait() const {
+  Status first;
+  for (const auto& [key, variant] : Kept()) {
+    const Status waited = variant->executable().Wait();
+    if (first) first = waited;
+  }
+  return first;
 }
 
 }  // namespace tunec

@@ -28,7 +28,8 @@ class SizedExecutable : public AnyShape {
   const std::vector<TensorSpec>& Outputs() const override { return form_->outputs; }
   Result<std::vector<Shape>> OutputShapes(std::span<const Shape> inputs) const override;
   Status Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
-             std::span<void* const> outputs) const override;
+             std::span<void* const> outputs, const RunOptions& options = {}) const override;
+  Status Wait() const override;
   int64_t CountOutside() const override;
 
  protected:
@@ -45,8 +46,9 @@ class SizedExecutable : public AnyShape {
   /// Before a run of a size beyond those that the form knows of (`most`): whether the model is as
   /// the form says there, too.
   virtual Status LookFurther(size_t dimension, int64_t size) const = 0;
-  /// Into what a dimension is cut, ascending. Requires: it is separable.
-  virtual Sizes PartsOf(size_t dimension, const Sizes& sizes) const;
+  /// Into what sizes runs of these are cut along a dimension: the last may be larger than what is
+  /// left. Requires: it is separable.
+  virtual Sizes CutOf(size_t dimension, const Sizes& sizes) const;
 
   /// The variant of this key that is kept, or what `make` gives, which is kept from now on. One
   /// call at a time makes something.
@@ -64,7 +66,7 @@ class SizedExecutable : public AnyShape {
 
   Result<Sizes> KnownSizesOf(std::span<const Shape> shapes) const;
   Result<std::vector<Shape>> ResultShapes(const Sizes& sizes) const;
-  Result<std::vector<SizedPart>> Cut(const Sizes& sizes) const;
+  std::vector<SizedPart> Cut(const Sizes& sizes) const;
   VariantPtr Find(const SizedKey& key) const;
   void NoteUse(KeptVariant& kept) const;
   void Keep(const SizedKey& key, VariantPtr variant) const;

@@ -26,56 +26,34 @@ bool IsContiguous(const BoxPlace& place, const std::vector<int64_t>& box,
   return true;
 }
 
-/// The address of the box's first element.
-int64_t OffsetOf(const BoxPlace& place, size_t element_bytes) {
-  int64_t offset = 0;
-  for (size_t a = 0; a < place.extents.size(); ++a)
-    offset = offset * place.extents[a] + place.begin[a];
-  return offset * static_cast<int64_t>(element_bytes);
-}
-const void* At(const void* data, const BoxPlace& place, size_t element_bytes) {
-  return static_cast<const std::byte*>(data) + OffsetOf(place, element_bytes);
-}
-void* At(void* data, const BoxPlace& place, size_t element_bytes) {
-  return static_cast<std::byte*>(data) + OffsetOf(place, element_bytes);
-}
-
 bool IsEmpty(const std::vector<int64_t>& box) { return std::ranges::find(box, 0) != box.end(); }
 
-/// The box of an output that a run makes: where it lies in the variant's, and in the caller's.
-struct OutputBox {
-  BoxPlace padded;
-  BoxPlace whole;
-  std::vector<int64_t> box;
-
-  /// Inside both arrays, whatever the formulas are.
-  static Result<OutputBox> Of(const std::vector<std::vector<SizeFormula>>& axes, const Sizes& sizes,
-                              const SizedPart& run) {
-    OutputBox made;
-    for (const auto& parts : axes) {
-      for (const SizeFormula& part : parts) {
-        const int dimension = part.dimension();
-        const int64_t padded = part.ExtentAt(sizes).value_or(-1);
-        const int64_t whole = part.ExtentAt(run.whole).value_or(-1);
-        const int64_t size = part.ExtentAt(run.size).value_or(-1);
-        const int64_t begin = dimension < 0 ? 0 : run.begin[dimension];
-        // Where a part of a run lies is known of a dimension's own elements alone.
-        const bool lies = dimension >= 0 || size == whole;
-        if (size < 0 || size > padded || begin + size > whole || !lies)
-          return Fail(ErrorCode::kParse, "{} elements of {} do not lie at {} of {}", size, padded,
-                      begin, whole);
-        made.padded.extents.push_back(padded);
-        made.padded.begin.push_back(0);
-        made.whole.extents.push_back(whole);
-        made.whole.begin.push_back(begin);
-        made.box.push_back(size);
-      }
+/// The box of an output that a run makes: from where it lies in the variant's to the caller's.
+/// Inside both arrays, whatever the formulas are.
+Result<BoxCopy> OutputBoxOf(const std::vector<std::vector<SizeFormula>>& axes, const Sizes& sizes,
+                            const SizedPart& run) {
+  BoxCopy made;
+  for (const auto& parts : axes) {
+    for (const SizeFormula& part : parts) {
+      const int dimension = part.dimension();
+      const int64_t padded = part.ExtentAt(sizes).value_or(-1);
+      const int64_t whole = part.ExtentAt(run.whole).value_or(-1);
+      const int64_t size = part.ExtentAt(run.size).value_or(-1);
+      const int64_t begin = dimension < 0 ? 0 : run.begin[dimension];
+      // Where a part of a run lies is known of a dimension's own elements alone.
+      const bool lies = dimension >= 0 || size == whole;
+      if (size < 0 || size > padded || begin + size > whole || !lies)
+        return Fail(ErrorCode::kParse, "{} elements of {} do not lie at {} of {}", size, padded,
+                    begin, whole);
+      made.source.extents.push_back(padded);
+      made.source.begin.push_back(0);
+      made.target.extents.push_back(whole);
+      made.target.begin.push_back(begin);
+      made.box.push_back(size);
     }
-    return made;
   }
-  /// Whether the variant may write into the caller's array.
-  bool IsInPlace() const { return !IsEmpty(box) && IsContiguous(whole, box, padded.extents); }
-};
+  return made;
+}
 
 std::unexpected<Error> Unlike(std::string_view what, const TensorSpec& spec) {
   return Fail(ErrorCode::kParse, "{} '{}', {}, is none of this model's at these sizes", what,
@@ -211,26 +189,48 @@ void SizedVariant::FreeIdle() const {
   free_.clear();
 }
 
-Result<const void*> SizedVariant::PutInput(const SizedPart& part, size_t i, const void* data,
-                                           Buffers& buffers) const {
+SizedVariant::Place SizedVariant::PlaceOfInput(const SizedPart& part, size_t i) const {
   const TensorSpec& spec = executable_->Inputs()[i];
-  if (IsEmpty(spec.shape)) return data;
-  BoxPlace source{spec.shape, std::vector<int64_t>(spec.shape.size(), 0)};
-  std::vector<int64_t> box = spec.shape;
-  for (size_t a = 0; a < box.size(); ++a) {
+  if (IsEmpty(spec.shape)) return {};
+  const std::vector<int64_t> zeros(spec.shape.size(), 0);
+  BoxCopy copy{{spec.shape, zeros}, {spec.shape, zeros}, spec.shape, SizeOf(spec.type)};
+  for (size_t a = 0; a < copy.box.size(); ++a) {
     const int dimension = open_[i][a];
     if (dimension < 0) continue;
-    source.extents[a] = part.whole[dimension];
-    source.begin[a] = part.begin[dimension];
-    box[a] = part.size[dimension];
+    copy.source.extents[a] = part.whole[dimension];
+    copy.source.begin[a] = part.begin[dimension];
+    copy.box[a] = part.size[dimension];
   }
-  const size_t width = SizeOf(spec.type);
-  if (IsContiguous(source, box, spec.shape)) return At(data, source, width);
+  if (IsContiguous(copy.source, copy.box, spec.shape))
+    return {.offset = OffsetOf(copy.source, copy.element_bytes), .box = std::nullopt};
+  return {.box = std::move(copy)};
+}
+
+Result<SizedVariant::Place> SizedVariant::PlaceOfOutput(const SizedPart& part, size_t o) const {
+  TUNEC_ASSIGN(BoxCopy copy, OutputBoxOf((*form_->output_extents)[o], code_.key.sizes, part));
+  copy.element_bytes = SizeOf(executable_->Outputs()[o].type);
+  if (!IsEmpty(copy.box) && IsContiguous(copy.target, copy.box, copy.source.extents))
+    return Place{.offset = OffsetOf(copy.target, copy.element_bytes), .box = std::nullopt};
+  return Place{.box = std::move(copy)};
+}
+
+Result<SizedVariant::Places> SizedVariant::PlacesOf(const SizedPart& part) const {
+  Places places;
+  for (size_t i = 0; i < form_->inputs.size(); ++i) places.inputs.push_back(PlaceOfInput(part, i));
+  for (size_t o = 0; o < form_->outputs.size(); ++o) {
+    TUNEC_ASSIGN(places.outputs.emplace_back(), PlaceOfOutput(part, o));
+  }
+  return places;
+}
+
+Result<const void*> SizedVariant::PutInput(const Place& place, size_t i, const void* data,
+                                           Buffers& buffers) const {
+  if (!place.box) return static_cast<const std::byte*>(data) + place.offset;
+  const TensorSpec& spec = executable_->Inputs()[i];
   TUNEC_ASSIGN(std::byte* const padded, MemoryFor(buffers.inputs[i], spec));
   // Indices that an earlier run had there would be counted once more.
   if (IsInteger(spec.type)) std::memset(padded, 0, static_cast<size_t>(*ByteSize(spec)));
-  const BoxPlace target{spec.shape, std::vector<int64_t>(spec.shape.size(), 0)};
-  CopyBox(data, source, padded, target, box, width);
+  CopyBox(data, padded, *place.box);
   return padded;
 }
 
@@ -248,46 +248,76 @@ Status SizedVariant::SetParameters(const Sizes& sizes, Buffers& buffers) const {
   return {};
 }
 
-Status SizedVariant::RunIn(Buffers& buffers, const SizedPart& part,
-                           std::span<const void* const> inputs,
-                           std::span<void* const> outputs) const {
+Status SizedVariant::RunHere(Buffers& buffers, const Places& places,
+                             std::span<const void* const> inputs, std::span<void* const> outputs,
+                             const RunOptions& options) const {
   std::vector<void*> to;
-  std::vector<OutputBox> boxes;
   for (size_t o = 0; o < outputs.size(); ++o) {
-    const TensorSpec& spec = executable_->Outputs()[o];
-    TUNEC_ASSIGN(OutputBox made, OutputBox::Of((*form_->output_extents)[o], code_.key.sizes, part));
-    const OutputBox& box = boxes.emplace_back(std::move(made));
-    if (box.IsInPlace()) {
-      to.push_back(At(outputs[o], box.whole, SizeOf(spec.type)));
+    const Place& place = places.outputs[o];
+    if (!place.box) {
+      to.push_back(static_cast<std::byte*>(outputs[o]) + place.offset);
       continue;
     }
-    TUNEC_ASSIGN(to.emplace_back(), MemoryFor(buffers.outputs[o], spec));
+    TUNEC_ASSIGN(to.emplace_back(), MemoryFor(buffers.outputs[o], executable_->Outputs()[o]));
   }
-  TUNEC_RETURN_IF_ERROR(SetParameters(part.size, buffers));
   std::vector<const void*> from;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    TUNEC_ASSIGN(from.emplace_back(), PutInput(part, i, inputs[i], buffers));
+    TUNEC_ASSIGN(from.emplace_back(), PutInput(places.inputs[i], i, inputs[i], buffers));
   }
   for (size_t i = inputs.size(); i < buffers.inputs.size(); ++i)
     from.push_back(buffers.inputs[i].data());
-  TUNEC_RETURN_IF_ERROR(executable_->Run(from, to));
+  TUNEC_RETURN_IF_ERROR(
+      executable_->Run(from, to, {.stream = options.stream, .returns = options.returns}));
   for (size_t o = 0; o < outputs.size(); ++o) {
-    if (boxes[o].IsInPlace() || IsEmpty(boxes[o].box)) continue;
-    CopyBox(to[o], boxes[o].padded, outputs[o], boxes[o].whole, boxes[o].box,
-            SizeOf(executable_->Outputs()[o].type));
+    if (places.outputs[o].box) CopyBox(to[o], outputs[o], *places.outputs[o].box);
   }
   return {};
 }
 
+// Boxes are the device's to copy, in order with the kernels.
+Status SizedVariant::RunThere(const Buffers& buffers, const Places& places,
+                              std::span<const void* const> inputs, std::span<void* const> outputs,
+                              const RunOptions& options) const {
+  std::vector<const void*> from;
+  std::vector<void*> to;
+  std::vector<BufferPlace> lie(options.inputs.begin(), options.inputs.end());
+  std::vector<const BoxCopy*> input_boxes, output_boxes;
+  const auto box_of = [](const Place& place) { return place.box ? &*place.box : nullptr; };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    from.push_back(static_cast<const std::byte*>(inputs[i]) + places.inputs[i].offset);
+    input_boxes.push_back(box_of(places.inputs[i]));
+  }
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    to.push_back(static_cast<std::byte*>(outputs[o]) + places.outputs[o].offset);
+    output_boxes.push_back(box_of(places.outputs[o]));
+  }
+  lie.resize(inputs.size(), BufferPlace::kHost);
+  for (size_t i = inputs.size(); i < buffers.inputs.size(); ++i) {
+    from.push_back(buffers.inputs[i].data());
+    lie.push_back(BufferPlace::kHostNow);
+    input_boxes.push_back(nullptr);
+  }
+  RunOptions there = options;
+  there.inputs = lie;
+  there.input_boxes = input_boxes;
+  there.output_boxes = output_boxes;
+  return executable_->Run(from, to, there);
+}
+
 Status SizedVariant::Run(const SizedPart& part, std::span<const void* const> inputs,
-                         std::span<void* const> outputs) const {
-  if (!form_->output_extents) return executable_->Run(inputs, outputs);
+                         std::span<void* const> outputs, const RunOptions& options) const {
+  if (!form_->output_extents) return executable_->Run(inputs, outputs, options);
   for (size_t d = 0; d < part.size.size(); ++d)
     TUNEC_CHECK(part.size[d] >= code_.least[d] && part.size[d] <= code_.key.sizes[d],
                 "a run of {} on code for {} to {}", part.size[d], code_.least[d],
                 code_.key.sizes[d]);
+  TUNEC_ASSIGN(const Places places, PlacesOf(part));
   std::unique_ptr<Buffers> buffers = TakeBuffers();
-  const Status status = RunIn(*buffers, part, inputs, outputs);
+  Status status = SetParameters(part.size, *buffers);
+  if (status) {
+    status = executable_->DeviceNumber() ? RunThere(*buffers, places, inputs, outputs, options)
+                                         : RunHere(*buffers, places, inputs, outputs, options);
+  }
   GiveBack(std::move(buffers));
   return status;
 }

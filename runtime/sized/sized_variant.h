@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "runtime/copy_box.h"
 #include "runtime/executable.h"
 #include "runtime/sized/sized_form.h"
 #include "support/error.h"
@@ -49,19 +51,34 @@ class SizedVariant {
   const SizedCode& code() const { return code_; }
   /// Inputs and outputs are the caller's whole arrays, of the shapes that the form gives them for
   /// part.whole. Nothing else is touched whatever the formulas say. kParse where these do not fit
-  /// the arrays.
+  /// the arrays. `options`: as AnyShape::Run's.
   Status Run(const SizedPart& part, std::span<const void* const> inputs,
-             std::span<void* const> outputs) const;
+             std::span<void* const> outputs, const RunOptions& options = {}) const;
   /// Frees what runs that are over have left for the next one.
   void FreeIdle() const;
 
  private:
   struct Buffers;
+  /// What of one of the caller's arrays a tensor of the code is: what lies there, or a box of it.
+  struct Place {
+    int64_t offset = 0;  // bytes
+    std::optional<BoxCopy> box;
+  };
+  struct Places {
+    std::vector<Place> inputs;
+    std::vector<Place> outputs;
+  };
+  Result<Places> PlacesOf(const SizedPart& part) const;
+  Place PlaceOfInput(const SizedPart& part, size_t i) const;
+  Result<Place> PlaceOfOutput(const SizedPart& part, size_t o) const;
+
   std::unique_ptr<Buffers> TakeBuffers() const;
   void GiveBack(std::unique_ptr<Buffers> buffers) const;
-  Status RunIn(Buffers& buffers, const SizedPart& part, std::span<const void* const> inputs,
-               std::span<void* const> outputs) const;
-  Result<const void*> PutInput(const SizedPart& part, size_t i, const void* data,
+  Status RunHere(Buffers& buffers, const Places& places, std::span<const void* const> inputs,
+                 std::span<void* const> outputs, const RunOptions& options) const;
+  Status RunThere(const Buffers& buffers, const Places& places, std::span<const void* const> inputs,
+                  std::span<void* const> outputs, const RunOptions& options) const;
+  Result<const void*> PutInput(const Place& place, size_t i, const void* data,
                                Buffers& buffers) const;
   Status SetParameters(const Sizes& sizes, Buffers& buffers) const;
 

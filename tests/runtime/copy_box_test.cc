@@ -3,14 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <string>
 
 namespace tunec {
 namespace {
 
 TEST(CopyBox, CopiesWhatTheElementsSay) {
-  const BoxPlace source{{4, 5, 6}, {1, 2, 0}};
-  const BoxPlace target{{3, 3, 8}, {0, 1, 2}};
-  const std::vector<int64_t> box = {3, 2, 5};
+  const BoxCopy copy{{{4, 5, 6}, {1, 2, 0}}, {{3, 3, 8}, {0, 1, 2}}, {3, 2, 5}, sizeof(int32_t)};
   std::vector<int32_t> from(4 * 5 * 6);
   std::iota(from.begin(), from.end(), 1);
   std::vector<int32_t> to(3 * 3 * 8, 0), wanted = to;
@@ -20,23 +19,49 @@ TEST(CopyBox, CopiesWhatTheElementsSay) {
         wanted[i * 24 + (j + 1) * 8 + k + 2] = from[(i + 1) * 30 + (j + 2) * 6 + k];
     }
   }
-  CopyBox(from.data(), source, to.data(), target, box, sizeof(int32_t));
+  CopyBox(from.data(), to.data(), copy);
   EXPECT_EQ(to, wanted);
 }
 
 TEST(CopyBox, ScalarsAndWholeArrays) {
   const double from = 2.5;
   double to = 0;
-  CopyBox(&from, {}, &to, {}, {}, sizeof to);
+  CopyBox(&from, &to, {.element_bytes = sizeof to});
   EXPECT_EQ(to, 2.5);
   const std::vector<int8_t> all = {1, 2, 3, 4, 5, 6};
   std::vector<int8_t> copy(6, 0);
-  CopyBox(all.data(), {{2, 3}, {0, 0}}, copy.data(), {{2, 3}, {0, 0}}, std::vector<int64_t>{2, 3},
-          1);
+  CopyBox(all.data(), copy.data(), {{{2, 3}, {0, 0}}, {{2, 3}, {0, 0}}, {2, 3}, 1});
   EXPECT_EQ(copy, all);
-  CopyBox(all.data(), {{2, 3}, {0, 0}}, copy.data(), {{2, 3}, {0, 0}}, std::vector<int64_t>{0, 3},
-          1);
+  CopyBox(all.data(), copy.data(), {{{2, 3}, {0, 0}}, {{2, 3}, {0, 0}}, {0, 3}, 1});
   EXPECT_EQ(copy, all);
+}
+
+// "source to target: rows of bytes, pitches", a line each.
+std::string RowsOf(const BoxCopy& copy) {
+  std::string text;
+  ForEachRows(copy, [&](int64_t source, int64_t target, const CopiedRows& rows) {
+    text += std::to_string(source) + " to " + std::to_string(target) + ": " +
+            std::to_string(rows.rows) + " of " + std::to_string(rows.row_bytes) + ", " +
+            std::to_string(rows.source_pitch) + " and " + std::to_string(rows.target_pitch) + "\n";
+  });
+  return text;
+}
+
+TEST(ForEachRows, WhatLiesEvenlyIsOneGroup) {
+  // Two texts of three words in the place of four of five.
+  EXPECT_EQ(RowsOf({{{2, 3, 8}, {0, 0, 0}}, {{4, 5, 8}, {0, 0, 0}}, {2, 3, 8}, 4}),
+            "0 to 0: 2 of 96, 96 and 160\n");
+  // A cache of six heads, all of them taken: texts and heads lie evenly together.
+  EXPECT_EQ(RowsOf({{{2, 6, 3, 8}, {0, 0, 0, 0}}, {{4, 6, 5, 8}, {0, 0, 0, 0}}, {2, 6, 3, 8}, 4}),
+            "0 to 0: 12 of 96, 96 and 160\n");
+  // Fewer heads than there are: each text by itself.
+  EXPECT_EQ(RowsOf({{{2, 6, 3}, {0, 2, 0}}, {{2, 4, 3}, {0, 0, 0}}, {2, 4, 2}, 1}),
+            "6 to 0: 4 of 2, 3 and 3\n24 to 12: 4 of 2, 3 and 3\n");
+  EXPECT_EQ(RowsOf({{{4, 3}, {1, 0}}, {{2, 3}, {0, 0}}, {2, 3}, 2}),
+            "6 to 0: 1 of 12, 12 and 12\n");
+  EXPECT_EQ(RowsOf({{{4, 3}, {1, 0}}, {{2, 3}, {0, 0}}, {2, 0}, 2}), "");
+  // A column.
+  EXPECT_EQ(RowsOf({{{4, 3}, {0, 1}}, {{4, 1}, {0, 0}}, {4, 1}, 2}), "2 to 0: 4 of 2, 6 and 2\n");
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/scripted_cuda/script.h"
 
@@ -303,7 +304,11 @@ CuResult MemcpyHtoDAsync(CuDevicePtr to, const void* from, size_t bytes, CuStrea
   RETURN_UNLESS_SOUND();
   if (stream == nullptr) return kInvalidValue;
   StopIfItHangs("cuMemcpyHtoDAsync");
-  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  const auto* begin = static_cast<const std::byte*>(from);
+  // As of pageable memory: it is read now.
+  Put(stream, [to, read = std::vector<std::byte>(begin, begin + bytes)] {
+    std::memcpy(reinterpret_cast<void*>(to), read.data(), read.size());
+  });
   Log("copy {} in", bytes);
   return CuResult::kSuccess;
 }
@@ -327,10 +332,39 @@ CuResult MemcpyDtoDAsync(CuDevicePtr to, CuDevicePtr from, size_t bytes, CuStrea
   return CuResult::kSuccess;
 }
 
+// Of the memory that the type names.
+const std::byte* AddressOf(const CuCopyEnd& end) {
+  const bool on_host = end.type == CuMemoryType::kHost;
+  const auto* begin = static_cast<const std::byte*>(
+      on_host ? end.on_host : reinterpret_cast<const void*>(end.on_device));
+  return begin + end.begin_rows * end.pitch + end.begin_bytes;
+}
+
+CuResult Memcpy2DAsync(const CuCopyRows* copy, CuStream stream) {
+  RETURN_UNLESS_SOUND();
+  if (stream == nullptr || copy->from.pitch < copy->row_bytes || copy->to.pitch < copy->row_bytes)
+    return kInvalidValue;
+  const auto copy_rows = [rows = *copy] {
+    for (size_t r = 0; r < rows.rows; ++r)
+      std::memcpy(const_cast<std::byte*>(AddressOf(rows.to)) + r * rows.to.pitch,
+                  AddressOf(rows.from) + r * rows.from.pitch, rows.row_bytes);
+  };
+  const bool in = copy->from.type == CuMemoryType::kHost;
+  const bool out = copy->to.type == CuMemoryType::kHost;
+  if (in || out) {
+    StopIfItHangs("cuMemcpy2DAsync");
+    copy_rows();
+  } else {
+    Put(stream, copy_rows);
+  }
+  Log("copy {} rows of {} {}", copy->rows, copy->row_bytes, in ? "in" : out ? "out" : "within");
+  return CuResult::kSuccess;
+}
+
 CuResult MemsetD8Async(CuDevicePtr to, unsigned char value, size_t bytes, CuStream stream) {
   RETURN_UNLESS_SOUND();
   if (stream == nullptr) return kInvalidValue;
-  std::memset(reinterpret_cast<void*>(to), value, bytes);
+  Put(stream, [=] { std::memset(reinterpret_cast<void*>(to), value, bytes); });
   Log("set {} to {:#x}", bytes, value);
   return CuResult::kSuccess;
 }

@@ -239,8 +239,46 @@ class SeveralSizes(unittest.TestCase):
             found = model(x)
             self.assertEqual(tuple(found.shape), (n, 56))
             self.assertLess(relative_error(found, wanted), TOLERANCE, n)
-        with self.assertRaisesRegex(tunec.InvalidArgument, "input 'x' is on .*, expected the CPU"):
-            model(torch.randn(8, 40, device="cuda"))
+
+    def test_tensors_of_the_gpu_stay_there(self):
+        weights = {"w": torch.randn(40, 56).numpy()}
+        model = tunec.compile(SIZED, weights=weights, dims={"n": [8, 24]}, target="cuda", db=None)
+        w = torch.from_numpy(weights["w"]).double().cuda()
+        inputs = [torch.randn(n, 40, device="cuda") for n in (1, 5, 8, 9, 23, 24, 5, 17)]
+        found = [model(x) for x in inputs]  # none is waited for
+        for x, y in zip(inputs, found, strict=True):
+            self.assertEqual((y.device.type, tuple(y.shape)), ("cuda", (len(x), 56)))
+            self.assertLess(relative_error(y, torch.softmax(x.double() @ w, 0)), TOLERANCE, len(x))
+        out = torch.full((7, 56), -1.0, device="cuda")
+        model(inputs[1], out=out[1:6])
+        self.assertLess(relative_error(out[1:6], found[1]), 1e-6)
+        self.assertTrue((out[[0, 6]] == -1).all())
+
+    def test_boxes_of_odd_rows(self):
+        """Rows of three bytes in rows of seven, in the place of others."""
+        text = """graph odd {
+          input x: i8[n, length, 3]
+          mask = cast(x) {to="f32"}
+          s = softmax(mask) {axis=1}
+          output s
+        }
+        """
+        model = tunec.compile(text, dims={"n": [3], "length": [5, 33]}, target="cuda", db=None)
+        for n, length in ((2, 3), (3, 5), (1, 31), (3, 33), (2, 29)):
+            x = torch.randint(-3, 4, (n, length, 3), dtype=torch.int8, device="cuda")
+            self.assertLess(relative_error(model(x), torch.softmax(x.double(), 1)), TOLERANCE, (n, length))
+
+    def test_dynamo_compiles_once_for_many_sizes(self):
+        torch._dynamo.reset()
+        layer = torch.nn.TransformerEncoderLayer(64, 4, 128, batch_first=True, dropout=0.0).cuda().eval()
+        exact = copy.deepcopy(layer).double()
+        model = torch.compile(layer, backend="tunec", options=OPTIONS, dynamic=True)
+        with torch.no_grad():
+            for batch, length in ((2, 16), (3, 21), (5, 30), (8, 9), (3, 18), (7, 31)):
+                x = torch.randn(batch, length, 64, device="cuda")
+                self.assertLess(relative_error(model(x), exact(x.double())), TOLERANCE, (batch, length))
+        self.assertFalse(latest()[-1].left)
+        self.assertEqual(torch._dynamo.utils.counters["stats"]["unique_graphs"], 1)
 
 
 @unittest.skipUnless(HAS_GPU, "no GPU")

@@ -47,8 +47,7 @@ class SizedGraph:
         self.placeholders = [node.name for node in module.graph.find_nodes(op="placeholder")]
         self._places = {name: i for i, name in enumerate(self.placeholders)}
         self._sizes = _symbolic_sizes(module)
-        # A model of any size takes tensors of the CPU alone.
-        self._open = open_sizes(module) if self._device.type == "cpu" else None
+        self._open = open_sizes(module)
         self._any_size = None  # its ImportedGraph
         self._model = None
         self._models_seen = None  # models_made() when it was chosen

@@ -1,0 +1,113 @@
+#include "runtime/device_constants.h"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <utility>
+
+namespace tunec {
+namespace {
+
+// Constants may say less; each then begins a line of its own all the same.
+constexpr int64_t kConstantAlignment = 256;
+
+int64_t RoundUp(int64_t bytes) {
+  return (bytes + kConstantAlignment - 1) / kConstantAlignment * kConstantAlignment;
+}
+
+Result<std::shared_ptr<void>> AllocateOn(const PooledDevice& device, int64_t bytes) {
+  struct Kept {
+    PooledDevice device;
+    DeviceMemory memory;  // goes first
+  };
+  TUNEC_ASSIGN(DeviceMemory memory, device.device->Allocate(static_cast<size_t>(bytes)));
+  auto kept = std::make_shared<Kept>(device, std::move(memory));
+  void* const address = kept->memory.address;
+  return std::shared_ptr<void>(std::move(kept), address);
+}
+
+/// Gives constants their places, and knows those that were not found.
+class ConstantPlacer {
+ public:
+  ConstantPlacer(const PooledDevice& device, std::vector<Constant>& constants,
+                 const ConstantSharing& sharing)
+      : device_(device), constants_(constants), sharing_(sharing) {
+    placed_.addresses.resize(constants.size());
+  }
+
+  void Find() {
+    for (size_t i = 0; i < constants_.size(); ++i) {
+      if (constants_[i].data == nullptr) continue;
+      placed_.bytes += RoundUp(constants_[i].bytes);
+      if (std::shared_ptr<const void> found = FindOne(i)) {
+        placed_.addresses[i] = static_cast<std::byte*>(const_cast<void*>(found.get()));
+        placed_.owners.push_back(std::move(found));
+        constants_[i].data = nullptr;
+      } else {
+        lacking_.push_back(i);
+        lacking_bytes_ += RoundUp(constants_[i].bytes);
+      }
+    }
+  }
+
+  int64_t lacking_bytes() const { return lacking_bytes_; }
+
+  Result<DeviceConstants> CopyLacking() {
+    TUNEC_ASSIGN(const std::shared_ptr<void> memory, AllocateOn(device_, lacking_bytes_));
+    auto* there = static_cast<std::byte*>(memory.get());
+    for (const size_t i : lacking_) {
+      Constant& constant = constants_[i];
+      const auto bytes = static_cast<size_t>(constant.bytes);
+      TUNEC_RETURN_IF_ERROR(device_.device->CopyIn(there, constant.data.get(), bytes));
+      constant.data = nullptr;
+      placed_.addresses[i] = there;
+      if (const std::string key = KeyOf(i); !key.empty())
+        sharing_.table->Add(key, std::shared_ptr<const void>(memory, there), constant.bytes);
+      there += RoundUp(constant.bytes);
+    }
+    placed_.owners.push_back(memory);
+    return std::move(placed_);
+  }
+
+ private:
+  std::string KeyOf(size_t i) const {
+    if (sharing_.table == nullptr || sharing_.keys[i].empty()) return {};
+    return fmt::format("device {} {}", device_.device->Number().value_or(-1), sharing_.keys[i]);
+  }
+  std::shared_ptr<const void> FindOne(size_t i) const {
+    const std::string key = KeyOf(i);
+    return key.empty() ? nullptr : sharing_.table->Find(key);
+  }
+
+  const PooledDevice& device_;
+  std::vector<Constant>& constants_;
+  const ConstantSharing& sharing_;
+  DeviceConstants placed_;
+  std::vector<size_t> lacking_;
+  int64_t lacking_bytes_ = 0;
+};
+
+}  // namespace
+
+int64_t WorkspaceBytes(std::span<const Step> steps) {
+  int64_t bytes = 0;
+  for (const Step& step : steps) bytes = std::max(bytes, step.kernel.workspace_bytes);
+  return bytes;
+}
+
+Result<DeviceConstants> CopyConstants(const PooledDevice& device, std::vector<Constant>& constants,
+                                      const ConstantSharing& sharing, std::span<const Step> steps,
+                                      int64_t arena_bytes) {
+  // One executable at a time finds out what is lacking and copies it: nothing is there twice.
+  std::unique_lock<std::mutex> making;
+  if (sharing.table != nullptr) making = std::unique_lock(sharing.table->making());
+  ConstantPlacer placer(device, constants, sharing);
+  placer.Find();
+  const std::array needs = {MemoryNeed{"weights", placer.lacking_bytes()},
+                            MemoryNeed{"arena", arena_bytes},
+                            MemoryNeed{"workspace", WorkspaceBytes(steps)}};
+  TUNEC_RETURN_IF_ERROR(device.device->CheckRoom(needs));
+  return placer.CopyLacking();
+}
+
+}  // namespace tunec
