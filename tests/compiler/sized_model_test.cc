@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "compiler/sized/load_sized.h"
 #include "graph/compare_arrays.h"
@@ -291,12 +292,17 @@ TEST(SizedModel, WhatCannotBePaddedIsCompiledForEachSize) {
   EXPECT_EQ(Executables(**model), 3);
 }
 
-// The sizes are inputs of the device's kernels, as the padded images are.
-TEST(SizedModel, OnAnEmulatedGpu) {
-  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+CompileOptions ForAnEmulatedGpu() {
   CompileOptions options = testing::Options();
   options.target.device = *CudaAccelerator("sm_90a");
   options.target.device->features.emplace(kEmulated);
+  return options;
+}
+
+// The sizes are inputs of the device's kernels, as the padded images are.
+TEST(SizedModel, OnAnEmulatedGpu) {
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  const CompileOptions options = ForAnEmulatedGpu();
   const auto block = Make(kBlock, {{"batch", {{1, 2}}}, {"length", {{12, 20}}}}, {{}, {}}, options);
   ASSERT_TRUE(block) << block.error().message;
   for (const auto& [batch, length] : {std::pair{1, 9}, {1, 10}, {3, 9}})
@@ -306,6 +312,23 @@ TEST(SizedModel, OnAnEmulatedGpu) {
   ASSERT_TRUE(images) << images.error().message;
   for (const auto& [height, width] : {std::pair{9, 11}, {10, 12}})
     ExpectEqual(**images, kThereAndBack, {{"height", height}, {"width", width}});
+}
+
+// A second run would take longer there than a few elements in vain.
+TEST(SizedModel, RunsOfADeviceAreRoundedUpAndCutWhereTheyAreLarge) {
+  if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
+  constexpr const char* kRows = R"(graph rows {
+  input x: f32[batch, 8]
+  y = softmax(x) {axis=1}
+  output y
+})";
+  const auto model = Make(kRows, {{"batch", {{3, 9}}}}, {{}}, ForAnEmulatedGpu());
+  ASSERT_TRUE(model) << model.error().message;
+  for (const int64_t batch : {1, 5, 7, 300}) ExpectEqual(**model, kRows, {{"batch", batch}});
+  std::set<int64_t> sizes;
+  for (const auto& made : nlohmann::json::parse((*model)->Report())["executables"])
+    sizes.insert(made["sizes"][0].get<int64_t>());
+  EXPECT_EQ(sizes, (std::set<int64_t>{1, 8, 64, 256}));
 }
 
 TEST(SizedModel, KeepsSoManyExecutables) {
