@@ -74,6 +74,7 @@ struct IndexCheck {
   ValueRef indices;  // not a constant; in the arena, nothing else has their place until the end
   DataType type = DataType::kI64;
   int64_t count = 0;
+  bool operator==(const IndexCheck&) const = default;
 };
 
 struct ExecutablePlan {

@@ -43,6 +43,16 @@ bool UsesIterator(const std::vector<IndexExpr>& index, VarId iterator) {
   return std::ranges::any_of(index, [&](const IndexExpr& i) { return i.Uses(iterator); });
 }
 
+std::optional<StatementId> OnlyReduction(const Compute& compute) {
+  std::optional<StatementId> found;
+  for (const StatementId s : compute.statements.ids()) {
+    if (!compute.statements[s].reducer) continue;
+    if (found) return std::nullopt;
+    found = s;
+  }
+  return found;
+}
+
 StatementId FinalStatement(const Compute& compute) {
   for (size_t s = compute.statements.size(); s-- > 0;) {
     const StatementId id(s);

@@ -30,6 +30,9 @@ double BoxSize(const Statement& statement);
 
 bool UsesIterator(const std::vector<IndexExpr>& index, VarId iterator);
 
+/// The one statement that reduces; null where there are none or several.
+std::optional<StatementId> OnlyReduction(const Compute& compute);
+
 /// The statement that writes the last output.
 StatementId FinalStatement(const Compute& compute);
 

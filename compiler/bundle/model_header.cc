@@ -7,6 +7,8 @@
 #include <cctype>
 #include <vector>
 
+#include "compiler/bundle/dlpack_text.h"
+
 namespace tunec {
 namespace {
 
@@ -27,50 +29,6 @@ constexpr std::string_view kBegin =
 
 #include <stddef.h>
 #include <stdint.h>
-
-)";
-
-// As in tunec.h.
-constexpr std::string_view kDlpack =
-    R"(/* DLPack's tensor, an open standard that NumPy, PyTorch and others share. Where its header is not
- * installed, and was not included before this one, the same layout is declared here. */
-#if defined(DLPACK_DLPACK_H_)
-#elif defined(__has_include)
-#if __has_include(<dlpack/dlpack.h>)
-#include <dlpack/dlpack.h>
-#endif
-#endif
-#ifndef DLPACK_DLPACK_H_
-#define DLPACK_DLPACK_H_
-#ifdef __cplusplus
-typedef enum : int32_t {
-#else
-typedef enum {
-#endif
-  kDLCPU = 1,
-  kDLCUDA = 2,
-  kDLCUDAHost = 3
-} DLDeviceType;
-typedef struct {
-  DLDeviceType device_type;
-  int32_t device_id;
-} DLDevice;
-typedef enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 } DLDataTypeCode;
-typedef struct {
-  uint8_t code; /* a DLDataTypeCode */
-  uint8_t bits;
-  uint16_t lanes;
-} DLDataType;
-typedef struct {
-  void* data;
-  DLDevice device;
-  int32_t ndim;
-  DLDataType dtype;
-  int64_t* shape;
-  int64_t* strides; /* in elements; NULL: dense row-major */
-  uint64_t byte_offset;
-} DLTensor;
-#endif
 
 )";
 
@@ -169,7 +127,7 @@ std::string ModelHeader(std::string_view model, std::string_view library,
   };
   std::string text = named(std::string(kBegin));
   text.replace(text.find("%s"), 2, library);
-  text += kDlpack;
+  text += DlpackText();
   text +=
       "/* What goes in and comes out, in the order of the arrays. Shapes of scalars are {0}, which "
       "is not\n * read. A size of -1 is open, and bytes are 0 then. */\n";

@@ -60,18 +60,13 @@ UnplacedPlan StoreData(const ExecutablePlan& plan) {
   StoredPlan& stored = unplaced.plan;
   stored.inputs = plan.inputs;
   stored.outputs = plan.outputs;
+  stored.index_checks = plan.index_checks;
   stored.arena_bytes = plan.arena_bytes;
   stored.threads = plan.threads;
   for (const Constant& constant : plan.constants) {
     stored.constants.push_back({.name = constant.name, .bytes = constant.bytes});
     unplaced.constants.push_back(constant.data);
   }
-  for (const IndexCheck& check : plan.index_checks)
-    stored.index_checks.push_back({.node = check.node,
-                                   .extent = check.extent,
-                                   .indices = check.indices,
-                                   .type = check.type,
-                                   .count = check.count});
   return unplaced;
 }
 

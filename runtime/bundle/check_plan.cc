@@ -186,7 +186,7 @@ Status PlanChecker::Run() const {
     return Damaged("it is for {} threads", plan_.threads);
   for (const StoredConstant& constant : plan_.constants)
     TUNEC_RETURN_IF_ERROR(CheckConstant(constant));
-  for (const StoredIndexCheck& check : plan_.index_checks) {
+  for (const IndexCheck& check : plan_.index_checks) {
     TUNEC_RETURN_IF_ERROR(BytesBehind(check.indices));  // that they lie within is Verify's to say
     TUNEC_RETURN_IF_ERROR(CheckAligned(check.indices, static_cast<int64_t>(SizeOf(check.type))));
   }

@@ -33,6 +33,7 @@ class PlanBuilder {
     ExecutablePlan plan{.device = std::move(device),
                         .inputs = stored_.inputs,
                         .outputs = stored_.outputs,
+                        .index_checks = stored_.index_checks,
                         .arena_bytes = stored_.arena_bytes,
                         .threads = static_cast<int>(stored_.threads)};
     for (const StoredConstant& constant : stored_.constants)
@@ -40,12 +41,6 @@ class PlanBuilder {
     for (const StoredStep& step : stored_.prologue)
       plan.prologue.push_back(StepOf(step, code_.prologue));
     for (const StoredStep& step : stored_.steps) plan.steps.push_back(StepOf(step, code_.steps));
-    for (const StoredIndexCheck& check : stored_.index_checks)
-      plan.index_checks.push_back({.node = check.node,
-                                   .extent = check.extent,
-                                   .indices = check.indices,
-                                   .type = check.type,
-                                   .count = check.count});
     return plan;
   }
 

@@ -59,14 +59,14 @@ StoredStep ReadStep(ByteReader& in) {
           .copy_bytes = in.Size()};
 }
 
-void WriteCheck(ByteWriter& out, const StoredIndexCheck& check) {
+void WriteCheck(ByteWriter& out, const IndexCheck& check) {
   out.Text(check.node);
   out.Number(check.extent);
   WriteRef(out, check.indices);
   out.Byte(static_cast<uint8_t>(check.type));
   out.Number(check.count);
 }
-StoredIndexCheck ReadCheck(ByteReader& in) {
+IndexCheck ReadCheck(ByteReader& in) {
   return {.node = in.Text(),
           .extent = in.Size(),
           .indices = ReadRef(in),

@@ -30,22 +30,13 @@ struct StoredStep {
   bool operator==(const StoredStep&) const = default;
 };
 
-struct StoredIndexCheck {
-  std::string node;
-  int64_t extent = 0;
-  ValueRef indices;
-  DataType type = DataType::kI64;
-  int64_t count = 0;
-  bool operator==(const StoredIndexCheck&) const = default;
-};
-
 struct StoredPlan {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::vector<StoredConstant> constants;
   std::vector<StoredStep> prologue;
   std::vector<StoredStep> steps;
-  std::vector<StoredIndexCheck> index_checks;
+  std::vector<IndexCheck> index_checks;
   int64_t arena_bytes = 0;
   int64_t threads = 1;
   bool operator==(const StoredPlan&) const = default;

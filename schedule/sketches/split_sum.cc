@@ -32,32 +32,27 @@ struct SplitSum {
 
 // The one reduction, a product, along its longest iterator.
 std::optional<SplitSum> SplitSumOf(const Compute& compute) {
-  const Statement* reduction = nullptr;
-  for (const Statement& statement : compute.statements) {
-    if (!statement.reducer) continue;
-    if (reduction != nullptr) return std::nullopt;
-    reduction = &statement;
-  }
-  if (reduction == nullptr || reduction->reads.size() < 2 || !reduction->domain.empty()) {
+  const std::optional<StatementId> found = OnlyReduction(compute);
+  if (!found) return std::nullopt;
+  const Statement& reduction = compute.statements[*found];
+  if (reduction.reads.size() < 2 || !reduction.domain.empty()) return std::nullopt;
+  if (!reduction.reducer->reorderable || reduction.writes.size() != 1 ||
+      !reduction.reducer->finalise.empty()) {
     return std::nullopt;
   }
-  if (!reduction->reducer->reorderable || reduction->writes.size() != 1 ||
-      !reduction->reducer->finalise.empty()) {
-    return std::nullopt;
-  }
-  const std::vector<VarId> reduced = ReducedIterators(*reduction);
-  if (reduced.empty() || WrittenIterators(*reduction).empty()) return std::nullopt;
-  if (BoxSize(*reduction) < kLeastWork) return std::nullopt;
+  const std::vector<VarId> reduced = ReducedIterators(reduction);
+  if (reduced.empty() || WrittenIterators(reduction).empty()) return std::nullopt;
+  if (BoxSize(reduction) < kLeastWork) return std::nullopt;
   double results = 1;
-  for (const VarId iterator : WrittenIterators(*reduction)) {
-    results *= static_cast<double>(reduction->iterators[iterator].extent);
+  for (const VarId iterator : WrittenIterators(reduction)) {
+    results *= static_cast<double>(reduction.iterators[iterator].extent);
   }
   const VarId longest = *std::ranges::max_element(
-      reduced, {}, [&](VarId iterator) { return reduction->iterators[iterator].extent; });
-  return SplitSum{.statement = reduction->name,
-                  .reduced = reduction->iterators[longest].name,
-                  .extent = reduction->iterators[longest].extent,
-                  .rank = static_cast<int>(reduction->writes[0].index.size()),
+      reduced, {}, [&](VarId iterator) { return reduction.iterators[iterator].extent; });
+  return SplitSum{.statement = reduction.name,
+                  .reduced = reduction.iterators[longest].name,
+                  .extent = reduction.iterators[longest].extent,
+                  .rank = static_cast<int>(reduction.writes[0].index.size()),
                   .results = results};
 }
 

@@ -25,12 +25,7 @@ bool ConditionedTogether(const Statement& statement, VarId a, VarId b) {
 
 // The one reduction of the Compute, if the sketch can have it.
 std::optional<StatementId> FindReduction(const Compute& compute) {
-  std::optional<StatementId> found;
-  for (const StatementId s : compute.statements.ids()) {
-    if (!compute.statements[s].reducer) continue;
-    if (found) return std::nullopt;
-    found = s;
-  }
+  const std::optional<StatementId> found = OnlyReduction(compute);
   if (!found) return std::nullopt;
   const Statement& statement = compute.statements[*found];
   if (!statement.reducer->reorderable || statement.writes.size() != 1 ||

@@ -15,12 +15,7 @@ constexpr int64_t kMostUnrolled = 16;  // of a tile's outputs
 
 // The only reduction: a sum of products of two elements, each with plain indices.
 std::optional<StatementId> FindSum(const Compute& compute) {
-  std::optional<StatementId> found;
-  for (const StatementId s : compute.statements.ids()) {
-    if (!compute.statements[s].reducer) continue;
-    if (found) return std::nullopt;
-    found = s;
-  }
+  const std::optional<StatementId> found = OnlyReduction(compute);
   if (!found) return std::nullopt;
   const Statement& sum = compute.statements[*found];
   const bool plain = std::ranges::all_of(

@@ -1,6 +1,6 @@
 // pad: results stay bit by bit, infinities and NaN included, and what an operand that is not finite
-// would change is the contract's to allow. That it fires and refuses: step_test.cc; its loops:
-// golden/pad*.txt.
+// would change is the contract's to allow. That it fires and refuses: steps/padding_test.cc; its
+// loops: golden/pad*.txt.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

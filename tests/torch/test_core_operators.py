@@ -17,7 +17,7 @@ from samples import Sampler
 from torch.utils import _pytree as pytree
 from traced import difference, eager, trace
 
-from tunec.torch.importer import Fixed
+from tunec.torch.imported_graph import Fixed
 from tunec.torch import UnsupportedOperator, import_graph, unsupported
 from tunec.torch.element_types import element_type
 from tunec.torch.handler_table import handled_names

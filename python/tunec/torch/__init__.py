@@ -1,7 +1,8 @@
 """PyTorch's graphs as tunec's: see README.md beside this file."""
 from .decompose import aot_decompositions, export_decompositions
 from .errors import UnsupportedNode, UnsupportedOperator
-from .importer import ImportedGraph, Port, import_graph, unsupported
+from .imported_graph import ImportedGraph, Port
+from .importer import import_graph, unsupported
 from .module import CompiledModule, compile_module, load_program
 from .program import import_program
 

@@ -1,6 +1,5 @@
 """An FX graph of ATen operators as a graph of the text."""
 import operator
-from dataclasses import dataclass, field
 
 import torch
 from torch import fx
@@ -12,53 +11,14 @@ from .builder import GraphBuilder, Value
 from .element_types import element_type
 from .errors import Refused, UnsupportedNode, UnsupportedOperator, place_of
 from .handler_table import Call, bind, handler_of
+from .imported_graph import ImportedGraph
+from .ports import add_output, arguments_of
 
 # What checks or marks something for torch and has no result that is used.
 _IGNORED = ("_assert_scalar", "_assert_tensor_metadata", "_assert_async", "sym_constrain_range",
             "sym_constrain_range_for_size", "_functional_assert_async", "_functional_assert_scalar")
 # Regions that run as they are: their first arguments say how, and where the nested graph is.
 _REGIONS = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4, "wrap_set_grad_enabled": 1}
-
-
-@dataclass(frozen=True)
-class Port:
-    """An input or an output: its name in the text, its type, and what it stands for."""
-
-    name: str
-    element: str
-    shape: tuple
-    source: str  # the placeholder of an input; what an output is (see ImportedGraph)
-    order: tuple = None  # its dimensions as they lie in memory; None: row-major
-
-
-@dataclass(frozen=True)
-class Fixed:
-    """An output that is no tensor: None, or a number that was known when importing."""
-
-    value: object
-
-
-@dataclass
-class ImportedGraph:
-    """A graph and what has to be known to run it in the place of the FX graph.
-
-    Where a port has an order, the text has its dimensions in that order.
-
-    `outputs` are those of the FX graph that are tensors, in their order, then the mutations.
-    `results` has an entry for each of the FX graph's outputs: the number of an output, or Fixed.
-    `mutations`: for the name of an output, the name of the input that it replaces after the run.
-    `aliases`: for the name of an output, the name of the input that it is, or is a view of.
-    `nameless`: what it computes, and the keys of its weights (see graph_text.nameless).
-    """
-
-    text: str
-    weights: dict
-    inputs: list
-    outputs: list
-    results: list
-    mutations: dict = field(default_factory=dict)
-    aliases: dict = field(default_factory=dict)
-    nameless: tuple = ("", [])
 
 
 class Importer:
@@ -281,19 +241,6 @@ def _operator_name(node):
     return str(node.target) if node.op == "call_function" else node.op
 
 
-def _view_root(node):
-    """The placeholder that a node is, or is a view of; None of what is computed."""
-    while node.op == "call_function":
-        schema = getattr(node.target, "_schema", None)
-        if schema is None or not schema.arguments or not node.args:
-            return None
-        alias = schema.arguments[0].alias_info
-        if alias is None or alias.is_write or not isinstance(node.args[0], fx.Node):
-            return None
-        node = node.args[0]
-    return node if node.op == "placeholder" else None
-
-
 def import_graph(module, *, weights=None, sizes=None, mutated=None, orders=None, name="model",
                  same_at_any_size=False):
     """Imports an FX GraphModule of functional ATen operators.
@@ -327,7 +274,7 @@ def _import(module, weights, importer, mutated, orders, name):
 
 
 def _import_for_real(module, weights, importer, mutated, orders, name):
-    arguments, inputs = _arguments(importer, module, weights)
+    arguments, inputs = arguments_of(importer, module, weights)
     output_node = module.graph.output_node()
     results = importer.run(module, arguments)
     if importer.unsupported:
@@ -338,7 +285,7 @@ def _import_for_real(module, weights, importer, mutated, orders, name):
     graph = ImportedGraph("", importer.graph.weights, inputs, [], [])
     named = []
     for i in [*_places(mutated, False), *_places(mutated, True)]:
-        _add_output(graph, named, importer, nodes[i], results[i], mutated[i], orders.get(i))
+        add_output(graph, named, importer, nodes[i], results[i], mutated[i], orders.get(i))
     # `results` in the order of the FX graph's outputs, not in ours.
     order = [*_places(mutated, False), *_places(mutated, True)]
     graph.results = [graph.results[order.index(i)] for i in range(len(order))]
@@ -349,68 +296,3 @@ def _import_for_real(module, weights, importer, mutated, orders, name):
 
 def _places(mutated, is_mutation):
     return [i for i, target in enumerate(mutated) if (target is not None) == is_mutation]
-
-
-def _arguments(importer, module, weights):
-    arguments, inputs = [], []
-    for node in module.graph.find_nodes(op="placeholder"):
-        value, port = _argument(importer, node, weights.get(node.name))
-        arguments.append(value)
-        if port is not None:
-            inputs.append(port)
-    return arguments, inputs
-
-
-def _argument(importer, node, weight):
-    meta = node.meta.get("val")
-    if weight is not None:
-        key, tensor = weight if isinstance(weight, tuple) else (node.name, weight)
-        if tensor.numel() <= 16 and not isinstance(tensor, torch.nn.Parameter):
-            importer.graph.hint = node.name
-            return importer.graph.constant(tensor), None
-        return importer.graph.weight(key, tensor.detach().contiguous(), node.name), None
-    try:
-        if not isinstance(meta, torch.Tensor):  # a number, whose value is known to FX
-            return (importer.size(meta) if meta is not None else None), None
-        order = memory_order(meta)
-        value = importer.placeholder(meta, node.name, order)
-    except Refused as refused:
-        importer.unsupported.append(
-            UnsupportedNode(node.name, "placeholder", str(refused), place_of(node)))
-        return importer.graph.input(node.name, "f32", ()), None
-    return value, Port(node.name, value.element, value.shape, node.name, order)
-
-
-def memory_order(tensor):
-    """The dimensions of a dense tensor as they lie in memory, the slowest first; None for row-major
-    order, and for what is not dense. Strides that are not known are taken for row-major."""
-    if tensor.is_contiguous() or not all(isinstance(s, int) for s in tensor.stride()):
-        return None
-    order = tuple(sorted(range(tensor.dim()), key=lambda d: -tensor.stride(d)))
-    return order if tensor.permute(order).is_contiguous() else None
-
-
-def _add_output(graph, named, importer, node, value, target, order):
-    if not isinstance(value, Value):
-        graph.results.append(Fixed(value))
-        return
-    name = _free_name(node.name, {n for n, _ in named})
-    importer.graph.hint = name
-    graph.results.append(len(named))
-    graph.outputs.append(Port(name, value.element, value.shape, node.name, order))
-    root = _view_root(node)
-    if root is not None:
-        graph.aliases[name] = root.name
-    if target is not None:
-        graph.mutations[name] = target
-    value = value if order is None else value.transpose(order)
-    # What goes out is computed, also where it only passes through.
-    is_computed = value.line.operands() or getattr(value.line, "op", "") == "range"
-    named.append((name, value if is_computed else value.unary("identity")))
-
-
-def _free_name(name, taken):
-    number, free = 1, name
-    while free in taken:
-        free, number = f"{name}_{number}", number + 1
-    return free

@@ -12,7 +12,7 @@ import torch
 from torch._guards import TracingContext
 from torch._subclasses.fake_tensor import FakeTensor
 
-from .importer import memory_order
+from .ports import memory_order
 
 # What makes no image of an image.
 _TURNED = ("permute", "transpose", "t", "view", "_unsafe_view", "reshape", "expand", "as_strided")

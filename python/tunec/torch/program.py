@@ -6,7 +6,8 @@ from torch.export.graph_signature import InputKind, OutputKind
 
 from .decompose import export_decompositions
 from .handler_table import handler_of
-from .importer import ImportedGraph, import_graph, unsupported
+from .imported_graph import ImportedGraph
+from .importer import import_graph, unsupported
 
 _WEIGHTS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 _MUTATIONS = (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION)

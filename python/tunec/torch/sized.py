@@ -11,7 +11,8 @@ from .._compile import compile as compile_model
 from .any_size import open_sizes, with_ties
 from .devices import device_of, device_options, on_host
 from .element_types import torch_dtype
-from .importer import Fixed, import_graph
+from .imported_graph import Fixed
+from .importer import import_graph
 from .same_model import Model, find_model, models_made
 
 # Executables of one graph that are kept. The one that was used longest ago goes first.

@@ -10,7 +10,6 @@ namespace tunec::testing {
 namespace {
 
 using bundle::StoredConstant;
-using bundle::StoredIndexCheck;
 using bundle::StoredPlan;
 using bundle::StoredStep;
 
@@ -44,7 +43,7 @@ Numbers NumbersOf(StoredPlan& plan) {
       for (ValueRef& ref : step.arguments) numbers.Add(ref);
     }
   }
-  for (StoredIndexCheck& check : plan.index_checks) {
+  for (IndexCheck& check : plan.index_checks) {
     numbers.Add(check.indices);
     numbers.types.push_back(&check.type);
     for (int64_t* const number : {&check.extent, &check.count}) numbers.wide.push_back(number);

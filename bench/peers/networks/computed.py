@@ -1,0 +1,13 @@
+"""Networks in other float types than float32."""
+from torch import nn
+
+
+class Computed(nn.Module):
+    """A network computed in another float type; inputs and outputs stay float32."""
+
+    def __init__(self, body, dtype):
+        super().__init__()
+        self.body, self.dtype = body, dtype
+
+    def forward(self, x):
+        return self.body(x.to(self.dtype)).float()

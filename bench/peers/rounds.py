@@ -1,0 +1,100 @@
+"""One model in every peer: compiled, then timed in interleaved rounds."""
+import contextlib
+import fcntl
+import os
+import statistics
+
+import numpy as np
+
+from systems.table import PEERS
+
+
+@contextlib.contextmanager
+def locked(path):
+    """Hold an exclusive flock on `path` (none if empty) while timing."""
+    if not path:
+        yield
+        return
+    with open(path, "a") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
+def load_all(path, workers, args):
+    """A row for each peer: what loading the model gave, or the error."""
+    with np.load(path[:-5] + ".npz") as z:
+        inputs = [n for n in z.files if n.startswith("x")]
+        outputs = [n for n in z.files if n.startswith("y")]
+    rows = {}
+    for peer, worker in workers.items():
+        try:
+            with locked(args.lock if PEERS[peer].tunes else None):
+                rows[peer] = worker.ask("load", (path, inputs, outputs), args.load_timeout)
+        except RuntimeError as e:
+            rows[peer] = {"error": str(e)}
+    return rows
+
+
+def warm_up(worker, block):
+    """The seconds of a call once warm, and how many calls fill a block of so many seconds."""
+    cost = min(worker.ask("time", 2)[0])
+    if cost < 0.5:  # by now warm
+        cost = min(worker.ask("time", 3)[0])
+    return cost, max(1, min(1000, int(block / max(cost, 1e-6))))
+
+
+def quietest_block(worker, cost, calls, args):
+    """The block of calls, run again while other processes used the CPUs, that they used least."""
+    best = None
+    slow = cost * calls > 1  # too dear to repeat
+    for _ in range(1 if slow else 1 + args.retries):
+        block = worker.ask("time", calls)
+        if best is None or block[1] < best[1]:
+            best = block
+        if best[1] <= args.foreign:
+            break
+    return best
+
+
+def take_turns(workers, live, rows, args):
+    """The blocks of every round by peer. One that fails has none, and its error in `rows`."""
+    blocks, samples = {}, {}
+    for peer in live:
+        try:
+            blocks[peer] = warm_up(workers[peer], args.block)
+            samples[peer] = []
+        except RuntimeError as e:
+            rows[peer] = {"error": str(e)}
+    for turn in range(args.rounds):
+        order = list(samples)
+        first = turn % max(1, len(order))  # nobody always follows the same peer's spinning threads
+        for peer in order[first:] + order[:first]:
+            try:
+                samples[peer].append(quietest_block(workers[peer], *blocks[peer], args))
+            except RuntimeError as e:
+                rows[peer] = {"error": str(e)}
+                del samples[peer]
+    return samples
+
+
+def summary(blocks):
+    """What the table says of a peer's blocks."""
+    times = sorted(1e3 * t for block, _ in blocks for t in block)
+    medians = [1e3 * statistics.median(b) for b, _ in blocks]
+    return {"median_ms": statistics.median(times), "p95_ms": times[int(0.95 * (len(times) - 1))],
+            "min_ms": times[0], "calls": len(times), "round_medians_ms": [round(m, 5) for m in medians],
+            "foreign_cpus": round(max(f for _, f in blocks), 3)}
+
+
+def measure(name, workers, args):
+    """Compile `name` in every peer, then time them in interleaved rounds."""
+    rows = load_all(os.path.join(args.modeldir, name + ".onnx"), workers, args)
+    live = [peer for peer, row in rows.items() if "error" not in row]
+    with locked(args.lock):
+        samples = take_turns(workers, live, rows, args)
+    for peer, blocks in samples.items():
+        rows[peer].update(summary(blocks))
+    for peer in live:
+        with contextlib.suppress(RuntimeError):
+            workers[peer].ask("unload")
+    return rows

@@ -1,0 +1,22 @@
+"""Programs of other systems, and what they complain of."""
+import os
+import shutil
+import subprocess
+
+
+def find(bindir, tool):
+    """The tool beside this interpreter, or on PATH."""
+    path = os.path.join(bindir, tool)
+    return path if os.path.exists(path) else shutil.which(tool) or tool
+
+
+def call(command):
+    """Run a command; raise its first error message if it fails."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{os.path.basename(command[0])}: {first_error(done.stderr)}")
+
+
+def first_error(text):
+    lines = [s for s in text.splitlines() if s.strip()]
+    return next((s for s in lines if "error" in s.lower()), lines[-1] if lines else "failed")[:300]

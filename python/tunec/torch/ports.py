@@ -1,0 +1,91 @@
+"""What goes into an imported graph and what comes out of it."""
+import torch
+from torch import fx
+
+from .builder import Value
+from .errors import Refused, UnsupportedNode, place_of
+from .imported_graph import Fixed, Port
+
+
+def arguments_of(importer, module, weights):
+    """The values of a graph's placeholders, in order, and the Ports of those that are inputs."""
+    arguments, inputs = [], []
+    for node in module.graph.find_nodes(op="placeholder"):
+        value, port = _argument(importer, node, weights.get(node.name))
+        arguments.append(value)
+        if port is not None:
+            inputs.append(port)
+    return arguments, inputs
+
+
+def _argument(importer, node, weight):
+    meta = node.meta.get("val")
+    if weight is not None:
+        key, tensor = weight if isinstance(weight, tuple) else (node.name, weight)
+        if tensor.numel() <= 16 and not isinstance(tensor, torch.nn.Parameter):
+            importer.graph.hint = node.name
+            return importer.graph.constant(tensor), None
+        return importer.graph.weight(key, tensor.detach().contiguous(), node.name), None
+    try:
+        if not isinstance(meta, torch.Tensor):  # a number, whose value is known to FX
+            return (importer.size(meta) if meta is not None else None), None
+        order = memory_order(meta)
+        value = importer.placeholder(meta, node.name, order)
+    except Refused as refused:
+        importer.unsupported.append(
+            UnsupportedNode(node.name, "placeholder", str(refused), place_of(node)))
+        return importer.graph.input(node.name, "f32", ()), None
+    return value, Port(node.name, value.element, value.shape, node.name, order)
+
+
+def memory_order(tensor):
+    """The dimensions of a dense tensor as they lie in memory, the slowest first; None for row-major
+    order, and for what is not dense. Strides that are not known are taken for row-major."""
+    if tensor.is_contiguous() or not all(isinstance(s, int) for s in tensor.stride()):
+        return None
+    order = tuple(sorted(range(tensor.dim()), key=lambda d: -tensor.stride(d)))
+    return order if tensor.permute(order).is_contiguous() else None
+
+
+def add_output(graph, named, importer, node, value, target, order):
+    """Adds an output of the FX graph to the ImportedGraph, and its name and value to `named`.
+
+    `target`: the placeholder that it replaces after a run, or None. `order`: its dimensions as they
+    shall lie in memory; None: row-major.
+    """
+    if not isinstance(value, Value):
+        graph.results.append(Fixed(value))
+        return
+    name = _free_name(node.name, {n for n, _ in named})
+    importer.graph.hint = name
+    graph.results.append(len(named))
+    graph.outputs.append(Port(name, value.element, value.shape, node.name, order))
+    root = _view_root(node)
+    if root is not None:
+        graph.aliases[name] = root.name
+    if target is not None:
+        graph.mutations[name] = target
+    value = value if order is None else value.transpose(order)
+    # What goes out is computed, also where it only passes through.
+    is_computed = value.line.operands() or getattr(value.line, "op", "") == "range"
+    named.append((name, value if is_computed else value.unary("identity")))
+
+
+def _free_name(name, taken):
+    number, free = 1, name
+    while free in taken:
+        free, number = f"{name}_{number}", number + 1
+    return free
+
+
+def _view_root(node):
+    """The placeholder that a node is, or is a view of; None of what is computed."""
+    while node.op == "call_function":
+        schema = getattr(node.target, "_schema", None)
+        if schema is None or not schema.arguments or not node.args:
+            return None
+        alias = schema.arguments[0].alias_info
+        if alias is None or alias.is_write or not isinstance(node.args[0], fx.Node):
+            return None
+        node = node.args[0]
+    return node if node.op == "placeholder" else None

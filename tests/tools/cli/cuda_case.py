@@ -1,0 +1,28 @@
+"""NVIDIA's programs and driver, there or not, real or scripted."""
+import os
+import shutil
+from pathlib import Path
+
+from cli_case import CliTest
+
+# TUNEC_REQUIRE_PTXAS makes its absence a failure.
+PTXAS = any(os.environ.get(name) for name in ("TUNEC_PTXAS", "TUNEC_REQUIRE_PTXAS")) or shutil.which("ptxas")
+NVDISASM = os.environ.get("TUNEC_NVDISASM") or shutil.which("nvdisasm")
+
+
+class CudaTest(CliTest):
+    def without_toolkit(self):
+        """No program of NVIDIA's is found."""
+        for name in ("TUNEC_PTXAS", "TUNEC_NVDISASM"):
+            self.environment.pop(name, None)
+        self.environment["PATH"] = self.environment["CUDA_HOME"] = "/nowhere"
+
+    def script_cuda(self, script=""):
+        self.environment["TUNEC_LIBCUDA"] = str(Path(self.program_file).parent.parent / "lib/libscripted_cuda.so")
+        self.environment["TUNEC_CUDA_SCRIPT"] = script
+
+    def program(self, name, script):
+        path = self.dir / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        return str(path)

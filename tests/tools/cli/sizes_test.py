@@ -1,0 +1,49 @@
+"""Models whose inputs have dimensions that are not fixed."""
+from cli_case import CliTest, main
+from onnx_bytes import model, node
+from sample_models import model_of_open_shape
+
+
+class Sizes(CliTest):
+    def test_shapes(self):
+        path = self.file("open.onnx", model_of_open_shape())
+        self.bad(2, "x", "show", path)
+        for shape in ("x", "x=", "x=2xq", "x=-2x3", "x=2", "x=2x4", "z=2x3"):
+            self.bad(2, "shape", "show", path, "--shape", shape)
+        self.assertIn("f32[5x3]", self.good("show", path, "--shape", "x=5x3"))
+
+    def test_arrays_and_named_dimensions_give_open_shapes(self):
+        path = self.file("open.onnx", model_of_open_shape())
+        for command in ([], ["run"], ["show"], ["verify"], ["bench"], ["opt"]):
+            self.bad(2, "1 input has open dimensions: 'x' is [n, 3]; fix them, for example with --dim n=1",
+                     *command, path)
+        for dim in ("n", "n=", "n=-1", "=4", "n=four", "n=99999999999999999999"):
+            self.bad(2, f"--dim {dim}: expected a dimension and its size", "show", path, "--dim", dim)
+        self.bad(2, "too many elements", "show", path, "--dim", "n=9223372036854775807")
+        self.bad(2, "the model's open dimensions are n", "show", path, "--dim", "m=4")
+        self.bad(2, "this name is given twice", "show", path, "--dim", "n=4", "--dim", "n=5")
+        self.bad(2, "dimension n has 2 sizes, wanted one", "show", path, "--dim", "n=4,5")
+        self.bad(2, "expected a dimension and its size", "show", path, "--dim", "n=4,")
+        several = self.good(path, "--dim", "n=4,6", "--no-db")
+        self.assertIn("n=4:\n", several)
+        self.assertIn("n=6:\n", several)
+        self.assertEqual(several.count("ready to run"), 2)
+        self.bad(2, "--json is of one size", path, "--dim", "n=4,6", "--json")
+        self.assertIn("f32[5x3]", self.good("show", path, "--dim", "n=5"))
+        fixed = self.file("fixed.onnx", model([node("Relu", ["z"], ["x"])], {"z": [5, 3]}, {"x": [5, 3]}))
+        self.good("run", fixed, "--outputs", "x.npz")
+        self.assertIn("y f32[5x3]", self.good("run", path, "--inputs", "x.npz"))
+        self.assertIn("ok", self.good("verify", path, "--inputs", "x.npz"))
+        self.assertIn("compiled", self.good("bench", path, "--inputs", "x.npz", "--runs", "3"))
+        self.bad(2, "dimension 'n' is given as 4, and as 5 by the shape of input 'x'",
+                 "run", path, "--inputs", "x.npz", "--dim", "n=4")
+
+    def test_named_dimensions_are_shown_but_not_run(self):
+        path = self.file("named.graph", "graph g {\n  input x: f32[batch, 3]\n  y = relu(x)\n  output y = y\n}\n")
+        self.assertIn("batch", self.good("show", path))
+        for command in ([], ["run"], ["bench"], ["verify"]):
+            self.bad(2, "input x of g has a dimension that is not fixed", *command, path)
+
+
+if __name__ == "__main__":
+    main()

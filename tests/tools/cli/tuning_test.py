@@ -1,0 +1,139 @@
+"""Trials, their budget, and the database that remembers them."""
+import shutil
+import signal
+import subprocess
+import time
+
+from cli_case import CliTest, main
+from sample_models import GRAPH, model_of_open_shape
+
+
+class Tuning(CliTest):
+    def start(self, *arguments):
+        return subprocess.Popen([self.program_file, *arguments], text=True, cwd=self.dir, env=self.environment,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def test_tuning_is_remembered(self):
+        path = self.file("g.graph", GRAPH)
+        first = self.good(path, "--trials", "4", "--threads", "1")
+        self.assertRegex(first, r"\b[1-4] new trials?")
+        self.assertRegex(first, r"(?m)^trials \d+/4 ")
+        self.assertRegex(first, r"(?m)^[1-4] new trials?; stopped after [1-4] of 4: \S")
+        second = self.good(path, "--trials", "4", "--threads", "1")
+        self.assertRegex(second, r"(?m)^0 new trials; stopped after [1-4] of 4: \S")
+        self.assertIn("0 objects compiled", second)
+        self.assertRegex(self.good("db", "stats"), r"workloads 1, ")
+        self.assertIn("matmul", self.good("db", "list"))
+        self.assertIn("lower ", self.good("db", "best"))
+        self.assertIn("sound", self.good("db", "check"))
+        self.good("db", "export", "all.jsonl")
+        self.assertIn("added", self.good("db", "--db", "other.db", "import", "all.jsonl"))
+        self.assertIn("added 0", self.good("db", "merge", "other.db"))
+        self.bad(2, "no tuned workload", "db", "best", "ffffffffffff0")
+        self.bad(2, "nowhere.db", "db", "stats", "--db", "nowhere.db")
+        self.assertFalse((self.dir / "nowhere.db").exists())
+
+    def test_says_for_which_others_a_model_is_tuned(self):
+        path = self.file("g.graph", GRAPH)
+        self.assertIn("groups tuned: none of 1", self.good(path))
+        self.good(path, "--trials", "2", "--threads", "1")
+        self.assertIn("groups tuned: 1 of 1 (", self.good(path, "--threads", "1"))
+        done = self.tunec("run", path, "--threads", "1", "--accuracy", "exact")
+        self.assertIn("note: groups tuned for accuracy=f32: 1 of 1; for accuracy=exact: none", done.stderr)
+
+    def test_the_database_tells_targets_apart_and_forgets(self):
+        path = self.file("g.graph", GRAPH)
+        self.good(path, "--trials", "2", "--threads", "1")
+        self.good(path, "--trials", "2", "--threads", "1", "--accuracy", "exact")
+        stats = self.good("db", "stats")
+        self.assertRegex(stats, r"(?m)^all targets: cpu \S+ \[.*threads=1$")
+        self.assertRegex(stats, r"(?m)^target accuracy=exact$")
+        listed = self.good("db", "list")
+        self.assertRegex(listed, r"(?m)accuracy=exact$")
+        self.assertRegex(listed, r"(?m)accuracy=f32$")
+        workload = listed.splitlines()[-1].split()[0]
+        self.bad(2, "no workload begins with", "db", "forget", "ffffffffffff0")
+        self.assertRegex(self.good("db", "forget", workload), r"removed \d trials? of 2 tasks")
+        self.assertIn("groups tuned: none of 1", self.good(path, "--threads", "1"))
+
+    def test_a_model_is_forgotten(self):
+        path, other = self.file("g.graph", GRAPH), self.file("other.graph", GRAPH.replace("40", "48"))
+        for model in (path, other):
+            self.good(model, "--trials", "2", "--threads", "1")
+        self.assertRegex(self.good("db", "forget", path), r"removed \d trials? of 1 task\n")
+        self.bad(2, "no group of", "db", "forget", path)
+        self.assertIn("groups tuned: none of 1", self.good(path, "--threads", "1"))
+        self.assertIn("groups tuned: 1 of 1", self.good(other, "--threads", "1"))
+        open_model = self.file("open.onnx", model_of_open_shape())
+        self.bad(2, "--dim n=1", "db", "forget", open_model)
+        self.bad(2, "no group of", "db", "forget", open_model, "--dim", "n=4")
+
+    def test_tuners_at_once_share_their_budget(self):
+        path = self.file("g.graph", GRAPH)
+        tuners = [self.start(path, "--trials", "16", "--seed", str(seed), "--threads", "1") for seed in range(3)]
+        for tuner in tuners:
+            out, err = tuner.communicate(timeout=300)
+            self.assertEqual(tuner.returncode, 0, out + err)
+        recorded = int(self.good("db", "stats").split("trials ")[1].split()[0])
+        self.assertLessEqual(recorded, 16 + len(tuners) - 1)
+
+    def test_tuning_ends_with_its_time_and_goes_on_when_told(self):
+        path = self.file("g.graph", GRAPH)
+        self.bad(2, "--time-limit soon: expected a duration such as 30s", path, "--time-limit", "soon")
+        self.bad(2, "needs trials or a time limit", path, "--retune", "all")
+        out = self.good(path, "--time-limit", "4s", "--threads", "1")
+        self.assertRegex(out, r"(?m)^\d+ new trials?; stopped after \d+: \S")
+        self.bad(2, "no group 'nobody'", path, "--trials", "2", "--retune", "nobody", "--threads", "1")
+        for retune in (["--retune", "p"], ["--retune"]):
+            out = self.good(path, "--trials", "2", "--threads", "1", *retune)
+            self.assertRegex(out, r"(?m)^[0-2] new trials?; stopped after \d+ of \d+: \S")
+        out = self.good("run", path, "--retune", "--trials", "2", "--threads", "1")
+        self.assertIn("y f32", out)
+        out = self.good(path, "--trials", "2", "--retune", "p", "--threads", "1")
+        self.assertRegex(out, r"(?m)^[0-2] new trials?; stopped after \d+ of \d+: \S")
+
+    def test_without_a_worker_each_place_is_named_once(self):
+        path = self.file("g.graph", GRAPH)
+        program = self.dir / "bin" / "tunec"
+        program.parent.mkdir()
+        shutil.copy(self.program_file, program)
+        done = subprocess.run([program, path, "--trials", "6"], capture_output=True, text=True, cwd=self.dir,
+                              env=self.environment, timeout=60)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        places = done.stderr.split("sought ")[1].strip().split(", ")
+        self.assertEqual(sorted(places), sorted(set(places)))
+
+    def test_a_program_that_is_no_worker(self):
+        path = self.file("g.graph", GRAPH)
+        program = self.dir / "bin" / "tunec"
+        program.parent.mkdir()
+        shutil.copy(self.program_file, program)
+        worker = program.parent / "tunec-worker"
+        for script, message in (("exit 1", "exit status 1"), ("exec cat", "malformed event"),
+                                ("exec yes", "wanted at most 65536")):
+            worker.write_text(f"#!/bin/sh\n{script}\n")
+            worker.chmod(0o755)
+            done = subprocess.run([program, path, "--trials", "6"], capture_output=True, text=True, cwd=self.dir,
+                                  env=self.environment, timeout=60)
+            self.assertEqual(done.returncode, 2, script + done.stderr + done.stdout)
+            self.assertIn(f"error: '{worker}' does not answer as the tunec-worker", done.stderr)
+            self.assertIn(message, done.stderr)
+
+    def test_interrupt_keeps_trials(self):
+        path = self.file("g.graph", GRAPH)
+        process = self.start(path, "--trials", "100000", "--threads", "1")
+        line = process.stdout.readline()
+        started = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, line + out + err)
+        self.assertLess(time.monotonic() - started, 60)
+        self.assertRegex(err, r"(?m)^interrupted: \d+ new trials? kept, run again to continue$")
+        self.assertNotIn("error", err)
+        printed = int(line.split()[1].split("/")[0])
+        stats = self.good("db", "stats")
+        self.assertGreaterEqual(int(stats.split("trials ")[1].split()[0]), printed)
+
+
+if __name__ == "__main__":
+    main()
