@@ -253,10 +253,10 @@ TUNEC_API int tunec_compile_any_size(const tunec_graph_source* source, const cha
 /* Compiles the model of `of` once more, for tensors that lie otherwise: `layouts_json` is an object
  * as that of the option "layouts", and takes its place. Everything else is as it was for `of`,
  * except that nothing is tuned: what the database knows is used. The two share their weights, so
- * what tunec_compile_graph was given has to stay until both are released. The file of a model is
- * read again: TUNEC_IO_ERROR where it is another than it was. TUNEC_UNSUPPORTED of bytes that were
- * not said to be of "graph", which are gone, of a model of any size, and of a bundle. `callbacks`
- * may be null. */
+ * what tunec_compile_graph was given has to stay until both are released. The files of a model,
+ * those of its weights included, are read again: TUNEC_IO_ERROR where one is another than it was.
+ * TUNEC_UNSUPPORTED of bytes that were not said to be of "graph", which are gone, of a model of any
+ * size, and of a bundle. `callbacks` may be null. */
 TUNEC_API int tunec_compile_layouts(const tunec_executable* of, const char* layouts_json,
                                     const tunec_callbacks* callbacks, tunec_executable** out);
 
