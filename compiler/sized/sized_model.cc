@@ -89,7 +89,7 @@ Status SizedModel::CompileListed() {
 // Where no sizes are listed, into as many as are worth joining. On a device only what is more than
 // the largest is cut, and the rest is rounded up: a run of a few elements more takes hardly longer
 // there, a second run does.
-Sizes SizedModel::CutOf(size_t dimension, const Sizes& sizes) const {
+Result<Sizes> SizedModel::CutOf(size_t dimension, const Sizes& sizes) const {
   const Sizes& listed = form().listed[dimension].sizes;
   if (options_.compile.target.device) {
     Sizes cut(static_cast<size_t>((sizes[dimension] - 1) / listed.back()), listed.back());
@@ -99,22 +99,22 @@ Sizes SizedModel::CutOf(size_t dimension, const Sizes& sizes) const {
   if (!listed.empty()) return SizedExecutable::CutOf(dimension, sizes);
   Sizes single = KeyFor(form(), sizes).sizes;
   single[dimension] = 1;
+  TUNEC_ASSIGN(const int64_t most, Joined(single));
   Sizes parts;
-  for (int64_t part = 1, most = Joined(single); part <= most; part *= 2) parts.push_back(part);
+  for (int64_t part = 1; part <= most; part *= 2) parts.push_back(part);
   return CutSize(sizes[dimension], parts);
 }
 
 // Without the lock while the source makes a graph: that may wait for a thread that waits for us, as
 // one that holds Python's lock and asks for the report.
-int64_t SizedModel::Joined(const Sizes& single) const {
+Result<int64_t> SizedModel::Joined(const Sizes& single) const {
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = joined_.find(single); known != joined_.end()) return known->second;
   }
-  const Result<std::optional<Graph>> graph = source_.GraphIfAny(single);
-  if (!graph) return 1;  // asked again next time
+  TUNEC_ASSIGN(const std::optional<Graph> graph, source_.GraphIfAny(single));
   const auto machine = FusionMachineOf(options_.compile.target);
-  const int64_t joined = *graph ? WorthJoining(**graph, machine) : 1;
+  const int64_t joined = graph ? WorthJoining(*graph, machine) : 1;
   const std::lock_guard lock(mutex_);
   return joined_.try_emplace(single, joined).first->second;
 }
@@ -130,8 +130,8 @@ Status SizedModel::LookFurther(size_t dimension, int64_t size) const {
   Status status;
   for (const int64_t at : {beyond, size}) {
     status = CheckFurther(source_, form(), dimension, at);
-    if (!status) continue;
-    looked_[dimension] = at;
+    if (!status && !IsCancelled(status.error())) continue;
+    if (status) looked_[dimension] = at;
     break;
   }
   return status;

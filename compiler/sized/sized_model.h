@@ -39,7 +39,7 @@ class SizedModel : public SizedExecutable {
  protected:
   Result<VariantPtr> VariantFor(const Sizes& sizes) const override;
   Status LookFurther(size_t dimension, int64_t size) const override;
-  Sizes CutOf(size_t dimension, const Sizes& sizes) const override;
+  Result<Sizes> CutOf(size_t dimension, const Sizes& sizes) const override;
 
  private:
   SizedModel(SizedSource source, SizedOptions options, std::unique_ptr<Database> database);
@@ -47,7 +47,7 @@ class SizedModel : public SizedExecutable {
   Status CompileListed();
   Result<VariantPtr> Compile(const SizedKey& key) const;
   /// How many runs of these sizes, of one element, are worth joining.
-  int64_t Joined(const Sizes& single) const;
+  Result<int64_t> Joined(const Sizes& single) const;
 
   SizedSource source_;
   SizedOptions options_;

@@ -85,16 +85,16 @@ SizedPart Uncut(const Sizes& sizes) { return {sizes, Sizes(sizes.size(), 0), siz
 
 }  // namespace
 
-Sizes SizedExecutable::CutOf(size_t dimension, const Sizes& sizes) const {
+Result<Sizes> SizedExecutable::CutOf(size_t dimension, const Sizes& sizes) const {
   return CutSize(sizes[dimension], form_->listed[dimension].sizes);
 }
 
-std::vector<SizedPart> SizedExecutable::Cut(const Sizes& sizes) const {
+Result<std::vector<SizedPart>> SizedExecutable::Cut(const Sizes& sizes) const {
   std::vector<SizedPart> parts = {Uncut(sizes)};
   if (!form_->output_extents || IsListed(*form_, sizes)) return parts;
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (!form_->separable[d]) continue;
-    const Sizes cut = CutOf(d, sizes);
+    TUNEC_ASSIGN(const Sizes cut, CutOf(d, sizes));
     std::vector<SizedPart> finer;
     for (const SizedPart& part : parts) {
       int64_t begin = 0;

@@ -143,12 +143,14 @@ TEST(SizedModel, WhatMixesTheBatchIsNotCut) {
     ExpectEqual(**model, kOverBatch, {{"batch", batch}});
 }
 
-/// Of a text for each size of the first input's first axis.
+/// Of a text for each size of the first input's first axis; where that is empty, it is cancelled.
 std::unique_ptr<SizedModel> MakeOfLength(const std::function<std::string(int64_t)>& text,
                                          int64_t example, const ListedSizes& listed) {
   SizedSource source{.dimensions = {"length"}, .open = {{0, 0, "length"}}, .example = {example}};
-  source.graph_at = [text](const Sizes& sizes) {
-    return ParseGraph(text(sizes[0]), "test", NoWeights());
+  source.graph_at = [text](const Sizes& sizes) -> Result<Graph> {
+    const std::string at = text(sizes[0]);
+    if (at.empty()) return Fail(ErrorCode::kCancelled, "enough");
+    return ParseGraph(at, "test", NoWeights());
   };
   SizedOptions options;
   options.listed = {listed};
@@ -194,16 +196,18 @@ TEST(SizedModel, WhatIsCutIsLookedAtFarBeyond) {
 }
 
 // The outputs are of one formula at all sizes; what is added within is not.
+std::string AddsUpToText(int64_t length) {
+  return fmt::format(
+      "graph g {{\n  input x: f32[{0}, 3]\n  a = slice(x) {{starts=[0, 0], ends=[{1}, 3]}}\n"
+      "  s = reduce_sum(a) {{axes=[0], keepdims=1}}\n  y = add(x, s)\n  output y\n}}",
+      length, std::min<int64_t>(length, 20));
+}
+
 TEST(SizedModel, SmallSizesOfAnotherGraphAreCompiledForThemselves) {
-  const auto text = [](int64_t length) {
-    return fmt::format(
-        "graph g {{\n  input x: f32[{0}, 3]\n  a = slice(x) {{starts=[0, 0], ends=[{1}, 3]}}\n"
-        "  s = reduce_sum(a) {{axes=[0], keepdims=1}}\n  y = add(x, s)\n  output y\n}}",
-        length, std::min<int64_t>(length, 20));
-  };
-  const auto model = MakeOfLength(text, 48, {.sizes = {64}});
+  const auto model = MakeOfLength(AddsUpToText, 48, {.sizes = {64}});
   ASSERT_TRUE(model);
-  for (const int64_t length : {40, 50, 63, 31, 12, 3, 64}) ExpectEqual(*model, text(length), {});
+  for (const int64_t length : {40, 50, 63, 31, 12, 3, 64})
+    ExpectEqual(*model, AddsUpToText(length), {});
   const auto report = nlohmann::json::parse(model->Report());
   EXPECT_FALSE(report.contains("refusal")) << report;
   EXPECT_EQ(report["executables"].size(), 5) << report;  // 64, up to 63, 31, 12, 3
@@ -328,8 +332,8 @@ constexpr const char* kLookup = R"(graph lookup {
 void Lookup(const SizedModel& model, const std::vector<int64_t>& indices) {
   const std::vector<Shape> shapes = {{static_cast<int64_t>(indices.size())}};
   const std::vector<const void*> from = {indices.data()};
-  float sum = 0;
-  const std::vector<void*> to = {&sum};
+  std::vector<float> result(indices.size());
+  const std::vector<void*> to = {result.data()};
   const Status run = model.Run(shapes, from, to);
   ASSERT_TRUE(run) << run.error().message;
 }
@@ -376,6 +380,50 @@ TEST(SizedModel, MakingEndsWhereTheSourceIsCancelled) {
     }
     EXPECT_TRUE(is_made);
   }
+}
+
+/// A run of inputs of zeros.
+Status RunOfLength(const SizedModel& model, int64_t length) {
+  const std::vector<Shape> shapes = {{length, 3}};
+  const std::vector<float> input(static_cast<size_t>(length) * 3);
+  const std::vector<const void*> from = {input.data()};
+  TUNEC_ASSIGN(const std::vector<Shape> results, model.OutputShapes(shapes));
+  std::vector<Array> outputs;
+  std::vector<void*> to;
+  for (const Shape& shape : results) outputs.emplace_back(DataType::kF32, shape);
+  for (Array& output : outputs) to.push_back(output.mutable_data());
+  return model.Run(shapes, from, to);
+}
+
+nlohmann::json ExecutablesOf(const SizedModel& model) {
+  return nlohmann::json::parse(model.Report())["executables"];
+}
+
+/// Whichever graph a run of this length asks for: it ends, and nothing is learnt of it.
+void ExpectEndsWhereCancelled(const std::function<std::string(int64_t)>& text, int64_t example,
+                              const ListedSizes& listed, int64_t length) {
+  const auto whole = MakeOfLength(text, example, listed);
+  ASSERT_TRUE(whole && RunOfLength(*whole, length));
+  int64_t left = INT64_MAX;
+  const auto or_cancelled = [&](int64_t size) { return left-- == 0 ? "" : text(size); };
+  const auto model = MakeOfLength(or_cancelled, example, listed);
+  ASSERT_TRUE(model);
+  int64_t cancelled = 0;
+  for (bool has_run = false; !has_run && cancelled < 200; cancelled += has_run ? 0 : 1) {
+    left = cancelled;
+    const Status run = RunOfLength(*model, length);
+    has_run = run.has_value();
+    EXPECT_TRUE(has_run || run.error().code == ErrorCode::kCancelled) << run.error().message;
+  }
+  EXPECT_GT(cancelled, 0);
+  EXPECT_EQ(ExecutablesOf(*model), ExecutablesOf(*whole));
+}
+
+TEST(SizedModel, RunsEndWhereTheSourceIsCancelled) {
+  ExpectEndsWhereCancelled(AddsUpToText, 48, {.sizes = {64}}, 50);
+  const auto ends = [](int64_t length) { return EndsAtText(length, 3000); };
+  ExpectEndsWhereCancelled(ends, 8, {}, 1100);
+  ExpectEndsWhereCancelled(ends, 8, {}, 30);
 }
 
 TEST(SizedModel, WrongShapesAreErrors) {
