@@ -39,6 +39,22 @@ void ListPowersOfTwo(SizedForm& form) {
   }
 }
 
+/// What is compiled at once is to be kept, too. Combinations are counted before they are made: of a
+/// few long lists there are more than memory has room for.
+Status CheckCount(const std::vector<ListedSizes>& listed, size_t most) {
+  Sizes each;
+  size_t count = 1;
+  for (const ListedSizes& one : listed) {
+    const size_t sizes = one.exact ? one.sizes.size() : 0;
+    each.push_back(static_cast<int64_t>(sizes));
+    if (__builtin_mul_overflow(count, sizes, &count)) count = SIZE_MAX;
+  }
+  if (count <= most) return {};
+  return Fail(ErrorCode::kResourceLimit,
+              "the listed sizes, {} of them, make {} executables, expected at most {}",
+              JoinSizes(each), count, most);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SizedModel>> SizedModel::Make(SizedSource source, SizedOptions options,
@@ -71,6 +87,7 @@ Status SizedModel::Learn() {
 }
 
 Status SizedModel::CompileListed() {
+  TUNEC_RETURN_IF_ERROR(CheckCount(form().listed, options_.most_variants));
   std::vector<Sizes> all = {{}};
   for (const ListedSizes& listed : form().listed) {
     std::vector<Sizes> longer;

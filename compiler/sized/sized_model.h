@@ -29,7 +29,8 @@ struct SizedOptions {
 class SizedModel : public SizedExecutable {
  public:
   /// Imports the model at a few sizes; compiles for the listed ones, each combination, where all
-  /// dimensions have some that are to be exact. `database` may be null.
+  /// dimensions have some that are to be exact. `database` may be null. kResourceLimit: these are
+  /// more than are kept.
   static Result<std::unique_ptr<SizedModel>> Make(SizedSource source, SizedOptions options,
                                                   std::unique_ptr<Database> database);
 

@@ -136,6 +136,18 @@ TEST(SizedModel, ListedSizesAreCompiledForAtOnceAndExactly) {
     ExpectEqual(**model, kBlock, {{"batch", batch}, {"length", length}});
 }
 
+TEST(SizedModel, ListedSizesAreNotMoreThanAreKept) {
+  const auto model = Make(kBlock, {{"batch", {{1, 4}}}, {"length", {{16, 24}}}},
+                          {{.sizes = {1, 2, 3, 4, 5}}, {.sizes = {8, 16, 24, 32, 40}}});
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, ErrorCode::kResourceLimit);
+  EXPECT_EQ(model.error().message,
+            "the listed sizes, 5x5 of them, make 25 executables, expected at most 24");
+  // Of a range none is compiled at once.
+  const ListedSizes range{.sizes = RoundedSizes(1, 512), .exact = false};
+  EXPECT_TRUE(Make(kBlock, {{"batch", {{1, 4}}}, {"length", {{16, 24}}}}, {range, range}));
+}
+
 TEST(SizedModel, WhatMixesTheBatchIsNotCut) {
   const auto model = Make(kOverBatch, {{"batch", {{8, 16}}}}, {{}});
   ASSERT_TRUE(model) << model.error().message;
