@@ -368,6 +368,25 @@ TEST(SizedModel, CountsIndicesOutOfRange) {
   }
 }
 
+// Of a run of more executables than are kept, in which some have gone before it is their turn.
+TEST(SizedModel, CountsIndicesOfWhatIsNotKept) {
+  const std::string text = R"(graph lookup {
+  constant table: f32[3] = [10, 20, 30]
+  input i: i64[length]
+  y = gather(table, i)
+  output y
+})";
+  const std::span bytes = std::as_bytes(std::span(text));
+  auto source = LoadSizedModelBytes(bytes, "graph", OptionsWith({{"length", {{9, 16}}}}));
+  ASSERT_TRUE(source) << source.error().message;
+  const auto model = SizedModel::Make(*std::move(source),
+                                      {.most_variants = 2, .compile = testing::Options()}, nullptr);
+  ASSERT_TRUE(model) << model.error().message;
+  Lookup(**model, std::vector<int64_t>(15, 7));  // of 8, 4, 2 and 1
+  EXPECT_EQ((*model)->CountOutside(), 15);
+  EXPECT_EQ(Executables(**model), 2);
+}
+
 // Whichever graph the source is asked for: nothing is learnt of one that was cancelled.
 TEST(SizedModel, MakingEndsWhereTheSourceIsCancelled) {
   for (const char* text : {kLookup, kOverBatch}) {
@@ -436,6 +455,70 @@ TEST(SizedModel, RunsEndWhereTheSourceIsCancelled) {
   const auto ends = [](int64_t length) { return EndsAtText(length, 3000); };
   ExpectEndsWhereCancelled(ends, 8, {}, 1100);
   ExpectEndsWhereCancelled(ends, 8, {}, 30);
+}
+
+std::string ReluText(int64_t length) {
+  return fmt::format(
+      "graph g {{\n  input x: f32[{}, 3]\n  y = relu(x)\n  z = neg(x)\n"
+      "  output y\n  output z\n}}",
+      length);
+}
+
+/// A run of 11, whose outputs begin at these places of 100 numbers; and these.
+std::pair<Status, std::vector<float>> RunOfEleven(const SizedModel& model, size_t y, size_t z) {
+  const std::vector<float> x(33, 2);
+  std::vector<float> results(100, 7);
+  const std::vector<Shape> shapes = {{11, 3}};
+  const std::vector<const void*> from = {x.data()};
+  const std::vector<void*> to = {&results[y], &results[z]};
+  const Status run = model.Run(shapes, from, to);
+  return {run, std::move(results)};
+}
+
+// It is one of 8, which there is code for, and one of 3.
+TEST(SizedModel, NothingIsWrittenWhereAPartCannotRun) {
+  bool is_gone = false;
+  const auto text = [&](int64_t length) { return is_gone ? "" : ReluText(length); };
+  const auto model = MakeOfLength(text, 8, {.sizes = {8}});
+  ASSERT_TRUE(model);
+  const std::vector<float> untouched(100, 7);
+  is_gone = true;
+  const auto [gone, after] = RunOfEleven(*model, 0, 50);
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code, ErrorCode::kCancelled);
+  EXPECT_EQ(after, untouched);
+  is_gone = false;
+  // Twelve bytes of three rows are in both.
+  const auto [refused, same] = RunOfEleven(*model, 0, 30);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "outputs 'y' and 'z' overlap");
+  EXPECT_EQ(same, untouched);
+  const auto [run, results] = RunOfEleven(*model, 0, 50);
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(results[32], 2);
+  EXPECT_EQ(results[33], 7);
+  EXPECT_EQ(results[82], -2);
+}
+
+// A run of 511 is of nine executables.
+TEST(SizedModel, FewExecutablesKeepMemoryOfALongRun) {
+  const auto text = [](int64_t length) {
+    return fmt::format(
+        "graph g {{\n  input x: f32[{}, 3]\n"
+        "  constant w: f32[3, 3] = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n  a = matmul(x, w)\n"
+        "  s = softmax(a) {{axis=1}}\n  b = matmul(s, w)\n  y = cumsum(b) {{axis=1}}\n"
+        "  output y\n}}",
+        length);
+  };
+  const auto model = MakeOfLength(text, 8, {});
+  ASSERT_TRUE(model);
+  const Status run = RunOfLength(*model, 511);
+  ASSERT_TRUE(run) << run.error().message;
+  int with_memory = 0;
+  const nlohmann::json executables = ExecutablesOf(*model);
+  for (const auto& each : executables) with_memory += each["context_bytes"] > 0 ? 1 : 0;
+  EXPECT_GT(executables.size(), 4) << executables;
+  EXPECT_EQ(with_memory, 4) << executables;
 }
 
 TEST(SizedModel, WrongShapesAreErrors) {

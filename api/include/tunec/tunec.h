@@ -319,9 +319,10 @@ TUNEC_API int tunec_output_shapes(tunec_executable* executable, const DLTensor* 
  * type and shape stated above, dense in the order stated above (where that is row-major, strides
  * may be null), aligned to the element. Copies nothing; outputs may not overlap each other.
  * Booleans are bytes of 0 or 1, of type kDLBool or 8-bit kDLUInt. On an error no output was
- * written. An output may lie where an input lies: that input is copied aside first, but not where
- * both are the same bytes, each element is read only to be written, and nothing reads the input
- * later, as of a cache of which a run changes some rows.
+ * written, but for TUNEC_RESOURCE_LIMIT of a model of any size: of a run that is cut into several
+ * those before may have been. An output may lie where an input lies: that input is copied aside
+ * first, but not where both are the same bytes, each element is read only to be written, and
+ * nothing reads the input later, as of a cache of which a run changes some rows.
  *
  * On a GPU (target "cuda") a tensor may lie on the CPU, and is copied, or on that GPU (kDLCUDA,
  * with its number), and is used where it is; one at no multiple of 16 bytes is copied aside, with a
