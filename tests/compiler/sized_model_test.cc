@@ -387,6 +387,34 @@ TEST(SizedModel, CountsIndicesOfWhatIsNotKept) {
   EXPECT_EQ(Executables(**model), 2);
 }
 
+// Beyond the run's own they are computed of zeros: no index is out of range there, either. Of
+// lookups that meet nowhere runs are cut all the same.
+TEST(SizedModel, CountsComputedIndicesOutOfRange) {
+  const std::string begin = R"(graph lookup {
+  constant table: f32[3] = [10, 20, 30]
+  constant hundred: i64[] = 100
+  input i: i64[length]
+  n = sub(i, hundred)
+  )";
+  const std::string sum =
+      "y = gather(table, n)\n  s = reduce_sum(y) {axes=[0], keepdims=0}\n  output s\n}";
+  const std::string each = "y = gather_elements(table, n) {axis=0}\n  output y\n}";
+  for (const std::string& text : {begin + sum, begin + each}) {
+    const auto model = Make(text, {{"length", {{8, 16}}}}, {{.sizes = {16}}});
+    ASSERT_TRUE(model) << model.error().message;
+    Lookup(**model, std::vector<int64_t>(23, 102));
+    EXPECT_EQ((*model)->CountOutside(), 0) << text;
+    Lookup(**model, std::vector<int64_t>(11, 99));
+    EXPECT_EQ((*model)->CountOutside(), 0) << text;  // the last
+    Lookup(**model, std::vector<int64_t>(23, 103));
+    EXPECT_EQ((*model)->CountOutside(), 23) << text;
+  }
+  const auto cut = Make(begin + each, {{"length", {{8, 16}}}}, {{.sizes = {16}}});
+  ASSERT_TRUE(cut);
+  Lookup(**cut, std::vector<int64_t>(16 * 60 + 3, 102));
+  EXPECT_EQ(Executables(**cut), 2) << (*cut)->Report();
+}
+
 // Whichever graph the source is asked for: nothing is learnt of one that was cancelled.
 TEST(SizedModel, MakingEndsWhereTheSourceIsCancelled) {
   for (const char* text : {kLookup, kOverBatch}) {
