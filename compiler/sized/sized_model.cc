@@ -39,6 +39,13 @@ void ListPowersOfTwo(SizedForm& form) {
   }
 }
 
+/// Whether it is the graph that an error is of. A larger one than a run's may be none: a constant
+/// index may be out of range there.
+bool IsOfGraph(const Error& error) {
+  return error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kInvalidArgument ||
+         error.code == ErrorCode::kParse;
+}
+
 /// What is compiled at once is to be kept, too. Combinations are counted before they are made: of a
 /// few long lists there are more than memory has room for.
 Status CheckCount(const std::vector<ListedSizes>& listed, size_t most) {
@@ -178,7 +185,7 @@ Result<SizedModel::VariantPtr> SizedModel::VariantFor(const Sizes& sizes) const 
   Result<VariantPtr> variant = FindOrMake(key, [&] { return Compile(key); });
   if (variant && (*variant)->code().Serves(sizes)) return variant;
   if (!variant) {
-    if (variant.error().code != ErrorCode::kUnsupported || key == exact) return variant;
+    if (!IsOfGraph(variant.error()) || key == exact) return variant;
     const std::lock_guard lock(mutex_);
     refused_[key] = variant.error().message;
   }

@@ -415,6 +415,22 @@ TEST(SizedModel, CountsComputedIndicesOutOfRange) {
   EXPECT_EQ(Executables(**cut), 2) << (*cut)->Report();
 }
 
+// Of 18 places the last is 17; the next larger size has one that the table lacks.
+TEST(SizedModel, WhatIsNoGraphAtTheNextSizeIsCompiledForItself) {
+  const auto text = [](int64_t length) {
+    std::string places;
+    for (int64_t i = 0; i < length; ++i) places += (i == 0 ? "" : ", ") + std::to_string(i);
+    return fmt::format(
+        "graph g {{\n  input x: f32[{0}, 3]\n  input table: f32[19, 3]\n"
+        "  constant places: i64[{0}] = [{1}]\n  p = gather(table, places)\n  y = add(x, p)\n"
+        "  s = reduce_sum(y) {{axes=[0], keepdims=0}}\n  output s\n}}",
+        length, places);
+  };
+  const auto model = MakeOfLength(text, 12, {});
+  ASSERT_TRUE(model);
+  for (const int64_t length : {9, 18, 19}) ExpectEqual(*model, text(length), {});
+}
+
 // Whichever graph the source is asked for: nothing is learnt of one that was cancelled.
 TEST(SizedModel, MakingEndsWhereTheSourceIsCancelled) {
   for (const char* text : {kLookup, kOverBatch}) {
