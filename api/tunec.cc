@@ -2,7 +2,6 @@
 #include "api/include/tunec/tunec.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -24,6 +23,7 @@
 #include "compiler/sized/load_sized.h"
 #include "compiler/sized/sized_model.h"
 #include "graph/edge_layouts.h"
+#include "support/file.h"
 
 using tunec::ErrorCode;
 using tunec::Fail;
@@ -159,27 +159,29 @@ Result<ExecutablePtr> CompileGraph(const Graph& graph, const CompileCall& call,
   return executable;
 }
 
-/// LoadModel, and for later: the file as it is now.
+/// The model of a path, which is read again as long as its files are the same.
 class ModelFile {
  public:
-  explicit ModelFile(std::string path) : path_(std::move(path)), stamp_(StampNow()) {}
+  explicit ModelFile(std::string path) : path_(std::move(path)) {}
 
-  Result<Graph> operator()(const Settings& settings) const {
-    if (StampNow() != stamp_)
-      return Fail(ErrorCode::kIo, "{} is another file than the one that was compiled", path_);
+  Result<Graph> Load(const Settings& settings) {
+    TUNEC_ASSIGN(LoadedModel loaded, LoadModelOfFiles(path_, settings));
+    files_ = std::move(loaded.files);
+    return std::move(loaded.graph);
+  }
+
+  Result<Graph> LoadAgain(const Settings& settings) const {
+    for (const FileStamp& file : files_) {
+      if (StampOf(file.path) != file)
+        return Fail(ErrorCode::kIo, "{} is another file than the one that was compiled",
+                    file.path.string());
+    }
     return LoadModel(path_, settings);
   }
 
  private:
-  using Stamp = std::pair<uintmax_t, std::filesystem::file_time_type>;
-  Stamp StampNow() const {
-    std::error_code ignored;
-    return {std::filesystem::file_size(path_, ignored),
-            std::filesystem::last_write_time(path_, ignored)};
-  }
-
   std::string path_;
-  Stamp stamp_;
+  std::vector<FileStamp> files_;
 };
 
 Result<ExecutablePtr> CompileAnySize(SizedSource given, const CompileCall& call) {
@@ -235,11 +237,15 @@ int tunec_compile(const char* model_path, const char* options_json, tunec_execut
 
 int tunec_compile_with_callbacks(const char* model_path, const char* options_json,
                                  const tunec_callbacks* callbacks, tunec_executable** out) {
+  std::shared_ptr<tunec::ModelFile> file;
   return tunec::CompileModel(
       model_path, "model_path", options_json, callbacks, out,
-      [&](const tunec::Settings& settings) { return tunec::LoadModel(model_path, settings); },
+      [&](const tunec::Settings& settings) { return file->Load(settings); },
       [&](const tunec::Settings& settings) { return tunec::LoadSizedModel(model_path, settings); },
-      [&]() -> Result<tunec::Reload> { return tunec::ModelFile(model_path); });
+      [&]() -> Result<tunec::Reload> {
+        file = std::make_shared<tunec::ModelFile>(model_path);
+        return [file](const tunec::Settings& settings) { return file->LoadAgain(settings); };
+      });
 }
 
 int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,

@@ -32,6 +32,8 @@
 #include "runtime/executable.h"
 #include "runtime/kernel.h"
 #include "schedule/sketch.h"
+#include "support/error.h"
+#include "support/file.h"
 
 namespace tunec {
 
@@ -153,8 +155,6 @@ struct FrontReport {
 PipelineOptions PassesOf(const CompileOptions& options);
 Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options);
 
-/// Reads a model file by its ending (.onnx, .graph; weights from the .safetensors beside it, or
-/// random under `random_weights`).
 /// Of one dimension: the sizes that are compiled for.
 struct DimSizes {
   std::vector<int64_t> sizes;
@@ -180,7 +180,17 @@ struct ModelOptions {
   std::map<std::string, std::vector<int64_t>> shapes_of_arrays;
   OptionSpelling spelling = OptionSpelling::kFlags;  // in messages
 };
+/// Reads a model file by its ending (.onnx, .graph; weights from the .safetensors beside it, or
+/// random under `random_weights`).
 Result<Graph> LoadModel(const std::string& path, const ModelOptions& options);
+
+/// The same, and all files that were read for it, from before that: the model's, those of its
+/// weights, those of the constants.
+struct LoadedModel {
+  Graph graph;
+  std::vector<FileStamp> files;
+};
+Result<LoadedModel> LoadModelOfFiles(const std::string& path, const ModelOptions& options);
 
 /// The same from memory, which may go afterwards. `format` is `onnx` or `graph`; empty, it is told
 /// from how the bytes begin. There is no folder: external data of an ONNX model is kUnsupported,

@@ -200,7 +200,26 @@ Result<SizedSource> SizedTextOf(std::string_view text, const std::string& name,
   return std::move(source);
 }
 
-Result<Graph> LoadFile(const std::string& path, const ModelOptions& options) {
+Result<LoadedModel> LoadOnnxFile(const std::string& path, const ModelOptions& options) {
+  LoadedModel loaded;
+  for (const auto& [name, file] : options.constants) loaded.files.push_back(StampOf(file));
+  TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(options));
+  TUNEC_ASSIGN(const OnnxFile file, OnnxFile::Open(path));
+  const std::vector<FileStamp> read = file.Files();
+  loaded.files.insert(loaded.files.end(), read.begin(), read.end());
+  TUNEC_ASSIGN(loaded.graph, file.Import(import));
+  return loaded;
+}
+
+Result<LoadedModel> LoadGraphFile(const std::string& path, const ModelOptions& options) {
+  TUNEC_ASSIGN(const GraphSizes sizes, OneOfEach(options.dims));
+  TUNEC_ASSIGN(const GraphFile file, GraphFile::Open(path, options.random_weights));
+  LoadedModel loaded{.graph = {}, .files = file.Files()};
+  TUNEC_ASSIGN(loaded.graph, file.At(sizes));
+  return loaded;
+}
+
+Result<LoadedModel> LoadFile(const std::string& path, const ModelOptions& options) {
   const std::filesystem::path file(path);
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
@@ -211,12 +230,7 @@ Result<Graph> LoadFile(const std::string& path, const ModelOptions& options) {
   }
   TUNEC_ASSIGN(const ModelFormat format, FormatOfFile(file));
   TUNEC_RETURN_IF_ERROR(CheckOptions(format, path, options));
-  if (format == ModelFormat::kGraph) {
-    TUNEC_ASSIGN(const GraphSizes sizes, OneOfEach(options.dims));
-    return ReadGraphFile(file, options.random_weights, sizes);
-  }
-  TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(options));
-  return ImportOnnx(path, import);
+  return format == ModelFormat::kGraph ? LoadGraphFile(path, options) : LoadOnnxFile(path, options);
 }
 
 Result<Graph> LoadBytes(std::span<const std::byte> bytes, std::string_view format,
@@ -235,9 +249,15 @@ Result<Graph> LoadBytes(std::span<const std::byte> bytes, std::string_view forma
 
 }  // namespace
 
+Result<LoadedModel> LoadModelOfFiles(const std::string& path, const ModelOptions& options) {
+  TUNEC_ASSIGN(LoadedModel loaded, LoadFile(path, options));
+  TUNEC_ASSIGN(loaded.graph, LayEdges(loaded.graph, options.layouts));
+  return loaded;
+}
+
 Result<Graph> LoadModel(const std::string& path, const ModelOptions& options) {
-  TUNEC_ASSIGN(const Graph graph, LoadFile(path, options));
-  return LayEdges(graph, options.layouts);
+  TUNEC_ASSIGN(LoadedModel loaded, LoadModelOfFiles(path, options));
+  return std::move(loaded.graph);
 }
 
 bool HasSeveralSizes(const ModelOptions& options) {
@@ -266,11 +286,10 @@ Result<SizedSource> LoadSizedModel(const std::string& path, const ModelOptions& 
   TUNEC_ASSIGN(const ModelFormat format, FormatOfFile(file));
   TUNEC_RETURN_IF_ERROR(CheckOptions(format, path, options));
   if (format == ModelFormat::kGraph) {
-    TUNEC_ASSIGN(const std::string text, ReadFile(file));
-    return SizedTextOf(text, path, options,
-                       [file, seed = options.random_weights](const GraphSizes& sizes) {
-                         return ReadGraphFile(file, seed, sizes);
-                       });
+    // Read once: a run may want code of another size long after the file was changed.
+    TUNEC_ASSIGN(const GraphFile model, GraphFile::Open(file, options.random_weights));
+    return SizedTextOf(model.text(), path, options,
+                       [model](const GraphSizes& sizes) { return model.At(sizes); });
   }
   TUNEC_ASSIGN(const OnnxFile model, OnnxFile::Open(path));
   return SizedModelOf(model, options);

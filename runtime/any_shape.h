@@ -33,7 +33,8 @@ class AnyShape {
   virtual std::optional<int> DeviceNumber() const = 0;
 
   /// Reads the inputs of these shapes, writes the outputs of theirs: dense buffers, as
-  /// Executable::Run takes them. `options` name no boxes.
+  /// Executable::Run takes them. `options` name no boxes. On an error no output was written, unless
+  /// it is kResourceLimit or kDevice, which a run of several parts may come to in a later one.
   virtual Status Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
                      std::span<void* const> outputs, const RunOptions& options = {}) const = 0;
 

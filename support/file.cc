@@ -86,6 +86,12 @@ bool WriteParts(int fd, std::span<const FilePart> parts) {
 
 }  // namespace
 
+FileStamp StampOf(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return {path, std::filesystem::file_size(path, ignored),
+          std::filesystem::last_write_time(path, ignored)};
+}
+
 Result<std::string> ReadFile(const std::filesystem::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) return FailedTo("open", path);

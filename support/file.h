@@ -1,4 +1,5 @@
-// Files: reading whole ones, replacing one so that nobody sees half of it, mapping one.
+// Files: telling that one was changed, reading whole ones, replacing one so that nobody sees half
+// of it, mapping one.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,17 @@
 #include "support/error.h"
 
 namespace tunec {
+
+/// By what a file is told from another one at its path: writing it or replacing it changes this.
+struct FileStamp {
+  std::filesystem::path path;
+  uintmax_t bytes = 0;
+  std::filesystem::file_time_type written;
+  bool operator==(const FileStamp&) const = default;
+};
+/// Of what is at the path now, which may be nothing. Taken before the file is read it is no later
+/// one's than what is read.
+FileStamp StampOf(const std::filesystem::path& path);
 
 /// The bytes of a regular file. Errors: kNotFound, kIo.
 Result<std::string> ReadFile(const std::filesystem::path& path);

@@ -68,7 +68,7 @@ Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes>
   }
   if (const Status known = LearnShape(source, form); known) {
     OpenWhatVaries(*form.output_extents, form.outputs);
-  } else if (known.error().code == ErrorCode::kCancelled) {
+  } else if (IsCancelled(known.error())) {
     return std::unexpected(known.error());
   } else {
     learnt.refusal = known.error().message;

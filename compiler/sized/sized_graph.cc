@@ -153,12 +153,13 @@ Result<SizedGraph> PaddedGraphFor(const SizedSource& source, const SizedForm& fo
   const ServedSizes wanted = AtMostHalf(key, LeastWanted(form, key));
   Result<SizedGraph> all = PaddedGraphFrom(source, form, bucket, wanted);
   ServedSizes served = AtMostHalf(key, key.sizes);
-  if (all || wanted.least == served.least) return all;
+  if (all || IsCancelled(all.error()) || wanted.least == served.least) return all;
   TUNEC_ASSIGN(SizedGraph best, PaddedGraphFrom(source, form, bucket, served));
   for (size_t d = 0; d < key.sizes.size(); ++d) {
     const int64_t half = served.least[d];
     for (served.least[d] = wanted.least[d]; served.least[d] < half; served.least[d] *= kStep) {
       Result<SizedGraph> more = PaddedGraphFrom(source, form, bucket, served);
+      if (!more && IsCancelled(more.error())) return more;
       if (!more) continue;
       best = *std::move(more);
       break;

@@ -23,7 +23,8 @@ Status LearnShape(const SizedSource& source, SizedForm& form);
 Status CheckFurther(const SizedSource& source, const SizedForm& form, size_t dimension,
                     int64_t size);
 /// The graph of these sizes exactly, or for smaller ones along the dimensions that are open: for as
-/// much as possible of what KeyFor gives it. kUnsupported names what cannot be padded.
+/// much as possible of what KeyFor gives it. kUnsupported names what cannot be padded; kCancelled
+/// where the source was.
 Result<SizedGraph> GraphFor(const SizedSource& source, const SizedForm& form, const SizedKey& key);
 
 }  // namespace tunec

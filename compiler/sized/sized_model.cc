@@ -39,6 +39,29 @@ void ListPowersOfTwo(SizedForm& form) {
   }
 }
 
+/// Whether it is the graph that an error is of. A larger one than a run's may be none: a constant
+/// index may be out of range there.
+bool IsOfGraph(const Error& error) {
+  return error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kInvalidArgument ||
+         error.code == ErrorCode::kParse;
+}
+
+/// What is compiled at once is to be kept, too. Combinations are counted before they are made: of a
+/// few long lists there are more than memory has room for.
+Status CheckCount(const std::vector<ListedSizes>& listed, size_t most) {
+  Sizes each;
+  size_t count = 1;
+  for (const ListedSizes& one : listed) {
+    const size_t sizes = one.exact ? one.sizes.size() : 0;
+    each.push_back(static_cast<int64_t>(sizes));
+    if (__builtin_mul_overflow(count, sizes, &count)) count = SIZE_MAX;
+  }
+  if (count <= most) return {};
+  return Fail(ErrorCode::kResourceLimit,
+              "the listed sizes, {} of them, make {} executables, expected at most {}",
+              JoinSizes(each), count, most);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SizedModel>> SizedModel::Make(SizedSource source, SizedOptions options,
@@ -71,6 +94,7 @@ Status SizedModel::Learn() {
 }
 
 Status SizedModel::CompileListed() {
+  TUNEC_RETURN_IF_ERROR(CheckCount(form().listed, options_.most_variants));
   std::vector<Sizes> all = {{}};
   for (const ListedSizes& listed : form().listed) {
     std::vector<Sizes> longer;
@@ -89,7 +113,7 @@ Status SizedModel::CompileListed() {
 // Where no sizes are listed, into as many as are worth joining. On a device only what is more than
 // the largest is cut, and the rest is rounded up: a run of a few elements more takes hardly longer
 // there, a second run does.
-Sizes SizedModel::CutOf(size_t dimension, const Sizes& sizes) const {
+Result<Sizes> SizedModel::CutOf(size_t dimension, const Sizes& sizes) const {
   const Sizes& listed = form().listed[dimension].sizes;
   if (options_.compile.target.device) {
     Sizes cut(static_cast<size_t>((sizes[dimension] - 1) / listed.back()), listed.back());
@@ -99,22 +123,22 @@ Sizes SizedModel::CutOf(size_t dimension, const Sizes& sizes) const {
   if (!listed.empty()) return SizedExecutable::CutOf(dimension, sizes);
   Sizes single = KeyFor(form(), sizes).sizes;
   single[dimension] = 1;
+  TUNEC_ASSIGN(const int64_t most, Joined(single));
   Sizes parts;
-  for (int64_t part = 1, most = Joined(single); part <= most; part *= 2) parts.push_back(part);
+  for (int64_t part = 1; part <= most; part *= 2) parts.push_back(part);
   return CutSize(sizes[dimension], parts);
 }
 
 // Without the lock while the source makes a graph: that may wait for a thread that waits for us, as
 // one that holds Python's lock and asks for the report.
-int64_t SizedModel::Joined(const Sizes& single) const {
+Result<int64_t> SizedModel::Joined(const Sizes& single) const {
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = joined_.find(single); known != joined_.end()) return known->second;
   }
-  const Result<std::optional<Graph>> graph = source_.GraphIfAny(single);
-  if (!graph) return 1;  // asked again next time
+  TUNEC_ASSIGN(const std::optional<Graph> graph, source_.GraphIfAny(single));
   const auto machine = FusionMachineOf(options_.compile.target);
-  const int64_t joined = *graph ? WorthJoining(**graph, machine) : 1;
+  const int64_t joined = graph ? WorthJoining(*graph, machine) : 1;
   const std::lock_guard lock(mutex_);
   return joined_.try_emplace(single, joined).first->second;
 }
@@ -130,8 +154,8 @@ Status SizedModel::LookFurther(size_t dimension, int64_t size) const {
   Status status;
   for (const int64_t at : {beyond, size}) {
     status = CheckFurther(source_, form(), dimension, at);
-    if (!status) continue;
-    looked_[dimension] = at;
+    if (!status && !IsCancelled(status.error())) continue;
+    if (status) looked_[dimension] = at;
     break;
   }
   return status;
@@ -161,7 +185,7 @@ Result<SizedModel::VariantPtr> SizedModel::VariantFor(const Sizes& sizes) const 
   Result<VariantPtr> variant = FindOrMake(key, [&] { return Compile(key); });
   if (variant && (*variant)->code().Serves(sizes)) return variant;
   if (!variant) {
-    if (variant.error().code != ErrorCode::kUnsupported || key == exact) return variant;
+    if (!IsOfGraph(variant.error()) || key == exact) return variant;
     const std::lock_guard lock(mutex_);
     refused_[key] = variant.error().message;
   }

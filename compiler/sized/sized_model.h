@@ -29,7 +29,8 @@ struct SizedOptions {
 class SizedModel : public SizedExecutable {
  public:
   /// Imports the model at a few sizes; compiles for the listed ones, each combination, where all
-  /// dimensions have some that are to be exact. `database` may be null.
+  /// dimensions have some that are to be exact. `database` may be null. kResourceLimit: these are
+  /// more than are kept.
   static Result<std::unique_ptr<SizedModel>> Make(SizedSource source, SizedOptions options,
                                                   std::unique_ptr<Database> database);
 
@@ -39,7 +40,7 @@ class SizedModel : public SizedExecutable {
  protected:
   Result<VariantPtr> VariantFor(const Sizes& sizes) const override;
   Status LookFurther(size_t dimension, int64_t size) const override;
-  Sizes CutOf(size_t dimension, const Sizes& sizes) const override;
+  Result<Sizes> CutOf(size_t dimension, const Sizes& sizes) const override;
 
  private:
   SizedModel(SizedSource source, SizedOptions options, std::unique_ptr<Database> database);
@@ -47,7 +48,7 @@ class SizedModel : public SizedExecutable {
   Status CompileListed();
   Result<VariantPtr> Compile(const SizedKey& key) const;
   /// How many runs of these sizes, of one element, are worth joining.
-  int64_t Joined(const Sizes& single) const;
+  Result<int64_t> Joined(const Sizes& single) const;
 
   SizedSource source_;
   SizedOptions options_;

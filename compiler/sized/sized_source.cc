@@ -7,7 +7,7 @@ namespace tunec {
 Result<std::optional<Graph>> SizedSource::GraphIfAny(const Sizes& sizes) const {
   Result<Graph> graph = graph_at(sizes);
   if (graph) return *std::move(graph);
-  if (graph.error().code == ErrorCode::kCancelled) return std::unexpected(graph.error());
+  if (IsCancelled(graph.error())) return std::unexpected(graph.error());
   return std::nullopt;
 }
 

@@ -13,6 +13,9 @@
 
 namespace tunec {
 
+/// Whether a call is to end with this error, instead of trying other sizes or another way.
+inline bool IsCancelled(const Error& error) { return error.code == ErrorCode::kCancelled; }
+
 struct SizedSource {
   std::vector<std::string> dimensions;
   std::vector<OpenAxis> open;  // by their dimensions' names

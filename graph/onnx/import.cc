@@ -40,16 +40,19 @@ struct OnnxFile::Model {
   std::string name;
   std::shared_ptr<const void> bytes;  // that external or mapped weights lie in
   onnx_import::OnnxModel model;
+  std::vector<FileStamp> files;
 };
 
 Result<OnnxFile> OnnxFile::Open(const std::string& path) {
   OnnxFile file;
   const Status read = InFile(path, [&]() -> Status {
+    std::vector<FileStamp> files = {StampOf(path)};
     TUNEC_ASSIGN(const std::shared_ptr<const onnx_import::MappedFile> mapped,
                  onnx_import::MappedFile::Open(path));
     const std::string folder = std::filesystem::path(path).parent_path().string();
     TUNEC_ASSIGN(auto model, onnx_import::ParseModel(mapped->bytes(), folder));
-    file.model_ = std::make_shared<const Model>(path, mapped, std::move(model));
+    files.insert(files.end(), model.external_files.begin(), model.external_files.end());
+    file.model_ = std::make_shared<const Model>(path, mapped, std::move(model), std::move(files));
     return {};
   });
   if (!read) return std::unexpected(read.error());
@@ -60,12 +63,15 @@ Result<OnnxFile> OnnxFile::FromBytes(std::span<const std::byte> bytes, const std
   OnnxFile file;
   const Status read = InFile(name, [&]() -> Status {
     TUNEC_ASSIGN(auto model, onnx_import::ParseModel(bytes, std::nullopt));
-    file.model_ = std::make_shared<const Model>(name, nullptr, std::move(model));
+    file.model_ =
+        std::make_shared<const Model>(name, nullptr, std::move(model), std::vector<FileStamp>());
     return {};
   });
   if (!read) return std::unexpected(read.error());
   return file;
 }
+
+std::vector<FileStamp> OnnxFile::Files() const { return model_->files; }
 
 std::vector<OnnxFile::Input> OnnxFile::Inputs() const {
   std::vector<Input> inputs;

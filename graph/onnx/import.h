@@ -15,6 +15,7 @@
 #include "graph/graph.h"
 #include "ir/array.h"
 #include "support/error.h"
+#include "support/file.h"
 
 namespace tunec {
 
@@ -71,6 +72,9 @@ class OnnxFile {
   };
   std::vector<Input> Inputs() const;
   Result<Graph> Import(const ImportOptions& options) const;
+  /// What was read, from before that: the model's file, and those that its weights lie in. None of
+  /// bytes.
+  std::vector<FileStamp> Files() const;
 
  private:
   struct Model;

@@ -51,8 +51,8 @@ struct PaddedGraph {
   Graph graph;  // its inputs: the bucket's, then `parameters` in order
   std::vector<SizeParameter> parameters;
   std::vector<std::vector<PaddedAxis>> outputs;  // where the exact outputs lie, axis by axis
-  /// Dimensions along which no operator mixes elements or asks for the size: elements of different
-  /// positions never meet, so that a run may be done in parts.
+  /// Dimensions along which no operator mixes elements or asks for the size, but for what lies
+  /// beyond: elements of different positions never meet, so that a run may be done in parts.
   std::vector<std::string> separable;
   /// What expressions number, in the order in which the open axes have them.
   std::vector<std::string> dimensions;

@@ -6,11 +6,19 @@
 namespace tunec::pad {
 namespace {
 
+// What is looked up beyond the exact elements is nobody's, but out of range it would be counted.
+Status LookUpFirstBeyond(PaddedNode& node) {
+  if (!node.padder().IsComputed(node.bucket().inputs[1])) return {};
+  TUNEC_ASSIGN(const ValueId indices, node.padder().ZeroBeyond(node.input(1)));
+  node.SetInput(1, indices);
+  return {};
+}
+
 // Indices of an open axis: negative ones count from its exact end, and the nearest in range are
 // taken of what is out of range.
 Status CountFromExactEnd(PaddedNode& node, size_t axis) {
   const Axis& along = node.axis(0, axis);
-  if (!along.IsOpen()) return {};
+  if (!along.IsOpen()) return LookUpFirstBeyond(node);
   node.padder().Mix(along);
   if (along.IsPrefix() && CountFromStart(node, 1, node.padder().SeriesOf(along))) return {};
   TUNEC_ASSIGN(const ExactNumbers numbers, CountExact(node, 1, along));

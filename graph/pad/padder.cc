@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/follow_data.h"
 #include "graph/pad/size_constant.h"
 #include "support/check.h"
 
 namespace tunec::pad {
 
 Padder::Padder(const Graph& exact, const Graph& bucket, std::span<const Graph> samples)
-    : graphs_({&exact, &bucket}), builder_(bucket.name()), values_(bucket.values().size()) {
+    : graphs_({&exact, &bucket}),
+      is_data_(ValuesOfData(bucket)),
+      builder_(bucket.name()),
+      values_(bucket.values().size()) {
   for (const Graph& sample : samples) graphs_.push_back(&sample);
   dimension_sizes_.resize(graphs_.size());
 }
@@ -143,13 +147,22 @@ ValueId Padder::Positions(const Axis& axis, size_t part, size_t axes_behind) {
 }
 
 Result<ValueId> Padder::IsExact(const Axes& axes, const std::set<size_t>& along) {
+  for (const size_t a : along) {
+    Mix(axes[a]);
+    for (const Part& part : axes[a].parts()) {
+      if (part.IsOpen()) MixNamed({sizes_[part.parameter].formula});
+    }
+  }
+  return IsWithin(axes, along);
+}
+
+Result<ValueId> Padder::IsWithin(const Axes& axes, const std::set<size_t>& along) {
   ValueId all;
   for (const size_t a : along) {
     const Axis& axis = axes[a];
-    Mix(axis);
     for (size_t p = 0; p < axis.parts().size(); ++p) {
       if (!axis.parts()[p].IsOpen()) continue;
-      TUNEC_ASSIGN(const ValueId size, SizeOf(axis.parts()[p].parameter));
+      TUNEC_ASSIGN(const ValueId size, SizeInput(axis.parts()[p].parameter));
       TUNEC_ASSIGN(const ValueId one,
                    builder_.Add(Op::kLt, {Positions(axis, p, axes.size() - 1 - a), size}));
       if (!all.valid()) {
@@ -166,9 +179,29 @@ Result<ValueId> Padder::IsExact(const Axes& axes, const std::set<size_t>& along)
 Result<ValueId> Padder::Mask(const PaddedValue& value, const std::set<size_t>& along,
                              double neutral) {
   TUNEC_ASSIGN(const ValueId is_exact, IsExact(value.axes, along));
-  const DataType type = builder_.TypeOf(value.value).type;
+  return Choose(is_exact, value.value, neutral);
+}
+
+Result<ValueId> Padder::Choose(ValueId is_exact, ValueId value, double neutral) {
+  const DataType type = builder_.TypeOf(value).type;
   const ValueId other = builder_.AddConstant("neutral", ScalarOf(type, neutral));
-  return builder_.Add(Op::kWhere, {is_exact, value.value, other});
+  return builder_.Add(Op::kWhere, {is_exact, value, other});
+}
+
+// A part of a run has 0 at other places than the run has, but none of them is an exact one. Along a
+// repeated axis all are like an exact one, and have to stay so.
+Result<ValueId> Padder::ZeroBeyond(const PaddedValue& value) {
+  std::set<size_t> open;
+  for (size_t a = 0; a < value.axes.size(); ++a) {
+    if (value.axes[a].IsOpen() && !value.axes[a].is_repeated()) open.insert(a);
+  }
+  if (open.empty()) return value.value;
+  TUNEC_ASSIGN(const ValueId is_exact, IsWithin(value.axes, open));
+  return Choose(is_exact, value.value, 0);
+}
+
+bool Padder::IsComputed(ValueId value) const {
+  return is_data_[value.index] && bucket().producer(SourceOf(bucket(), value)).op != Op::kInput;
 }
 
 Result<PaddedGraph> Padder::Finish() && {

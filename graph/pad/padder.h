@@ -102,6 +102,11 @@ class Padder {
   Result<ValueId> IsExact(const Axes& axes, const std::set<size_t>& along);
   /// The value where it is an exact one along these axes, else `neutral`.
   Result<ValueId> Mask(const PaddedValue& value, const std::set<size_t>& along, double neutral);
+  /// The value where it is an exact one, else 0. Mixes nothing: for what no exact element comes of.
+  Result<ValueId> ZeroBeyond(const PaddedValue& value);
+  /// Whether a value of the bucket's has anything beyond its exact elements. An input that is only
+  /// passed on has zeros there, and what constants make is folded.
+  bool IsComputed(ValueId value) const;
 
   Result<PaddedGraph> Finish() &&;
 
@@ -116,6 +121,9 @@ class Padder {
   Result<Axis> OpenInput(const OpenAxis& axis, std::map<std::string, int>& parameters);
   Result<ValueId> AddParameter(const std::string& name, Array value,
                                std::vector<SizeExpression> formulas);
+  Result<ValueId> SizeInput(int parameter);
+  Result<ValueId> IsWithin(const Axes& axes, const std::set<size_t>& along);
+  Result<ValueId> Choose(ValueId is_exact, ValueId value, double neutral);
   void MixNamed(const std::vector<SizeExpression>& formulas);
   void MixDimension(size_t dimension);
   ValueId Positions(const Axis& axis, size_t part, size_t axes_behind);
@@ -123,6 +131,7 @@ class Padder {
   std::optional<Series> ValuesOf(const SizeExpression& formula) const;
 
   std::vector<const Graph*> graphs_;
+  std::vector<bool> is_data_;                          // of the bucket's values
   std::vector<std::vector<int64_t>> dimension_sizes_;  // in each graph, of each dimension
   std::vector<std::string> dimensions_;
   GraphBuilder builder_;

@@ -113,7 +113,6 @@ Result<ValueId> Padder::AddParameter(const std::string& name, Array value,
   const std::vector<int64_t>& shape = value.shape();
   TUNEC_ASSIGN(const ValueId input,
                builder_.AddInput(name, {value.type(), {shape.begin(), shape.end()}}));
-  MixNamed(formulas);
   if (std::ranges::any_of(formulas, &SizeExpression::empty)) formulas.clear();
   used_.push_back({builder_.graph().value(input).name, std::move(value), std::move(formulas)});
   return input;
@@ -121,6 +120,7 @@ Result<ValueId> Padder::AddParameter(const std::string& name, Array value,
 
 Result<ValueId> Padder::AddValueParameter(const std::string& what, Array exact,
                                           std::vector<SizeExpression> formulas) {
+  MixNamed(formulas);
   return AddParameter(fmt::format("value.{}", what), std::move(exact), std::move(formulas));
 }
 
@@ -144,6 +144,11 @@ Result<ValueId> Padder::AddNumber(const std::string& what, const Series& series,
 }
 
 Result<ValueId> Padder::SizeOf(int parameter) {
+  MixNamed({sizes_[parameter].formula});
+  return SizeInput(parameter);
+}
+
+Result<ValueId> Padder::SizeInput(int parameter) {
   if (!sizes_[parameter].input.valid()) {
     const auto exact = static_cast<double>(sizes_[parameter].series[0]);
     TUNEC_ASSIGN(const ValueId input,

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "graph/follow_data.h"
 #include "graph/more_outputs.h"
 #include "graph/rules/value_range.h"
 
@@ -11,21 +12,6 @@ namespace tunec {
 namespace {
 
 bool Gathers(Op op) { return op == Op::kGather || op == Op::kGatherElements; }
-
-/// Whether the operator's result has its operand's elements, each once, as the same numbers.
-bool KeepsElements(const Graph& graph, const Node& node) {
-  if (node.op == Op::kIdentity || node.op == Op::kReshape || node.op == Op::kTranspose) return true;
-  if (node.op != Op::kCast) return false;
-  const DataType from = graph.value(node.inputs[0]).type.type;
-  const DataType to = graph.value(node.outputs[0]).type.type;
-  const bool integers = IsInteger(from) && IsInteger(to);
-  return integers && SizeOf(from) < SizeOf(to) && (IsSigned(to) || !IsSigned(from));
-}
-
-ValueId SourceOf(const Graph& graph, ValueId value) {
-  while (KeepsElements(graph, graph.producer(value))) value = graph.producer(value).inputs[0];
-  return value;
-}
 
 bool IsProven(const Graph& graph, const std::vector<int>& uses, ValueId indices, int64_t extent) {
   constexpr int kDeepest = 16;
@@ -69,13 +55,9 @@ class NewNames {
 
 class CheckFinder {
  public:
-  explicit CheckFinder(const Graph& graph) : graph_(graph), names_(graph) {
+  explicit CheckFinder(const Graph& graph)
+      : graph_(graph), names_(graph), is_data_(ValuesOfData(graph)) {
     for (const auto& users : graph.Users()) uses_.push_back(static_cast<int>(users.size()));
-    for (const Node& node : graph.nodes()) {
-      const bool reads_data = std::ranges::any_of(
-          node.inputs, [&](ValueId input) { return input.valid() && is_data_[input.index]; });
-      is_data_.insert(is_data_.end(), node.outputs.size(), reads_data || node.op == Op::kInput);
-    }
   }
 
   Status Visit(const Node& node) {
@@ -114,8 +96,8 @@ class CheckFinder {
 
   const Graph& graph_;
   NewNames names_;
+  std::vector<bool> is_data_;
   std::vector<int> uses_;
-  std::vector<bool> is_data_;  // of the values: whether an input decides them
   std::set<std::pair<ValueId, int64_t>> seen_;
   std::map<ValueId, size_t> output_of_;
   std::vector<NamedOutput> added_;

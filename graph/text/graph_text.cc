@@ -145,17 +145,37 @@ std::string Print(const Graph& graph) {
   return text + "\n";
 }
 
-Result<Graph> ReadGraphFile(const std::filesystem::path& path,
-                            std::optional<uint64_t> random_weights_seed, const GraphSizes& sizes) {
-  TUNEC_ASSIGN(const std::string text, ReadFile(path));
-  if (random_weights_seed)
-    return ParseGraph(text, path.string(), RandomWeights(*random_weights_seed), sizes);
+Result<GraphFile> GraphFile::Open(const std::filesystem::path& path,
+                                  std::optional<uint64_t> random_weights_seed) {
+  GraphFile file;
+  file.path_ = path;
+  file.files_ = {StampOf(path)};
+  TUNEC_ASSIGN(std::string text, ReadFile(path));
+  file.text_ = std::make_shared<const std::string>(std::move(text));
+  if (random_weights_seed) {
+    file.weights_ = std::make_shared<const RandomWeights>(*random_weights_seed);
+    return file;
+  }
   const std::filesystem::path weights = WeightsPath(path);
   std::error_code ignored;
-  if (!std::filesystem::exists(weights, ignored))
-    return ParseGraph(text, path.string(), NoWeights(), sizes);
-  TUNEC_ASSIGN(SafetensorsFile file, SafetensorsFile::Open(weights));
-  return ParseGraph(text, path.string(), SafetensorsWeights(std::move(file)), sizes);
+  if (!std::filesystem::exists(weights, ignored)) {
+    file.weights_ = std::make_shared<const NoWeights>();
+    return file;
+  }
+  file.files_.push_back(StampOf(weights));
+  TUNEC_ASSIGN(SafetensorsFile tensors, SafetensorsFile::Open(weights));
+  file.weights_ = std::make_shared<const SafetensorsWeights>(std::move(tensors));
+  return file;
+}
+
+Result<Graph> GraphFile::At(const GraphSizes& sizes) const {
+  return ParseGraph(*text_, path_.string(), *weights_, sizes);
+}
+
+Result<Graph> ReadGraphFile(const std::filesystem::path& path,
+                            std::optional<uint64_t> random_weights_seed, const GraphSizes& sizes) {
+  TUNEC_ASSIGN(const GraphFile file, GraphFile::Open(path, random_weights_seed));
+  return file.At(sizes);
 }
 
 Status WriteGraphFile(const Graph& graph, const std::filesystem::path& path) {

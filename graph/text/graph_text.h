@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,8 @@
 
 #include "graph/graph.h"
 #include "graph/text/weights.h"
+#include "support/error.h"
+#include "support/file.h"
 
 namespace tunec {
 
@@ -33,8 +36,27 @@ struct NamedAxis {
 Result<std::vector<NamedAxis>> NamedAxes(std::string_view text, std::string_view file_name,
                                          const WeightSource& weights, const GraphSizes& sizes);
 
-/// Reads a .graph file. Its weights come from the random stream if a seed is given, else from
-/// the file of the same name with the extension .safetensors, if there is one.
+/// A .graph file that is read once, for graphs of several sizes; they share its weights. These come
+/// from the random stream if a seed is given, else from the file of the same name with the
+/// extension .safetensors, if there is one. Copies share what they hold.
+class GraphFile {
+ public:
+  static Result<GraphFile> Open(const std::filesystem::path& path,
+                                std::optional<uint64_t> random_weights_seed);
+
+  const std::string& text() const { return *text_; }
+  Result<Graph> At(const GraphSizes& sizes) const;
+  /// What was read, from before that.
+  const std::vector<FileStamp>& Files() const { return files_; }
+
+ private:
+  std::filesystem::path path_;
+  std::shared_ptr<const std::string> text_;
+  std::shared_ptr<const WeightSource> weights_;
+  std::vector<FileStamp> files_;
+};
+
+/// The graph of a file that is read for it alone.
 Result<Graph> ReadGraphFile(const std::filesystem::path& path,
                             std::optional<uint64_t> random_weights_seed,
                             const GraphSizes& sizes = {});

@@ -120,6 +120,8 @@ int Executable::Visit(visitproc visit, void* arg) const {
   return source_ ? source_->Visit(visit, arg) : 0;
 }
 
+// Not `kept_`, whose memory the code reads for as long as it is there: it is a dict of our own,
+// which the collector, that was shown it, empties by itself where it leads back to this.
 void Executable::Clear() {
   if (source_) source_->Clear();
 }

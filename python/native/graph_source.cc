@@ -41,6 +41,7 @@ int GraphSource::Visit(visitproc visit, void* arg) const {
   return 0;
 }
 
+// Not `kept_`: see Executable::Clear.
 void GraphSource::Clear() {
   nb::object function = std::move(text_at_);  // ends after it is no member any more
   text_at_ = nb::none();

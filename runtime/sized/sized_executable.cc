@@ -7,13 +7,15 @@
 #include <optional>
 #include <string_view>
 
+#include "runtime/run_context.h"
+
 namespace tunec {
 namespace {
 
 constexpr int64_t kMostWithMemory = 4;
 
-size_t BytesOf(const TensorSpec& spec, const Shape& shape) {
-  return static_cast<size_t>(ByteSize({spec.name, spec.type, shape}).value_or(0));
+int64_t BytesOf(const TensorSpec& spec, const Shape& shape) {
+  return ByteSize({spec.name, spec.type, shape}).value_or(0);
 }
 
 // A variant says the same of what it uses where it lies, but not of what it copies.
@@ -21,7 +23,7 @@ template <class Pointer>
 Status CheckGiven(std::string_view what, const std::vector<TensorSpec>& specs,
                   std::span<const Shape> shapes, std::span<Pointer const> data) {
   for (size_t i = 0; i < specs.size(); ++i) {
-    const size_t bytes = BytesOf(specs[i], shapes[i]);
+    const int64_t bytes = BytesOf(specs[i], shapes[i]);
     if (data[i] == nullptr && bytes > 0)
       return Fail(ErrorCode::kInvalidArgument, "{} '{}' is null, wanted {} bytes", what,
                   specs[i].name, bytes);
@@ -45,14 +47,9 @@ struct Arrays {
   std::span<void* const> outputs;
 
   bool LiesInOutputs(size_t input) const {
-    const auto* begin = static_cast<const std::byte*>(inputs[input]);
-    const std::byte* end = begin + BytesOf(input_specs[input], input_shapes[input]);
-    for (size_t o = 0; o < outputs.size(); ++o) {
-      const auto* other = static_cast<const std::byte*>(outputs[o]);
-      if (std::less<>()(begin, other + BytesOf(output_specs[o], output_shapes[o])) &&
-          std::less<>()(other, end))
-        return true;
-    }
+    const int64_t bytes = BytesOf(input_specs[input], input_shapes[input]);
+    for (size_t o = 0; o < outputs.size(); ++o)
+      if (Overlap(inputs[input], bytes, outputs[o], OutputBytes(o))) return true;
     return false;
   }
   bool SomeLieInOutputs() const {
@@ -60,6 +57,18 @@ struct Arrays {
       if (LiesInOutputs(i)) return true;
     return false;
   }
+  /// A variant sees parts, which need not meet where others do.
+  Status CheckOutputsApart() const {
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      for (size_t other = 0; other < o; ++other) {
+        if (Overlap(outputs[o], OutputBytes(o), outputs[other], OutputBytes(other)))
+          return Fail(ErrorCode::kInvalidArgument, "outputs '{}' and '{}' overlap",
+                      output_specs[other].name, output_specs[o].name);
+      }
+    }
+    return {};
+  }
+  int64_t OutputBytes(size_t o) const { return BytesOf(output_specs[o], output_shapes[o]); }
 };
 
 /// The inputs of a run on the host, of which those that lie where an output lies are copied aside.
@@ -85,16 +94,16 @@ SizedPart Uncut(const Sizes& sizes) { return {sizes, Sizes(sizes.size(), 0), siz
 
 }  // namespace
 
-Sizes SizedExecutable::CutOf(size_t dimension, const Sizes& sizes) const {
+Result<Sizes> SizedExecutable::CutOf(size_t dimension, const Sizes& sizes) const {
   return CutSize(sizes[dimension], form_->listed[dimension].sizes);
 }
 
-std::vector<SizedPart> SizedExecutable::Cut(const Sizes& sizes) const {
+Result<std::vector<SizedPart>> SizedExecutable::Cut(const Sizes& sizes) const {
   std::vector<SizedPart> parts = {Uncut(sizes)};
   if (!form_->output_extents || IsListed(*form_, sizes)) return parts;
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (!form_->separable[d]) continue;
-    const Sizes cut = CutOf(d, sizes);
+    TUNEC_ASSIGN(const Sizes cut, CutOf(d, sizes));
     std::vector<SizedPart> finer;
     for (const SizedPart& part : parts) {
       int64_t begin = 0;
@@ -133,6 +142,16 @@ void SizedExecutable::NoteUse(KeptVariant& kept) const {
   oldest->variant->FreeIdle();
 }
 
+// A run of many parts holds variants that others have taken the place of, or the memory of: what a
+// part leaves there is counted, or goes at once.
+void SizedExecutable::NoteRun(const SizedVariant& variant) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = variants_.find(variant.code().key);
+  const bool is_kept = found != variants_.end() && found->second.variant.get() == &variant;
+  if (is_kept) return NoteUse(found->second);
+  variant.FreeIdle();
+}
+
 void SizedExecutable::Keep(const SizedKey& key, VariantPtr variant) const {
   const std::lock_guard lock(mutex_);
   KeptVariant& kept = variants_[key] = {.variant = std::move(variant), .has_memory = false};
@@ -140,9 +159,19 @@ void SizedExecutable::Keep(const SizedKey& key, VariantPtr variant) const {
   while (variants_.size() > most_variants_) {
     const auto oldest =
         std::ranges::min_element(variants_, {}, [](const auto& each) { return each.second.used; });
-    outside_of_gone_ += OutsideOf(*oldest->second.variant);
+    gone_.push_back(std::move(oldest->second.variant));
     variants_.erase(oldest);
   }
+  DropGone();
+}
+
+// With the lock held. What some run still has goes on counting.
+void SizedExecutable::DropGone() const {
+  std::erase_if(gone_, [&](const VariantPtr& variant) {
+    if (variant.use_count() > 1) return false;
+    outside_of_gone_ += OutsideOf(*variant);
+    return true;
+  });
 }
 
 Result<SizedExecutable::VariantPtr> SizedExecutable::FindOrMake(
@@ -165,6 +194,7 @@ std::vector<std::pair<SizedKey, SizedExecutable::VariantPtr>> SizedExecutable::K
 int64_t SizedExecutable::CountOutside() const {
   const std::lock_guard lock(mutex_);
   int64_t count = outside_of_gone_;
+  for (const VariantPtr& variant : gone_) count += OutsideOf(*variant);
   for (const auto& [key, kept] : variants_) count += OutsideOf(*kept.variant);
   return count;
 }
@@ -192,6 +222,21 @@ Result<std::vector<Shape>> SizedExecutable::ResultShapes(const Sizes& sizes) con
   return shapes;
 }
 
+Result<std::vector<SizedExecutable::VariantPtr>> SizedExecutable::VariantsFor(
+    const std::vector<SizedPart>& parts) const {
+  std::vector<VariantPtr> variants;
+  for (const SizedPart& part : parts) {
+    // Parts that follow each other are mostly of one size.
+    const size_t done = variants.size();
+    if (done > 0 && parts[done - 1].size == part.size) {
+      variants.push_back(variants.back());
+      continue;
+    }
+    TUNEC_ASSIGN(variants.emplace_back(), VariantFor(part.size));
+  }
+  return variants;
+}
+
 Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
                             std::span<void* const> outputs, const RunOptions& options) const {
   TUNEC_ASSIGN(const Sizes sizes, KnownSizesOf(shapes));
@@ -199,18 +244,25 @@ Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void*
   TUNEC_RETURN_IF_ERROR(CheckGiven<const void*>("input", form_->inputs, shapes, inputs));
   TUNEC_RETURN_IF_ERROR(CheckGiven<void*>("output", form_->outputs, results, outputs));
   const Arrays run{form_->inputs, shapes, inputs, form_->outputs, results, outputs};
-  std::vector<SizedPart> parts = Cut(sizes);
+  TUNEC_RETURN_IF_ERROR(run.CheckOutputsApart());
+  TUNEC_ASSIGN(std::vector<SizedPart> parts, Cut(sizes));
   // What a part writes must not be what a later one reads: on the host that is copied aside.
   const bool meets = parts.size() > 1 && run.SomeLieInOutputs();
   const bool on_host = !DeviceNumber();
   if (meets && !on_host) parts = {Uncut(sizes)};
   std::optional<CopiedInputs> copied;
   if (meets && on_host) inputs = copied.emplace(run).data();
-  for (const SizedPart& part : parts) {
-    TUNEC_ASSIGN(const VariantPtr variant, VariantFor(part.size));
-    TUNEC_RETURN_IF_ERROR(variant->Run(part, inputs, outputs, options));
+  // All of them first: where one cannot be made, nothing has been written.
+  TUNEC_ASSIGN(std::vector<VariantPtr> variants, VariantsFor(parts));
+  Status status;
+  for (size_t i = 0; status && i < parts.size(); ++i) {
+    status = variants[i]->Run(parts[i], inputs, outputs, options);
+    NoteRun(*variants[i]);
   }
-  return {};
+  variants.clear();
+  const std::lock_guard lock(mutex_);
+  DropGone();
+  return status;
 }
 
 Status SizedExecutable::Wait() const {

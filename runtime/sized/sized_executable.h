@@ -48,7 +48,7 @@ class SizedExecutable : public AnyShape {
   virtual Status LookFurther(size_t dimension, int64_t size) const = 0;
   /// Into what sizes runs of these are cut along a dimension: the last may be larger than what is
   /// left. Requires: it is separable.
-  virtual Sizes CutOf(size_t dimension, const Sizes& sizes) const;
+  virtual Result<Sizes> CutOf(size_t dimension, const Sizes& sizes) const;
 
   /// The variant of this key that is kept, or what `make` gives, which is kept from now on. One
   /// call at a time makes something.
@@ -66,16 +66,20 @@ class SizedExecutable : public AnyShape {
 
   Result<Sizes> KnownSizesOf(std::span<const Shape> shapes) const;
   Result<std::vector<Shape>> ResultShapes(const Sizes& sizes) const;
-  std::vector<SizedPart> Cut(const Sizes& sizes) const;
+  Result<std::vector<SizedPart>> Cut(const Sizes& sizes) const;
+  Result<std::vector<VariantPtr>> VariantsFor(const std::vector<SizedPart>& parts) const;
   VariantPtr Find(const SizedKey& key) const;
   void NoteUse(KeptVariant& kept) const;
+  void NoteRun(const SizedVariant& variant) const;
   void Keep(const SizedKey& key, VariantPtr variant) const;
+  void DropGone() const;
 
   const size_t most_variants_;
   std::shared_ptr<const SizedForm> form_;
   mutable std::mutex making_;
   mutable std::mutex mutex_;  // of what follows
   mutable std::map<SizedKey, KeptVariant> variants_;
+  mutable std::vector<VariantPtr> gone_;  // that are kept no longer, until no run has them
   mutable uint64_t clock_ = 0;
   mutable int64_t outside_of_gone_ = 0;  // indices that variants counted before they went
 };

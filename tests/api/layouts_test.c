@@ -1,10 +1,14 @@
 /* Tensors that lie otherwise than row-major: test_api_layouts CASE FOLDER. */
+#define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tunec/tunec.h>
+#include <unistd.h>
 
 #include "check.h"
+#include "models.h"
 
 /* y = x * w: channel c of every position times w[c]. */
 static const char kGraph[] =
@@ -105,10 +109,61 @@ static void test_refused(void) {
   tunec_release(model);
 }
 
+/* In the place of another file, which may be mapped. */
+static void write_file(const char* path, const void* bytes, size_t count) {
+  remove(path);
+  FILE* file = fopen(path, "wb");
+  CHECK(file != NULL && fwrite(bytes, 1, count, file) == count && fclose(file) == 0);
+}
+
+/* The weights of kGraph, with blanks behind the header. */
+static size_t tensors_of(char* bytes, int blanks) {
+  const int size = sprintf(
+      bytes + 8, "{\"w\": {\"dtype\": \"F32\", \"shape\": [3, 1], \"data_offsets\": [0, 12]}}%*s",
+      blanks, "");
+  memset(bytes, 0, 8);
+  bytes[0] = (char)size;
+  memcpy(bytes + 8 + size, w, sizeof w);
+  return 8 + (size_t)size + sizeof w;
+}
+
+/* Compiles a model file, and once more, until the file of its weights has other bytes. */
+static void expect_stale(const char* model_path, const char* weights_path, const void* weights,
+                         size_t count) {
+  tunec_executable *model = NULL, *other = NULL;
+  CHECK(tunec_compile(model_path, "{\"db\": \"\"}", &model) == TUNEC_OK);
+  CHECK(tunec_compile_layouts(model, NULL, NULL, &other) == TUNEC_OK);
+  tunec_release(other);
+  write_file(weights_path, weights, count);
+  CHECK(tunec_compile_layouts(model, NULL, NULL, &other) == TUNEC_IO_ERROR);
+  CHECK(strstr(tunec_error_message(), weights_path) != NULL);
+  CHECK(strstr(tunec_error_message(), "is another file than the one that was compiled") != NULL);
+  tunec_release(model);
+  CHECK(remove(model_path) == 0 && remove(weights_path) == 0);
+}
+
+static void test_weights_files(void) {
+  char folder[] = "/tmp/tunec_layouts_XXXXXX";
+  CHECK(mkdtemp(folder) != NULL && chdir(folder) == 0);
+  const float values[8] = {1, 10, 100};
+  write_file("m.onnx", kExternalOnnx, sizeof kExternalOnnx);
+  write_file("f", values, sizeof values / 2);
+  expect_stale("m.onnx", "f", values, sizeof values);
+  char tensors[256];
+  write_file("m.graph", kGraph, sizeof kGraph - 1);
+  write_file("m.safetensors", tensors, tensors_of(tensors, 1));
+  const size_t count = tensors_of(tensors, 2);
+  expect_stale("m.graph", "m.safetensors", tensors, count);
+  CHECK(chdir("/") == 0 && rmdir(folder) == 0);
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
-} cases[] = {{"stated", test_stated}, {"again", test_again}, {"refused", test_refused}};
+} cases[] = {{"stated", test_stated},
+             {"again", test_again},
+             {"refused", test_refused},
+             {"weights_files", test_weights_files}};
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;

@@ -2,11 +2,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
+
 #include "compiler/compiler.h"
+#include "compiler/sized/load_sized.h"
+#include "graph/text/safetensors.h"
+#include "support/file.h"
+#include "tests/api/models.h"
 
 namespace tunec {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::string_view kRelu =
@@ -73,6 +82,82 @@ TEST(LoadModelBytes, RefusesWhatIsNoModel) {
   EXPECT_EQ(Load(kRelu, "", shaped).error().message,
             "<memory>: a .graph file states its shapes itself; its named dimensions may be given "
             "sizes");
+}
+
+class ModelFiles : public ::testing::Test {
+ protected:
+  ModelFiles() { std::filesystem::create_directories(folder_); }
+  ~ModelFiles() override { std::filesystem::remove_all(folder_); }
+
+  std::string Write(const char* name, std::string_view bytes) const {
+    const std::filesystem::path path = folder_ / name;
+    EXPECT_TRUE(WriteFileAtomically(path, bytes));
+    return path.string();
+  }
+  std::string WriteWeight(float value) const {
+    Array weight(DataType::kF32, {4});
+    for (int64_t i = 0; i < 4; ++i) weight.SetDouble(i, value);
+    const std::filesystem::path path = folder_ / "m.safetensors";
+    EXPECT_TRUE(WriteSafetensors(path, {{"w", weight}}));
+    return path.string();
+  }
+  /// The files that a model was read from, all of which are as they were.
+  static std::vector<std::string> FilesOf(const std::string& path, const ModelOptions& options) {
+    const auto loaded = LoadModelOfFiles(path, options);
+    EXPECT_TRUE(loaded) << loaded.error().Format();
+    std::vector<std::string> files;
+    for (const FileStamp& file : loaded ? loaded->files : std::vector<FileStamp>()) {
+      files.push_back(file.path.string());
+      EXPECT_EQ(file, StampOf(file.path));
+      EXPECT_NE(file, StampOf(file.path.string() + ".none"));
+    }
+    return files;
+  }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / fmt::format("tunec_load_model_{}", getpid());
+};
+
+TEST_F(ModelFiles, AreTheModelsItsWeightsAndTheConstants) {
+  const std::string_view external(reinterpret_cast<const char*>(kExternalOnnx),
+                                  sizeof kExternalOnnx);
+  const std::string onnx = Write("m.onnx", external);
+  const std::string weights = Write("f", std::string(16, '\0'));
+  const std::string x =
+      Write("x.npy", std::string("\x93NUMPY\x01\0\x3a\0", 10) +
+                         "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }" + "\n" +
+                         std::string(16, '\0'));
+  EXPECT_THAT(FilesOf(onnx, {}), ElementsAre(onnx, weights));
+  ModelOptions constant;
+  constant.constants = {{"x", x}};
+  EXPECT_THAT(FilesOf(onnx, constant), ElementsAre(x, onnx, weights));
+  const std::string graph = Write("m.graph", kRelu);
+  const std::string tensors = WriteWeight(2);
+  EXPECT_THAT(FilesOf(graph, {}), ElementsAre(graph, tensors));
+  ModelOptions random;
+  random.random_weights = 1;
+  EXPECT_THAT(FilesOf(graph, random), ElementsAre(graph));
+}
+
+// A model of several sizes is made of what was there at first, whenever it is made.
+TEST_F(ModelFiles, AreReadOnceForAllSizes) {
+  const std::string text =
+      "graph g {\n  input x: f32[n, 4]\n  weight w: f32[4]\n  y = add(x, w)\n  output y\n}\n";
+  const std::string path = Write("m.graph", text);
+  WriteWeight(2);
+  ModelOptions options;
+  options.dims = {{"n", {{3, 5}}}};
+  const auto source = LoadSizedModel(path, options);
+  ASSERT_TRUE(source) << source.error().Format();
+  const auto before = source->graph_at({3});
+  ASSERT_TRUE(before);
+  WriteWeight(7);
+  Write("m.graph", "no graph");
+  const auto after = source->graph_at({5});
+  ASSERT_TRUE(after) << after.error().Format();
+  const auto weight_of = [](const Graph& graph) { return graph.nodes()[1].constant.GetDouble(0); };
+  EXPECT_EQ(weight_of(*before), 2);
+  EXPECT_EQ(weight_of(*after), 2);
 }
 
 }  // namespace

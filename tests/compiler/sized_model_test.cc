@@ -137,6 +137,18 @@ TEST(SizedModel, ListedSizesAreCompiledForAtOnceAndExactly) {
     ExpectEqual(**model, kBlock, {{"batch", batch}, {"length", length}});
 }
 
+TEST(SizedModel, ListedSizesAreNotMoreThanAreKept) {
+  const auto model = Make(kBlock, {{"batch", {{1, 4}}}, {"length", {{16, 24}}}},
+                          {{.sizes = {1, 2, 3, 4, 5}}, {.sizes = {8, 16, 24, 32, 40}}});
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, ErrorCode::kResourceLimit);
+  EXPECT_EQ(model.error().message,
+            "the listed sizes, 5x5 of them, make 25 executables, expected at most 24");
+  // Of a range none is compiled at once.
+  const ListedSizes range{.sizes = RoundedSizes(1, 512), .exact = false};
+  EXPECT_TRUE(Make(kBlock, {{"batch", {{1, 4}}}, {"length", {{16, 24}}}}, {range, range}));
+}
+
 TEST(SizedModel, WhatMixesTheBatchIsNotCut) {
   const auto model = Make(kOverBatch, {{"batch", {{8, 16}}}}, {{}});
   ASSERT_TRUE(model) << model.error().message;
@@ -144,12 +156,14 @@ TEST(SizedModel, WhatMixesTheBatchIsNotCut) {
     ExpectEqual(**model, kOverBatch, {{"batch", batch}});
 }
 
-/// Of a text for each size of the first input's first axis.
+/// Of a text for each size of the first input's first axis; where that is empty, it is cancelled.
 std::unique_ptr<SizedModel> MakeOfLength(const std::function<std::string(int64_t)>& text,
                                          int64_t example, const ListedSizes& listed) {
   SizedSource source{.dimensions = {"length"}, .open = {{0, 0, "length"}}, .example = {example}};
-  source.graph_at = [text](const Sizes& sizes) {
-    return ParseGraph(text(sizes[0]), "test", NoWeights());
+  source.graph_at = [text](const Sizes& sizes) -> Result<Graph> {
+    const std::string at = text(sizes[0]);
+    if (at.empty()) return Fail(ErrorCode::kCancelled, "enough");
+    return ParseGraph(at, "test", NoWeights());
   };
   SizedOptions options;
   options.listed = {listed};
@@ -195,16 +209,18 @@ TEST(SizedModel, WhatIsCutIsLookedAtFarBeyond) {
 }
 
 // The outputs are of one formula at all sizes; what is added within is not.
+std::string AddsUpToText(int64_t length) {
+  return fmt::format(
+      "graph g {{\n  input x: f32[{0}, 3]\n  a = slice(x) {{starts=[0, 0], ends=[{1}, 3]}}\n"
+      "  s = reduce_sum(a) {{axes=[0], keepdims=1}}\n  y = add(x, s)\n  output y\n}}",
+      length, std::min<int64_t>(length, 20));
+}
+
 TEST(SizedModel, SmallSizesOfAnotherGraphAreCompiledForThemselves) {
-  const auto text = [](int64_t length) {
-    return fmt::format(
-        "graph g {{\n  input x: f32[{0}, 3]\n  a = slice(x) {{starts=[0, 0], ends=[{1}, 3]}}\n"
-        "  s = reduce_sum(a) {{axes=[0], keepdims=1}}\n  y = add(x, s)\n  output y\n}}",
-        length, std::min<int64_t>(length, 20));
-  };
-  const auto model = MakeOfLength(text, 48, {.sizes = {64}});
+  const auto model = MakeOfLength(AddsUpToText, 48, {.sizes = {64}});
   ASSERT_TRUE(model);
-  for (const int64_t length : {40, 50, 63, 31, 12, 3, 64}) ExpectEqual(*model, text(length), {});
+  for (const int64_t length : {40, 50, 63, 31, 12, 3, 64})
+    ExpectEqual(*model, AddsUpToText(length), {});
   const auto report = nlohmann::json::parse(model->Report());
   EXPECT_FALSE(report.contains("refusal")) << report;
   EXPECT_EQ(report["executables"].size(), 5) << report;  // 64, up to 63, 31, 12, 3
@@ -351,8 +367,8 @@ constexpr const char* kLookup = R"(graph lookup {
 void Lookup(const SizedModel& model, const std::vector<int64_t>& indices) {
   const std::vector<Shape> shapes = {{static_cast<int64_t>(indices.size())}};
   const std::vector<const void*> from = {indices.data()};
-  float sum = 0;
-  const std::vector<void*> to = {&sum};
+  std::vector<float> result(indices.size());
+  const std::vector<void*> to = {result.data()};
   const Status run = model.Run(shapes, from, to);
   ASSERT_TRUE(run) << run.error().message;
 }
@@ -373,6 +389,69 @@ TEST(SizedModel, CountsIndicesOutOfRange) {
     Lookup(**model, indices);
     EXPECT_EQ((*model)->CountOutside(), 24 + i);
   }
+}
+
+// Of a run of more executables than are kept, in which some have gone before it is their turn.
+TEST(SizedModel, CountsIndicesOfWhatIsNotKept) {
+  const std::string text = R"(graph lookup {
+  constant table: f32[3] = [10, 20, 30]
+  input i: i64[length]
+  y = gather(table, i)
+  output y
+})";
+  const std::span bytes = std::as_bytes(std::span(text));
+  auto source = LoadSizedModelBytes(bytes, "graph", OptionsWith({{"length", {{9, 16}}}}));
+  ASSERT_TRUE(source) << source.error().message;
+  const auto model = SizedModel::Make(*std::move(source),
+                                      {.most_variants = 2, .compile = testing::Options()}, nullptr);
+  ASSERT_TRUE(model) << model.error().message;
+  Lookup(**model, std::vector<int64_t>(15, 7));  // of 8, 4, 2 and 1
+  EXPECT_EQ((*model)->CountOutside(), 15);
+  EXPECT_EQ(Executables(**model), 2);
+}
+
+// Beyond the run's own they are computed of zeros: no index is out of range there, either. Of
+// lookups that meet nowhere runs are cut all the same.
+TEST(SizedModel, CountsComputedIndicesOutOfRange) {
+  const std::string begin = R"(graph lookup {
+  constant table: f32[3] = [10, 20, 30]
+  constant hundred: i64[] = 100
+  input i: i64[length]
+  n = sub(i, hundred)
+  )";
+  const std::string sum =
+      "y = gather(table, n)\n  s = reduce_sum(y) {axes=[0], keepdims=0}\n  output s\n}";
+  const std::string each = "y = gather_elements(table, n) {axis=0}\n  output y\n}";
+  for (const std::string& text : {begin + sum, begin + each}) {
+    const auto model = Make(text, {{"length", {{8, 16}}}}, {{.sizes = {16}}});
+    ASSERT_TRUE(model) << model.error().message;
+    Lookup(**model, std::vector<int64_t>(23, 102));
+    EXPECT_EQ((*model)->CountOutside(), 0) << text;
+    Lookup(**model, std::vector<int64_t>(11, 99));
+    EXPECT_EQ((*model)->CountOutside(), 0) << text;  // the last
+    Lookup(**model, std::vector<int64_t>(23, 103));
+    EXPECT_EQ((*model)->CountOutside(), 23) << text;
+  }
+  const auto cut = Make(begin + each, {{"length", {{8, 16}}}}, {{.sizes = {16}}});
+  ASSERT_TRUE(cut);
+  Lookup(**cut, std::vector<int64_t>(16 * 60 + 3, 102));
+  EXPECT_EQ(Executables(**cut), 2) << (*cut)->Report();
+}
+
+// Of 18 places the last is 17; the next larger size has one that the table lacks.
+TEST(SizedModel, WhatIsNoGraphAtTheNextSizeIsCompiledForItself) {
+  const auto text = [](int64_t length) {
+    std::string places;
+    for (int64_t i = 0; i < length; ++i) places += (i == 0 ? "" : ", ") + std::to_string(i);
+    return fmt::format(
+        "graph g {{\n  input x: f32[{0}, 3]\n  input table: f32[19, 3]\n"
+        "  constant places: i64[{0}] = [{1}]\n  p = gather(table, places)\n  y = add(x, p)\n"
+        "  s = reduce_sum(y) {{axes=[0], keepdims=0}}\n  output s\n}}",
+        length, places);
+  };
+  const auto model = MakeOfLength(text, 12, {});
+  ASSERT_TRUE(model);
+  for (const int64_t length : {9, 18, 19}) ExpectEqual(*model, text(length), {});
 }
 
 // Whichever graph the source is asked for: nothing is learnt of one that was cancelled.
@@ -399,6 +478,114 @@ TEST(SizedModel, MakingEndsWhereTheSourceIsCancelled) {
     }
     EXPECT_TRUE(is_made);
   }
+}
+
+/// A run of inputs of zeros.
+Status RunOfLength(const SizedModel& model, int64_t length) {
+  const std::vector<Shape> shapes = {{length, 3}};
+  const std::vector<float> input(static_cast<size_t>(length) * 3);
+  const std::vector<const void*> from = {input.data()};
+  TUNEC_ASSIGN(const std::vector<Shape> results, model.OutputShapes(shapes));
+  std::vector<Array> outputs;
+  std::vector<void*> to;
+  for (const Shape& shape : results) outputs.emplace_back(DataType::kF32, shape);
+  for (Array& output : outputs) to.push_back(output.mutable_data());
+  return model.Run(shapes, from, to);
+}
+
+nlohmann::json ExecutablesOf(const SizedModel& model) {
+  return nlohmann::json::parse(model.Report())["executables"];
+}
+
+/// Whichever graph a run of this length asks for: it ends, and nothing is learnt of it.
+void ExpectEndsWhereCancelled(const std::function<std::string(int64_t)>& text, int64_t example,
+                              const ListedSizes& listed, int64_t length) {
+  const auto whole = MakeOfLength(text, example, listed);
+  ASSERT_TRUE(whole && RunOfLength(*whole, length));
+  int64_t left = INT64_MAX;
+  const auto or_cancelled = [&](int64_t size) { return left-- == 0 ? "" : text(size); };
+  const auto model = MakeOfLength(or_cancelled, example, listed);
+  ASSERT_TRUE(model);
+  int64_t cancelled = 0;
+  for (bool has_run = false; !has_run && cancelled < 200; cancelled += has_run ? 0 : 1) {
+    left = cancelled;
+    const Status run = RunOfLength(*model, length);
+    has_run = run.has_value();
+    EXPECT_TRUE(has_run || run.error().code == ErrorCode::kCancelled) << run.error().message;
+  }
+  EXPECT_GT(cancelled, 0);
+  EXPECT_EQ(ExecutablesOf(*model), ExecutablesOf(*whole));
+}
+
+TEST(SizedModel, RunsEndWhereTheSourceIsCancelled) {
+  ExpectEndsWhereCancelled(AddsUpToText, 48, {.sizes = {64}}, 50);
+  const auto ends = [](int64_t length) { return EndsAtText(length, 3000); };
+  ExpectEndsWhereCancelled(ends, 8, {}, 1100);
+  ExpectEndsWhereCancelled(ends, 8, {}, 30);
+}
+
+std::string ReluText(int64_t length) {
+  return fmt::format(
+      "graph g {{\n  input x: f32[{}, 3]\n  y = relu(x)\n  z = neg(x)\n"
+      "  output y\n  output z\n}}",
+      length);
+}
+
+/// A run of 11, whose outputs begin at these places of 100 numbers; and these.
+std::pair<Status, std::vector<float>> RunOfEleven(const SizedModel& model, size_t y, size_t z) {
+  const std::vector<float> x(33, 2);
+  std::vector<float> results(100, 7);
+  const std::vector<Shape> shapes = {{11, 3}};
+  const std::vector<const void*> from = {x.data()};
+  const std::vector<void*> to = {&results[y], &results[z]};
+  const Status run = model.Run(shapes, from, to);
+  return {run, std::move(results)};
+}
+
+// It is one of 8, which there is code for, and one of 3.
+TEST(SizedModel, NothingIsWrittenWhereAPartCannotRun) {
+  bool is_gone = false;
+  const auto text = [&](int64_t length) { return is_gone ? "" : ReluText(length); };
+  const auto model = MakeOfLength(text, 8, {.sizes = {8}});
+  ASSERT_TRUE(model);
+  const std::vector<float> untouched(100, 7);
+  is_gone = true;
+  const auto [gone, after] = RunOfEleven(*model, 0, 50);
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code, ErrorCode::kCancelled);
+  EXPECT_EQ(after, untouched);
+  is_gone = false;
+  // Twelve bytes of three rows are in both.
+  const auto [refused, same] = RunOfEleven(*model, 0, 30);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "outputs 'y' and 'z' overlap");
+  EXPECT_EQ(same, untouched);
+  const auto [run, results] = RunOfEleven(*model, 0, 50);
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(results[32], 2);
+  EXPECT_EQ(results[33], 7);
+  EXPECT_EQ(results[82], -2);
+}
+
+// A run of 511 is of nine executables.
+TEST(SizedModel, FewExecutablesKeepMemoryOfALongRun) {
+  const auto text = [](int64_t length) {
+    return fmt::format(
+        "graph g {{\n  input x: f32[{}, 3]\n"
+        "  constant w: f32[3, 3] = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n  a = matmul(x, w)\n"
+        "  s = softmax(a) {{axis=1}}\n  b = matmul(s, w)\n  y = cumsum(b) {{axis=1}}\n"
+        "  output y\n}}",
+        length);
+  };
+  const auto model = MakeOfLength(text, 8, {});
+  ASSERT_TRUE(model);
+  const Status run = RunOfLength(*model, 511);
+  ASSERT_TRUE(run) << run.error().message;
+  int with_memory = 0;
+  const nlohmann::json executables = ExecutablesOf(*model);
+  for (const auto& each : executables) with_memory += each["context_bytes"] > 0 ? 1 : 0;
+  EXPECT_GT(executables.size(), 4) << executables;
+  EXPECT_EQ(with_memory, 4) << executables;
 }
 
 TEST(SizedModel, WrongShapesAreErrors) {

@@ -1,11 +1,13 @@
 """The package tunec over NumPy: what goes in, what comes out, what is refused."""
 import ctypes
+import gc
 import os
 import subprocess
 import tempfile
 import threading
 import unittest
 import warnings
+import weakref
 from pathlib import Path
 
 import ml_dtypes
@@ -48,6 +50,14 @@ class NoStrides(OnlyDlpack):
 def scaled(**options):
     weights = {"w": np.array([1, 2, 3], np.float32)}
     return tunec.compile(SCALED, weights=weights, db=None, **options)
+
+
+class Weight(np.ndarray):
+    """An array that may lead on."""
+
+
+def leading_weight():
+    return np.array([1, 2, 3], np.float32).view(Weight)
 
 
 class Runs(unittest.TestCase):
@@ -117,6 +127,17 @@ class Runs(unittest.TestCase):
         model = tunec.compile(SCALED, weights=weights, db=None)
         weights.clear()
         np.testing.assert_array_equal(model(self.x), self.expected)
+
+    def test_weights_that_lead_to_the_executable_go_with_it(self):
+        w = leading_weight()
+        w.model = tunec.compile(SCALED, weights={"w": w}, db=None)
+        np.testing.assert_array_equal(w.model(self.x), self.expected)
+        gone = weakref.ref(w)
+        gc.collect()
+        np.testing.assert_array_equal(gone().model(self.x), self.expected)
+        del w
+        gc.collect()
+        self.assertIsNone(gone())
 
     def test_other_strides_are_copied_and_it_says_so_once(self):
         model = scaled()
@@ -217,6 +238,16 @@ class TextsThatAFunctionMakes(unittest.TestCase):
             break
         self.assertLess(self.calls, self.interrupted)
         self.assertGreater(self.calls, 3)
+
+    def test_weights_that_lead_to_the_executable_go_with_it(self):
+        w = leading_weight()
+        w.model = compile_any_size(lambda sizes: (SCALED.replace("4, 3", f"{sizes[0]}, 3"), {"w": w}),
+                                   ["rows"], [4], [(0, 0, 0)], db=None)
+        np.testing.assert_array_equal(w.model(self.x), self.x * np.array([1, 2, 3], np.float32))
+        gone = weakref.ref(w)
+        del w
+        gc.collect()
+        self.assertIsNone(gone())
 
     def test_what_was_interrupted_runs_again(self):
         model = self.compile()

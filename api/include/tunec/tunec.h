@@ -237,12 +237,12 @@ typedef struct tunec_graph_source {
                                 * where compiling fails */
 } tunec_graph_source;
 /* Compiles a model that runs on inputs of any size. "dims" in the options lists sizes that are
- * compiled for at once, each combination; those of a range, and sizes that are not listed, are
- * compiled for when a run first wants them, rounded up. Such a run computes with positions beyond
- * its own, and whatever mixes positions (sums, softmax, attention) leaves these out: results are
- * those of the size itself. Runs of several independent elements (a batch) may be cut into runs of
- * fewer. What cannot be padded is compiled for each size. At most 24 executables are kept; they
- * share their weights.
+ * compiled for at once, each combination (of more than 24: TUNEC_RESOURCE_LIMIT); those of a range,
+ * and sizes that are not listed, are compiled for when a run first wants them, rounded up. Such a
+ * run computes with positions beyond its own, and whatever mixes positions (sums, softmax,
+ * attention) leaves these out: results are those of the size itself. Runs of several independent
+ * elements (a batch) may be cut into runs of fewer. What cannot be padded is compiled for each
+ * size. At most 24 executables are kept; they share their weights.
  *
  * Shapes of inputs and outputs have -1 where a size is open; tunec_output_shapes tells those of a
  * run. Steps are not told, and all tensors lie on the CPU. `callbacks` are called by this call
@@ -253,10 +253,10 @@ TUNEC_API int tunec_compile_any_size(const tunec_graph_source* source, const cha
 /* Compiles the model of `of` once more, for tensors that lie otherwise: `layouts_json` is an object
  * as that of the option "layouts", and takes its place. Everything else is as it was for `of`,
  * except that nothing is tuned: what the database knows is used. The two share their weights, so
- * what tunec_compile_graph was given has to stay until both are released. The file of a model is
- * read again: TUNEC_IO_ERROR where it is another than it was. TUNEC_UNSUPPORTED of bytes that were
- * not said to be of "graph", which are gone, of a model of any size, and of a bundle. `callbacks`
- * may be null. */
+ * what tunec_compile_graph was given has to stay until both are released. The files of a model,
+ * those of its weights included, are read again: TUNEC_IO_ERROR where one is another than it was.
+ * TUNEC_UNSUPPORTED of bytes that were not said to be of "graph", which are gone, of a model of any
+ * size, and of a bundle. `callbacks` may be null. */
 TUNEC_API int tunec_compile_layouts(const tunec_executable* of, const char* layouts_json,
                                     const tunec_callbacks* callbacks, tunec_executable** out);
 
@@ -319,9 +319,10 @@ TUNEC_API int tunec_output_shapes(tunec_executable* executable, const DLTensor* 
  * type and shape stated above, dense in the order stated above (where that is row-major, strides
  * may be null), aligned to the element. Copies nothing; outputs may not overlap each other.
  * Booleans are bytes of 0 or 1, of type kDLBool or 8-bit kDLUInt. On an error no output was
- * written. An output may lie where an input lies: that input is copied aside first, but not where
- * both are the same bytes, each element is read only to be written, and nothing reads the input
- * later, as of a cache of which a run changes some rows.
+ * written, but for TUNEC_RESOURCE_LIMIT of a model of any size: of a run that is cut into several
+ * those before may have been. An output may lie where an input lies: that input is copied aside
+ * first, but not where both are the same bytes, each element is read only to be written, and
+ * nothing reads the input later, as of a cache of which a run changes some rows.
  *
  * On a GPU (target "cuda") a tensor may lie on the CPU, and is copied, or on that GPU (kDLCUDA,
  * with its number), and is used where it is; one at no multiple of 16 bytes is copied aside, with a

@@ -18,6 +18,7 @@
 #include "ir/array.h"
 #include "ir/data_type.h"
 #include "support/error.h"
+#include "support/file.h"
 
 namespace tunec::onnx_import {
 
@@ -76,6 +77,7 @@ struct OnnxModel {
   std::map<std::string, int64_t, std::less<>> opsets;  // by domain, the default one as ""
   OnnxGraph graph;
   std::map<std::pair<std::string, std::string>, OnnxFunction> functions;  // by domain and name
+  std::vector<FileStamp> external_files;  // that weights lie in, from before they were read
 };
 
 /// Decodes a serialized ModelProto. `folder` confines external data; without one it is refused.

@@ -348,6 +348,7 @@ Result<OnnxModel> Decoder::Model(Bytes bytes) {
   if (graph.empty()) return Fail(ErrorCode::kParse, "not an ONNX model: it has no graph");
   for (const Bytes function : functions) TUNEC_RETURN_IF_ERROR(AddFunction(model, function));
   TUNEC_ASSIGN(model.graph, DecodeGraph(graph));
+  model.external_files = files_.Stamps();
   return model;
 }
 

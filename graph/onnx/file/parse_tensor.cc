@@ -282,7 +282,9 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::Open(const std::string&
   }
   const auto known = files_.find(location);
   if (known != files_.end()) return known->second;
+  FileStamp stamp = StampOf(std::filesystem::path(*folder_) / location);
   TUNEC_ASSIGN(auto file, MappedFile::OpenConfined(*folder_, location));
+  stamps_.push_back(std::move(stamp));
   return files_.emplace(location, std::move(file)).first->second;
 }
 

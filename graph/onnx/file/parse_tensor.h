@@ -14,6 +14,7 @@
 #include "ir/array.h"
 #include "ir/data_type.h"
 #include "support/error.h"
+#include "support/file.h"
 
 namespace tunec::onnx_import {
 
@@ -43,9 +44,12 @@ class ExternalFiles {
  public:
   explicit ExternalFiles(std::optional<std::string> folder) : folder_(std::move(folder)) {}
   Result<std::shared_ptr<const MappedFile>> Open(const std::string& location);
+  /// Of those that were opened, from before that.
+  const std::vector<FileStamp>& Stamps() const { return stamps_; }
 
  private:
   std::optional<std::string> folder_;
+  std::vector<FileStamp> stamps_;
   std::map<std::string, std::shared_ptr<const MappedFile>> files_;
 };
 

@@ -362,6 +362,26 @@ TEST(PadGraph, ConcatenatesWithoutGaps) {
   EXPECT_EQ(CountOf(behind.graph, Op::kGather), 0);
 }
 
+// Beyond the exact ones, where an input has zeros, so that none is counted as out of range. A run
+// may be cut all the same.
+TEST(PadGraph, ComputedIndicesAreZeroBeyond) {
+  for (const char* lookup : {"gather(t, n)", "gather_elements(t, n)"}) {
+    const auto pad = [&](const char* n) {
+      return ExpectExact(Node("  input t: f32[6]\n  input i: i64[$(L)]\n  constant two: i64[] = 2\n"
+                              "  n = " +
+                                  std::string(n),
+                              lookup),
+                         kSmall, kLarge);
+    };
+    const PaddedGraph computed = pad("sub(i, two)");
+    EXPECT_EQ(CountOf(computed.graph, Op::kWhere), 1) << lookup;
+    EXPECT_THAT(computed.separable, ElementsAre("L")) << lookup;
+    const PaddedGraph given = pad("identity(i)");
+    EXPECT_EQ(CountOf(given.graph, Op::kWhere), 0) << lookup;
+    EXPECT_THAT(given.parameters, IsEmpty()) << lookup;
+  }
+}
+
 TEST(PadGraph, PadsBeyondTheExactEnd) {
   ExpectExactNode("f32[2, $(L)]", "pad(x) {pads=[0, 1, 0, 2], value=3}");
   ExpectExactNode("f32[2, $(L)]", "pad(x) {pads=[0, -1, 0, -1]}");
