@@ -341,9 +341,9 @@ TEST(SizedModel, RunsOfADeviceAreRoundedUpAndCutWhereTheyAreLarge) {
   const auto model = Make(kRows, {{"batch", {{3, 9}}}}, {{}}, ForAnEmulatedGpu());
   ASSERT_TRUE(model) << model.error().message;
   for (const int64_t batch : {1, 5, 7, 300}) ExpectEqual(**model, kRows, {{"batch", batch}});
+  const auto report = nlohmann::json::parse((*model)->Report());
   std::set<int64_t> sizes;
-  for (const auto& made : nlohmann::json::parse((*model)->Report())["executables"])
-    sizes.insert(made["sizes"][0].get<int64_t>());
+  for (const auto& made : report["executables"]) sizes.insert(made["sizes"][0].get<int64_t>());
   EXPECT_EQ(sizes, (std::set<int64_t>{1, 8, 64, 256}));
 }
 

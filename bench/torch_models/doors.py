@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""The nine networks through ONNX and through FX: equal workloads, and what one door tuned is known at the other.
+
+    doors.py [NAME...] [--trials N]
+
+Each network of bench/peers is exported to ONNX by torch, compiled from there with N trials (default 32) and an empty
+database, and compiled from the module without trials. A line each: how many workloads both have, which only one has,
+how many of the module's have a schedule that was tuned, and the errors of both beside eager torch. The exit code is 1
+where a workload is of one door alone.
+"""
+import argparse
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "peers"))
+NAMES = ("resnet18", "resnet50", "mobilenet_v2", "vgg16", "unet_small", "bert_base", "gpt2_small", "vit_b_16",
+         "mixer_s_16")
+
+
+def export_onnx(module, inputs, path):
+    """By the exporter that needs torch alone."""
+    import torch
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(module, inputs, str(path), dynamo=False, opset_version=17)
+
+
+def schedules(executable):
+    """Of each workload, where its schedule comes from."""
+    return {kernel["workload"]: kernel["schedule"] for kernel in executable.report["kernels"]}
+
+
+def error_of(found, wanted):
+    return ((found - wanted).abs().max() / wanted.abs().max()).item()
+
+
+def compare(name, trials):
+    """A line, and whether both doors have the same workloads."""
+    import torch
+    import tunec
+    from networks.seeded import build
+    module, inputs = build(name)
+    inputs = tuple(inputs)
+    with tempfile.TemporaryDirectory() as folder:
+        path, database = Path(folder) / "model.onnx", Path(folder) / "tunec.db"
+        export_onnx(module, inputs, path)
+        tuned = tunec.compile(path, trials=trials, db=database)
+        known = tunec.compile(module, inputs, db=database)
+        with torch.no_grad():
+            wanted = module(*inputs)
+            errors = [error_of(model(*inputs), wanted) for model in (tuned, known)]
+    by_onnx, by_fx = schedules(tuned), schedules(known.executable)
+    same = set(by_onnx) & set(by_fx)
+    reused = sum(by_fx[workload] == by_onnx[workload] == "tuned" for workload in same)
+    line = (f"{name:13} {len(same)} workloads of both, {len(set(by_onnx) - same)} of ONNX alone, "
+            f"{len(set(by_fx) - same)} of FX alone; {reused} tuned by ONNX and known to FX; "
+            f"errors {errors[0]:.1e}, {errors[1]:.1e}")
+    return line, set(by_onnx) == set(by_fx)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", default=NAMES)
+    parser.add_argument("--trials", type=int, default=32)
+    options = parser.parse_args()
+    all_equal = True
+    for name in options.names or NAMES:
+        line, equal = compare(name, options.trials)
+        print(line, flush=True)
+        all_equal = all_equal and equal
+    return int(not all_equal)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
