@@ -61,6 +61,12 @@ Borrowed::~Borrowed() {
   if (has_buffer_) PyBuffer_Release(&buffer_);
 }
 
+int Borrowed::Visit(visitproc visit, void* arg) const {
+  Py_VISIT(buffer_.obj);
+  Py_VISIT(keeper_.ptr());
+  return 0;
+}
+
 void Borrowed::Swap(Borrowed& other) noexcept {
   std::swap(tensor_, other.tensor_);
   strides_.swap(other.strides_);

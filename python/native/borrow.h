@@ -34,6 +34,9 @@ class Borrowed {
   DLTensor& tensor() { return tensor_; }
   const DLTensor& tensor() const { return tensor_; }
 
+  /// For Python's garbage collector, of what is held for longer than a call.
+  int Visit(visitproc visit, void* arg) const;
+
  private:
   bool TakeByTable(nanobind::handle object);
   bool TakeBuffer(nanobind::handle object, Access access, const std::string& what);

@@ -38,13 +38,16 @@ void GraphSource::Rethrow(int status) {
 int GraphSource::Visit(visitproc visit, void* arg) const {
   Py_VISIT(text_at_.ptr());
   Py_VISIT(kept_.ptr());
+  for (const Borrowed& borrowed : borrowed_)
+    if (const int stopped = borrowed.Visit(visit, arg)) return stopped;
   return 0;
 }
 
 // Not `kept_`: see Executable::Clear.
 void GraphSource::Clear() {
-  nb::object function = std::move(text_at_);  // ends after it is no member any more
-  text_at_ = nb::none();
+  // They end after they are no members any more.
+  const nb::object function = std::exchange(text_at_, nb::none());
+  const std::vector<Borrowed> weights = std::exchange(borrowed_, {});
 }
 
 void GraphSource::Release(void* user) {
@@ -85,7 +88,7 @@ void GraphSource::Make(const int64_t* sizes, tunec_graph_text* text) {
   const nb::object made = text_at_(nb::tuple(numbers));
   text_ = nb::cast<std::string>(made[0]);
   names_.clear();
-  borrowed_.clear();
+  static_cast<void>(std::exchange(borrowed_, {}));  // the collector visits none that is ending
   name_pointers_.clear();
   tensors_.clear();
   const nb::dict weights = nb::cast<nb::dict>(made[1]);

@@ -226,12 +226,6 @@ Result<std::vector<SizedExecutable::VariantPtr>> SizedExecutable::VariantsFor(
     const std::vector<SizedPart>& parts) const {
   std::vector<VariantPtr> variants;
   for (const SizedPart& part : parts) {
-    // Parts that follow each other are mostly of one size.
-    const size_t done = variants.size();
-    if (done > 0 && parts[done - 1].size == part.size) {
-      variants.push_back(variants.back());
-      continue;
-    }
     TUNEC_ASSIGN(variants.emplace_back(), VariantFor(part.size));
   }
   return variants;

@@ -108,9 +108,11 @@ std::string ClippedText(int64_t length) {
       length, std::min<int64_t>(length, 20));
 }
 
-size_t Executables(const SizedModel& model) {
-  return nlohmann::json::parse(model.Report())["executables"].size();
+nlohmann::json ExecutablesOf(const SizedModel& model) {
+  return nlohmann::json::parse(model.Report())["executables"];
 }
+
+size_t Executables(const SizedModel& model) { return ExecutablesOf(model).size(); }
 
 TEST(SizedModel, EqualsTheModelOfEachSize) {
   const auto model = Make(kBlock, {{"batch", {{2, 4}}}, {"length", {{12, 20}}}}, {{}, {}});
@@ -341,9 +343,8 @@ TEST(SizedModel, RunsOfADeviceAreRoundedUpAndCutWhereTheyAreLarge) {
   const auto model = Make(kRows, {{"batch", {{3, 9}}}}, {{}}, ForAnEmulatedGpu());
   ASSERT_TRUE(model) << model.error().message;
   for (const int64_t batch : {1, 5, 7, 300}) ExpectEqual(**model, kRows, {{"batch", batch}});
-  const auto report = nlohmann::json::parse((*model)->Report());
   std::set<int64_t> sizes;
-  for (const auto& made : report["executables"]) sizes.insert(made["sizes"][0].get<int64_t>());
+  for (const auto& made : ExecutablesOf(**model)) sizes.insert(made["sizes"][0].get<int64_t>());
   EXPECT_EQ(sizes, (std::set<int64_t>{1, 8, 64, 256}));
 }
 
@@ -491,10 +492,6 @@ Status RunOfLength(const SizedModel& model, int64_t length) {
   for (const Shape& shape : results) outputs.emplace_back(DataType::kF32, shape);
   for (Array& output : outputs) to.push_back(output.mutable_data());
   return model.Run(shapes, from, to);
-}
-
-nlohmann::json ExecutablesOf(const SizedModel& model) {
-  return nlohmann::json::parse(model.Report())["executables"];
 }
 
 /// Whichever graph a run of this length asks for: it ends, and nothing is learnt of it.
