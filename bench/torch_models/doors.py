@@ -33,7 +33,10 @@ def schedules(executable):
 
 
 def error_of(found, wanted):
-    return ((found - wanted).abs().max() / wanted.abs().max()).item()
+    """The largest difference of any output, over its largest element."""
+    found, wanted = (results if isinstance(results, tuple) else (results,) for results in (found, wanted))
+    return max(((one - other).abs().max() / other.abs().max()).item()
+               for one, other in zip(found, wanted, strict=True))
 
 
 def compare(name, trials):

@@ -52,17 +52,32 @@ Array Moved(const Array& array, int axis, const Origins& origins, Random& random
   return moved;
 }
 
+// A dimension by its number, and what a part of an output of it has.
+struct Dimension {
+  size_t number;
+  PaddedExtent extent;
+
+  // Another dimension's part may have the same extents: twice its size, say.
+  bool Has(const PaddedExtent& part) const {
+    return part.formula.empty() ? part == extent : part.formula.AsSize() == number;
+  }
+};
+
 // The output as its parts, those of one position left out.
 struct Parts {
   std::vector<PaddedExtent> extents;
-  std::optional<size_t> dimension;  // which part it is, if any
+  std::optional<size_t> dimension;  // which part it is, if any: the last
+  int of_dimension = 0;             // how many are
 };
 
-Parts PartsOf(const std::vector<PaddedAxis>& axes, const PaddedExtent& dimension) {
+Parts PartsOf(const std::vector<PaddedAxis>& axes, const Dimension& dimension) {
   Parts parts;
   for (const PaddedAxis& axis : axes) {
     for (const PaddedExtent& part : axis) {
-      if (part == dimension) parts.dimension = parts.extents.size();
+      if (dimension.Has(part)) {
+        parts.dimension = parts.extents.size();
+        ++parts.of_dimension;
+      }
       parts.extents.push_back(part);
     }
   }
@@ -124,6 +139,8 @@ std::string SeparableProblem(const SizedModel& model, const std::vector<OpenAxis
     const ValueId input = model.graphs[kExact].inputs()[first->input];
     const Sizes sizes = ShapeOf(model, input)[first->axis];
     const PaddedExtent extent{.padded = sizes[kBucket], .exact = sizes[kExact]};
+    const auto number = std::ranges::find(padded.dimensions, dimension);
+    const Dimension one{static_cast<size_t>(number - padded.dimensions.begin()), extent};
     if (!IsOnlyOne(model, open, dimension, extent)) continue;
     const Origins origins = DrawOrigins(extent.exact, extent.padded, random);
     std::vector<Array> moved(inputs.begin(), inputs.end());
@@ -133,8 +150,8 @@ std::string SeparableProblem(const SizedModel& model, const std::vector<OpenAxis
     const auto after = RunReference(padded.graph, moved);
     if (!after) continue;  // what a divisor became is 0
     for (size_t o = 0; o < outputs->size(); ++o) {
-      const Parts parts = PartsOf(padded.outputs[o], extent);
-      if (std::ranges::count(parts.extents, extent) > 1) continue;
+      const Parts parts = PartsOf(padded.outputs[o], one);
+      if (parts.of_dimension > 1) continue;
       const std::string problem = OutputProblem((*outputs)[o], (*after)[o], parts, origins);
       if (!problem.empty())
         return fmt::format("{}: output {}: {}", dimension, padded.graph.output_names()[o], problem);
