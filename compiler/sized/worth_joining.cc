@@ -9,7 +9,10 @@ namespace tunec {
 namespace {
 
 constexpr int64_t kMostJoined = 256;
-constexpr double kInTheWay = 0.9;  // of what is read: so much is not hidden behind arithmetic
+// So much arithmetic makes up for what each run reads again. With more, short runs of large batches
+// would come nearer to executables of their own; but each doubling is one more to compile for each
+// size of the other dimensions.
+constexpr double kMakesUp = 1.5;
 
 double MultiplyAdds(const Graph& graph, const Node& node) {
   if (PatternOf(node.op) != OpPattern::kContraction) return 0;
@@ -59,8 +62,7 @@ int64_t WorthJoining(const Graph& graph, const FusionMachine& machine) {
       machine.operations_per_second * static_cast<double>(machine.vector_lanes) / 4;
   const double work = multiply_adds / per_second;
   int64_t joined = 1;
-  while (joined < kMostJoined && static_cast<double>(joined) * work < kInTheWay * fixed)
-    joined *= 2;
+  while (joined < kMostJoined && static_cast<double>(joined) * work < kMakesUp * fixed) joined *= 2;
   return joined;
 }
 

@@ -237,12 +237,12 @@ typedef struct tunec_graph_source {
                                 * where compiling fails */
 } tunec_graph_source;
 /* Compiles a model that runs on inputs of any size. "dims" in the options lists sizes that are
- * compiled for at once, each combination (of more than 24: TUNEC_RESOURCE_LIMIT); those of a range,
- * and sizes that are not listed, are compiled for when a run first wants them, rounded up. Such a
+ * compiled for at once, each combination (of more than are kept: TUNEC_RESOURCE_LIMIT); those of a
+ * range, and sizes not listed, are compiled for when a run first wants them, rounded up. Such a
  * run computes with positions beyond its own, and whatever mixes positions (sums, softmax,
  * attention) leaves these out: results are those of the size itself. Runs of several independent
  * elements (a batch) may be cut into runs of fewer. What cannot be padded is compiled for each
- * size. At most 24 executables are kept; they share their weights.
+ * size. At most 24 executables are kept, on a GPU 96; they share their weights.
  *
  * Shapes of inputs and outputs have -1 where a size is open; tunec_output_shapes tells those of a
  * run. Steps are not told, and all tensors lie on the CPU. `callbacks` are called by this call
