@@ -187,8 +187,6 @@ class ModelFile {
 Result<ExecutablePtr> CompileAnySize(SizedSource given, const CompileCall& call) {
   TUNEC_ASSIGN(SizedSource source, LaySource(std::move(given), call.settings.layouts));
   SizedOptions options{.listed = {}, .compile = call.options};
-  // Where runs are not cut, each size of a batch meets each of a length. They share their weights.
-  if (call.options.target.device) options.most_variants = 96;
   TUNEC_ASSIGN(options.listed, ListedSizesOf(source, call.settings));
   TUNEC_ASSIGN(std::unique_ptr<Database> database,
                OpenDatabase(call.settings, call.options.on_log));

@@ -198,14 +198,9 @@ Status Executable::Impl::CheckBuffers(const RunBuffers& buffers) const {
   TUNEC_RETURN_IF_ERROR(CheckPlaces(buffers));
   for (size_t i = 0; i < in.size(); ++i)
     TUNEC_RETURN_IF_ERROR(CheckBuffer("input", inputs[i], buffers.BytesOfInput(i), in[i]));
-  for (size_t i = 0; i < out.size(); ++i) {
+  for (size_t i = 0; i < out.size(); ++i)
     TUNEC_RETURN_IF_ERROR(CheckBuffer("output", outputs[i], buffers.BytesOfOutput(i), out[i]));
-    for (size_t j = 0; j < i; ++j)
-      if (Overlap(out[i], buffers.BytesOfOutput(i), out[j], buffers.BytesOfOutput(j)))
-        return Fail(ErrorCode::kInvalidArgument, "outputs '{}' and '{}' overlap", outputs[j].name,
-                    outputs[i].name);
-  }
-  return {};
+  return CheckApart(outputs, out, [&](size_t i) { return buffers.BytesOfOutput(i); });
 }
 
 Status Executable::Impl::CountOutside(RunContext& context, const RunBuffers& buffers) {

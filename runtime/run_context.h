@@ -16,6 +16,18 @@ namespace tunec {
 /// Whether the two ranges share a byte.
 bool Overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes);
 
+/// Whether no two outputs share a byte. `bytes_of` a number gives the bytes of that output.
+template <class BytesOf>
+Status CheckApart(std::span<const TensorSpec> specs, std::span<void* const> outputs,
+                  const BytesOf& bytes_of) {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (Overlap(outputs[i], bytes_of(i), outputs[j], bytes_of(j)))
+        return Fail(ErrorCode::kInvalidArgument, "outputs '{}' and '{}' overlap", specs[j].name,
+                    specs[i].name);
+  return {};
+}
+
 /// The caller's buffers of a run, checked. What the spans hold stays until the run is done.
 struct RunBuffers {
   std::span<const void* const> inputs;

@@ -14,7 +14,9 @@ import tempfile
 import warnings
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "peers"))
+from compare import relative_error, tensors_of
+
+PEERS = Path(__file__).resolve().parent.parent / "peers"
 NAMES = ("resnet18", "resnet50", "mobilenet_v2", "vgg16", "unet_small", "bert_base", "gpt2_small", "vit_b_16",
          "mixer_s_16")
 
@@ -32,17 +34,11 @@ def schedules(executable):
     return {kernel["workload"]: kernel["schedule"] for kernel in executable.report["kernels"]}
 
 
-def error_of(found, wanted):
-    """The largest difference of any output, over its largest element."""
-    found, wanted = (results if isinstance(results, tuple) else (results,) for results in (found, wanted))
-    return max(((one - other).abs().max() / other.abs().max()).item()
-               for one, other in zip(found, wanted, strict=True))
-
-
-def compare(name, trials):
+def through_both(name, trials):
     """A line, and whether both doors have the same workloads."""
     import torch
     import tunec
+    sys.path.append(str(PEERS))
     from networks.seeded import build
     module, inputs = build(name)
     inputs = tuple(inputs)
@@ -52,8 +48,8 @@ def compare(name, trials):
         tuned = tunec.compile(path, trials=trials, db=database)
         known = tunec.compile(module, inputs, db=database)
         with torch.no_grad():
-            wanted = module(*inputs)
-            errors = [error_of(model(*inputs), wanted) for model in (tuned, known)]
+            wanted = tensors_of(module(*inputs))
+            errors = [relative_error(tensors_of(model(*inputs)), wanted) for model in (tuned, known)]
     by_onnx, by_fx = schedules(tuned), schedules(known.executable)
     same = set(by_onnx) & set(by_fx)
     reused = sum(by_fx[workload] == by_onnx[workload] == "tuned" for workload in same)
@@ -70,7 +66,7 @@ def main():
     options = parser.parse_args()
     all_equal = True
     for name in options.names or NAMES:
-        line, equal = compare(name, options.trials)
+        line, equal = through_both(name, options.trials)
         print(line, flush=True)
         all_equal = all_equal and equal
     return int(not all_equal)

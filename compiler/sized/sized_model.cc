@@ -11,14 +11,12 @@
 #include "runtime/thread_pool.h"
 
 namespace tunec {
-
-SizedModel::SizedModel(SizedSource source, SizedOptions options, std::unique_ptr<Database> database)
-    : SizedExecutable(options.most_variants),
-      source_(std::move(source)),
-      options_(std::move(options)),
-      database_(std::move(database)) {}
-
 namespace {
+
+// Where runs are not cut, each size of a batch meets each of a length.
+size_t MostVariants(const SizedOptions& options) {
+  return options.most_variants.value_or(options.compile.target.device ? 96 : 24);
+}
 
 /// As the executables of these options will have it. None where what the device lacks is theirs to
 /// say.
@@ -64,6 +62,12 @@ Status CheckCount(const std::vector<ListedSizes>& listed, size_t most) {
 
 }  // namespace
 
+SizedModel::SizedModel(SizedSource source, SizedOptions options, std::unique_ptr<Database> database)
+    : SizedExecutable(MostVariants(options)),
+      source_(std::move(source)),
+      options_(std::move(options)),
+      database_(std::move(database)) {}
+
 Result<std::unique_ptr<SizedModel>> SizedModel::Make(SizedSource source, SizedOptions options,
                                                      std::unique_ptr<Database> database) {
   if (options.compile.packings == nullptr)
@@ -94,7 +98,7 @@ Status SizedModel::Learn() {
 }
 
 Status SizedModel::CompileListed() {
-  TUNEC_RETURN_IF_ERROR(CheckCount(form().listed, options_.most_variants));
+  TUNEC_RETURN_IF_ERROR(CheckCount(form().listed, MostVariants(options_)));
   std::vector<Sizes> all = {{}};
   for (const ListedSizes& listed : form().listed) {
     std::vector<Sizes> longer;

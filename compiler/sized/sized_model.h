@@ -22,7 +22,7 @@ namespace tunec {
 struct SizedOptions {
   /// Of each dimension.
   std::vector<ListedSizes> listed;
-  size_t most_variants = 24;
+  std::optional<size_t> most_variants = {};  // none: 24, on a device 96
   CompileOptions compile;
 };
 

@@ -57,17 +57,6 @@ struct Arrays {
       if (LiesInOutputs(i)) return true;
     return false;
   }
-  /// A variant sees parts, which need not meet where others do.
-  Status CheckOutputsApart() const {
-    for (size_t o = 0; o < outputs.size(); ++o) {
-      for (size_t other = 0; other < o; ++other) {
-        if (Overlap(outputs[o], OutputBytes(o), outputs[other], OutputBytes(other)))
-          return Fail(ErrorCode::kInvalidArgument, "outputs '{}' and '{}' overlap",
-                      output_specs[other].name, output_specs[o].name);
-      }
-    }
-    return {};
-  }
   int64_t OutputBytes(size_t o) const { return BytesOf(output_specs[o], output_shapes[o]); }
 };
 
@@ -238,7 +227,9 @@ Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void*
   TUNEC_RETURN_IF_ERROR(CheckGiven<const void*>("input", form_->inputs, shapes, inputs));
   TUNEC_RETURN_IF_ERROR(CheckGiven<void*>("output", form_->outputs, results, outputs));
   const Arrays run{form_->inputs, shapes, inputs, form_->outputs, results, outputs};
-  TUNEC_RETURN_IF_ERROR(run.CheckOutputsApart());
+  // A variant sees parts, which need not meet where others do.
+  TUNEC_RETURN_IF_ERROR(
+      CheckApart(form_->outputs, outputs, [&](size_t o) { return run.OutputBytes(o); }));
   TUNEC_ASSIGN(std::vector<SizedPart> parts, Cut(sizes));
   // What a part writes must not be what a later one reads: on the host that is copied aside.
   const bool meets = parts.size() > 1 && run.SomeLieInOutputs();

@@ -1,13 +1,16 @@
 """ONNX and FX are two doors to one compiler: equal workloads, and what was tuned by one door is known at the
 other."""
+import sys
 import tempfile
 import unittest
-import warnings
 from pathlib import Path
 
 import torch
 import tunec
 from torch import nn
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "bench" / "torch_models"))
+from doors import export_onnx, schedules
 
 
 class TinyModel(nn.Module):
@@ -45,29 +48,17 @@ class ResidualConvolution(nn.Module):
         return torch.relu(self.bn(self.conv(x)) + x)
 
 
-def export_onnx(module, x, path):
-    """By the exporter that needs torch alone."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        torch.onnx.export(module, (x,), str(path), dynamo=False, opset_version=17)
-
-
-def kernels_of(executable):
-    """Workloads, and where their schedules come from."""
-    return {kernel["workload"]: kernel["schedule"] for kernel in executable.report["kernels"]}
-
-
 class Doors(unittest.TestCase):
 
     def check(self, module, x):
         module = module.eval()
         with tempfile.TemporaryDirectory() as folder:
             path, database = Path(folder) / "model.onnx", Path(folder) / "tunec.db"
-            export_onnx(module, x, path)
+            export_onnx(module, (x,), path)
             tuned = tunec.compile(path, trials=4, threads=2, db=database)
             known = tunec.compile(module, (x,), threads=2, db=database)
-            self.assertEqual(kernels_of(known.executable), kernels_of(tuned))
-            self.assertEqual(set(kernels_of(tuned).values()), {"tuned"})
+            self.assertEqual(schedules(known.executable), schedules(tuned))
+            self.assertEqual(set(schedules(tuned).values()), {"tuned"})
             with torch.no_grad():
                 wanted = module(x)
             torch.testing.assert_close(known(x), wanted, rtol=1e-4, atol=1e-5)

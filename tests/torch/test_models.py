@@ -74,8 +74,8 @@ def _add_networks():
     names = _NINE if os.environ.get("TUNEC_TEST_NETWORKS") else _SMALL
     for name in names:
         def test(self, name=name):
-            import models
-            module, inputs = models.build(name)
+            from networks.seeded import build
+            module, inputs = build(name)
             bound = 5e-2 if name.endswith("bf16") else 1e-2 if name.endswith("f16") else 3e-5
             self.check(module, inputs, bound)
         setattr(Networks, f"test_{name}", test)
