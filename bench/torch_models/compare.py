@@ -5,8 +5,8 @@
 
 Without names: all of models.py. Each model runs in a process of its own, twice: cold, with empty caches, and warm,
 where the caches of the first run are there. In a process the backends take turns. Outputs are compared with the
-model in float64. A line a model; the table is that of docs/torch.md. Beside `tunec` with trials, `tunec-untuned`
-has none, and no database. With `--device cuda` models and tensors lie on a GPU.
+model in float64. A line a model; of the time of a warm first result it says what is not Dynamo's own tracing. Beside
+`tunec` with trials, `tunec-untuned` has none, and no database. With `--device cuda` models and tensors lie on a GPU.
 """
 import argparse
 import copy
@@ -105,13 +105,21 @@ def what_became(reports):
     return {"graphs": len(reports), "parts": sum(report.compiled for report in reports), "left": left}
 
 
+def dynamos_seconds():
+    """What Dynamo itself took since the last call of this: its tracing, without what its backends did."""
+    from torch._dynamo.utils import compilation_time_metrics as metrics
+    seconds = sum(metrics.get("_compile.compile_inner", [])) - sum(metrics.get("OutputGraph.call_user_compiler", []))
+    metrics.clear()
+    return seconds
+
+
 def run_one(name, options):
     """What a process does."""
     import torch
     sys.path.insert(0, str(HERE))
     from models import MODELS
     torch.set_num_threads(THREADS)
-    result = {"model": name, "first": {}, "errors": {}, "failed": {}}
+    result = {"model": name, "first": {}, "dynamo": {}, "errors": {}, "failed": {}}
     model, arguments = MODELS[name]()
     model, arguments = model.to(options.device), to_device(arguments, options.device)
     calls = {}
@@ -119,11 +127,13 @@ def run_one(name, options):
         wanted = reference(model, arguments)
         for backend in options.backends.split(","):
             torch._dynamo.reset()
+            dynamos_seconds()
             try:
                 call = call_of(model, backend, options.trials)
                 started = time.perf_counter()
                 found = tensors_of(finished(call, arguments))
                 result["first"][backend] = time.perf_counter() - started
+                result["dynamo"][backend] = dynamos_seconds()
                 result["errors"][backend] = relative_error(found, wanted)
                 calls[backend] = call
                 if backend == "tunec":
@@ -151,6 +161,11 @@ def run_process(name, arguments, caches):
     return {"model": name, "failed": {"process": f"exit code {ran.returncode}: {ran.stderr[-300:]}"}}
 
 
+def show_warm(warm, backend):
+    first = warm.get("first", {}).get(backend)
+    return "" if first is None else f"/{first:.1f} ({first - warm['dynamo'][backend]:.2f} beyond Dynamo)"
+
+
 def show(cold, warm):
     """A line."""
     if "process" in cold.get("failed", {}):
@@ -159,9 +174,8 @@ def show(cold, warm):
     parts = [f"{cold['model']:20} graphs {of.get('graphs', '-')} parts {of.get('parts', '-')} "
              f"left {sum(of.get('left', {}).values()) if of else '-'}"]
     for backend in cold["first"]:
-        first = warm.get("first", {}).get(backend)
         parts.append(f"{backend} {cold['ms'].get(backend, float('nan')):.2f} ms, first {cold['first'][backend]:.1f}"
-                     + (f"/{first:.1f}" if first is not None else "") + f" s, error {cold['errors'][backend]:.1e}")
+                     f"{show_warm(warm, backend)} s, error {cold['errors'][backend]:.1e}")
     parts += [f"{backend} FAILED {why[:160]}" for backend, why in cold["failed"].items()]
     return " | ".join(parts)
 
