@@ -1,10 +1,12 @@
 """What of a graph runs as tunec's code: all of it, or parts, between which torch runs the rest."""
+import operator
 from dataclasses import dataclass, field
 
 import torch
 from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
+from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from .devices import device_of, lies_on
 from .errors import UnsupportedNode, place_of
@@ -72,9 +74,8 @@ def _is_of_tensors(meta):
 def partition(module):
     """Fuses what can be imported into submodules. A graph that can be imported whole has one."""
     supported = _Supported(module)
-    partitioner = CapabilityBasedPartitioner(module, supported, allows_single_node_partition=True)
-    proposed = [part for part in partitioner.propose_partitions() if _is_worth(part)]
-    fused = partitioner.fuse_partitions(proposed)
+    proposed = [part for part in _propose(module, supported) if _is_worth(part)]
+    fused = fuse_by_partitions(module, proposed)
     names = [node.target for node in fused.graph.find_nodes(op="call_module")]
     for node in fused.graph.nodes:
         if node.op == "call_function" and node.target in _BY_STRIDES:
@@ -83,8 +84,44 @@ def partition(module):
     return Partitions(fused, names, supported.left)
 
 
+def _propose(module, supported):
+    """The nodes of each part. torch's partitioner, whose time grows with the square of a graph's
+    nodes, is asked only where one part would need what is made of its own results."""
+    nodes = _nodes_of(module, supported)
+    if _is_one_part(module, nodes):
+        return [nodes] if nodes else []
+    partitioner = CapabilityBasedPartitioner(module, supported, allows_single_node_partition=True)
+    return [part.nodes for part in partitioner.propose_partitions()]
+
+
+def _nodes_of(module, supported):
+    """All that can be compiled, in order. One of several results is where they are made."""
+    nodes = {}
+    for node in module.graph.nodes:
+        if node.target is operator.getitem:
+            is_ours = node.args[0] in nodes
+        else:
+            is_ours = supported.is_node_supported({}, node)
+        if is_ours:
+            nodes[node] = None
+    return nodes
+
+
+def _is_one_part(module, nodes):
+    """Whether none of these nodes needs what any other node makes of one of them."""
+    after = set()
+    for node in module.graph.nodes:
+        needs_after = any(n in after for n in node.all_input_nodes)
+        if node in nodes:
+            if needs_after:
+                return False
+        elif needs_after or any(n in nodes for n in node.all_input_nodes):
+            after.add(node)
+    return True
+
+
 def _is_worth(part):
-    for node in part.nodes:
+    for node in part:
         schema = getattr(node.target, "_schema", None)
         if schema is not None and schema.name.split("::")[-1] not in _ONLY_VIEWS:
             return True
