@@ -78,6 +78,7 @@ struct Executable::Impl {
   Status CheckQueued(const RunOptions& options) const;
   Status Run(std::span<const void* const> in, std::span<void* const> out, const RunOptions& options,
              std::span<double> seconds);
+  Status RunTogether(std::span<const RunArguments> runs, const RunOptions& options);
   Status CountOutside(RunContext& context, const RunBuffers& buffers);
 };
 
@@ -225,6 +226,32 @@ Status Executable::Impl::Run(std::span<const void* const> in, std::span<void* co
   return ran;
 }
 
+Status Executable::Impl::RunTogether(std::span<const RunArguments> runs,
+                                     const RunOptions& options) {
+  TUNEC_CHECK(device == nullptr, "runs together on a device");
+  if (refusal) return std::unexpected(*refusal);
+  std::vector<RunBuffers> buffers;
+  std::vector<HostContext*> contexts;
+  for (const auto& [in, out] : runs) {
+    buffers.push_back({in, input_bytes, out, output_bytes, options});
+    TUNEC_RETURN_IF_ERROR(CheckBuffers(buffers.back()));
+  }
+  Status ran;
+  while (ran && contexts.size() < runs.size()) {
+    ContextResult context = TakeContext();
+    if (context)
+      contexts.push_back(static_cast<HostContext*>(context->release()));
+    else
+      ran = std::unexpected(context.error());
+  }
+  if (ran) ran = HostContext::RunTogether(contexts, buffers);
+  for (size_t i = 0; i < contexts.size(); ++i) {
+    if (ran) ran = CountOutside(*contexts[i], buffers[i]);
+    ReturnContext(std::unique_ptr<RunContext>(contexts[i]));
+  }
+  return ran;
+}
+
 Result<Executable> Executable::Make(ExecutablePlan plan, std::shared_ptr<ThreadPool> pool) {
   TUNEC_RETURN_IF_ERROR(Verify(plan));
   auto impl = std::make_unique<Impl>();
@@ -323,6 +350,12 @@ std::vector<std::string> Executable::Notes() const {
 Status Executable::Run(std::span<const void* const> inputs, std::span<void* const> outputs,
                        const RunOptions& options) const {
   return impl_->Run(inputs, outputs, options, {});
+}
+
+Status Executable::RunTogether(std::span<const RunArguments> runs,
+                               const RunOptions& options) const {
+  if (runs.size() == 1) return Run(runs[0].inputs, runs[0].outputs, options);
+  return impl_->RunTogether(runs, options);
 }
 
 Status Executable::Wait() const { return impl_->Wait(); }

@@ -42,6 +42,12 @@ struct RunOptions {
   RunReturn returns = RunReturn::kDone;
 };
 
+/// The buffers of a run.
+struct RunArguments {
+  std::span<const void* const> inputs;
+  std::span<void* const> outputs;
+};
+
 /// Bytes that an executable holds, of the host's memory or of its device's.
 struct MemoryUse {
   int64_t constants = 0;    // shared by all runs; other executables may have some of them, too
@@ -101,6 +107,11 @@ class Executable {
   /// while a run of it is under way.
   Status Run(std::span<const void* const> inputs, std::span<void* const> outputs,
              const RunOptions& options = {}) const;
+
+  /// Several runs, each step for all of them before the next step begins, so that a step's
+  /// constants come from memory once. Errors: as Run's. No run's outputs may overlap another's
+  /// buffers. `options` are each one's. Requires: the executable is the host's.
+  Status RunTogether(std::span<const RunArguments> runs, const RunOptions& options = {}) const;
 
   /// Frees the memory of runs that are over; the next run allocates it again. That of a queued run
   /// that is not done stays.

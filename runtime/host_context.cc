@@ -156,6 +156,20 @@ Status HostContext::Run(const RunBuffers& buffers, std::span<double> seconds) {
   return {};
 }
 
+Status HostContext::RunTogether(std::span<HostContext* const> contexts,
+                                std::span<const RunBuffers> buffers) {
+  const HostContext& first = *contexts.front();
+  std::vector<ParallelPhase> phases;
+  phases.reserve(contexts.size() * first.calls_.All().size());
+  for (size_t i = 0; i < contexts.size(); ++i) TUNEC_RETURN_IF_ERROR(contexts[i]->Bind(buffers[i]));
+  for (size_t step = 0; step < first.steps_.size(); ++step) {
+    for (const HostContext* context : contexts)
+      phases.insert(phases.end(), context->steps_[step].begin(), context->steps_[step].end());
+  }
+  first.pool_.RunPhases(phases);
+  return {};
+}
+
 Result<int64_t> HostContext::CountOutside(const IndexCheck& check, const RunBuffers& buffers) {
   const ValueRef& ref = check.indices;
   const std::byte* base = arena_.data();

@@ -9,10 +9,13 @@ namespace tunec {
 namespace {
 
 constexpr int64_t kMostJoined = 256;
-// So much arithmetic makes up for what each run reads again. With more, short runs of large batches
+// So much arithmetic makes up for what each run costs again. With more, short runs of large batches
 // would come nearer to executables of their own; but each doubling is one more to compile for each
 // size of the other dimensions.
 constexpr double kMakesUp = 1.5;
+// Parts of a run go together (SizedExecutable): all but the first find a step's weights in the last
+// cache, which is so many times as fast as memory.
+constexpr double kCacheOverMemory = 4;
 
 double MultiplyAdds(const Graph& graph, const Node& node) {
   if (PatternOf(node.op) != OpPattern::kContraction) return 0;
@@ -57,7 +60,8 @@ int64_t WorthJoining(const Graph& graph, const FusionMachine& machine) {
   for (const Node& node : graph.nodes()) multiply_adds += MultiplyAdds(graph, node);
   const Result<GraphCounts> counts = CountGraph(graph);
   const double launches = counts ? static_cast<double>(counts->nodes) * machine.launch_seconds : 0;
-  const double fixed = WeightBytes(graph) / machine.bytes_per_second + launches;
+  const double weights = WeightBytes(graph) / (kCacheOverMemory * machine.bytes_per_second);
+  const double fixed = weights + launches;
   const double per_second =
       machine.operations_per_second * static_cast<double>(machine.vector_lanes) / 4;
   const double work = multiply_adds / per_second;

@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// How many of the graph's runs are worth joining: the least power of two for which reading the
-/// weights and launching kernels does not take longer than the arithmetic.
+/// How many of the graph's runs are worth joining: the least power of two whose arithmetic takes
+/// half as long again as what each run costs again, launches and weights from the last cache.
 int64_t WorthJoining(const Graph& graph, const FusionMachine& machine);
 
 }  // namespace tunec

@@ -14,6 +14,9 @@ namespace {
 
 constexpr int64_t kMostWithMemory = 4;
 
+// What parts of a run that run together may work in: more would put each other out of the cache.
+constexpr int64_t kMostTogetherBytes = int64_t{8} << 20;
+
 int64_t BytesOf(const TensorSpec& spec, const Shape& shape) {
   return ByteSize({spec.name, spec.type, shape}).value_or(0);
 }
@@ -220,6 +223,16 @@ Result<std::vector<SizedExecutable::VariantPtr>> SizedExecutable::VariantsFor(
   return variants;
 }
 
+// How many of the parts with these variants, from the first, run together.
+size_t SizedExecutable::CountTogether(std::span<const VariantPtr> variants) const {
+  const auto other =
+      std::ranges::find_if(variants, [&](const VariantPtr& v) { return v != variants[0]; });
+  const auto same = static_cast<int64_t>(other - variants.begin());
+  if (same == 1) return 1;
+  const int64_t bytes = std::max<int64_t>(1, variants[0]->executable().Memory().per_context);
+  return static_cast<size_t>(std::clamp<int64_t>(kMostTogetherBytes / bytes, 1, same));
+}
+
 Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
                             std::span<void* const> outputs, const RunOptions& options) const {
   TUNEC_ASSIGN(const Sizes sizes, KnownSizesOf(shapes));
@@ -240,8 +253,9 @@ Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void*
   // All of them first: where one cannot be made, nothing has been written.
   TUNEC_ASSIGN(std::vector<VariantPtr> variants, VariantsFor(parts));
   Status status;
-  for (size_t i = 0; status && i < parts.size(); ++i) {
-    status = variants[i]->Run(parts[i], inputs, outputs, options);
+  for (size_t i = 0, count = 0; status && i < parts.size(); i += count) {
+    count = CountTogether(std::span(variants).subspan(i));
+    status = variants[i]->Run(std::span(parts).subspan(i, count), inputs, outputs, options);
     NoteRun(*variants[i]);
   }
   variants.clear();

@@ -68,6 +68,7 @@ class SizedExecutable : public AnyShape {
   Result<std::vector<Shape>> ResultShapes(const Sizes& sizes) const;
   Result<std::vector<SizedPart>> Cut(const Sizes& sizes) const;
   Result<std::vector<VariantPtr>> VariantsFor(const std::vector<SizedPart>& parts) const;
+  size_t CountTogether(std::span<const VariantPtr> variants) const;
   VariantPtr Find(const SizedKey& key) const;
   void NoteUse(KeptVariant& kept) const;
   void NoteRun(const SizedVariant& variant) const;

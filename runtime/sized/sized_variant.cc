@@ -248,28 +248,45 @@ Status SizedVariant::SetParameters(const Sizes& sizes, Buffers& buffers) const {
   return {};
 }
 
-Status SizedVariant::RunHere(Buffers& buffers, const Places& places,
-                             std::span<const void* const> inputs, std::span<void* const> outputs,
-                             const RunOptions& options) const {
-  std::vector<void*> to;
+/// A part of a run on the host, from what it takes of the caller's arrays to what it leaves there.
+struct SizedVariant::HostRun {
+  Places places;
+  std::unique_ptr<Buffers> buffers;
+  std::vector<const void*> from = {};
+  std::vector<void*> to = {};
+};
+
+Status SizedVariant::Prepare(HostRun& run, std::span<const void* const> inputs,
+                             std::span<void* const> outputs) const {
+  Buffers& buffers = *run.buffers;
   for (size_t o = 0; o < outputs.size(); ++o) {
-    const Place& place = places.outputs[o];
+    const Place& place = run.places.outputs[o];
     if (!place.box) {
-      to.push_back(static_cast<std::byte*>(outputs[o]) + place.offset);
+      run.to.push_back(static_cast<std::byte*>(outputs[o]) + place.offset);
       continue;
     }
-    TUNEC_ASSIGN(to.emplace_back(), MemoryFor(buffers.outputs[o], executable_->Outputs()[o]));
+    TUNEC_ASSIGN(run.to.emplace_back(), MemoryFor(buffers.outputs[o], executable_->Outputs()[o]));
   }
-  std::vector<const void*> from;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    TUNEC_ASSIGN(from.emplace_back(), PutInput(places.inputs[i], i, inputs[i], buffers));
+    TUNEC_ASSIGN(run.from.emplace_back(), PutInput(run.places.inputs[i], i, inputs[i], buffers));
   }
   for (size_t i = inputs.size(); i < buffers.inputs.size(); ++i)
-    from.push_back(buffers.inputs[i].data());
+    run.from.push_back(buffers.inputs[i].data());
+  return {};
+}
+
+Status SizedVariant::RunHere(std::span<HostRun> runs, std::span<const void* const> inputs,
+                             std::span<void* const> outputs, const RunOptions& options) const {
+  std::vector<RunArguments> arguments;
+  for (HostRun& run : runs) {
+    TUNEC_RETURN_IF_ERROR(Prepare(run, inputs, outputs));
+    arguments.push_back({run.from, run.to});
+  }
   TUNEC_RETURN_IF_ERROR(
-      executable_->Run(from, to, {.stream = options.stream, .returns = options.returns}));
-  for (size_t o = 0; o < outputs.size(); ++o) {
-    if (places.outputs[o].box) CopyBox(to[o], outputs[o], *places.outputs[o].box);
+      executable_->RunTogether(arguments, {.stream = options.stream, .returns = options.returns}));
+  for (const HostRun& run : runs) {
+    for (size_t o = 0; o < outputs.size(); ++o)
+      if (run.places.outputs[o].box) CopyBox(run.to[o], outputs[o], *run.places.outputs[o].box);
   }
   return {};
 }
@@ -304,21 +321,29 @@ Status SizedVariant::RunThere(const Buffers& buffers, const Places& places,
   return executable_->Run(from, to, there);
 }
 
-Status SizedVariant::Run(const SizedPart& part, std::span<const void* const> inputs,
+Status SizedVariant::Run(std::span<const SizedPart> parts, std::span<const void* const> inputs,
                          std::span<void* const> outputs, const RunOptions& options) const {
   if (!form_->output_extents) return executable_->Run(inputs, outputs, options);
-  for (size_t d = 0; d < part.size.size(); ++d)
-    TUNEC_CHECK(part.size[d] >= code_.least[d] && part.size[d] <= code_.key.sizes[d],
-                "a run of {} on code for {} to {}", part.size[d], code_.least[d],
-                code_.key.sizes[d]);
-  TUNEC_ASSIGN(const Places places, PlacesOf(part));
-  std::unique_ptr<Buffers> buffers = TakeBuffers();
-  Status status = SetParameters(part.size, *buffers);
-  if (status) {
-    status = executable_->DeviceNumber() ? RunThere(*buffers, places, inputs, outputs, options)
-                                         : RunHere(*buffers, places, inputs, outputs, options);
+  std::vector<HostRun> runs;
+  Status status;
+  for (const SizedPart& part : parts) {
+    for (size_t d = 0; d < part.size.size(); ++d)
+      TUNEC_CHECK(part.size[d] >= code_.least[d] && part.size[d] <= code_.key.sizes[d],
+                  "a run of {} on code for {} to {}", part.size[d], code_.least[d],
+                  code_.key.sizes[d]);
+    Result<Places> places = PlacesOf(part);
+    if (!places) {
+      status = std::unexpected(places.error());
+      break;
+    }
+    HostRun& run = runs.emplace_back(std::move(*places), TakeBuffers());
+    status = SetParameters(part.size, *run.buffers);
+    if (status && executable_->DeviceNumber())
+      status = RunThere(*run.buffers, run.places, inputs, outputs, options);
+    if (!status) break;
   }
-  GiveBack(std::move(buffers));
+  if (status && !executable_->DeviceNumber()) status = RunHere(runs, inputs, outputs, options);
+  for (HostRun& run : runs) GiveBack(std::move(run.buffers));
   return status;
 }
 

@@ -49,16 +49,18 @@ class SizedVariant {
 
   const Executable& executable() const { return *executable_; }
   const SizedCode& code() const { return code_; }
+  /// Runs of parts of one run, none of which writes what another reads: on the host together.
   /// Inputs and outputs are the caller's whole arrays, of the shapes that the form gives them for
   /// part.whole. Nothing else is touched whatever the formulas say. kParse where these do not fit
   /// the arrays. `options`: as AnyShape::Run's.
-  Status Run(const SizedPart& part, std::span<const void* const> inputs,
+  Status Run(std::span<const SizedPart> parts, std::span<const void* const> inputs,
              std::span<void* const> outputs, const RunOptions& options = {}) const;
   /// Frees what runs that are over have left for the next one.
   void FreeIdle() const;
 
  private:
   struct Buffers;
+  struct HostRun;
   /// What of one of the caller's arrays a tensor of the code is: what lies there, or a box of it.
   struct Place {
     int64_t offset = 0;  // bytes
@@ -74,7 +76,9 @@ class SizedVariant {
 
   std::unique_ptr<Buffers> TakeBuffers() const;
   void GiveBack(std::unique_ptr<Buffers> buffers) const;
-  Status RunHere(Buffers& buffers, const Places& places, std::span<const void* const> inputs,
+  Status Prepare(HostRun& run, std::span<const void* const> inputs,
+                 std::span<void* const> outputs) const;
+  Status RunHere(std::span<HostRun> runs, std::span<const void* const> inputs,
                  std::span<void* const> outputs, const RunOptions& options) const;
   Status RunThere(const Buffers& buffers, const Places& places, std::span<const void* const> inputs,
                   std::span<void* const> outputs, const RunOptions& options) const;

@@ -70,6 +70,62 @@ TEST(Executable, RunsItsSteps) {
   }
 }
 
+TEST(Executable, RunsTogetherAreRuns) {
+  for (const int threads : {1, 2, 4}) {
+    const Executable executable = Make(SamplePlan(threads));
+    std::vector<Vector> x, y(5);
+    for (int i = 0; i < 5; ++i) x.push_back(Ramp(static_cast<float>(i), 2));
+    std::vector<std::array<const void*, 1>> in(5);
+    std::vector<std::array<void*, 1>> out(5);
+    std::vector<RunArguments> runs;
+    for (size_t i = 0; i < 5; ++i)
+      runs.push_back({.inputs = in[i] = {x[i].data()}, .outputs = out[i] = {y[i].data()}});
+    for (int round = 0; round < 20; ++round) {
+      y.assign(5, Vector());
+      ASSERT_TRUE(executable.RunTogether(runs).has_value());
+      for (size_t i = 0; i < 5; ++i) ASSERT_EQ(y[i], SampleResult(x[i]));
+    }
+    EXPECT_EQ(executable.Memory().contexts, 5);
+  }
+}
+
+// Which of two steps ran; they are one task each, one after the other.
+std::vector<int>& StepsThatRan() {
+  static std::vector<int> steps;
+  return steps;
+}
+template <int number>
+Step NoteStep() {
+  const auto note = [](void* const*, void*, void*, int64_t) { StepsThatRan().push_back(number); };
+  return {"note", {.phases = {{note, 1}}}, {}};
+}
+
+TEST(Executable, RunsTogetherGoStepByStep) {
+  const Executable executable = Make({.steps = {NoteStep<1>(), NoteStep<2>()}, .threads = 2});
+  StepsThatRan().clear();
+  const RunArguments runs[3];
+  ASSERT_TRUE(executable.RunTogether(runs).has_value());
+  EXPECT_EQ(StepsThatRan(), (std::vector{1, 1, 1, 2, 2, 2}));
+}
+
+TEST(Executable, OfRunsTogetherNoneRunsWhereOneCannot) {
+  const Executable executable = Make(SamplePlan(2));
+  const Vector x = Ramp(1, 1);
+  Vector y{};
+  const std::array<const void*, 1> in{x.data()};
+  const std::array<void*, 1> out{y.data()};
+  const std::array<void*, 1> nothing{nullptr};
+  const RunArguments runs[] = {{in, out}, {in, nothing}};
+  const Status status = executable.RunTogether(runs);
+  ASSERT_FALSE(status.has_value());
+  EXPECT_THAT(status.error().message, HasSubstr("output 'y' is null"));
+  EXPECT_EQ(y, Vector());
+  int place = 0;
+  const Status there = executable.RunTogether({runs, 1}, {.stream = &place});
+  ASSERT_FALSE(there.has_value());
+  EXPECT_THAT(there.error().message, HasSubstr("the model runs on the host"));
+}
+
 TEST(Executable, BuffersNeedOnlyTheirElementsAlignment) {
   const Executable executable = Make(SamplePlan(2));
   const Vector x = Ramp(1, 1);
