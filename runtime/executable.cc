@@ -78,7 +78,7 @@ struct Executable::Impl {
   Status CheckQueued(const RunOptions& options) const;
   Status Run(std::span<const void* const> in, std::span<void* const> out, const RunOptions& options,
              std::span<double> seconds);
-  Status RunTogether(std::span<const RunArguments> runs, const RunOptions& options);
+  Status RunTogether(std::span<const CallerBuffers> runs, const RunOptions& options);
   Status CountOutside(RunContext& context, const RunBuffers& buffers);
 };
 
@@ -226,7 +226,7 @@ Status Executable::Impl::Run(std::span<const void* const> in, std::span<void* co
   return ran;
 }
 
-Status Executable::Impl::RunTogether(std::span<const RunArguments> runs,
+Status Executable::Impl::RunTogether(std::span<const CallerBuffers> runs,
                                      const RunOptions& options) {
   TUNEC_CHECK(device == nullptr, "runs together on a device");
   if (refusal) return std::unexpected(*refusal);
@@ -352,7 +352,7 @@ Status Executable::Run(std::span<const void* const> inputs, std::span<void* cons
   return impl_->Run(inputs, outputs, options, {});
 }
 
-Status Executable::RunTogether(std::span<const RunArguments> runs,
+Status Executable::RunTogether(std::span<const CallerBuffers> runs,
                                const RunOptions& options) const {
   if (runs.size() == 1) return Run(runs[0].inputs, runs[0].outputs, options);
   return impl_->RunTogether(runs, options);

@@ -42,8 +42,8 @@ struct RunOptions {
   RunReturn returns = RunReturn::kDone;
 };
 
-/// The buffers of a run.
-struct RunArguments {
+/// What a caller gives to a run.
+struct CallerBuffers {
   std::span<const void* const> inputs;
   std::span<void* const> outputs;
 };
@@ -111,7 +111,7 @@ class Executable {
   /// Several runs, each step for all of them before the next step begins, so that a step's
   /// constants come from memory once. Errors: as Run's. No run's outputs may overlap another's
   /// buffers. `options` are each one's. Requires: the executable is the host's.
-  Status RunTogether(std::span<const RunArguments> runs, const RunOptions& options = {}) const;
+  Status RunTogether(std::span<const CallerBuffers> runs, const RunOptions& options = {}) const;
 
   /// Frees the memory of runs that are over; the next run allocates it again. That of a queued run
   /// that is not done stays.

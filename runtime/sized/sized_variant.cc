@@ -277,7 +277,7 @@ Status SizedVariant::Prepare(HostRun& run, std::span<const void* const> inputs,
 
 Status SizedVariant::RunHere(std::span<HostRun> runs, std::span<const void* const> inputs,
                              std::span<void* const> outputs, const RunOptions& options) const {
-  std::vector<RunArguments> arguments;
+  std::vector<CallerBuffers> arguments;
   for (HostRun& run : runs) {
     TUNEC_RETURN_IF_ERROR(Prepare(run, inputs, outputs));
     arguments.push_back({run.from, run.to});

@@ -77,7 +77,7 @@ TEST(Executable, RunsTogetherAreRuns) {
     for (int i = 0; i < 5; ++i) x.push_back(Ramp(static_cast<float>(i), 2));
     std::vector<std::array<const void*, 1>> in(5);
     std::vector<std::array<void*, 1>> out(5);
-    std::vector<RunArguments> runs;
+    std::vector<CallerBuffers> runs;
     for (size_t i = 0; i < 5; ++i)
       runs.push_back({.inputs = in[i] = {x[i].data()}, .outputs = out[i] = {y[i].data()}});
     for (int round = 0; round < 20; ++round) {
@@ -103,7 +103,7 @@ Step NoteStep() {
 TEST(Executable, RunsTogetherGoStepByStep) {
   const Executable executable = Make({.steps = {NoteStep<1>(), NoteStep<2>()}, .threads = 2});
   StepsThatRan().clear();
-  const RunArguments runs[3];
+  const CallerBuffers runs[3];
   ASSERT_TRUE(executable.RunTogether(runs).has_value());
   EXPECT_EQ(StepsThatRan(), (std::vector{1, 1, 1, 2, 2, 2}));
 }
@@ -115,7 +115,7 @@ TEST(Executable, OfRunsTogetherNoneRunsWhereOneCannot) {
   const std::array<const void*, 1> in{x.data()};
   const std::array<void*, 1> out{y.data()};
   const std::array<void*, 1> nothing{nullptr};
-  const RunArguments runs[] = {{in, out}, {in, nothing}};
+  const CallerBuffers runs[] = {{in, out}, {in, nothing}};
   const Status status = executable.RunTogether(runs);
   ASSERT_FALSE(status.has_value());
   EXPECT_THAT(status.error().message, HasSubstr("output 'y' is null"));
