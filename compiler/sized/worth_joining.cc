@@ -15,7 +15,7 @@ constexpr int64_t kMostJoined = 256;
 constexpr double kMakesUp = 1.5;
 // Parts of a run go together (SizedExecutable): all but the first find a step's weights in the last
 // cache, which is so many times as fast as memory.
-constexpr double kCacheOverMemory = 2.5;
+constexpr double kCacheOverMemory = 2;
 
 double MultiplyAdds(const Graph& graph, const Node& node) {
   if (PatternOf(node.op) != OpPattern::kContraction) return 0;

@@ -166,7 +166,7 @@ TEST(ChooseSizes, JoinsRunsThatWaitForWeights) {
   machine.vector_lanes = 1;
   machine.launch_seconds = 0;
   EXPECT_EQ(WorthJoining(graph, machine), 1);
-  machine.operations_per_second = 40;
+  machine.operations_per_second = 32;
   EXPECT_EQ(WorthJoining(graph, machine), 8);
 }
 
