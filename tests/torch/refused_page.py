@@ -58,6 +58,8 @@ TAKES = {
     "sums of booleans": "`or` as a scatter's reduction",
     "the bits of ... as ...": "a cast of bits in the graph between types of one width",
     "the greatest of a bag, or padding": "a maximum over the rows of a bag, and a mask",
+    "the moments that a normalisation by given ones returns":
+        "those that are given, as torch returns them on a GPU; no model reads them",
     "the weight ... is ...": "complex and quantised types",
 }
 

@@ -60,11 +60,15 @@ def _channel_operand(x, value, default):
     return value.cast(x.element)
 
 
+def _by_given_moments(call, x, weight, bias, mean, variance, epsilon):
+    return call.graph.emit("batch_norm", x, _channel_operand(x, weight, 1),
+                           _channel_operand(x, bias, 0), _channel_operand(x, mean, 0),
+                           _channel_operand(x, variance, 1), epsilon=float(epsilon))
+
+
 @handles("_native_batch_norm_legit_no_training.default")
 def batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilon):
-    y = call.graph.emit("batch_norm", x, _channel_operand(x, weight, 1),
-                        _channel_operand(x, bias, 0), _channel_operand(x, mean, 0),
-                        _channel_operand(x, variance, 1), epsilon=float(epsilon))
+    y = _by_given_moments(call, x, weight, bias, mean, variance, epsilon)
     # Of an image on a GPU torch returns moments there, and nothing on the CPU.
     if call.shape(1) != (0,) and (call.is_used(1) or call.is_used(2)):
         raise Refused("the moments that a normalisation by given ones returns")
@@ -78,7 +82,7 @@ def batch_norm(call, x, weight, bias, mean, variance, training, momentum, epsilo
         raise Refused("running moments that change in place")
     if training or mean is None:
         return _trained(x, weight, bias, epsilon)[0]
-    return batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilon)[0]
+    return _by_given_moments(call, x, weight, bias, mean, variance, epsilon)
 
 
 @handles("native_batch_norm.default", "_native_batch_norm_legit.default",
