@@ -248,15 +248,15 @@ Status SizedVariant::SetParameters(const Sizes& sizes, Buffers& buffers) const {
   return {};
 }
 
-/// A part of a run on the host, from what it takes of the caller's arrays to what it leaves there.
-struct SizedVariant::HostRun {
+/// A part of a run: what of the caller's arrays it is, its memory, and on the host its buffers.
+struct SizedVariant::PartRun {
   Places places;
   std::unique_ptr<Buffers> buffers;
   std::vector<const void*> from = {};
   std::vector<void*> to = {};
 };
 
-Status SizedVariant::Prepare(HostRun& run, std::span<const void* const> inputs,
+Status SizedVariant::Prepare(PartRun& run, std::span<const void* const> inputs,
                              std::span<void* const> outputs) const {
   Buffers& buffers = *run.buffers;
   for (size_t o = 0; o < outputs.size(); ++o) {
@@ -275,16 +275,16 @@ Status SizedVariant::Prepare(HostRun& run, std::span<const void* const> inputs,
   return {};
 }
 
-Status SizedVariant::RunHere(std::span<HostRun> runs, std::span<const void* const> inputs,
+Status SizedVariant::RunHere(std::span<PartRun> runs, std::span<const void* const> inputs,
                              std::span<void* const> outputs, const RunOptions& options) const {
   std::vector<CallerBuffers> arguments;
-  for (HostRun& run : runs) {
+  for (PartRun& run : runs) {
     TUNEC_RETURN_IF_ERROR(Prepare(run, inputs, outputs));
     arguments.push_back({run.from, run.to});
   }
   TUNEC_RETURN_IF_ERROR(
       executable_->RunTogether(arguments, {.stream = options.stream, .returns = options.returns}));
-  for (const HostRun& run : runs) {
+  for (const PartRun& run : runs) {
     for (size_t o = 0; o < outputs.size(); ++o)
       if (run.places.outputs[o].box) CopyBox(run.to[o], outputs[o], *run.places.outputs[o].box);
   }
@@ -324,7 +324,7 @@ Status SizedVariant::RunThere(const Buffers& buffers, const Places& places,
 Status SizedVariant::Run(std::span<const SizedPart> parts, std::span<const void* const> inputs,
                          std::span<void* const> outputs, const RunOptions& options) const {
   if (!form_->output_extents) return executable_->Run(inputs, outputs, options);
-  std::vector<HostRun> runs;
+  std::vector<PartRun> runs;
   Status status;
   for (const SizedPart& part : parts) {
     for (size_t d = 0; d < part.size.size(); ++d)
@@ -336,14 +336,14 @@ Status SizedVariant::Run(std::span<const SizedPart> parts, std::span<const void*
       status = std::unexpected(places.error());
       break;
     }
-    HostRun& run = runs.emplace_back(std::move(*places), TakeBuffers());
+    PartRun& run = runs.emplace_back(std::move(*places), TakeBuffers());
     status = SetParameters(part.size, *run.buffers);
     if (status && executable_->DeviceNumber())
       status = RunThere(*run.buffers, run.places, inputs, outputs, options);
     if (!status) break;
   }
   if (status && !executable_->DeviceNumber()) status = RunHere(runs, inputs, outputs, options);
-  for (HostRun& run : runs) GiveBack(std::move(run.buffers));
+  for (PartRun& run : runs) GiveBack(std::move(run.buffers));
   return status;
 }
 

@@ -60,7 +60,7 @@ class SizedVariant {
 
  private:
   struct Buffers;
-  struct HostRun;
+  struct PartRun;
   /// What of one of the caller's arrays a tensor of the code is: what lies there, or a box of it.
   struct Place {
     int64_t offset = 0;  // bytes
@@ -76,9 +76,9 @@ class SizedVariant {
 
   std::unique_ptr<Buffers> TakeBuffers() const;
   void GiveBack(std::unique_ptr<Buffers> buffers) const;
-  Status Prepare(HostRun& run, std::span<const void* const> inputs,
+  Status Prepare(PartRun& run, std::span<const void* const> inputs,
                  std::span<void* const> outputs) const;
-  Status RunHere(std::span<HostRun> runs, std::span<const void* const> inputs,
+  Status RunHere(std::span<PartRun> runs, std::span<const void* const> inputs,
                  std::span<void* const> outputs, const RunOptions& options) const;
   Status RunThere(const Buffers& buffers, const Places& places, std::span<const void* const> inputs,
                   std::span<void* const> outputs, const RunOptions& options) const;
