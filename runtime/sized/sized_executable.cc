@@ -223,12 +223,13 @@ Result<std::vector<SizedExecutable::VariantPtr>> SizedExecutable::VariantsFor(
   return variants;
 }
 
-// How many of the parts with these variants, from the first, run together.
+// How many of the parts with these variants, from the first, run together. A device's do not: each
+// takes the memory for its parameters that the one before has given back.
 size_t SizedExecutable::CountTogether(std::span<const VariantPtr> variants) const {
   const auto other =
       std::ranges::find_if(variants, [&](const VariantPtr& v) { return v != variants[0]; });
   const auto same = static_cast<int64_t>(other - variants.begin());
-  if (same == 1) return 1;
+  if (same == 1 || DeviceNumber()) return 1;
   const int64_t bytes = std::max<int64_t>(1, variants[0]->executable().Memory().per_context);
   return static_cast<size_t>(std::clamp<int64_t>(kMostTogetherBytes / bytes, 1, same));
 }
