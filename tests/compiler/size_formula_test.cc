@@ -119,16 +119,18 @@ TEST(ChooseSamples, CoverRemainders) {
   }
 }
 
-TEST(ChooseSizes, RoundsUpByAtMostAQuarter) {
+TEST(ChooseSizes, RoundsUpByAFifth) {
   for (int64_t size = 1; size < 3000; ++size) {
     const int64_t rounded = RoundUpSize(size);
     EXPECT_GE(rounded, size);
-    EXPECT_LE(4 * (rounded - size), size) << size;
+    // Of 9 to 16: 11 is rounded up to 12.
+    EXPECT_LE(rounded, 1.2101 * size) << size;
     EXPECT_EQ(RoundUpSize(rounded), rounded);
   }
   EXPECT_EQ(BucketOf(100, {{128, 384}}).size, 128);
   EXPECT_EQ(BucketOf(384, {{128, 384}}).size, 384);
-  EXPECT_EQ(BucketOf(400, {{128, 384}}).size, 448);
+  EXPECT_EQ(BucketOf(400, {{128, 384}}).size, 432);
+  EXPECT_EQ(RoundedSizes(9, 64), (Sizes{10, 12, 14, 16, 19, 23, 27, 32, 38, 46, 54, 64}));
 }
 
 TEST(ChooseSizes, TheLeastOfABucketIsTheFirstThatIsRoundedUpToIt) {

@@ -49,7 +49,7 @@ TEST(KeyFor, WhatIsCutIsNotOpenedWithOthers) {
 TEST(KeyFor, SizesOfARangeAreRoundedUp) {
   const SizedForm form = FormOf({{.sizes = RoundedSizes(16, 100), .exact = false}}, {false});
   EXPECT_EQ(KeyFor(form, {1}), (SizedKey{{16}, {true}}));
-  EXPECT_EQ(KeyFor(form, {20}), (SizedKey{{20}, {true}}));
+  EXPECT_EQ(KeyFor(form, {20}), (SizedKey{{23}, {true}}));
   EXPECT_EQ(KeyFor(form, {97}), (SizedKey{{100}, {true}}));
 }
 
