@@ -78,7 +78,6 @@ struct Executable::Impl {
   Status CheckQueued(const RunOptions& options) const;
   Status Run(std::span<const void* const> in, std::span<void* const> out, const RunOptions& options,
              std::span<double> seconds);
-  Status RunTogether(std::span<const CallerBuffers> runs, const RunOptions& options);
   Status CountOutside(RunContext& context, const RunBuffers& buffers);
 };
 
@@ -226,32 +225,6 @@ Status Executable::Impl::Run(std::span<const void* const> in, std::span<void* co
   return ran;
 }
 
-Status Executable::Impl::RunTogether(std::span<const CallerBuffers> runs,
-                                     const RunOptions& options) {
-  TUNEC_CHECK(device == nullptr, "runs together on a device");
-  if (refusal) return std::unexpected(*refusal);
-  std::vector<RunBuffers> buffers;
-  std::vector<HostContext*> contexts;
-  for (const auto& [in, out] : runs) {
-    buffers.push_back({in, input_bytes, out, output_bytes, options});
-    TUNEC_RETURN_IF_ERROR(CheckBuffers(buffers.back()));
-  }
-  Status ran;
-  while (ran && contexts.size() < runs.size()) {
-    ContextResult context = TakeContext();
-    if (context)
-      contexts.push_back(static_cast<HostContext*>(context->release()));
-    else
-      ran = std::unexpected(context.error());
-  }
-  if (ran) ran = HostContext::RunTogether(contexts, buffers);
-  for (size_t i = 0; i < contexts.size(); ++i) {
-    if (ran) ran = CountOutside(*contexts[i], buffers[i]);
-    ReturnContext(std::unique_ptr<RunContext>(contexts[i]));
-  }
-  return ran;
-}
-
 Result<Executable> Executable::Make(ExecutablePlan plan, std::shared_ptr<ThreadPool> pool) {
   TUNEC_RETURN_IF_ERROR(Verify(plan));
   auto impl = std::make_unique<Impl>();
@@ -352,10 +325,42 @@ Status Executable::Run(std::span<const void* const> inputs, std::span<void* cons
   return impl_->Run(inputs, outputs, options, {});
 }
 
-Status Executable::RunTogether(std::span<const CallerBuffers> runs,
-                               const RunOptions& options) const {
-  if (runs.size() == 1) return Run(runs[0].inputs, runs[0].outputs, options);
-  return impl_->RunTogether(runs, options);
+bool Executable::GoesWith(const Executable& other) const {
+  const Impl& one = *impl_;
+  const Impl& two = *other.impl_;
+  return one.device == nullptr && two.device == nullptr && one.pool == two.pool &&
+         one.steps.size() == two.steps.size();
+}
+
+Status Executable::RunTogether(std::span<const JoinedRun> runs, const RunOptions& options) {
+  if (runs.size() == 1) {
+    const auto& [executable, given] = runs[0];
+    return executable->Run(given.inputs, given.outputs, options);
+  }
+  std::vector<RunBuffers> buffers;
+  std::vector<HostContext*> contexts;
+  for (const auto& [executable, given] : runs) {
+    TUNEC_CHECK(executable->GoesWith(*runs[0].executable), "runs that do not go together");
+    const Impl& impl = *executable->impl_;
+    if (impl.refusal) return std::unexpected(*impl.refusal);
+    buffers.push_back({given.inputs, impl.input_bytes, given.outputs, impl.output_bytes, options});
+    TUNEC_RETURN_IF_ERROR(impl.CheckBuffers(buffers.back()));
+  }
+  Status ran;
+  while (ran && contexts.size() < runs.size()) {
+    Impl::ContextResult context = runs[contexts.size()].executable->impl_->TakeContext();
+    if (context)
+      contexts.push_back(static_cast<HostContext*>(context->release()));
+    else
+      ran = std::unexpected(context.error());
+  }
+  if (ran) ran = HostContext::RunTogether(contexts, buffers);
+  for (size_t i = 0; i < contexts.size(); ++i) {
+    Impl& impl = *runs[i].executable->impl_;
+    if (ran) ran = impl.CountOutside(*contexts[i], buffers[i]);
+    impl.ReturnContext(std::unique_ptr<RunContext>(contexts[i]));
+  }
+  return ran;
 }
 
 Status Executable::Wait() const { return impl_->Wait(); }

@@ -48,6 +48,14 @@ struct CallerBuffers {
   std::span<void* const> outputs;
 };
 
+class Executable;
+
+/// One of several runs that go together.
+struct JoinedRun {
+  const Executable* executable = nullptr;
+  CallerBuffers buffers;
+};
+
 /// Bytes that an executable holds, of the host's memory or of its device's.
 struct MemoryUse {
   int64_t constants = 0;    // shared by all runs; other executables may have some of them, too
@@ -108,10 +116,13 @@ class Executable {
   Status Run(std::span<const void* const> inputs, std::span<void* const> outputs,
              const RunOptions& options = {}) const;
 
-  /// Several runs, each step for all of them before the next step begins, so that a step's
-  /// constants come from memory once. Errors: as Run's. No run's outputs may overlap another's
-  /// buffers. `options` are each one's. Requires: the executable is the host's.
-  Status RunTogether(std::span<const CallerBuffers> runs, const RunOptions& options = {}) const;
+  /// Whether runs of the two may go together: both are the host's, of one pool, and have as many
+  /// steps.
+  bool GoesWith(const Executable& other) const;
+  /// Several runs, each step for all of them before the next step begins, so that constants that
+  /// they share come from memory once. Errors: as Run's. No run's outputs may overlap another's
+  /// buffers. `options` are each one's. Requires: each executable goes with the first; runs.
+  static Status RunTogether(std::span<const JoinedRun> runs, const RunOptions& options = {});
 
   /// Frees the memory of runs that are over; the next run allocates it again. That of a queued run
   /// that is not done stays.

@@ -6,6 +6,7 @@
 
 #include "runtime/cache_eviction.h"
 #include "runtime/count_outside.h"
+#include "runtime/joined_phases.h"
 
 namespace tunec {
 
@@ -158,15 +159,15 @@ Status HostContext::Run(const RunBuffers& buffers, std::span<double> seconds) {
 
 Status HostContext::RunTogether(std::span<HostContext* const> contexts,
                                 std::span<const RunBuffers> buffers) {
-  const HostContext& first = *contexts.front();
-  std::vector<ParallelPhase> phases;
-  phases.reserve(contexts.size() * first.calls_.All().size());
   for (size_t i = 0; i < contexts.size(); ++i) TUNEC_RETURN_IF_ERROR(contexts[i]->Bind(buffers[i]));
+  const HostContext& first = *contexts.front();
+  JoinedPhases phases;
+  std::vector<std::span<const ParallelPhase>> runs(contexts.size());
   for (size_t step = 0; step < first.steps_.size(); ++step) {
-    for (const HostContext* context : contexts)
-      phases.insert(phases.end(), context->steps_[step].begin(), context->steps_[step].end());
+    std::ranges::transform(contexts, runs.begin(), [&](auto* each) { return each->steps_[step]; });
+    phases.Add(runs);
   }
-  first.pool_.RunPhases(phases);
+  first.pool_.RunPhases(phases.All());
   return {};
 }
 

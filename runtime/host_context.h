@@ -29,8 +29,8 @@ class HostContext final : public RunContext {
                                                    const InPlaceOutputs& in_place);
 
   Status Run(const RunBuffers& buffers, std::span<double> seconds) override;
-  /// Runs of several contexts of one executable, each on its buffers: each step for all of them
-  /// before the next begins.
+  /// Runs of several contexts with as many steps and one pool, each on its buffers: each step for
+  /// all of them before the next begins (JoinedPhases).
   static Status RunTogether(std::span<HostContext* const> contexts,
                             std::span<const RunBuffers> buffers);
   Result<int64_t> CountOutside(const IndexCheck& check, const RunBuffers& buffers) override;

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kMostWithMemory = 4;
 
 // What parts of a run that run together may work in: more would put each other out of the cache.
-constexpr int64_t kMostTogetherBytes = int64_t{8} << 20;
+constexpr int64_t kMostTogetherBytes = int64_t{16} << 20;
 
 int64_t BytesOf(const TensorSpec& spec, const Shape& shape) {
   return ByteSize({spec.name, spec.type, shape}).value_or(0);
@@ -226,12 +226,15 @@ Result<std::vector<SizedExecutable::VariantPtr>> SizedExecutable::VariantsFor(
 // How many of the parts with these variants, from the first, run together. A device's do not: each
 // takes the memory for its parameters that the one before has given back.
 size_t SizedExecutable::CountTogether(std::span<const VariantPtr> variants) const {
-  const auto other =
-      std::ranges::find_if(variants, [&](const VariantPtr& v) { return v != variants[0]; });
-  const auto same = static_cast<int64_t>(other - variants.begin());
-  if (same == 1 || DeviceNumber()) return 1;
-  const int64_t bytes = std::max<int64_t>(1, variants[0]->executable().Memory().per_context);
-  return static_cast<size_t>(std::clamp<int64_t>(kMostTogetherBytes / bytes, 1, same));
+  const Executable& first = variants[0]->executable();
+  int64_t bytes = first.Memory().per_context;
+  size_t count = 1;
+  for (; count < variants.size(); ++count) {
+    const Executable& next = variants[count]->executable();
+    bytes += next.Memory().per_context;
+    if (bytes > kMostTogetherBytes || !next.GoesWith(first)) break;
+  }
+  return count;
 }
 
 Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
@@ -256,8 +259,10 @@ Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void*
   Status status;
   for (size_t i = 0, count = 0; status && i < parts.size(); i += count) {
     count = CountTogether(std::span(variants).subspan(i));
-    status = variants[i]->Run(std::span(parts).subspan(i, count), inputs, outputs, options);
-    NoteRun(*variants[i]);
+    const auto together = std::span(variants).subspan(i, count);
+    status =
+        SizedVariant::Run(together, std::span(parts).subspan(i, count), inputs, outputs, options);
+    for (const VariantPtr& variant : together) NoteRun(*variant);
   }
   variants.clear();
   const std::lock_guard lock(mutex_);

@@ -250,11 +250,22 @@ Status SizedVariant::SetParameters(const Sizes& sizes, Buffers& buffers) const {
 
 /// A part of a run: what of the caller's arrays it is, its memory, and on the host its buffers.
 struct SizedVariant::PartRun {
+  const SizedVariant* variant;
   Places places;
   std::unique_ptr<Buffers> buffers;
   std::vector<const void*> from = {};
   std::vector<void*> to = {};
 };
+
+Status SizedVariant::Begin(const SizedPart& part, std::vector<PartRun>& runs) const {
+  for (size_t d = 0; d < part.size.size(); ++d)
+    TUNEC_CHECK(part.size[d] >= code_.least[d] && part.size[d] <= code_.key.sizes[d],
+                "a run of {} on code for {} to {}", part.size[d], code_.least[d],
+                code_.key.sizes[d]);
+  TUNEC_ASSIGN(Places places, PlacesOf(part));
+  PartRun& run = runs.emplace_back(this, std::move(places), TakeBuffers());
+  return SetParameters(part.size, *run.buffers);
+}
 
 Status SizedVariant::Prepare(PartRun& run, std::span<const void* const> inputs,
                              std::span<void* const> outputs) const {
@@ -276,14 +287,14 @@ Status SizedVariant::Prepare(PartRun& run, std::span<const void* const> inputs,
 }
 
 Status SizedVariant::RunHere(std::span<PartRun> runs, std::span<const void* const> inputs,
-                             std::span<void* const> outputs, const RunOptions& options) const {
-  std::vector<CallerBuffers> arguments;
+                             std::span<void* const> outputs, const RunOptions& options) {
+  std::vector<JoinedRun> joined;
   for (PartRun& run : runs) {
-    TUNEC_RETURN_IF_ERROR(Prepare(run, inputs, outputs));
-    arguments.push_back({run.from, run.to});
+    TUNEC_RETURN_IF_ERROR(run.variant->Prepare(run, inputs, outputs));
+    joined.push_back({run.variant->executable_.get(), {run.from, run.to}});
   }
   TUNEC_RETURN_IF_ERROR(
-      executable_->RunTogether(arguments, {.stream = options.stream, .returns = options.returns}));
+      Executable::RunTogether(joined, {.stream = options.stream, .returns = options.returns}));
   for (const PartRun& run : runs) {
     for (size_t o = 0; o < outputs.size(); ++o)
       if (run.places.outputs[o].box) CopyBox(run.to[o], outputs[o], *run.places.outputs[o].box);
@@ -321,29 +332,19 @@ Status SizedVariant::RunThere(const Buffers& buffers, const Places& places,
   return executable_->Run(from, to, there);
 }
 
-Status SizedVariant::Run(std::span<const SizedPart> parts, std::span<const void* const> inputs,
-                         std::span<void* const> outputs, const RunOptions& options) const {
-  if (!form_->output_extents) return executable_->Run(inputs, outputs, options);
+Status SizedVariant::Run(std::span<const std::shared_ptr<const SizedVariant>> variants,
+                         std::span<const SizedPart> parts, std::span<const void* const> inputs,
+                         std::span<void* const> outputs, const RunOptions& options) {
+  const SizedVariant& first = *variants[0];
+  if (!first.form_->output_extents) return first.executable_->Run(inputs, outputs, options);
   std::vector<PartRun> runs;
   Status status;
-  for (const SizedPart& part : parts) {
-    for (size_t d = 0; d < part.size.size(); ++d)
-      TUNEC_CHECK(part.size[d] >= code_.least[d] && part.size[d] <= code_.key.sizes[d],
-                  "a run of {} on code for {} to {}", part.size[d], code_.least[d],
-                  code_.key.sizes[d]);
-    Result<Places> places = PlacesOf(part);
-    if (!places) {
-      status = std::unexpected(places.error());
-      break;
-    }
-    PartRun& run = runs.emplace_back(std::move(*places), TakeBuffers());
-    status = SetParameters(part.size, *run.buffers);
-    if (status && executable_->DeviceNumber())
-      status = RunThere(*run.buffers, run.places, inputs, outputs, options);
-    if (!status) break;
-  }
-  if (status && !executable_->DeviceNumber()) status = RunHere(runs, inputs, outputs, options);
-  for (PartRun& run : runs) GiveBack(std::move(run.buffers));
+  for (size_t i = 0; status && i < parts.size(); ++i) status = variants[i]->Begin(parts[i], runs);
+  if (status && first.executable_->DeviceNumber())
+    status = first.RunThere(*runs[0].buffers, runs[0].places, inputs, outputs, options);
+  else if (status)
+    status = RunHere(runs, inputs, outputs, options);
+  for (PartRun& run : runs) run.variant->GiveBack(std::move(run.buffers));
   return status;
 }
 

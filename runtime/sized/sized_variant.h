@@ -49,12 +49,14 @@ class SizedVariant {
 
   const Executable& executable() const { return *executable_; }
   const SizedCode& code() const { return code_; }
-  /// Runs of parts of one run, none of which writes what another reads: on the host together.
-  /// Inputs and outputs are the caller's whole arrays, of the shapes that the form gives them for
-  /// part.whole. Nothing else is touched whatever the formulas say. kParse where these do not fit
-  /// the arrays. `options`: as AnyShape::Run's.
-  Status Run(std::span<const SizedPart> parts, std::span<const void* const> inputs,
-             std::span<void* const> outputs, const RunOptions& options = {}) const;
+  /// Runs of parts of one run, each on a variant of one form, none of which writes what another
+  /// reads. Inputs and outputs are the caller's whole arrays, of the shapes that the form gives
+  /// them for part.whole. Nothing else is touched whatever the formulas say. kParse where these do
+  /// not fit the arrays. `options`: as AnyShape::Run's. Requires: there is one part, or the
+  /// variants' executables go together.
+  static Status Run(std::span<const std::shared_ptr<const SizedVariant>> variants,
+                    std::span<const SizedPart> parts, std::span<const void* const> inputs,
+                    std::span<void* const> outputs, const RunOptions& options = {});
   /// Frees what runs that are over have left for the next one.
   void FreeIdle() const;
 
@@ -76,10 +78,11 @@ class SizedVariant {
 
   std::unique_ptr<Buffers> TakeBuffers() const;
   void GiveBack(std::unique_ptr<Buffers> buffers) const;
+  Status Begin(const SizedPart& part, std::vector<PartRun>& runs) const;
   Status Prepare(PartRun& run, std::span<const void* const> inputs,
                  std::span<void* const> outputs) const;
-  Status RunHere(std::span<PartRun> runs, std::span<const void* const> inputs,
-                 std::span<void* const> outputs, const RunOptions& options) const;
+  static Status RunHere(std::span<PartRun> runs, std::span<const void* const> inputs,
+                        std::span<void* const> outputs, const RunOptions& options);
   Status RunThere(const Buffers& buffers, const Places& places, std::span<const void* const> inputs,
                   std::span<void* const> outputs, const RunOptions& options) const;
   Result<const void*> PutInput(const Place& place, size_t i, const void* data,
