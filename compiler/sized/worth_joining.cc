@@ -16,7 +16,7 @@ constexpr double kMakesUp = 1.5;
 // Parts of a run go together (SizedExecutable): all but the first find a step's weights in the last
 // cache, which counts as so many times as fast as memory. Chosen by requests (bench/shapes), not by
 // measuring caches: with 4 nothing of a bert_base is joined and 8 x 21 took 1.38 of its exact time,
-// with 2 lengths up to 24 are joined in twos, and its lengths still need no more than are kept.
+// with 2 lengths up to 23 are joined in twos, and its lengths still need no more than are kept.
 constexpr double kCacheOverMemory = 2;
 
 double MultiplyAdds(const Graph& graph, const Node& node) {

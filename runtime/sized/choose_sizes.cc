@@ -24,7 +24,7 @@ int64_t SizeAbove(int64_t power, int64_t added) {
 
 /// The largest that RoundUpSize gives below this one.
 int64_t SizeBefore(int64_t size) {
-  if (size <= kEachSizeUpTo + 1) return size - 1;
+  if (size <= kEachSizeUpTo) return size - 1;
   const int64_t power = PowerBelow(size);
   int64_t before = power;
   for (const int64_t added : kAdded) {

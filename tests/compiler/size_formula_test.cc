@@ -123,7 +123,7 @@ TEST(ChooseSizes, RoundsUpByAFifth) {
   for (int64_t size = 1; size < 3000; ++size) {
     const int64_t rounded = RoundUpSize(size);
     EXPECT_GE(rounded, size);
-    // Of 9 to 16: 11 is rounded up to 12.
+    // Of large sizes just beyond 19/16 of a power of two, which are rounded up to 23/16.
     EXPECT_LE(rounded, 1.2101 * size) << size;
     EXPECT_EQ(RoundUpSize(rounded), rounded);
   }
