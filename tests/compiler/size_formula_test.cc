@@ -84,7 +84,8 @@ TEST(SizeFormula, FollowsWhatRulesSay) {
   const SizeExpression half = SizeExpression::Size(1).Over(2), third = SizeExpression::Size(0);
   const std::vector<SizeExpression> terms = {half, third};
   const auto samples = Samples([](int64_t batch, int64_t length) {
-    return 1.0 / static_cast<double>((length / 2) * batch);
+    const int64_t half = length / 2;
+    return 1.0 / static_cast<double>(half * batch);
   });
   EXPECT_FALSE(FitFormula(samples));
   const auto formula = FitFormulaOfTerms(samples, terms);
