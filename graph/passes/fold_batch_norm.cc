@@ -1,7 +1,10 @@
 #include "graph/passes/fold_batch_norm.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "graph/derived_constant.h"
 #include "graph/passes/eliminate_dead_nodes.h"
@@ -10,10 +13,18 @@
 namespace tunec {
 namespace {
 
-// The normalisation as x * scale[c] + shift[c].
+// A mean further from 0 than this many standard deviations is subtracted first: x * scale + shift
+// would be the small difference of large numbers.
+constexpr double kMostDeviations = 8;
+
+// The normalisation as x * scale[c] + shift[c], and as (x - mean[c]) * scale[c] + bias[c].
 struct ChannelAffine {
   std::vector<double> scale;
   std::vector<double> shift;
+  std::vector<double> mean;
+  std::vector<double> bias;
+  /// The first channel with a mean beyond kMostDeviations, and that mean in words.
+  std::string far_mean;
 };
 
 std::optional<ChannelAffine> AffineOf(const Graph& graph, const Node& node,
@@ -25,10 +36,17 @@ std::optional<ChannelAffine> AffineOf(const Graph& graph, const Node& node,
   }
   ChannelAffine affine;
   for (int64_t c = 0; c < parameters[0]->size(); ++c) {
-    const double deviation = std::sqrt(parameters[3]->GetDouble(c) + node.Float("epsilon"));
-    const double scale = parameters[0]->GetDouble(c) / deviation;
+    const double bias = parameters[1]->GetDouble(c);
+    const double mean = parameters[2]->GetDouble(c);
+    const double variance = parameters[3]->GetDouble(c);
+    const double scale = parameters[0]->GetDouble(c) / std::sqrt(variance + node.Float("epsilon"));
     affine.scale.push_back(scale);
-    affine.shift.push_back(parameters[1]->GetDouble(c) - parameters[2]->GetDouble(c) * scale);
+    affine.shift.push_back(bias - mean * scale);
+    affine.mean.push_back(mean);
+    affine.bias.push_back(bias);
+    if (affine.far_mean.empty() && !(std::abs(mean) <= kMostDeviations * std::sqrt(variance)))
+      affine.far_mean =
+          fmt::format("channel {} has the mean {:g} and the variance {:g}", c, mean, variance);
     // An infinite factor would meet an infinite shift where the normalisation has one alone.
     const DataType type = parameters[0]->type();
     if (!std::isfinite(RoundTo(scale, type)) || !std::isfinite(RoundTo(affine.shift.back(), type)))
@@ -112,40 +130,118 @@ Result<std::vector<ValueId>> FoldInto(const Node& conv, const ChannelAffine& aff
   return std::vector<ValueId>{folded};
 }
 
-Result<std::vector<ValueId>> AsScaleAndShift(const Node& node, ValueId x,
-                                             const ChannelAffine& affine, GraphBuilder& builder) {
+// Applies `op` to `x` and a constant of one number per channel, along axis 1 of `x`.
+Result<ValueId> AddPerChannel(Op op, ValueId x, const std::vector<double>& numbers,
+                              const std::string& name, const Node& node, GraphBuilder& builder) {
   const ValueType type = builder.TypeOf(x);
   std::vector<int64_t> shape(type.dims.size() - 1, 1);
-  shape[0] = static_cast<int64_t>(affine.scale.size());
-  Array scale(type.type, shape);
-  Array shift(type.type, shape);
-  for (int64_t c = 0; c < shape[0]; ++c) {
-    scale.SetDouble(c, affine.scale[c]);
-    shift.SetDouble(c, affine.shift[c]);
+  shape[0] = static_cast<int64_t>(numbers.size());
+  Array constant(type.type, shape);
+  for (int64_t c = 0; c < shape[0]; ++c) constant.SetDouble(c, numbers[c]);
+  const ValueId operand = AddDerivedConstant(builder, node.name + "_" + name, std::move(constant));
+  return builder.Add(op, {x, operand}, {}, op == Op::kAdd ? node.name : "", node.where);
+}
+
+Result<std::vector<ValueId>> AsScaleAndShift(const Node& node, ValueId x,
+                                             const ChannelAffine& affine, GraphBuilder& builder) {
+  const bool is_far = !affine.far_mean.empty();
+  if (is_far) {
+    TUNEC_ASSIGN(x, AddPerChannel(Op::kSub, x, affine.mean, "mean", node, builder));
   }
-  const ValueId s = AddDerivedConstant(builder, node.name + "_scale", std::move(scale));
-  const ValueId t = AddDerivedConstant(builder, node.name + "_shift", std::move(shift));
-  TUNEC_ASSIGN(const ValueId scaled, builder.Add(Op::kMul, {x, s}, {}, "", node.where));
-  TUNEC_ASSIGN(const ValueId result, builder.Add(Op::kAdd, {scaled, t}, {}, node.name, node.where));
+  TUNEC_ASSIGN(const ValueId scaled,
+               AddPerChannel(Op::kMul, x, affine.scale, "scale", node, builder));
+  TUNEC_ASSIGN(const ValueId result,
+               AddPerChannel(Op::kAdd, scaled, is_far ? affine.bias : affine.shift,
+                             is_far ? "bias" : "shift", node, builder));
   return std::vector<ValueId>{result};
 }
+
+// shift @ w, as the bias of a product with the weight.
+Array ShiftOfProduct(const Node& product, const Array& weight, const std::vector<double>& shift) {
+  const bool transposed = product.Int("transpose_b") != 0;
+  const auto inner = static_cast<int64_t>(shift.size());
+  const int64_t columns = weight.shape()[transposed ? 0 : 1];
+  Array bias(weight.type(), {columns});
+  for (int64_t j = 0; j < columns; ++j) {
+    double sum = 0;
+    for (int64_t k = 0; k < inner; ++k)
+      sum += shift[k] * weight.GetDouble(transposed ? j * inner + k : k * columns + j);
+    bias.SetDouble(j, sum);
+  }
+  return bias;
+}
+
+bool IsBatchNorm(const Node& node) { return node.op == Op::kBatchNorm; }
+
+class BatchNormFolder {
+ public:
+  BatchNormFolder(const Graph& graph, const PassOptions& options)
+      : graph_(graph), options_(options), users_(graph.Users()) {}
+
+  Result<std::vector<ValueId>> Replace(const Node& node, const std::vector<ValueId>& inputs,
+                                       GraphBuilder& builder) {
+    if (IsLinear(node, inputs, builder)) return ReplaceLinear(node, inputs, builder);
+    if (!IsBatchNorm(node)) return std::vector<ValueId>{};
+    auto affine = AffineOf(builder.graph(), node, inputs);
+    if (!affine) return std::vector<ValueId>{};
+    const Node* conv = FoldableConv(graph_, node, users_, builder.graph(), inputs[0]);
+    if (conv != nullptr) return FoldInto(*conv, *affine, node.name, builder);
+    auto result = AsScaleAndShift(node, inputs[0], *affine, builder);
+    written_out_.emplace(node.outputs[0], *std::move(affine));
+    return result;
+  }
+
+ private:
+  // Whether the node multiplies features that only it reads, a normalisation, by a constant weight.
+  bool IsLinear(const Node& node, const std::vector<ValueId>& inputs,
+                const GraphBuilder& builder) const {
+    if (node.op != Op::kMatmul || node.Int("transpose_a") != 0) return false;
+    const ValueId features = node.inputs[0];
+    if (!written_out_.contains(features) || users_[features.index].size() != 1 ||
+        graph_.IsOutput(features) || graph_.value(features).type.dims.size() != 2)
+      return false;
+    const Array* weight = builder.graph().ConstantOf(inputs[1]);
+    return weight != nullptr && weight->shape().size() == 2;
+  }
+
+  // (x * scale + shift) @ w = (x * scale) @ w + shift @ w, where the shift is not too large.
+  Result<std::vector<ValueId>> ReplaceLinear(const Node& product,
+                                             const std::vector<ValueId>& inputs,
+                                             GraphBuilder& builder) {
+    const ChannelAffine& affine = written_out_.at(product.inputs[0]);
+    if (!affine.far_mean.empty()) {
+      if (options_.on_kept)
+        options_.on_kept(product, fmt::format("its batch normalisation is not folded: {}, more "
+                                              "than {} standard deviations from 0",
+                                              affine.far_mean, kMostDeviations));
+      return std::vector<ValueId>{};
+    }
+    const Array bias =
+        ShiftOfProduct(product, *builder.graph().ConstantOf(inputs[1]), affine.shift);
+    const ValueId scaled = builder.graph().producer(inputs[0]).inputs[0];
+    TUNEC_ASSIGN(const ValueId unshifted, builder.Add(Op::kMatmul, {scaled, inputs[1]},
+                                                      product.attributes, "", product.where));
+    const ValueId b = AddDerivedConstant(builder, product.name + "_shift", bias);
+    TUNEC_ASSIGN(const ValueId result,
+                 builder.Add(Op::kAdd, {unshifted, b}, {}, product.name, product.where));
+    return std::vector<ValueId>{result};
+  }
+
+  const Graph& graph_;
+  const PassOptions& options_;
+  std::vector<std::vector<NodeId>> users_;
+  std::map<ValueId, ChannelAffine> written_out_;  // by the old graph's normalised values
+};
 
 }  // namespace
 
 Result<Graph> FoldBatchNorm(const Graph& graph, const PassOptions& options) {
-  const auto is_batch_norm = [](const Node& node) { return node.op == Op::kBatchNorm; };
-  if (std::ranges::none_of(graph.nodes(), is_batch_norm)) return EliminateDeadNodes(graph, options);
-  const auto users = graph.Users();
-  const auto fold = [&](const Node& node, const std::vector<ValueId>& inputs,
-                        GraphBuilder& builder) -> Result<std::vector<ValueId>> {
-    if (!is_batch_norm(node)) return std::vector<ValueId>{};
-    const auto affine = AffineOf(builder.graph(), node, inputs);
-    if (!affine) return std::vector<ValueId>{};
-    const Node* conv = FoldableConv(graph, node, users, builder.graph(), inputs[0]);
-    if (conv != nullptr) return FoldInto(*conv, *affine, node.name, builder);
-    return AsScaleAndShift(node, inputs[0], *affine, builder);
-  };
-  TUNEC_ASSIGN(const Graph folded, Rebuild(graph, fold));
+  if (std::ranges::none_of(graph.nodes(), IsBatchNorm)) return EliminateDeadNodes(graph, options);
+  BatchNormFolder folder(graph, options);
+  TUNEC_ASSIGN(
+      const Graph folded,
+      Rebuild(graph, [&](const Node& node, const std::vector<ValueId>& inputs,
+                         GraphBuilder& builder) { return folder.Replace(node, inputs, builder); }));
   return EliminateDeadNodes(folded, options);
 }
 

@@ -1,12 +1,51 @@
 #include "graph/passes/fold_linear.h"
 
+#include <fmt/format.h>
+
+#include <string>
+
 #include "graph/passes/rewrite.h"
 #include "graph/rules/builtin_rules.h"
 
 namespace tunec {
+namespace {
+
+// Whether the node multiplies by a constant matrix, as linear layers do.
+bool IsLinear(const Graph& graph, const Node& node) {
+  if (node.op != Op::kMatmul || node.Int("transpose_a") != 0) return false;
+  const Array* weight = graph.ConstantOf(node.inputs[1]);
+  return weight != nullptr && weight->shape().size() == 2 && IsFloat(weight->type());
+}
+
+// Why the shift of a linear layer's operand stays before the product; empty: it has none.
+std::string ReasonForShift(const Graph& graph, const Node& operand) {
+  const auto is_constant = [&](size_t i) { return graph.ConstantOf(operand.inputs[i]) != nullptr; };
+  if (operand.op == Op::kAdd && (is_constant(0) || is_constant(1)))
+    return "the constant that {} adds is not folded: nothing bounds it against the other operand";
+  if (operand.op == Op::kSub && (is_constant(0) || is_constant(1)))
+    return "the constant of {} is not folded: nothing bounds it against the other operand";
+  const bool has_bias = operand.op == Op::kLayerNorm && operand.inputs.size() > 2;
+  if (has_bias && is_constant(1) && is_constant(2))
+    return "the bias of {} is not folded: it exceeds 8 times the scale, or others read the values";
+  return "";
+}
+
+void NoteShifts(const Graph& graph, const PassOptions& options) {
+  if (!options.on_kept) return;
+  for (const Node& node : graph.nodes()) {
+    if (!IsLinear(graph, node)) continue;
+    const Node& operand = graph.producer(node.inputs[0]);
+    const std::string reason = ReasonForShift(graph, operand);
+    if (!reason.empty()) options.on_kept(node, fmt::format(fmt::runtime(reason), operand.name));
+  }
+}
+
+}  // namespace
 
 Result<Graph> FoldLinear(const Graph& graph, const PassOptions& options) {
-  return ApplyRules(graph, FoldRules(), options);
+  TUNEC_ASSIGN(const Graph folded, ApplyRules(graph, FoldRules(), options));
+  NoteShifts(folded, options);
+  return folded;
 }
 
 }  // namespace tunec

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "graph/cost/fusion_machine.h"
 #include "graph/graph.h"
@@ -22,6 +23,8 @@ struct PassOptions {
   std::shared_ptr<const RuleSet> user_rules;
   /// Called when a rule fires, with the node that it replaces.
   std::function<void(const Rule& rule, const Node& node)> on_rule;
+  /// Called when a pass leaves a node alone that it could fold but for the reason, one clause.
+  std::function<void(const Node& node, const std::string& reason)> on_kept;
   /// A folded constant may be this much larger than what it was computed from; all of them
   /// together may be larger by this and by the factor times the constants that were there.
   int64_t fold_growth_bytes = int64_t{1} << 20;

@@ -328,6 +328,16 @@ RuleValue IsPositiveOrZero(const MatchSite& site, Arguments in) {
 RuleValue MayBeNegativeZero(const MatchSite& site, Arguments in) {
   return Truth(RangeOf(site, in[0].value).negative_zero);
 }
+// Returns whether |b| <= factor * |a| for all elements of two constants of one shape.
+RuleValue Bounds(const MatchSite& site, Arguments in) {
+  const Array* a = site.ConstantOf(in[0].value);
+  const Array* b = site.ConstantOf(in[1].value);
+  const auto factor = AsNumber(in[2].attribute);
+  if (a == nullptr || b == nullptr || !factor || a->shape() != b->shape()) return kUndefined;
+  for (int64_t i = 0; i < a->size(); ++i)
+    if (!(std::abs(b->GetDouble(i)) <= *factor * std::abs(a->GetDouble(i)))) return Truth(false);
+  return Truth(true);
+}
 RuleValue Low(const MatchSite& site, Arguments in) {
   return Attribute(RangeOf(site, in[0].value).low);
 }
@@ -382,6 +392,7 @@ constexpr RuleFunction kFunctions[] = {
     {"nonzero", "v", IsNonzero},
     {"nonnegative", "v", IsPositiveOrZero},
     {"negative_zero", "v", MayBeNegativeZero},
+    {"bounds", "vve", Bounds},
     {"low", "v", Low},
     {"high", "v", High},
 };

@@ -65,6 +65,9 @@ Result<int> Optimise(const OptArguments& arguments) {
     options.pass.on_rule = [](const Rule& rule, const Node& node) {
       fmt::print("# rule {} at {}\n", rule.name, node.name);
     };
+    options.pass.on_kept = [](const Node& node, const std::string& reason) {
+      fmt::print("# kept {}: {}\n", node.name, reason);
+    };
     options.on_change = [](const PassRecord& record, const Graph&, const Graph& after) {
       fmt::print("# {}: {} -> {} nodes\n{}\n", record.name, record.nodes_before, record.nodes_after,
                  Print(after));
@@ -100,8 +103,10 @@ void AddOptCommand(CLI::App& root, Invocation& invocation) {
       ->type_name("FILE");
   command.add_option("--onnx", arguments->onnx, "an .onnx to write")->type_name("FILE");
   AddSettings(command, arguments->settings, {"disable_pass", "rules", "fast_math"});
-  command.add_flag("--changes", arguments->changes,
-                   "the rules that fire, the graph after each pass that changed it");
+  command.add_flag(
+      "--changes", arguments->changes,
+      "the rules that fire, what stays unfolded and why, the graph after each pass that changed "
+      "it");
   command.add_flag("--list", arguments->list, "name the passes");
   command.add_flag("--count", arguments->count,
                    "nodes and bytes moved after each pass; groups, phases and peak memory");
