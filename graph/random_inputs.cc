@@ -1,5 +1,8 @@
 #include "graph/random_inputs.h"
 
+#include <cmath>
+#include <limits>
+
 #include "graph/count_graph.h"
 #include "ir/allocate_array.h"
 #include "support/random.h"
@@ -38,11 +41,60 @@ int64_t IndexBound(const Graph& graph, const std::vector<std::vector<NodeId>>& u
   return bound;
 }
 
-Result<Array> RandomArray(const Value& value, uint64_t bound, Random random) {
+/// The exponents of a type's denormal numbers, as powers of 2: the first and the one after the
+/// last.
+struct ExponentRange {
+  int first;
+  int last;
+};
+ExponentRange DenormalExponents(DataType type) {
+  if (type == DataType::kF16) return {-24, -14};
+  if (type == DataType::kBF16) return {-133, -126};
+  return type == DataType::kF64 ? ExponentRange{-1074, -1022} : ExponentRange{-149, -126};
+}
+
+double OfExponents(ExponentRange range, Random& random) {
+  const auto exponent =
+      static_cast<int>(random.Below(static_cast<uint64_t>(range.last - range.first)));
+  const double sign = random.Below(2) == 0 ? 1 : -1;
+  return std::ldexp(sign * (1.0 + random.Unit()), range.first + exponent);
+}
+
+double RandomFloat(InputKind kind, DataType type, Random& random) {
+  switch (kind) {
+    case InputKind::kLargeMean:
+      return 999.0 + 2.0 * random.Unit();
+    case InputKind::kWide:
+      return OfExponents(type == DataType::kF16 ? ExponentRange{-8, 8} : ExponentRange{-20, 20},
+                         random);
+    case InputKind::kTies: {
+      const double half = 0.5 * static_cast<double>(random.Below(3));
+      return random.Below(2) == 0 ? half : -half;
+    }
+    case InputKind::kDenormal:
+      return OfExponents(DenormalExponents(type), random);
+    case InputKind::kUniform:
+    case InputKind::kInfinity:
+    case InputKind::kNan:
+      break;
+  }
+  return 2.0 * random.Unit() - 1.0;
+}
+
+void FillWithFloats(Array& array, InputKind kind, Random random) {
+  for (int64_t i = 0; i < array.size(); ++i)
+    array.SetDouble(i, RandomFloat(kind, array.type(), random));
+  if (array.size() == 0) return;
+  const auto place = static_cast<int64_t>(random.Below(static_cast<uint64_t>(array.size())));
+  if (kind == InputKind::kInfinity) array.SetDouble(place, std::numeric_limits<double>::infinity());
+  if (kind == InputKind::kNan) array.SetDouble(place, std::numeric_limits<double>::quiet_NaN());
+}
+
+Result<Array> RandomArray(const Value& value, uint64_t bound, InputKind kind, Random random) {
   const DataType type = value.type.type;
   TUNEC_ASSIGN(Array array, AllocateArray(type, value.type.Shape(), "input " + value.name));
   if (IsFloat(type)) {
-    for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, 2.0 * random.Unit() - 1.0);
+    FillWithFloats(array, kind, random);
   } else {
     for (int64_t i = 0; i < array.size(); ++i)
       array.SetInt(i, static_cast<int64_t>(random.Below(bound)));
@@ -50,15 +102,41 @@ Result<Array> RandomArray(const Value& value, uint64_t bound, Random random) {
   return array;
 }
 
+constexpr InputKind kKinds[] = {InputKind::kUniform, InputKind::kLargeMean, InputKind::kWide,
+                                InputKind::kTies,    InputKind::kDenormal,  InputKind::kInfinity,
+                                InputKind::kNan};
+
 }  // namespace
 
-Result<std::vector<Array>> RandomInputs(const Graph& graph, uint64_t seed) {
+std::span<const InputKind> AllInputKinds() { return kKinds; }
+
+std::string_view Name(InputKind kind) {
+  switch (kind) {
+    case InputKind::kUniform:
+      return "[-1, 1)";
+    case InputKind::kLargeMean:
+      return "a large mean";
+    case InputKind::kWide:
+      return "wide exponents";
+    case InputKind::kTies:
+      return "ties";
+    case InputKind::kDenormal:
+      return "denormals";
+    case InputKind::kInfinity:
+      return "an infinity";
+    case InputKind::kNan:
+      return "a NaN";
+  }
+  return "";
+}
+
+Result<std::vector<Array>> RandomInputs(const Graph& graph, uint64_t seed, InputKind kind) {
   const std::vector<std::vector<NodeId>> users = graph.Users();
   std::vector<Array> inputs;
   for (const ValueId input : graph.inputs()) {
     const Value& value = graph.value(input);
     const int64_t bound = IndexBound(graph, users, input);
-    TUNEC_ASSIGN(Array array, RandomArray(value, bound > 0 ? static_cast<uint64_t>(bound) : 2,
+    TUNEC_ASSIGN(Array array, RandomArray(value, bound > 0 ? static_cast<uint64_t>(bound) : 2, kind,
                                           Random(StreamSeed(seed, value.name))));
     inputs.push_back(std::move(array));
   }

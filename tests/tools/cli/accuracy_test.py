@@ -52,6 +52,28 @@ class Accuracy(CliTest):
                                 "--expected", "y.npz", *extra)
                 self.assertRegex(done.stdout, "expected .* wrong")
 
+    def test_verify_sees_a_rewrite_that_loses_large_means(self):
+        columns = ", ".join(["-1000.0"] * 64)
+        graph = self.file("shift.graph", f"""graph shift {{
+          input x: f32[5, 64]
+          constant t: f32[64] = [{columns}]
+          weight w: f32[64, 32] init=normal(0.1)
+          s = add(x, t)
+          y = matmul(s, w)
+          output y
+        }}
+        """)
+        rules = self.file("shift.rules", """shift_before: matmul(x + t, w)
+          => matmul(x, w) + reshape(matmul(reshape(t){shape=[1, elements(t)]}, w)){shape=[dim(out, -1)]}
+          where constant(t) and constant(w)
+        """)
+        options = ("--random-weights", "7", "--no-db")
+        self.assertIn("also ok: a large mean, wide exponents, ties, denormals, an infinity, a NaN",
+                      self.good("verify", graph, *options))
+        done = self.bad(1, "differ", "verify", graph, *options, "--rules", rules)
+        self.assertRegex(done.stdout, "reference .*a large mean .*wrong")
+        self.assertIn("the constant that s adds is not folded", self.good("opt", graph, *options[:2], "--changes"))
+
     def test_verify_judges_by_the_types_the_model_computes_in(self):
         half = self.file("half.graph", HALF)
         self.assertIn("(the model computes in f16: 16 roundings of 2^-11)", self.good("verify", half, "--no-db"))
