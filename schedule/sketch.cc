@@ -6,6 +6,7 @@
 
 #include "schedule/access_analysis.h"
 #include "schedule/apply.h"
+#include "schedule/sketches/device_phase.h"
 #include "schedule/sketches/sketches.h"
 #include "schedule/sketches/transformed_plan.h"
 #include "support/check.h"
@@ -104,8 +105,12 @@ std::vector<Sketch> SketchesOfDevice(SketchStage stage, const SketchQuestion& qu
       AddCudaRowSketches(lowering, *question.target.device, question.rounding, sketches);
     }
   AddCudaSketches(lowerings, *question.target.device, question.rounding, sketches);
-  for (const NamedCompute& lowering : lowerings)
-    AddBlockSketches(lowering, question.rounding, sketches);
+  const bool has_others = !sketches.empty();
+  for (const NamedCompute& lowering : lowerings) {
+    // A thread that adds millions of terms in order is slow, and its sum is far off.
+    const bool is_long = std::ranges::any_of(lowering.compute.statements, HasLongChain);
+    if (!has_others || !is_long) AddBlockSketches(lowering, question.rounding, sketches);
+  }
   return sketches;
 }
 

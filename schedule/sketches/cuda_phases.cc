@@ -68,7 +68,7 @@ class PhasePlanner {
     PhaseKinds kinds;
     for (const Make make : {MakeCudaTensorPhase, MakeCudaConvPhase, MakeCudaTilePhase})
       AddIfItFits(make, part, kinds);
-    for (const Make make : {MakeCudaElementsPhase, MakeBlockPhase})
+    for (const Make make : {MakeCudaLongSumPhase, MakeCudaElementsPhase, MakeBlockPhase})
       if (kinds.empty()) AddIfItFits(make, part, kinds);
     if (kinds.empty()) return false;
     const auto least = [&](const DevicePhase& phase) {

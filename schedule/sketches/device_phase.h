@@ -44,6 +44,16 @@ std::optional<DevicePhase> MakeCudaTilePhase(const PhaseQuestion& question);
 /// Elements by themselves and what moves them, 16 bytes a thread (cuda_elements.cc).
 std::optional<DevicePhase> MakeCudaElementsPhase(const PhaseQuestion& question);
 
+/// The longest chain of terms that one thread reduces in order, unless a contract asks for the
+/// order. The rounding error of a chain grows with its length.
+inline constexpr int64_t kLongestChain = 4096;
+
+/// Returns whether each result reduces more terms than kLongestChain, in any order.
+bool HasLongChain(const Statement& statement);
+
+/// Reductions with a long chain, in lanes (cuda_long_sum.cc).
+std::optional<DevicePhase> MakeCudaLongSumPhase(const PhaseQuestion& question);
+
 /// A thread an element, with all that is summed for it (blocks.cc).
 std::optional<DevicePhase> MakeBlockPhase(const PhaseQuestion& question);
 
