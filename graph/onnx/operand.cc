@@ -1,7 +1,6 @@
 #include "graph/onnx/operand.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -17,8 +16,6 @@ namespace {
 
 /// Shape arithmetic and masks are smaller; folding weights is the graph passes' work.
 constexpr int64_t kMostFoldedElements = 65536;
-/// A few bytes of ConstantOfShape can ask for any amount of memory.
-constexpr int64_t kMostFilledBytes = int64_t{4} << 30;
 constexpr int64_t kMostEmittedNodes = 1'000'000;
 /// Constants beyond this have their bytes in the weights file, not in the text.
 constexpr int64_t kMostElementsInText = 16;
@@ -160,29 +157,11 @@ void Emitter::AddOutput(const Operand& operand, const std::string& name) {
 }
 
 Result<Operand> Emitter::Full(const std::vector<int64_t>& shape, const Array& value) {
-  const int64_t elements = ElementCount(shape);
   if (!IsShape(shape)) {
     return Fail(ErrorCode::kInvalidArgument, "shape [{}] is negative or has too many elements",
                 fmt::join(shape, ","));
   }
-  const size_t size = SizeOf(value.type());
-  const int64_t bytes = elements * static_cast<int64_t>(size);
-  if (filled_bytes_ + bytes > kMostFilledBytes) {
-    return Emit(Op::kExpand, {AddConstant(value.Reshaped({}))}, {{"shape", shape}});
-  }
-  filled_bytes_ += bytes;
-  Array array(value.type(), shape);
-  if (elements > 0) {
-    constexpr size_t kMostCopied = 1 << 18;  // the source stays in the cache
-    std::byte* data = array.mutable_data();
-    std::memcpy(data, value.data(), size);
-    for (size_t done = size; done < static_cast<size_t>(bytes);) {
-      const size_t next = std::min({done, static_cast<size_t>(bytes) - done, kMostCopied});
-      std::memcpy(data + done, data, next);
-      done += next;
-    }
-  }
-  return AddConstant(std::move(array));
+  return Emit(Op::kExpand, {AddConstant(value.Reshaped({}))}, {{"shape", shape}});
 }
 
 }  // namespace tunec::onnx_import

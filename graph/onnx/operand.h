@@ -50,7 +50,7 @@ class Emitter {
   Result<Operand> Emit(Op op, const std::vector<Operand>& inputs, Attributes attributes);
   void AddOutput(const Operand& operand, const std::string& name);
 
-  /// An array of `value` everywhere: filled in, or beyond kMostFilledBytes in all an expand node.
+  /// Makes an array of `value` everywhere: a constant if it is small, else an expand node.
   Result<Operand> Full(const std::vector<int64_t>& shape, const Array& value);
 
   Graph Build() && { return std::move(builder_).Build(); }
@@ -63,7 +63,6 @@ class Emitter {
   GraphBuilder builder_;
   std::string node_name_;
   std::set<std::string, std::less<>> weight_names_;
-  int64_t filled_bytes_ = 0;
   int64_t emitted_nodes_ = 0;
   bool keeps_no_ops_ = false;
 };

@@ -18,6 +18,9 @@ int64_t BytesOf(const ValueType& type) {
 // What constants that only lead to others may take while they are computed.
 constexpr int64_t kMostTemporaryBytes = int64_t{1} << 26;
 
+// The most bytes of all weights that are folded from smaller constants.
+constexpr int64_t kMostWeightBytes = int64_t{4} << 30;
+
 // The bytes of its results; none where they must not be constants.
 std::optional<int64_t> BytesMade(const Graph& graph, const Node& node) {
   const OpKind kind = KindOf(node.op);
@@ -39,6 +42,7 @@ enum class Folding : uint8_t {
   kNone,
   kTemporary,  // larger than the graph should hold, but only for nodes that fold: not kept
   kConstant,
+  kWeight,  // a constant however large, for products that read it whole
 };
 
 // How much larger the graph's constants may become.
@@ -94,7 +98,7 @@ class FoldingPlan {
            });
   }
 
-  Folding FoldingOf(const Node& node) const {
+  Folding FoldingOf(const Node& node) {
     const std::optional<int64_t> made = BytesMade(graph_, node);
     const auto of = [&](ValueId input) { return foldings_[graph_.value(input).producer.index]; };
     const bool known = std::ranges::all_of(node.inputs, [&](ValueId input) {
@@ -103,12 +107,28 @@ class FoldingPlan {
     if (!made || !known) return Folding::kNone;
     int64_t growth = *made;
     for (const ValueId input : node.inputs) {
-      if (input.valid() && (IsConstant(input) || of(input) == Folding::kConstant))
+      if (input.valid() && (IsConstant(input) || of(input) >= Folding::kConstant))
         growth -= BytesOf(graph_.value(input).type);
+    }
+    if (AreWeights(node) && *made <= weight_bytes_left_) {
+      weight_bytes_left_ -= *made;
+      return Folding::kWeight;
     }
     if (growth <= options_.fold_growth_bytes) return Folding::kConstant;
     return *made <= kMostTemporaryBytes && LeadsToConstants(node) ? Folding::kTemporary
                                                                   : Folding::kNone;
+  }
+
+  // Whether products alone read the results, as weights: constant ones are packed in advance.
+  bool AreWeights(const Node& node) const {
+    return std::ranges::all_of(node.outputs, [&](ValueId output) {
+      const std::vector<NodeId>& users = users_[output.index];
+      return !users.empty() && std::ranges::all_of(users, [&](NodeId id) {
+        const Node& user = graph_.node(id);
+        return (user.op == Op::kMatmul || user.op == Op::kConv || user.op == Op::kConvTranspose) &&
+               user.inputs[0] != output;
+      });
+    });
   }
 
   bool LeadsToConstants(const Node& node) const {
@@ -123,6 +143,7 @@ class FoldingPlan {
   std::vector<std::vector<NodeId>> users_;
   std::vector<bool> of_constants_;
   std::vector<Folding> foldings_;
+  int64_t weight_bytes_left_ = kMostWeightBytes;
 };
 
 // Computes nodes of constants. Temporary results are known by the values of the graph before, and
@@ -181,7 +202,8 @@ class Folder {
 Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options) {
   const FoldingPlan plan(graph, options);
   const std::vector<Folding>& foldings = plan.foldings();
-  if (std::ranges::find(foldings, Folding::kConstant) == foldings.end()) return graph;
+  const auto is_kept = [](Folding folding) { return folding >= Folding::kConstant; };
+  if (std::ranges::none_of(foldings, is_kept)) return graph;
   GrowthBudget budget(graph, options);
   Folder folder(graph);
   return Rebuild(graph,
@@ -198,7 +220,8 @@ Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options) {
                      folder.Keep(node, *std::move(results));
                      return constants;
                    }
-                   if (!budget.Take(node, foldings)) return constants;
+                   if (folding != Folding::kWeight && !budget.Take(node, foldings))
+                     return constants;
                    for (size_t i = 0; i < results->size(); ++i)
                      constants.push_back(AddDerivedConstant(
                          builder, graph.value(node.outputs[i]).name, std::move((*results)[i])));

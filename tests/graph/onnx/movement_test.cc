@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "graph/passes/pipeline.h"
 #include "graph/reference.h"
 #include "tests/graph/onnx/onnx_model.h"
 
@@ -315,12 +316,39 @@ TEST(OnnxConstant, FromShapes) {
 }
 
 TEST(OnnxConstant, HugeFillsStayOperators) {
-  // 16 TiB: refused by the memory budget, so an expand node; never allocated.
+  // 16 TiB, which nothing allocates.
   Model model(17);
   model.Input("x", {1}).Constant("shape", Vector({int64_t{1} << 42}));
   model.Node("ConstantOfShape", {"shape"}, {"big"}).Node("Shape", {"big"}, {"y"}).Output("y");
   const auto graph = model.Import();
   ASSERT_TRUE(graph) << graph.error().Format();
+}
+
+TEST(OnnxConstant, FillsThatAreReadInPartStayOperators) {
+  // Two rows of 4 GiB.
+  Model model(17);
+  model.Input("i", {2}, DataType::kI64).Constant("shape", Vector({32768, 32768}));
+  model.Node("ConstantOfShape", {"shape"}, {"table"});
+  model.Node("Gather", {"table", "i"}, {"y"}).Output("y");
+  const auto graph = model.Import();
+  ASSERT_TRUE(graph) << graph.error().Format();
+  const auto optimised = RunPipeline(*graph);
+  ASSERT_TRUE(optimised) << optimised.error().Format();
+  for (const Node& node : optimised->graph.nodes()) EXPECT_LE(node.constant.bytes(), 1024U);
+}
+
+TEST(OnnxConstant, FillsThatAreWeightsAreConstants) {
+  Model model(17);
+  model.Input("x", {3, 2000}).Constant("shape", Vector({2000, 1000}));
+  model.Node("ConstantOfShape", {"shape"}, {"weight"});
+  model.Node("MatMul", {"x", "weight"}, {"y"}).Output("y");
+  const auto graph = model.Import();
+  ASSERT_TRUE(graph) << graph.error().Format();
+  const auto optimised = RunPipeline(*graph);
+  ASSERT_TRUE(optimised) << optimised.error().Format();
+  const Node& product = optimised->graph.producer(optimised->graph.outputs()[0]);
+  ASSERT_EQ(product.op, Op::kMatmul);
+  EXPECT_NE(optimised->graph.ConstantOf(product.inputs[1]), nullptr);
 }
 
 TEST(OnnxResize, UpsampleAndResize) {
