@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "ir/interpret/interpret.h"
 #include "jit/cuda/arch.h"
+#include "jit/cuda/emulate/emulate.h"
 #include "schedule/sketch.h"
 #include "schedule/sketches/device_phase.h"
 #include "tests/jit/nest_runner.h"
