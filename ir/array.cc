@@ -60,14 +60,14 @@ double Array::GetDouble(int64_t i) const {
 
 int64_t Array::GetInt(int64_t i) const {
   const std::byte* address = data_ + static_cast<size_t>(i) * SizeOf(type_);
-  return IsFloat(type_) ? FloatToInt(LoadFloat(address, type_), DataType::kI64)
+  return IsFloat(type_) ? SaturateToInt(LoadFloat(address, type_), DataType::kI64)
                         : LoadInt(address, type_);
 }
 
 void Array::SetDouble(int64_t i, double value) {
   std::byte* address = mutable_data() + static_cast<size_t>(i) * SizeOf(type_);
   if (IsFloat(type_)) return StoreFloat(address, type_, value);
-  StoreInt(address, type_, FloatToInt(value, type_));
+  StoreInt(address, type_, SaturateToInt(value, type_));
 }
 
 void Array::SetInt(int64_t i, int64_t value) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "ir/array.h"
 #include "support/check.h"
@@ -43,6 +44,23 @@ int64_t Saturate(double value) {
     return static_cast<int64_t>(std::numeric_limits<T>::min());
   }
   return static_cast<int64_t>(static_cast<T>(value));
+}
+
+/// A signed conversion of 8 * sizeof(T) bits: the smallest number for what does not fit.
+template <class T>
+int64_t ConvertSigned(double value) {
+  constexpr double kEnd = -static_cast<double>(std::numeric_limits<T>::min());
+  if (!(std::abs(value) < kEnd)) return std::numeric_limits<T>::min();
+  return static_cast<T>(value);
+}
+
+template <class T>
+int64_t ConvertUnsigned(double value) {
+  using Signed = std::make_signed_t<T>;
+  constexpr double kHalf = -static_cast<double>(std::numeric_limits<Signed>::min());
+  if (!(value >= kHalf)) return static_cast<int64_t>(static_cast<T>(ConvertSigned<Signed>(value)));
+  const auto above = static_cast<T>(ConvertSigned<Signed>(value - kHalf));
+  return static_cast<int64_t>(static_cast<T>(above + (T{1} << (8 * sizeof(T) - 1))));
 }
 
 template <class T>
@@ -104,7 +122,7 @@ int64_t WrapTo(int64_t value, DataType type) {
   }
 }
 
-int64_t FloatToInt(double value, DataType type) {
+int64_t SaturateToInt(double value, DataType type) {
   switch (type) {
     case DataType::kI8:
       return Saturate<int8_t>(value);
@@ -126,6 +144,21 @@ int64_t FloatToInt(double value, DataType type) {
       return value != 0;
     default:
       TUNEC_UNREACHABLE("{} is no integer type", Name(type));
+  }
+}
+
+int64_t CastToInt(double value, DataType type) {
+  switch (type) {
+    case DataType::kI64:
+      return ConvertSigned<int64_t>(value);
+    case DataType::kU32:
+      return ConvertUnsigned<uint32_t>(value);
+    case DataType::kU64:
+      return ConvertUnsigned<uint64_t>(value);
+    case DataType::kBool:
+      return value != 0;
+    default:
+      return WrapTo(ConvertSigned<int32_t>(value), type);
   }
 }
 

@@ -19,8 +19,15 @@ double RoundingOf(DataType type);
 /// u64 values are carried as the int64 with the same bits.
 int64_t WrapTo(int64_t value, DataType integer_type);
 
-/// A float as an integer: truncated, saturated at the ends of the type, NaN is 0; bool: value != 0.
-int64_t FloatToInt(double value, DataType integer_type);
+/// Returns the truncated float, or the end of the type that is nearest to it; NaN gives 0. Bounds
+/// and other numbers of a model become integers so. bool: value != 0.
+int64_t SaturateToInt(double value, DataType integer_type);
+
+/// Returns what a cast makes of a float: the low bits of a signed conversion to 32 or 64 bits, as
+/// x86 has it. A value that does not fit the conversion, NaN included, gives its smallest number. A
+/// value for u32 or u64 that is at least 2^31 or 2^63 is converted without that number, which is
+/// added afterwards. bool: value != 0.
+int64_t CastToInt(double value, DataType integer_type);
 
 /// An integer carried as int64 (u64: by its bits) as a double, rounded to nearest.
 double IntToDouble(int64_t value, DataType integer_type);

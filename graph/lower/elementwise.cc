@@ -2,7 +2,6 @@
 // intermediate overflows where the result is finite.
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <utility>
 
 #include "graph/lower/lower_node.h"
@@ -14,32 +13,29 @@ using Operands = std::span<const Expr>;
 
 Expr Number(double value, const Expr& like) { return Expr::Constant(value, like.type()); }
 Expr Exp(Expr x) { return Unary(ScalarOp::kExp, std::move(x)); }
-Expr Tanh(Expr x) { return Unary(ScalarOp::kTanh, std::move(x)); }
 Expr Less(Expr a, Expr b) { return Expr::Apply(ScalarOp::kLt, {std::move(a), std::move(b)}); }
 
-Expr SigmoidOf(const Expr& x) { return Number(1, x) / (Number(1, x) + Exp(-x)); }
-
-// log(1 + exp(x)); exp of -|x| never overflows.
-Expr SoftplusOf(const Expr& x) {
-  const Expr small = Exp(-Unary(ScalarOp::kAbs, x));
-  return Max(x, Number(0, x)) + Unary(ScalarOp::kLog, Number(1, x) + small);
+Expr Chosen(const Expr& x, Expr below_zero, Expr otherwise) {
+  return Expr::Select(Less(x, Number(0, x)), std::move(below_zero), std::move(otherwise));
 }
 
-Expr GeluOf(const Expr& x, bool tanh) {
-  const Expr half = Number(0.5, x);
-  if (!tanh) {
-    const Expr scaled = x * Number(1 / std::numbers::sqrt2, x);
-    return half * x * (Number(1, x) + Unary(ScalarOp::kErf, scaled));
-  }
-  const Expr cubic = x + Number(0.044715, x) * (x * x * x);
-  const double scale = std::sqrt(2 / std::numbers::pi);
-  return half * x * (Number(1, x) + Tanh(Number(scale, x) * cubic));
+// exp of -|x| never overflows, and a denormal one is the whole result.
+Expr SigmoidOf(const Expr& x) {
+  const Expr one = Number(1, x);
+  const Expr small = Exp(-Unary(ScalarOp::kAbs, x));
+  return Chosen(x, small, one) / (one + small);
+}
+
+// log(1 + exp(x)).
+Expr SoftplusOf(const Expr& x) {
+  const Expr small = Exp(-Unary(ScalarOp::kAbs, x));
+  return Max(x, Number(0, x)) + Unary(ScalarOp::kLog1p, small);
 }
 
 // x where it is positive, else scale * (exp(x / divisor) - 1).
 Expr ExponentialTail(const Expr& x, double scale, double divisor) {
   const Expr argument = divisor == 1 ? x : x / Number(divisor, x);
-  const Expr tail = Number(scale, x) * (Exp(argument) - Number(1, x));
+  const Expr tail = Number(scale, x) * Unary(ScalarOp::kExpm1, argument);
   return Expr::Select(Less(Number(0, x), x), x, tail);
 }
 
@@ -131,8 +127,10 @@ Expr LeakyRelu(const Place& p) {
   return Expr::Select(Less(x, Number(0, x)), Number(p.Float("alpha"), x) * x, x);
 }
 Expr Sigmoid(const Place& p) { return SigmoidOf(p.x[0]); }
-Expr Silu(const Place& p) { return p.x[0] / (Number(1, p.x[0]) + Exp(-p.x[0])); }
-Expr Gelu(const Place& p) { return GeluOf(p.x[0], p.node.String("approximate") == "tanh"); }
+Expr Gelu(const Place& p) {
+  const bool tanh = p.node.String("approximate") == "tanh";
+  return Unary(tanh ? ScalarOp::kGeluTanh : ScalarOp::kGelu, p.x[0]);
+}
 Expr Elu(const Place& p) { return ExponentialTail(p.x[0], p.Float("alpha"), 1); }
 Expr Selu(const Place& p) { return Number(p.Float("gamma"), p.x[0]) * Elu(p); }
 Expr Celu(const Place& p) { return ExponentialTail(p.x[0], p.Float("alpha"), p.Float("alpha")); }
@@ -142,13 +140,15 @@ Expr Softsign(const Place& p) {
 }
 Expr HardSigmoid(const Place& p) {
   const Expr& x = p.x[0];
-  return Clamp(Number(p.Float("alpha"), x) * x + Number(p.Float("beta"), x), 0, 1);
+  const Expr line =
+      Expr::Apply(ScalarOp::kFma, {Number(p.Float("alpha"), x), x, Number(p.Float("beta"), x)});
+  return Clamp(line, 0, 1);
 }
 Expr HardSwish(const Place& p) {
   const Expr& x = p.x[0];
-  return x * Clamp(x * Number(1.0 / 6, x) + Number(0.5, x), 0, 1);
+  // x + 3 is exact near -3, and 6 times the sixth is 1.
+  return x * (Clamp(x + Number(3, x), 0, 6) * Number(1.0 / 6, x));
 }
-Expr Mish(const Place& p) { return p.x[0] * Tanh(SoftplusOf(p.x[0])); }
 Expr ThresholdedRelu(const Place& p) {
   const Expr& x = p.x[0];
   return Expr::Select(Less(Number(p.Float("alpha"), x), x), x, Number(0, x));
@@ -167,7 +167,11 @@ constexpr ElementRow kElements[] = {
     {Op::kSign, Same<ScalarOp::kSign>},
     {Op::kNot, Same<ScalarOp::kNot>},
     {Op::kExp, Same<ScalarOp::kExp>},
+    {Op::kExpm1, Same<ScalarOp::kExpm1>},
     {Op::kLog, Same<ScalarOp::kLog>},
+    {Op::kLog1p, Same<ScalarOp::kLog1p>},
+    {Op::kLog2, Same<ScalarOp::kLog2>},
+    {Op::kLog10, Same<ScalarOp::kLog10>},
     {Op::kSqrt, Same<ScalarOp::kSqrt>},
     {Op::kRsqrt, Same<ScalarOp::kRsqrt>},
     {Op::kTanh, Same<ScalarOp::kTanh>},
@@ -214,7 +218,7 @@ constexpr ElementRow kElements[] = {
     {Op::kRelu, Relu},
     {Op::kLeakyRelu, LeakyRelu},
     {Op::kSigmoid, Sigmoid},
-    {Op::kSilu, Silu},
+    {Op::kSilu, Same<ScalarOp::kSilu>},
     {Op::kGelu, Gelu},
     {Op::kElu, Elu},
     {Op::kSelu, Selu},
@@ -223,7 +227,7 @@ constexpr ElementRow kElements[] = {
     {Op::kSoftsign, Softsign},
     {Op::kHardSigmoid, HardSigmoid},
     {Op::kHardSwish, HardSwish},
-    {Op::kMish, Mish},
+    {Op::kMish, Same<ScalarOp::kMish>},
     {Op::kThresholdedRelu, ThresholdedRelu},
     {Op::kClip, Clip},
 };
@@ -261,12 +265,17 @@ Result<Lazy> LowerBatchNorm(LowerContext& context, const Node& node) {
   return context.Define(
       context.OutputType(node), context.OutputShape(node), cost,
       [operands, epsilon](StatementBuilder& builder, const Index& index) {
-        const Expr x = operands[0].At(builder, index);
+        const Expr given = operands[0].At(builder, index);
         std::vector<Expr> channel;  // scale, bias, mean, variance
-        for (size_t i = 1; i < 5; ++i)
-          channel.push_back(Expr::Cast(operands[i].At(builder, {index[1]}), x.type()));
+        for (size_t i = 1; i < 5; ++i) channel.push_back(operands[i].At(builder, {index[1]}));
+        const bool wide = std::ranges::any_of(
+            channel, [](const Expr& parameter) { return parameter.type() == DataType::kF64; });
+        const DataType type = wide ? DataType::kF64 : given.type();
+        for (Expr& parameter : channel) parameter = Expr::Cast(parameter, type);
+        const Expr x = Expr::Cast(given, type);
         const Expr deviation = Unary(ScalarOp::kSqrt, channel[3] + Number(epsilon, x));
-        return (x - channel[2]) / deviation * channel[0] + channel[1];
+        const Expr result = (x - channel[2]) / deviation * channel[0] + channel[1];
+        return Expr::Cast(result, given.type());
       });
 }
 

@@ -200,6 +200,11 @@ Result<std::vector<int64_t>> NormalizeAxes(std::vector<int64_t> axes, int64_t ra
   return axes;
 }
 
+DataType CombinedType(std::initializer_list<DataType> types) {
+  const bool has_double = std::ranges::find(types, DataType::kF64) != types.end();
+  return has_double ? DataType::kF64 : DataType::kF32;
+}
+
 std::vector<int64_t> AllAxes(int64_t rank) {
   std::vector<int64_t> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);

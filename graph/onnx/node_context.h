@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,6 +100,9 @@ Result<DataType> ElementType(int64_t onnx_type);
 Result<int64_t> NormalizeAxis(int64_t axis, int64_t rank);
 /// Each counted from the front, ascending; a repeated one is an error.
 Result<std::vector<int64_t>> NormalizeAxes(std::vector<int64_t> axes, int64_t rank);
+/// The float type in which operands of these types are combined and rounded once: the widest of the
+/// floats, at least f32.
+DataType CombinedType(std::initializer_list<DataType> types);
 /// All of `rank` axes.
 std::vector<int64_t> AllAxes(int64_t rank);
 /// The elements as integers.

@@ -198,6 +198,12 @@ Status RequireSameType(const InferenceInput& input, size_t operand) {
               Name(input.operand(0).type), operand, Name(input.operand(operand).type));
 }
 
+Status RequireSameOrWiderType(const InferenceInput& input, size_t operand) {
+  const DataType given = input.operand(operand).type;
+  if (IsFloat(given) && SizeOf(given) > SizeOf(input.operand(0).type)) return {};
+  return RequireSameType(input, operand);
+}
+
 Result<DataType> TypeAttribute(const InferenceInput& input, std::string_view name) {
   const std::string& text = input.String(name);
   const std::optional<DataType> type = ParseDataType(text);

@@ -28,6 +28,8 @@ Status RequireFixed(const InferenceInput& input, size_t operand);
 Status RequireRank(const InferenceInput& input, size_t operand, size_t least, size_t most);
 /// Fails unless operand `i` has operand 0's element type.
 Status RequireSameType(const InferenceInput& input, size_t operand);
+/// The same, but for a wider float type.
+Status RequireSameOrWiderType(const InferenceInput& input, size_t operand);
 /// The type that a string attribute names.
 Result<DataType> TypeAttribute(const InferenceInput& input, std::string_view name);
 

@@ -24,13 +24,15 @@ Status CheckEpsilon(const InferenceInput& input) {
               input.Float("epsilon"));
 }
 
-/// Every operand but the first is a vector of one entry per channel (axis 1).
+/// Every operand but the first is a vector of one entry per channel (axis 1). A batch normalisation
+/// takes vectors of a wider float type, too, and is computed in that type.
 Status CheckChannelOperands(const InferenceInput& input) {
+  const auto check = input.op == Op::kBatchNorm ? RequireSameOrWiderType : RequireSameType;
   TUNEC_RETURN_IF_ERROR(RequireRank(input, 0, 2, 32));
   TUNEC_RETURN_IF_ERROR(CheckEpsilon(input));
   const Dim& channels = input.operand(0).dims[1];
   for (size_t i = 1; i < input.operands.size(); ++i) {
-    TUNEC_RETURN_IF_ERROR(RequireSameType(input, i));
+    TUNEC_RETURN_IF_ERROR(check(input, i));
     if (input.operand(i).dims != std::vector<Dim>{channels})
       return Fail(ErrorCode::kInvalidArgument, "{} operand {} is {}, wanted {}, the channels of {}",
                   Name(input.op), i, ShapeText(input.operand(i).dims), DimText(channels),

@@ -58,6 +58,10 @@
   TUNEC_POINTWISE(X, kNot,             "not", Unary(kBits), 1, Any, Unary)                         \
   TUNEC_POINTWISE(X, kExp,             "exp", Unary(kFloat), kFunctionCost, Exp, Unary)            \
   TUNEC_POINTWISE(X, kLog,             "log", Unary(kFloat), kFunctionCost, Any, Unary)            \
+  TUNEC_POINTWISE(X, kExpm1,           "expm1", Unary(kFloat), kFunctionCost, Any, Unary)          \
+  TUNEC_POINTWISE(X, kLog1p,           "log1p", Unary(kFloat), kFunctionCost, Any, Unary)          \
+  TUNEC_POINTWISE(X, kLog2,            "log2", Unary(kFloat), kFunctionCost, Any, Unary)           \
+  TUNEC_POINTWISE(X, kLog10,           "log10", Unary(kFloat), kFunctionCost, Any, Unary)          \
   TUNEC_POINTWISE(X, kSqrt,            "sqrt", Unary(kFloat), kDivisionCost, Sqrt, Unary)          \
   TUNEC_POINTWISE(X, kRsqrt,           "rsqrt", Unary(kFloat), kDivisionCost, Any, Unary)          \
   TUNEC_POINTWISE(X, kReciprocal,      "reciprocal", Unary(kFloat), kDivisionCost, Any, Unary)     \

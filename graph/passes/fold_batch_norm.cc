@@ -48,7 +48,7 @@ std::optional<ChannelAffine> AffineOf(const Graph& graph, const Node& node,
       affine.far_mean =
           fmt::format("channel {} has the mean {:g} and the variance {:g}", c, mean, variance);
     // An infinite factor would meet an infinite shift where the normalisation has one alone.
-    const DataType type = parameters[0]->type();
+    const DataType type = graph.value(inputs[0]).type.type;
     if (!std::isfinite(RoundTo(scale, type)) || !std::isfinite(RoundTo(affine.shift.back(), type)))
       return {};
   }
@@ -130,6 +130,12 @@ Result<std::vector<ValueId>> FoldInto(const Node& conv, const ChannelAffine& aff
   return std::vector<ValueId>{folded};
 }
 
+// Returns true for parameters that would lose digits in the type of the data.
+bool HasWiderParameters(const Graph& graph, const std::vector<ValueId>& inputs) {
+  const auto size = [&](ValueId value) { return SizeOf(graph.value(value).type.type); };
+  return std::ranges::any_of(inputs, [&](ValueId value) { return size(value) > size(inputs[0]); });
+}
+
 // Applies `op` to `x` and a constant of one number per channel, along axis 1 of `x`.
 Result<ValueId> AddPerChannel(Op op, ValueId x, const std::vector<double>& numbers,
                               const std::string& name, const Node& node, GraphBuilder& builder) {
@@ -186,6 +192,7 @@ class BatchNormFolder {
     if (!affine) return std::vector<ValueId>{};
     const Node* conv = FoldableConv(graph_, node, users_, builder.graph(), inputs[0]);
     if (conv != nullptr) return FoldInto(*conv, *affine, node.name, builder);
+    if (HasWiderParameters(builder.graph(), inputs)) return std::vector<ValueId>{};
     auto result = AsScaleAndShift(node, inputs[0], *affine, builder);
     written_out_.emplace(node.outputs[0], *std::move(affine));
     return result;

@@ -5,6 +5,7 @@
 
 #include "graph/reference/run.h"
 #include "graph/reference/scalar_functions.h"
+#include "ir/rounding.h"
 
 namespace tunec::reference {
 namespace {
@@ -114,8 +115,10 @@ Outputs RunUnary(const RunContext& context) {
 Outputs RunCast(const RunContext& context) {
   const auto same = [](auto x) { return x; };
   const bool float_in = IsFloat(context.input(0).type());
-  const bool float_out = IsFloat(context.output_types[0].type);
-  if (float_in || float_out) return Apply1<double, double>(context, same);
+  const DataType to = context.output_types[0].type;
+  if (float_in && !IsFloat(to))
+    return Apply1<double, int64_t>(context, [to](double x) { return CastToInt(x, to); });
+  if (IsFloat(to)) return Apply1<double, double>(context, same);
   return Apply1<int64_t, int64_t>(context, same);
 }
 

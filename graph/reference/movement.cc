@@ -61,7 +61,7 @@ Array CopyByOffsets(const Array& from, AxisOffsets offsets, std::vector<int64_t>
   if (IsFloat(from.type())) {
     StoreFloat(fill_bytes, from.type(), fill);
   } else {
-    StoreInt(fill_bytes, from.type(), FloatToInt(fill, from.type()));
+    StoreInt(fill_bytes, from.type(), SaturateToInt(fill, from.type()));
   }
   if (offsets.empty()) offsets = {{0}};
   switch (SizeOf(from.type())) {

@@ -60,7 +60,7 @@ void Store(const double* from, int64_t start, int64_t count, Array& to) {
     if (IsFloat(type)) {
       StoreFloat(address, type, from[i]);
     } else {
-      StoreInt(address, type, FloatToInt(from[i], type));
+      StoreInt(address, type, SaturateToInt(from[i], type));
     }
   }
 }

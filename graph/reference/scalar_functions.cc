@@ -12,15 +12,19 @@
 namespace tunec::reference {
 namespace {
 
-double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double Sigmoid(double x) {
+  const double decay = std::exp(-std::abs(x));
+  return (x < 0 ? decay : 1) / (1 + decay);
+}
 double Softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 double Sign(double x) { return std::isnan(x) ? x : (x > 0) - (x < 0); }
 double Clamp(double x, double lo, double hi) { return x < lo ? lo : x > hi ? hi : x; }
 
-double Gelu(double x) { return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2)); }
+// 1 + erf(x) is erfc(-x), and 1 + tanh(x) is 2*sigmoid(2*x): tails keep their relative error.
+double Gelu(double x) { return x * (0.5 * std::erfc(-x / std::numbers::sqrt2)); }
 double GeluTanh(double x) {
   const double c = std::sqrt(2 / std::numbers::pi);
-  return 0.5 * x * (1 + std::tanh(c * (x + 0.044715 * x * x * x)));
+  return x * Sigmoid(2 * c * (x + 0.044715 * x * x * x));
 }
 
 using Float1 = std::function<double(double)>;
@@ -107,7 +111,8 @@ Int1 NotInts(const Node&, DataType type) {
 }
 
 Int1 ClipInts(const Node& node, DataType type) {
-  const int64_t lo = FloatToInt(node.Float("min"), type), hi = FloatToInt(node.Float("max"), type);
+  const int64_t lo = SaturateToInt(node.Float("min"), type),
+                hi = SaturateToInt(node.Float("max"), type);
   return [=, is_signed = IsSigned(type)](int64_t x) {
     const bool below = is_signed ? x < lo : static_cast<uint64_t>(x) < static_cast<uint64_t>(lo);
     const int64_t raised = below ? lo : x;
@@ -128,7 +133,11 @@ constexpr UnaryRow kUnary[] = {
     {Op::kSign, Floats<Sign>, SignInts},
     {Op::kNot, nullptr, NotInts},
     {Op::kExp, Floats<[](double x) { return std::exp(x); }>},
+    {Op::kExpm1, Floats<[](double x) { return std::expm1(x); }>},
     {Op::kLog, Floats<[](double x) { return std::log(x); }>},
+    {Op::kLog1p, Floats<[](double x) { return std::log1p(x); }>},
+    {Op::kLog2, Floats<[](double x) { return std::log2(x); }>},
+    {Op::kLog10, Floats<[](double x) { return std::log10(x); }>},
     {Op::kSqrt, Floats<[](double x) { return std::sqrt(x); }>},
     {Op::kRsqrt, Floats<[](double x) { return 1 / std::sqrt(x); }>},
     {Op::kReciprocal, Floats<[](double x) { return 1 / x; }>},
@@ -161,7 +170,7 @@ constexpr UnaryRow kUnary[] = {
     {Op::kSoftplus, Floats<Softplus>},
     {Op::kSoftsign, Floats<[](double x) { return x / (1 + std::abs(x)); }>},
     {Op::kHardSigmoid, HardSigmoid},
-    {Op::kHardSwish, Floats<[](double x) { return x * Clamp(x / 6 + 0.5, 0, 1); }>},
+    {Op::kHardSwish, Floats<[](double x) { return x * (Clamp(x + 3, 0, 6) / 6); }>},
     {Op::kMish, Floats<[](double x) { return x * std::tanh(Softplus(x)); }>},
     {Op::kThresholdedRelu, ThresholdedRelu},
     {Op::kClip, Clip, ClipInts},

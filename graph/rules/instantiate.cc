@@ -5,7 +5,7 @@
 
 #include "graph/derived_constant.h"
 #include "graph/ops/op_table.h"
-#include "graph/reference.h"
+#include "graph/rules/joined_constant.h"
 #include "graph/rules/rule_functions.h"
 
 namespace tunec {
@@ -29,8 +29,8 @@ bool IsFinite(const Array& array) {
 std::optional<Plan> PlanNumber(double number, DataType type) {
   Array array(type, {});
   if (IsFloat(type)) {
+    if (!HoldsNumber(type, number)) return {};
     array.SetDouble(0, number);
-    if (std::isfinite(number) && !std::isfinite(array.GetDouble(0))) return {};
   } else {
     if (number != std::floor(number) || std::abs(number) > 0x1p53) return {};
     array.SetInt(0, static_cast<int64_t>(number));
@@ -159,9 +159,11 @@ class Planner {
     auto types = Infer(node.op, operands, node.attributes);
     if (!types || types->size() != 1) return {};
     node.type = types->front();
-    if (std::optional<Array> folded = Fold(node)) {
+    if (const auto operands = FoldableOperands(node)) {
+      const Node as_node{.op = node.op, .name = "folded", .attributes = node.attributes};
+      const std::optional<Array> folded = JoinConstants(as_node, *operands, node.type);
       // A product of factors is not the product of their infinities.
-      if (site_.rules == FloatRules::kStrict && !IsFinite(*folded)) return {};
+      if (!folded || (site_.rules == FloatRules::kStrict && !IsFinite(*folded))) return {};
       ValueType type = TypeOf(*folded);
       return Plan{.kind = Plan::Kind::kConstant, .type = std::move(type), .constant = *folded};
     }
@@ -174,7 +176,8 @@ class Planner {
     return !operand.value.valid() || site_.uses[operand.value.index] == 1;
   }
 
-  std::optional<Array> Fold(const Plan& node) const {
+  // The arrays, if the node can be computed now and its result is small enough to be kept.
+  std::optional<std::vector<Array>> FoldableOperands(const Plan& node) const {
     if (!node.type.IsFixed() || node.operands.empty()) return {};
     const int64_t count = ElementCount(node.type.Shape());
     if (count < 0) return {};
@@ -186,10 +189,7 @@ class Planner {
       if (IsFreed(operand)) bytes = std::max(bytes, operand.constant.bytes());
     }
     if (static_cast<size_t>(count) * SizeOf(node.type.type) > bytes) return {};
-    const Node as_node{.op = node.op, .name = "folded", .attributes = node.attributes};
-    auto results = RunNode(as_node, arrays, std::span(&node.type, 1), Precision::kNative);
-    if (!results) return {};
-    return std::move(results->front());
+    return arrays;
   }
 
   const RuleBindings& bindings_;

@@ -21,7 +21,8 @@ struct ReplacementPlan {
 
 /// The plan, when the replacement can be typed there and has the root's type and shape. Numbers
 /// take the element type of what they are combined with. Nodes of constants alone are computed,
-/// if the result is not larger than 64 KiB or than an operand that has no other user.
+/// if the result is not larger than 64 KiB or than an operand that has no other user; there is no
+/// plan where the element type does not hold what they make (joined_constant.h).
 std::optional<ReplacementPlan> PlanReplacement(const Rule& rule, const RuleBindings& bindings,
                                                const MatchSite& site);
 

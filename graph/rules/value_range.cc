@@ -9,6 +9,7 @@ namespace tunec {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // Operators of several operands each make very many ways: the rest is not looked at.
 constexpr int kMostVisited = 4096;
 // Constants above this are not looked through.
@@ -232,13 +233,12 @@ ValueRange Cast(Q q) {
   if (IsFloat(to)) return Rounded(x);
   if (to == DataType::kBool) return RangeOfType(to);
   if (!IsFloat(q.OperandType(0).type)) return x;  // Unwrapped says whether it fits
-  // Truncated and saturated; a NaN becomes 0.
+  // What does not fit keeps low bits, so that it may be anything.
   const ValueRange whole = RangeOfType(to);
-  const auto saturated = [&](double bound) {
-    return std::trunc(std::clamp(bound, whole.low, whole.high));
-  };
-  const ValueRange range = Between(saturated(x.low), saturated(x.high));
-  return x.nan ? Union(range, Between(0, 0)) : range;
+  if (std::trunc(x.low) < whole.low || std::trunc(x.high) > whole.high) return whole;
+  const ValueRange range = Between(std::trunc(x.low), std::trunc(x.high));
+  const double of_nan = IntToDouble(CastToInt(kNan, to), to);
+  return x.nan ? Union(range, Between(of_nan, of_nan)) : range;
 }
 
 struct RangeRule {

@@ -140,7 +140,7 @@ void RandomWeights::Fill(const WeightRequest& request, Array& array) const {
     if (IsFloat(request.type)) {
       array.SetDouble(i, value);
     } else {
-      array.SetInt(i, FloatToInt(std::floor(value), request.type));
+      array.SetInt(i, SaturateToInt(std::floor(value), request.type));
     }
   }
 }

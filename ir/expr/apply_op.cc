@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 
 #include "ir/expr/evaluate_expr.h"
 #include "ir/rounding.h"
@@ -32,8 +33,32 @@ double FloorMod(double a, double b) {
 }
 
 double Sign(double a) {
-  if (std::isnan(a) || a == 0) return a;
+  if (std::isnan(a)) return a;
+  if (a == 0) return 0;
   return a < 0 ? -1.0 : 1.0;
+}
+
+double Gelu(double a) { return a * (0.5 * std::erfc(a * -std::numbers::sqrt2 / 2)); }
+
+// a / (1 + exp(-2 u)), which is a/2 * (1 + tanh u).
+double GeluTanh(double a) {
+  const double u = std::sqrt(2 / std::numbers::pi) * (a + 0.044715 * (a * a * a));
+  if (u >= 0) return a / (1 + std::exp(-2 * u));
+  const double decay = std::exp(2 * u);
+  return a * decay / (1 + decay);
+}
+
+double Silu(double a) {
+  if (a >= 0) return a / (1 + std::exp(-a));
+  const double root = std::exp(0.5 * a);  // its square may be denormal
+  return a * root / (1 + root * root) * root;
+}
+
+double Mish(double a) {
+  if (a > 20) return a;
+  const double root = std::exp(0.5 * a);
+  const double power = root * root;
+  return a * root * ((power + 2) / (power * (power + 2) + 2)) * root;
 }
 
 double ApplyToFloats(ScalarOp op, double a, double b, double c) {
@@ -66,6 +91,22 @@ double ApplyToFloats(ScalarOp op, double a, double b, double c) {
       return std::exp(a);
     case ScalarOp::kLog:
       return std::log(a);
+    case ScalarOp::kExpm1:
+      return std::expm1(a);
+    case ScalarOp::kLog1p:
+      return std::log1p(a);
+    case ScalarOp::kLog2:
+      return std::log2(a);
+    case ScalarOp::kLog10:
+      return std::log10(a);
+    case ScalarOp::kGelu:
+      return Gelu(a);
+    case ScalarOp::kGeluTanh:
+      return GeluTanh(a);
+    case ScalarOp::kSilu:
+      return Silu(a);
+    case ScalarOp::kMish:
+      return Mish(a);
     case ScalarOp::kSqrt:
       return std::sqrt(a);
     case ScalarOp::kRsqrt:

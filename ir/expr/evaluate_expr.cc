@@ -23,7 +23,7 @@ bool AllHold(const std::vector<IndexExpr>& conditions, const ExprInputs& inputs)
 Scalar ConvertScalar(const Scalar& value, DataType from, DataType to, Precision precision) {
   if (value.invalid || from == to) return value;
   if (!IsFloat(to)) {
-    return Scalar::Integer(IsFloat(from) ? FloatToInt(value.real, to) : WrapTo(value.integer, to));
+    return Scalar::Integer(IsFloat(from) ? CastToInt(value.real, to) : WrapTo(value.integer, to));
   }
   if (!IsFloat(from)) {
     // Straight to float, since rounding a 64-bit integer twice could differ.

@@ -10,7 +10,7 @@
 
 namespace tunec {
 Expr Expr::Constant(double value, DataType type) {
-  if (!IsFloat(type)) return Constant(FloatToInt(value, type), type);
+  if (!IsFloat(type)) return Constant(SaturateToInt(value, type), type);
   ExprNode node{.kind = ExprKind::kConstant, .type = type};
   node.float_value = RoundTo(value, type);
   return Expr(std::make_shared<const ExprNode>(std::move(node)));

@@ -56,11 +56,19 @@ enum class OperandOrder : uint8_t { kCommutes, kOrdered };
   X(kSign, "sign", 1, kSame, kNumber, kOrdered)                                                    \
   X(kNot, "not", 1, kSame, kBits, kOrdered)        /* bitwise; logical for bool */                 \
   X(kExp, "exp", 1, kSame, kFloat, kOrdered)                                                       \
+  X(kExpm1, "expm1", 1, kSame, kFloat, kOrdered)   /* exp(x) - 1, rounded once */                  \
   X(kLog, "log", 1, kSame, kFloat, kOrdered)                                                       \
+  X(kLog1p, "log1p", 1, kSame, kFloat, kOrdered)   /* log(1 + x), rounded once */                  \
+  X(kLog2, "log2", 1, kSame, kFloat, kOrdered)     /* exact for powers of two */                   \
+  X(kLog10, "log10", 1, kSame, kFloat, kOrdered)   /* exact for powers of ten */                   \
   X(kSqrt, "sqrt", 1, kSame, kFloat, kOrdered)                                                     \
   X(kRsqrt, "rsqrt", 1, kSame, kFloat, kOrdered)                                                   \
   X(kTanh, "tanh", 1, kSame, kFloat, kOrdered)                                                     \
   X(kErf, "erf", 1, kSame, kFloat, kOrdered)                                                       \
+  X(kGelu, "gelu", 1, kSame, kFloat, kOrdered)     /* x times the normal distribution at x */      \
+  X(kGeluTanh, "gelu_tanh", 1, kSame, kFloat, kOrdered)  /* its approximation by tanh */           \
+  X(kSilu, "silu", 1, kSame, kFloat, kOrdered)     /* x / (1 + exp(-x)) */                         \
+  X(kMish, "mish", 1, kSame, kFloat, kOrdered)     /* x * tanh(log(1 + exp(x))) */                 \
   X(kSin, "sin", 1, kSame, kFloat, kOrdered)                                                       \
   X(kCos, "cos", 1, kSame, kFloat, kOrdered)                                                       \
   X(kTan, "tan", 1, kSame, kFloat, kOrdered)                                                       \

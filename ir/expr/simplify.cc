@@ -236,7 +236,7 @@ class Simplifier {
     if (inner.kind() != ExprKind::kCast) return expr;
     const Expr& source = inner.operands()[0];
     if (!IsLossless(source.type(), inner.type())) return expr;
-    // Floats outside an integer type saturate, integers wrap.
+    // A float that does not fit an integer type is cast otherwise than an integer, which wraps.
     const bool through_float = IsInteger(source.type()) && IsFloat(inner.type());
     if (through_float && IsInteger(expr.type()) && !IsLossless(source.type(), expr.type()))
       return expr;

@@ -8,7 +8,7 @@ namespace tunec {
 namespace {
 
 Scalar OutsideValue(double value, DataType type, Precision precision) {
-  if (!IsFloat(type)) return Scalar::Integer(FloatToInt(value, type));
+  if (!IsFloat(type)) return Scalar::Integer(SaturateToInt(value, type));
   return Scalar::Real(precision == Precision::kNative ? RoundTo(value, type) : value);
 }
 

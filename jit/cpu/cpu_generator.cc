@@ -22,7 +22,7 @@ namespace tunec {
 namespace {
 
 // Changes whenever the same LoopNest and Target may give other code: part of artifact keys.
-constexpr int kCodeGeneratorVersion = 15;
+constexpr int kCodeGeneratorVersion = 16;
 
 /// Fills `builder` with the nest's functions and checks what LLVM thinks of them.
 Result<std::vector<PhaseLaunch>> Emit(const LoopNest& nest, const Target& target,

@@ -24,7 +24,7 @@ namespace tunec {
 namespace {
 
 // Changes with the code that a nest gives.
-constexpr int kCudaGeneratorVersion = 8;
+constexpr int kCudaGeneratorVersion = 9;
 
 Result<const CudaArch*> ArchOf(const Target& target) {
   const CudaArch* arch = target.device ? FindCudaArch(target.device->name) : nullptr;

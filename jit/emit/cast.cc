@@ -1,5 +1,5 @@
 // Element types: how they lie in memory, how they are computed with, and conversions.
-#include <cmath>
+#include <cstdint>
 
 #include "ir/array.h"
 #include "ir/rounding.h"
@@ -65,45 +65,39 @@ Element ConvertedElement(DataType to) {
   return SizeOf(to) < 4 ? Element::kI32 : ComputeElement(to);
 }
 
-IrValue Converted(Builder& b, IrValue value, DataType to) {
-  const Element element = ConvertedElement(to);
-  const bool has_sign = IsSigned(to) || SizeOf(to) < 4;
-  return has_sign ? b.FloatToSigned(value, element) : b.FloatToUnsigned(value, element);
+/// Emits a signed conversion; `end` is 2^31 or 2^63. A value that does not fit becomes -end, also
+/// on machines whose own instruction saturates.
+IrValue ConvertSigned(Builder& b, IrValue value, Element element, double end,
+                      const FloatRange& range) {
+  const IrValue least = b.Like(value, -end);
+  const bool fits = range.lo > -end && range.hi < end;
+  if (!fits)
+    value = b.Select(b.Cmp(Compare::kFlt, b.FAbs(value), b.Like(value, end)), value, least);
+  if (fits && range.may_be_nan)
+    value = b.Select(b.Cmp(Compare::kFunordered, value, value), least, value);
+  return b.FloatToSigned(value, element);
 }
 
-/// Both ends of the type are floats: the value is moved between them, NaN to 0, then converted.
-IrValue ClampAndConvert(Builder& b, IrValue value, DataType to, const FloatRange& range) {
-  const IrValue least = b.Like(value, IntToDouble(SmallestInt(to), to));
-  const IrValue greatest = b.Like(value, IntToDouble(LargestInt(to), to));
-  const bool from_zero = SmallestInt(to) == 0;  // then the maximum of NaN and it is right
-  const bool below = range.lo < IntToDouble(SmallestInt(to), to);
-  if (range.may_be_nan && !from_zero)
-    value = b.Select(b.Cmp(Compare::kFunordered, value, value), b.Like(value, 0), value);
-  if (below || (range.may_be_nan && from_zero))
-    value = b.Select(b.Cmp(Compare::kFgt, value, least), value, least);
-  if (range.hi > IntToDouble(LargestInt(to), to))
-    value = b.Select(b.Cmp(Compare::kFlt, value, greatest), value, greatest);
-  return b.IntTruncate(Converted(b, value, to), ComputeElement(to));
+/// Emits an unsigned conversion. A value of at least `end` is converted without `end`, which is the
+/// highest bit of the result.
+IrValue ConvertUnsigned(Builder& b, IrValue value, Element element, double end,
+                        const FloatRange& range) {
+  if (range.hi < end) return ConvertSigned(b, value, element, end, range);
+  const IrValue above = b.Cmp(Compare::kFge, value, b.Like(value, end));
+  value = b.Select(above, b.FSub(value, b.Like(value, end)), value);
+  const IrValue low = ConvertSigned(b, value, element, end, FloatRange{});
+  const IrValue highest = b.IntLike(low, end == 0x1p31 ? INT32_MIN : INT64_MIN);
+  return b.Select(above, b.Xor(low, highest), low);
 }
 
-/// The greatest integer is no float, its successor is: what does not fit is replaced afterwards.
-IrValue ConvertAndReplace(Builder& b, IrValue value, DataType to) {
-  const IrValue least = b.Like(value, IntToDouble(SmallestInt(to), to));
-  const IrValue end =
-      b.Like(value, std::ldexp(1.0, 8 * static_cast<int>(SizeOf(to)) - (IsSigned(to) ? 1 : 0)));
-  const IrValue fits = b.And(b.Cmp(Compare::kFge, value, least), b.Cmp(Compare::kFlt, value, end));
-  IrValue result = Converted(b, b.Select(fits, value, b.Like(value, 0)), to);
-  result = b.Select(b.Cmp(Compare::kFge, value, end), b.IntLike(result, LargestInt(to)), result);
-  if (!IsSigned(to)) return result;
-  return b.Select(b.Cmp(Compare::kFlt, value, least), b.IntLike(result, SmallestInt(to)), result);
-}
-
-/// Towards zero; saturates, and NaN is 0. LLVM's saturating conversions do the same one lane after
-/// the other.
+/// Does what CastToInt of ir/rounding.h does.
 IrValue FloatToInteger(Builder& b, IrValue value, DataType to, const FloatRange& range) {
-  const bool single = b.TypeOf(value).element == Element::kF32;
-  const bool ends_are_floats = SizeOf(to) < (single ? 4 : 8);
-  return ends_are_floats ? ClampAndConvert(b, value, to, range) : ConvertAndReplace(b, value, to);
+  const Element element = ConvertedElement(to);
+  const double end = element == Element::kI32 ? 0x1p31 : 0x1p63;
+  const bool has_sign = IsSigned(to) || SizeOf(to) < 4;
+  const IrValue whole = has_sign ? ConvertSigned(b, value, element, end, range)
+                                 : ConvertUnsigned(b, value, element, end, range);
+  return b.IntTruncate(whole, ComputeElement(to));
 }
 
 IrValue ToInteger(Builder& b, IrValue value, DataType from, DataType to, const FloatRange& range) {

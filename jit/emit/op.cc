@@ -20,9 +20,10 @@ IrValue FloatExtreme(Builder& b, IrValue x, IrValue y, Compare wins) {
 }
 
 IrValue FloatSign(Builder& b, IrValue x) {
+  const IrValue zero = b.Like(x, 0);
   const IrValue one = b.CopySign(b.Like(x, 1), x);
-  const IrValue zero_or_nan = b.Not(b.Cmp(Compare::kFgt, b.FAbs(x), b.Like(x, 0)));
-  return b.Select(zero_or_nan, x, one);
+  const IrValue zero_or_nan = b.Not(b.Cmp(Compare::kFgt, b.FAbs(x), zero));
+  return b.Select(zero_or_nan, b.FAdd(x, zero), one);  // -0 + 0 is 0
 }
 
 IrValue FloatFloorMod(Builder& b, IrValue x, IrValue y) {
@@ -72,6 +73,22 @@ IrValue FloatOp(Builder& b, ScalarOp op, const std::vector<IrValue>& x) {
       return EmitExp(b, x[0]);
     case ScalarOp::kLog:
       return EmitLog(b, x[0]);
+    case ScalarOp::kExpm1:
+      return EmitExpm1(b, x[0]);
+    case ScalarOp::kLog1p:
+      return EmitLog1p(b, x[0]);
+    case ScalarOp::kLog2:
+      return EmitLog2(b, x[0]);
+    case ScalarOp::kLog10:
+      return EmitLog10(b, x[0]);
+    case ScalarOp::kGelu:
+      return EmitGelu(b, x[0]);
+    case ScalarOp::kGeluTanh:
+      return EmitGeluTanh(b, x[0]);
+    case ScalarOp::kSilu:
+      return EmitSilu(b, x[0]);
+    case ScalarOp::kMish:
+      return EmitMish(b, x[0]);
     case ScalarOp::kSqrt:
       return b.Sqrt(x[0]);
     case ScalarOp::kRsqrt:

@@ -1,7 +1,7 @@
 // log and its relatives. x = m * 2^e with sqrt(1/2) <= m < sqrt(2); f64 follows fdlibm's e_log.c.
-// Largest errors measured: f32 log 2 ulp, f64 log 1 ulp, log1p and the inverse hyperbolic
-// functions 4 ulp. pow: f32 1 ulp (by way of f64); f64's relative error grows with
-// |y log x| to 2e-13 at the ends of the range.
+// Largest errors measured: f32 log 2 ulp, f64 log 1 ulp, log1p, log2, log10 and the
+// inverse hyperbolic functions 4 ulp. pow: f32 1 ulp (by way of f64); f64's relative error grows
+// with |y log x| to 2e-13 at the ends of the range.
 #include "jit/math/math.h"
 
 namespace tunec::jit {
@@ -13,6 +13,11 @@ constexpr double kLn2High32 = 0.693359375;
 constexpr double kLn2Low32 = -2.12194440054690582767878e-4;
 constexpr double kLn2High = 6.93147180369123816490e-01;
 constexpr double kLn2Low = 1.90821492927058770002e-10;
+constexpr double kLog2e = 1.44269504088896340736;
+constexpr double kLog10e = 0.434294481903251827651;
+constexpr double kLog10Of2High =
+    3.01029995663611771306e-01;  // the product with an exponent is exact
+constexpr double kLog10Of2Low = 3.69423907715893078616e-13;
 
 // (log(1 + f) - f + f^2/2) / f^3
 constexpr double kLog32[] = {0.333333311800300481,  -0.24999996957950882,  0.200007157488921017,
@@ -29,26 +34,74 @@ struct Split {
   IrValue exponent;  // as a float
 };
 
+struct FloatForm {
+  Element bits;
+  Element number;
+  int mantissa_bits;
+  int64_t bias;
+  int64_t half_root;  // the bits of sqrt(1/2)
+  int64_t offset;     // of 1, minus those
+  double least_normal;
+};
+constexpr FloatForm kSingleForm{Element::kI32, Element::kF32, 23,      127,
+                                0x3f3504f3,    0x4afb0d,      0x1p-126};
+constexpr FloatForm kDoubleForm{
+    Element::kI64, Element::kF64,      52,
+    1023,          0x3fe6a09e667f3bcd, 0x3ff0000000000000 - 0x3fe6a09e667f3bcd,
+    0x1p-1022};
+
+const FloatForm& FormOf(Builder& b, IrValue x) {
+  return b.TypeOf(x).element == Element::kF32 ? kSingleForm : kDoubleForm;
+}
+
+/// The exponent as an integer, and the mantissa minus 1. For positive finite x that is normal.
+struct IntegerSplit {
+  IrValue mantissa;
+  IrValue exponent;
+};
+
+IntegerSplit SplitNormal(Builder& b, IrValue x) {
+  const FloatForm& form = FormOf(b, x);
+  const IrValue bits = b.Bitcast(x, form.bits);
+  // Adding 1 - sqrt(1/2) to the bits carries into the exponent exactly when m >= sqrt(2).
+  const IrValue raw = b.Add(bits, b.IntLike(bits, form.offset));
+  const IrValue e =
+      b.Sub(b.LShr(raw, b.IntLike(raw, form.mantissa_bits)), b.IntLike(raw, form.bias));
+  const IrValue m = b.Add(b.And(raw, b.IntLike(raw, (int64_t{1} << form.mantissa_bits) - 1)),
+                          b.IntLike(raw, form.half_root));
+  return {b.FSub(b.Bitcast(m, form.number), b.Like(x, 1)), e};
+}
+
+IrValue ExponentAsFloat(Builder& b, IrValue exponent, const FloatForm& form) {
+  const bool single = form.number == Element::kF32;
+  // AVX2 has no i64 -> f64
+  const IrValue narrow = single ? exponent : b.IntTruncate(exponent, Element::kI32);
+  return b.SignedToFloat(narrow, form.number);
+}
+
 /// For positive finite x, denormals included.
 Split SplitFloat(Builder& b, IrValue x) {
-  const bool single = b.TypeOf(x).element == Element::kF32;
-  const Element bits = single ? Element::kI32 : Element::kI64;
-  const Element number = single ? Element::kF32 : Element::kF64;
-  const int mantissa_bits = single ? 23 : 52;
-  const double least_normal = single ? 0x1p-126 : 0x1p-1022;
-  const IrValue small = b.Cmp(Compare::kFlt, x, b.Like(x, least_normal));
+  const FloatForm& form = FormOf(b, x);
+  const IrValue small = b.Cmp(Compare::kFlt, x, b.Like(x, form.least_normal));
   const IrValue lifted = b.Select(small, b.FMul(x, b.Like(x, 0x1p54)), x);
-  // Adding 1 - sqrt(1/2) to the bits carries into the exponent exactly when m >= sqrt(2).
-  const int64_t offset = single ? 0x3f800000 - 0x3f3504f3 : 0x3ff0000000000000 - 0x3fe6a09e667f3bcd;
-  const int64_t half_root = single ? 0x3f3504f3 : 0x3fe6a09e667f3bcd;
-  const int64_t bias = single ? 127 : 1023;
-  const IrValue raw = b.Add(b.Bitcast(lifted, bits), b.IntLike(b.Bitcast(lifted, bits), offset));
-  IrValue e = b.Sub(b.LShr(raw, b.IntLike(raw, mantissa_bits)), b.IntLike(raw, bias));
-  e = b.Select(small, b.Sub(e, b.IntLike(e, 54)), e);
-  const IrValue m = b.Add(b.And(raw, b.IntLike(raw, (int64_t{1} << mantissa_bits) - 1)),
-                          b.IntLike(raw, half_root));
-  const IrValue narrow = single ? e : b.IntTruncate(e, Element::kI32);  // AVX2 has no i64 -> f64
-  return {b.FSub(b.Bitcast(m, number), b.Like(x, 1)), b.SignedToFloat(narrow, number)};
+  const IntegerSplit split = SplitNormal(b, lifted);
+  const IrValue& e = split.exponent;
+  const IrValue exponent = b.Select(small, b.Sub(e, b.IntLike(e, 54)), e);
+  return {split.mantissa, ExponentAsFloat(b, exponent, form)};
+}
+
+/// Of 1 + x, rounded as if it had twice the bits; x is more than -1.
+Split SplitOneAnd(Builder& b, IrValue x, IrValue sum) {
+  const FloatForm& form = FormOf(b, x);
+  const IntegerSplit split = SplitNormal(b, sum);
+  const IrValue& e = split.exponent;
+  const IrValue lost = b.FSub(x, b.FSub(sum, b.Like(x, 1)));
+  // Half of it times 2^(1 - e), since 2^-e is denormal for the greatest x.
+  const IrValue power =
+      b.Shl(b.Sub(b.IntLike(e, form.bias + 1), e), b.IntLike(e, form.mantissa_bits));
+  const IrValue half = b.FMul(lost, b.Like(x, 0.5));
+  const IrValue mantissa = b.Fma(half, b.Bitcast(power, form.number), split.mantissa);
+  return {mantissa, ExponentAsFloat(b, e, form)};
 }
 
 IrValue LogSingle(Builder& b, const Split& s) {
@@ -70,11 +123,13 @@ IrValue LogDouble(Builder& b, const Split& split) {
   return b.Fma(split.exponent, b.Like(f, kLn2High), b.FSub(f, b.FSub(half_square, low)));
 }
 
-}  // namespace
+IrValue LogOf(Builder& b, const Split& split) {
+  const bool single = b.TypeOf(split.mantissa).element == Element::kF32;
+  return single ? LogSingle(b, split) : LogDouble(b, split);
+}
 
-IrValue EmitLog(Builder& b, IrValue x) {
-  const Split split = SplitFloat(b, x);
-  IrValue result = b.TypeOf(x).element == Element::kF32 ? LogSingle(b, split) : LogDouble(b, split);
+/// A logarithm of x that is right for positive finite x.
+IrValue WithSpecialValues(Builder& b, IrValue x, IrValue result) {
   const IrValue zero = b.Like(x, 0);
   const IrValue infinity = b.Like(x, kInfinity);
   result = b.Select(b.Cmp(Compare::kFlt, x, infinity), result, x);  // infinity and NaN stay
@@ -82,16 +137,37 @@ IrValue EmitLog(Builder& b, IrValue x) {
   return b.Select(b.Cmp(Compare::kFeq, x, zero), b.Like(x, -kInfinity), result);
 }
 
-// log(u) with u = 1 + x rounded, corrected by what the rounding lost.
+}  // namespace
+
+IrValue EmitLog(Builder& b, IrValue x) {
+  return WithSpecialValues(b, x, LogOf(b, SplitFloat(b, x)));
+}
+
 IrValue EmitLog1p(Builder& b, IrValue x) {
-  const IrValue u = b.FAdd(x, b.Like(x, 1));
-  const IrValue lost = b.FSub(x, b.FSub(u, b.Like(x, 1)));
-  const IrValue log = EmitLog(b, u);
-  const IrValue corrected = b.FAdd(log, b.FDiv(lost, u));
-  const IrValue finite =
-      b.And(b.Cmp(Compare::kFgt, u, b.Like(x, 0)), b.Cmp(Compare::kFlt, u, b.Like(x, kInfinity)));
-  const IrValue result = b.Select(finite, corrected, log);
-  return b.Select(b.Cmp(Compare::kFlt, b.FAbs(x), b.Like(x, 0x1p-54)), x, result);
+  const IrValue one = b.Like(x, 1);
+  const IrValue sum = b.FAdd(x, one);
+  const IrValue log = WithSpecialValues(b, sum, LogOf(b, SplitOneAnd(b, x, sum)));
+  return b.Select(b.Cmp(Compare::kFeq, sum, one), x, log);  // -0 and denormal x, too
+}
+
+// The exponent plus a multiple of the mantissa's logarithm: exact where that is 0.
+IrValue EmitLog2(Builder& b, IrValue x) {
+  const Split split = SplitFloat(b, x);
+  const IrValue zero = b.Like(x, 0);
+  const IrValue log = LogOf(b, {split.mantissa, zero});
+  return WithSpecialValues(b, x, b.Fma(log, b.Like(x, kLog2e), split.exponent));
+}
+
+// This is fdlibm's e_log10.c. Its order of sums makes it exact for powers of ten.
+IrValue EmitLog10(Builder& b, IrValue x) {
+  return InDouble(b, x, [&](IrValue y) {
+    const Split split = SplitFloat(b, y);
+    const IrValue log = LogOf(b, {split.mantissa, b.Like(y, 0)});
+    const IrValue low =
+        b.Fma(split.exponent, b.Like(y, kLog10Of2Low), b.FMul(log, b.Like(y, kLog10e)));
+    const IrValue result = b.Fma(split.exponent, b.Like(y, kLog10Of2High), low);
+    return WithSpecialValues(b, y, result);
+  });
 }
 
 IrValue EmitAsinh(Builder& b, IrValue x) {

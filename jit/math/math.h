@@ -5,20 +5,34 @@
 // zeros are as in C. Measured bounds stand beside each.
 #pragma once
 
+#include <optional>
+
 #include "jit/builder/builder.h"
 
 namespace tunec::jit {
 
 // exp.cc
 IrValue EmitExp(Builder& b, IrValue x);
-IrValue EmitExpm1(Builder& b, IrValue x);  // f64 only
+IrValue EmitExpm1(Builder& b, IrValue x);
+/// exp(x) as (1 + excess) * power * lowering, of which no factor is denormal: a product with it is
+/// rounded once.
+struct LiftedExp {
+  IrValue excess;
+  IrValue power;
+  double lowering;
+};
+/// Of x + low, where that is given, which is less than a unit in the last place of x. x is at most
+/// 20 and, for f32, at least -110 (f64: -1000).
+LiftedExp EmitLiftedExp(Builder& b, IrValue x, std::optional<IrValue> low);
 IrValue EmitSinh(Builder& b, IrValue x);
 IrValue EmitCosh(Builder& b, IrValue x);
 IrValue EmitTanh(Builder& b, IrValue x);
 
 // log.cc
 IrValue EmitLog(Builder& b, IrValue x);
-IrValue EmitLog1p(Builder& b, IrValue x);  // f64 only
+IrValue EmitLog1p(Builder& b, IrValue x);
+IrValue EmitLog2(Builder& b, IrValue x);
+IrValue EmitLog10(Builder& b, IrValue x);
 IrValue EmitAsinh(Builder& b, IrValue x);
 IrValue EmitAcosh(Builder& b, IrValue x);
 IrValue EmitAtanh(Builder& b, IrValue x);
@@ -26,6 +40,12 @@ IrValue EmitPow(Builder& b, IrValue x, IrValue y);
 
 // erf.cc
 IrValue EmitErf(Builder& b, IrValue x);
+
+// gelu.cc
+IrValue EmitGelu(Builder& b, IrValue x);
+IrValue EmitGeluTanh(Builder& b, IrValue x);
+IrValue EmitSilu(Builder& b, IrValue x);
+IrValue EmitMish(Builder& b, IrValue x);
 
 // angle.cc
 /// x = quadrant * pi/2 + rest, |rest| at most pi/4 and a little; the quadrant (i64) modulo 4. The

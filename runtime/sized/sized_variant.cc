@@ -151,7 +151,7 @@ Result<std::byte*> MemoryFor(Buffer& buffer, const TensorSpec& spec) {
 
 void StoreNumber(std::byte* address, DataType type, double value) {
   if (IsFloat(type)) return StoreFloat(address, type, value);
-  StoreInt(address, type, FloatToInt(value, type));
+  StoreInt(address, type, SaturateToInt(value, type));
 }
 
 }  // namespace

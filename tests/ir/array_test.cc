@@ -81,13 +81,34 @@ TEST(Rounding, IsByHalfAUnitInTheLastPlace) {
   EXPECT_EQ(RoundingOf(DataType::kF64), 0x1p-53);
 }
 
+TEST(Rounding, CastsKeepLowBits) {
+  EXPECT_EQ(CastToInt(300.0, DataType::kU8), 44);
+  EXPECT_EQ(CastToInt(-1.5, DataType::kU8), 255);
+  EXPECT_EQ(CastToInt(-300.0, DataType::kI8), -44);
+  EXPECT_EQ(CastToInt(70000.0, DataType::kI16), 4464);
+  EXPECT_EQ(CastToInt(3e9, DataType::kU16), 0) << "by way of 32 bits";
+  EXPECT_EQ(CastToInt(3e9, DataType::kI32), INT32_MIN);
+  EXPECT_EQ(CastToInt(-2147483648.5, DataType::kI32), INT32_MIN);
+  EXPECT_EQ(CastToInt(3e9, DataType::kU32), 3000000000);
+  EXPECT_EQ(CastToInt(-1.0, DataType::kU32), 4294967295);
+  EXPECT_EQ(CastToInt(0x1p32 + 1024, DataType::kU32), 0);
+  EXPECT_EQ(CastToInt(-3e9, DataType::kU32), int64_t{1} << 31);
+  EXPECT_EQ(CastToInt(0x1.8p63, DataType::kU64), INT64_MIN + (int64_t{1} << 62));
+  EXPECT_EQ(CastToInt(1e30, DataType::kU64), 0);
+  EXPECT_EQ(CastToInt(-1e30, DataType::kU64), INT64_MIN);
+  for (const double value : {1e30, -1e30, INFINITY, -INFINITY, double{NAN}}) {
+    EXPECT_EQ(CastToInt(value, DataType::kI8), 0) << value;
+    EXPECT_EQ(CastToInt(value, DataType::kI64), INT64_MIN) << value;
+  }
+}
+
 TEST(Rounding, SaturatesAndWraps) {
-  EXPECT_EQ(FloatToInt(1e30, DataType::kI64), INT64_MAX);
-  EXPECT_EQ(FloatToInt(-1e30, DataType::kI32), INT32_MIN);
-  EXPECT_EQ(FloatToInt(300.7, DataType::kU8), 255);
-  EXPECT_EQ(FloatToInt(-3.7, DataType::kI8), -3);
-  EXPECT_EQ(FloatToInt(NAN, DataType::kI32), 0);
-  EXPECT_EQ(FloatToInt(0x1p63, DataType::kU64), INT64_MIN);
+  EXPECT_EQ(SaturateToInt(1e30, DataType::kI64), INT64_MAX);
+  EXPECT_EQ(SaturateToInt(-1e30, DataType::kI32), INT32_MIN);
+  EXPECT_EQ(SaturateToInt(300.7, DataType::kU8), 255);
+  EXPECT_EQ(SaturateToInt(-3.7, DataType::kI8), -3);
+  EXPECT_EQ(SaturateToInt(NAN, DataType::kI32), 0);
+  EXPECT_EQ(SaturateToInt(0x1p63, DataType::kU64), INT64_MIN);
   EXPECT_EQ(WrapTo(300, DataType::kU8), 44);
   EXPECT_EQ(LargestInt(DataType::kU64), -1);
   EXPECT_EQ(SmallestInt(DataType::kI16), -32768);

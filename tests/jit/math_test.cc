@@ -105,19 +105,54 @@ TEST_P(Accuracy, WithinBound) {
 }
 
 long double Rsqrt(long double x) { return 1 / std::sqrt(x); }
+long double Gelu(long double x) {
+  return x * (0.5L * std::erfc(x * -0.70710678118654752440084436210484903928L));
+}
+long double Silu(long double x) { return x / (1 + std::exp(-x)); }
+long double Mish(long double x) { return x * std::tanh(std::log1p(std::exp(x))); }
+long double GeluTanh(long double x) {
+  const long double u = 0.79788456080286535587989211986876373695L * (x + 0.044715L * (x * x * x));
+  return x / (1 + std::exp(-2 * u));
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Math, Accuracy,
-    ::testing::Values(Case{"exp", std::exp, 2, 2}, Case{"log", std::log, 3, 2},
-                      Case{"tanh", std::tanh, 5, 4}, Case{"erf", std::erf, 5.5, 4},
-                      Case{"sqrt", std::sqrt, 0.51, 0.51}, Case{"rsqrt", Rsqrt, 2, 2},
-                      Case{"sin", std::sin, 1, 4}, Case{"cos", std::cos, 1, 4},
-                      Case{"tan", std::tan, 1, 6}, Case{"asin", std::asin, 1, 8},
-                      Case{"acos", std::acos, 1, 8}, Case{"atan", std::atan, 1, 4},
-                      Case{"sinh", std::sinh, 1, 8}, Case{"cosh", std::cosh, 1, 4},
-                      Case{"asinh", std::asinh, 1, 8}, Case{"acosh", std::acosh, 1, 8},
-                      Case{"atanh", std::atanh, 1, 8}),
+    ::testing::Values(Case{"exp", std::exp, 2, 2}, Case{"expm1", std::expm1, 3, 3},
+                      Case{"log", std::log, 3, 2}, Case{"log1p", std::log1p, 3, 3},
+                      Case{"log2", std::log2, 3, 3}, Case{"log10", std::log10, 1, 3},
+                      Case{"gelu", Gelu, 4, 4}, Case{"silu", Silu, 4, 4}, Case{"mish", Mish, 4, 4},
+                      Case{"gelu_tanh", GeluTanh, 4, 4}, Case{"tanh", std::tanh, 5, 4},
+                      Case{"erf", std::erf, 5.5, 4}, Case{"sqrt", std::sqrt, 0.51, 0.51},
+                      Case{"rsqrt", Rsqrt, 2, 2}, Case{"sin", std::sin, 1, 4},
+                      Case{"cos", std::cos, 1, 4}, Case{"tan", std::tan, 1, 6},
+                      Case{"asin", std::asin, 1, 8}, Case{"acos", std::acos, 1, 8},
+                      Case{"atan", std::atan, 1, 4}, Case{"sinh", std::sinh, 1, 8},
+                      Case{"cosh", std::cosh, 1, 4}, Case{"asinh", std::asinh, 1, 8},
+                      Case{"acosh", std::acosh, 1, 8}, Case{"atanh", std::atanh, 1, 8}),
     [](const auto& info) { return std::string(info.param.name); });
+
+/// exp2 of every exponent of the type, or the powers of ten that it holds.
+std::vector<double> Powers(double base, DataType type) {
+  const bool single = type == DataType::kF32;
+  std::vector<double> powers;
+  if (base == 10) {
+    for (int i = 0; i <= (single ? 10 : 22); ++i) powers.push_back(std::pow(10.0, i));
+    return powers;
+  }
+  for (int i = single ? -149 : -1074; i <= (single ? 127 : 1023); ++i)
+    powers.push_back(std::ldexp(1.0, i));
+  return powers;
+}
+
+TEST(Math, LogarithmsOfExactPowersAreWhole) {
+  for (const Target& target : Targets())
+    for (const DataType type : {DataType::kF32, DataType::kF64}) {
+      const Case log2{"log2", std::log2, 0, 0};
+      const Case log10{"log10", std::log10, 0, 0};
+      EXPECT_EQ(WorstOf(log2, type, Powers(2, type), target), 0) << Name(type);
+      EXPECT_EQ(WorstOf(log10, type, Powers(10, type), target), 0) << Name(type);
+    }
+}
 
 /// Both signs of the powers of two and what lies between them, numbers around multiples of pi/2, of
 /// which some come closer to one than any other number of the type, and the ends of the range.

@@ -99,9 +99,9 @@ nest convert {{
     }
 }
 
-TEST(Types, FloatToIntegerSaturates) {
+TEST(Types, FloatToIntegerKeepsLowBits) {
   const LoopNest nest = Parse(R"(
-nest saturate {
+nest convert {
   input A: f32[8]
   output I: i8[8]
   output U: u8[8]
@@ -119,6 +119,8 @@ nest saturate {
   for (int i = 0; i < 8; ++i) input.SetDouble(i, values[i]);
   const auto expected = Interpret(nest, std::vector<Array>{input}, Precision::kNative);
   ASSERT_TRUE(expected.has_value());
+  const int64_t of_i8[] = {44, -44, 0, 0, 0, -1, 0, 127};
+  for (int i = 0; i < 8; ++i) EXPECT_EQ((*expected)[0].GetInt(i), of_i8[i]) << values[i];
   for (const Target& target : Targets()) {
     const auto actual = RunCompiled(nest, target, {input});
     ASSERT_TRUE(actual.has_value()) << actual.error().Format();

@@ -18,6 +18,34 @@ Written WriteSilu(FormContext& node) {
   return node.Emit("Mul", {node.input(0), node.Emit("Sigmoid", {node.input(0)})});
 }
 
+/// Elu is exp(x) - 1 for negative x; for positive ones that is -exp(x) * (exp(-x) - 1).
+Written WriteExpm1(FormContext& node) {
+  const std::string& x = node.input(0);
+  const std::string mirrored = node.Emit("Elu", {node.Emit("Neg", {x})});
+  const std::string above = node.Emit("Neg", {node.Emit("Mul", {mirrored, node.Emit("Exp", {x})})});
+  const std::string is_below = node.Emit("Less", {x, node.Scalar(0, node.type())});
+  return node.Emit("Where", {is_below, node.Emit("Elu", {x}), above});
+}
+
+/// 2 * atanh(x / (x + 2)) near 0, where 1 + x loses digits.
+Written WriteLog1p(FormContext& node) {
+  const std::string& x = node.input(0);
+  const std::string two = node.Scalar(2, node.type());
+  const std::string ratio = node.Emit("Div", {x, node.Emit("Add", {x, two})});
+  const std::string near = node.Emit("Mul", {two, node.Emit("Atanh", {ratio})});
+  const std::string far = node.Emit("Log", {node.Emit("Add", {x, node.Scalar(1, node.type())})});
+  const std::string is_near =
+      node.Emit("Less", {node.Emit("Abs", {x}), node.Scalar(0.5, node.type())});
+  return node.Emit("Where", {is_near, near, far});
+}
+
+Written WriteScaledLog(FormContext& node, double base) {
+  const std::string factor = node.Scalar(1 / std::log(base), node.type());
+  return node.Emit("Mul", {node.Emit("Log", {node.input(0)}), factor});
+}
+Written WriteLog2(FormContext& node) { return WriteScaledLog(node, 2); }
+Written WriteLog10(FormContext& node) { return WriteScaledLog(node, 10); }
+
 /// max(0, x) + min(0, alpha * (exp(x / alpha) - 1)): ONNX's Celu is of float32 alone.
 Written WriteCelu(FormContext& node) {
   if (node.type() == DataType::kF32) return WriteSame(node);
@@ -137,7 +165,11 @@ constexpr auto kForms = std::to_array<ExportForm>({
     {Op::kSign, WriteBare, "Sign"},
     {Op::kNot, WriteLogical, "Not"},
     {Op::kExp, WriteBare, "Exp"},
+    {Op::kExpm1, WriteExpm1},
     {Op::kLog, WriteBare, "Log"},
+    {Op::kLog1p, WriteLog1p},
+    {Op::kLog2, WriteLog2},
+    {Op::kLog10, WriteLog10},
     {Op::kSqrt, WriteBare, "Sqrt"},
     {Op::kRsqrt, WriteRsqrt},
     {Op::kReciprocal, WriteBare, "Reciprocal"},

@@ -122,6 +122,18 @@ Result<Operand> PaddedMask(const NodeContext& node, const Operand& mask, int64_t
   return node.Emit(Op::kPad, {mask}, {{"pads", pads}, {"value", hidden}});
 }
 
+/// Returns the mask in a narrower type. Finite numbers stay finite: a row of the least ones still
+/// has keys.
+Result<Operand> NarrowedMask(const NodeContext& node, const Operand& mask, DataType type) {
+  if (SizeOf(mask->type) <= SizeOf(type) || !IsFloat(mask->type)) return node.Cast(mask, type);
+  const double most = type == DataType::kF16 ? 65504 : std::numeric_limits<float>::max();
+  TUNEC_ASSIGN(const Operand bounded,
+               node.Emit(Op::kClip, {mask}, {{"min", -most}, {"max", most}}));
+  TUNEC_ASSIGN(const Operand is_infinite, node.Emit(Op::kIsInf, {mask}));
+  TUNEC_ASSIGN(const Operand chosen, node.Emit(Op::kWhere, {is_infinite, mask, bounded}));
+  return node.Cast(chosen, type);
+}
+
 Result<Operand> JoinMasks(const NodeContext& node, const Operand& mask, const Operand& allowed) {
   if (mask == nullptr || allowed == nullptr) return mask == nullptr ? allowed : mask;
   if (mask->type == DataType::kBool) return And(node, mask, allowed);
@@ -155,7 +167,7 @@ Result<Parts> ReadParts(const NodeContext& node) {
   if (node.HasInput(kMask)) {
     TUNEC_ASSIGN(parts.mask, PaddedMask(node, node.OptionalInput(kMask), parts.keys));
     if (parts.mask->type != DataType::kBool) {
-      TUNEC_ASSIGN(parts.mask, node.Cast(parts.mask, q->type));
+      TUNEC_ASSIGN(parts.mask, NarrowedMask(node, parts.mask, q->type));
     }
   }
   TUNEC_ASSIGN(const Operand allowed, AllowedKeys(node, parts));

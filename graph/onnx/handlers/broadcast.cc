@@ -3,6 +3,7 @@
 #include <array>
 
 #include "graph/onnx/handlers/handlers.h"
+#include "ir/rounding.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -47,6 +48,22 @@ Result<Operands> Mean(const NodeContext& node, Op) {
   return One(node.Emit(Op::kDiv, {sum, node.Scalar(count, sum->type)}));
 }
 
+/// Returns true if the type holds every element of a constant.
+bool Holds(DataType type, const Operand& operand) {
+  if (!operand->constant) return false;
+  const Array& array = *operand->constant;
+  for (int64_t i = 0; i < array.size(); ++i)
+    if (RoundTo(array.GetDouble(i), type) != array.GetDouble(i)) return false;
+  return true;
+}
+
+/// Returns the type in which a power of floats is computed.
+DataType PowerType(const Operand& base, const Operand& exponent) {
+  const DataType type = base->type;
+  if (exponent->type == type || Holds(type, exponent)) return type;
+  return CombinedType({type, exponent->type});
+}
+
 /// The exponent may be of another type than the base, whose type the result has.
 Result<Operands> Pow(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand base, node.Input(0));
@@ -56,8 +73,11 @@ Result<Operands> Pow(const NodeContext& node, Op op) {
     TUNEC_ASSIGN(const Operand power, node.Emit(op, {wide, exponent}));
     return One(node.Cast(power, base->type));
   }
-  TUNEC_ASSIGN(const Operand same, node.Cast(exponent, base->type));
-  return One(node.Emit(op, {base, same}));
+  const DataType type = IsFloat(base->type) ? PowerType(base, exponent) : base->type;
+  TUNEC_ASSIGN(const Operand left, node.Cast(base, type));
+  TUNEC_ASSIGN(const Operand right, node.Cast(exponent, type));
+  TUNEC_ASSIGN(const Operand power, node.Emit(op, {left, right}));
+  return One(node.Cast(power, base->type));
 }
 
 Result<Operands> Mod(const NodeContext& node, Op op) {

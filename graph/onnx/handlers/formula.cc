@@ -89,6 +89,10 @@ Formula Max(const Formula& a, const Formula& b) { return Apply(Op::kMax, {a, b})
 Formula Clamp(const Formula& x, double least, double most) {
   return Min(Max(x, x.Number(least)), x.Number(most));
 }
+Formula ClampedIndex(const Formula& position, int64_t last) {
+  const Formula index = Clamp(position, 0, static_cast<double>(last)).Cast(DataType::kI64);
+  return Max(index, index.Number(0));  // a NaN has become the smallest integer
+}
 Formula Less(const Formula& a, const Formula& b) { return Apply(Op::kLt, {a, b}); }
 Formula LessOrEqual(const Formula& a, const Formula& b) { return Apply(Op::kLe, {a, b}); }
 Formula Equal(const Formula& a, const Formula& b) { return Apply(Op::kEq, {a, b}); }

@@ -65,6 +65,8 @@ Formula operator-(const Formula& a);
 Formula Min(const Formula& a, const Formula& b);
 Formula Max(const Formula& a, const Formula& b);
 Formula Clamp(const Formula& x, double least, double most);
+/// The whole numbers of `position` as indices from 0 to `last`; 0 for NaN.
+Formula ClampedIndex(const Formula& position, int64_t last);
 Formula Less(const Formula& a, const Formula& b);
 Formula LessOrEqual(const Formula& a, const Formula& b);
 Formula Equal(const Formula& a, const Formula& b);

@@ -101,7 +101,7 @@ Taps GridTaps(const Formula& x, const GridMode& mode, int64_t extent) {
   } else if (mode.padding == "reflection") {
     index = Reflected(index, BorderOf(mode, extent));
   }
-  return {Clamp(index, 0, last).Cast(DataType::kI64), weight};
+  return {ClampedIndex(index, extent - 1), weight};
 }
 
 Result<Operands> GridSample(const NodeContext& node, Op) {
@@ -119,13 +119,13 @@ Result<Operands> GridSample(const NodeContext& node, Op) {
                 node.Describe(grid), batch, axes);
   }
   const Formula x(node, input);
-  const DataType float_type = IsFloat(input->type) ? input->type : DataType::kF32;
+  const DataType float_type = CombinedType({input->type, grid->type});
   const std::vector<int64_t> places = grid->shape.Part(0, grid->shape.size() - 1);
   std::vector<Taps> taps;
   for (int64_t d = 0; d < axes; ++d) {
     TUNEC_ASSIGN(const int64_t extent, node.Extent(input, d + 2));
     const Formula normalized =
-        Formula(node, grid).Slice(-1, axes - 1 - d, axes - d).Reshape(places);
+        Formula(node, grid).Slice(-1, axes - 1 - d, axes - d).Reshape(places).Cast(float_type);
     taps.push_back(GridTaps(Coordinate(normalized, mode, extent), mode, extent));
   }
   std::vector<int64_t> image_shape(places.size(), 1);
@@ -192,7 +192,7 @@ Taps RegionTaps(const Formula& begin, const Formula& length, int64_t samples, in
   const Formula fraction = clamped - low;
   const Formula index = Concat({low.Unsqueeze(-1), high.Unsqueeze(-1)}, x.rank());
   const Formula weight = Concat({(1 - fraction).Unsqueeze(-1), fraction.Unsqueeze(-1)}, x.rank());
-  return {index.Cast(DataType::kI64), Where(outside.Unsqueeze(-1), weight.Number(0), weight)};
+  return {ClampedIndex(index, extent - 1), Where(outside.Unsqueeze(-1), weight.Number(0), weight)};
 }
 
 /// Of an axis of a region's output, and per cell of it.
@@ -244,7 +244,9 @@ Result<Operands> RoiAlign(const NodeContext& node, Op) {
     return Fail(ErrorCode::kInvalidArgument, "{}, wanted 4 coordinates of each region",
                 node.Describe(rois));
   }
-  const Formula corners = Formula(node, rois) * roi.scale - (roi.half_pixel ? 0.5 : 0.0);
+  // f16 has no halves above 1,024, and a pooled mean of it is rounded once.
+  const DataType wide = CombinedType({x->type, rois->type});
+  const Formula corners = Formula(node, rois).Cast(wide) * roi.scale - (roi.half_pixel ? 0.5 : 0.0);
   // Of [regions, 4]: x and y of the begin, x and y of the end.
   const auto axis = [&](int64_t at, int64_t samples, int64_t extent) {
     const Formula begin = corners.Slice(1, at, at + 1);
@@ -261,7 +263,7 @@ Result<Operands> RoiAlign(const NodeContext& node, Op) {
   const Formula image =
       CheckedIndex(In(node, 2).Cast(DataType::kI64).Reshape({regions, 1, 1}), x_extents[0]);
   // [regions, rows, columns, 2, 2, channels]
-  const Formula samples = SampleTaps(Formula(node, x), image, {y, z});
+  const Formula samples = SampleTaps(Formula(node, x).Cast(wide), image, {y, z});
   const std::vector<int64_t> cells{regions,   roi.height, roi.ratio,
                                    roi.width, roi.ratio,  x_extents[1]};
   const Attributes within{{"axes", std::vector<int64_t>{2, 4}}, {"keepdims", int64_t{0}}};
@@ -270,7 +272,7 @@ Result<Operands> RoiAlign(const NodeContext& node, Op) {
       roi.takes_most ? Apply(Op::kReduceMax,
                              {Apply(Op::kReduceMax, {samples}, of_taps).Reshape(cells)}, within)
                      : Apply(Op::kReduceMean, {Sum(samples, {3, 4}).Reshape(cells)}, within);
-  return Results({pooled.Transpose({0, 3, 1, 2})});
+  return Results({pooled.Transpose({0, 3, 1, 2}).Cast(x->type)});
 }
 
 struct DeformConvOperands {

@@ -20,14 +20,21 @@ Result<Operands> BatchNorm(const NodeContext& node, Op op) {
   if (inputs.size() != 5) {
     return Fail(ErrorCode::kParse, "has {} inputs, wanted 5", inputs.size());
   }
-  for (size_t i = 1; i < 5; ++i) {  // statistics may be f32 beside f16 data
+  // Statistics may be f32 beside f16 data, not the other way round.
+  for (size_t i = 1; i < 5; ++i) {
+    if (SizeOf(inputs[i]->type) >= SizeOf(inputs[0]->type)) continue;
     TUNEC_ASSIGN(inputs[i], node.Cast(inputs[i], inputs[0]->type));
   }
   return One(node.Emit(op, inputs, {{"epsilon", epsilon}}));
 }
 
-/// Mean and reciprocal deviation, the optional outputs of layer normalisation.
-Result<Operands> Moments(const NodeContext& node, const Operand& x, int64_t axis, double epsilon) {
+/// Mean and reciprocal deviation, the optional outputs of layer normalisation. They have the type
+/// that the attribute stash_type names.
+Result<Operands> Moments(const NodeContext& node, const Operand& given, int64_t axis,
+                         double epsilon) {
+  TUNEC_ASSIGN(const int64_t stash_type, node.Int("stash_type", 1));
+  TUNEC_ASSIGN(const DataType stashed, ElementType(stash_type));
+  TUNEC_ASSIGN(const Operand x, node.Cast(given, CombinedType({given->type, stashed})));
   std::vector<int64_t> axes = AllAxes(x->rank());
   axes.erase(axes.begin(), axes.begin() + axis);
   const Attributes over{{"axes", axes}, {"keepdims", int64_t{1}}};
@@ -38,7 +45,9 @@ Result<Operands> Moments(const NodeContext& node, const Operand& x, int64_t axis
   TUNEC_ASSIGN(const Operand shifted,
                node.Emit(Op::kAdd, {variance, node.Scalar(epsilon, x->type)}));
   TUNEC_ASSIGN(const Operand inverse, node.Emit(Op::kRsqrt, {shifted}));
-  return Operands{mean, inverse};
+  TUNEC_ASSIGN(const Operand mean_output, node.Cast(mean, stashed));
+  TUNEC_ASSIGN(const Operand inverse_output, node.Cast(inverse, stashed));
+  return Operands{mean_output, inverse_output};
 }
 
 /// LayerNormalization and RMSNormalization; scale and bias may be given in fewer dimensions.
@@ -51,11 +60,17 @@ Result<Operands> LayerNorm(const NodeContext& node, Op op) {
   for (size_t i = 1; i <= (op == Op::kLayerNorm ? 2 : 1); ++i) {
     if (i == 2 && !node.HasInput(i)) break;
     TUNEC_ASSIGN(Operand factor, node.Input(i));
-    TUNEC_ASSIGN(factor, node.Cast(factor, x->type));
     TUNEC_ASSIGN(factor, node.Expand(factor, normalized));
     inputs.push_back(factor);
   }
-  TUNEC_ASSIGN(const Operand y, node.Emit(op, inputs, {{"axis", axis}, {"epsilon", epsilon}}));
+  DataType widest = x->type;
+  for (const Operand& input : inputs)
+    if (SizeOf(input->type) > SizeOf(widest)) widest = input->type;
+  for (Operand& input : inputs) {
+    TUNEC_ASSIGN(input, node.Cast(input, widest));
+  }
+  TUNEC_ASSIGN(Operand y, node.Emit(op, inputs, {{"axis", axis}, {"epsilon", epsilon}}));
+  TUNEC_ASSIGN(y, node.Cast(y, x->type));
   Operands outputs{y};
   if (node.WantsOutput(1) || node.WantsOutput(2)) {
     TUNEC_ASSIGN(const Operands moments, Moments(node, x, axis, epsilon));
@@ -101,9 +116,10 @@ Result<Operands> Lrn(const NodeContext& node, Op op) {
       node.Emit(op, {x}, {{"size", size}, {"alpha", alpha}, {"beta", beta}, {"bias", bias}}));
 }
 
-/// x over its p-norm along an axis; 0 where that is 0.
+/// x over its p-norm along an axis; 0 where that is 0. Squares of f16 would be infinite.
 Result<Operands> LpNorm(const NodeContext& node, Op) {
-  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const Operand given, node.Input(0));
+  TUNEC_ASSIGN(const Operand x, node.Cast(given, CombinedType({given->type})));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", -1, x->rank()));
   TUNEC_ASSIGN(const int64_t p, node.Int("p", 2));
   if (p != 1 && p != 2) return Fail(ErrorCode::kParse, "p is {}, wanted 1 or 2", p);
@@ -114,11 +130,13 @@ Result<Operands> LpNorm(const NodeContext& node, Op) {
   const auto scalar = [&](double value) { return node.Scalar(value, x->type); };
   TUNEC_ASSIGN(const Operand is_zero, node.Emit(Op::kEq, {length, scalar(0)}));
   TUNEC_ASSIGN(const Operand divisor, node.Emit(Op::kWhere, {is_zero, scalar(1), length}));
-  return One(node.Emit(Op::kDiv, {x, divisor}));
+  TUNEC_ASSIGN(const Operand y, node.Emit(Op::kDiv, {x, divisor}));
+  return One(node.Cast(y, given->type));
 }
 
 Result<Operands> MeanVarianceNorm(const NodeContext& node, Op) {
-  TUNEC_ASSIGN(const Operand x, node.Input(0));
+  TUNEC_ASSIGN(const Operand input, node.Input(0));
+  TUNEC_ASSIGN(const Operand x, node.Cast(input, CombinedType({input->type})));
   TUNEC_ASSIGN(const std::vector<int64_t> given, node.Ints("axes", {0, 2, 3}));
   TUNEC_ASSIGN(const std::vector<int64_t> axes, NormalizeAxes(given, x->rank()));
   const Attributes over{{"axes", axes}, {"keepdims", int64_t{1}}};
@@ -128,7 +146,8 @@ Result<Operands> MeanVarianceNorm(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand variance, node.Emit(Op::kReduceMean, {squared}, over));
   TUNEC_ASSIGN(const Operand deviation, node.Emit(Op::kSqrt, {variance}));
   TUNEC_ASSIGN(const Operand shifted, node.Emit(Op::kAdd, {deviation, node.Scalar(1e-9, x->type)}));
-  return One(node.Emit(Op::kDiv, {centered, shifted}));
+  TUNEC_ASSIGN(const Operand y, node.Emit(Op::kDiv, {centered, shifted}));
+  return One(node.Cast(y, input->type));
 }
 
 /// Before opset 13 the input counts as a matrix: all axes from `axis` on are one.

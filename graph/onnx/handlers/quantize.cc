@@ -58,15 +58,24 @@ Result<Operands> Dequantize(const NodeContext& node, Op) {
     TUNEC_ASSIGN(const Operand zero, node.Cast(shaped, DataType::kI32));
     TUNEC_ASSIGN(wide, node.Emit(Op::kSub, {wide, zero}));
   }
-  TUNEC_ASSIGN(const Operand value, node.Cast(wide, scale->type));
-  return One(node.Emit(Op::kMul, {value, scale}));
+  // f16 holds no integer above 65,504: the product is rounded to it.
+  const DataType type = CombinedType({scale->type});
+  TUNEC_ASSIGN(const Operand value, node.Cast(wide, type));
+  TUNEC_ASSIGN(const Operand factor, node.Cast(scale, type));
+  TUNEC_ASSIGN(const Operand product, node.Emit(Op::kMul, {value, factor}));
+  TUNEC_ASSIGN(const int64_t output_type, node.Int("output_dtype", 0));
+  if (output_type == 0) return One(node.Cast(product, scale->type));
+  TUNEC_ASSIGN(const DataType result_type, ElementType(output_type));
+  return One(node.Cast(product, result_type));
 }
 
 Result<Operands> Quantize(const NodeContext& node, Op) {
-  TUNEC_ASSIGN(const Operand x, node.Input(0));
-  TUNEC_ASSIGN(const Operand given, node.Input(1));
-  TUNEC_ASSIGN(const Operand shaped, AlongAxis(node, given, x));
-  TUNEC_ASSIGN(const Operand scale, node.Cast(shaped, x->type));
+  TUNEC_ASSIGN(const Operand given, node.Input(0));
+  TUNEC_ASSIGN(const Operand given_scale, node.Input(1));
+  const DataType wide = CombinedType({given->type, given_scale->type});
+  TUNEC_ASSIGN(const Operand x, node.Cast(given, wide));
+  TUNEC_ASSIGN(const Operand shaped, AlongAxis(node, given_scale, x));
+  TUNEC_ASSIGN(const Operand scale, node.Cast(shaped, wide));
   DataType type = node.HasInput(2) ? node.OptionalInput(2)->type : DataType::kU8;
   TUNEC_ASSIGN(const int64_t output_type, node.Int("output_dtype", 0));
   if (!node.HasInput(2) && output_type != 0) {

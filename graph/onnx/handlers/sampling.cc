@@ -26,7 +26,7 @@ Taps LinearTapsAmongZeros(const Formula& position, int64_t extent) {
   const auto last = static_cast<double>(extent - 1);
   const Formula inside =
       And(LessOrEqual(index.Number(0), index), LessOrEqual(index, index.Number(last)));
-  return {Clamp(index, 0, last).Cast(DataType::kI64), Where(inside, weight, weight.Number(0))};
+  return {ClampedIndex(index, extent - 1), Where(inside, weight, weight.Number(0))};
 }
 
 Formula SampleTaps(const Formula& x, const Formula& image, const std::vector<Taps>& taps) {

@@ -95,6 +95,17 @@ def unary():
     case("clip(x) {max=3}", np.array([-5, 3, 3], np.int32), x=np.array([-5, 3, 9], np.int32))
     for op, fn in {"asin": np.arcsin, "acos": np.arccos, "atanh": np.arctanh}.items():
         case(f"{op}(x)", fn(inside.astype(np.float64)).astype(np.float32), x=inside)
+    tails = np.array([-30, -1e-6, -0.0, 1e-6, 0.4, 3], np.float32)
+    case("expm1(x)", np.expm1(tails.astype(np.float64)).astype(np.float32), x=tails)
+    case("log1p(x)", np.log1p(tails.astype(np.float64)[1:]).astype(np.float32), x=tails[1:])
+    for op, fn in {"softplus": F.softplus, "mish": F.mish, "elu": F.elu, "celu": F.celu, "silu": F.silu}.items():
+        case(f"{op}(x)", fn(t(tails.astype(np.float64))).numpy().astype(np.float32), x=tails)
+    far = np.array([-12, -8, -5, -3, -1e-6], np.float64)
+    normal = [v * math.erfc(-v / math.sqrt(2)) / 2 for v in far]
+    case("gelu(x)", np.array(normal, np.float32), x=far.astype(np.float32))
+    powers = np.array([2**-20, 0.125, 1, 8, 1000], np.float32)
+    for op, fn in {"log2": np.log2, "log10": np.log10}.items():
+        case(f"{op}(x)", fn(powers.astype(np.float64)).astype(np.float32), x=powers)
     for op, fn in {"log": np.log, "sqrt": np.sqrt, "rsqrt": lambda v: 1 / np.sqrt(v), "reciprocal": lambda v: 1 / v,
                    }.items():
         case(f"{op}(x)", fn(positive.astype(np.float64)).astype(np.float32), x=positive)
@@ -110,6 +121,9 @@ def unary():
     case("neg(x)", np.array([-128, 3], np.int8), x=np.array([-128, -3], np.int8))
     case('to_device(x) {device="cpu"}', x, x=x)
     case('cast(x) {to="i32"}', np.array([-3, 0, 2], np.int32), x=np.array([-3.9, 0.9, 2.1], np.float32))
+    case('cast(x) {to="u8"}', np.array([44, 255, 0, 0], np.uint8),
+         x=np.array([300, -1.5, np.nan, 1e30], np.float32))
+    case('cast(x) {to="i32"}', np.array([-2**31, -2**31, 7], np.int32), x=np.array([3e9, np.nan, 7.9], np.float64))
     case('cast(x) {to="bool"}', np.array([True, False, True]), x=np.array([-3.9, 0, 2.1], np.float32))
     case('cast(x) {to="f16"}', np.array([0.1, 70000, 1e-8], np.float16), x=np.array([0.1, 70000, 1e-8], np.float32))
     case('cast(x) {to="u8"}', np.array([255, 44], np.uint8), x=np.array([-1, 300], np.int64))

@@ -9,6 +9,7 @@ TEST(LowerElementwise, OneOperand) {
                                                         {Op::kAbs, {}},
                                                         {Op::kSign, {}},
                                                         {Op::kExp, {}},
+                                                        {Op::kExpm1, {}},
                                                         {Op::kTanh, {}},
                                                         {Op::kErf, {}},
                                                         {Op::kSin, {}},
@@ -53,7 +54,8 @@ TEST(LowerElementwise, OneOperand) {
 }
 
 TEST(LowerElementwise, PositiveOperand) {
-  for (const Op op : {Op::kLog, Op::kSqrt, Op::kRsqrt, Op::kAcosh}) {
+  for (const Op op :
+       {Op::kLog, Op::kLog1p, Op::kLog2, Op::kLog10, Op::kSqrt, Op::kRsqrt, Op::kAcosh}) {
     SampleGraph g(std::string(Name(op)));
     const ValueId x = g(Op::kAdd, {g.Input({3, 5}), g.Scalar(2.5)});
     ExpectSameAsReference(g.Build({g(op, {x})}));

@@ -232,6 +232,26 @@ TEST(OnnxReduce, BooleansAreAnyAndAll) {
   EXPECT_THAT(Values(y), ElementsAre(1));
 }
 
+TEST(OnnxNorm, StatisticsMayBeWiderThanTheData) {
+  const Array x = Typed(DataType::kF16, {1, 1, 2}, {1000, 2000});
+  const auto y = Eval({.op = "BatchNormalization",
+                       .attributes = {{"epsilon", 0.0}},
+                       .operands = {x, Floats({1}, {1}), Floats({1}, {0}), Floats({1}, {1000.25F}),
+                                    Floats({1}, {1e6F})}});
+  EXPECT_EQ(y.type(), DataType::kF16);
+  EXPECT_NEAR(y.GetDouble(0), -0.00025, 1e-6);
+  EXPECT_NEAR(y.GetDouble(1), 0.99975, 5e-4);
+}
+
+TEST(OnnxNorm, MomentsHaveTheStashedType) {
+  const Array x = Typed(DataType::kF16, {1, 2}, {40000, -40000});
+  const Array one = Typed(DataType::kF16, {2}, {1, 1});
+  const auto outputs = RunCall({.op = "LayerNormalization", .operands = {x, one}, .count = 3});
+  ASSERT_TRUE(outputs.has_value()) << outputs.error().Format();
+  EXPECT_EQ((*outputs)[2].type(), DataType::kF32);
+  EXPECT_NEAR((*outputs)[2].GetDouble(0) * 40000, 1, 1e-6);
+}
+
 TEST(OnnxNorm, BatchNormalization) {
   const Array x = Floats({1, 2, 1}, {3, 5});
   const std::vector<Array> operands = {x, Floats({2}, {2, 1}), Floats({2}, {1, 0}),

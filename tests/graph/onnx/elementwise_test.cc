@@ -264,6 +264,32 @@ TEST(OnnxElementwise, QuantizesLinearly) {
               ElementsAre(1, 2, 30, 40));
 }
 
+TEST(OnnxElementwise, QuantisationOfHalvesIsComputedWide) {
+  const auto half = [](std::vector<double> values) {
+    return Typed(DataType::kF16, {static_cast<int64_t>(values.size())}, values);
+  };
+  // The scale is no number of f16.
+  const Array zero = Typed(DataType::kU8, {}, {0});
+  EXPECT_THAT(Values(Eval({.op = "QuantizeLinear",
+                           .operands = {half({1e-6}), Floats({}, {2e-8F}), zero},
+                           .opset = 21})),
+              ElementsAre(50));
+  // f16 holds no level above 65,504.
+  const Array level = Typed(DataType::kI32, {1}, {100000});
+  const double scale = half({0.001}).GetDouble(0);
+  const auto y = Eval({.op = "DequantizeLinear",
+                       .operands = {level, Typed(DataType::kF16, {}, {scale})},
+                       .opset = 21});
+  EXPECT_EQ(y.type(), DataType::kF16);
+  EXPECT_NEAR(y.GetDouble(0), 100000 * scale, 0.04);
+}
+
+TEST(OnnxElementwise, PowersOfHalvesTakeWiderExponents) {
+  const Array base = Typed(DataType::kF16, {1}, {1.5});
+  const Array exponent = Floats({1}, {2.0009F});  // 2 as a number of f16
+  EXPECT_NEAR(Eval({.op = "Pow", .operands = {base, exponent}}).GetDouble(0), 2.251, 0.0005);
+}
+
 TEST(OnnxElementwise, AttributesOfTheWrongKindAreErrors) {
   EXPECT_THAT(
       ErrorOf({.op = "LeakyRelu", .attributes = {{"alpha", 1}}, .operands = {Floats({1}, {1})}}),

@@ -73,6 +73,28 @@ std::string GraphTable() {
   return text;
 }
 
+// Returns the section on how exact functions are.
+std::string Functions() {
+  return "\n## Functions of one operand\n"
+         "\n"
+         "Results of f16, f32 and f64 are off by at most 4 units in the last place of the exact "
+         "result, also\n"
+         "in tails and where they are denormal. `tests/python/unary_accuracy.py` compares all "
+         "float16 values and\n"
+         "many others with NumPy. More are:\n"
+         "\n"
+         "| function | type | units | reason |\n"
+         "| --- | --- | --- | --- |\n"
+         "| `tanh` | f32 | 4.6 | a ratio of two polynomials, whose roundings add up |\n"
+         "| `erf` | f32 | 5.2 | the same |\n"
+         "\n"
+         "16-bit types are computed in f32 and rounded once at the end of a kernel. A float that "
+         "does not fit\n"
+         "an integer type keeps low bits when it is cast "
+         "([0048](decisions/0048_casts_keep_low_bits.md)):\n"
+         "300.0 as u8 is 44. QuantizeLinear and its kind saturate.\n";
+}
+
 std::string Page() {
   return "# Operators\n\n"
          "Made from the tables of `graph/onnx` and `graph/ops/op_table.cc`: `tools/dev bless "
@@ -88,7 +110,7 @@ std::string Page() {
          "\n## .graph\n\n"
          "The operators of the text form ([graph_format.md](graph_format.md)), which those of ONNX "
          "become.\nControl and memory are read, printed and verified, not executed.\n\n" +
-         GraphTable();
+         GraphTable() + Functions();
 }
 
 TEST(OperatorsPage, GoldenIsUpToDate) {

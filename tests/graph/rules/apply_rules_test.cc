@@ -47,6 +47,25 @@ TEST(ApplyRules, RepeatedVariablesAreOneValue) {
             "constant z_constant: f32[] = 0.0\nz = mul(y, z_constant)\n");
 }
 
+TEST(ApplyRules, ConstantsAreJoinedWhereTheTypeHoldsTheResult) {
+  const std::string rule = "x * a * b => x * (a * b) where constant(a) and constant(b)";
+  const auto fires = [&](const std::string& type, const std::string& a, const std::string& b) {
+    const std::string lines = Lines(rule, "  input x: " + type + "\n  constant a: " + type + " = " +
+                                              a + "\n  constant b: " + type + " = " + b +
+                                              "\n  y = mul(x, a)\n  z = mul(y, b)\n  output z\n");
+    return !lines.contains("y = mul(x, a)");
+  };
+  EXPECT_TRUE(fires("f16[]", "0.5", "0.25"));
+  EXPECT_FALSE(fires("f16[]", "300", "300")) << "infinite";
+  EXPECT_FALSE(fires("f16[]", "0.0001", "0.0001")) << "0";
+  EXPECT_FALSE(fires("f16[]", "0.0003", "0.003")) << "denormal";
+  EXPECT_TRUE(fires("f32[]", "0.0001", "0.0001"));
+  EXPECT_FALSE(fires("f32[]", "1e-30", "1e-30"));
+  EXPECT_TRUE(fires("f16[]", "0.0", "0.0001"));
+  EXPECT_FALSE(fires("f16[2]", "[1, 0.0001]", "[1, 0.0001]")) << "the factor of a channel";
+  EXPECT_TRUE(fires("f16[2, 2]", "[1, 0.0001, 1, 1]", "[1, 0.0001, 1, 1]")) << "a small weight";
+}
+
 TEST(ApplyRules, OperandsOfCommutativeOperatorsMatchInAnyOrder) {
   const std::string rule = "neg(x) * exp(y) => sub(x, y)";
   for (const char* product : {"mul(a, b)", "mul(b, a)"})

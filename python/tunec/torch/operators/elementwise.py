@@ -7,7 +7,8 @@ from .promotion import as_value, in_result_type, result_element, widened
 
 # What tunec has under one name, for floats; integers are converted to the result's type first.
 _UNARY = {
-    "exp": "exp", "log": "log", "sqrt": "sqrt", "rsqrt": "rsqrt", "reciprocal": "reciprocal",
+    "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "log2": "log2",
+    "log10": "log10", "sqrt": "sqrt", "rsqrt": "rsqrt", "reciprocal": "reciprocal",
     "tanh": "tanh", "erf": "erf", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
     "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "asinh": "asinh",
     "acosh": "acosh", "atanh": "atanh", "sigmoid": "sigmoid", "silu": "silu", "mish": "mish",
@@ -53,38 +54,10 @@ def square(call, x):
     return x & x if x.element == "bool" else x * x
 
 
-@handles("log2.default", "log10.default")
-def log_of_base(call, x):
-    y = widened(x.cast(call.element())).unary("log")
-    return (y * (1 / math.log(2 if call.name == "log2" else 10))).cast(call.element())
-
-
 @handles("exp2.default")
 def exp2(call, x):
     x = x.cast(call.element())
     return call.graph.emit("pow", x.number(2), x)
-
-
-def expm1_of(x):
-    """exp(x) - 1 without cancellation: elu is that for negative numbers, and for positive ones
-    exp(x) - 1 = -exp(x) (exp(-x) - 1)."""
-    positive = -((-x).unary("elu", alpha=1.0) * x.unary("exp"))
-    return x.graph.where(x.compare("lt", 0), x.unary("elu", alpha=1.0), positive)
-
-
-@handles("expm1.default")
-def expm1(call, x):
-    return expm1_of(widened(x.cast(call.element()))).cast(call.element())
-
-
-@handles("log1p.default")
-def log1p(call, x):
-    """log(u) x / (u - 1) with u = 1 + x rounded: the errors of both factors cancel."""
-    x = widened(x.cast(call.element()))
-    g = call.graph
-    u = x + 1
-    ratio = g.where(u.unary("isinf"), 1, x / (u - 1))
-    return g.where(u.compare("eq", 1), x, u.unary("log") * ratio).cast(call.element())
 
 
 @handles("add.Tensor", "add.Scalar", "sub.Tensor", "sub.Scalar")
@@ -129,8 +102,15 @@ def extreme(call, a, b):
     return g.where(a.unary("isnan"), b, g.where(b.unary("isnan"), a, y))
 
 
+# Torch computes roots instead of these powers. Minus infinity and -0 have other results then.
+_ROOTS = {0.5: "sqrt", -0.5: "rsqrt"}
+
+
 @handles("pow.Tensor_Tensor", "pow.Tensor_Scalar", "pow.Scalar")
 def power(call, a, b):
+    is_root = isinstance(b, (int, float)) and b in _ROOTS and call.element() in ("f32", "f64")
+    if is_root:
+        return a.cast(call.element()).unary(_ROOTS[b])
     return call.graph.emit("pow", *in_result_type(call, a, b))
 
 

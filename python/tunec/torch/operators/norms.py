@@ -5,7 +5,7 @@ import torch
 from ..element_types import torch_dtype
 from ..errors import Refused
 from ..handler_table import handles
-from .promotion import widened
+from .promotion import combined, widened, widest
 
 
 def _moments(x, axes, epsilon):
@@ -27,9 +27,11 @@ def _scale_of(x, weight, shape):
 @handles("layer_norm.default")
 def layer_norm(call, x, normalized_shape, weight=None, bias=None, epsilon=1e-5, *_):
     axis = x.rank - len(normalized_shape)
-    scale = _scale_of(x, weight, normalized_shape)
-    operands = [x, scale] if bias is None else [x, scale, bias.cast(x.element)]
-    return call.graph.emit("layer_norm", *operands, axis=axis, epsilon=float(epsilon))
+    wide, weight, bias = combined(x, weight, bias)
+    scale = _scale_of(wide, weight, normalized_shape)
+    operands = [wide, scale] if bias is None else [wide, scale, bias]
+    y = call.graph.emit("layer_norm", *operands, axis=axis, epsilon=float(epsilon))
+    return y.cast(x.element)
 
 
 @handles("native_layer_norm.default")
@@ -45,8 +47,10 @@ def rms_norm(call, x, normalized_shape, weight=None, epsilon=None):
     axes = range(x.rank - len(normalized_shape), x.rank)
     if epsilon is None:  # torch's default is the type's
         epsilon = torch.finfo(torch_dtype(widened(x).element)).eps
-    scale = _scale_of(x, weight, normalized_shape)
-    y = call.graph.emit("rms_norm", x, scale, axis=axes[0], epsilon=float(epsilon))
+    given, weight = combined(x, weight)
+    scale = _scale_of(given, weight, normalized_shape)
+    y = call.graph.emit("rms_norm", given, scale, axis=axes[0], epsilon=float(epsilon))
+    y = y.cast(call.element())
     if call.name == "rms_norm":
         return y
     wide = widened(x)
@@ -57,7 +61,7 @@ def rms_norm(call, x, normalized_shape, weight=None, epsilon=None):
 def _channel_operand(x, value, default):
     if value is None:
         return x.graph.full((x.shape[1],), default, x.element)
-    return value.cast(x.element)
+    return value.cast(widest(x, value))
 
 
 def _by_given_moments(call, x, weight, bias, mean, variance, epsilon):
@@ -135,8 +139,10 @@ def _trained(x, weight, bias, epsilon):
 
 
 def _grouped(call, x, groups, weight, bias, epsilon):
-    return call.graph.emit("group_norm", x, _channel_operand(x, weight, 1),
-                           _channel_operand(x, bias, 0), groups=groups, epsilon=float(epsilon))
+    wide, weight, bias = combined(x, weight, bias)
+    y = call.graph.emit("group_norm", wide, _channel_operand(wide, weight, 1),
+                        _channel_operand(wide, bias, 0), groups=groups, epsilon=float(epsilon))
+    return y.cast(x.element)
 
 
 @handles("group_norm.default")

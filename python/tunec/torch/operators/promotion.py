@@ -4,6 +4,8 @@ import torch
 from ..builder import Value
 from ..element_types import element_type, is_narrow_float
 
+_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
+
 
 def as_value(call, x, element):
     """A tensor or a number as a value of an element type."""
@@ -28,6 +30,18 @@ def result_element(*operands):
 def in_result_type(call, *operands):
     """Operands as values of the result's type."""
     return [as_value(call, x, call.element()) for x in operands]
+
+
+def combined(x, *others):
+    """Values of floats that belong together, of one type: the widest among them."""
+    given = [v for v in (x, *others) if v is not None]
+    element = max((v.element for v in given), key=lambda e: _BYTES[e])
+    return [None if v is None else v.cast(element) for v in (x, *others)]
+
+
+def widest(x, value):
+    """The type of x, or that of a parameter if it is wider."""
+    return value.element if _BYTES[value.element] > _BYTES[x.element] else x.element
 
 
 def widened(value):
