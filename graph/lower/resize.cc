@@ -1,44 +1,14 @@
 // Resizing, axis after axis: the output's value at o is a weighted sum of taps of the input
 // around a coordinate c(o) = (a*o + b) / d with integers a, b, d, so that taps are quasi-affine
 // indices and weights are exact fractions. Taps outside are clamped to the edge.
-#include <cmath>
 #include <numeric>
 
 #include "graph/lower/lower_node.h"
 #include "graph/lower/regions.h"
+#include "graph/ops/scale_fraction.h"
 
 namespace tunec::lower {
 namespace {
-
-struct Rational {
-  int64_t numerator = 1;
-  int64_t denominator = 1;
-};
-
-// The nearest fraction of small denominator, by continued fractions; nothing when even that
-// differs visibly.
-std::optional<Rational> ApproximateScale(double scale) {
-  constexpr int64_t kMostDenominator = 1 << 16;
-  Rational before{1, 0};
-  Rational now{static_cast<int64_t>(std::floor(scale)), 1};
-  double rest = scale - std::floor(scale);
-  const auto error = [&] {
-    return std::abs(static_cast<double>(now.numerator) / static_cast<double>(now.denominator) -
-                    scale);
-  };
-  while (error() > 1e-7 * scale && rest > 1e-12) {
-    const double inverse = 1 / rest;
-    const auto whole = static_cast<int64_t>(std::floor(inverse));
-    const Rational next{whole * now.numerator + before.numerator,
-                        whole * now.denominator + before.denominator};
-    if (next.denominator > kMostDenominator) return {};
-    before = now;
-    now = next;
-    rest = inverse - std::floor(inverse);
-  }
-  if (now.numerator <= 0 || error() > 1e-7 * scale) return {};
-  return now;
-}
 
 // (factor*o + offset) / divisor
 struct Coordinate {
@@ -60,14 +30,15 @@ struct ResizeAxis {
   Coordinate coordinate;
 };
 
-// ONNX's coordinate_transformation_mode.
-Coordinate CoordinateOf(const std::string& mode, Rational scale, int64_t input, int64_t output) {
+// ONNX's coordinate_transformation_mode. Corners are those of the output as it is, whatever the
+// scale was.
+Coordinate CoordinateOf(const std::string& mode, Fraction scale, int64_t input, int64_t output) {
   const int64_t p = scale.numerator;
   const int64_t q = scale.denominator;
   const bool single = output == 1;
   if (mode == "asymmetric") return Reduced({q, 0, p});
   if (mode == "align_corners")
-    return single ? Coordinate{0, 0, 1} : Reduced({(input - 1) * q, 0, p * input - q});
+    return single ? Coordinate{0, 0, 1} : Reduced({input - 1, 0, output - 1});
   if (mode == "pytorch_half_pixel" && single) return {0, 0, 1};
   int64_t offset = q - p;
   if (mode == "half_pixel_symmetric") offset += input * p - output * q;
@@ -108,22 +79,31 @@ std::vector<Expr> CubicWeights(const Expr& t, double a) {
   return {far(t + number(1)), near(t), near(other), far(other + number(1))};
 }
 
+// Whether the coordinate may be that of an element, as far as all whole numbers tell.
+bool MayBeWhole(const Coordinate& c) { return c.offset % std::gcd(c.factor, c.divisor) == 0; }
+
+// At an element's own coordinate the other taps have no weight, and are left out: 0 times an
+// infinity is no number.
 Expr Interpolate(StatementBuilder& builder, const Lazy& x, const Index& index,
                  const ResizeAxis& resize, bool cubic, double cubic_a) {
   const Coordinate& c = resize.coordinate;
   const IndexExpr numerator = c.Numerator(index[resize.axis]);
   const IndexExpr floor = IndexExpr::FloorDiv(numerator, c.divisor);
+  const IndexExpr rest = IndexExpr::Mod(numerator, c.divisor);
+  const auto tap = [&](const IndexExpr& at) {
+    return ReadClamped(builder, x, index, resize.axis, at);
+  };
+  if (c.divisor == 1) return tap(floor);
   const DataType type = ComputeType(x.type);
-  const Expr t =
-      Expr::Index(IndexExpr::Mod(numerator, c.divisor), type) / Expr::Constant(c.divisor, type);
+  const Expr t = Expr::Index(rest, type) / Expr::Constant(c.divisor, type);
   const std::vector<Expr> weights = cubic ? CubicWeights(t, cubic_a) : LinearWeights(t);
   const IndexExpr first = cubic ? floor - 1 : floor;
   std::optional<Expr> sum;
   for (size_t k = 0; k < weights.size(); ++k) {
-    const Expr tap = ReadClamped(builder, x, index, resize.axis, first + static_cast<int64_t>(k));
-    sum = sum ? *sum + weights[k] * tap : weights[k] * tap;
+    const Expr term = weights[k] * tap(first + static_cast<int64_t>(k));
+    sum = sum ? *sum + term : term;
   }
-  return *sum;
+  return MayBeWhole(c) ? Expr::Select(Expr::Holds({-rest}), tap(floor), *sum) : *sum;
 }
 
 Lazy ResizeAlong(LowerContext& context, const Node& node, const Lazy& x, const ResizeAxis& resize) {
@@ -160,7 +140,7 @@ Result<Lazy> LowerResize(LowerContext& context, const Node& node) {
   bool first = true;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (scales[d] == 1 && shape[d] == value.shape[d]) continue;
-    const std::optional<Rational> scale = ApproximateScale(scales[d]);
+    const std::optional<Fraction> scale = FractionOfScale(scales[d]);
     if (!scale)
       return FailAt(node.where, ErrorCode::kUnsupported,
                     "'{}': resize scale {} of axis {} is no fraction of small integers", node.name,

@@ -60,6 +60,34 @@ OnnxNode WithArguments(OnnxNode node, const OnnxAttributes* arguments) {
   return node;
 }
 
+/// Says how much of an output's declaration holds: where an input's sizes are open, the file may
+/// still have the numbers of one example.
+enum class Declares { kSizes, kRank };
+
+Declares DeclarationsOf(const OnnxGraph& graph) {
+  const bool is_fixed = std::ranges::all_of(graph.inputs, [](const OnnxValue& input) {
+    return input.dims && std::ranges::all_of(*input.dims, &Dim::IsFixed);
+  });
+  return is_fixed ? Declares::kSizes : Declares::kRank;
+}
+
+/// Checks an output against the file's declaration. Names, sizes of 0 and shapes without dimensions
+/// are what exporters write for what they do not know.
+Status RequireDeclaredShape(const OnnxValue& output, const Operand& computed, Declares declares) {
+  if (!output.dims || output.dims->empty()) return {};
+  const std::vector<Dim>& declared = *output.dims;
+  const std::vector<int64_t> shape = computed->shape;
+  bool agrees = declared.size() == shape.size();
+  for (size_t d = 0; agrees && declares == Declares::kSizes && d < declared.size(); ++d) {
+    const bool is_known = declared[d].IsFixed() && declared[d].size() > 0;
+    agrees = !is_known || declared[d].size() == shape[d];
+  }
+  if (agrees) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "graph output '{}' is {}, expected {} as the model declares it", output.name,
+              ShapeText({shape.begin(), shape.end()}), ShapeText(declared));
+}
+
 /// Nodes with functions written out, counted without doing so: a few functions that call each other
 /// twice each are more than there is memory for. Calls of a function by itself count nothing;
 /// the depth of calls ends those.
@@ -123,6 +151,7 @@ Result<Graph> Importer::Run() {
   TUNEC_RETURN_IF_ERROR(ImportNodes(model_.graph.nodes, scope, 0));
   TUNEC_RETURN_IF_ERROR(unsupported_.Report());
   if (model_.graph.outputs.empty()) return Fail(ErrorCode::kParse, "the graph has no outputs");
+  const Declares declares = DeclarationsOf(model_.graph);
   std::set<std::string_view> names;
   for (const OnnxValue& output : model_.graph.outputs) {
     const Operand* operand = scope.Find(output.name);
@@ -132,6 +161,7 @@ Result<Graph> Importer::Run() {
     if (!names.insert(output.name).second) {
       return Fail(ErrorCode::kParse, "two graph outputs are called '{}'", output.name);
     }
+    TUNEC_RETURN_IF_ERROR(RequireDeclaredShape(output, *operand, declares));
     emitter_.AddOutput(*operand, output.name);
   }
   return std::move(emitter_).Build();

@@ -200,7 +200,8 @@ Result<ValueId> ResizeByPlaces(PaddedNode& node, ValueId value, const ResizedAxi
 
 Status RequireComputable(PaddedNode& node, const ResizedAxis& axis) {
   const Node& resize = node.bucket();
-  if (!axis.IsQuotient()) return node.Refuse("its factor is not that of the sizes");
+  const bool by_corners = resize.String("coordinate") == "align_corners";
+  if (!axis.IsQuotient() && !by_corners) return node.Refuse("its factor is not that of the sizes");
   if (resize.String("mode") == "cubic")
     return node.Refuse("its elements are cubic sums by a factor that depends on the sizes");
   const bool is_float = IsFloat(node.builder().TypeOf(node.input(0).value).type);

@@ -55,7 +55,7 @@ std::vector<Array> PoolOver(const RunContext& context, const F& combine) {
 Outputs RunPool(const RunContext& context) {
   const DataType type = context.input(0).type();
   if (context.node.op == Op::kAveragePool) {
-    const int64_t padding_weight = context.node.Int("count_include_pad");
+    const int64_t padding_weight = context.node.Int("count_include_pad") != 0 ? 1 : 0;
     return PoolOver<double>(
         context, [=](auto x, auto window) { return AverageOf(x, window, padding_weight); });
   }

@@ -23,8 +23,7 @@ double InputCoordinate(const std::string& mode, int64_t out, const Axis& axis) {
   const auto x = static_cast<double>(out);
   const auto from = static_cast<double>(axis.from), to = static_cast<double>(axis.to);
   if (mode == "asymmetric") return x / axis.scale;
-  // The size before it was rounded down counts, as in half_pixel_symmetric.
-  if (mode == "align_corners") return axis.to == 1 ? 0 : x * (from - 1) / (axis.scale * from - 1);
+  if (mode == "align_corners") return axis.to == 1 ? 0 : x * (from - 1) / (to - 1);
   if (mode == "pytorch_half_pixel") return axis.to == 1 ? 0 : (x + 0.5) / axis.scale - 0.5;
   if (mode == "half_pixel_symmetric") {
     const double adjustment = to / (axis.scale * from);

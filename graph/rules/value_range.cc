@@ -168,7 +168,12 @@ ValueRange Sqrt(Q q) {
           std::sqrt(std::max(x.high, 0.0)) * (1 + 1e-6), x.nan || x.low < 0, x.negative_zero};
 }
 
-ValueRange Unit(Q q) { return {0, 1, q.Operand(0).nan, false}; }
+// A factor of 0 makes NaN of an infinity, and so does one that is not finite of a 0.
+ValueRange Unit(Q q) {
+  const double alpha = q.Float("alpha", 1);
+  const bool is_usual = alpha != 0 && std::isfinite(alpha) && std::isfinite(q.Float("beta", 0));
+  return {0, 1, q.Operand(0).nan || !is_usual, false};
+}
 
 ValueRange Softmax(Q q) {
   const ValueRange x = q.Operand(0);
@@ -186,8 +191,10 @@ ValueRange Clip(Q q) {
   const ValueRange x = q.Operand(0);
   const double low = q.Float("min", -kInfinity);
   const double high = q.Float("max", kInfinity);
-  return {std::clamp(x.low, low, std::max(low, high)), std::clamp(x.high, low, std::max(low, high)),
-          x.nan, true};
+  if (std::isnan(low) || std::isnan(high)) return {};
+  // Bounds that cross give the upper one for every element.
+  const auto clipped = [&](double bound) { return std::min(std::max(bound, low), high); };
+  return {clipped(x.low), clipped(x.high), x.nan, true};
 }
 
 // What is left by division, with the sign of the divisor, or of the dividend for `fmod`.
@@ -268,6 +275,8 @@ ValueRange RangeFinder::Find(ValueId value, int depth) const {
   const NodeView node = site_.NodeOf(value);
   const RangeRule& rule = kRules[static_cast<size_t>(node.op)];
   ValueRange range = rule.find(RangeQuestion(*this, value, node, depth + 1));
+  // The bounds of infinities of both signs, and of nothing, are no numbers in order.
+  if (!(range.low <= range.high)) range = RangeOfType(type);
   if (!IsFloat(type)) return rule.chooses && !range.nan ? range : Unwrapped(range, type);
   // Rounding keeps the order, so what is rounded lies within the rounded bounds.
   range.low = RoundTo(range.low, type);

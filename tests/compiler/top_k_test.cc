@@ -31,12 +31,15 @@ struct Case {
   DataType type = DataType::kF32;
   int64_t spread = 9;  // how many different values: few make many ties
   bool specials = false;
+  bool infinite = false;  // every element is an infinity or NaN, more NaN at the beginning
 };
 
 void PrintTo(const Case& c, std::ostream* out) {
   *out << fmt::format("[{}] axis {} k {} {} {}{}", fmt::join(c.shape, ","), c.axis, c.k,
                       c.largest ? "largest" : "smallest", Name(c.type),
-                      c.specials ? " specials" : "");
+                      c.infinite   ? " infinite"
+                      : c.specials ? " specials"
+                                   : "");
 }
 
 Graph GraphOf(const Case& c) {
@@ -61,7 +64,10 @@ Array InputOf(const Case& c) {
   for (int64_t i = 0; i < x.size(); ++i) {
     const auto drawn = static_cast<int64_t>(random() % static_cast<uint64_t>(c.spread));
     const bool special = c.specials && random() % 2 == 0;
-    if (special) {
+    if (c.infinite) {
+      const bool is_nan = random() % static_cast<uint64_t>(x.size()) >= static_cast<uint64_t>(i);
+      x.SetDouble(i, is_nan ? std::nan("") : random() % 40 == 0 ? -kInfinity : kInfinity);
+    } else if (special) {
       x.SetDouble(i, specials[random() % specials.size()]);
     } else if (IsFloat(c.type)) {
       x.SetDouble(i, static_cast<double>(drawn - c.spread / 2));
@@ -80,11 +86,10 @@ bool Precedes(const Array& x, int64_t i, int64_t j, bool largest) {
   if (x.type() == DataType::kU64)
     return static_cast<uint64_t>(x.GetInt(i)) > static_cast<uint64_t>(x.GetInt(j));
   if (!IsFloat(x.type())) return x.GetInt(i) > x.GetInt(j);
-  const auto number = [&](int64_t at) {
-    const double value = x.GetDouble(at);
-    return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
-  };
-  return number(i) > number(j);
+  const double a = x.GetDouble(i);
+  const double b = x.GetDouble(j);
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && !std::isnan(b);
+  return a > b;
 }
 
 struct Line {
@@ -170,6 +175,24 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{.shape = {40, 70}, .k = 70, .largest = false, .specials = true},
                       Case{.shape = {6, 9}, .k = 9, .specials = true},
                       Case{.shape = {3, 200}, .k = 1, .largest = false, .specials = true}));
+
+// NaN is greater than infinity: by counting, by networks, by the maxima of pieces.
+INSTANTIATE_TEST_SUITE_P(
+    Infinite, TopK,
+    ::testing::Values(Case{.shape = {6, 9}, .k = 9, .infinite = true},
+                      Case{.shape = {6, 9}, .k = 9, .largest = false, .infinite = true},
+                      Case{.shape = {3, 200}, .k = 1, .infinite = true},
+                      Case{.shape = {3, 200}, .k = 1, .largest = false, .infinite = true},
+                      Case{.shape = {600}, .k = 599, .infinite = true},
+                      Case{.shape = {600}, .k = 599, .largest = false, .infinite = true},
+                      Case{.shape = {3, 9001}, .k = 20, .infinite = true},
+                      Case{.shape = {3, 9001}, .k = 500, .largest = false, .infinite = true},
+                      Case{.shape = {2, 9001}, .k = 30, .type = DataType::kF16, .infinite = true},
+                      Case{.shape = {2, 20011},
+                           .k = 700,
+                           .largest = false,
+                           .type = DataType::kF64,
+                           .infinite = true}));
 
 std::vector<Case> EveryType() {
   std::vector<Case> cases;

@@ -1,6 +1,10 @@
 // Convolutions by Winograd's tiles through the whole compiler, as the tuner's records choose them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "autotune/keys.h"
 #include "compiler/front_end.h"
 #include "compiler/tasks.h"
@@ -57,21 +61,27 @@ int Record(const FrontReport& front, const std::string& lowering, const CompileO
   return recorded;
 }
 
-// The error of the model by that lowering, as records choose it.
-double ErrorFromRecords(const std::string& lowering, const CompileOptions& options) {
-  const Graph graph = GraphOf(kBlock);
+// The model by that lowering, as records choose it.
+Result<CompiledModel> FromRecords(const Graph& graph, const std::string& lowering,
+                                  const CompileOptions& options) {
   const auto front = RunFrontEnd(graph, options);
   EXPECT_TRUE(front) << front.error().Format();
   Database database = InMemory();
   const int recorded = Record(*front, lowering, options, database);
   EXPECT_GE(recorded, 1);
-  const auto model = Compile(graph, &database, options);
+  auto model = Compile(graph, &database, options);
   EXPECT_TRUE(model) << model.error().Format();
   int found = 0;
   for (const KernelReport& kernel : model->report.kernels) {
     found += kernel.schedule.starts_with("lower " + lowering + "\n") ? 1 : 0;
   }
   EXPECT_EQ(found, recorded);
+  return model;
+}
+
+double ErrorFromRecords(const std::string& lowering, const CompileOptions& options) {
+  const Graph graph = GraphOf(kBlock);
+  const auto model = FromRecords(graph, lowering, options);
   const auto error = ErrorAgainstReference(graph, *model->executable);
   EXPECT_TRUE(error) << error.error().Format();
   return *error;
@@ -109,6 +119,57 @@ TEST(Winograd, OfFourOutputsIsForLooserContracts) {
   };
   for (const char* tight : {"exact", "f32", "1e-7", "1e-5"}) EXPECT_FALSE(offered(tight)) << tight;
   for (const char* loose : {"1e-3", "0.01", "tf32", "bf16"}) EXPECT_TRUE(offered(loose)) << loose;
+}
+
+// A position of an image, and how far outputs are from it.
+struct Pixel {
+  int64_t row = 0;
+  int64_t column = 0;
+
+  int64_t DistanceTo(const Pixel& other) const {
+    return std::max(std::abs(row - other.row), std::abs(column - other.column));
+  }
+};
+
+// Expects no finite number where a window has the pixel, and equal numbers everywhere else. Both
+// arrays are [batch, channels, rows, columns].
+void ExpectOnlyWindowsOf(const Pixel& pixel, const Array& without, const Array& with) {
+  const std::vector<int64_t>& shape = with.shape();
+  for (int64_t i = 0; i < with.size(); ++i) {
+    const Pixel at{i / shape[3] % shape[2], i % shape[3]};
+    const bool is_first = i < shape[1] * shape[2] * shape[3];
+    if (is_first && at.DistanceTo(pixel) <= 1) {
+      EXPECT_FALSE(std::isfinite(with.GetDouble(i))) << at.row << ", " << at.column;
+    } else {
+      EXPECT_EQ(with.GetDouble(i), without.GetDouble(i)) << at.row << ", " << at.column;
+    }
+  }
+}
+
+// Of every place within a tile, and of the corners of the image.
+TEST(Winograd, OfTwoOutputsKeepsAnInfinityInItsWindows) {
+  const Graph graph = GraphOf(R"(graph conv {
+  input x: f32[2, 32, 15, 17]
+  weight w: f32[16, 32, 3, 3]
+  c = conv(x, w) {pads=[1, 1, 1, 1]}
+  output y = c
+})");
+  const auto model = FromRecords(graph, "winograd", Options());
+  ASSERT_TRUE(model);
+  const auto inputs = [&] { return testing::SomeInputs(*model->executable); };
+  const auto without = testing::RunOnce(*model->executable, inputs());
+  ASSERT_TRUE(without) << without.error().Format();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> specials = {kInfinity, -kInfinity, std::nan("")};
+  size_t special = 0;
+  for (const Pixel pixel :
+       {Pixel{0, 0}, Pixel{14, 16}, Pixel{6, 8}, Pixel{6, 9}, Pixel{7, 8}, Pixel{7, 9}}) {
+    std::vector<Array> spoiled = inputs();
+    spoiled[0].SetDouble((3 * 15 + pixel.row) * 17 + pixel.column, specials[special++ % 3]);
+    const auto with = testing::RunOnce(*model->executable, spoiled);
+    ASSERT_TRUE(with) << with.error().Format();
+    ExpectOnlyWindowsOf(pixel, without->front(), with->front());
+  }
 }
 
 TEST(Winograd, IsNoChoiceWhereSumsAreExact) {

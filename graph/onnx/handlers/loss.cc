@@ -30,13 +30,14 @@ Result<Formula> Loss(const NodeContext& node, const Formula& log_prob, const For
   TUNEC_ASSIGN(const std::string reduction, node.String("reduction", "mean"));
   TUNEC_ASSIGN(const Labels labels, ReadLabels(node, given));
   const Formula at = labels.positions.Unsqueeze(1);
-  const Formula picked =
+  Formula picked =
       Apply(Op::kGatherElements, {log_prob, at}, {{"axis", int64_t{1}}}).Reshape(given.shape());
   std::optional<Formula> weights;
   if (node.HasInput(2)) weights = Gather(In(node, 2), labels.positions);
   if (labels.counts) {
     const Formula one = weights ? *weights : log_prob.Number(1).Expand(given.shape());
     weights = Where(*labels.counts, one, one.Number(0));
+    picked = Where(*labels.counts, picked, picked.Number(0));  // it may be infinite
   }
   Formula loss = weights ? -picked * *weights : -picked;
   if (reduction == "none") return loss;

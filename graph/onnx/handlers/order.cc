@@ -16,9 +16,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <limits>
 
+#include "graph/onnx/handlers/order_pairs.h"
 #include "ir/sizes.h"
 
 namespace tunec::onnx_import {
@@ -34,85 +33,6 @@ constexpr int64_t kMostComparisons = int64_t{1} << 17;
 constexpr int64_t kLeastPieces = 16;
 // Rows of elements that are tasks, for any number of threads.
 constexpr int64_t kTasks = 64;
-// Of all rows, so that places are i32.
-constexpr int64_t kMostElements = int64_t{1} << 30;
-
-Formula Not(const Formula& x) { return Apply(Op::kNot, {x}); }
-
-DataType ComparedType(DataType type) {
-  if (IsFloat(type)) return type == DataType::kF64 ? type : DataType::kF32;
-  return SizeOf(type) < sizeof(int32_t) ? DataType::kI32 : type;
-}
-
-// Values whose greatest come first, of a type that is quick to compare. No NaN is among them.
-Formula Comparable(const Formula& x, bool largest) {
-  const Formula value = x.Cast(ComparedType(x.type()));
-  if (!IsFloat(x.type())) return largest ? value : Not(value);
-  const Formula infinity = value.Number(std::numeric_limits<double>::infinity());
-  const Formula number = Where(Apply(Op::kIsNan, {value}), infinity, value);
-  return largest ? number : -number;
-}
-
-// What comes after every other value, or is equal to it.
-double LastValue(DataType type) {
-  if (IsFloat(type)) return -std::numeric_limits<double>::infinity();
-  return IsSigned(type) ? -std::exp2(8.0 * static_cast<double>(SizeOf(type)) - 1) : 0;
-}
-
-// Of the same shape. Places of a row differ, but for those of paddings.
-struct Pairs {
-  Formula values;
-  Formula places;  // i32
-};
-
-// Whether elements of `a` come before those of `b`.
-Formula Precedes(const Pairs& a, const Pairs& b) {
-  const Formula earlier = And(Equal(a.values, b.values), Less(a.places, b.places));
-  return Apply(Op::kOr, {Less(b.values, a.values), earlier});
-}
-
-Pairs Select(const Formula& condition, const Pairs& a, const Pairs& b) {
-  return {Where(condition, a.values, b.values), Where(condition, a.places, b.places)};
-}
-
-template <class Move>
-Pairs Each(const Pairs& pairs, const Move& move) {
-  return {move(pairs.values), move(pairs.places)};
-}
-
-Pairs Reshaped(const Pairs& pairs, const std::vector<int64_t>& shape) {
-  return Each(pairs, [&](const Formula& x) { return x.Reshape(shape); });
-}
-
-// The elements of some axes in reverse.
-Pairs Reversed(const Pairs& pairs, const std::vector<size_t>& axes) {
-  return Each(pairs, [&](const Formula& x) {
-    if (!x.ok()) return x;
-    std::vector<int64_t> starts(x.shape().size(), 0);
-    std::vector<int64_t> ends = x.shape();
-    std::vector<int64_t> steps(x.shape().size(), 1);
-    for (const size_t axis : axes) {
-      starts[axis] = ends[axis] - 1;
-      ends[axis] = -1;
-      steps[axis] = -1;
-    }
-    return Apply(Op::kSlice, {x}, {{"starts", starts}, {"ends", ends}, {"steps", steps}});
-  });
-}
-
-// The axis grown at its end.
-Formula Padded(const Formula& x, size_t axis, int64_t by, double value) {
-  if (by == 0 || !x.ok()) return x;
-  std::vector<int64_t> pads(2 * x.shape().size(), 0);
-  pads[x.shape().size() + axis] = by;
-  return Apply(Op::kPad, {x}, {{"pads", pads}, {"value", value}});
-}
-
-// The last of two axes, by elements that come after all others.
-Pairs Padded(const Pairs& pairs, int64_t by) {
-  return {Padded(pairs.values, 1, by, LastValue(pairs.values.type())),
-          Padded(pairs.places, 1, by, static_cast<double>(kMostElements))};
-}
 
 // Blocks of `size` elements, of which element c * below + a lies at
 // [a, (c * blocks + block) * rows + row]: `below` and `above` numbers, powers of two, of each part.
@@ -275,7 +195,7 @@ class Blocks {
   Pairs pairs_;  // of Shape()
 };
 
-Formula Numbers(const Formula& like, int64_t count) {
+Formula CountTo(const Formula& like, int64_t count) {
   return Iota(like.node(), 0, count).Cast(DataType::kI32);
 }
 
@@ -295,7 +215,7 @@ Formula Counted(const Pairs& pairs, int64_t k) {
   const Pairs other = Each(pairs, [](const Formula& x) { return x.Unsqueeze(1); });
   const Formula before = Precedes(other, own);
   const Formula ranks = Sum(before.Cast(DataType::kI32), {2}).Unsqueeze(1);  // [outer, 1, n, inner]
-  const Formula is_here = Equal(ranks, Numbers(ranks, k).Reshape({k, 1, 1}));
+  const Formula is_here = Equal(ranks, CountTo(ranks, k).Reshape({k, 1, 1}));
   const Formula places = pairs.places.Unsqueeze(1);
   return Reduced(Op::kReduceMax, Where(is_here, places, places.Number(0)), 2);
 }
@@ -308,36 +228,47 @@ bool IsCounted(int64_t rows, int64_t length) {
 // Rows of values, greatest first: those along the middle axis of [outer, length, inner]. Places in
 // them are i32 [rows, k].
 struct Rows {
-  Formula values;
+  Comparable x;
   int64_t outer = 1;
   int64_t length = 1;
   int64_t inner = 1;
 
   int64_t Count() const { return outer * inner; }
   /// [outer, n, inner] as [rows, n].
-  Formula Turned(const Formula& x) const {
-    const int64_t count = x.ok() ? x.shape().list()[1] : 0;
-    return x.Transpose({0, 2, 1}).Reshape({Count(), count});
+  Formula Turned(const Formula& y) const {
+    const int64_t count = y.ok() ? y.shape().list()[1] : 0;
+    return y.Transpose({0, 2, 1}).Reshape({Count(), count});
   }
   /// The greatest element of each piece, of as many as there are: [rows, pieces].
-  Formula GreatestOf(int64_t pieces, int64_t piece) const {
+  Comparable GreatestOf(int64_t pieces, int64_t piece) const {
     const int64_t beyond = pieces * piece - length;
-    const Formula whole = Padded(values, 1, beyond, LastValue(values.type()));
-    return Turned(Reduced(Op::kReduceMax, whole.Reshape({outer, pieces, piece, inner}), 2));
+    const auto reduced = [&](Op op, const Formula& y, double last) {
+      return Reduced(op, Padded(y, 1, beyond, last).Reshape({outer, pieces, piece, inner}), 2);
+    };
+    const double last = LastNumber(x.values.type());
+    if (x.nan != NanOrder::kLast) {  // a maximum with NaN is NaN
+      return {Turned(reduced(Op::kReduceMax, x.values, last)), x.nan};
+    }
+    const Formula greatest = reduced(Op::kReduceMax, Numbers(x), last);
+    const Formula are_nan = reduced(Op::kReduceMin, IsNan(x.values).Cast(DataType::kI32), 1);
+    const Formula is_nan = Equal(are_nan, are_nan.Number(1));
+    return {Turned(Where(is_nan, greatest.Number(LastValue(x)), greatest)), x.nan};
   }
   /// Elements at places, which may be beyond the row: [rows, places].
-  Formula At(const Formula& places) const {
+  Comparable At(const Formula& places) const {
     const int64_t count = places.ok() ? places.shape().list().back() : 0;
     const Formula indices = places.Reshape({outer, inner, count}).Transpose({0, 2, 1});
-    return Turned(Taken(values, indices, length));
+    const Formula taken = Turned(Taken(x.values, indices, length));
+    const Formula is_inside = Less(places, places.Number(static_cast<double>(length)));
+    return {Where(is_inside, taken, taken.Number(LastValue(x))), x.nan};
   }
 };
 
-Rows RowsOf(const Formula& matrix) {
-  const auto extents = matrix.Extents<2>();
+Rows RowsOf(const Comparable& matrix) {
+  const auto extents = matrix.values.Extents<2>();
   if (!extents) return {matrix};
   const auto [rows, length] = *extents;
-  return {matrix.Reshape({rows, length, 1}), rows, length, 1};
+  return {{matrix.values.Reshape({rows, length, 1}), matrix.nan}, rows, length, 1};
 }
 
 Formula FirstOf(const Rows& rows, int64_t k);
@@ -360,11 +291,13 @@ Formula FirstOfPairs(const Pairs& pairs, int64_t rows, int64_t length, int64_t k
 }
 
 Formula Greatest(const Rows& rows) {
-  const Formula& x = rows.values;
-  const Formula is_greatest = Equal(x, Reduced(Op::kReduceMax, x, 1, true));
-  const Formula places = Numbers(x, rows.length).Unsqueeze(1);
-  const Formula none = places.Number(static_cast<double>(rows.length - 1));
-  return Reduced(Op::kReduceMin, Where(is_greatest, places, none), 1).Reshape({rows.Count(), 1});
+  const Formula numbers = Numbers(rows.x);
+  const Formula counted = CountTo(numbers, rows.length).Unsqueeze(1);
+  const Formula places = PairsOf(rows.x, counted).places;
+  const Formula is_greatest = Equal(numbers, Reduced(Op::kReduceMax, numbers, 1, true));
+  const Formula none = places.Number(static_cast<double>(kLastPlace));
+  const Formula first = Reduced(Op::kReduceMin, Where(is_greatest, places, none), 1);
+  return PlacesOf(first).Reshape({rows.Count(), 1});
 }
 
 bool IsCut(int64_t rows, int64_t length, int64_t k) {
@@ -382,12 +315,10 @@ Formula FirstInPieces(const Rows& rows, int64_t k, int64_t piece) {
   // In the order of the row, places are numbers of candidates in another way.
   if (is_cut) chosen = FirstOfPairs({Not(chosen), chosen}, count, k, k);
   const Formula begins = (chosen * static_cast<double>(piece)).Unsqueeze(2);
-  const Formula places = (begins + Numbers(chosen, piece)).Reshape({count, candidates});
-  const Formula taken = rows.At(places);
-  const Formula is_inside = Less(places, places.Number(static_cast<double>(rows.length)));
-  const Formula values = Where(is_inside, taken, taken.Number(LastValue(taken.type())));
-  if (!is_cut) return FirstOfPairs({values, places}, count, candidates, k);
-  return Taken(places, FirstOf(RowsOf(values), k), candidates);
+  const Formula places = (begins + CountTo(chosen, piece)).Reshape({count, candidates});
+  const Comparable taken = rows.At(places);
+  if (!is_cut) return PlacesOf(FirstOfPairs(PairsOf(taken, places), count, candidates, k));
+  return Taken(places, FirstOf(RowsOf(taken), k), candidates);
 }
 
 // A power of two that makes pieces and candidates few.
@@ -402,8 +333,9 @@ Formula FirstOf(const Rows& rows, int64_t k) {
   if (IsCut(rows.Count(), rows.length, k)) {
     return FirstInPieces(rows, k, PieceFor(rows.length, k));
   }
-  const Formula places = Numbers(rows.values, rows.length).Unsqueeze(0);
-  return FirstOfPairs({rows.Turned(rows.values), places}, rows.Count(), rows.length, k);
+  const Formula places = CountTo(rows.x.values, rows.length).Unsqueeze(0);
+  const Comparable turned{rows.Turned(rows.x.values), rows.x.nan};
+  return PlacesOf(FirstOfPairs(PairsOf(turned, places), rows.Count(), rows.length, k));
 }
 
 }  // namespace
@@ -421,8 +353,9 @@ Formula FirstPlaces(const Formula& x, int64_t axis, int64_t k, bool largest) {
     return {node, Fail(ErrorCode::kUnsupported, "more than {} elements in order", kMostElements)};
   }
   shape[at] = k;
-  const Formula values = Comparable(x, largest).Reshape({outer, *length, inner});
-  const Formula places = FirstOf({values, outer, *length, inner}, k).Cast(DataType::kI64);
+  Comparable row = ComparableOf(x, largest);
+  row.values = row.values.Reshape({outer, *length, inner});
+  const Formula places = FirstOf({row, outer, *length, inner}, k).Cast(DataType::kI64);
   // What is proven to be in range is not checked while running.
   return Clamp(places, 0, static_cast<double>(*length - 1))
       .Reshape({outer, inner, k})

@@ -74,7 +74,7 @@ Result<Operands> AveragePool(const NodeContext& node, Op op) {
   }
   AddPads(window.pads, extra);
   Attributes attributes = AttributesOf(window);
-  attributes.emplace("count_include_pad", count_pads);
+  attributes.emplace("count_include_pad", int64_t{count_pads != 0});
   return One(node.Emit(op, {x}, std::move(attributes)));
 }
 

@@ -5,7 +5,8 @@
 #include <optional>
 
 #include "graph/onnx/handlers/handlers.h"
-#include "graph/onnx/handlers/resize_matrix.h"
+#include "graph/onnx/handlers/resize_windows.h"
+#include "graph/ops/scale_fraction.h"
 
 namespace tunec::onnx_import {
 namespace {
@@ -18,18 +19,27 @@ struct Target {
 
 constexpr double kMostSize = 1 << 24;
 
+/// Returns the size of an axis that grows by a scale. ONNX has it in float32: 10 * 1.3 is 13 there.
+float ScaledSize(int64_t size, double scale) {
+  return std::floor(static_cast<float>(size) * static_cast<float>(scale));
+}
+
+/// Returns sizes and scales. Each scale is the fraction that the float32 number stands for: the
+/// rounding of a scale must not move a coordinate across a step.
 Result<Target> FromScales(const Operand& x, const std::vector<double>& scales) {
   if (scales.size() != x->shape.size()) {
     return Fail(ErrorCode::kInvalidArgument, "{} scales, wanted {}", scales.size(),
                 x->shape.size());
   }
-  Target target{{}, scales};
+  Target target;
   for (size_t i = 0; i < scales.size(); ++i) {
-    const double size = std::floor(static_cast<double>(x->shape.list()[i]) * scales[i]);
+    const float size = ScaledSize(x->shape.list()[i], scales[i]);
     if (!(scales[i] > 0) || !(size <= kMostSize)) {
       return Fail(ErrorCode::kInvalidArgument, "scale {} of axis {} is out of range", scales[i], i);
     }
+    const std::optional<Fraction> fraction = FractionOfScale(scales[i]);
     target.shape.push_back(static_cast<int64_t>(size));
+    target.scales.push_back(fraction ? fraction->Value() : scales[i]);
   }
   return target;
 }
@@ -131,12 +141,12 @@ Result<Attributes> Manner(const NodeContext& node, const Target& target) {
                     {"exclude_outside", exclude}};
 }
 
-Result<MatrixResize> ReadMatrixResize(const NodeContext& node, const Operand& x,
+Result<WindowResize> ReadWindowResize(const NodeContext& node, const Operand& x,
                                       const Target& target, const Attributes& manner) {
   const auto text = [&](std::string_view name) {
     return std::get<std::string>(manner.find(name)->second);
   };
-  MatrixResize resize{
+  WindowResize resize{
       .shape = target.shape,
       .scales = target.scales,
       .mode = text("mode"),
@@ -174,9 +184,9 @@ Result<Operands> Resize(const NodeContext& node, Op op) {
   const bool excludes = mode == "cubic" && std::get<int64_t>(attributes.at("exclude_outside")) != 0;
   const bool crops = std::get<std::string>(attributes.at("coordinate")) == "tf_crop_and_resize";
   if (crops || excludes || (antialias != 0 && shrinks && mode != "nearest")) {
-    TUNEC_ASSIGN(MatrixResize resize, ReadMatrixResize(node, x, target, attributes));
+    TUNEC_ASSIGN(WindowResize resize, ReadWindowResize(node, x, target, attributes));
     resize.antialias = antialias != 0;
-    TUNEC_ASSIGN(const Formula y, ResizeByMatrices(Formula(node, x), resize));
+    TUNEC_ASSIGN(const Formula y, ResizeByWindows(Formula(node, x), resize));
     return Results({y});
   }
   if (target.shape == x->shape &&

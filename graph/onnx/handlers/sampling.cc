@@ -50,7 +50,10 @@ Formula SampleTaps(const Formula& x, const Formula& image, const std::vector<Tap
     const Formula factor = WithTapAxis(taps[d].weight, d, axes - 1 - d);
     weight = weight ? *weight * factor : factor;
   }
-  return Gather(table, row) * weight->Unsqueeze(-1).Cast(x.type());
+  // What lies where nothing is must not count, not even as 0 times an infinity.
+  const Formula factor = weight->Unsqueeze(-1).Cast(x.type());
+  const Formula zero = factor.Number(0);
+  return Where(Equal(factor, zero), zero, Gather(table, row) * factor);
 }
 
 }  // namespace tunec::onnx_import

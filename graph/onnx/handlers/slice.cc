@@ -1,6 +1,7 @@
 // Operators that cut out and surround: Slice, Split, Pad, Trilu.
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "graph/onnx/handlers/formula.h"
 #include "graph/onnx/handlers/handlers.h"
@@ -46,11 +47,39 @@ Result<SliceLists> ReadSlice(const NodeContext& node, int64_t rank) {
   return lists;
 }
 
-/// A bound as Python takes it: from the end when negative, and into the range that a slice of
-/// this direction can have (-1 is the end of a backward one).
-int64_t ClampBound(int64_t bound, int64_t size, int64_t step) {
+/// The elements of an axis that one slice takes; `end` is -1 behind the last one backwards.
+struct AxisSlice {
+  int64_t start = 0;
+  int64_t end = 0;
+  int64_t step = 1;
+};
+
+/// Returns the number of an element, counted from the front, in [least, most].
+int64_t ClampBound(int64_t bound, int64_t size, int64_t least, int64_t most) {
   if (bound < 0) bound = std::max(bound, -size - 1) + size;
-  return step > 0 ? std::clamp<int64_t>(bound, 0, size) : std::clamp<int64_t>(bound, -1, size - 1);
+  return std::clamp(bound, least, most);
+}
+
+/// The greatest numbers of i32 and i64 stand for the end of the axis, in either direction.
+bool IsOpenEnd(int64_t end) {
+  return end == std::numeric_limits<int64_t>::max() || end == std::numeric_limits<int32_t>::max();
+}
+
+/// Returns the slice with bounds inside the axis. A backward slice that starts before the axis
+/// takes the first element, as ONNX defines. NumPy takes nothing.
+AxisSlice Normalised(AxisSlice slice, int64_t size) {
+  if (size == 0) return {.step = slice.step > 0 ? 1 : -1};
+  // A step beyond the axis takes one element, as a step of its size does.
+  slice.step = std::clamp(slice.step, -size, size);
+  if (slice.step > 0) {
+    slice.start = ClampBound(slice.start, size, 0, size);
+    slice.end = std::max(ClampBound(slice.end, size, 0, size), slice.start);
+    return slice;
+  }
+  slice.start = ClampBound(slice.start, size, 0, size - 1);
+  const int64_t end = IsOpenEnd(slice.end) ? -1 : ClampBound(slice.end, size, -1, size - 1);
+  slice.end = std::min(end, slice.start);
+  return slice;
 }
 
 Result<Operands> Slice(const NodeContext& node, Op op) {
@@ -63,16 +92,12 @@ Result<Operands> Slice(const NodeContext& node, Op op) {
   for (size_t i = 0; i < lists.axes.size(); ++i) {
     const auto axis = static_cast<size_t>(lists.axes[i]);
     TUNEC_ASSIGN(const int64_t size, node.Extent(x, lists.axes[i]));
-    int64_t step = lists.steps[i];
-    if (step == 0) return Fail(ErrorCode::kInvalidArgument, "a step is 0");
-    // A step beyond the axis takes one element, as a step of its size does.
-    const int64_t most = std::max<int64_t>(size, 1);
-    step = std::clamp(step, -most, most);
-    starts[axis] = ClampBound(lists.starts[i], size, step);
-    ends[axis] = ClampBound(lists.ends[i], size, step);
-    if ((step > 0) == (ends[axis] < starts[axis])) ends[axis] = starts[axis];
-    steps[axis] = step;
-    whole = whole && starts[axis] == 0 && ends[axis] == size && step == 1;
+    if (lists.steps[i] == 0) return Fail(ErrorCode::kInvalidArgument, "a step is 0");
+    const AxisSlice slice = Normalised({lists.starts[i], lists.ends[i], lists.steps[i]}, size);
+    starts[axis] = slice.start;
+    ends[axis] = slice.end;
+    steps[axis] = slice.step;
+    whole = whole && slice.start == 0 && slice.end == size && slice.step == 1;
   }
   if (whole && !node.KeepsNoOps()) return Operands{x};
   return One(node.Emit(op, {x}, {{"starts", starts}, {"ends", ends}, {"steps", steps}}));

@@ -149,6 +149,12 @@ TEST(OnnxPool, WindowsAndCeilMode) {
   EXPECT_THAT(
       of("AveragePool", {{"strides", List{2}}, {"pads", List{1, 0}}, {"count_include_pad", 1}}),
       ElementsAre(0, 1.5, 3.5));
+  for (const int any : {4, -1}) {
+    EXPECT_THAT(
+        of("AveragePool", {{"strides", List{4}}, {"pads", List{0, 1}}, {"count_include_pad", any}}),
+        ElementsAre(0.5, 2))
+        << any;
+  }
   // The pads that were asked for count, those of ceil_mode do not: the last is 4 / 1, not 4 / 2.
   EXPECT_THAT(of("AveragePool", {{"strides", List{4}}, {"count_include_pad", 1}, {"ceil_mode", 1}}),
               ElementsAre(0.5, 4));

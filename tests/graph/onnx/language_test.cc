@@ -47,6 +47,14 @@ TEST(OnnxLoss, IgnoredLabelsMayLieOutside) {
   EXPECT_THAT(Values(loss), ElementsAre(0, -3));
 }
 
+TEST(OnnxLoss, IgnoredLabelsMayBeImpossible) {
+  EXPECT_THAT(
+      Values(Eval({.op = "NegativeLogLikelihoodLoss",
+                   .attributes = {{"ignore_index", 0}, {"reduction", "sum"}},
+                   .operands = {Floats({2, 2}, {-INFINITY, 0, -1, -2}), Ints({2}, {0, 1})}})),
+      ElementsAre(2));
+}
+
 TEST(OnnxLoss, SoftmaxCrossEntropyWithItsProbabilities) {
   const auto results = RunCall({.op = "SoftmaxCrossEntropyLoss",
                                 .operands = {Floats({1, 2}, {0, 0}), Ints({1}, {1})},

@@ -88,6 +88,39 @@ TEST(OnnxModel, KeepsWhatDoesNothingWhereThatIsAskedFor) {
   EXPECT_EQ(kept->nodes().size(), 4U);
 }
 
+/// y = x in reverse, of the sizes that the model declares. A size of -1 has no number.
+Model Declared(std::vector<int64_t> input, const List& output) {
+  Model model(17);
+  model.Input("x", std::move(input)).Constant("start", Ints({1}, {-1}));
+  model.Constant("end", Ints({1}, {INT64_MIN})).Constant("axis", Ints({1}, {0}));
+  model.Node("Slice", {"x", "start", "end", "axis", "start"}, {"y"}).Output("y");
+  auto& type = *model.graph().mutable_output(0)->mutable_type()->mutable_tensor_type();
+  type.mutable_shape();
+  for (const int64_t size : output) {
+    auto* dim = type.mutable_shape()->add_dim();
+    if (size >= 0) dim->set_dim_value(size);
+  }
+  return model;
+}
+
+TEST(OnnxModel, DeclaredSizesOfOutputsHold) {
+  EXPECT_THAT(MessageOf(Declared({3, 4}, {2, 4})),
+              HasSubstr("graph output 'y' is 3x4, expected 2x4 as the model declares it"));
+  EXPECT_THAT(MessageOf(Declared({3, 4}, {3, 4, 1})), HasSubstr("expected 3x4x1"));
+  EXPECT_EQ(MessageOf(Declared({3, 4}, {3, 4})), "");
+}
+
+// Exporters write these for sizes that are not known.
+TEST(OnnxModel, UnknownSizesOfOutputsAreAnything) {
+  EXPECT_EQ(MessageOf(Declared({3, 4}, {-1, 4})), "");
+  EXPECT_EQ(MessageOf(Declared({3, 4}, {0, 4})), "");
+  EXPECT_EQ(MessageOf(Declared({3, 4}, {})), "");
+  ImportOptions options;
+  options.shapes["x"] = {3, 4};
+  EXPECT_EQ(MessageOf(Declared({-1, 4}, {1, 4}), options), "");
+  EXPECT_THAT(MessageOf(Declared({-1, 4}, {1, 4, 1}), options), HasSubstr("expected 1x4x1"));
+}
+
 TEST(OnnxModel, OptionsFixNamedDimensionsEverywhere) {
   Model model(17);
   model.Input("a", {-1}).Input("b", {-1});

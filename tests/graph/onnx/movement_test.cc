@@ -131,6 +131,13 @@ TEST(OnnxSlice, BoundsFollowPython) {
   EXPECT_THAT(slice({3, 0}, {0, 1}, {1, 0}, {-2, 1}), ElementsAre(3, 1));
   EXPECT_THAT(slice({0}, {4}, {1}, {100}), ElementsAre(0, 4));
   EXPECT_THAT(slice({3}, {1}, {1}, {1}), ElementsAre());
+  // Backwards, a start before the axis is its first element, and the greatest numbers are its end.
+  EXPECT_THAT(slice({-12}, {INT64_MIN}, {1}, {-1}), ElementsAre(0, 4));
+  EXPECT_THAT(slice({-12, 0}, {-9, 1}, {1, 0}, {-2, 1}), ElementsAre(0));
+  EXPECT_THAT(slice({-12}, {0}, {1}, {-1}), ElementsAre());
+  EXPECT_THAT(slice({1, 0}, {INT64_MAX, 1}, {1, 0}, {-1, 1}), ElementsAre(1, 0));
+  EXPECT_THAT(slice({9, 0}, {INT32_MAX, 1}, {1, 0}, {-3, 1}), ElementsAre(3, 0));
+  EXPECT_THAT(slice({-12}, {2}, {1}, {1}), ElementsAre(0, 1, 4, 5));
   EXPECT_THAT(
       Values(Eval({.op = "Slice",
                    .attributes = {{"starts", List{1}}, {"ends", List{-1}}, {"axes", List{1}}},
@@ -381,6 +388,55 @@ TEST(OnnxResize, UpsampleAndResize) {
             .constants = {3},
             .opset = 18});
   EXPECT_THAT(fitted.shape(), ElementsAre(1, 4, 8));
+}
+
+// A size is the float32 product of a size and a scale, rounded down. ONNX Runtime has these.
+TEST(OnnxResize, SizesOfScalesAreProductsInFloat32) {
+  const auto size = [](int64_t from, float scale) {
+    return Eval({.op = "Resize",
+                 .operands = {Counting({1, 1, from}), Absent(), Floats({3}, {1, 1, scale})},
+                 .constants = {2}})
+        .shape()[2];
+  };
+  EXPECT_EQ(size(10, 1.3F), 13);
+  EXPECT_EQ(size(10, 0.7F), 7);
+  EXPECT_EQ(size(10, 1.1F), 11);
+  EXPECT_EQ(size(3, 0.34F), 1);
+  EXPECT_EQ(size(6, 1.6666666F), 10);
+  const Array upsampled = Eval({.op = "Upsample",
+                                .operands = {Counting({1, 1, 10}), Floats({3}, {1, 1, 1.3F})},
+                                .constants = {1},
+                                .opset = 9});
+  EXPECT_THAT(upsampled.shape(), ElementsAre(1, 1, 13));
+}
+
+TEST(OnnxResize, CornersAreThoseOfTheResult) {
+  const auto resized = [](const char* mode) {
+    return Values(
+        Eval({.op = "Resize",
+              .attributes = {{"mode", mode}, {"coordinate_transformation_mode", "align_corners"}},
+              .operands = {Counting({1, 1, 8}), Absent(), Floats({3}, {1, 1, 1.3F})},
+              .constants = {2}}));
+  };
+  const std::vector<double> linear = resized("linear");
+  ASSERT_EQ(linear.size(), 10U);
+  EXPECT_FLOAT_EQ(static_cast<float>(linear[1]), 7.0F / 9);
+  EXPECT_EQ(linear.back(), 7);
+  EXPECT_EQ(resized("cubic").back(), 7);
+  EXPECT_EQ(resized("nearest").back(), 7);
+}
+
+// Steps of the coordinates are those of the fraction that a float32 scale stands for.
+TEST(OnnxResize, NearestElementsGoByFractions) {
+  const auto resized = [](const char* rounding) {
+    return Values(Eval({.op = "Resize",
+                        .attributes = {{"coordinate_transformation_mode", "asymmetric"},
+                                       {"nearest_mode", rounding}},
+                        .operands = {Counting({1, 1, 20}), Absent(), Floats({3}, {1, 1, 1.3F})},
+                        .constants = {2}}));
+  };
+  EXPECT_EQ(resized("floor")[13], 10);
+  EXPECT_EQ(resized("ceil")[13], 10);
 }
 
 }  // namespace

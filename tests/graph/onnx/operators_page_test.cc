@@ -95,6 +95,48 @@ std::string Functions() {
          "300.0 as u8 is 44. QuantizeLinear and its kind saturate.\n";
 }
 
+// Returns the section on choices that a user may meet.
+std::string Choices() {
+  return "## Choices\n"
+         "\n"
+         "Where ONNX, its reference and the runtimes differ, or a definition leaves a choice:\n"
+         "\n"
+         "- **Resize** has the size floor(size * scale) in float32, as ONNX Runtime and PyTorch "
+         "have it: 10 by\n"
+         "  1.3 is 13. `align_corners` maps corners to corners of that size, as both do. ONNX's "
+         "reference takes\n"
+         "  the size before it is rounded down. Two of its node cases ask for that and have other "
+         "numbers here:\n"
+         "  `test_resize_downsample_scales_linear_align_corners` and\n"
+         "  `test_resize_downsample_scales_cubic_align_corners`.\n"
+         "- **Windows** of pools, filters and bags read their own elements: an infinity or a NaN "
+         "reaches the\n"
+         "  outputs whose window holds it, and no other. A weight of 0 is no part of a filter's "
+         "window.\n"
+         "- **Convolutions by Winograd's F(2x2)**, which the contract `f32` allows, may make NaN "
+         "of an infinity\n"
+         "  in an output's own window. Outputs of other windows keep their numbers. F(4x4), which "
+         "looser\n"
+         "  contracts allow, may spread it one tile further "
+         "([0033](decisions/0033_winograd_by_four.md)).\n"
+         "  `exact` has neither.\n"
+         "- **TopK and sorts** take NaN for greater than infinity, whatever its sign, and keep "
+         "equal elements in\n"
+         "  the order of their places.\n"
+         "- **Slice** backwards clamps a start before the axis to its first element. An end of the "
+         "greatest\n"
+         "  number of i32 or i64 stands for the end of the axis. ONNX Runtime does both.\n"
+         "- **Clip** with a least bound above its greatest one gives the greatest one.\n"
+         "- **Attributes of 0 or 1** are true for every other number, too.\n"
+         "- **Declared shapes of outputs** must agree with what is computed, or loading fails. "
+         "Sizes must agree\n"
+         "  where all inputs have fixed sizes. With dynamic shapes only the count of axes must, "
+         "since exporters\n"
+         "  leave the sizes of one example. A size of 0 and a shape without axes declare nothing. "
+         "`value_info`\n"
+         "  is not read.\n";
+}
+
 std::string Page() {
   return "# Operators\n\n"
          "Made from the tables of `graph/onnx` and `graph/ops/op_table.cc`: `tools/dev bless "
@@ -106,7 +148,7 @@ std::string Page() {
          "that cannot be translated\n"
          "is an error that lists all such nodes; some operators have attributes or "
          "types that are not\nsupported.\n" +
-         OnnxTables() +
+         OnnxTables() + "\n" + Choices() +
          "\n## .graph\n\n"
          "The operators of the text form ([graph_format.md](graph_format.md)), which those of ONNX "
          "become.\nControl and memory are read, printed and verified, not executed.\n\n" +

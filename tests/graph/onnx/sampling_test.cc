@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "tests/graph/onnx/onnx_model.h"
@@ -37,6 +38,17 @@ TEST(OnnxGridSample, PlacesBetweenAndOutside) {
                        .operands = {x, grid},
                        .opset = 20}),
               HasSubstr("mode is 'quartic'"));
+}
+
+TEST(OnnxGridSample, WhatLiesOutsideIsNotMultiplied) {
+  const auto sampled = [](const Array& x, const Array& grid) {
+    return Values(Eval({.op = "GridSample",
+                        .attributes = {{"align_corners", 1}, {"padding_mode", "zeros"}},
+                        .operands = {x, grid},
+                        .opset = 16}));
+  };
+  const Array x = Floats({1, 1, 1, 3}, {INFINITY, 1, 2});
+  EXPECT_THAT(sampled(x, Floats({1, 1, 3, 2}, {-3, 0, 0.5, 0, 1, 0})), ElementsAre(0, 1.5, 2));
 }
 
 TEST(OnnxGridSample, CubicIsExactAtPixelsAndOnLines) {
@@ -107,6 +119,24 @@ TEST(OnnxResize, AntialiasAndCrops) {
                       {"extrapolation_value", 9.0}},
                      Floats({8}, {0, 0, 0, 0.5, 1, 1, 1, 1.5}), Floats({4}, {1, 1, 1, 0.75})),
               Pointwise(IsNear(), {2.5, 4.0, 9.0}));
+}
+
+// An infinity reaches the outputs whose filter has it, and makes no NaN of others.
+TEST(OnnxResize, FiltersReadTheirOwnWindows) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Array x = Floats({1, 1, 8}, {INFINITY, 1, 1, 1, 1, 1, 1, 1});
+  const auto resize = [&](std::vector<Attr> attributes, float scale) {
+    return Values(Eval({.op = "Resize",
+                        .attributes = std::move(attributes),
+                        .operands = {x, Absent(), Floats({3}, {1, 1, scale})},
+                        .constants = {2},
+                        .opset = 18}));
+  };
+  EXPECT_THAT(resize({{"mode", "linear"}, {"antialias", 1}}, 0.5), ElementsAre(inf, 1, 1, 1));
+  EXPECT_THAT(resize({{"mode", "cubic"}, {"antialias", 1}}, 0.5), ElementsAre(inf, -inf, 1, 1));
+  const auto cubic = resize({{"mode", "cubic"}, {"exclude_outside", 1}}, 1.5);
+  EXPECT_EQ(cubic.front(), inf);
+  for (size_t i = 5; i < cubic.size(); ++i) EXPECT_NEAR(cubic[i], 1, 1e-6) << i;
 }
 
 TEST(OnnxSignal, Windows) {

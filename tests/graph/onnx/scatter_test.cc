@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "tests/graph/onnx/onnx_model.h"
 
 namespace tunec::onnx_test {
@@ -69,6 +72,23 @@ TEST(OnnxTopK, LargestAndSmallestInOrder) {
   };
   EXPECT_THAT(top(1), ElementsAre(9, 5, 2, 3, 1, 0));
   EXPECT_THAT(top(0), ElementsAre(2, 2, 5, 0, 2, 1));
+}
+
+TEST(OnnxTopK, NanIsGreaterThanInfinity) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float nan = std::nanf("");
+  const auto places = [&](int largest) {
+    const auto results =
+        RunCall({.op = "TopK",
+                 .attributes = {{"largest", largest}, {"axis", 0}},
+                 .operands = {Floats({5}, {1, inf, nan, -inf, nan}), Ints({1}, {5})},
+                 .constants = {1},
+                 .count = 2});
+    EXPECT_TRUE(results) << results.error().Format();
+    return Values((*results)[1]);
+  };
+  EXPECT_THAT(places(1), ElementsAre(2, 4, 1, 0, 3));
+  EXPECT_THAT(places(0), ElementsAre(3, 0, 1, 2, 4));
 }
 
 TEST(OnnxCumProd, DirectionsAndExclusion) {

@@ -165,10 +165,21 @@ def embedding_bag(call, weight, indices, offsets, scale_grad=False, mode=0, spar
     ends = (begins.slice(0, 1, bags + 1) if include_last_offset else
             g.concat([begins.slice(0, 1, bags), g.full((1,), count, "i64")], 0))
     begins = begins.slice(0, 0, bags)
-    number = g.iota(count)
-    inside = (number.compare("ge", begins.unsqueeze(-1)) &
-              number.compare("lt", ends.unsqueeze(-1))).cast(weight.element)
-    y = g.emit("matmul", inside, rows)
+    y = _summed_bags(rows, begins, ends)
     if mode == 1:
         y = y / (ends - begins).max(1).cast(weight.element).unsqueeze(-1)
     return (y, *[None] * (len(call.result) - 1))
+
+
+def _summed_bags(rows, begins, ends):
+    """Each row is added to its bag: how many bags have begun says which. Rows behind the last bag
+    are written nowhere."""
+    g, count, bags = rows.graph, rows.shape[0], begins.shape[0]
+    zeros = g.full((bags, *rows.shape[1:]), 0, rows.element)
+    if count == 0 or zeros.count == 0:
+        return zeros
+    number = g.iota(count)
+    begun = number.unsqueeze(-1).compare("ge", begins).cast("i64").reduce("sum", [1])
+    is_inside = begun.compare("gt", 0) & number.compare("lt", ends.slice(0, bags - 1, bags))
+    bag = g.where(is_inside, begun - 1, bags)
+    return zeros.scatter(bag.unsqueeze(-1), rows, 0, 1, "add")

@@ -17,7 +17,11 @@ from .promotion import widened
 # What costs no more than a network's stages: so many elements of a row, or comparisons in all rows.
 _MOST_COUNTED = 32
 _MOST_COMPARISONS = 1 << 17
-_MOST_ELEMENTS = 1 << 30  # places are i32
+# Places are i32. This bit marks the later one of two elements whose compared values are equal,
+# although the elements are not.
+_LATER = 1 << 30
+_MOST_ELEMENTS = _LATER
+_LAST_PLACE = (1 << 31) - 1
 
 
 class _Pairs:
@@ -41,14 +45,19 @@ class _Pairs:
                       where(condition, self.places, other.places))
 
 
-def _comparable(x, largest):
-    """Values whose greatest come first, of a type that is quick to compare. NaN is the greatest."""
+def _comparable(x, places, largest):
+    """Pairs whose greatest values come first, of a type that is quick to compare, without NaN.
+
+    NaN is greater than infinity, and an infinity stands for it here. The later one of the two is
+    marked at its place."""
     if not x.is_float:
         wide = x.cast("i32" if x.element in ("bool", "i8", "u8", "i16", "u16") else x.element)
-        return wide if largest else ~wide
-    x = widened(x)
-    number = x.graph.where(x.unary("isnan"), math.inf, x)
-    return number if largest else -number
+        return _Pairs(wide if largest else ~wide, places)
+    x, where = widened(x), x.graph.where
+    is_nan = x.unary("isnan")
+    is_later = x.compare("eq", math.inf) if largest else is_nan
+    number = where(is_nan, math.inf, x)
+    return _Pairs(number if largest else -number, where(is_later, places + _LATER, places))
 
 
 def _last_value(element):
@@ -75,7 +84,7 @@ class _Network:
         def load(filler):
             return lambda x: x.pad([0, 0, 0, missing], filler).transpose([1, 0])
         values = load(float(_last_value(pairs.values.element)))(pairs.values)
-        places = load(float(_MOST_ELEMENTS))(pairs.places.expand((rows, length)))
+        places = load(float(_LAST_PLACE))(pairs.places.expand((rows, length)))
         self.pairs = _Pairs(values, places)
 
     def sort(self):
@@ -127,12 +136,13 @@ def first_places(x, axis, k, largest):
         raise Refused(f"more than {_MOST_ELEMENTS} elements in order")
     graph = x.graph
     turned = x.swap(axis, x.rank - 1)
-    values = _comparable(turned.reshape((rows, length)), largest)
     places = graph.iota(length, "i32").unsqueeze(0)
+    pairs = _comparable(turned.reshape((rows, length)), places, largest)
     if length <= _MOST_COUNTED or rows * length * length <= _MOST_COMPARISONS:
-        found = _counted(_Pairs(values, places), rows, length, k)
+        found = _counted(pairs, rows, length, k)
     else:
-        found = _Network(_Pairs(values, places), rows, length).sort().places.slice(1, 0, k)
+        found = _Network(pairs, rows, length).sort().places.slice(1, 0, k)
+    found = found & (_LATER - 1)
     # What is proven to be in range is not checked while running.
     found = found.cast("i64").max(0).min(length - 1)
     return found.reshape((*turned.shape[:-1], k)).swap(axis, x.rank - 1)

@@ -1,12 +1,10 @@
 """Pools: windows that slide, and windows of a given number."""
 import math
 
-import torch
-
-from ..element_types import torch_dtype
 from ..errors import Refused
 from ..handler_table import handles
 from .promotion import widened
+from .windows import sum_windows, transposed
 
 
 def _each(values, count, default):
@@ -114,52 +112,47 @@ def adaptive_avg_pool(call, x, output_size):
         kernel = [size // out for size, out in zip(sizes, wanted)]
         window = Window(sizes, kernel, kernel, 0)
         return unbatched(_average(call.graph, x, window, "none"), alone)
-    return unbatched(_by_matrices(x, wanted), alone)
+    windows = [_adaptive_windows(size, out) for size, out in zip(sizes, wanted)]
+    return unbatched(_averaged(x, windows), alone)
 
 
-def _adaptive_weights(size, out):
-    """[out, size]: what each element counts in each window's average."""
-    weights = torch.zeros(out, size, dtype=torch.float64)
+def _adaptive_windows(size, out):
+    """The elements of each window, and what each counts in its average."""
+    windows = []
     for j in range(out):
         begin, end = j * size // out, -(-(j + 1) * size // out)
-        weights[j, begin:end] = 1 / (end - begin)
-    return weights
+        windows.append([(i, 1 / (end - begin)) for i in range(begin, end)])
+    return windows
 
 
-def _through(x, matrices):
-    """Each spatial axis through its matrix."""
+def _averaged(x, windows):
+    """Each spatial axis by its windows."""
     if not x.is_float:
         raise Refused(f"averages of {x.element}")
     element, y = x.element, widened(x)
-    for i, matrix in enumerate(matrices):
-        y = through_matrix(y, 2 + i, matrix.to(torch_dtype(y.element)))
+    for i, of_axis in enumerate(windows):
+        y = sum_windows(y, 2 + i, of_axis)
     return y.cast(element)
-
-
-def _by_matrices(x, wanted):
-    """Windows of different sizes: each axis through a matrix of their weights."""
-    return _through(x, [_adaptive_weights(x.shape[2 + i], out) for i, out in enumerate(wanted)])
 
 
 @handles("_adaptive_avg_pool2d_backward.default")
 def adaptive_avg_pool_backward(call, gradient, x):
     gradient, alone = batched(gradient, 2)
-    sizes = x.shape[-2:]
-    matrices = [_adaptive_weights(size, gradient.shape[2 + i]).T for i, size in enumerate(sizes)]
-    return unbatched(_through(gradient, matrices), alone)
+    windows = [transposed(_adaptive_windows(size, gradient.shape[2 + i]), size)
+               for i, size in enumerate(x.shape[-2:])]
+    return unbatched(_averaged(gradient, windows), alone)
 
 
-def _average_weights(window, i, counted):
-    """[out, size] of one axis, as in _average."""
-    size, out = window.sizes[i], window.outputs()[i]
-    weights = torch.zeros(out, size, dtype=torch.float64)
-    for j in range(out):
+def _average_windows(window, i, counted):
+    """Returns the windows of one axis, as _average has them."""
+    size, windows = window.sizes[i], []
+    for j in range(window.outputs()[i]):
         begin = j * window.strides[i] - window.pads[i]
         end = min(begin + window.kernel[i], size + window.pads[i])
         inside = range(max(begin, 0), min(end, size))
         count = {"all": window.kernel[i], "given": end - begin, "none": len(inside)}[counted]
-        weights[j, inside.start:inside.stop] = 1 / count
-    return weights
+        windows.append([(at, 1 / count) for at in inside])
+    return windows
 
 
 @handles("avg_pool2d_backward.default")
@@ -171,13 +164,6 @@ def avg_pool_backward(call, gradient, x, kernel, stride, padding, ceil_mode, cou
     if divisor_override is not None:
         counted = "all"
         gradient = gradient * (math.prod(window.kernel) / divisor_override)
-    matrices = [_average_weights(window, i, counted).T for i in range(2)]
-    return unbatched(_through(gradient, matrices), alone)
-
-
-def through_matrix(x, axis, matrix):
-    """An axis through a matrix [to, from] of constants."""
-    last = x.rank - 1
-    weights = x.graph.constant(matrix, "matrix")
-    y = x.graph.emit("matmul", x.swap(axis, last), weights, transpose_b=1)
-    return y.swap(axis, last)
+    windows = [transposed(_average_windows(window, i, counted), window.sizes[i])
+               for i in range(2)]
+    return unbatched(_averaged(gradient, windows), alone)

@@ -1,4 +1,8 @@
 """Images of other sizes."""
+import math
+
+import torch
+
 from ..errors import Refused
 from ..handler_table import handles
 
@@ -19,13 +23,11 @@ def _resized(call, x, size, factors, mode, align_corners):
         size = call.shape()[2:]
     if x.count == 0 or 0 in size:
         raise Refused("images without elements")
-    if mode != "nearest" and not x.is_float:
+    if not x.is_float:
         raise Refused(f"{mode} interpolation of {x.element}")
     sizes, scales = _target(x, size, factors)
     attributes = {"shape": sizes, "mode": mode}
-    if mode == "nearest":
-        attributes |= {"coordinate": "asymmetric", "nearest_mode": "floor", "scales": scales}
-    elif align_corners:
+    if align_corners:
         # Corners are those of the sizes, whatever the factor was.
         attributes |= {"coordinate": "align_corners",
                        "scales": [then / now for now, then in zip(x.shape, sizes)]}
@@ -49,17 +51,90 @@ def _factors(rest):
     return rest if any(r is not None for r in rest) else None
 
 
-@handles(*(f"{name}.{kind}" for name in _NEAREST for kind in ("vec", "default")))
+def _fraction(scale):
+    """The fraction that the graph's resize goes by, as graph/ops/scale_fraction.cc finds it."""
+    before, now = (1, 0), (math.floor(scale), 1)
+    rest = scale - math.floor(scale)
+    while abs(now[0] / now[1] - scale) > 1e-7 * scale and rest > 1e-12:
+        inverse = 1 / rest
+        whole = math.floor(inverse)
+        before, now = now, tuple(whole * n + b for n, b in zip(now, before))
+        rest = inverse - whole
+    return now
+
+
+class _NearestAxis:
+    """Says which element of an axis each element of the result is."""
+
+    def __init__(self, now, then, factor, is_exact):
+        self.now, self.then = now, then
+        self.factor = factor if factor and factor > 0 else None
+        self.is_exact = is_exact  # goes by the centres of elements
+
+    def of_torch(self, copies):
+        """Returns the elements that torch takes, which computes in float32. `copies`: a kernel of
+        torch ignores the factor of an axis that keeps or doubles its size."""
+        number = torch.arange(self.then)
+        if copies and self.then in (self.now, 2 * self.now):
+            return number // (self.then // self.now)
+        step = (torch.tensor(1 / self.factor, dtype=torch.float64).float() if self.factor else
+                torch.tensor(float(self.now)) / torch.tensor(float(self.then)))
+        at = number.float() + 0.5 if self.is_exact else number.float()
+        return (at * step).floor().long().clamp(max=self.now - 1)
+
+    def of_graph(self):
+        p, q = _fraction(self.scale())
+        number = torch.arange(self.then)
+        at = (2 * number + 1) * q // (2 * p) if self.is_exact else number * q // p
+        return at.clamp(max=self.now - 1)
+
+    def scale(self):
+        return float(self.factor) if self.factor else self.then / self.now
+
+
+def _copies_axes(call):
+    """Whether torch computes with the kernel that copies axes of certain sizes: the quick one for
+    small images, and for those whose channels lie side by side."""
+    result = call.result
+    if not call.name.startswith("upsample_nearest") or result.device.type != "cpu":
+        return False
+    if call.name == "upsample_nearest2d":
+        is_last = result.is_contiguous(memory_format=torch.channels_last)
+        return (is_last and result.shape[1] > 3) or sum(result.shape[2:]) <= 128
+    if call.name == "upsample_nearest3d":
+        return (result.is_contiguous(memory_format=torch.channels_last_3d) and
+                result.shape[1] > 3)
+    return False
+
+
+def _nearest(call, x, size, factors):
+    """By the graph's resize where it takes the same elements as torch, else by a table of them."""
+    is_exact = "exact" in call.name
+    size = size or call.shape()[2:]
+    if x.count == 0 or 0 in size:
+        raise Refused("images without elements")
+    sizes, scales = list(x.shape), [1.0] * x.rank
+    for i, then in enumerate(size):
+        now = x.shape[2 + i]
+        axis = _NearestAxis(now, then, factors[i] if factors else None, is_exact)
+        places = axis.of_torch(_copies_axes(call))
+        if then == now and torch.equal(places, torch.arange(then)):
+            continue
+        if torch.equal(places, axis.of_graph()):
+            sizes[2 + i], scales[2 + i] = then, axis.scale()
+        else:
+            x = x.gather(call.graph.constant(places, "places"), 2 + i)
+            sizes[2 + i] = then
+    if list(x.shape) == sizes and all(scale == 1 for scale in scales):
+        return x
+    manner = ({"coordinate": "half_pixel", "nearest_mode": "round_prefer_ceil"} if is_exact else
+              {"coordinate": "asymmetric", "nearest_mode": "floor"})
+    return call.graph.emit("resize", x, shape=sizes, scales=scales, mode="nearest", **manner)
+
+
+@handles(*(f"{name}.{kind}" for name in (*_NEAREST, *_EXACT) for kind in ("vec", "default")))
 def nearest(call, x, size, *factors):
-    return _resized(call, x, size, _factors(factors), "nearest", False)
-
-
-@handles(*(f"{name}.{kind}" for name in _EXACT for kind in ("vec", "default")))
-def nearest_exact(call, x, size, *factors):
-    """The pixel whose centre is nearest; of two the upper one."""
-    sizes, scales = _target(x, size or call.shape()[2:], _factors(factors))
-    return call.graph.emit("resize", x, shape=sizes, scales=scales, mode="nearest",
-                           coordinate="half_pixel", nearest_mode="round_prefer_ceil")
+    return _nearest(call, x, size, _factors(factors))
 
 
 @handles(*(f"{name}.{kind}" for name in _LINEAR for kind in ("vec", "default")))

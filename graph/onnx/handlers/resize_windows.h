@@ -1,5 +1,5 @@
 // Resizing by what compiled code has no taps for: antialiasing, weights that leave out what lies
-// outside, cropping. Each axis is a product with a constant matrix. Internal to graph/onnx.
+// outside, cropping. Each axis is a weighted sum over windows. Internal to graph/onnx.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tunec::onnx_import {
 
-struct MatrixResize {
+struct WindowResize {
   std::vector<int64_t> shape;  // of the result
   std::vector<double> scales;
   std::string mode;  // nearest, linear, cubic
@@ -22,7 +22,7 @@ struct MatrixResize {
   double extrapolation = 0;
 };
 
-/// The smaller of the matrices' sizes is bounded: kUnsupported beyond.
-Result<Formula> ResizeByMatrices(const Formula& x, const MatrixResize& resize);
+/// Returns the resized image; kUnsupported where an axis has too many taps.
+Result<Formula> ResizeByWindows(const Formula& x, const WindowResize& resize);
 
 }  // namespace tunec::onnx_import

@@ -1,0 +1,183 @@
+#include "graph/onnx/handlers/resize_windows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "graph/onnx/handlers/windowed_sum.h"
+
+namespace tunec::onnx_import {
+namespace {
+
+constexpr int64_t kMostTaps = 1 << 26;
+// Next to the greatest weight of a window, a smaller one is the rounding of a zero.
+constexpr double kLeastWeight = 1e-10;
+
+struct Axis {
+  int64_t from = 0;
+  int64_t to = 0;
+  double scale = 1;
+  double begin = 0;  // of the region, 0 to 1
+  double end = 1;
+};
+
+double InputCoordinate(const std::string& mode, int64_t out, const Axis& axis) {
+  const auto x = static_cast<double>(out);
+  const auto from = static_cast<double>(axis.from);
+  const auto to = static_cast<double>(axis.to);
+  if (mode == "asymmetric") return x / axis.scale;
+  if (mode == "align_corners") return axis.to == 1 ? 0 : x * (from - 1) / (to - 1);
+  if (mode == "tf_crop_and_resize") {
+    const double length = axis.end - axis.begin;
+    const double step = axis.to == 1 ? length / 2 : x * length / (to - 1);
+    return (axis.begin + step) * (from - 1);
+  }
+  if (mode == "pytorch_half_pixel" && axis.to == 1) return 0;
+  if (mode == "half_pixel_symmetric") {
+    const double adjustment = to / (axis.scale * from);
+    return from / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5;
+  }
+  return (x + 0.5) / axis.scale - 0.5;
+}
+
+double RoundNearest(const std::string& mode, double x) {
+  if (mode == "floor") return std::floor(x);
+  if (mode == "ceil") return std::ceil(x);
+  return mode == "round_prefer_ceil" ? std::floor(x + 0.5) : std::ceil(x - 0.5);
+}
+
+/// The filter at a distance: a triangle, or Keys' cubic with parameter a.
+double Weight(const WindowResize& resize, double distance) {
+  const double d = std::abs(distance);
+  if (resize.mode == "linear") return std::max(0.0, 1 - d);
+  const double a = resize.cubic_a;
+  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+}
+
+/// Half the length of the filter. One against aliasing is as much longer as the image shrinks.
+double SupportOf(const WindowResize& resize, double stretch) {
+  return (resize.mode == "linear" ? 1 : 2) / stretch;
+}
+
+double StretchOf(const WindowResize& resize, const Axis& axis) {
+  return resize.antialias ? std::min(axis.scale, 1.0) : 1;
+}
+
+/// Returns the taps without those of no weight. Their weights add up to 1.
+TapWindow Normalised(const TapWindow& taps) {
+  double total = 0;
+  double most = 0;
+  for (const WindowTap& tap : taps) {
+    total += tap.weight;
+    most = std::max(most, std::abs(tap.weight));
+  }
+  TapWindow window;
+  for (const WindowTap& tap : taps) {
+    if (std::abs(tap.weight) > kLeastWeight * most)
+      window.push_back({tap.index, tap.weight / total});
+  }
+  return window;
+}
+
+/// Returns the elements that the output at x reads. The edge repeats outside of the image.
+TapWindow WindowAt(const WindowResize& resize, const Axis& axis, double x) {
+  const auto clamped = [&](int64_t i) { return std::clamp<int64_t>(i, 0, axis.from - 1); };
+  if (resize.mode == "nearest") {
+    return {{clamped(static_cast<int64_t>(RoundNearest(resize.nearest_mode, x))), 1}};
+  }
+  const double stretch = StretchOf(resize, axis);
+  const double support = SupportOf(resize, stretch);
+  const auto first = static_cast<int64_t>(std::floor(x - support)) + 1;
+  const auto last = static_cast<int64_t>(std::ceil(x + support)) - 1;
+  TapWindow taps;
+  for (int64_t i = first; i <= last; ++i) {
+    if (resize.exclude_outside && clamped(i) != i) continue;
+    const double weight = Weight(resize, (static_cast<double>(i) - x) * stretch);
+    if (taps.empty() || taps.back().index != clamped(i)) taps.push_back({clamped(i), 0});
+    taps.back().weight += weight;
+  }
+  return Normalised(taps);
+}
+
+/// A file may ask for regions that are no numbers: those are outside, too.
+bool IsOutside(const WindowResize& resize, const Axis& axis, double x) {
+  return resize.coordinate == "tf_crop_and_resize" &&
+         !(x >= 0 && x <= static_cast<double>(axis.from - 1));
+}
+
+Axis AxisOf(const WindowResize& resize, const std::vector<int64_t>& shape, size_t d) {
+  Axis axis{.from = shape[d], .to = resize.shape[d], .scale = resize.scales[d]};
+  if (!resize.roi.empty()) {
+    axis.begin = resize.roi[d];
+    axis.end = resize.roi[d + shape.size()];
+  }
+  return axis;
+}
+
+/// The outputs along an axis, and which of them lie outside of the image.
+struct ResizedAxis {
+  std::vector<TapWindow> windows;
+  Array beyond;  // bool, one for each window
+  bool any_beyond = false;
+};
+
+ResizedAxis Resized(const WindowResize& resize, const Axis& axis) {
+  ResizedAxis resized{.windows = {}, .beyond = Array(DataType::kBool, {axis.to})};
+  for (int64_t out = 0; out < axis.to; ++out) {
+    double position = InputCoordinate(resize.coordinate, out, axis);
+    const bool is_beyond = IsOutside(resize, axis, position);
+    if (is_beyond) position = 0;  // another value takes its place
+    resized.windows.push_back(WindowAt(resize, axis, position));
+    resized.beyond.SetInt(out, is_beyond ? 1 : 0);
+    resized.any_beyond |= is_beyond;
+  }
+  return resized;
+}
+
+/// As far as a filter reaches along an axis, for all outputs.
+double TapsOf(const WindowResize& resize, const Axis& axis) {
+  const double taps =
+      resize.mode == "nearest" ? 1 : 2 * SupportOf(resize, StretchOf(resize, axis)) + 1;
+  return taps * static_cast<double>(axis.to);
+}
+
+/// The type that weighted sums are computed in; what is only selected keeps its own.
+DataType SumType(const WindowResize& resize, DataType type) {
+  if (resize.mode == "nearest" || type == DataType::kF64) return type;
+  return DataType::kF32;
+}
+
+}  // namespace
+
+Result<Formula> ResizeByWindows(const Formula& x, const WindowResize& resize) {
+  if (!x.ok()) return std::unexpected(x.value().error());
+  const NodeContext& node = x.node();
+  const std::vector<int64_t> from = x.shape();
+  if (from.size() != resize.shape.size()) {
+    return Fail(ErrorCode::kInvalidArgument, "{} sizes for rank {}", resize.shape.size(),
+                from.size());
+  }
+  Formula y = x.Cast(SumType(resize, x.type()));
+  std::optional<Formula> outside;
+  for (size_t d = 0; d < resize.shape.size(); ++d) {
+    const Axis axis = AxisOf(resize, from, d);
+    const bool whole = axis.from == axis.to && axis.scale == 1 && axis.begin == 0 && axis.end == 1;
+    if (whole) continue;
+    if (axis.from < 1 || TapsOf(resize, axis) > kMostTaps) {
+      return Fail(ErrorCode::kUnsupported, "an axis of {} resized to {} in this way", axis.from,
+                  axis.to);
+    }
+    ResizedAxis resized = Resized(resize, axis);
+    y = SumWindows(y, static_cast<int64_t>(d), resized.windows);
+    if (!resized.any_beyond) continue;
+    std::vector<int64_t> shape(resize.shape.size(), 1);
+    shape[d] = axis.to;
+    const Formula mask = Constant(node, std::move(resized.beyond)).Reshape(shape);
+    outside = outside ? Apply(Op::kOr, {*outside, mask}) : mask;
+  }
+  if (outside) y = Where(*outside, y.Number(resize.extrapolation), y);
+  return y.Cast(x.type());
+}
+
+}  // namespace tunec::onnx_import

@@ -1,0 +1,89 @@
+// The elements of a window are gathered by constant places and multiplied by constant weights. Of
+// few taps each is an operator, so that a vector has neighbouring outputs; many are gathered along
+// a new axis and summed over that axis. Both are one kernel.
+//
+// All windows get as many taps as the longest one has. A shorter window repeats some of its
+// elements, and repeated elements share their weight. So nothing from outside of a window is
+// multiplied by zero.
+#include "graph/onnx/handlers/windowed_sum.h"
+
+#include <algorithm>
+
+namespace tunec::onnx_import {
+namespace {
+
+constexpr size_t kMostUnrolled = 16;
+
+size_t LongestOf(const std::vector<TapWindow>& windows) {
+  size_t longest = 1;
+  for (const TapWindow& window : windows) longest = std::max(longest, window.size());
+  return longest;
+}
+
+/// Returns the tap of a window that stands at a place, of as many as the longest window has.
+WindowTap TapAt(const TapWindow& window, size_t place, size_t longest) {
+  const auto tap_of = [&](size_t at) { return at * window.size() / longest; };
+  WindowTap tap = window[tap_of(place)];
+  int64_t times = 0;
+  for (size_t at = 0; at < longest; ++at) times += tap_of(at) == tap_of(place) ? 1 : 0;
+  tap.weight /= static_cast<double>(times);
+  return tap;
+}
+
+/// Places and weights of the taps begin..end-1 of all windows: [taps, windows].
+struct TapTable {
+  Array places;
+  Array weights;
+};
+
+TapTable TableOf(const std::vector<TapWindow>& windows, size_t begin, size_t end, DataType type) {
+  const size_t longest = LongestOf(windows);
+  const auto count = static_cast<int64_t>(windows.size());
+  const std::vector<int64_t> shape = {static_cast<int64_t>(end - begin), count};
+  TapTable table{Array(DataType::kI64, shape), Array(type, shape)};
+  for (int64_t w = 0; w < count; ++w) {
+    for (size_t place = begin; place < end; ++place) {
+      const WindowTap tap = TapAt(windows[static_cast<size_t>(w)], place, longest);
+      const int64_t at = static_cast<int64_t>(place - begin) * count + w;
+      table.places.SetInt(at, tap.index);
+      table.weights.SetDouble(at, tap.weight);
+    }
+  }
+  return table;
+}
+
+bool IsSelection(const std::vector<TapWindow>& windows) {
+  return std::ranges::all_of(windows, [](const TapWindow& window) {
+    return window.size() == 1 && window.front().weight == 1;
+  });
+}
+
+/// Returns one of few taps of all windows.
+Formula Tap(const Formula& x, int64_t axis, const std::vector<TapWindow>& windows, size_t place) {
+  TapTable table = TableOf(windows, place, place + 1, x.type());
+  const auto count = static_cast<int64_t>(windows.size());
+  const Formula taken = Gather(x, Constant(x.node(), table.places.Reshaped({count})), axis);
+  if (IsSelection(windows)) return taken;
+  std::vector<int64_t> across(static_cast<size_t>(x.rank() - axis), 1);
+  across.front() = count;
+  return taken * Constant(x.node(), table.weights.Reshaped(across));
+}
+
+}  // namespace
+
+Formula SumWindows(const Formula& x, int64_t axis, const std::vector<TapWindow>& windows) {
+  if (!x.ok()) return x;
+  const size_t longest = LongestOf(windows);
+  if (longest <= kMostUnrolled) {
+    Formula sum = Tap(x, axis, windows, 0);
+    for (size_t place = 1; place < longest; ++place) sum = sum + Tap(x, axis, windows, place);
+    return sum;
+  }
+  TapTable table = TableOf(windows, 0, longest, x.type());
+  std::vector<int64_t> across(static_cast<size_t>(x.rank() - axis) + 1, 1);
+  std::ranges::copy(table.places.shape(), across.begin());
+  const Formula taken = Gather(x, Constant(x.node(), std::move(table.places)), axis);
+  return Sum(taken * Constant(x.node(), table.weights.Reshaped(across)), {axis});
+}
+
+}  // namespace tunec::onnx_import

@@ -1,0 +1,20 @@
+// Scales of images as fractions of small integers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace tunec {
+
+struct Fraction {
+  int64_t numerator = 1;
+  int64_t denominator = 1;
+
+  double Value() const { return static_cast<double>(numerator) / static_cast<double>(denominator); }
+};
+
+/// Returns the fraction of the least denominator that float32 cannot tell from the scale, found by
+/// continued fractions. There is none for a scale that is too large, too small or no number.
+std::optional<Fraction> FractionOfScale(double scale);
+
+}  // namespace tunec

@@ -1,0 +1,65 @@
+"""Weighted sums over windows of an axis. Windows differ in place, length and weights.
+
+A window is a list of pairs: the number of an element, and a weight. A sum reads the elements of one
+window only, so an infinity spoils no other window. The importer of ONNX does the same for Resize in
+windowed_sum.cc.
+"""
+import torch
+
+from ..element_types import torch_dtype
+
+_MOST_UNROLLED = 16  # taps that are operators
+
+
+def transposed(windows, size):
+    """Returns for each of `size` elements the windows that hold it, with the weights there."""
+    holders = [[] for _ in range(size)]
+    for number, window in enumerate(windows):
+        for index, weight in window:
+            holders[index].append((number, weight))
+    return holders
+
+
+def _tables(windows, dtype):
+    """Returns places and weights, [longest, windows]. A shorter window repeats some of its elements,
+    and repeated elements share their weight. So nothing from outside is multiplied by zero."""
+    longest = max(len(window) for window in windows)
+    places = torch.zeros(longest, len(windows), dtype=torch.int64)
+    weights = torch.zeros(longest, len(windows), dtype=torch.float64)
+    for number, window in enumerate(windows):
+        taps = [place * len(window) // longest for place in range(longest)] if window else []
+        for place, tap in enumerate(taps):
+            index, weight = window[tap]
+            places[place, number] = index
+            weights[place, number] = weight / taps.count(tap)
+    return places, weights.to(dtype)
+
+
+def _taps(x, axis, places, weights):
+    """Returns the sum of a few taps, each an operator: a vector has neighbouring outputs."""
+    g, total = x.graph, None
+    across = (weights.shape[1], *[1] * (x.rank - axis - 1))
+    for place, weight in zip(places, weights):
+        taken = x.gather(g.constant(place.contiguous(), "places"), axis)
+        tap = taken * g.constant(weight.contiguous().reshape(across), "weights")
+        total = tap if total is None else total + tap
+    return total
+
+
+def sum_windows(x, axis, windows):
+    """x with an axis replaced by one sum for each window; 0 where a window has no element."""
+    if not any(windows):
+        return x.graph.full([*x.shape[:axis], len(windows), *x.shape[axis + 1:]], 0, x.element)
+    g = x.graph
+    places, weights = _tables(windows, torch_dtype(x.element))
+    across = [1] * (x.rank - axis - 1)
+    if len(places) <= _MOST_UNROLLED:
+        y = _taps(x, axis, places, weights)
+    else:
+        taken = x.gather(g.constant(places, "places"), axis)
+        factors = g.constant(weights.reshape((*weights.shape, *across)), "weights")
+        y = (taken * factors).reduce("sum", [axis])
+    if all(windows):
+        return y
+    is_empty = torch.tensor([not window for window in windows])
+    return g.where(g.constant(is_empty.reshape((len(windows), *across)), "empty"), 0, y)
