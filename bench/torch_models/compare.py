@@ -6,7 +6,8 @@
 Without names: all of models.py. Each model runs in a process of its own, twice: cold, with empty caches, and warm,
 where the caches of the first run are there. In a process the backends take turns. Outputs are compared with the
 model in float64. A line a model; of the time of a warm first result it says what is not Dynamo's own tracing. Beside
-`tunec` with trials, `tunec-untuned` has none, and no database. With `--device cuda` models and tensors lie on a GPU.
+`tunec` with trials, `tunec-untuned` has none, and no database. `tunec-frozen` compiles weights in (`freeze=True`), also
+as `tunec-frozen-untuned`. With `--device cuda` models and tensors lie on a GPU.
 """
 import argparse
 import copy
@@ -60,10 +61,15 @@ def call_of(model, backend, trials):
     import torch
     if backend == "eager":
         return lambda arguments: model(**arguments)
-    options = {"db": None} if backend == "tunec-untuned" else None
-    if backend == "tunec" and trials:
-        options = {"trials": trials}
-    compiled = torch.compile(model, backend=backend.removesuffix("-untuned"), options=options)
+    name, *words = backend.split("-")
+    options = {}
+    if "untuned" in words:
+        options["db"] = None
+    elif trials and name == "tunec":
+        options["trials"] = trials
+    if "frozen" in words:
+        options["freeze"] = True
+    compiled = torch.compile(model, backend=name, options=options or None)
     return lambda arguments: compiled(**arguments)
 
 
@@ -136,7 +142,7 @@ def run_one(name, options):
                 result["dynamo"][backend] = dynamos_seconds()
                 result["errors"][backend] = relative_error(found, wanted)
                 calls[backend] = call
-                if backend == "tunec":
+                if backend.startswith("tunec"):
                     from tunec.torch.reports import latest
                     result["tunec"] = what_became(latest())
             except Exception as failure:  # of any of three compilers, in any way

@@ -8,6 +8,7 @@
 
 #include "graph/derived_constant.h"
 #include "graph/passes/eliminate_dead_nodes.h"
+#include "graph/passes/split_batch_norm.h"
 #include "ir/rounding.h"
 
 namespace tunec {
@@ -177,6 +178,18 @@ Array ShiftOfProduct(const Node& product, const Array& weight, const std::vector
   return bias;
 }
 
+// Returns the normalisation by computed parameters. Constants with a factor that is not finite
+// stay.
+Result<std::vector<ValueId>> Split(const Node& node, const std::vector<ValueId>& inputs,
+                                   GraphBuilder& builder) {
+  const auto is_constant = [&](size_t i) {
+    return builder.graph().ConstantOf(inputs[i]) != nullptr;
+  };
+  if (is_constant(1) && is_constant(4)) return std::vector<ValueId>{};
+  TUNEC_ASSIGN(const std::optional<ValueId> value, SplitBatchNorm(node, inputs, builder));
+  return value ? std::vector<ValueId>{*value} : std::vector<ValueId>{};
+}
+
 bool IsBatchNorm(const Node& node) { return node.op == Op::kBatchNorm; }
 
 class BatchNormFolder {
@@ -189,7 +202,7 @@ class BatchNormFolder {
     if (IsLinear(node, inputs, builder)) return ReplaceLinear(node, inputs, builder);
     if (!IsBatchNorm(node)) return std::vector<ValueId>{};
     auto affine = AffineOf(builder.graph(), node, inputs);
-    if (!affine) return std::vector<ValueId>{};
+    if (!affine) return Split(node, inputs, builder);
     const Node* conv = FoldableConv(graph_, node, users_, builder.graph(), inputs[0]);
     if (conv != nullptr) return FoldInto(*conv, *affine, node.name, builder);
     if (HasWiderParameters(builder.graph(), inputs)) return std::vector<ValueId>{};

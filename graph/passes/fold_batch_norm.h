@@ -11,7 +11,9 @@ namespace tunec {
 /// other users, or whose weights are no constants, is left. Any other batch normalisation
 /// becomes x * s + t with constants s and t; it becomes (x - mean) * s + bias where a mean exceeds
 /// 8 standard deviations, for x * s + t would lose its digits. The shift t of features that only a
-/// product with a constant matrix w reads becomes the bias t @ w, under the same bound.
+/// product with a constant matrix w reads becomes the bias t @ w, under the same bound. A
+/// normalisation with computed parameters is split, so that they are not computed for each element
+/// (split_batch_norm.h).
 /// The operator is that of inference: one in training mode, whose statistics come from the batch,
 /// is refused when a model is read. A layer normalisation's statistics always come from its input:
 /// see fold_linear.h.

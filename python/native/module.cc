@@ -45,7 +45,8 @@ PyType_Slot executable_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(Trave
                                   {0, nullptr}};
 
 void DefineExecutable(nb::module_& module) {
-  nb::class_<Executable>(module, "Executable", nb::type_slots(executable_slots),
+  nb::class_<Executable>(module, "Executable", nb::is_weak_referenceable(),
+                         nb::type_slots(executable_slots),
                          "A compiled model. Call it with its inputs.")
       .def("__call__", &Executable::Call,
            nb::sig("def __call__(self, *inputs: object, out: object = None, **named: object) -> "

@@ -82,8 +82,8 @@ def compile(model, inputs=None, *, weights=None, progress=None, log=None, **opti
         raise InvalidArgument("weights are for a .graph text; a file has its own")
     path = os.fspath(model)
     if path.endswith(".pt2"):
-        from .torch import compile_module, load_program
-        return compile_module(load_program(path), None, progress=progress, log=log, **options)
+        from .torch import compile_program_file
+        return compile_program_file(path, progress=progress, log=log, **options)
     return _native().compile_file(path, text, progress, log)
 
 

@@ -190,6 +190,8 @@ void SizedVariant::FreeIdle() const {
 }
 
 SizedVariant::Place SizedVariant::PlaceOfInput(const SizedPart& part, size_t i) const {
+  // A model may have hundreds of inputs without an open axis: its weights.
+  if (std::ranges::all_of(open_[i], [](int dimension) { return dimension < 0; })) return {};
   const TensorSpec& spec = executable_->Inputs()[i];
   if (IsEmpty(spec.shape)) return {};
   const std::vector<int64_t> zeros(spec.shape.size(), 0);

@@ -81,7 +81,8 @@ std::optional<Chain> FindChain(const NamedCompute& lowering, const Target& targe
   for (TilePlan& plan : MakeTilePlans(first, target)) {
     // Vectors of results are vectors of what is summed.
     const bool in_vectors = std::ranges::all_of(plan.reduction.reads, [&](const Read& read) {
-      const bool packed = plan.compute->tensors[read.tensor].constant;
+      const Tensor& tensor = plan.compute->tensors[read.tensor];
+      const bool packed = tensor.constant || (plan.pack && plan.pack->tensor == tensor.name);
       return packed || StorageStride(*plan.compute, plan.reduction, read.tensor, read.index,
                                      plan.column) == 1;
     });

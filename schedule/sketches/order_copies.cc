@@ -1,5 +1,7 @@
 #include "schedule/sketches/order_copies.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -40,6 +42,58 @@ std::optional<std::string> CopyOf(const Compute& compute, const ComputeStep& ste
   return std::nullopt;
 }
 
+constexpr int64_t kBlockBytes = 32;  // of a row, which one load of a transposed block takes
+constexpr int64_t kFewestInBlock = 4;
+
+// Returns the loop around the vectors of a copy that is made while running, if that loop walks
+// neighbours of the argument. Unrolled, the loop reads blocks and transposes them in registers;
+// otherwise each element needs a load. Copies of constants are made once, so they stay as they are.
+std::optional<std::string> LoopOfBlocks(const Compute& compute, const PackStep& pack) {
+  if (!IsArgument(compute, pack.tensor) || IsConstant(compute, pack.tensor)) return std::nullopt;
+  const Tensor& tensor = compute.tensors[*compute.FindTensor(pack.tensor)];
+  // The first axis is the tasks', the last one the vectors'.
+  if (pack.axes.size() < 3 || !tensor.layout.IsRowMajor()) return std::nullopt;
+  const PackStep::Axis& around = pack.axes[pack.axes.size() - 2];
+  if (around.part != PackStep::Part::kWhole || around.dimension == pack.axes.back().dimension)
+    return std::nullopt;
+  int64_t stride = 1;
+  for (auto d = static_cast<size_t>(around.dimension) + 1; d < tensor.shape.size(); ++d)
+    stride *= tensor.shape[d];
+  if (stride != 1) return std::nullopt;
+  return fmt::format("{}.pack.d{}", pack.tensor, around.dimension);
+}
+
+// Adds the steps that unroll that loop by blocks.
+void AddBlocks(const Compute& compute, const PackStep& pack, std::vector<LoopStep>& steps) {
+  const std::optional<std::string> loop = LoopOfBlocks(compute, pack);
+  if (!loop) return;
+  const Tensor& tensor = compute.tensors[*compute.FindTensor(pack.tensor)];
+  const int64_t length = kBlockBytes / static_cast<int64_t>(SizeOf(tensor.type));
+  const int64_t extent =
+      tensor.shape[static_cast<size_t>(pack.axes[pack.axes.size() - 2].dimension)];
+  if (length < kFewestInBlock || extent < length) return;
+  steps.emplace_back(SplitStep{*loop, {length}});
+  if (extent % length != 0) steps.emplace_back(IsolateStep{*loop + ".0"});
+  steps.emplace_back(UnrollStep{*loop + ".1"});
+}
+
+// Returns the loop of a step that AddBlocks may have added; an empty name for other steps.
+std::string_view LoopShapedBy(const LoopStep& step) {
+  if (const auto* split = std::get_if<SplitStep>(&step)) return split->loop;
+  if (const auto* isolate = std::get_if<IsolateStep>(&step)) return isolate->loop;
+  if (const auto* unroll = std::get_if<UnrollStep>(&step)) return unroll->loop;
+  return {};
+}
+
+// Returns the statements that a schedule has a `storage_order` for.
+std::vector<std::string> OrderedStatements(const Schedule& schedule) {
+  std::vector<std::string> statements;
+  for (const LoopStep& step : schedule.loop_steps)
+    if (const auto* order = std::get_if<StorageOrderStep>(&step))
+      statements.push_back(order->statement);
+  return statements;
+}
+
 }  // namespace
 
 void OrderCopies(const Compute& compute, Schedule& schedule) {
@@ -47,10 +101,19 @@ void OrderCopies(const Compute& compute, Schedule& schedule) {
   for (const ComputeStep& step : schedule.compute_steps) {
     if (std::optional<std::string> copy = CopyOf(compute, step)) {
       steps.emplace_back(StorageOrderStep{*std::move(copy), kLongestVectorLoop});
+      if (const auto* pack = std::get_if<PackStep>(&step)) AddBlocks(compute, *pack, steps);
     }
   }
+  const std::vector<std::string> before = OrderedStatements(schedule);
+  const auto shapes_copy = [&](const LoopStep& step) {
+    const std::string_view loop = LoopShapedBy(step);
+    return std::ranges::any_of(before, [&](const std::string& statement) {
+      return loop.starts_with(statement) && loop.substr(statement.size()).starts_with('.');
+    });
+  };
   for (LoopStep& step : schedule.loop_steps) {
-    if (!std::holds_alternative<StorageOrderStep>(step)) steps.push_back(std::move(step));
+    if (!std::holds_alternative<StorageOrderStep>(step) && !shapes_copy(step))
+      steps.push_back(std::move(step));
   }
   schedule.loop_steps = std::move(steps);
 }

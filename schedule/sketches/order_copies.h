@@ -9,7 +9,8 @@ namespace tunec {
 /// Begins the loop steps of a schedule for `compute` with a `storage_order` for each copy that its
 /// compute steps make of an argument, in their order: what `pack` makes, and what `widen` makes of
 /// a constant. What `widen` makes of an input has loops that the sketch shapes with the others.
-/// Those that stand in the schedule already are replaced.
+/// A copy that is made while running and turns its argument reads the argument in blocks. Such
+/// steps that the schedule already has are replaced.
 void OrderCopies(const Compute& compute, Schedule& schedule);
 
 }  // namespace tunec

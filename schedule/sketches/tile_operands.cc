@@ -104,7 +104,8 @@ void TileOperands::PrefetchSum(const std::string& loop) {
   const TilePlan& sum = Sum()->plan;
   for (const Read& read : sum.reduction.reads) {
     const Tensor& tensor = sum.compute->tensors[read.tensor];
-    if (!tensor.constant) Add(PrefetchStep{tensor.name, loop, 1, 2});
+    const bool packed = tensor.constant || (sum.pack && sum.pack->tensor == tensor.name);
+    if (!packed) Add(PrefetchStep{tensor.name, loop, 1, 2});
   }
 }
 

@@ -346,31 +346,35 @@ PackStep PackInLoopOrder(const TilePlan& plan, const Read& read) {
 
 namespace {
 
-void AssignPack(TilePlan& plan) {
+// Reasons to copy an operand in the tile's order, the weakest first.
+enum class PackGain : uint8_t { kNone, kPieces, kTurned, kConstant };
+
+PackGain GainOfPacking(const TilePlan& plan, const Read& read) {
   const Compute& compute = *plan.compute;
+  if (!IsPackable(compute, plan.reduction, read, plan.column)) return PackGain::kNone;
+  if (compute.tensors[read.tensor].constant) return PackGain::kConstant;
+  const bool natural =
+      StorageStride(compute, plan.reduction, read.tensor, read.index, plan.column) == 1;
+  // An element that is read once needs no copy.
+  if (ReadsPerElement(plan.reduction, read) < 2 || (natural && plan.reduction.reads.size() < 2))
+    return PackGain::kNone;
+  return natural ? PackGain::kPieces : PackGain::kTurned;
+}
+
+void AssignPack(TilePlan& plan) {
+  PackGain best = PackGain::kNone;
   for (const Read& read : plan.reduction.reads) {
-    if (!UsesIterator(read.index, plan.column)) continue;
-    const Tensor& tensor = compute.tensors[read.tensor];
+    if (best == PackGain::kConstant || !UsesIterator(read.index, plan.column)) continue;
+    const Tensor& tensor = plan.compute->tensors[read.tensor];
     plan.panel_bytes_per_column = plan.reduction_size * static_cast<int64_t>(SizeOf(tensor.type));
-    const bool natural =
-        StorageStride(compute, plan.reduction, read.tensor, read.index, plan.column) == 1;
-    if (!IsPackable(compute, plan.reduction, read, plan.column)) continue;
-    // What is read once need not be copied first.
-    if (!tensor.constant && (ReadsPerElement(plan.reduction, read) < 2 ||
-                             (natural && plan.reduction.reads.size() < 2))) {
-      continue;
-    }
-    if (plan.pack && !tensor.constant) continue;
+    const PackGain gain = GainOfPacking(plan, read);
+    if (gain <= best) continue;
+    best = gain;
     plan.pack = PackInLoopOrder(plan, read);
-    if (tensor.constant) {
-      plan.pack_is_optional = false;
-      plan.pack_by_default = true;
-      return;
-    }
-    plan.pack_is_optional = natural;
-    // Packing while running pays when many rows share it.
-    plan.pack_by_default = !natural || (plan.row && plan.Extent(*plan.row) >= 96);
   }
+  plan.pack_is_optional = best == PackGain::kPieces;
+  // Packing while running pays when many rows share it.
+  plan.pack_by_default = best != PackGain::kPieces || (plan.row && plan.Extent(*plan.row) >= 96);
 }
 
 }  // namespace

@@ -37,6 +37,12 @@ std::string OfOneImage(std::string text) {
   return std::regex_replace(text, std::regex(R"((f32|layout )\[2, )"), "$1[1, ");
 }
 
+// Weights that are read in each run: what the columns read is packed while running.
+std::string WithWeightsAsInputs(const std::string& text) {
+  const std::string inputs = std::regex_replace(text, std::regex(R"(weight (\w+):)"), "input $1:");
+  return std::regex_replace(inputs, std::regex(" constant\n"), "\n");
+}
+
 }  // namespace
 
 std::string ChainOf(const ChainShape& shape) {
@@ -56,6 +62,8 @@ std::vector<ChainProgram> ChainPrograms() {
       {"odd", ChainOf({}), false},
       {"even", ChainOf({.channels = 48, .outputs = 32, .height = 6, .width = 14})},
       {"one_image", OfOneImage(ChainOf({.channels = 48, .outputs = 32, .height = 6, .width = 14}))},
+      {"weights_are_inputs",
+       WithWeightsAsInputs(ChainOf({.channels = 48, .outputs = 32, .height = 6, .width = 14}))},
       {"strided", ChainOf({.channels = 34, .outputs = 20, .width = 17, .stride = 2})},
       {"large_window", ChainOf({.channels = 8, .outputs = 40, .window = 7})},
       {"wide", ChainOf({.channels = 80, .outputs = 70, .height = 3, .width = 40})},

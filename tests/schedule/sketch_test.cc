@@ -264,6 +264,32 @@ TEST(Sketches, TurnInSquareBlocks) {
   EXPECT_NE(schedule.find("unroll Y.i.1\nvectorize Y.j.1\n"), std::string::npos) << schedule;
 }
 
+// What is packed while running, and read across, is read in blocks; a constant is packed once.
+TEST(Sketches, TurnBlocksOfWhatIsPackedWhileRunning) {
+  const auto packed = [](int depth, std::string_view role) {
+    const Compute compute = MustParse(fmt::format(R"(compute linear {{
+  input A: f32[40, {0}]
+  {1}
+  output C: f32[40, 37]
+  workspace acc: f32[40, 37]
+  acc[i: 40, j: 37, k: {0} reduction]:
+    acc[i, j] sum= A[i, k] * B[j, k]
+  C[i: 40, j: 37]:
+    C[i, j] = max(acc[i, j], 0.0)
+}})",
+                                                  depth, role));
+    const Sketch sketch = SketchesOn(compute)[0];
+    const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+    EXPECT_EQ(Judge(compute).Outcome(schedule), "") << Print(schedule);
+    return Print(schedule);
+  };
+  EXPECT_THAT(packed(24, "input B: f32[37, 24]"),
+              HasSubstr("storage_order B.pack 64\nsplit B.pack.d1 8\nunroll B.pack.d1.1\n"));
+  EXPECT_THAT(packed(27, "input B: f32[37, 27]"), HasSubstr("isolate B.pack.d1.0\nunroll B.pack"));
+  EXPECT_THAT(packed(5, "input B: f32[37, 5]"), Not(HasSubstr("unroll B.pack")));
+  EXPECT_THAT(packed(24, "weight B: f32[37, 24] constant"), Not(HasSubstr("unroll B.pack")));
+}
+
 // The channels of a group lie side by side in the weights, though groups begin anywhere.
 TEST(Sketches, PackWeightsOfGroups) {
   const Compute compute = MustParse(kGroupedConv);

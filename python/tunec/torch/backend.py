@@ -11,15 +11,13 @@ from torch._guards import TracingContext
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from .decompose import aot_decompositions
+from .frozen import FrozenWeights
 from .graph_cache import kept_graphs, keeping_compiler, may_be_kept
 from .layouts import layouts_of, report_strides, saved_outputs, take_strides, with_strides
 from .partitions import partition
 from .reports import record
 from .sized import SizedGraph, with_defaults
 from .updates import updates_of
-
-# Weights that changed this often are no weights: from then on they are inputs.
-MOST_CHANGES = 2
 
 
 @contextlib.contextmanager
@@ -40,12 +38,14 @@ def tunec(module, example_inputs, *, options=None, mode=None):
     """The backend. `options`: those of tunec.compile by their names, and
 
     background  True: run in torch until the code is ready, which a thread compiles (default: False)
+    freeze      True: without gradients, weights are compiled in and packed as the first call finds
+                them (frozen.py). Default: False, each call reads them where they lie.
     """
     options = with_defaults(options or {})
-    background = options.pop("background", False)
+    switches = {name: options.pop(name, False) for name in ("background", "freeze")}
 
     def run_of(graph, kind, places):
-        return _Compiled(graph, kind, places, options, background).boxed()
+        return _Compiled(graph, kind, places, options, **switches).boxed()
 
     def compiler(kind):
         def compiled(graph, inputs):
@@ -77,9 +77,10 @@ def _static_places():
 
 
 class _Compiled:
-    """One graph. Weights are fixed when it is first called, for it is then that they are seen."""
+    """One graph. Every argument is read in place, weights too. With `freeze` the first call fixes the
+    weights: only then are their values known."""
 
-    def __init__(self, graph, kind, static_places, options, background):
+    def __init__(self, graph, kind, static_places, options, background, freeze):
         self._options = options
         self._background = background
         # Partitioning rewrites the graph; what runs meanwhile is a copy of its nodes.
@@ -94,9 +95,9 @@ class _Compiled:
         report_strides(self._graph, self._layouts)
         self._updates = updates_of(self._graph)
         self._names = [node.name for node in self._graph.graph.find_nodes(op="placeholder")]
-        self._static = [i for i in static_places if not _is_changed(self._graph, self._names[i])]
-        self._marks = None
-        self._changes = 0
+        # The parameters and buffers that the graph itself leaves as they are.
+        self._unwritten = {i for i in static_places if not _is_changed(self._graph, self._names[i])}
+        self._weights = FrozenWeights(sorted(self._unwritten) if freeze else (), self._install)
         self._ready = threading.Event()
         self._thread = None
         self._failure = None
@@ -112,8 +113,7 @@ class _Compiled:
         return run
 
     def __call__(self, values):
-        if self._marks is None or self._marks != self._mark(values):
-            self._fix(values)
+        self._weights.follow(values)
         if self._background and not self._ready.is_set():
             return self._eagerly(values)
         if self._failure is not None:
@@ -121,26 +121,10 @@ class _Compiled:
         with torch.no_grad():
             return self._graph(*values)
 
-    def _mark(self, values):
-        """What tells whether the weights are what they were."""
-        return [(values[i].data_ptr(), _version(values[i])) for i in self._static]
-
-    def _fix(self, values):
-        if self._marks is not None:
-            self._changes += 1
-            if self._changes > MOST_CHANGES:
-                self._static = []
-        self._marks = self._mark(values)
-        weights = {self._names[i]: values[i] for i in self._static}
+    def _install(self, frozen, values):
+        """Puts a SizedGraph in the place of each part. `frozen`: weights by their places."""
+        weights = {self._names[i]: weight for i, weight in frozen.items()}
         self._ready.clear()
-        self._install(weights)
-        if self._background:
-            # No daemon: those that compile when the interpreter ends are torn out of C++, which aborts.
-            self._thread = threading.Thread(target=self._warm, args=(values,))
-            self._thread.start()
-
-    def _install(self, weights):
-        """Puts a SizedGraph in the place of each part."""
         for node in self._graph.graph.find_nodes(op="call_module"):
             part = self._graph.get_submodule(node.target)
             part = part.module if isinstance(part, _Part) else part
@@ -150,11 +134,15 @@ class _Compiled:
             part = _Part(part, given, self._updates.get(node.target), self._options,
                          self._layouts[node.target])
             self._graph.add_submodule(node.target, part)
+        if self._background:
+            # No daemon: those that compile when the interpreter ends are torn out of C++, which aborts.
+            self._thread = threading.Thread(target=self._warm, args=(values,))
+            self._thread.start()
 
     def _warm(self, values):
         """Compiles by running once, on copies, so that what a run changes is changed by torch alone."""
         try:
-            copies = [v.clone() if isinstance(v, torch.Tensor) and i not in self._static else v
+            copies = [v.clone() if isinstance(v, torch.Tensor) and i not in self._unwritten else v
                       for i, v in enumerate(values)]
             with torch.no_grad():
                 self._graph(*copies)
@@ -190,8 +178,3 @@ def _is_changed(graph, name):
     node = next(n for n in graph.graph.find_nodes(op="placeholder") if n.name == name)
     return any(user.target is torch.ops.aten.copy_.default and user.args[0] is node
                for user in node.users)
-
-
-def _version(tensor):
-    # Tensors of inference mode do not count their changes.
-    return 0 if tensor.is_inference() else tensor._version

@@ -30,20 +30,37 @@ def lies_on(node, device):
 def on_host(weights):
     """The weights (see import_graph) in memory of the CPU, and row-major: a graph of several sizes is
     imported many times, and each time would copy them. One tensor under two names stays one."""
+    def is_ready(tensor):
+        # Short ones are written into the text.
+        return tensor.device.type == "cpu" and (tensor.is_contiguous() or tensor.numel() <= 16)
+
+    return _copied(weights, is_ready)
+
+
+def own_copies(weights):
+    """The same in memory that nobody else writes."""
+    return _copied(weights, lambda tensor: False)
+
+
+def _copied(weights, stays):
     copies = {}
 
     def copy(tensor):
-        # Short ones are written into the text.
-        is_ready = tensor.is_contiguous() or tensor.numel() <= 16
-        if tensor.device.type == "cpu" and is_ready:
+        if stays(tensor):
             return tensor
         same = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype)
         if same not in copies:
-            copies[same] = tensor.detach().cpu().contiguous()
+            copies[same] = tensor.detach().to("cpu", copy=True).contiguous()
         return copies[same]
 
     return {name: (weight[0], copy(weight[1])) if isinstance(weight, tuple) else copy(weight)
             for name, weight in weights.items()}
+
+
+def places_of(weights):
+    """The addresses of weights (see import_graph)."""
+    tensors = [w[1] if isinstance(w, tuple) else w for w in weights.values()]
+    return frozenset(tensor.data_ptr() for tensor in tensors)
 
 
 def _devices(node):

@@ -31,6 +31,8 @@ class ImportedGraph:
     `mutations`: for the name of an output, the name of the input that it replaces after the run.
     `aliases`: for the name of an output, the name of the input that it is, or is a view of.
     `nameless`: what it computes, and the keys of its weights (see graph_text.nameless).
+    `borrowed`: the addresses of those weights that others may write.
+    `reads`: for each input the number of an argument and its order, once somebody asked (sized.py).
     """
 
     text: str
@@ -41,3 +43,5 @@ class ImportedGraph:
     mutations: dict = field(default_factory=dict)
     aliases: dict = field(default_factory=dict)
     nameless: tuple = ("", [])
+    borrowed: frozenset = frozenset()
+    reads: list = None

@@ -4,6 +4,7 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree as pytree
 
 from .._errors import InvalidArgument
+from .devices import own_copies
 from .program import importable, mutations_of, weights_of
 from .sized import SizedGraph, hinted_sizes, with_defaults
 
@@ -13,8 +14,14 @@ def load_program(path):
     return torch.export.load(path)
 
 
+def compile_program_file(path, **options):
+    """Compiles a .pt2 file, whose tensors nobody else has."""
+    return _prepared(CompiledModule(load_program(path), options, weights_of))
+
+
 def compile_module(model, inputs, **options):
-    """What tunec.compile does with a Module, of which `inputs` are examples, or an ExportedProgram."""
+    """Compiles a Module, of which `inputs` are examples, or an ExportedProgram, for tunec.compile.
+    The result has copies of the weights: later changes of the module have no effect."""
     if isinstance(model, torch.nn.Module):
         if inputs is None:
             raise InvalidArgument("a torch.nn.Module needs example inputs: compile(module, (x, y))")
@@ -23,7 +30,10 @@ def compile_module(model, inputs, **options):
             model = torch.export.export(model, inputs)
     elif inputs is not None:
         raise InvalidArgument("an exported program has its example inputs")
-    compiled = CompiledModule(model, options)
+    return _prepared(CompiledModule(model, options, lambda program: own_copies(weights_of(program))))
+
+
+def _prepared(compiled):
     compiled.prepare()
     return compiled
 
@@ -32,18 +42,18 @@ class CompiledModule:
     """A compiled torch.export.ExportedProgram. Call it as the module: the same arguments, the same
     results. Buffers that the module changes are this object's own; `buffers` names them.
 
-    Weights that need no other layout are used where they are, so the module must not change them
-    while this lives.
+    `take_weights` gives the weights of a program (see weights_of), in memory that nobody writes while
+    this lives.
     """
 
-    def __init__(self, program, options):
+    def __init__(self, program, options, take_weights):
         self._example = program.example_inputs
         program = importable(program, hinted_sizes(program.graph_module))
         self._signature = program.graph_signature
         self._in_spec, self._out_spec = program.call_spec.in_spec, program.call_spec.out_spec
         mutated = mutations_of(program)
         updates = {i: name for i, name in enumerate(mutated) if name is not None}
-        self._graph = SizedGraph(program.graph_module, weights_of(program), mutated, updates,
+        self._graph = SizedGraph(program.graph_module, take_weights(program), mutated, updates,
                                  with_defaults(options))
         self.buffers = _changing_buffers(program, mutated)
 

@@ -52,8 +52,10 @@ class Model:
         if own is None:
             return False
         (text, keys), (own_text, own_keys) = graph.nameless, own.nameless
-        return text == own_text and all(are_equal(graph.weights[key], own.weights[own_key])
-                                        for key, own_key in zip(keys, own_keys, strict=True))
+        borrowed = graph.borrowed | own.borrowed
+        return text == own_text and all(
+            are_equal(graph.weights[key], own.weights[own_key], borrowed)
+            for key, own_key in zip(keys, own_keys, strict=True))
 
     def _sizes_in(self, graph):
         """The numbers of the dimensions in a graph's inputs; None where these are others."""
@@ -90,8 +92,11 @@ def _imported(imported_at, sizes):
         return None
 
 
-def are_equal(one, other):
-    """Whether two weights are one tensor, or equal constants."""
+def are_equal(one, other, borrowed):
+    """Whether two weights are one tensor, or equal constants. `borrowed`: where weights lie that
+    others may write; they are equal today at most."""
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
-    return one.data_ptr() == other.data_ptr() or torch.equal(one, other)
+    if one.data_ptr() == other.data_ptr():
+        return True
+    return not borrowed & {one.data_ptr(), other.data_ptr()} and torch.equal(one, other)

@@ -9,11 +9,12 @@ from torch.utils import _pytree as pytree
 from .. import processors
 from .._compile import compile as compile_model
 from .any_size import open_sizes, with_ties
-from .devices import device_of, device_options, on_host
+from .devices import device_of, device_options, on_host, places_of
 from .element_types import torch_dtype
 from .imported_graph import Fixed
 from .importer import import_graph
 from .same_model import Model, find_model, models_made
+from .same_text import compile_once
 
 # Executables of one graph that are kept. The one that was used longest ago goes first.
 MOST_EXECUTABLES = 24
@@ -41,6 +42,8 @@ class SizedGraph:
         self.module = module
         self._device = device_of(module)
         self.weights = on_host(weights or {})
+        # The addresses of weights that others may write.
+        self._borrowed = places_of(weights or {}) & places_of(self.weights)
         self.mutated = mutated
         self.updates = updates or {}
         self.orders = orders or {}
@@ -75,8 +78,7 @@ class SizedGraph:
     def __call__(self, *arguments):
         """Runs the graph. Returns a list with what it returns, then what its mutations became."""
         graph, executable = self.compiled(arguments)
-        inputs = [as_stored(arguments[self._places[port.source]].detach(), port.order)
-                  for port in graph.inputs]
+        inputs = [as_input(arguments[place], order) for place, order in self._reads(graph)]
         if not graph.outputs:
             return [result.value for result in self._results(graph, arguments)]
         out = [None if inputs else as_stored(empty_output(port, self._device), port.order)
@@ -91,6 +93,12 @@ class SizedGraph:
             outputs[number] = tensor  # itself, by which torch knows that there is nothing to copy
         return [r.value if isinstance(r, Fixed) else outputs[r]
                 for r in self._results(graph, arguments)]
+
+    def _reads(self, graph):
+        """For each input of the executable its number among the arguments, and its order."""
+        if graph.reads is None:
+            graph.reads = [(self._places[port.source], port.order) for port in graph.inputs]
+        return graph.reads
 
     def _results(self, graph, arguments):
         """ImportedGraph.results, with numbers that are made of sizes for these arguments'."""
@@ -124,8 +132,10 @@ class SizedGraph:
         return self._import(self._open.all_symbols(named))
 
     def _import(self, named):
-        return import_graph(self.module, weights=self.weights, sizes=named, mutated=self.mutated,
-                            orders=self.orders, same_at_any_size=self._open is not None)
+        graph = import_graph(self.module, weights=self.weights, sizes=named, mutated=self.mutated,
+                             orders=self.orders, same_at_any_size=self._open is not None)
+        graph.borrowed = self._borrowed
+        return graph
 
     def _given(self, graph, arguments):
         """The tensors that outputs are written into, by the numbers of the executable's outputs."""
@@ -143,7 +153,7 @@ class SizedGraph:
         graph = self._import(named)
         if not graph.outputs:
             return graph, None
-        return graph, compile_model(graph.text, weights=graph.weights, **self.options)
+        return graph, compile_once(graph, self.options, compile_model)
 
 
 def _evaluated(node, known, otherwise):
@@ -153,6 +163,20 @@ def _evaluated(node, known, otherwise):
         return otherwise
     expression = meta.node.expr
     return int(expression.subs({s: known[str(s)] for s in expression.free_symbols}))
+
+
+# torch's table for DLPack takes tensors that require gradients; `__dlpack__` refuses them.
+_TAKES_GRADIENTS = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
+
+
+def as_input(tensor, order):
+    """Returns the tensor that a run reads for an argument: the argument itself, if its order fits.
+    A model has hundreds of weights, so this has to be quick."""
+    if tensor.requires_grad and not _TAKES_GRADIENTS:
+        tensor = tensor.detach()
+    if order is None and tensor.is_contiguous():
+        return tensor
+    return as_stored(tensor.detach(), order)
 
 
 def as_stored(tensor, order):

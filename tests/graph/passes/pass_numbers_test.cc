@@ -91,6 +91,26 @@ TEST(FoldBatchNorm, OtherUsersBlockIt) {
   ExpectSameNumbers(before, after, 1e-5);
 }
 
+// A root and a division for each channel, not for each element; a large mean goes first.
+TEST(FoldBatchNorm, MomentsThatAreInputsAreSplit) {
+  for (const Ints& shape : {Ints{2, 5, 6, 7}, Ints{4, 5}, Ints{1, 5, 9}}) {
+    SampleGraph g("given_moments");
+    const ValueId variance = g(Op::kExp, {g.Input({5})});
+    const ValueId mean = g(Op::kMul, {g.Input({5}), g.Scalar(1e4)});
+    const ValueId y =
+        g(Op::kBatchNorm, {g.Input(shape), g.Input({5}), g.Input({5}), mean, variance});
+    const Graph before = g.Build({g(Op::kRelu, {y})});
+    const Graph after = Optimised(before);
+    EXPECT_EQ(Count(after, Op::kBatchNorm), 0);
+    for (const Node& node : after.nodes()) {
+      if (node.op != Op::kSqrt && node.op != Op::kDiv) continue;
+      EXPECT_EQ(after.value(node.outputs[0]).type.Shape(), Ints{5});
+    }
+    ExpectSameNumbers(before, after, 1e-5);
+    ExpectSameAsReference(before);
+  }
+}
+
 // The background's model of two blocks: 7 nodes become 5.
 TEST(FoldBatchNorm, TwoBlocks) {
   SampleGraph g("two_blocks");
