@@ -3,9 +3,11 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <vector>
 
 #include "api/given_weights.h"
 #include "compiler/compiler.h"
+#include "support/suggest.h"
 
 namespace tunec {
 namespace {
@@ -61,6 +63,7 @@ Result<SizedSource> SourceOfTexts(const tunec_graph_source& source) {
   SizedSource result;
   result.dimensions.assign(source.dimensions, source.dimensions + source.num_dimensions);
   result.example.assign(source.example, source.example + source.num_dimensions);
+  result.follows_rules = source.follows_rules != 0;
   result.graph_at = [texts](const Sizes& sizes) { return texts->At(sizes); };
   TUNEC_ASSIGN(const Graph example, result.graph_at(result.example));
   for (size_t i = 0; i < source.num_axes; ++i) {
@@ -73,6 +76,17 @@ Result<SizedSource> SourceOfTexts(const tunec_graph_source& source) {
                            result.dimensions[axis.dimension]});
   }
   return result;
+}
+
+Status CheckDims(const SizedSource& source, const ModelOptions& options) {
+  for (const auto& [name, sizes] : options.dims) {
+    if (source.IndexOf(name) < source.dimensions.size()) continue;
+    const std::vector<std::string_view> known(source.dimensions.begin(), source.dimensions.end());
+    return Fail(ErrorCode::kInvalidArgument,
+                "sizes are given for the dimension '{}', which the model does not have; it has {}{}",
+                name, fmt::join(source.dimensions, ", "), DidYouMean(name, known));
+  }
+  return {};
 }
 
 }  // namespace tunec

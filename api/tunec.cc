@@ -315,6 +315,7 @@ int tunec_compile_any_size(const tunec_graph_source* source, const char* options
     }
     TUNEC_ASSIGN(tunec::SizedSource given, tunec::SourceOfTexts(known));
     TUNEC_ASSIGN(const tunec::CompileCall call, tunec::ReadCall(options_json, callbacks));
+    TUNEC_RETURN_IF_ERROR(tunec::CheckDims(given, call.settings));
     TUNEC_ASSIGN(auto executable, tunec::CompileAnySize(std::move(given), call));
     *out = executable.release();
     return {};

@@ -176,12 +176,26 @@ Result<SizedSource> SizedModelOf(const OnnxFile& file, const ModelOptions& optio
   return std::move(source);
 }
 
+/// Returns whether sizes in a text are divided. A rounded quotient may be any formula between
+/// samples; all other sizes of a text are sums and products.
+bool DividesSizes(std::string_view text) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    line = line.substr(0, std::min(line.find('#'), line.find("//")));
+    if (line.find('/') != std::string_view::npos) return true;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return false;
+}
+
 /// `graph_at` makes the graph of the text for numbers of all its dimensions.
 Result<SizedSource> SizedTextOf(std::string_view text, const std::string& name,
                                 const ModelOptions& options,
                                 std::function<Result<Graph>(const GraphSizes&)> graph_at) {
   auto [source, fixed] = SplitDims(options);
   TUNEC_ASSIGN(const GraphSizes given, OneOfEach(fixed.dims));
+  source.follows_rules = !DividesSizes(text);
   GraphSizes example = given;
   for (size_t d = 0; d < source.dimensions.size(); ++d)
     example[source.dimensions[d]] = source.example[d];

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
+#include "compiler/bundle/check_served.h"
 #include "compiler/model_stages.h"
 #include "compiler/shared_packings.h"
+#include "compiler/sized/check_sizes.h"
 #include "compiler/sized/learn_form.h"
 #include "compiler/sized/sized_graph.h"
 #include "compiler/task_packings.h"
@@ -36,6 +39,11 @@ class SizesCompiler {
 
  private:
   Status CompileKey(const SizedForm& form, SizedGraph graph);
+  /// Compiles padded code, and notes the sizes for which it would be wrong.
+  Status CompilePadded(const SizedForm& form, SizedGraph graph);
+  /// Notes each size of a range that a key without padded code would have served.
+  Status ServeEach(const SizedForm& form, const SizedKey& key, const Error& why);
+  Status CompileThemselves(const SizedForm& form);
   Status Account(const SizedCode& code, const StagedModel& staged, ExecutablePlan plan);
 
   const SizedSource& source_;
@@ -43,6 +51,7 @@ class SizesCompiler {
   const CompileOptions& options_;
   std::shared_ptr<ThreadPool> pool_;
   HostCodeWriter writer_;
+  std::set<Sizes> themselves_;  // sizes that need exact code
   std::vector<SizedCode> codes_;
   std::vector<UnplacedPlan> plans_;
   std::vector<std::shared_ptr<const Executable>> executables_;  // whose packings others prefer
@@ -52,18 +61,50 @@ class SizesCompiler {
 
 Status SizesCompiler::Compile(const SizedForm& form, const std::vector<SizedKey>& keys) {
   for (const SizedKey& key : keys) {
-    Result<SizedGraph> graph = GraphFor(source_, form, key);
-    if (graph) {
-      TUNEC_RETURN_IF_ERROR(CompileKey(form, *std::move(graph)));
-      continue;
-    }
     const bool is_exact = std::ranges::find(key.open, true) == key.open.end();
-    if (is_exact || graph.error().code != ErrorCode::kUnsupported)
-      return std::unexpected(std::move(graph.error()));
-    if (options_.on_log)
-      options_.on_log(fmt::format("sizes below {} will be refused: {}", fmt::join(key.sizes, "x"),
-                                  graph.error().message));
-    refused_.push_back({{"sizes", key.sizes}, {"why", graph.error().message}});
+    Result<SizedGraph> graph = GraphFor(source_, form, key);
+    Status compiled = graph ? Status() : std::unexpected(graph.error());
+    if (graph)
+      compiled =
+          is_exact ? CompileKey(form, *std::move(graph)) : CompilePadded(form, *std::move(graph));
+    if (compiled) continue;
+    if (is_exact || compiled.error().code != ErrorCode::kUnsupported) return compiled;
+    TUNEC_RETURN_IF_ERROR(ServeEach(form, key, compiled.error()));
+  }
+  return CompileThemselves(form);
+}
+
+Status SizesCompiler::CompilePadded(const SizedForm& form, SizedGraph graph) {
+  TUNEC_ASSIGN(const std::vector<Sizes> differ,
+               SizesThatDiffer(source_, graph, kMostForThemselves - themselves_.size()));
+  themselves_.insert(differ.begin(), differ.end());
+  return CompileKey(form, std::move(graph));
+}
+
+Status SizesCompiler::ServeEach(const SizedForm& form, const SizedKey& key, const Error& why) {
+  bool is_range = false;
+  for (size_t d = 0; d < key.open.size(); ++d)
+    is_range = is_range || (key.open[d] && !form.listed[d].exact);
+  if (is_range) {
+    TUNEC_ASSIGN(
+        const std::vector<Sizes> each,
+        SizesOfRanges(source_, form, key, kMostForThemselves - themselves_.size(), why.message));
+    themselves_.insert(each.begin(), each.end());
+    return {};
+  }
+  if (options_.on_log)
+    options_.on_log(
+        fmt::format("sizes below {} will be refused: {}", fmt::join(key.sizes, "x"), why.message));
+  refused_.push_back({{"sizes", key.sizes}, {"why", why.message}});
+  return {};
+}
+
+Status SizesCompiler::CompileThemselves(const SizedForm& form) {
+  for (const Sizes& sizes : themselves_) {
+    const SizedKey key = ExactKey(sizes);
+    if (std::ranges::find(codes_, key, &SizedCode::key) != codes_.end()) continue;
+    TUNEC_ASSIGN(SizedGraph graph, GraphFor(source_, form, key));
+    TUNEC_RETURN_IF_ERROR(CompileKey(form, std::move(graph)));
   }
   return {};
 }
@@ -116,6 +157,23 @@ BundleVariant SizesCompiler::Take(LearntForm learnt, const std::string& cpu) {
   return variant;
 }
 
+/// The keys that there has to be code for. Of a range that nothing is padded of, each size.
+Result<std::vector<SizedKey>> KeysFor(const SizedSource& source, const LearntForm& learnt) {
+  const SizedForm& form = learnt.form;
+  TUNEC_ASSIGN(std::vector<SizedKey> keys, KeysOf(form, bundle::kMostSizedPlans));
+  const bool has_range = !std::ranges::all_of(form.listed, &ListedSizes::exact);
+  if (form.output_extents || !has_range) return keys;
+  std::set<Sizes> all;
+  for (const SizedKey& key : keys) {
+    TUNEC_ASSIGN(const std::vector<Sizes> each,
+                 SizesOfRanges(source, form, key, kMostForThemselves, learnt.refusal));
+    all.insert(each.begin(), each.end());
+  }
+  keys.clear();
+  for (const Sizes& sizes : all) keys.push_back(ExactKey(sizes));
+  return keys;
+}
+
 }  // namespace
 
 Result<BundleVariant> CompileSizedVariant(const SizedSource& source,
@@ -127,10 +185,11 @@ Result<BundleVariant> CompileSizedVariant(const SizedSource& source,
                 options.target.device->name);
   options.packings = std::make_shared<SharedPackings>();
   TUNEC_ASSIGN(LearntForm learnt, LearnForm(source, listed));
+  if (NeedsChecks(source, learnt.form)) TUNEC_RETURN_IF_ERROR(KeepWhatHolds(source, learnt));
   if (!learnt.refusal.empty() && options.on_log)
     options.on_log(
         fmt::format("other sizes than those listed will be refused: {}", learnt.refusal));
-  TUNEC_ASSIGN(const std::vector<SizedKey> keys, KeysOf(learnt.form, bundle::kMostSizedPlans));
+  TUNEC_ASSIGN(const std::vector<SizedKey> keys, KeysFor(source, learnt));
   SizesCompiler compiler(source, database, options);
   TUNEC_RETURN_IF_ERROR(compiler.Compile(learnt.form, keys));
   return compiler.Take(std::move(learnt), cpu);

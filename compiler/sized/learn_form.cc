@@ -51,6 +51,14 @@ void OpenWhatVaries(const OutputExtents& form, std::vector<TensorSpec>& outputs)
 
 }  // namespace
 
+Status RefuseForm(const SizedSource& source, std::string why, LearntForm& learnt) {
+  learnt.refusal = std::move(why);
+  learnt.form.output_extents.reset();
+  learnt.form.separable.assign(learnt.form.separable.size(), false);
+  TUNEC_ASSIGN(const Graph example, source.graph_at(source.example));
+  return OpenWhatDiffers(source, learnt.form.listed, example, learnt.form.outputs);
+}
+
 Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes> listed) {
   listed.resize(source.dimensions.size());
   TUNEC_ASSIGN(const Graph example, source.graph_at(source.example));
@@ -71,8 +79,7 @@ Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes>
   } else if (IsCancelled(known.error())) {
     return std::unexpected(known.error());
   } else {
-    learnt.refusal = known.error().message;
-    TUNEC_RETURN_IF_ERROR(OpenWhatDiffers(source, form.listed, example, form.outputs));
+    TUNEC_RETURN_IF_ERROR(RefuseForm(source, known.error().message, learnt));
   }
   return learnt;
 }

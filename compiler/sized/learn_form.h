@@ -17,5 +17,7 @@ struct LearntForm {
 
 /// `listed` are the sizes of each dimension that code is asked for. Errors: those of the graphs.
 Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes> listed);
+/// Makes a form of which nothing is padded or cut, for this reason.
+Status RefuseForm(const SizedSource& source, std::string why, LearntForm& learnt);
 
 }  // namespace tunec

@@ -7,24 +7,6 @@ namespace {
 
 constexpr int kMostRounds = 4;  // of samples, until a formula is told by them
 
-/// The model's graph, of whose constants those that the bucket has are the bucket's: then they are
-/// in memory once, and seen to be the same at a glance.
-Result<Graph> GraphLike(const SizedSource& source, const Sizes& sizes, const Graph& bucket) {
-  TUNEC_ASSIGN(const Graph graph, source.graph_at(sizes));
-  if (graph.nodes().size() != bucket.nodes().size()) return graph;
-  size_t number = 0;
-  return Rebuild(graph,
-                 [&](const Node& node, const std::vector<ValueId>&,
-                     GraphBuilder& builder) -> Result<std::vector<ValueId>> {
-                   const Node& other = bucket.nodes()[number++];
-                   if (node.op != Op::kConstant || other.op != Op::kConstant) return {};
-                   if (!HaveSameBytes(node.constant, other.constant)) return {};
-                   const std::string init = node.Has("init") ? node.String("init") : "";
-                   return std::vector<ValueId>{
-                       builder.AddWeight(node.name, other.constant, node.weight_name, init)};
-                 });
-}
-
 /// Formulas that number the source's dimensions instead of the padded graph's.
 void NumberAsSource(const SizedSource& source, PaddedGraph& padded) {
   std::vector<size_t> numbers;
@@ -81,6 +63,22 @@ void AddWhole(const SizedSource& source, const Graph& bucket, const Sizes& sizes
 }
 
 }  // namespace
+
+Result<Graph> GraphLike(const SizedSource& source, const Sizes& sizes, const Graph& bucket) {
+  TUNEC_ASSIGN(const Graph graph, source.graph_at(sizes));
+  if (graph.nodes().size() != bucket.nodes().size()) return graph;
+  size_t number = 0;
+  return Rebuild(graph,
+                 [&](const Node& node, const std::vector<ValueId>&,
+                     GraphBuilder& builder) -> Result<std::vector<ValueId>> {
+                   const Node& other = bucket.nodes()[number++];
+                   if (node.op != Op::kConstant || other.op != Op::kConstant) return {};
+                   if (!HaveSameBytes(node.constant, other.constant)) return {};
+                   const std::string init = node.Has("init") ? node.String("init") : "";
+                   return std::vector<ValueId>{
+                       builder.AddWeight(node.name, other.constant, node.weight_name, init)};
+                 });
+}
 
 std::vector<OpenAxis> OpenAxes(const SizedSource& source, const std::vector<bool>& open) {
   std::vector<OpenAxis> axes;

@@ -23,6 +23,10 @@ struct Looked {
   std::vector<PaddedSample> samples;
 };
 
+/// The model's graph, of whose constants those that the bucket has are the bucket's: then they are
+/// in memory once, and seen to be the same at a glance.
+Result<Graph> GraphLike(const SizedSource& source, const Sizes& sizes, const Graph& bucket);
+
 /// The axes of the dimensions that are open.
 std::vector<OpenAxis> OpenAxes(const SizedSource& source, const std::vector<bool>& open);
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/shared_packings.h"
-#include "compiler/sized/sized_graph.h"
+#include "compiler/sized/check_sizes.h"
 #include "compiler/sized/worth_joining.h"
 #include "graph/cost/fusion_machine.h"
 #include "jit/open_device.h"
@@ -92,6 +92,7 @@ Status SizedModel::Learn() {
   if (!refusal_.empty() && options_.compile.on_log)
     options_.compile.on_log(fmt::format("each size is compiled for itself: {}", refusal_));
   looked_ = learnt.form.most;
+  checks_form_ = NeedsChecks(source_, learnt.form);
   if (options_.compile.target.device) ListPowersOfTwo(learnt.form);
   SetForm(std::move(learnt.form));
   return {};
@@ -147,10 +148,57 @@ Result<int64_t> SizedModel::Joined(const Sizes& single) const {
   return joined_.try_emplace(single, joined).first->second;
 }
 
+// Each new size is compared: a number may depend on the size in a way that no sample shows.
+Result<bool> SizedModel::Follows(const Sizes& sizes) const {
+  if (!checks_form_) return true;
+  return Holds(follows_, sizes, [&] { return CheckForm(source_, form(), sizes); });
+}
+
+Result<bool> SizedModel::Computes(const SizedVariant& variant, const Sizes& sizes) const {
+  if (!NeedsChecks(source_, variant.code())) return true;
+  return Holds(computes_, sizes, [&]() -> Status {
+    TUNEC_ASSIGN(const PaddedPtr padded, PaddedFor(variant.code().key));
+    return CheckPadded(source_, *padded, sizes);
+  });
+}
+
+// Without the lock while the source makes graphs.
+Result<bool> SizedModel::Holds(std::map<Sizes, bool>& known, const Sizes& sizes,
+                               const std::function<Status()>& check) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = known.find(sizes); found != known.end()) return found->second;
+  }
+  const Status checked = check();
+  if (!checked && IsCancelled(checked.error())) return std::unexpected(checked.error());
+  const std::lock_guard lock(mutex_);
+  if (!checked) refused_.try_emplace(ExactKey(sizes), checked.error().message);
+  return known.try_emplace(sizes, checked.has_value()).first->second;
+}
+
+Result<SizedModel::PaddedPtr> SizedModel::PaddedFor(const SizedKey& key) const {
+  constexpr size_t kMostKept = 8;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(padded_, key, &decltype(padded_)::value_type::first);
+    if (found != padded_.end()) {
+      padded_.splice(padded_.begin(), padded_, found);
+      return padded_.front().second;
+    }
+  }
+  TUNEC_ASSIGN(SizedGraph made, GraphFor(source_, form(), key));
+  auto padded = std::make_shared<const SizedGraph>(std::move(made));
+  const std::lock_guard lock(mutex_);
+  padded_.emplace_front(key, padded);
+  if (padded_.size() > kMostKept) padded_.pop_back();
+  return padded;
+}
+
 // Looks beyond, where there is a graph, so that not each larger size is looked at: well beyond
 // where runs are cut, else as far as the code of this size goes.
 Status SizedModel::LookFurther(size_t dimension, int64_t size) const {
   constexpr int64_t kBeyond = 4;
+  if (checks_form_) return {};  // Follows looks at each
   const int64_t beyond =
       form().separable[dimension] ? kBeyond * size : BucketOf(size, form().listed[dimension]).size;
   const std::lock_guard lock(looking_);
@@ -166,11 +214,14 @@ Status SizedModel::LookFurther(size_t dimension, int64_t size) const {
 }
 
 Result<SizedModel::VariantPtr> SizedModel::Compile(const SizedKey& key) const {
-  TUNEC_ASSIGN(const SizedGraph graph, GraphFor(source_, form(), key));
+  TUNEC_ASSIGN(const PaddedPtr padded, PaddedFor(key));
+  const SizedGraph& graph = *padded;
   TUNEC_ASSIGN(const CompiledModel model,
                tunec::Compile(graph.graph, database_.get(), options_.compile));
-  const Status fits =
-      CheckCode(form(), graph.code, model.executable->Inputs(), model.executable->Outputs());
+  TUNEC_ASSIGN(const bool follows, Follows(key.sizes));
+  const Status fits = follows ? CheckCode(form(), graph.code, model.executable->Inputs(),
+                                          model.executable->Outputs())
+                              : Status();
   if (!fits)
     return Fail(ErrorCode::kUnsupported, "other outputs than at the sizes that were looked at: {}",
                 fits.error().message);
@@ -181,13 +232,17 @@ Result<SizedModel::VariantPtr> SizedModel::Compile(const SizedKey& key) const {
 
 Result<SizedModel::VariantPtr> SizedModel::VariantFor(const Sizes& sizes) const {
   const SizedKey exact = ExactKey(sizes);
-  SizedKey key = KeyFor(form(), sizes);
+  TUNEC_ASSIGN(const bool follows, Follows(sizes));
+  SizedKey key = follows ? KeyFor(form(), sizes) : exact;
   {
     const std::lock_guard lock(mutex_);
     if (refused_.contains(key)) key = exact;
   }
   Result<VariantPtr> variant = FindOrMake(key, [&] { return Compile(key); });
-  if (variant && (*variant)->code().Serves(sizes)) return variant;
+  if (variant && (*variant)->code().Serves(sizes)) {
+    TUNEC_ASSIGN(const bool computes, Computes(**variant, sizes));
+    if (computes) return variant;
+  }
   if (!variant) {
     if (!IsOfGraph(variant.error()) || key == exact) return variant;
     const std::lock_guard lock(mutex_);

@@ -2,16 +2,20 @@
 // how it is run is the runtime's to say (runtime/sized/sized_executable.h).
 #pragma once
 
+#include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/compiler.h"
 #include "compiler/open_database.h"
 #include "compiler/sized/learn_form.h"
+#include "compiler/sized/sized_graph.h"
 #include "compiler/sized/sized_source.h"
 #include "db/database.h"
 #include "runtime/sized/sized_executable.h"
@@ -39,6 +43,7 @@ class SizedModel : public SizedExecutable {
 
  protected:
   Result<VariantPtr> VariantFor(const Sizes& sizes) const override;
+  Result<bool> Follows(const Sizes& sizes) const override;
   Status LookFurther(size_t dimension, int64_t size) const override;
   Result<Sizes> CutOf(size_t dimension, const Sizes& sizes) const override;
 
@@ -47,6 +52,14 @@ class SizedModel : public SizedExecutable {
   Status Learn();
   Status CompileListed();
   Result<VariantPtr> Compile(const SizedKey& key) const;
+  using PaddedPtr = std::shared_ptr<const SizedGraph>;
+  /// The graph that padded code was made of: made again where it is kept no longer.
+  Result<PaddedPtr> PaddedFor(const SizedKey& key) const;
+  /// Returns whether padded code computes the model of these sizes, which it serves.
+  Result<bool> Computes(const SizedVariant& variant, const Sizes& sizes) const;
+  /// What `check` says of these sizes, which is asked once for each. Fails where that is cancelled.
+  Result<bool> Holds(std::map<Sizes, bool>& known, const Sizes& sizes,
+                     const std::function<Status()>& check) const;
   /// How many runs of these sizes, of one element, are worth joining.
   Result<int64_t> Joined(const Sizes& single) const;
 
@@ -59,7 +72,12 @@ class SizedModel : public SizedExecutable {
   mutable std::mutex looking_;
   mutable Sizes looked_;  // with the lock of looking_: as the form's `most`, by now
 
-  mutable std::mutex mutex_;  // of what follows
+  bool checks_form_ = false;  // NeedsChecks of it
+
+  mutable std::mutex mutex_;                // of what follows
+  mutable std::map<Sizes, bool> follows_;                     // results of Follows
+  mutable std::map<Sizes, bool> computes_;                    // results of Computes
+  mutable std::list<std::pair<SizedKey, PaddedPtr>> padded_;  // some, the last used one first
   mutable std::map<SizedKey, std::string> refused_;
   mutable std::map<Sizes, int64_t> joined_;
   mutable uint64_t compiled_ = 0;  // variants, those that are gone counted

@@ -22,6 +22,10 @@ struct SizedSource {
   Sizes example;               // that graph_at has a graph for
   /// The model's graph at these sizes, one for each dimension.
   std::function<Result<Graph>(const Sizes&)> graph_at;
+  /// All numbers of the graphs are sums and products of sizes, or follow from sizes by the rules of
+  /// operators. Then a formula is right if samples agree with it. Otherwise each size is compared
+  /// with its graph before a run (compiler/sized/check_sizes.h).
+  bool follows_rules = false;
 
   /// The graph at sizes that there need not be one for. kCancelled: the caller is to end, too.
   Result<std::optional<Graph>> GraphIfAny(const Sizes& sizes) const;

@@ -64,7 +64,7 @@ class Callbacks {
 };
 
 template <class Compile>
-Executable Compiled(const Listeners& listeners, nb::object kept, Compile compile) {
+Executable Compiled(const Listeners& listeners, KeptTensors kept, Compile compile) {
   Callbacks callbacks(listeners);
   tunec_executable* executable = nullptr;
   int status = TUNEC_OK;
@@ -83,14 +83,14 @@ Executable Compiled(const Listeners& listeners, nb::object kept, Compile compile
 
 Executable CompileFile(const std::string& path, const std::string& options,
                        const Listeners& listeners) {
-  return Compiled(listeners, nb::none(), [&](const tunec_callbacks* callbacks, auto* out) {
+  return Compiled(listeners, {}, [&](const tunec_callbacks* callbacks, auto* out) {
     return tunec_compile_with_callbacks(path.c_str(), options.c_str(), callbacks, out);
   });
 }
 
 Executable CompileBytes(const nb::bytes& model, const std::string& format,
                         const std::string& options, const Listeners& listeners) {
-  return Compiled(listeners, nb::none(), [&](const tunec_callbacks* callbacks, auto* out) {
+  return Compiled(listeners, {}, [&](const tunec_callbacks* callbacks, auto* out) {
     return tunec_compile_bytes(model.data(), model.size(),
                                format.empty() ? nullptr : format.c_str(), options.c_str(),
                                callbacks, out);
@@ -100,18 +100,16 @@ Executable CompileBytes(const nb::bytes& model, const std::string& format,
 Executable CompileGraph(const std::string& text, const nb::dict& weights,
                         const std::string& options, const Listeners& listeners) {
   std::vector<std::string> names;
-  std::vector<Borrowed> borrowed;
+  KeptTensors kept;
   names.reserve(weights.size());
-  borrowed.reserve(weights.size());
   std::vector<const char*> name_pointers;
   std::vector<const DLTensor*> tensors;
   for (const auto& [key, value] : weights) {
     names.push_back(nb::cast<std::string>(key));
-    borrowed.emplace_back(value, Access::kRead, "weight '" + names.back() + "'");
     name_pointers.push_back(names.back().c_str());
-    tensors.push_back(&borrowed.back().tensor());
+    tensors.push_back(&kept.Keep(value, "weight '" + names.back() + "'"));
   }
-  return Compiled(listeners, nb::borrow(weights), [&](const tunec_callbacks* callbacks, auto* out) {
+  return Compiled(listeners, std::move(kept), [&](const tunec_callbacks* callbacks, auto* out) {
     return tunec_compile_graph(text.data(), text.size(), names.size(), name_pointers.data(),
                                tensors.data(), options.c_str(), callbacks, out);
   });
@@ -131,7 +129,7 @@ Executable CompileAnySize(std::shared_ptr<GraphSource> source, const std::string
   if (status != TUNEC_OK) callbacks.Rethrow();
   if (status != TUNEC_OK) source->Rethrow(status);
   Check(status);
-  Executable made(executable, nb::none());
+  Executable made(executable);
   source->Rethrow(status);
   made.SetSource(std::move(source));
   callbacks.Rethrow();
@@ -169,7 +167,7 @@ Executable Load(const std::string& path, size_t threads, bool share_threads,
     status = tunec_load(path.c_str(), &options, &executable);
   }
   Check(status);
-  return {executable, nb::none()};
+  return Executable(executable);
 }
 
 }  // namespace tunec::python

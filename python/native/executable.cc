@@ -46,8 +46,8 @@ bool IsGpu(DLDevice device) { return device.device_type == kDLCUDA; }
 
 }  // namespace
 
-Executable::Executable(tunec_executable* owned, nb::object kept)
-    : executable_(owned, Release), kept_(std::move(kept)) {
+Executable::Executable(tunec_executable* owned, KeptTensors kept)
+    : kept_(std::move(kept)), executable_(owned, Release) {
   for (size_t i = 0; i < tunec_num_inputs(owned); ++i) {
     input_names_.push_back("input '" + std::string(tunec_input_name(owned, i)) + "'");
     input_orders_.push_back(OrderOf(tunec_input_order(owned, i), tunec_input_ndim(owned, i)));
@@ -116,12 +116,12 @@ nb::object Executable::Profile(const nb::args& inputs, const nb::kwargs& named) 
 }
 
 int Executable::Visit(visitproc visit, void* arg) const {
-  Py_VISIT(kept_.ptr());
+  if (const int stopped = kept_.Visit(visit, arg)) return stopped;
   return source_ ? source_->Visit(visit, arg) : 0;
 }
 
-// Not `kept_`, whose memory the code reads for as long as it is there: it is a dict of our own,
-// which the collector, that was shown it, empties by itself where it leads back to this.
+// `kept_` stays, because the code reads its memory. A tensor that leads back to the executable does
+// so by a dict, which the collector empties.
 void Executable::Clear() {
   if (source_) source_->Clear();
 }

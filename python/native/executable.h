@@ -12,6 +12,7 @@
 
 #include "python/native/borrow.h"
 #include "python/native/graph_source.h"
+#include "python/native/kept_tensors.h"
 #include "python/native/results.h"
 #include "python/native/strides.h"
 
@@ -19,8 +20,8 @@ namespace tunec::python {
 
 class Executable {
  public:
-  /// `kept`: objects whose memory the executable reads, such as weights.
-  Executable(tunec_executable* owned, nanobind::object kept);
+  /// `kept`: tensors whose memory the executable reads, its weights.
+  explicit Executable(tunec_executable* owned, KeptTensors kept = {});
 
   /// Runs once, without the interpreter's lock. Inputs by position, or by name in `named`; outputs
   /// into `out` (a tensor, or a sequence of one for each output, of which those that are None are
@@ -48,8 +49,6 @@ class Executable {
   uint64_t OutsideIndices() const { return tunec_outside_indices(executable_.get()); }
   /// The layouts of inputs that there are other executables for, as the option "layouts" has them.
   nanobind::object OtherLayouts() const;
-  /// The bytes at `weights` stay referenced by this object.
-  nanobind::object Kept() const { return kept_; }
 
  private:
   using Orders = std::vector<AxisOrder>;  // of all inputs
@@ -88,8 +87,8 @@ class Executable {
   void CheckRun(int status) const;
   void WarnOfCopy(size_t index, const DLTensor& tensor, const std::string& why);
 
+  KeptTensors kept_;  // goes after what reads it
   std::shared_ptr<tunec_executable> executable_;
-  nanobind::object kept_;
   std::vector<std::string> input_names_;  // quoted in messages: input 'x'
   std::vector<std::string> output_names_;
   std::vector<Result> results_;

@@ -7,8 +7,8 @@ namespace nb = nanobind;
 namespace tunec::python {
 
 GraphSource::GraphSource(nb::object text_at, const nb::list& dimensions, const nb::list& example,
-                         const nb::list& open)
-    : text_at_(std::move(text_at)) {
+                         const nb::list& open, bool follows_rules)
+    : text_at_(std::move(text_at)), follows_rules_(follows_rules) {
   for (const nb::handle name : dimensions) dimensions_.push_back(nb::cast<std::string>(name));
   for (const std::string& name : dimensions_) dimension_names_.push_back(name.c_str());
   for (const nb::handle size : example) example_.push_back(nb::cast<int64_t>(size));
@@ -26,7 +26,8 @@ tunec_graph_source GraphSource::Describe(const std::shared_ptr<GraphSource>& of)
           .num_axes = of->open_.size(),
           .axes = of->open_.data(),
           .text_at = TextAt,
-          .release = Release};
+          .release = Release,
+          .follows_rules = of->follows_rules_ ? 1 : 0};
 }
 
 void GraphSource::Rethrow(int status) {
@@ -37,17 +38,13 @@ void GraphSource::Rethrow(int status) {
 
 int GraphSource::Visit(visitproc visit, void* arg) const {
   Py_VISIT(text_at_.ptr());
-  Py_VISIT(kept_.ptr());
-  for (const Borrowed& borrowed : borrowed_)
-    if (const int stopped = borrowed.Visit(visit, arg)) return stopped;
-  return 0;
+  return kept_.Visit(visit, arg);
 }
 
 // Not `kept_`: see Executable::Clear.
 void GraphSource::Clear() {
-  // They end after they are no members any more.
+  // It ends after it is no member any more.
   const nb::object function = std::exchange(text_at_, nb::none());
-  const std::vector<Borrowed> weights = std::exchange(borrowed_, {});
 }
 
 void GraphSource::Release(void* user) {
@@ -77,29 +74,20 @@ int GraphSource::TextOrRaised(const int64_t* sizes, tunec_graph_text* text) {
   return interrupted_ ? TUNEC_CANCELLED : TUNEC_UNSUPPORTED;
 }
 
-void GraphSource::Keep(nb::handle weight) {
-  const nb::object identity = nb::steal(PyLong_FromVoidPtr(weight.ptr()));
-  kept_[identity] = weight;
-}
-
 void GraphSource::Make(const int64_t* sizes, tunec_graph_text* text) {
   nb::list numbers;
   for (size_t d = 0; d < dimensions_.size(); ++d) numbers.append(sizes[d]);
   const nb::object made = text_at_(nb::tuple(numbers));
   text_ = nb::cast<std::string>(made[0]);
   names_.clear();
-  static_cast<void>(std::exchange(borrowed_, {}));  // the collector visits none that is ending
   name_pointers_.clear();
   tensors_.clear();
   const nb::dict weights = nb::cast<nb::dict>(made[1]);
   names_.reserve(weights.size());
-  borrowed_.reserve(weights.size());
   for (const auto& [key, value] : weights) {
     names_.push_back(nb::cast<std::string>(key));
-    borrowed_.emplace_back(value, Access::kRead, "weight '" + names_.back() + "'");
     name_pointers_.push_back(names_.back().c_str());
-    tensors_.push_back(&borrowed_.back().tensor());
-    Keep(value);
+    tensors_.push_back(&kept_.Keep(value, "weight '" + names_.back() + "'"));
   }
   *text = {.text = text_.data(),
            .num_bytes = text_.size(),

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "python/native/borrow.h"
+#include "python/native/kept_tensors.h"
 
 namespace tunec::python {
 
@@ -17,9 +17,10 @@ namespace tunec::python {
 /// raises ends the call that asked: Rethrow.
 class GraphSource {
  public:
-  /// `open`: (input, axis, dimension) for each open axis.
+  /// `open`: (input, axis, dimension) for each open axis. `follows_rules`: that of
+  /// tunec_graph_source.
   GraphSource(nanobind::object text_at, const nanobind::list& dimensions,
-              const nanobind::list& example, const nanobind::list& open);
+              const nanobind::list& example, const nanobind::list& open, bool follows_rules);
 
   /// For one call of tunec_compile_any_size; `of` is kept until the library releases it.
   static tunec_graph_source Describe(const std::shared_ptr<GraphSource>& of);
@@ -37,22 +38,21 @@ class GraphSource {
   int TextOrRaised(const int64_t* sizes, tunec_graph_text* text);
   static void Release(void* user);
   void Make(const int64_t* sizes, tunec_graph_text* text);
-  void Keep(nanobind::handle weight);
 
   nanobind::object text_at_;
   std::vector<std::string> dimensions_;
   std::vector<const char*> dimension_names_;
   std::vector<int64_t> example_;
   std::vector<tunec_open_axis> open_;
+  const bool follows_rules_;
 
   // Of the latest text.
   std::string text_;
   std::vector<std::string> names_;
   std::vector<const char*> name_pointers_;
   std::vector<const DLTensor*> tensors_;
-  std::vector<Borrowed> borrowed_;
-  /// Weights that executables may read where they are, each once, by identity.
-  nanobind::dict kept_;
+  /// The weights of all texts: executables may read them where they are.
+  KeptTensors kept_;
   std::exception_ptr raised_;
   bool interrupted_ = false;  // what was raised is no error: nothing more is made until it is out
 };

@@ -64,8 +64,7 @@ void DefineExecutable(nb::module_& module) {
                    "Indices of gathers out of range, in all runs so far; the nearest were taken.")
       .def_prop_ro("other_layouts", &Executable::OtherLayouts,
                    nb::sig("def other_layouts(self) -> list[dict[str, str]]"),
-                   "Orders of inputs that calls have brought and that there is other code for.")
-      .def_prop_ro("_kept", &Executable::Kept);
+                   "Orders of inputs that calls have brought and that there is other code for.");
 }
 
 void DefineCompile(nb::module_& module) {
@@ -94,13 +93,15 @@ void DefineCompile(nb::module_& module) {
   module.def(
       "compile_any_size",
       [](nb::object text_at, const nb::list& dimensions, const nb::list& example,
-         const nb::list& open, const std::string& options, nb::object progress, nb::object log) {
+         const nb::list& open, bool follows_rules, const std::string& options,
+         nb::object progress, nb::object log) {
         return tunec::python::CompileAnySize(
-            std::make_shared<GraphSource>(std::move(text_at), dimensions, example, open), options,
-            Listeners{progress, log});
+            std::make_shared<GraphSource>(std::move(text_at), dimensions, example, open,
+                                          follows_rules),
+            options, Listeners{progress, log});
       },
       nb::arg("text_at"), nb::arg("dimensions"), nb::arg("example"), nb::arg("open"),
-      nb::arg("options"), nb::arg("progress").none(), nb::arg("log").none());
+      nb::arg("follows_rules"), nb::arg("options"), nb::arg("progress").none(), nb::arg("log").none());
 }
 
 }  // namespace

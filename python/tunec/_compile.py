@@ -5,6 +5,7 @@ import sys
 
 from . import _options
 from ._errors import InvalidArgument
+from ._held import held
 
 
 class TensorSpec:
@@ -55,8 +56,8 @@ def compile(model, inputs=None, *, weights=None, progress=None, log=None, **opti
     model    a path (.onnx, .graph, or .pt2 of torch.export), the bytes of an ONNX model, the text of
              a .graph, a torch.export.ExportedProgram, or a torch.nn.Module.
     inputs   of a Module: a tuple of example inputs, whose types and shapes the code is for.
-    weights  of a .graph text: a dict of tensors by name. They are used where they are: do not change
-             them while the executable lives.
+    weights  of a .graph text: a dict of tensors by name. They are used where they are. While the
+             executable lives they cannot be resized, and must not be changed.
     progress called with a Progress as tuning goes on; log with lines of text. What one of them
              raises ends the call, as Ctrl-C does. What was measured until then is kept.
     options  those of tunec.h by their names: target="cpu", trials=0, time_limit="10m", db=PATH (None:
@@ -87,17 +88,24 @@ def compile(model, inputs=None, *, weights=None, progress=None, log=None, **opti
     return _native().compile_file(path, text, progress, log)
 
 
-def compile_any_size(text_at, dimensions, example, open_axes, *, progress=None, log=None, **options):
+def compile_any_size(text_at, dimensions, example, open_axes, *, follows_rules=False, progress=None,
+                     log=None, **options):
     """Compiles a model of any size: see tunec_compile_any_size in tunec.h.
 
     text_at     makes (.graph text, weights by name) for a tuple of sizes, one for each dimension
     dimensions  their names
     example     of each a size that there is a text for
     open_axes   (input, axis, dimension) by number, of all axes of inputs that are open
+    follows_rules  whether all numbers of the texts are sums and products of sizes, or follow from
+                   them by rules of operators; otherwise the text of each size is compared
     """
+    def held_text_at(sizes):
+        made, weights = text_at(sizes)
+        return made, held(weights)
+
     text = _options.options_json(options)
-    return _native().compile_any_size(text_at, list(dimensions), list(example), list(open_axes), text,
-                                      progress, log)
+    return _native().compile_any_size(held_text_at, list(dimensions), list(example), list(open_axes),
+                                      follows_rules, text, progress, log)
 
 
 def load(path, *, threads=0, share_threads=False, device=None):
@@ -115,7 +123,7 @@ def load(path, *, threads=0, share_threads=False, device=None):
 def _compile_text(model, weights, text, progress, log):
     if weights is None:
         return _native().compile_bytes(model.encode(), "graph", text, progress, log)
-    return _native().compile_graph(model, dict(weights), text, progress, log)
+    return _native().compile_graph(model, held(weights), text, progress, log)
 
 
 def _is_torch(model):

@@ -26,7 +26,8 @@ Result<SizedBundle::VariantPtr> SizedBundle::MakeVariant(const SizedCode& code,
 }
 
 Result<SizedBundle::VariantPtr> SizedBundle::VariantFor(const Sizes& sizes) const {
-  for (const SizedKey& key : {KeyFor(form(), sizes), ExactKey(sizes)}) {
+  // Padded code may be wrong for sizes that have exact code.
+  for (const SizedKey& key : {ExactKey(sizes), KeyFor(form(), sizes)}) {
     const auto found = plans_.find(key);
     if (found == plans_.end() || !found->second.code.Serves(sizes)) continue;
     return FindOrMake(key, [&] { return MakeVariant(found->second.code, found->second.plan); });

@@ -118,6 +118,19 @@ Result<std::vector<SizedPart>> SizedExecutable::Cut(const Sizes& sizes) const {
   return parts;
 }
 
+// Cut only where the form holds for the whole and for each of the parts.
+Result<std::vector<SizedPart>> SizedExecutable::PartsOf(const Sizes& sizes) const {
+  TUNEC_ASSIGN(bool follows, Follows(sizes));
+  if (!follows) return std::vector<SizedPart>{Uncut(sizes)};
+  TUNEC_ASSIGN(std::vector<SizedPart> parts, Cut(sizes));
+  for (size_t i = 0; follows && i < parts.size(); ++i) {
+    if (i > 0 && parts[i].size == parts[i - 1].size) continue;
+    TUNEC_ASSIGN(follows, Follows(parts[i].size));
+  }
+  if (!follows) return std::vector<SizedPart>{Uncut(sizes)};
+  return parts;
+}
+
 SizedExecutable::VariantPtr SizedExecutable::Find(const SizedKey& key) const {
   const std::lock_guard lock(mutex_);
   const auto found = variants_.find(key);
@@ -214,7 +227,8 @@ Result<std::vector<Shape>> SizedExecutable::OutputShapes(std::span<const Shape> 
 }
 
 Result<std::vector<Shape>> SizedExecutable::ResultShapes(const Sizes& sizes) const {
-  if (form_->output_extents) return ShapesAt(*form_, sizes);
+  TUNEC_ASSIGN(const bool follows, Follows(sizes));
+  if (form_->output_extents && follows) return ShapesAt(*form_, sizes);
   TUNEC_ASSIGN(const VariantPtr variant, VariantFor(sizes));
   std::vector<Shape> shapes;
   for (const TensorSpec& spec : variant->executable().Outputs()) shapes.push_back(spec.shape);
@@ -254,7 +268,7 @@ Status SizedExecutable::Run(std::span<const Shape> shapes, std::span<const void*
   // A variant sees parts, which need not meet where others do.
   TUNEC_RETURN_IF_ERROR(
       CheckApart(form_->outputs, outputs, [&](size_t o) { return run.OutputBytes(o); }));
-  TUNEC_ASSIGN(std::vector<SizedPart> parts, Cut(sizes));
+  TUNEC_ASSIGN(std::vector<SizedPart> parts, PartsOf(sizes));
   // What a part writes must not be what a later one reads: on the host that is copied aside.
   const bool meets = parts.size() > 1 && run.SomeLieInOutputs();
   const bool on_host = !DeviceNumber();

@@ -334,11 +334,16 @@ Status SizedVariant::RunThere(const Buffers& buffers, const Places& places,
   return executable_->Run(from, to, there);
 }
 
+bool SizedVariant::IsWhole(std::span<const SizedPart> parts) const {
+  if (!form_->output_extents) return true;
+  return parts.size() == 1 && code_.key == ExactKey(parts[0].whole);
+}
+
 Status SizedVariant::Run(std::span<const std::shared_ptr<const SizedVariant>> variants,
                          std::span<const SizedPart> parts, std::span<const void* const> inputs,
                          std::span<void* const> outputs, const RunOptions& options) {
   const SizedVariant& first = *variants[0];
-  if (!first.form_->output_extents) return first.executable_->Run(inputs, outputs, options);
+  if (first.IsWhole(parts)) return first.executable_->Run(inputs, outputs, options);
   std::vector<PartRun> runs;
   Status status;
   for (size_t i = 0; status && i < parts.size(); ++i) status = variants[i]->Begin(parts[i], runs);

@@ -76,6 +76,8 @@ class SizedVariant {
   Place PlaceOfInput(const SizedPart& part, size_t i) const;
   Result<Place> PlaceOfOutput(const SizedPart& part, size_t o) const;
 
+  /// Returns whether the parts are one run of exactly this code, whose arrays are the caller's.
+  bool IsWhole(std::span<const SizedPart> parts) const;
   std::unique_ptr<Buffers> TakeBuffers() const;
   void GiveBack(std::unique_ptr<Buffers> buffers) const;
   Status Begin(const SizedPart& part, std::vector<PartRun>& runs) const;

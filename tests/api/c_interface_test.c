@@ -112,6 +112,34 @@ static int no_text(void* user, const int64_t* sizes, tunec_graph_text* text) {
 }
 static void count_release(void* user) { ++*(int*)user; }
 
+static int text_of_rows(void* user, const int64_t* sizes, tunec_graph_text* text) {
+  static char written[100];
+  (void)user;
+  snprintf(written, sizeof written,
+           "graph g {\n  input x: f32[%d]\n  y = neg(x)\n  output y = y\n}\n", (int)sizes[0]);
+  text->text = written;
+  text->num_bytes = strlen(written);
+  return TUNEC_OK;
+}
+
+static void refuse_unknown_dimensions(void) {
+  static const char* const names[1] = {"rows"};
+  static const int64_t example[1] = {4};
+  static const tunec_open_axis axes[1] = {{0, 0, 0}};
+  int released = 0;
+  const tunec_graph_source source = {sizeof source, &released,    1, names, example, 1, axes,
+                                     text_of_rows,  count_release};
+  tunec_executable* model = NULL;
+  CHECK(tunec_compile_any_size(&source, "{\"db\": null, \"dims\": {\"row\": [4]}}", NULL, &model) ==
+        TUNEC_INVALID_ARGUMENT);
+  CHECK(message_has("'row', which the model does not have; it has rows") && message_has("did you mean"));
+  CHECK(model == NULL && released == 1);
+  CHECK(tunec_compile_any_size(&source, "{\"db\": null, \"dims\": {\"rows\": [4]}}", NULL,
+                               &model) == TUNEC_OK);
+  tunec_release(model);
+  CHECK(released == 2);
+}
+
 static void refuse_any_size(void) {
   static const char* const names[1] = {"n"};
   static const int64_t example[1] = {4};
@@ -158,6 +186,7 @@ static void test_errors(void) {
   refuse(NULL, NULL, TUNEC_INVALID_ARGUMENT, "model_path is null");
   CHECK(tunec_compile(tiny, NULL, NULL) == TUNEC_INVALID_ARGUMENT && message_has("out is null"));
   refuse_any_size();
+  refuse_unknown_dimensions();
   CHECK(tunec_run(NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
   /* every known option at once; a success leaves the message alone */
   CHECK(tunec_compile(tiny,

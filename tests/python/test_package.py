@@ -1,4 +1,5 @@
 """The package tunec over NumPy: what goes in, what comes out, what is refused."""
+import array
 import ctypes
 import gc
 import os
@@ -128,6 +129,26 @@ class Runs(unittest.TestCase):
         weights.clear()
         np.testing.assert_array_equal(model(self.x), self.expected)
 
+    def test_memory_of_weights_stays_where_it_is(self):
+        w = array.array("f", [1, 2, 3])
+        model = tunec.compile(SCALED, weights={"w": w}, db=None)
+        with self.assertRaises(BufferError):
+            w.extend(range(100_000))
+        np.testing.assert_array_equal(model(self.x), self.expected)
+        model = None
+        w.extend([4])  # nobody reads it any more
+
+    def test_memory_that_a_capsule_owns_stays(self):
+        w = OnlyDlpack(np.array([1, 2, 3], np.float32))
+        model = tunec.compile(SCALED, weights={"w": w}, db=None)
+        memory = weakref.ref(w.array)
+        w.array = None
+        gc.collect()
+        self.assertIsNotNone(memory())
+        np.testing.assert_array_equal(model(self.x), self.expected)
+        del model
+        self.assertIsNone(memory())
+
     def test_weights_that_lead_to_the_executable_go_with_it(self):
         w = leading_weight()
         w.model = tunec.compile(SCALED, weights={"w": w}, db=None)
@@ -238,6 +259,25 @@ class TextsThatAFunctionMakes(unittest.TestCase):
             break
         self.assertLess(self.calls, self.interrupted)
         self.assertGreater(self.calls, 3)
+
+    def test_memory_of_weights_stays_where_it_is(self):
+        weights = []
+
+        def text_at(sizes):
+            weights.append(array.array("f", [1, 2, 3]))
+            return SCALED.replace("4, 3", f"{sizes[0]}, 3"), {"w": weights[-1]}
+        model = compile_any_size(text_at, ["rows"], [4], [(0, 0, 0)], db=None)
+        np.testing.assert_array_equal(model(self.x), self.x * np.array([1, 2, 3], np.float32))
+        for w in weights:
+            with self.assertRaises(BufferError):
+                w.extend(range(100_000))
+        np.testing.assert_array_equal(model(self.x), self.x * np.array([1, 2, 3], np.float32))
+
+    def test_sizes_of_a_dimension_that_it_has_not(self):
+        with self.assertRaisesRegex(tunec.InvalidArgument, "'row', which the model does not have; it has rows"):
+            compile_any_size(self.text_at, ["rows"], [4], [(0, 0, 0)], db=None, dims={"row": [4]})
+        model = compile_any_size(self.text_at, ["rows"], [4], [(0, 0, 0)], db=None, dims={"rows": [4, 8]})
+        np.testing.assert_array_equal(model(self.x), self.x * np.array([1, 2, 3], np.float32))
 
     def test_weights_that_lead_to_the_executable_go_with_it(self):
         w = leading_weight()

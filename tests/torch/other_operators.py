@@ -152,6 +152,8 @@ OTHERS = {
                            lambda s: (s.t(2, 3, 4), s.t(5, 4)),
                            lambda s: (s.t(2, 3, 4), s.t(5, 4), s.t(5)),
                            lambda s: (s.t(4), s.t(5, 4))),
+    "linspace.default": done(lambda s: (4.3, 0, 50, {"dtype": s.dtype}),
+                             lambda s: (1, 9, 200, {"dtype": s.dtype})),
     "log_softmax.int": done(lambda s: (s.t(3, 5), 0)),
     "logsumexp.default": done(lambda s: (s.t(3, 4, 5), [1, 2]), lambda s: (s.t(3, 4), [0], True)),
     "mT.default": done(lambda s: (s.t(2, 3, 4),)),

@@ -21,6 +21,9 @@ TAKES = {
         "as `nonzero`",
     "a mask as an index: which value goes where depends on values":
         "as `masked_scatter`, for the values of whole rows",
+    "a division of integers whose divisor may be 0, which is an error in torch":
+        "a check of the divisors, and an error of a run",
+    "a negative epsilon": "nothing: no model has one",
     "a range that is that of the values": "two reductions before the bins are counted",
     "a reduction ...": "nothing: torch has no others",
     "a running product of ... elements, wanted at most ...": "a scan by products in the compiler",

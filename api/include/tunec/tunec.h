@@ -235,14 +235,18 @@ typedef struct tunec_graph_source {
   int (*text_at)(void* user, const int64_t* sizes, tunec_graph_text* text);
   void (*release)(void* user); /* may be null; called once, when nothing is asked for any more, also
                                 * where compiling fails */
+  /* Nonzero: all numbers of the texts are sums and products of sizes, beside those that rules of
+   * operators give. Zero: the text of each size is asked for and compared before a run of it. */
+  int follows_rules;
 } tunec_graph_source;
 /* Compiles a model that runs on inputs of any size. "dims" in the options lists sizes that are
- * compiled for at once, each combination (of more than are kept: TUNEC_RESOURCE_LIMIT); those of a
- * range, and sizes not listed, are compiled for when a run first wants them, rounded up. Such a
- * run computes with positions beyond its own, and whatever mixes positions (sums, softmax,
- * attention) leaves these out: results are those of the size itself. Runs of several independent
- * elements (a batch) may be cut into runs of fewer. What cannot be padded is compiled for each
- * size. At most 24 executables are kept, on a GPU 96; they share their weights.
+ * compiled for at once, each combination (of more than are kept: TUNEC_RESOURCE_LIMIT). A name that
+ * is no dimension of the source is TUNEC_INVALID_ARGUMENT. Sizes of a range, and sizes not listed,
+ * are rounded up, and compiled for when a run first needs them. Such a run computes with positions
+ * beyond the size, and whatever mixes positions (sums, softmax, attention) leaves those out: results
+ * are the results of the size itself. Runs of several independent elements (a batch) may be cut into
+ * runs of fewer. A graph that cannot be padded is compiled for each size. At most 24 executables are
+ * kept, on a GPU 96; they share their weights.
  *
  * Shapes of inputs and outputs have -1 where a size is open; tunec_output_shapes tells those of a
  * run. Steps are not told, and all tensors lie on the CPU. `callbacks` are called by this call

@@ -15,7 +15,7 @@ import torch
 
 from .element_types import element_type, torch_dtype
 from .errors import UnsupportedOperator
-from .named_sizes import named_text, samples_for, symbol_of
+from .named_sizes import samples_for, symbol_of, text_for
 from .program import import_program, importable
 from .safetensors import write_safetensors
 from .same_model import are_equal
@@ -64,12 +64,17 @@ def _open_sizes(program, texts):
 def _import_open(program, sizes, opened, name):
     """The ImportedGraph at some sizes, and the text with names."""
     symbols = list(opened.values())
-    samples = samples_for(program, symbols)
-    program = importable(program, {**sizes, **dict(zip(symbols, samples[0]))})
-    graphs = {sample: import_program(program, sizes={**sizes, **dict(zip(symbols, sample))},
-                                     name=name)
-              for sample in samples}
-    text = named_text(lambda sample: graphs[sample].text, list(opened), samples)
+    first = samples_for(program, symbols)[0]
+    program = importable(program, {**sizes, **dict(zip(symbols, first))})
+    graphs = {}
+
+    def text_at(sample):
+        if sample not in graphs:
+            all_sizes = {**sizes, **dict(zip(symbols, sample))}
+            graphs[sample] = import_program(program, sizes=all_sizes, name=name)
+        return graphs[sample].text
+
+    text = str(text_for(program, symbols, list(opened), text_at))
     graph, *others = graphs.values()
     for key in graph.nameless[1]:  # the file beside the text has one tensor for each
         if not all(are_equal(graph.weights[key], other.weights[key]) for other in others):

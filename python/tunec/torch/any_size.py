@@ -81,12 +81,13 @@ def _may_differ(one, other, example, imported_at):
     return all(graph.text.count("\n") == lines for graph in graphs)
 
 
-def compile_sized(sizes, example, imported_at, options):
+def compile_sized(sizes, example, imported_at, options, follows_rules=False):
     """An Executable for any sizes.
 
-    sizes        OpenSizes
-    example      a number for each of its names
-    imported_at  makes the ImportedGraph for a dict of numbers by name
+    sizes          OpenSizes
+    example        a number for each of its names
+    imported_at    makes the ImportedGraph for a dict of numbers by name
+    follows_rules  that of compile_any_size
     """
     ports = imported_at(example).inputs
     placed = {port.source: (i, port.order) for i, port in enumerate(ports)}
@@ -103,4 +104,4 @@ def compile_sized(sizes, example, imported_at, options):
         return graph.text, graph.weights
 
     return compile_any_size(text_at, list(sizes.names), [example[name] for name in sizes.names],
-                            open_axes, **options)
+                            open_axes, follows_rules=follows_rules, **options)

@@ -14,6 +14,8 @@ from .decompose import aot_decompositions
 from .frozen import FrozenWeights
 from .graph_cache import kept_graphs, keeping_compiler, may_be_kept
 from .layouts import layouts_of, report_strides, saved_outputs, take_strides, with_strides
+from .left_part import REFUSALS, LeftPart
+from .own_decompositions import own_rules
 from .partitions import partition
 from .reports import record
 from .sized import SizedGraph, with_defaults
@@ -57,12 +59,13 @@ def tunec(module, example_inputs, *, options=None, mode=None):
     if not may_be_kept(example_inputs):
         backend = aot_autograd(fw_compiler=compiler("forward"), bw_compiler=compiler("backward"),
                                inference_compiler=compiler("inference"), **aot)
-        return backend(module, example_inputs)
+        with own_rules():
+            return backend(module, example_inputs)
 
     def run_of_kept(graph, places):
         return run_of(graph, "inference", places)
 
-    with kept_graphs(run_of_kept):
+    with kept_graphs(run_of_kept), own_rules():
         kept = keeping_compiler(run_of_kept, _static_places)
         backend = aot_autograd(fw_compiler=kept, bw_compiler=compiler("backward"), **aot)
         return backend(module, example_inputs)
@@ -131,8 +134,9 @@ class _Compiled:
             inner = [n.name for n in part.graph.find_nodes(op="placeholder")]
             given = {name: weights[argument.name] for name, argument in zip(inner, node.args)
                      if argument.name in weights}
+            fallback = LeftPart(part, node.target, self._options, self._parts.left)
             part = _Part(part, given, self._updates.get(node.target), self._options,
-                         self._layouts[node.target])
+                         self._layouts[node.target], fallback)
             self._graph.add_submodule(node.target, part)
         if self._background:
             # No daemon: those that compile when the interpreter ends are torn out of C++, which aborts.
@@ -158,9 +162,10 @@ class _Compiled:
 class _Part(torch.nn.Module):
     """A compiled submodule."""
 
-    def __init__(self, module, weights, updates, options, layouts):
+    def __init__(self, module, weights, updates, options, layouts, fallback):
         super().__init__()
         object.__setattr__(self, "module", module)
+        self._fallback = fallback
         orders = {number: layout.order for number, layout in enumerate(layouts)
                   if layout.order is not None}
         self.graph = SizedGraph(module, weights, None, updates, options, orders)
@@ -169,8 +174,16 @@ class _Part(torch.nn.Module):
 
     def forward(self, *arguments):
         results = [with_strides(result, strides)
-                   for result, strides in zip(self.graph(*arguments), self._strides)]
+                   for result, strides in zip(self._results(arguments), self._strides)]
         return results[0] if self._is_single else tuple(results)
+
+    def _results(self, arguments):
+        if not self._fallback.takes(arguments):
+            try:
+                return self.graph(*arguments)
+            except REFUSALS as refusal:
+                self._fallback.take(arguments, refusal)
+        return self._fallback.run(arguments)
 
 
 def _is_changed(graph, name):

@@ -10,6 +10,7 @@ import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
 from .handler_table import handled_names, overload_name
+from .own_decompositions import own_decompositions
 
 # Composite operators that export would take apart before any table is asked, and whose parts are
 # more than the whole. Only functional ones can be kept.
@@ -85,6 +86,7 @@ def _without_kept(table):
     for target, function in get_decompositions(_extra_targets()).items():
         if overload_name(target) not in handled_names():
             table[target] = function
+    table.update(own_decompositions())
     return table
 
 

@@ -36,3 +36,9 @@ def place_of(node):
     trace = node.meta.get("stack_trace") or ""
     frames = [line.strip() for line in trace.splitlines() if line.strip().startswith("File ")]
     return frames[-1] if frames else ""
+
+
+def first_line(error):
+    """Returns an exception as one line: its type and the first line of its message."""
+    message = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {message[0]}" if message else type(error).__name__

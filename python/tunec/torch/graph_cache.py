@@ -51,7 +51,7 @@ except (ImportError, AttributeError):  # another version of torch
     HAS_CACHE, OutputCode = False, object
 
 # Raised when what is stored changes, or a decomposition that has the name that it had.
-_FORMAT = 2
+_FORMAT = 3
 
 # During a call of the backend: what makes a function of a graph and of the numbers of its arguments
 # that are parameters and buffers.

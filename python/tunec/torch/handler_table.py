@@ -15,11 +15,13 @@ _HANDLERS = {}  # by the name without its namespace: "add.Tensor"
 class Call:
     """The node that is imported: what handlers know beside the operator's arguments."""
 
-    def __init__(self, graph, target, result, used=None):
+    def __init__(self, graph, target, result, used=None, beside_torch=False):
         self.graph = graph
         self.target = target  # the OpOverload
         self.result = result  # the fake tensor, or tuple of them, that FX has for it
         self._used = used  # the numbers of the results that anything reads; None: not known
+        # Torch can run the node, so a check of values that eager mode makes is a reason to refuse.
+        self.beside_torch = beside_torch
 
     @property
     def name(self):

@@ -9,9 +9,10 @@ from torch.utils._python_dispatch import _disable_current_modes
 from . import operators  # noqa: F401  registers the handlers
 from .builder import GraphBuilder, Value
 from .element_types import element_type
-from .errors import Refused, UnsupportedNode, UnsupportedOperator, place_of
+from .errors import Refused, UnsupportedNode, UnsupportedOperator, first_line, place_of
 from .handler_table import Call, bind, handler_of
 from .imported_graph import ImportedGraph
+from .memory_places import is_row_major, reads_places, untold_strides
 from .ports import add_output, arguments_of
 
 # What checks or marks something for torch and has no result that is used.
@@ -23,24 +24,36 @@ _REGIONS = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4, "wrap_set_
 
 class Importer:
     """Walks a graph once. Nodes that cannot be imported are remembered, and their results taken as
-    given, so that one walk finds all of them."""
+    given, so that one walk finds all of them.
 
-    def __init__(self, sizes, same_at_any_size=False):
+    beside_torch  torch can run the nodes that are refused (see Call)
+    """
+
+    def __init__(self, sizes, same_at_any_size=False, beside_torch=False):
         self.graph = GraphBuilder(same_at_any_size)
         self.unsupported = []
         self._sizes = sizes  # of symbolic dimensions
+        self._beside_torch = beside_torch
+        self._known = {}  # the numbers of their expressions
 
     def size(self, value):
-        """A size as a number. Raises Refused where a symbol has none."""
-        if isinstance(value, torch.SymInt):
-            expression = value.node.expr
-            known = {s: self._sizes[str(s)] for s in expression.free_symbols
-                     if str(s) in self._sizes}
-            number = expression.subs(known)
-            if not number.is_number:
-                raise Refused(f"a size that is not fixed: {expression}")
-            return int(number)
-        return value
+        """A size as a number. Raises Refused where a symbol has none, and for what is made of sizes and
+        is no whole number: its value while tracing is not that of another size."""
+        if isinstance(value, (torch.SymFloat, torch.SymBool)):
+            raise Refused(f"a number that is made of sizes and is no whole one: {value.node.expr}")
+        if not isinstance(value, torch.SymInt):
+            return value
+        expression = value.node.expr
+        if expression not in self._known:
+            self._known[expression] = self._number_of(expression)
+        return self._known[expression]
+
+    def _number_of(self, expression):
+        known = {s: self._sizes[str(s)] for s in expression.free_symbols if str(s) in self._sizes}
+        number = expression.subs(known)
+        if not number.is_number:
+            raise Refused(f"a size that is not fixed: {expression}")
+        return int(number)
 
     def _fixed(self, meta):
         """A fake tensor with all sizes fixed, so that handlers need not ask."""
@@ -83,10 +96,15 @@ class Importer:
             kwargs = self._plain(fx.map_arg(dict(node.kwargs), lambda n: values[n]))
             return self._call(module, node, args, kwargs)
         except Refused as refused:
-            operator_name = _operator_name(node)
-            self.unsupported.append(
-                UnsupportedNode(node.name, operator_name, str(refused), place_of(node)))
-            return self._phantom(node.meta.get("val"))
+            return self._leave(node, str(refused))
+        except Exception as fault:  # of a handler, which is no reason to end the user's call
+            return self._leave(node, f"the importer failed: {first_line(fault)}")
+
+    def _leave(self, node, reason):
+        """Remembers a node that cannot be imported. Returns what takes the place of its results."""
+        left = UnsupportedNode(node.name, _operator_name(node), reason, place_of(node))
+        self.unsupported.append(left)
+        return self._phantom(node.meta.get("val"))
 
     def _plain(self, argument):
         """Lists as lists, symbolic numbers as numbers."""
@@ -141,9 +159,13 @@ class Importer:
         handler = handler_of(target)
         if handler is None:
             raise Refused(_why_not(target))
-        if "as_strided" in target.name() and not _is_row_major(node.args[0].meta["val"]):
+        if reads_places(node) and not _lies_row_major(node.args[0]):
             raise Refused("elements by their places in memory, of a tensor that is not row-major")
-        call = Call(self.graph, target, self._fixed(node.meta["val"]), _used_results(node))
+        _refuse_unknown_types(node)
+        call = Call(self.graph, target, self._fixed(node.meta["val"]), _used_results(node),
+                    self._beside_torch)
+        if _is_empty(call.result):
+            return _nothing(call)
         bound = bind(target, args, kwargs)
         keyword_only = {k: v for k, v in kwargs.items() if _keyword_only(handler, k)}
         bound = bound[:len(bound) - _keyword_count(handler, target)]
@@ -160,10 +182,10 @@ class Importer:
             for m, r in zip(meta, result, strict=True):
                 self._check(node, m, r)
         elif isinstance(result, Value) and isinstance(meta, torch.Tensor):
-            wanted = (element_type(meta.dtype), tuple(meta.shape))
+            expected = (element_type(meta.dtype), tuple(meta.shape))
             found = (result.element, result.shape)
-            if wanted != found:
-                raise AssertionError(f"{node.format_node()}: made {found}, wanted {wanted}")
+            if expected != found:
+                raise AssertionError(f"made {found}, expected {expected}")
 
     def _region(self, target, args):
         skipped = _REGIONS.get(target.name())
@@ -173,8 +195,30 @@ class Importer:
         return self.run(module, arguments)
 
 
-def _is_row_major(meta):
-    return not all(isinstance(s, int) for s in meta.stride()) or meta.is_contiguous()
+def _lies_row_major(node):
+    return is_row_major(node.meta["val"]) and not untold_strides(node)
+
+
+def _refuse_unknown_types(node):
+    """Refuses operands of a type that the text has not, such as complex numbers."""
+    for source in node.all_input_nodes:
+        for meta in pytree.tree_leaves(source.meta.get("val")):
+            if isinstance(meta, torch.Tensor) and element_type(meta.dtype) is None:
+                raise Refused(f"a tensor of {meta.dtype}")
+
+
+def _is_empty(result):
+    """Tells whether an operator makes tensors without elements and nothing else."""
+    results = result if isinstance(result, (tuple, list)) else [result]
+    return bool(results) and all(isinstance(r, torch.Tensor) and r.numel() == 0 for r in results)
+
+
+def _nothing(call):
+    """The results of such a call, whatever its operands are."""
+    if not isinstance(call.result, (tuple, list)):
+        return call.graph.full(call.shape(), 0, call.element())
+    return tuple(call.graph.full(call.shape(i), 0, call.element(i))
+                 for i in range(len(call.result)))
 
 
 def _keyword_count(handler, target):
@@ -262,9 +306,12 @@ def import_graph(module, *, weights=None, sizes=None, mutated=None, orders=None,
     return imported
 
 
-def unsupported(module, *, weights=None, sizes=None):
-    """The nodes of a GraphModule that cannot be imported, each an UnsupportedNode."""
-    return _import(module, weights or {}, Importer(sizes or {}), [], {}, "model")[1]
+def unsupported(module, *, weights=None, sizes=None, beside_torch=False):
+    """Returns an UnsupportedNode for each node of a GraphModule that cannot be imported.
+
+    `beside_torch`: torch can run these nodes, so nodes that torch should run are among them."""
+    importer = Importer(sizes or {}, beside_torch=beside_torch)
+    return _import(module, weights or {}, importer, [], {}, "model")[1]
 
 
 def _import(module, weights, importer, mutated, orders, name):

@@ -5,6 +5,7 @@ from torch.utils import _pytree as pytree
 
 from .._errors import InvalidArgument
 from .devices import own_copies
+from .input_bounds import InputBounds
 from .program import importable, mutations_of, weights_of
 from .sized import SizedGraph, hinted_sizes, with_defaults
 
@@ -48,6 +49,7 @@ class CompiledModule:
 
     def __init__(self, program, options, take_weights):
         self._example = program.example_inputs
+        self._bounds = InputBounds(program)
         program = importable(program, hinted_sizes(program.graph_module))
         self._signature = program.graph_signature
         self._in_spec, self._out_spec = program.call_spec.in_spec, program.call_spec.out_spec
@@ -69,6 +71,7 @@ class CompiledModule:
 
     def __call__(self, *args, **kwargs):
         flat, names = self._flat(args, kwargs)
+        self._bounds.check(flat)
         arguments = self._arguments(flat, names)
         with torch.no_grad():
             results = self._graph(*arguments)

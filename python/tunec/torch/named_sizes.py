@@ -1,16 +1,24 @@
 """A program whose sizes stay open as one .graph text: sizes are names in it.
 
 The program is imported at a few sizes. The same words have to come out, and a number that differs
-has to follow an expression of the sizes that a .graph can say, at all of them.
+has to follow an expression of the sizes that a .graph can say, at all of them. Where torch makes a
+number by more than sums and products, the text is compared with the program at many sizes, too.
 """
 import itertools
 import re
+from dataclasses import dataclass
 
 import torch
+
+from .plain_sizes import follows_rules, other_expressions
 
 # Whole numbers that are no part of a name or of a fraction.
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 _MOST_DIVISOR = 16
+# Sizes of one symbol that a text is compared at: as many as a rounded quotient needs to come round
+# several times, and some far beyond.
+_COMPARED = 128
+_FAR = (1000, 4099)
 
 
 def symbol_of(program, place):
@@ -29,13 +37,10 @@ def symbol_of(program, place):
 
 def samples_for(program, symbols):
     """Sizes to look at, a tuple of a number for each symbol: each moved by itself, and all."""
-    bounds = {str(symbol): bound for symbol, bound in program.range_constraints.items()}
     choices = []
     for i, symbol in enumerate(symbols):
-        bound = bounds.get(symbol)
-        low = max(2, int(bound.lower)) if bound is not None else 2
-        # Most programs have no upper bound: it is sympy's infinity then.
-        high = int(min(low + 40, bound.upper)) if bound is not None else low + 40
+        low, most = _range_of(program, symbol)
+        high = int(min(low + 40, most))
         if high < low + 2:
             raise ValueError(f"the program allows sizes from {low} to {high}, too few to look at")
         # Numbers of one dimension are not those of another.
@@ -47,17 +52,73 @@ def samples_for(program, symbols):
     return [base, *moved, tuple(c[1] for c in choices), tuple(c[2] for c in choices)]
 
 
+@dataclass(frozen=True)
+class NamedText:
+    """A text in which sizes are names: words, and between each two of them an expression."""
+
+    names: tuple
+    words: tuple
+    expressions: tuple
+
+    def __str__(self):
+        return self._joined(self.expressions)
+
+    def at(self, sizes):
+        """The text for a tuple of numbers, one for each name. Quotients are rounded down."""
+        numbers = dict(zip(self.names, sizes))
+        return self._joined([str(eval(e.replace("/", "//"), {}, numbers)) for e in self.expressions])
+
+    def _joined(self, between):
+        return self.words[0] + "".join(e + w for e, w in zip(between, self.words[1:], strict=True))
+
+
+def text_for(program, symbols, names, text_at):
+    """The NamedText of a program, right for all sizes that the program allows. text_at makes the text
+    for a tuple of sizes. ValueError: there is none."""
+    samples = samples_for(program, symbols)
+    text = _named(text_at, names, samples)
+    if follows_rules(program.graph_module) and not any("/" in e for e in text.expressions):
+        return text
+    other = other_expressions(program.graph_module)
+    if other:
+        raise ValueError(f"the program makes {other[0]} of sizes, which a text cannot say: give the "
+                         "sizes that are needed by --size")
+    for sizes in _many_sizes(program, symbols, samples[0]):
+        if text.at(sizes) != text_at(sizes):
+            raise ValueError("a number of the graph follows no expression of the sizes: it is another "
+                             f"one at {'x'.join(map(str, sizes))}")
+    return text
+
+
+def _many_sizes(program, symbols, base):
+    """Of each symbol many sizes that the program allows, the others being as they are in `base`."""
+    for i, symbol in enumerate(symbols):
+        low, high = _range_of(program, symbol)
+        for size in [*range(low, low + _COMPARED), *(low + far for far in _FAR)]:
+            if size <= high:
+                yield base[:i] + (size,) + base[i + 1:]
+
+
+def _range_of(program, symbol):
+    """The least size of a symbol, 2 or more, and the greatest; most programs have none: infinity."""
+    bounds = {str(s): bound for s, bound in program.range_constraints.items()}
+    bound = bounds.get(symbol)
+    return (2, float("inf")) if bound is None else (max(2, int(bound.lower)), bound.upper)
+
+
 def named_text(text_at, names, samples):
     """The text with names for sizes. text_at makes it for one of the samples."""
+    return str(_named(text_at, names, samples))
+
+
+def _named(text_at, names, samples):
     texts = [text_at(sample) for sample in samples]
     words = _NUMBER.split(texts[0])
     if any(_NUMBER.split(text) != words for text in texts[1:]):
         raise ValueError("the program's graph is another one at other sizes")
     columns = zip(*(_NUMBER.findall(text) for text in texts))
-    parts = [words[0]]
-    for word, column in zip(words[1:], columns):
-        parts += [_expression(column, names, samples), word]
-    return "".join(parts)
+    expressions = tuple(_expression(column, names, samples) for column in columns)
+    return NamedText(tuple(names), tuple(words), expressions)
 
 
 def _expression(written, names, samples):

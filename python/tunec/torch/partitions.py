@@ -9,8 +9,9 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from .devices import device_of, lies_on
-from .errors import UnsupportedNode, place_of
+from .errors import UnsupportedNode, first_line, place_of
 from .importer import unsupported
+from .memory_places import reads_places, untold_strides
 from .sized import hinted_sizes
 
 # What only says how the same elements lie. A part of nothing else is not worth a call.
@@ -18,7 +19,7 @@ _ONLY_VIEWS = ("view", "permute", "expand", "slice", "select", "squeeze", "unsqu
                "transpose", "detach", "_unsafe_view", "reshape", "clone", "_to_copy", "full")
 
 # A view that torch proved by strides which ours may not have. A reshape copies where it has to.
-_BY_STRIDES = {torch.ops.aten.view.default: torch.ops.aten.reshape.default,
+BY_STRIDES = {torch.ops.aten.view.default: torch.ops.aten.reshape.default,
                torch.ops.aten._unsafe_view.default: torch.ops.aten.reshape.default}
 
 
@@ -36,7 +37,9 @@ class _Supported(OperatorSupportBase):
     computed by torch as well as by us."""
 
     def __init__(self, module):
-        found = unsupported(module, sizes=hinted_sizes(module))
+        found = unsupported(module, sizes=hinted_sizes(module), beside_torch=True)
+        found += _of_fractions(module, {node.node for node in found})
+        found += _read_by_place(module, {node.node for node in found})
         found += _elsewhere(module, {node.node for node in found})
         self._names = {node.node for node in found}
         written = {node.name for node in module.graph.nodes if _writes_placeholder(node)}
@@ -48,6 +51,19 @@ class _Supported(OperatorSupportBase):
         return _is_of_tensors(node.meta.get("val"))
 
 
+def _of_fractions(module, known):
+    """The nodes that read a number which is made of sizes and is no whole one. A part has to know the
+    value of such an argument when the part is compiled."""
+    def is_fraction(node):
+        return isinstance(node.meta.get("val"), (torch.SymFloat, torch.SymBool))
+
+    return [UnsupportedNode(node.name, str(node.target), "a number that is made of sizes and is no "
+                            "whole one", place_of(node))
+            for node in module.graph.nodes
+            if node.op == "call_function" and node.name not in known and
+            _is_of_tensors(node.meta.get("val")) and any(map(is_fraction, node.all_input_nodes))]
+
+
 def _elsewhere(module, known):
     """The nodes that are not of the device that most of the graph is on, but for those known already."""
     device = device_of(module)
@@ -55,6 +71,15 @@ def _elsewhere(module, known):
                             place_of(node))
             for node in module.graph.nodes
             if node.op == "call_function" and node.name not in known and not lies_on(node, device)]
+
+
+def _read_by_place(module, known):
+    """The nodes that torch has to run because others read their results by places in memory."""
+    sources = {source: None for node in module.graph.nodes if reads_places(node)
+               for source in untold_strides(node.args[0])}
+    return [UnsupportedNode(source.name, str(source.target), "its places in memory are read",
+                            place_of(source))
+            for source in sources if source.name not in known]
 
 
 def _writes_placeholder(node):
@@ -73,13 +98,18 @@ def _is_of_tensors(meta):
 
 def partition(module):
     """Fuses what can be imported into submodules. A graph that can be imported whole has one."""
-    supported = _Supported(module)
+    try:
+        supported = _Supported(module)
+    except Exception as fault:  # the importer's faults do not end a call
+        reason = f"the importer failed: {first_line(fault)}"
+        module.recompile()
+        return Partitions(module, [], [UnsupportedNode("graph", "the graph", reason, "")])
     proposed = [part for part in _propose(module, supported) if _is_worth(part)]
     fused = fuse_by_partitions(module, proposed)
     names = [node.target for node in fused.graph.find_nodes(op="call_module")]
     for node in fused.graph.nodes:
-        if node.op == "call_function" and node.target in _BY_STRIDES:
-            node.target = _BY_STRIDES[node.target]
+        if node.op == "call_function" and node.target in BY_STRIDES:
+            node.target = BY_STRIDES[node.target]
     fused.recompile()
     return Partitions(fused, names, supported.left)
 

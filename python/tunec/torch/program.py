@@ -8,6 +8,7 @@ from .decompose import export_decompositions
 from .handler_table import handler_of
 from .imported_graph import ImportedGraph
 from .importer import import_graph, unsupported
+from .own_decompositions import own_rules
 
 _WEIGHTS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 _MUTATIONS = (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION)
@@ -24,12 +25,18 @@ def import_program(program, *, sizes=None, name="model") -> ImportedGraph:
 def importable(program, sizes=None):
     """The program, as it is where each operator has a handler and none writes into its operands, else
     decomposed. Decomposing traces the program again, which takes many times as long as importing it."""
-    handled = all(_has_handler(node.target) for node in program.graph_module.graph.nodes
-                  if node.op == "call_function")
+    handled = all(_is_number(node) or _has_handler(node.target)
+                  for node in program.graph_module.graph.nodes if node.op == "call_function")
     # A handler may refuse what decompositions write in another way.
     if handled and not unsupported(program.graph_module, sizes=sizes):
         return program
-    return program.run_decompositions(export_decompositions())
+    with own_rules():
+        return program.run_decompositions(export_decompositions())
+
+
+def _is_number(node):
+    """Whether a node makes a number of sizes, which needs no handler."""
+    return isinstance(node.meta.get("val"), (int, float, torch.SymInt, torch.SymFloat, torch.SymBool))
 
 
 def _has_handler(target):

@@ -16,7 +16,7 @@ class GraphReport:
 
     kind: str
     compiled: int  # how many parts are tunec's
-    left: list  # the nodes that stay in torch because tunec cannot do them, with reasons
+    left: list  # what stays in torch because tunec cannot do it, with reasons; it may grow
     _partitions: weakref.ref
 
     @property
@@ -44,7 +44,7 @@ class Explanation:
 
 def record(kind, partitions):
     """Remembers what became of a graph."""
-    _latest.append(GraphReport(kind, len(partitions.compiled), list(partitions.left),
+    _latest.append(GraphReport(kind, len(partitions.compiled), partitions.left,
                                weakref.ref(partitions)))
 
 

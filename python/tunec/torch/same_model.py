@@ -28,17 +28,19 @@ class Model:
     example      a number for each of its names
     imported_at  makes the ImportedGraph for a dict of numbers by name
     options      of tunec.compile
+    follows_rules  whether a formula that holds for a few sizes does for all (plain_sizes.py)
     """
 
-    def __init__(self, sizes, example, imported_at, options):
+    def __init__(self, sizes, example, imported_at, options, follows_rules):
         global _made
         graph = imported_at(example)
         places = {port.source: place for place, port in enumerate(graph.inputs)}
         self.sizes, self.options, self._imported_at = sizes, options, imported_at
+        self.follows_rules = follows_rules
         self._axes = [(places[source], dimension, name) for source, dimension, name in sizes.axes
                       if source in places]
         self._num_weights = len(graph.nameless[1])
-        self.executable = compile_sized(sizes, example, imported_at, options)
+        self.executable = compile_sized(sizes, example, imported_at, options, follows_rules)
         with _LOCK:
             _MODELS.add(self)
             _made += 1
@@ -71,15 +73,16 @@ class Model:
 
 def find_model(sizes, example, imported_at, options):
     """A Model that has more open sizes and computes this graph at the example sizes and at others; or
-    None."""
+    None. Requires: the graph's numbers are sums and products of sizes, as the Model's are."""
     with _LOCK:
-        models = [m for m in _MODELS
-                  if len(m.sizes.names) > len(sizes.names) and m.options == options]
+        models = [m for m in _MODELS if m.follows_rules and
+                  len(m.sizes.names) > len(sizes.names) and m.options == options]
     if not models:
         return None
     larger = {name: size + 8 for name, size in example.items()}
-    graphs = [imported_at(example), _imported(imported_at, larger)]
-    if graphs[1] is None:
+    others = [larger, *({**example, name: larger[name]} for name in example)]
+    graphs = [imported_at(example), *(_imported(imported_at, other) for other in others)]
+    if None in graphs:
         return None
     return next((m for m in models if all(m.computes(graph) for graph in graphs)), None)
 

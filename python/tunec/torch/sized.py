@@ -2,7 +2,6 @@
 import threading
 from collections import OrderedDict
 
-import sympy
 import torch
 from torch.utils import _pytree as pytree
 
@@ -13,8 +12,10 @@ from .devices import device_of, device_options, on_host, places_of
 from .element_types import torch_dtype
 from .imported_graph import Fixed
 from .importer import import_graph
+from .plain_sizes import follows_rules
 from .same_model import Model, find_model, models_made
 from .same_text import compile_once
+from .symbols import solve
 
 # Executables of one graph that are kept. The one that was used longest ago goes first.
 MOST_EXECUTABLES = 24
@@ -52,6 +53,7 @@ class SizedGraph:
         self._places = {name: i for i, name in enumerate(self.placeholders)}
         self._sizes = _symbolic_sizes(module)
         self._open = open_sizes(module)
+        self._follows_rules = self._open is not None and follows_rules(module)
         self._any_size = None  # its ImportedGraph
         self._model = None
         self._models_seen = None  # models_made() when it was chosen
@@ -62,7 +64,7 @@ class SizedGraph:
         """The ImportedGraph and the Executable for the sizes of these arguments. Of an Executable for
         any size, the graph is that of the sizes it met first."""
         named = self._named_sizes(arguments) if self._open is not None else None
-        if named is not None:
+        if named is not None and 0 not in named.values():  # no padding makes these
             return self._compiled_for_any(named)
         sizes = tuple(_size_of(arguments[i], dimension) for _, i, dimension in self._sizes)
         with self._lock:
@@ -123,9 +125,12 @@ class SizedGraph:
 
     def _choose_model(self, example):
         """That of the graph with more open sizes, if there is one by now; else one of its own."""
-        found = find_model(self._open, example, self._import_open, self.options)
+        found = None
+        if self._follows_rules:  # otherwise graphs that are one at a few sizes may differ at others
+            found = find_model(self._open, example, self._import_open, self.options)
         if found is not None or self._model is None:
-            self._model = found or Model(self._open, example, self._import_open, self.options)
+            self._model = found or Model(self._open, example, self._import_open, self.options,
+                                         self._follows_rules)
         self._models_seen = models_made()
 
     def _import_open(self, named):
@@ -148,8 +153,8 @@ class SizedGraph:
         return given
 
     def _compile(self, sizes):
-        named = _solve([(size.node.expr, number)
-                        for (size, *_), number in zip(self._sizes, sizes)])
+        named = solve([(size.node.expr, number)
+                       for (size, *_), number in zip(self._sizes, sizes)])
         graph = self._import(named)
         if not graph.outputs:
             return graph, None
@@ -159,10 +164,11 @@ class SizedGraph:
 def _evaluated(node, known, otherwise):
     """A number of a graph's outputs: an expression of sizes, or what it was when importing."""
     meta = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
-    if not isinstance(meta, torch.SymInt):
+    kinds = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
+    if type(meta) not in kinds:
         return otherwise
     expression = meta.node.expr
-    return int(expression.subs({s: known[str(s)] for s in expression.free_symbols}))
+    return kinds[type(meta)](expression.subs({s: known[str(s)] for s in expression.free_symbols}))
 
 
 # torch's table for DLPack takes tensors that require gradients; `__dlpack__` refuses them.
@@ -221,24 +227,7 @@ def _symbolic_sizes(module):
     return found
 
 
-def _solve(sizes):
-    """Numbers for symbols, from (expression, number) for what is made of them: those that are a
-    symbol first, then those of one unknown symbol."""
-    known = {}
-    for expression, number in sizes:
-        if expression.is_symbol:
-            known[expression] = number
-    for expression, number in sizes:
-        unknown = expression.free_symbols - set(known)
-        if len(unknown) == 1:
-            symbol = unknown.pop()
-            solutions = sympy.solve(expression.subs(known) - number, symbol)
-            if len(solutions) == 1:
-                known[symbol] = int(solutions[0])
-    return {str(symbol): number for symbol, number in known.items()}
-
-
 def hinted_sizes(module):
     """Numbers for the symbols of a graph, those that it was traced with."""
-    return _solve([(size.node.expr, size.node.hint) for size, *_ in _symbolic_sizes(module)
-                   if size.node.has_hint()])
+    return solve([(size.node.expr, size.node.hint) for size, *_ in _symbolic_sizes(module)
+                  if size.node.has_hint()])

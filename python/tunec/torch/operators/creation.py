@@ -1,5 +1,8 @@
 """Values that are made of nothing: numbers, ranges, identity matrices, triangles."""
+import torch
+
 from ..builder import Value
+from ..element_types import torch_dtype
 from ..handler_table import handles
 
 
@@ -47,6 +50,13 @@ def arange_to(call, end, *_):
 @handles("arange.start")
 def arange_from(call, start, end, *_):
     return call.graph.iota(call.shape()[0], call.element(), start)
+
+
+@handles("linspace.default")
+def linspace(call, start, end, steps, *_):
+    """A constant that torch computes, because integers depend on the rounding of each step."""
+    dtype = torch_dtype(call.element())
+    return call.graph.constant(torch.linspace(start, end, steps, dtype=dtype))
 
 
 @handles("eye.default", "eye.m")

@@ -8,6 +8,13 @@ from ..handler_table import handles
 from .promotion import combined, widened, widest
 
 
+def _least(epsilon):
+    """Returns an epsilon as an attribute of the compiler's normalisations."""
+    if not epsilon >= 0:
+        raise Refused("a negative epsilon")
+    return float(epsilon)
+
+
 def _moments(x, axes, epsilon):
     """Mean and reciprocal deviation, the axes kept; of float32 or wider."""
     wide = widened(x)
@@ -30,7 +37,7 @@ def layer_norm(call, x, normalized_shape, weight=None, bias=None, epsilon=1e-5, 
     wide, weight, bias = combined(x, weight, bias)
     scale = _scale_of(wide, weight, normalized_shape)
     operands = [wide, scale] if bias is None else [wide, scale, bias]
-    y = call.graph.emit("layer_norm", *operands, axis=axis, epsilon=float(epsilon))
+    y = call.graph.emit("layer_norm", *operands, axis=axis, epsilon=_least(epsilon))
     return y.cast(x.element)
 
 
@@ -49,7 +56,7 @@ def rms_norm(call, x, normalized_shape, weight=None, epsilon=None):
         epsilon = torch.finfo(torch_dtype(widened(x).element)).eps
     given, weight = combined(x, weight)
     scale = _scale_of(given, weight, normalized_shape)
-    y = call.graph.emit("rms_norm", given, scale, axis=axes[0], epsilon=float(epsilon))
+    y = call.graph.emit("rms_norm", given, scale, axis=axes[0], epsilon=_least(epsilon))
     y = y.cast(call.element())
     if call.name == "rms_norm":
         return y
@@ -67,7 +74,7 @@ def _channel_operand(x, value, default):
 def _by_given_moments(call, x, weight, bias, mean, variance, epsilon):
     return call.graph.emit("batch_norm", x, _channel_operand(x, weight, 1),
                            _channel_operand(x, bias, 0), _channel_operand(x, mean, 0),
-                           _channel_operand(x, variance, 1), epsilon=float(epsilon))
+                           _channel_operand(x, variance, 1), epsilon=_least(epsilon))
 
 
 @handles("_native_batch_norm_legit_no_training.default")
@@ -95,8 +102,9 @@ def native_batch_norm(call, x, weight, bias, mean, variance, training, momentum,
     """In training the functional form returns the running moments, too; the others change them."""
     if not training:
         results = batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilon)
-        functional = call.name.endswith("functional")
-        return (*results, mean, variance) if functional else results
+        if not call.name.endswith("functional"):
+            return results
+        return (*results, mean.cast(call.element(3)), variance.cast(call.element(4)))
     y, batch_mean, inverse, spread, count = _trained(x, weight, bias, epsilon)
     results = (y, batch_mean.cast(call.element(1)), inverse.cast(call.element(2)))
     if not call.name.endswith("functional"):
@@ -104,12 +112,13 @@ def native_batch_norm(call, x, weight, bias, mean, variance, training, momentum,
             raise Refused("running moments that change in place")
         return results
     unbiased = spread * (count / max(count - 1, 1))
-    moved = (_moved(mean, batch_mean, momentum), _moved(variance, unbiased, momentum))
-    return (*results, *moved)
+    # Torch has new moments of float32 even if the old ones are of bfloat16.
+    return (*results, _moved(mean, batch_mean, momentum).cast(call.element(3)),
+            _moved(variance, unbiased, momentum).cast(call.element(4)))
 
 
 def _moved(running, now, momentum):
-    return (now * momentum + widened(running) * (1 - momentum)).cast(running.element)
+    return now * momentum + widened(running) * (1 - momentum)
 
 
 @handles("_native_batch_norm_legit.no_stats")
@@ -141,7 +150,7 @@ def _trained(x, weight, bias, epsilon):
 def _grouped(call, x, groups, weight, bias, epsilon):
     wide, weight, bias = combined(x, weight, bias)
     y = call.graph.emit("group_norm", wide, _channel_operand(wide, weight, 1),
-                        _channel_operand(wide, bias, 0), groups=groups, epsilon=float(epsilon))
+                        _channel_operand(wide, bias, 0), groups=groups, epsilon=_least(epsilon))
     return y.cast(x.element)
 
 

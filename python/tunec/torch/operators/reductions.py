@@ -107,11 +107,14 @@ def extreme_and_place(call, x, dim, keepdim=False):
 
 
 def variance(x, axes, correction, keep):
-    """Of float32 or wider."""
+    """Returns the variance of a float32 or wider value. The mean is rounded, so the centred values have
+    a small mean, which is taken off."""
     mean = x.reduce("mean", axes, True)
     centered = x - mean
     total = (centered * centered).reduce("sum", axes, keep)
     count = math.prod(x.shape[axis] for axis in axes)
+    rest = centered.reduce("sum", axes, keep)
+    total = total - rest * (rest / float(max(count, 1)))
     divisor = max(count - (1 if correction is None else correction), 0)
     return total / float(divisor)
 

@@ -1,5 +1,8 @@
 """Roundings, and divisions whose quotient is rounded."""
+from ..builder import Value
+from ..element_types import is_float
 from ..errors import Refused
+from ..graph_text import Constant, Operation
 from ..handler_table import handles
 from .promotion import in_result_type, widened
 
@@ -31,15 +34,35 @@ def round_to_even(call, x, decimals=0):
     return ((wide / scale).unary("round") * scale).cast(x.element)
 
 
+def _refuse_zero_divisors(call, divisor):
+    """Leaves integer divisions to torch whose divisor may be 0: eager mode raises an error then."""
+    if call.beside_torch and not is_float(call.element()) and not _is_never_zero(divisor):
+        raise Refused("a division of integers whose divisor may be 0, which is an error in torch")
+
+
+def _is_never_zero(divisor):
+    """Tells whether a divisor is a number or constant other than 0, or at least a positive one."""
+    if not isinstance(divisor, Value):
+        return divisor != 0
+    line = divisor.line
+    while isinstance(line, Operation) and line.op in ("reshape", "expand", "identity"):
+        line = line.inputs[0]
+    if isinstance(line, Operation) and line.op == "max":
+        return any(isinstance(x, Constant) and min(x.elements) > 0 for x in line.inputs)
+    return isinstance(line, Constant) and 0 not in line.elements
+
+
 @handles("remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor")
 def remainder(call, a, b):
     """With the sign of the divisor."""
+    _refuse_zero_divisors(call, b)
     return call.graph.emit("mod", *in_result_type(call, a, b), fmod=0)
 
 
 @handles("fmod.Tensor", "fmod.Scalar")
 def fmod(call, a, b):
     """With the sign of the dividend."""
+    _refuse_zero_divisors(call, b)
     return call.graph.emit("mod", *in_result_type(call, a, b), fmod=1)
 
 
@@ -67,7 +90,10 @@ def _floored_floats(a, b):
 
 @handles("div.Tensor_mode", "div.Scalar_mode", "floor_divide.default", "floor_divide.Scalar")
 def div_rounded(call, a, b, rounding_mode="floor"):
+    if rounding_mode is not None:
+        _refuse_zero_divisors(call, b)
     element = call.element()
+    by_one_number = not isinstance(b, Value) or b.count == 1
     a, b = in_result_type(call, a, b)
     if rounding_mode is None:
         return a / b
@@ -75,6 +101,15 @@ def div_rounded(call, a, b, rounding_mode="floor"):
         raise Refused(f"rounding_mode {rounding_mode!r}")
     if not a.is_float:
         return a / b if rounding_mode == "trunc" else _floored_integers(a, b)
-    a, b = widened(a), widened(b)
-    y = truncated(a / b) if rounding_mode == "trunc" else _floored_floats(a, b)
-    return y.cast(element)
+    if rounding_mode == "trunc":
+        return _truncated_quotient(a, b, by_one_number)
+    return _floored_floats(widened(a), widened(b)).cast(element)
+
+
+def _truncated_quotient(a, b, by_one_number):
+    """Torch rounds the quotient of narrow floats to their type before it truncates, unless the divisor
+    is one number."""
+    quotient = widened(a) / widened(b)
+    if not by_one_number:
+        return truncated(quotient.cast(a.element))
+    return truncated(quotient).cast(a.element)

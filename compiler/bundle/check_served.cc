@@ -1,0 +1,147 @@
+#include "compiler/bundle/check_served.h"
+
+#include <algorithm>
+#include <string>
+
+#include "compiler/sized/check_sizes.h"
+#include "support/random.h"
+
+namespace tunec {
+namespace {
+
+constexpr int64_t kMostOfOne = 8192;    // compared sizes of a dimension
+constexpr int64_t kFewInAll = 256;      // up to here all combinations are compared
+constexpr int kFurther = 64;            // drawn combinations, beyond
+constexpr int64_t kCutUpTo = 64;        // a run of a separable dimension may have so many elements,
+constexpr int64_t kTimesTheListed = 4;  // or so many times the largest listed size
+
+/// Returns the least size that a run may be asked for. The first size of a range was rounded up to
+/// the first one of its list.
+int64_t LeastAskedFor(const ListedSizes& listed) {
+  return listed.exact ? 1 : LeastOfBucket(listed.sizes.front(), {});
+}
+
+int64_t CountOf(const Sizes& least, const Sizes& most) {
+  int64_t count = 1;
+  for (size_t d = 0; d < least.size(); ++d) {
+    if (__builtin_mul_overflow(count, most[d] - least[d] + 1, &count)) return INT64_MAX;
+  }
+  return count;
+}
+
+std::vector<Sizes> AllOf(const Sizes& least, const Sizes& most) {
+  std::vector<Sizes> all = {{}};
+  for (size_t d = 0; d < least.size(); ++d) {
+    std::vector<Sizes> longer;
+    for (const Sizes& begun : all) {
+      for (int64_t size = least[d]; size <= most[d]; ++size)
+        longer.emplace_back(begun).push_back(size);
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+/// Of each dimension all sizes, with the others as in `base`.
+void AddLines(const Sizes& least, const Sizes& most, const Sizes& base, std::vector<Sizes>& sizes) {
+  for (size_t d = 0; d < least.size(); ++d) {
+    for (int64_t size = least[d]; size <= most[d]; ++size) sizes.emplace_back(base)[d] = size;
+  }
+}
+
+std::unexpected<Error> CannotBeRange(const SizedSource& source, const SizedForm& form,
+                                     std::string_view why) {
+  std::string names, lists;
+  for (size_t d = 0; d < source.dimensions.size(); ++d) {
+    if (form.listed[d].exact) continue;
+    const std::string& name = source.dimensions[d];
+    names += (names.empty() ? "" : ", ") + name;
+    lists += fmt::format("{}{}={},{}", lists.empty() ? "" : " ", name, form.listed[d].sizes.front(),
+                         form.listed[d].sizes.back());
+  }
+  return Fail(
+      ErrorCode::kUnsupported,
+      "a range of {} needs code for each size, of more than {}: {}; list the sizes that are "
+      "needed, as {}",
+      names, kMostForThemselves, why, lists);
+}
+
+}  // namespace
+
+Result<std::vector<Sizes>> SizesToCompare(const Sizes& least, const Sizes& most) {
+  for (size_t d = 0; d < least.size(); ++d) {
+    if (most[d] - least[d] >= kMostOfOne)
+      return Fail(ErrorCode::kUnsupported, "{} to {} are more sizes than are compared, {}",
+                  least[d], most[d], kMostOfOne);
+  }
+  if (CountOf(least, most) <= kFewInAll) return AllOf(least, most);
+  std::vector<Sizes> sizes;
+  AddLines(least, most, least, sizes);
+  AddLines(least, most, most, sizes);
+  Random random(1);
+  for (int i = 0; i < kFurther && least.size() > 1; ++i) {
+    Sizes& further = sizes.emplace_back(least);
+    for (size_t d = 0; d < least.size(); ++d)
+      further[d] +=
+          static_cast<int64_t>(random.Below(static_cast<uint64_t>(most[d] - least[d]) + 1));
+  }
+  std::ranges::sort(sizes);
+  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+  return sizes;
+}
+
+Status KeepWhatHolds(const SizedSource& source, LearntForm& learnt) {
+  SizedForm& form = learnt.form;
+  Sizes least, most;
+  for (size_t d = 0; d < form.dimensions.size(); ++d) {
+    const int64_t listed = form.listed[d].sizes.back();
+    const int64_t cut = std::max(kCutUpTo, kTimesTheListed * listed);
+    if (form.separable[d]) form.most[d] = std::min(form.most[d], cut);
+    most.push_back(form.separable[d] ? form.most[d] : listed);
+    least.push_back(form.separable[d] ? 1 : LeastAskedFor(form.listed[d]));
+  }
+  const Result<std::vector<Sizes>> compared = SizesToCompare(least, most);
+  if (!compared) return RefuseForm(source, compared.error().message, learnt);
+  for (const Sizes& sizes : *compared) {
+    const Status holds = CheckForm(source, form, sizes);
+    if (holds) continue;
+    if (IsCancelled(holds.error())) return holds;
+    TUNEC_ASSIGN(const std::optional<Graph> graph, source.GraphIfAny(sizes));
+    if (graph) return RefuseForm(source, holds.error().message, learnt);
+  }
+  return {};
+}
+
+Result<std::vector<Sizes>> SizesThatDiffer(const SizedSource& source, const SizedGraph& padded,
+                                           size_t most) {
+  std::vector<Sizes> differ;
+  if (!NeedsChecks(source, padded.code)) return differ;
+  TUNEC_ASSIGN(const std::vector<Sizes> compared,
+               SizesToCompare(padded.code.least, padded.code.key.sizes));
+  for (const Sizes& sizes : compared) {
+    Status computes = CheckPadded(source, padded, sizes);
+    if (computes) continue;
+    if (IsCancelled(computes.error())) return std::unexpected(std::move(computes).error());
+    if (differ.size() >= most) return Fail(ErrorCode::kUnsupported, "{}", computes.error().message);
+    TUNEC_ASSIGN(const std::optional<Graph> graph, source.GraphIfAny(sizes));
+    if (!graph) return Fail(ErrorCode::kUnsupported, "there is no graph for {}", JoinSizes(sizes));
+    differ.push_back(sizes);
+  }
+  return differ;
+}
+
+Result<std::vector<Sizes>> SizesOfRanges(const SizedSource& source, const SizedForm& form,
+                                         const SizedKey& key, size_t most, std::string_view why) {
+  Sizes least = key.sizes;
+  for (size_t d = 0; d < least.size(); ++d) {
+    const ListedSizes& listed = form.listed[d];
+    if (listed.exact) continue;
+    const int64_t first = form.output_extents ? LeastOfBucket(key.sizes[d], listed) : 1;
+    least[d] = std::min(key.sizes[d], std::max(first, LeastAskedFor(listed)));
+  }
+  if (CountOf(least, key.sizes) > static_cast<int64_t>(most))
+    return CannotBeRange(source, form, why);
+  return AllOf(least, key.sizes);
+}
+
+}  // namespace tunec

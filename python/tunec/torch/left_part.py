@@ -1,0 +1,75 @@
+"""Parts of a graph that were imported but that the compiler refuses, at some sizes or at all. Torch runs
+these parts, too."""
+import warnings
+
+import torch
+from torch import fx
+
+from .._compile import compile as compile_model
+from .._errors import Error, InvalidArgument, ParseError, Unsupported
+from .errors import UnsupportedNode, first_line
+from .partitions import BY_STRIDES
+
+# The compiler refuses a graph with one of these errors, and wrong options with the first.
+REFUSALS = (InvalidArgument, ParseError, Unsupported)
+
+_ANY_GRAPH = """graph any {
+  constant c: f32[1] = [1]
+  y = neg(c)
+  output y
+}
+"""
+
+
+class LeftPart:
+    """Runs a part in torch.
+
+    module   the part's graph
+    name     what it is called in reports
+    options  of tunec.compile
+    left     a list of UnsupportedNodes that a refusal is added to
+    """
+
+    def __init__(self, module, name, options, left):
+        self._module, self._name, self._options, self._left = module, name, options, left
+        self._in_torch = None
+        self._shapes = set()  # the compiler refused the part for arguments of these shapes
+
+    def takes(self, arguments):
+        """Tells whether the compiler refused the part for arguments of these shapes."""
+        return bool(self._shapes) and _shapes_of(arguments) in self._shapes
+
+    def take(self, arguments, refusal):
+        """Notes a refusal. Raises the refusal if the options are wrong."""
+        self._raise_for_options(refusal)
+        self._shapes.add(_shapes_of(arguments))
+        if self._in_torch is None:
+            self._in_torch = _of_any_strides(self._module)
+            reason = f"the compiler refused it: {first_line(refusal)}"
+            self._left.append(UnsupportedNode(self._name, "a compiled part", reason, ""))
+            warnings.warn(f"tunec leaves {self._name} to torch: {reason}", stacklevel=2)
+
+    def run(self, arguments):
+        """Returns a list of the part's results."""
+        results = self._in_torch(*arguments)
+        return list(results) if isinstance(results, (tuple, list)) else [results]
+
+    def _raise_for_options(self, refusal):
+        try:
+            compile_model(_ANY_GRAPH, **self._options)
+        except Error:
+            raise refusal from None
+
+
+def _shapes_of(arguments):
+    return tuple(tuple(a.shape) if isinstance(a, torch.Tensor) else a for a in arguments)
+
+
+def _of_any_strides(module):
+    """Returns the part with reshapes in the place of views, so that operands may have any strides."""
+    graph = fx.Graph()
+    graph.output(graph.graph_copy(module.graph, {}))
+    for node in graph.nodes:
+        if node.op == "call_function":
+            node.target = BY_STRIDES.get(node.target, node.target)
+    return fx.GraphModule(module, graph)

@@ -1,0 +1,70 @@
+"""Operators that read elements by their places in memory (as_strided).
+
+They need the strides that torch's kernels give a tensor. Tracing notes other strides for some
+kernels whose operands are not row-major, such as `roll` of images with channels last.
+"""
+import torch
+
+aten = torch.ops.aten
+
+# Results of these have the strides that tracing notes, whatever the operands' strides are.
+_TRUSTED = frozenset(("mm", "addmm", "bmm", "baddbmm", "matmul", "linear", "embedding"))
+
+
+def reads_places(node):
+    """Tells whether a node reads elements by their places."""
+    return node.op == "call_function" and _name(node).startswith("as_strided")
+
+
+def is_row_major(meta):
+    """Tells whether a tensor is row-major. Symbolic strides are assumed to be."""
+    return not all(isinstance(s, int) for s in meta.stride()) or meta.is_contiguous()
+
+
+def untold_strides(node):
+    """Returns `node` and those nodes before it whose strides tracing may note wrongly; no node if the
+    strides of `node` are known."""
+    sources, untold = set(_sources(node)), set()
+    for at in node.graph.nodes:
+        is_untold = at in sources and at.op == "call_function" and (
+            _may_lie(at) or (not _copies(at) and not untold.isdisjoint(at.all_input_nodes)))
+        if is_untold:
+            untold.add(at)
+    return _sources(node, untold)
+
+
+def _sources(node, among=None):
+    """Returns `node` and its sources, only by ways through `among` where that is given."""
+    found, pending = {}, [node]
+    while pending:
+        at = pending.pop()
+        if at not in found and (among is None or at in among):
+            found[at] = None
+            pending.extend(at.all_input_nodes)
+    return list(found)
+
+
+def _may_lie(node):
+    return not _is_trusted(node) and any(
+        isinstance(source.meta.get("val"), torch.Tensor) and not is_row_major(source.meta["val"])
+        for source in node.all_input_nodes)
+
+
+def _is_trusted(node):
+    return _name(node) in _TRUSTED or _is_view(node) or _copies(node)
+
+
+def _is_view(node):
+    schema = getattr(node.target, "_schema", None)
+    return bool(schema) and bool(schema.arguments) and schema.arguments[0].alias_info is not None
+
+
+def _copies(node):
+    """Tells whether a node makes a row-major copy."""
+    return (node.target is aten.clone.default and
+            node.kwargs.get("memory_format") is torch.contiguous_format)
+
+
+def _name(node):
+    schema = getattr(node.target, "_schema", None)
+    return schema.name.split("::")[-1] if schema is not None else ""

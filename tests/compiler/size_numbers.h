@@ -1,0 +1,45 @@
+// Small ONNX models that make numbers of a dynamic length, and what they give.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/graph/onnx/onnx_model.h"
+
+namespace tunec::testing {
+
+inline constexpr int64_t kWidth = 3;
+
+/// A number r, i64[1], that a model makes of its length n, i64[1].
+struct Number {
+  std::string name;
+  std::function<void(onnx_test::Model&)> add;
+  std::function<int64_t(int64_t)> of;
+};
+void PrintTo(const Number& number, std::ostream* out);
+
+/// A use of the number with the input x: [n, kWidth], whose row i is i.
+struct Use {
+  std::string name;
+  std::function<void(onnx_test::Model&)> add;
+  std::function<std::vector<double>(int64_t n, int64_t r)> first_column;
+};
+void PrintTo(const Use& use, std::ostream* out);
+
+Number Remainder(int64_t m);
+Number HalfOf();
+Number IsOne(int64_t length);
+Use Added();
+Use SlicedFrom();
+
+/// Pairs of a number and a use of it.
+std::vector<std::pair<Number, Use>> AllNumbers();
+
+/// The model of a number and its use; its dimension is called length.
+std::string BytesOf(const Number& number, const Use& use);
+
+}  // namespace tunec::testing

@@ -1,0 +1,201 @@
+// Numbers that ONNX models make of a size, at sizes that no sample was taken of: in place and in
+// bundles, against the same numbers computed here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "compiler/bundle/compile_sizes.h"
+#include "compiler/bundle/write_bundle.h"
+#include "compiler/sized/load_sized.h"
+#include "compiler/sized/sized_model.h"
+#include "runtime/bundle/load_bundle.h"
+#include "tests/compiler/bundle_models.h"
+#include "tests/compiler/models.h"
+#include "tests/compiler/size_numbers.h"
+#include "tests/graph/onnx/onnx_model.h"
+
+namespace tunec {
+namespace {
+
+using onnx_test::Ints;
+using onnx_test::Model;
+using testing::Added;
+using ::testing::AllOf;
+using testing::HalfOf;
+using ::testing::HasSubstr;
+using testing::IsOne;
+using testing::kWidth;
+using testing::Number;
+using testing::Remainder;
+using testing::SlicedFrom;
+using testing::Use;
+
+Result<SizedSource> SourceOf(const Number& number, const Use& use, const DimSizes& lengths) {
+  ModelOptions options;
+  options.dims["length"] = lengths;
+  const std::string bytes = testing::BytesOf(number, use);
+  return LoadSizedModelBytes(std::as_bytes(std::span(bytes)), "onnx", options);
+}
+
+DimSizes Range(int64_t least, int64_t most) { return {RoundedSizes(least, most), /*exact=*/false}; }
+
+void ExpectRight(const AnyShape& model, const Number& number, const Use& use, int64_t n) {
+  SCOPED_TRACE(fmt::format("{} {} at {}", number.name, use.name, n));
+  Array x(DataType::kF32, {n, kWidth});
+  for (int64_t i = 0; i < x.size(); ++i) x.SetDouble(i, static_cast<double>(i / kWidth));
+  const std::vector<Shape> shapes = {x.shape()};
+  const auto results = model.OutputShapes(shapes);
+  ASSERT_TRUE(results) << results.error().Format();
+  const std::vector<double> expected = use.first_column(n, number.of(n));
+  ASSERT_EQ((*results)[0], (Shape{static_cast<int64_t>(expected.size()), kWidth}));
+  Array y(DataType::kF32, (*results)[0]);
+  const std::vector<const void*> from = {x.data()};
+  const std::vector<void*> to = {y.mutable_data()};
+  const Status run = model.Run(shapes, from, to);
+  ASSERT_TRUE(run) << run.error().Format();
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_EQ(y.GetDouble(static_cast<int64_t>(i) * kWidth), expected[i]) << "row " << i;
+}
+
+class SizeNumbers : public ::testing::TestWithParam<std::pair<Number, Use>> {};
+
+TEST_P(SizeNumbers, AreThoseOfEachSize) {
+  const auto& [number, use] = GetParam();
+  const DimSizes lengths = Range(32, 64);
+  auto source = SourceOf(number, use, lengths);
+  ASSERT_TRUE(source) << source.error().Format();
+  SizedOptions options;
+  options.listed = {{lengths.sizes, lengths.exact}};
+  options.compile = testing::Options();
+  const auto model = SizedModel::Make(*std::move(source), std::move(options), nullptr);
+  ASSERT_TRUE(model) << model.error().Format();
+  for (int64_t n = 32; n <= 64; ++n) ExpectRight(**model, number, use, n);
+}
+
+Result<LoadedBundle> Build(const Number& number, const Use& use, const DimSizes& lengths,
+                           const testing::BundlePath& file) {
+  TUNEC_ASSIGN(const SizedSource source, SourceOf(number, use, lengths));
+  TUNEC_ASSIGN(BundleVariant variant,
+               CompileSizedVariant(source, {{lengths.sizes, lengths.exact}}, nullptr,
+                                   testing::OptionsForCpu("native"), "native"));
+  std::vector<BundleVariant> variants;
+  variants.push_back(std::move(variant));
+  TUNEC_RETURN_IF_ERROR(WriteBundle(file.path(), std::move(variants)));
+  return LoadBundle(file.path());
+}
+
+// A bundle of a few sizes has code for each size that needs it.
+TEST_P(SizeNumbers, AreThoseOfEachSizeInABundle) {
+  const auto& [number, use] = GetParam();
+  const testing::BundlePath file;
+  const auto bundle = Build(number, use, Range(36, 54), file);
+  ASSERT_TRUE(bundle) << bundle.error().Format();
+  for (int64_t n = 36; n <= 54; ++n) ExpectRight(*bundle->sized, number, use, n);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, SizeNumbers, ::testing::ValuesIn(testing::AllNumbers()),
+                         [](const auto& info) {
+                           const auto& [number, use] = info.param;
+                           return number.name + "_" + use.name + "_" + std::to_string(info.index);
+                         });
+
+int CountPadded(const SizedModel& model) {
+  int padded = 0;
+  const nlohmann::json report = nlohmann::json::parse(model.Report());
+  for (const auto& each : report["executables"]) padded += each["open"][0].get<bool>() ? 1 : 0;
+  return padded;
+}
+
+// Half of a size follows one formula at each size: a few executables serve all.
+TEST(SizeNumbersOfRules, RunOnFewExecutables) {
+  const Number half = HalfOf();
+  const Use use = SlicedFrom();
+  auto source = SourceOf(half, use, Range(16, 128));
+  ASSERT_TRUE(source) << source.error().Format();
+  SizedOptions options;
+  options.listed = {{RoundedSizes(16, 128), false}};
+  options.compile = testing::Options();
+  const auto model = SizedModel::Make(*std::move(source), std::move(options), nullptr);
+  ASSERT_TRUE(model) << model.error().Format();
+  for (int64_t n = 65; n <= 128; ++n) ExpectRight(**model, half, use, n);
+  EXPECT_EQ(CountPadded(**model), 4) << (*model)->Report();
+  EXPECT_FALSE(nlohmann::json::parse((*model)->Report()).contains("refused")) << (*model)->Report();
+}
+
+// One size of many is another graph, and has exact code.
+TEST(SizeNumbersOfOneSize, HaveExactCode) {
+  const Number is_one = IsOne(117);
+  const testing::BundlePath file;
+  const auto bundle = Build(is_one, Added(), Range(100, 128), file);
+  ASSERT_TRUE(bundle) << bundle.error().Format();
+  for (int64_t n = 100; n <= 128; ++n) ExpectRight(*bundle->sized, is_one, Added(), n);
+  const auto report = nlohmann::json::parse(bundle->sized->Report());
+  EXPECT_LE(report["executables"].size(), 4U) << report;
+}
+
+TEST(SizeNumbersOfRanges, AreRefusedWhereEachOfManyNeedsCode) {
+  const testing::BundlePath file;
+  const auto bundle = Build(Remainder(10), Added(), Range(16, 512), file);
+  ASSERT_FALSE(bundle);
+  EXPECT_EQ(bundle.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(bundle.error().message,
+              AllOf(HasSubstr("a range of length needs code for each size"),
+                    HasSubstr("list the sizes that are needed, as length=16,512")));
+}
+
+// Listed sizes have code, others are refused when they come.
+TEST(SizeNumbersOfLists, AreRightAtTheListedSizes) {
+  const testing::BundlePath file;
+  const auto bundle = Build(Remainder(10), Added(), {{100, 109, 120}}, file);
+  ASSERT_TRUE(bundle) << bundle.error().Format();
+  for (const int64_t n : {100, 109, 120}) ExpectRight(*bundle->sized, Remainder(10), Added(), n);
+  const std::vector<Shape> other = {{110, kWidth}};
+  EXPECT_FALSE(bundle->sized->OutputShapes(other));
+}
+
+// Two dimensions meet in one number. Rows are independent, and yet a run may not be cut.
+TEST(SizeNumbersOfTwo, AreThoseOfBoth) {
+  Model model(14);
+  model.Input("x", {-1, -1})
+      .Constant("first", Ints({1}, {0}))
+      .Constant("m", Ints({1}, {7}))
+      .Node("Shape", {"x"}, {"shape"})
+      .Node("ReduceProd", {"shape"}, {"all"}, {{"keepdims", 1}})
+      .Node("Mod", {"all", "m"}, {"r"})
+      .Node("Cast", {"r"}, {"f"}, {{"to", onnx_test::OnnxType(DataType::kF32)}})
+      .Node("Add", {"x", "f"}, {"y"})
+      .Output("y");
+  auto* shape =
+      model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape->mutable_dim(0)->set_dim_param("batch");
+  shape->mutable_dim(1)->set_dim_param("length");
+  const std::string bytes = model.Bytes();
+  ModelOptions load;
+  load.dims = {{"batch", {{1, 8}}}, {"length", Range(16, 64)}};
+  auto source = LoadSizedModelBytes(std::as_bytes(std::span(bytes)), "onnx", load);
+  ASSERT_TRUE(source) << source.error().Format();
+  SizedOptions options;
+  options.listed = {{.sizes = {1, 8}}, {RoundedSizes(16, 64), false}};
+  options.compile = testing::Options();
+  const auto made = SizedModel::Make(*std::move(source), std::move(options), nullptr);
+  ASSERT_TRUE(made) << made.error().Format();
+  for (const auto& [batch, length] :
+       {std::pair{1, 20}, {8, 64}, {5, 21}, {9, 35}, {3, 40}, {7, 33}, {16, 29}}) {
+    Array x(DataType::kF32, {batch, length}), y(DataType::kF32, {batch, length});
+    const std::vector<const void*> from = {x.data()};
+    const std::vector<void*> to = {y.mutable_data()};
+    const std::vector<Shape> shapes = {x.shape()};
+    const Status run = (*made)->Run(shapes, from, to);
+    ASSERT_TRUE(run) << run.error().Format();
+    for (int64_t i = 0; i < y.size(); ++i)
+      ASSERT_EQ(y.GetDouble(i), batch * length % 7) << batch << "x" << length << " " << i;
+  }
+}
+
+}  // namespace
+}  // namespace tunec

@@ -1,0 +1,207 @@
+"""Numbers that graphs of torch make of their sizes, at sizes that no sample was taken of, beside eager's
+results; and the sizes that exported programs accept."""
+import math
+import unittest
+
+import torch
+import torch._dynamo
+from torch.export import Dim, export
+
+import tunec
+from tunec.torch.named_sizes import text_for
+from tunec.torch.plain_sizes import follows_rules
+from tunec.torch.program import import_program
+from tunec.torch.reports import explain
+
+
+def setUpModule():
+    torch.set_grad_enabled(False)
+
+
+def tearDownModule():
+    torch.set_grad_enabled(True)
+
+
+TOLERANCE = 1e-4
+SIZES = (130, 110, 120, 113, 127, 128, 61, 230)
+
+
+def _padded(x):
+    return torch.nn.functional.pad(x, (0, 0, 0, (-x.shape[1]) % 10)).sum(1)
+
+
+# Of a batch whose second size is n.
+NUMBERS = {
+    "times_n": lambda x: x * x.shape[1],
+    "times_whole_remainder": lambda x: x * (1 + x.shape[1] % 10),
+    "times_remainder_as_float": lambda x: x * (1.0 + x.shape[1] % 10),
+    "times_float": lambda x: x * torch.sym_float(x.shape[1]) * 0.1,
+    "over_power": lambda x: x / (x.shape[1] ** 0.5),
+    "over_root": lambda x: x / math.sqrt(x.shape[1]),
+    "times_bool": lambda x: x * (x.shape[1] % 2 == 0),
+    "tensor_of_fraction": lambda x: x * torch.tensor(x.shape[1] / 7.0),
+    "row": lambda x: x[:, x.shape[1] % 7],
+    "half": lambda x: x[:, x.shape[1] // 2:],
+    "first": lambda x: x[:, :min(x.shape[1], 100)] * 2,
+    "square": lambda x: x + x.shape[1] * x.shape[1] % 7,
+    "padded": _padded,
+    "range": lambda x: x + torch.arange(x.shape[1], dtype=torch.float32)[None, :, None] % 10,
+}
+
+
+class NumbersOfSizes(unittest.TestCase):
+
+    def near(self, found, wanted, message):
+        self.assertEqual(found.shape, wanted.shape, message)
+        self.assertLessEqual((found - wanted).abs().max().item(),
+                             TOLERANCE * max(1.0, wanted.abs().max().item()), message)
+
+    def test_are_those_of_each_size(self):
+        linear = torch.nn.Linear(8, 8).eval()
+        for name, function in NUMBERS.items():
+            torch._dynamo.reset()
+            compiled = torch.compile(lambda x, f=function: f(linear(x)), backend="tunec", dynamic=True,
+                                     options={"db": None})
+            for n in SIZES:
+                x = torch.randn(2, n, 8)
+                self.near(compiled(x), function(linear(x)), f"{name} at {n}")
+
+    def test_a_fraction_stays_in_torch(self):
+        explained = str(explain(lambda x: x.exp() * (1.0 + x.shape[1] % 10), torch.randn(2, 30, 8)))
+        self.assertNotIn("Error", explained)
+
+    def test_numbers_as_arguments_follow(self):
+        torch._dynamo.reset()
+        compiled = torch.compile(lambda x, k: x.exp() * k + k % 3, backend="tunec", dynamic=True,
+                                 options={"db": None})
+        for n, k in ((20, 3), (21, 4), (40, 5), (41, 9), (20, 11), (33, 3)):
+            x = torch.randn(2, n)
+            self.near(compiled(x, k), x.exp() * k + k % 3, f"{n} and {k}")
+
+    def test_of_an_exported_program(self):
+        for name in ("times_whole_remainder", "times_remainder_as_float", "row", "half", "padded"):
+            function = NUMBERS[name]
+
+            class Module(torch.nn.Module):
+                def forward(self, x, function=function):
+                    return function(x.exp())
+
+            program = export(Module(), (torch.randn(2, 33, 4),), dynamic_shapes={"x": {1: Dim.DYNAMIC}})
+            compiled = tunec.compile(program, db=None)
+            for n in (33, 40, 41, 47, 52, 60, 61):
+                x = torch.randn(2, n, 4)
+                self.near(compiled(x), function(x.exp()), f"{name} at {n}")
+
+    def test_numbers_that_an_exported_program_returns(self):
+        class Module(torch.nn.Module):
+            def forward(self, x):
+                return x * 2, x.shape[1] % 10, x.shape[1] / 4, x.shape[1] > 41
+
+        program = export(Module(), (torch.randn(2, 33),), dynamic_shapes={"x": {1: Dim.DYNAMIC}})
+        compiled = tunec.compile(program, db=None)
+        for n in (33, 40, 47, 61):
+            self.assertEqual(compiled(torch.randn(2, n))[1:], (n % 10, n / 4, n > 41))
+
+    # The graph of a batch of one is not another module's that agrees with it at some sizes.
+    def test_a_remainder_is_not_anothers(self):
+        linear = torch.nn.Linear(8, 8).eval()
+        one = torch.compile(lambda x: linear(x) * (x.shape[1] % 8), backend="tunec", dynamic=True,
+                            options={"db": None})
+        other = torch.compile(lambda x: linear(x) * 5, backend="tunec", dynamic=True,
+                              options={"db": None})
+        for batch, n in ((2, 13), (2, 21), (1, 13), (1, 14), (1, 29)):
+            x = torch.randn(batch, n, 8)
+            self.near(one(x), linear(x) * (n % 8), f"{batch} x {n}")
+            self.near(other(x), linear(x) * 5, f"{batch} x {n}")
+
+
+class FollowsRules(unittest.TestCase):
+
+    def follows(self, function):
+        class Module(torch.nn.Module):
+            def forward(self, x):
+                return function(x)
+
+        program = export(Module(), (torch.randn(6, 34),),
+                         dynamic_shapes={"x": {0: Dim.DYNAMIC, 1: Dim.DYNAMIC}})
+        return program, follows_rules(program.graph_module)
+
+    def test_sums_and_products_of_sizes(self):
+        for function in (lambda x: x * 2, lambda x: x.reshape(x.shape[0] * x.shape[1]),
+                         lambda x: x[:, 3:].softmax(1), lambda x: x + x.shape[1]):
+            self.assertTrue(self.follows(function)[1])
+
+    def test_other_numbers(self):
+        for function in (lambda x: x[:, x.shape[1] // 2:], lambda x: x + x.shape[1] % 10,
+                         lambda x: x.unfold(1, 3, 2), lambda x: x.var(1),
+                         lambda x: x + x.shape[0] * x.shape[1] * x.shape[1]):
+            self.assertFalse(self.follows(function)[1])
+
+    def text_of(self, function):
+        program, _ = self.follows(function)
+        placeholder = next(iter(program.graph.find_nodes(op="placeholder")))
+        symbols = [str(size.node.expr) for size in placeholder.meta["val"].shape]
+        return str(text_for(program, symbols, ["batch", "length"], lambda sizes: import_program(
+            program, sizes=dict(zip(symbols, sizes))).text))
+
+    def test_texts_of_rounded_quotients(self):
+        self.assertIn("length / 2", self.text_of(lambda x: x[:, :x.shape[1] // 2] * 2))
+
+    def test_texts_that_cannot_say_a_number(self):
+        with self.assertRaisesRegex(ValueError, "follows no expression|cannot say"):
+            self.text_of(lambda x: torch.nn.functional.pad(x, (0, (-x.shape[1]) % 4)))
+
+
+class ExportedBounds(unittest.TestCase):
+
+    def compiled(self, function, inputs, shapes):
+        class Module(torch.nn.Module):
+            def forward(self, *args):
+                return function(*args)
+
+        return tunec.compile(export(Module(), inputs, dynamic_shapes=(shapes,)), db=None)
+
+    def refuses(self, compiled, inputs, *words):
+        with self.assertRaises(tunec.InvalidArgument) as caught:
+            compiled(*inputs)
+        for word in words:
+            self.assertIn(word, str(caught.exception))
+
+    def test_ranges(self):
+        compiled = self.compiled(lambda x: x * 2, (torch.randn(4, 6),), ({0: Dim("n", min=2, max=8)},))
+        for n in (2, 5, 8):
+            x = torch.randn(n, 6)
+            self.assertTrue(torch.equal(compiled(x), x * 2))
+        self.refuses(compiled, (torch.randn(9, 6),), "axis 0", "is 9", "2 to 8")
+        self.refuses(compiled, (torch.randn(4, 7),), "axis 1", "is 7", "expected 6")
+
+    def test_least(self):
+        compiled = self.compiled(lambda x: x * 2, (torch.randn(4, 6),), ({0: Dim("n", min=3, max=8)},))
+        self.refuses(compiled, (torch.randn(2, 6),), "is 2", "3 to 8")
+
+    def test_relations(self):
+        n = Dim("n", min=2, max=64)
+        compiled = self.compiled(lambda x, y: x + y[::2], (torch.randn(8, 6), torch.randn(16, 6)),
+                                 ({0: n}, {0: 2 * n}))
+        x, y = torch.randn(11, 6), torch.randn(22, 6)
+        self.assertTrue(torch.allclose(compiled(x, y), x + y[::2]))
+        self.refuses(compiled, (x, torch.randn(21, 6)), "axis 0", "is 21", "22")
+
+    def test_guards(self):
+        def function(x):
+            return x[:, :x.shape[1] // 2] if x.shape[1] % 2 == 0 else x
+
+        compiled = self.compiled(function, (torch.randn(3, 12),), ({1: Dim.AUTO},))
+        x = torch.randn(3, 16)
+        self.assertTrue(torch.equal(compiled(x), x[:, :8]))
+        self.refuses(compiled, (torch.randn(3, 15),), "% 2 == 0")
+
+    def test_constants(self):
+        compiled = self.compiled(lambda x, k: x * k, (torch.randn(3), 2), (None, None))
+        x = torch.randn(3)
+        self.assertTrue(torch.equal(compiled(x, 2), x * 2))
+        self.refuses(compiled, (x, 3), "is 3", "expected 2")
+
+
+if __name__ == "__main__":
+    unittest.main()
