@@ -82,9 +82,10 @@ Status CheckDims(const SizedSource& source, const ModelOptions& options) {
   for (const auto& [name, sizes] : options.dims) {
     if (source.IndexOf(name) < source.dimensions.size()) continue;
     const std::vector<std::string_view> known(source.dimensions.begin(), source.dimensions.end());
-    return Fail(ErrorCode::kInvalidArgument,
-                "sizes are given for the dimension '{}', which the model does not have; it has {}{}",
-                name, fmt::join(source.dimensions, ", "), DidYouMean(name, known));
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "sizes are given for the dimension '{}', which the model does not have; it has {}{}", name,
+        fmt::join(source.dimensions, ", "), DidYouMean(name, known));
   }
   return {};
 }

@@ -1,6 +1,7 @@
 #include "compiler/bundle/check_served.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "compiler/sized/check_sizes.h"
@@ -66,6 +67,35 @@ std::unexpected<Error> CannotBeRange(const SizedSource& source, const SizedForm&
       names, kMostForThemselves, why, lists);
 }
 
+/// Sizes for which a form does not hold.
+struct Difference {
+  Sizes sizes;
+  std::string why;
+};
+
+/// Compares the form with the graphs of the sizes that a bundle serves, and limits runs of
+/// separable dimensions to the compared sizes. Sizes without a graph are passed over.
+Result<std::optional<Difference>> FindDifference(const SizedSource& source, SizedForm& form) {
+  Sizes least, most;
+  for (size_t d = 0; d < form.dimensions.size(); ++d) {
+    const int64_t listed = form.listed[d].sizes.back();
+    const int64_t cut = std::max(kCutUpTo, kTimesTheListed * listed);
+    if (form.separable[d]) form.most[d] = std::min(form.most[d], cut);
+    most.push_back(form.separable[d] ? form.most[d] : listed);
+    least.push_back(form.separable[d] ? 1 : LeastAskedFor(form.listed[d]));
+  }
+  const Result<std::vector<Sizes>> compared = SizesToCompare(least, most);
+  if (!compared) return Difference{source.example, compared.error().message};
+  for (const Sizes& sizes : *compared) {
+    const Status holds = CheckForm(source, form, sizes);
+    if (holds) continue;
+    if (IsCancelled(holds.error())) return std::unexpected(holds.error());
+    TUNEC_ASSIGN(const std::optional<Graph> graph, source.GraphIfAny(sizes));
+    if (graph) return Difference{sizes, holds.error().message};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::vector<Sizes>> SizesToCompare(const Sizes& least, const Sizes& most) {
@@ -91,25 +121,26 @@ Result<std::vector<Sizes>> SizesToCompare(const Sizes& least, const Sizes& most)
 }
 
 Status KeepWhatHolds(const SizedSource& source, LearntForm& learnt) {
-  SizedForm& form = learnt.form;
-  Sizes least, most;
-  for (size_t d = 0; d < form.dimensions.size(); ++d) {
-    const int64_t listed = form.listed[d].sizes.back();
-    const int64_t cut = std::max(kCutUpTo, kTimesTheListed * listed);
-    if (form.separable[d]) form.most[d] = std::min(form.most[d], cut);
-    most.push_back(form.separable[d] ? form.most[d] : listed);
-    least.push_back(form.separable[d] ? 1 : LeastAskedFor(form.listed[d]));
+  const SizedForm whole = learnt.form;
+  TUNEC_ASSIGN(std::optional<Difference> found, FindDifference(source, learnt.form));
+  if (!found) return {};
+  // Padded code may still compute a size that parts would not.
+  learnt.form = whole;
+  learnt.form.separable.assign(whole.separable.size(), false);
+  if (whole.separable != learnt.form.separable) {
+    TUNEC_ASSIGN(found, FindDifference(source, learnt.form));
   }
-  const Result<std::vector<Sizes>> compared = SizesToCompare(least, most);
-  if (!compared) return RefuseForm(source, compared.error().message, learnt);
-  for (const Sizes& sizes : *compared) {
-    const Status holds = CheckForm(source, form, sizes);
-    if (holds) continue;
-    if (IsCancelled(holds.error())) return holds;
-    TUNEC_ASSIGN(const std::optional<Graph> graph, source.GraphIfAny(sizes));
-    if (graph) return RefuseForm(source, holds.error().message, learnt);
+  if (!found) return {};
+  return RefuseForm(source, found->why, learnt, {found->sizes});
+}
+
+Sizes LeastAskedFor(const SizedForm& form, const SizedCode& code) {
+  Sizes least = code.least;
+  for (size_t d = 0; d < least.size(); ++d) {
+    const ListedSizes& listed = form.listed[d];
+    if (code.key.open[d] && !listed.exact) least[d] = std::max(least[d], LeastAskedFor(listed));
   }
-  return {};
+  return least;
 }
 
 Result<std::vector<Sizes>> SizesThatDiffer(const SizedSource& source, const SizedGraph& padded,

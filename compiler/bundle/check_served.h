@@ -1,5 +1,5 @@
-// Comparison of a bundle's padded code with the graphs of the sizes that the code serves. Where a
-// bundle runs there is neither a graph nor a compiler.
+// Comparison of a bundle's padded code with the graphs of the sizes that the code serves. A bundle
+// runs without a graph and without a compiler.
 #pragma once
 
 #include <vector>
@@ -20,9 +20,13 @@ inline constexpr size_t kMostForThemselves = 24;
 Result<std::vector<Sizes>> SizesToCompare(const Sizes& least, const Sizes& most);
 
 /// Compares the form with the graphs of the sizes that the bundle serves, and limits runs of
-/// separable dimensions to the compared sizes. Where the form does not hold, `refusal` says why, and
-/// nothing is padded or cut. Requires: NeedsChecks of the form.
+/// separable dimensions to the compared sizes. Where the form does not hold, `refusal` says why,
+/// and nothing is padded or cut. Requires: NeedsChecks of the form.
 Status KeepWhatHolds(const SizedSource& source, LearntForm& learnt);
+
+/// Returns the least sizes of the code that the list or range asks for. Smaller sizes are served
+/// too where the padded code computes all of them.
+Sizes LeastAskedFor(const SizedForm& form, const SizedCode& code);
 
 /// Returns the sizes for which padded code would be wrong. kUnsupported names the first where there
 /// are more than `most`.

@@ -75,6 +75,8 @@ Status SizesCompiler::Compile(const SizedForm& form, const std::vector<SizedKey>
 }
 
 Status SizesCompiler::CompilePadded(const SizedForm& form, SizedGraph graph) {
+  const Sizes asked = LeastAskedFor(form, graph.code);
+  if (asked != graph.code.least && !SizesThatDiffer(source_, graph, 0)) graph.code.least = asked;
   TUNEC_ASSIGN(const std::vector<Sizes> differ,
                SizesThatDiffer(source_, graph, kMostForThemselves - themselves_.size()));
   themselves_.insert(differ.begin(), differ.end());

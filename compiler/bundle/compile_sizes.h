@@ -16,8 +16,9 @@ namespace tunec {
 /// Compiles all that runs of sizes up to the listed ones take (KeysOf) for the host of the options:
 /// exact code where lists ask for it, padded code for the sizes below. Padded code is compared with
 /// the graphs of its sizes, and a size that differs has exact code. `on_log` names sizes without
-/// padded code; a run of such a size is refused. Each dimension lists some. Errors: those of Compile; kUnsupported for a device, and for a range that needs code for
-/// each of many sizes; kResourceLimit for too many sizes.
+/// padded code; a run of such a size is refused. Each dimension lists some. Errors: those of
+/// Compile; kUnsupported for a device, and for a range that needs code for each of many sizes;
+/// kResourceLimit for too many sizes.
 Result<BundleVariant> CompileSizedVariant(const SizedSource& source,
                                           const std::vector<ListedSizes>& listed,
                                           Database* database, CompileOptions options,

@@ -20,7 +20,7 @@ bool IsGuess(const SizeFormula& formula) { return formula.divisor != 1; }
 bool IsNumber(const SizeFormula& formula, const Sizes& sizes, const Array& array, int64_t element) {
   constexpr double kRounding = 0x1p-22;
   const double found = formula.At(sizes);
-  if (!IsFloat(array.type())) return FloatToInt(found, array.type()) == array.GetInt(element);
+  if (!IsFloat(array.type())) return SaturateToInt(found, array.type()) == array.GetInt(element);
   const double expected = array.GetDouble(element);
   return found == expected || std::abs(found - expected) <= kRounding * std::abs(expected);
 }

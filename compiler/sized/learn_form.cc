@@ -1,6 +1,7 @@
 #include "compiler/sized/learn_form.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -23,9 +24,8 @@ std::vector<TensorSpec> SpecsOf(const Graph& graph, const std::vector<ValueId>& 
 }
 
 /// Without formulas: what differs at other sizes is open.
-Status OpenWhatDiffers(const SizedSource& source, const std::vector<ListedSizes>& listed,
-                       const Graph& example, std::vector<TensorSpec>& outputs) {
-  std::vector<Sizes> others = SizesFarFrom(source.example, listed);
+Status OpenWhatDiffers(const SizedSource& source, std::vector<Sizes> others, const Graph& example,
+                       std::vector<TensorSpec>& outputs) {
   for (size_t d = 0; d < source.dimensions.size(); ++d) ++others.emplace_back(source.example)[d];
   for (const Sizes& sizes : others) {
     TUNEC_ASSIGN(const std::optional<Graph> other, source.GraphIfAny(sizes));
@@ -51,12 +51,14 @@ void OpenWhatVaries(const OutputExtents& form, std::vector<TensorSpec>& outputs)
 
 }  // namespace
 
-Status RefuseForm(const SizedSource& source, std::string why, LearntForm& learnt) {
+Status RefuseForm(const SizedSource& source, std::string why, LearntForm& learnt,
+                  std::vector<Sizes> seen) {
   learnt.refusal = std::move(why);
   learnt.form.output_extents.reset();
   learnt.form.separable.assign(learnt.form.separable.size(), false);
   TUNEC_ASSIGN(const Graph example, source.graph_at(source.example));
-  return OpenWhatDiffers(source, learnt.form.listed, example, learnt.form.outputs);
+  std::ranges::copy(SizesFarFrom(source.example, learnt.form.listed), std::back_inserter(seen));
+  return OpenWhatDiffers(source, std::move(seen), example, learnt.form.outputs);
 }
 
 Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes> listed) {

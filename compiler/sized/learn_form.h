@@ -17,7 +17,9 @@ struct LearntForm {
 
 /// `listed` are the sizes of each dimension that code is asked for. Errors: those of the graphs.
 Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes> listed);
-/// Makes a form of which nothing is padded or cut, for this reason.
-Status RefuseForm(const SizedSource& source, std::string why, LearntForm& learnt);
+/// Makes a form of which nothing is padded or cut, for this reason. Outputs that have other sizes
+/// at some of `seen` are open.
+Status RefuseForm(const SizedSource& source, std::string why, LearntForm& learnt,
+                  std::vector<Sizes> seen = {});
 
 }  // namespace tunec

@@ -11,8 +11,8 @@ namespace tunec {
 ///     matmul(layer_norm(x, g, b), w)      becomes   matmul(norm(x), g * w) + b w, if |b| <= 8 |g|
 ///     layer_norm(matmul(x, w) + c, g)     rms_norm(matmul(x, w - mean(w)) + c - mean(c), g)
 /// The variance of a layer normalisation depends on its input and is never folded. Weights that
-/// something else reads are left. Any other constant shift of an operand stays: its product with the
-/// weights may cancel the rest of the result. PassOptions::on_kept is called for each.
+/// something else reads are left. Any other constant shift of an operand stays: its product with
+/// the weights may cancel the rest of the result. PassOptions::on_kept is called for each.
 /// Requires: verified, batch normalisations folded. Ensures: no such rule fires. O(nodes) a sweep
 /// and the weights that change.
 Result<Graph> FoldLinear(const Graph& graph, const PassOptions& options);

@@ -93,15 +93,16 @@ void DefineCompile(nb::module_& module) {
   module.def(
       "compile_any_size",
       [](nb::object text_at, const nb::list& dimensions, const nb::list& example,
-         const nb::list& open, bool follows_rules, const std::string& options,
-         nb::object progress, nb::object log) {
+         const nb::list& open, bool follows_rules, const std::string& options, nb::object progress,
+         nb::object log) {
         return tunec::python::CompileAnySize(
             std::make_shared<GraphSource>(std::move(text_at), dimensions, example, open,
                                           follows_rules),
             options, Listeners{progress, log});
       },
       nb::arg("text_at"), nb::arg("dimensions"), nb::arg("example"), nb::arg("open"),
-      nb::arg("follows_rules"), nb::arg("options"), nb::arg("progress").none(), nb::arg("log").none());
+      nb::arg("follows_rules"), nb::arg("options"), nb::arg("progress").none(),
+      nb::arg("log").none());
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ constexpr int64_t kMostWithMemory = 4;
 // What parts of a run that run together may work in: more would put each other out of the cache.
 constexpr int64_t kMostTogetherBytes = int64_t{16} << 20;
 
-// As ByteSize, without a spec of its own: a run asks this of hundreds of inputs. 0 where that fails.
+// As ByteSize, but without a new spec: a run asks this of hundreds of inputs. 0 where ByteSize
+// fails.
 int64_t BytesOf(const TensorSpec& spec, const Shape& shape) {
   constexpr int64_t kMost = int64_t{1} << 56;
   auto bytes = static_cast<int64_t>(SizeOf(spec.type));

@@ -41,12 +41,12 @@ class SizedExecutable : public AnyShape {
   void SetForm(SizedForm form) { form_ = std::make_shared<const SizedForm>(std::move(form)); }
   const std::shared_ptr<const SizedForm>& shared_form() const { return form_; }
 
-  /// What a run, or a part of one, of these sizes takes: of KeyFor, or an exact one. Always an exact
-  /// one if Follows returns false.
+  /// What a run, or a part of one, of these sizes takes: of KeyFor, or an exact one. Always an
+  /// exact one if Follows returns false.
   virtual Result<VariantPtr> VariantFor(const Sizes& sizes) const = 0;
   /// Returns whether the form holds for these sizes: outputs have the form's shapes, and elements
-  /// along separable dimensions are computed as in a run of any other size. If false, the run is not
-  /// cut, and outputs have the shapes of the exact code.
+  /// along separable dimensions are computed as in a run of any other size. If false, the run is
+  /// not cut, and outputs have the shapes of the exact code.
   virtual Result<bool> Follows(const Sizes& /*sizes*/) const { return true; }
   /// Before a run of a size beyond those that the form knows of (`most`): whether the model is as
   /// the form says there, too.

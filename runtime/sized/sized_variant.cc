@@ -336,7 +336,7 @@ Status SizedVariant::RunThere(const Buffers& buffers, const Places& places,
 
 bool SizedVariant::IsWhole(std::span<const SizedPart> parts) const {
   if (!form_->output_extents) return true;
-  return parts.size() == 1 && code_.key == ExactKey(parts[0].whole);
+  return parts.size() == 1 && code_.parameters.empty() && code_.key == ExactKey(parts[0].whole);
 }
 
 Status SizedVariant::Run(std::span<const std::shared_ptr<const SizedVariant>> variants,

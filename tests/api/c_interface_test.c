@@ -132,7 +132,8 @@ static void refuse_unknown_dimensions(void) {
   tunec_executable* model = NULL;
   CHECK(tunec_compile_any_size(&source, "{\"db\": null, \"dims\": {\"row\": [4]}}", NULL, &model) ==
         TUNEC_INVALID_ARGUMENT);
-  CHECK(message_has("'row', which the model does not have; it has rows") && message_has("did you mean"));
+  CHECK(message_has("'row', which the model does not have; it has rows") &&
+        message_has("did you mean"));
   CHECK(model == NULL && released == 1);
   CHECK(tunec_compile_any_size(&source, "{\"db\": null, \"dims\": {\"rows\": [4]}}", NULL,
                                &model) == TUNEC_OK);

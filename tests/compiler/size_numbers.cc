@@ -24,8 +24,8 @@ Number Ceiling() {
   return {"ceil",
           [](Model& model) {
             model.Constant("three", Typed(DataType::kF32, {1}, {3}))
-                .Node("Cast", {"n"}, {"f"}, {{"to", onnx_test::OnnxType(DataType::kF32)}})
-                .Node("Div", {"f", "three"}, {"third"})
+                .Node("Cast", {"n"}, {"as_float"}, {{"to", onnx_test::OnnxType(DataType::kF32)}})
+                .Node("Div", {"as_float", "three"}, {"third"})
                 .Node("Ceil", {"third"}, {"up"})
                 .Node("Cast", {"up"}, {"r"}, {{"to", onnx_test::OnnxType(DataType::kI64)}});
           },

@@ -57,9 +57,9 @@ def pool(chance):
         attributes["auto_pad"], attributes["dilations"] = chance.of(*PADDINGS), [1] * rank
     else:
         attributes["pads"] = [chance.below(extent) for extent in kernel * 2]
-    x = chance.array(1, 3, *chance.sizes(rank, 5, 12))
-    if chance.one_in(4):
-        x.flat[chance.below(x.size)] = chance.of(np.inf, -np.inf, np.nan)
+    x = chance.array(1, 3, *chance.sizes(rank, 7, 12))
+    if chance.one_in(4):  # ONNX Runtime's maxima drop some NaN, and take -inf for the least number
+        x.flat[chance.below(x.size)] = np.inf if operator == "MaxPool" else chance.of(np.inf, -np.inf, np.nan)
     return Case([node(operator, "x", **attributes)], {"x": x}, opset=20)
 
 
@@ -73,13 +73,20 @@ def resize(chance):
         attributes["coordinate_transformation_mode"] = chance.of("asymmetric", "half_pixel")
     else:
         attributes["antialias"] = int(chance.one_in(3))
-    if mode == "cubic":
+    if mode == "cubic":  # of one axis the reference evaluator alone has it, whose sizes are in double
+        rank = 2
         attributes["cubic_coeff_a"], attributes["exclude_outside"] = chance.of(-0.5, -0.75), chance.below(2)
     x = chance.array(1, 2, *chance.sizes(rank, 2, 12))
     if chance.below(2):
         sizes = np.array([1, 2, *chance.sizes(rank, 1, 20)], np.int64)
         return Case([node("Resize", "x - - s", **attributes)], {"x": x}, {"s": sizes}, opset=20)
-    scales = np.array([1, 1, *(chance.of(0.5, 0.6, 0.7, 1.1, 1.3, 1.5, 2, 2.3, 3) for _ in range(rank))], np.float32)
+    # The reference evaluator maps corners to a size before it is rounded.
+    if coordinates == "align_corners":
+        attributes["coordinate_transformation_mode"] = "half_pixel"
+    scales = np.array([1, 1, *(chance.of(0.5, 0.6, 0.7, 1.3, 1.5, 2, 2.3, 3) for _ in range(rank))], np.float32)
+    # ONNX Runtime copies an axis whose size stays, whatever the scale.
+    stays = np.floor(np.array(x.shape, np.float32) * scales) == x.shape
+    scales[2:][stays[2:]] = 2
     return Case([node("Resize", "x - s", **attributes)], {"x": x}, {"s": scales}, opset=20)
 
 

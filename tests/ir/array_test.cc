@@ -96,7 +96,7 @@ TEST(Rounding, CastsKeepLowBits) {
   EXPECT_EQ(CastToInt(0x1.8p63, DataType::kU64), INT64_MIN + (int64_t{1} << 62));
   EXPECT_EQ(CastToInt(1e30, DataType::kU64), 0);
   EXPECT_EQ(CastToInt(-1e30, DataType::kU64), INT64_MIN);
-  for (const double value : {1e30, -1e30, INFINITY, -INFINITY, double{NAN}}) {
+  for (const double value : {1e30, -1e30, HUGE_VAL, -HUGE_VAL, double{NAN}}) {
     EXPECT_EQ(CastToInt(value, DataType::kI8), 0) << value;
     EXPECT_EQ(CastToInt(value, DataType::kI64), INT64_MIN) << value;
   }

@@ -476,7 +476,7 @@ TEST(CudaTensorSketch, IsNamedByItsKindsAndWhatWasWanted) {
        SketchesFor({{{"direct", MustParse(kThreeProducts)}}, target, ReductionOrder::kAny}))
     names.push_back(sketch.name);
   EXPECT_THAT(names, ElementsAre("cuda_tensor+cuda_tile", "cuda_tensor+cuda_tile/cuda_tensor",
-                                 "cuda_tile", "blocks", "naive"));
+                                 "cuda_tile", "naive"));
 }
 
 }  // namespace

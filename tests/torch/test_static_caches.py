@@ -4,6 +4,7 @@ import subprocess
 import sys
 import unittest
 import unittest.mock
+import weakref
 
 import torch
 import tunec
@@ -87,7 +88,9 @@ def compiled_parts(function, *arguments):
         return parts[-1][1]
 
     torch._dynamo.reset()
-    with torch.no_grad(), unittest.mock.patch("tunec.torch.sized.compile_model", compile_model):
+    # A text that another test compiled is compiled again.
+    unshared = unittest.mock.patch("tunec.torch.same_text._MADE", weakref.WeakValueDictionary())
+    with torch.no_grad(), unshared, unittest.mock.patch("tunec.torch.sized.compile_model", compile_model):
         result = torch.compile(function, backend="tunec", options={"db": None})(*arguments)
     return result, parts
 

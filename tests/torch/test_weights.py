@@ -10,6 +10,7 @@ import torch
 import tunec
 from torch import nn
 
+from tunec.torch import same_model
 from tunec.torch.sized import SizedGraph
 
 OPTIONS = {"db": None}
@@ -35,6 +36,17 @@ class Net(nn.Module):
     def forward(self, x):
         y = torch.relu(self.norm(self.first(x))) * self.long
         return self.last(torch.tanh(self.square(y))) * self.short + self.table.weight[2]
+
+
+class Layer(nn.Module):
+    """One of many that are equal."""
+
+    def __init__(self):
+        super().__init__()
+        self.product = nn.Linear(24, 24)
+
+    def forward(self, x):
+        return x + nn.functional.gelu(self.product(x))
 
 
 def net():
@@ -99,7 +111,7 @@ HIDDEN = {
 
 
 def without_turned(changes):
-    """Those that leave strides as they are: other strides are another graph of Dynamo's."""
+    """Returns the changes that keep all strides: other strides are another graph of Dynamo's."""
     return {name: change for name, change in changes.items() if "turned" not in name}
 
 
@@ -193,7 +205,7 @@ class Read(Weights):
                 self.follow(model, fast, without_turned({**COUNTED, **HIDDEN}))
 
     def test_equal_layers_are_one_executable(self):
-        layers = [nn.Sequential(nn.Linear(24, 24), nn.GELU()).eval() for _ in range(8)]
+        layers = [Layer().eval() for _ in range(8)]
         for layer in layers:
             layer.compile(backend="tunec", options=OPTIONS)
         with torch.no_grad(), unittest.mock.patch("tunec.torch.sized.compile_model",
@@ -204,7 +216,19 @@ class Read(Weights):
             self.near(found, wanted)
         self.assertEqual(compile_model.call_count, 1)
 
-    def test_threads_that_call_while_another_one_writes(self):
+    def test_equal_models_of_open_sizes_are_one_executable(self):
+        models = [net() for _ in range(2)]
+        models[1].first.weight.data.mul_(2)
+        with torch.no_grad(), unittest.mock.patch("tunec.torch.same_model.compile_sized",
+                                                  side_effect=same_model.compile_sized) as compile_sized:
+            for model in models:
+                fast = compiled(model, dynamic=True)
+                for rows in (3, 9):
+                    x = torch.randn(rows, 16)
+                    self.near(fast(x), model(x))
+        self.assertLessEqual(compile_sized.call_count, 1)
+
+    def test_threads_that_call_one_model(self):
         model = net()
         fast = compiled(model)
         wrong = []

@@ -243,10 +243,10 @@ typedef struct tunec_graph_source {
  * compiled for at once, each combination (of more than are kept: TUNEC_RESOURCE_LIMIT). A name that
  * is no dimension of the source is TUNEC_INVALID_ARGUMENT. Sizes of a range, and sizes not listed,
  * are rounded up, and compiled for when a run first needs them. Such a run computes with positions
- * beyond the size, and whatever mixes positions (sums, softmax, attention) leaves those out: results
- * are the results of the size itself. Runs of several independent elements (a batch) may be cut into
- * runs of fewer. A graph that cannot be padded is compiled for each size. At most 24 executables are
- * kept, on a GPU 96; they share their weights.
+ * beyond the size, and whatever mixes positions (sums, softmax, attention) leaves those out:
+ * results are the results of the size itself. Runs of several independent elements (a batch) may be
+ * cut into runs of fewer. A graph that cannot be padded is compiled for each size. At most 24
+ * executables are kept, on a GPU 96; they share their weights.
  *
  * Shapes of inputs and outputs have -1 where a size is open; tunec_output_shapes tells those of a
  * run. Steps are not told, and all tensors lie on the CPU. `callbacks` are called by this call

@@ -46,6 +46,7 @@ class Decoder {
   Result<OnnxAttribute> AttributeValue(RawAttribute& attribute);
   Result<OnnxValue> DecodeValue(Bytes bytes) const;
   Result<std::string> ValueName(Bytes bytes) const;
+  Result<OnnxValue> DecodeOutput(Bytes bytes) const;
   Status TakeType(OnnxValue& value, const Pieces& type) const;
   Status TakeTensorType(OnnxValue& value, const Pieces& tensor) const;
   Result<Dim> Dimension(Bytes bytes) const;
@@ -235,6 +236,13 @@ Status CheckNamesOnce(const OnnxGraph& graph) {
   return {};
 }
 
+/// Types follow from the nodes, so one that is not supported is no error.
+Result<OnnxValue> Decoder::DecodeOutput(Bytes bytes) const {
+  if (auto value = DecodeValue(bytes)) return value;
+  TUNEC_ASSIGN(std::string name, ValueName(bytes));
+  return OnnxValue{std::move(name), {}, {}};
+}
+
 Result<OnnxGraph> Decoder::DecodeGraph(const Pieces& message) {
   constexpr int kLevelsOfGraph = 3;  // graph, node, attribute
   if (levels_ + kLevelsOfGraph > kMostLevels) return Malformed();
@@ -259,8 +267,8 @@ Result<OnnxGraph> Decoder::DecodeGraph(const Pieces& message) {
         return {};
       }
       case BytesTag(12): {
-        TUNEC_ASSIGN(auto name, ValueName(field.bytes));
-        graph.outputs.push_back({std::move(name), {}, {}});  // types follow from the nodes
+        TUNEC_ASSIGN(auto value, DecodeOutput(field.bytes));
+        graph.outputs.push_back(std::move(value));
         return {};
       }
       case BytesTag(15):

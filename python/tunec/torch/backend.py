@@ -10,7 +10,7 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._guards import TracingContext
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
-from .decompose import aot_decompositions
+from .decompose import aot_decompositions, whole_resizes
 from .frozen import FrozenWeights
 from .graph_cache import kept_graphs, keeping_compiler, may_be_kept
 from .layouts import layouts_of, report_strides, saved_outputs, take_strides, with_strides
@@ -59,16 +59,24 @@ def tunec(module, example_inputs, *, options=None, mode=None):
     if not may_be_kept(example_inputs):
         backend = aot_autograd(fw_compiler=compiler("forward"), bw_compiler=compiler("backward"),
                                inference_compiler=compiler("inference"), **aot)
-        with own_rules():
+        with own_rules(), whole_resizes() if _is_plain(example_inputs) else contextlib.nullcontext():
             return backend(module, example_inputs)
 
     def run_of_kept(graph, places):
         return run_of(graph, "inference", places)
 
-    with kept_graphs(run_of_kept), own_rules():
+    with kept_graphs(run_of_kept), own_rules(), whole_resizes():
         kept = keeping_compiler(run_of_kept, _static_places)
         backend = aot_autograd(fw_compiler=kept, bw_compiler=compiler("backward"), **aot)
         return backend(module, example_inputs)
+
+
+def _is_plain(example_inputs):
+    """Whether AOTAutograd traces no backward pass, and all sizes are numbers."""
+    tensors = [x for x in example_inputs if isinstance(x, torch.Tensor)]
+    has_gradients = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
+    is_fixed = all(isinstance(size, int) for x in tensors for size in (*x.shape, *x.stride()))
+    return is_fixed and len(tensors) == len(example_inputs) and not has_gradients
 
 
 def _static_places():

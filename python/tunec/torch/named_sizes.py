@@ -85,8 +85,8 @@ def text_for(program, symbols, names, text_at):
                          "sizes that are needed by --size")
     for sizes in _many_sizes(program, symbols, samples[0]):
         if text.at(sizes) != text_at(sizes):
-            raise ValueError("a number of the graph follows no expression of the sizes: it is another "
-                             f"one at {'x'.join(map(str, sizes))}")
+            raise ValueError("the program's graph is another one at other sizes than those of the "
+                             f"samples: at {'x'.join(map(str, sizes))}")
     return text
 
 

@@ -52,8 +52,8 @@ class _Supported(OperatorSupportBase):
 
 
 def _of_fractions(module, known):
-    """The nodes that read a number which is made of sizes and is no whole one. A part has to know the
-    value of such an argument when the part is compiled."""
+    """Returns the nodes that read a number which is made of sizes and is no whole one. The value of
+    such an argument of a part has to be known when the part is compiled."""
     def is_fraction(node):
         return isinstance(node.meta.get("val"), (torch.SymFloat, torch.SymBool))
 

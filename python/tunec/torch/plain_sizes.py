@@ -20,8 +20,8 @@ _HANDLERS = {
     "norms": ("layer_norm", "native_layer_norm", "rms_norm", "softmax", "safe_softmax"),
     "reductions": ("any_of_all", "any_over", "cumsum", "extreme_of_all", "extremes", "mean", "mean_all",
                    "sum_all", "sum_over"),
-    "shapes": ("cat", "chunk", "constant_pad", "narrow", "select", "slice_axis", "split_with_sizes",
-               "stack"),
+    "shapes": ("cat", "chunk", "constant_pad", "narrow", "select", "slice_axis", "split",
+               "split_with_sizes", "stack", "unbind"),
 }
 
 

@@ -71,12 +71,13 @@ class Model:
         return sizes if len(sizes) == len(self.sizes.names) else None
 
 
-def find_model(sizes, example, imported_at, options):
-    """A Model that has more open sizes and computes this graph at the example sizes and at others; or
-    None. Requires: the graph's numbers are sums and products of sizes, as the Model's are."""
+def find_model(fewest, example, imported_at, options):
+    """Returns a Model that computes this graph at the example sizes and at others, or None. `fewest`:
+    the number of open sizes that the Model has at least. Requires: the graph's numbers are sums and
+    products of sizes, as the Model's are."""
     with _LOCK:
         models = [m for m in _MODELS if m.follows_rules and
-                  len(m.sizes.names) > len(sizes.names) and m.options == options]
+                  len(m.sizes.names) >= fewest and m.options == options]
     if not models:
         return None
     larger = {name: size + 8 for name, size in example.items()}

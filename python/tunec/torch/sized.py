@@ -124,10 +124,12 @@ class SizedGraph:
             return self._any_size, self._model and self._model.executable
 
     def _choose_model(self, example):
-        """That of the graph with more open sizes, if there is one by now; else one of its own."""
+        """Takes the model of an equal graph, else makes one. If a model of more open sizes comes later,
+        that one takes its place."""
         found = None
         if self._follows_rules:  # otherwise graphs that are one at a few sizes may differ at others
-            found = find_model(self._open, example, self._import_open, self.options)
+            fewest = len(self._open.names) + (0 if self._model is None else 1)
+            found = find_model(fewest, example, self._import_open, self.options)
         if found is not None or self._model is None:
             self._model = found or Model(self._open, example, self._import_open, self.options,
                                          self._follows_rules)

@@ -4,8 +4,8 @@ from torch.utils._sympy.functions import FloorDiv
 
 
 def solve(sizes):
-    """Numbers for symbols, from (expression, number) for what is made of them: those that are a
-    symbol first, then those of one unknown symbol."""
+    """Returns numbers by the names of symbols, from pairs of an expression and its number. Expressions
+    that are a symbol come first, then expressions of one unknown symbol."""
     known = {}
     for expression, number in sizes:
         if expression.is_symbol:

@@ -394,9 +394,9 @@ def resize():
                              coordinate_transformation_mode=coordinate)
                 case(f'resize(x) {{shape={shape}, mode="{mode}", coordinate="{coordinate}"}}', y.astype(np.float32), x=x)
     for nearest in ["floor", "ceil", "round_prefer_ceil"]:
-        y = onnx_run("Resize", [x, None, np.array([1, 1, 1.6, 2.4], np.float32)], mode="nearest",
+        y = onnx_run("Resize", [x, None, np.array([1, 1, 1.7, 2.4], np.float32)], mode="nearest",
                      nearest_mode=nearest, coordinate_transformation_mode="asymmetric")
-        case(f'resize(x) {{scales=[1, 1, {float(np.float32(1.6))}, {float(np.float32(2.4))}], nearest_mode="{nearest}", coordinate="asymmetric"}}', y, x=x)
+        case(f'resize(x) {{scales=[1, 1, {float(np.float32(1.7))}, {float(np.float32(2.4))}], nearest_mode="{nearest}", coordinate="asymmetric"}}', y, x=x)
     y = onnx_run("Resize", [x, None, None, np.array([1, 2, 6, 6], np.int64)], mode="cubic", exclude_outside=1, cubic_coeff_a=-0.5)
     case('resize(x) {shape=[1, 2, 6, 6], mode="cubic", exclude_outside=1, cubic_a=-0.5}', y.astype(np.float32), x=x)
 

@@ -95,6 +95,7 @@ Model Declared(std::vector<int64_t> input, const List& output) {
   model.Constant("end", Ints({1}, {INT64_MIN})).Constant("axis", Ints({1}, {0}));
   model.Node("Slice", {"x", "start", "end", "axis", "start"}, {"y"}).Output("y");
   auto& type = *model.graph().mutable_output(0)->mutable_type()->mutable_tensor_type();
+  type.set_elem_type(onnx::TensorProto::FLOAT);
   type.mutable_shape();
   for (const int64_t size : output) {
     auto* dim = type.mutable_shape()->add_dim();

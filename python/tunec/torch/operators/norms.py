@@ -83,7 +83,7 @@ def batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilo
     # Of an image on a GPU torch returns moments there, and nothing on the CPU.
     if call.shape(1) != (0,) and (call.is_used(1) or call.is_used(2)):
         raise Refused("the moments that a normalisation by given ones returns")
-    nothing = call.graph.full(call.shape(1), 0, mean.element)
+    nothing = call.graph.full(call.shape(1), 0, call.element(1))
     return y, nothing, nothing
 
 

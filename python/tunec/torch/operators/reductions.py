@@ -106,22 +106,21 @@ def extreme_and_place(call, x, dim, keepdim=False):
     return (_extreme(x, call.name, axes, keepdim), place_of_extreme(x, call.name, dim, keepdim))
 
 
-def variance(x, axes, correction, keep):
-    """Returns the variance of a float32 or wider value. The mean is rounded, so the centred values have
-    a small mean, which is taken off."""
-    mean = x.reduce("mean", axes, True)
-    centered = x - mean
+def _moments(x, axes, correction, keep):
+    """Returns variance and mean in float64, as torch computes them: squares of float32 do not overflow
+    there, and a mean that is large beside the deviations costs no digits."""
+    wide = x.cast("f64")
+    mean = wide.reduce("mean", axes, True)
+    centered = wide - mean
     total = (centered * centered).reduce("sum", axes, keep)
     count = math.prod(x.shape[axis] for axis in axes)
-    rest = centered.reduce("sum", axes, keep)
-    total = total - rest * (rest / float(max(count, 1)))
     divisor = max(count - (1 if correction is None else correction), 0)
-    return total / float(divisor)
+    return total / float(divisor), mean.reshape(total.shape)
 
 
 @handles("var.correction", "std.correction")
 def var(call, x, dim=None, correction=None, keepdim=False):
-    y = variance(widened(x), axes_of(x, dim), correction, keepdim)
+    y, _ = _moments(x, axes_of(x, dim), correction, keepdim)
     return (y.unary("sqrt") if call.name == "std" else y).cast(x.element)
 
 
@@ -132,10 +131,9 @@ def var_unbiased(call, x, dim, unbiased=True, keepdim=False):
 
 @handles("var_mean.correction", "std_mean.correction")
 def var_mean(call, x, dim=None, correction=None, keepdim=False):
-    axes = axes_of(x, dim)
-    y = variance(widened(x), axes, correction, keepdim)
+    y, mean = _moments(x, axes_of(x, dim), correction, keepdim)
     y = y.unary("sqrt") if call.name == "std_mean" else y
-    return y.cast(x.element), widened(x).reduce("mean", axes, keepdim).cast(x.element)
+    return y.cast(x.element), mean.cast(x.element)
 
 
 @handles("logsumexp.default")
