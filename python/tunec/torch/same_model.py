@@ -73,7 +73,7 @@ class Model:
 
 def find_model(fewest, example, imported_at, options):
     """Returns a Model that computes this graph at the example sizes and at others, or None. `fewest`:
-    the number of open sizes that the Model has at least. Requires: the graph's numbers are sums and
+    the least number of dynamic dimensions of the Model. Requires: the graph's numbers are sums and
     products of sizes, as the Model's are."""
     with _LOCK:
         models = [m for m in _MODELS if m.follows_rules and

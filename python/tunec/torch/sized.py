@@ -124,8 +124,8 @@ class SizedGraph:
             return self._any_size, self._model and self._model.executable
 
     def _choose_model(self, example):
-        """Takes the model of an equal graph, else makes one. If a model of more open sizes comes later,
-        that one takes its place."""
+        """Takes the model of an equal graph, else makes one. A later model with more dynamic dimensions
+        takes its place."""
         found = None
         if self._follows_rules:  # otherwise graphs that are one at a few sizes may differ at others
             fewest = len(self._open.names) + (0 if self._model is None else 1)
