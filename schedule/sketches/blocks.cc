@@ -37,11 +37,23 @@ struct BlockChoice {
 struct BlockPlan {
   std::string statement;
   std::vector<std::string> order;          // of those loops, outermost first
+  std::vector<std::string> inside;         // loops that have to move below those
   std::vector<std::string> flat;           // what they are called as they are fused, one by one
   std::optional<CacheWriteStep> own_sums;  // where the sums are not its own to keep in registers
   std::vector<std::string> moved;          // statements that move below the innermost of them
   std::vector<std::string> registers;      // tensors that become registers
 };
+
+// Returns the loops of terms if one of them is outside of a loop of results.
+std::vector<std::string> LoopsToMoveInside(const Statement& statement) {
+  const std::vector<VarId> reduced = ReducedIterators(statement);
+  const std::vector<VarId> written = WrittenIterators(statement);
+  std::vector<std::string> names;
+  if (reduced.empty() || written.empty()) return names;
+  if (std::ranges::max(written) < std::ranges::min(reduced)) return names;
+  for (const VarId iterator : reduced) names.push_back(statement.iterators[iterator].name);
+  return names;
+}
 
 // The loops alone.
 BlockPlan PlanFor(const Compute& compute, const Statement& statement) {
@@ -55,6 +67,7 @@ BlockPlan PlanFor(const Compute& compute, const Statement& statement) {
     plan.order.push_back(statement.iterators[iterator].name);
   for (size_t i = 1; i < plan.order.size(); ++i)
     plan.flat.push_back(NewLoopName(compute, statement.name, "flat" + std::to_string(i)));
+  plan.inside = LoopsToMoveInside(statement);
   return plan;
 }
 
@@ -77,12 +90,13 @@ void WriteBlocks(const BlockPlan& plan, const BlockChoice& choice, Schedule& sch
   if (plan.own_sums) schedule.Add(*plan.own_sums);
   ReorderStep order;
   for (const std::string& iterator : plan.order) order.loops.push_back(loop(iterator));
-  std::string all = order.loops.front();
-  const std::string last = order.loops.back();
+  const std::vector<std::string> written = order.loops;
+  std::string all = written.front();
+  for (const std::string& iterator : plan.inside) order.loops.push_back(loop(iterator));
   if (order.loops.size() > 1) schedule.Add(order);
-  for (const std::string& moved : plan.moved) schedule.Add(ComputeAtStep{moved, last});
-  for (size_t i = 1; i < order.loops.size(); ++i) {
-    schedule.Add(FuseStep{all, order.loops[i], plan.flat[i - 1]});
+  for (const std::string& moved : plan.moved) schedule.Add(ComputeAtStep{moved, written.back()});
+  for (size_t i = 1; i < written.size(); ++i) {
+    schedule.Add(FuseStep{all, written[i], plan.flat[i - 1]});
     all = plan.flat[i - 1];
   }
   schedule.Add(SplitStep{all, {choice.threads}});
