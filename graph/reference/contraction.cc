@@ -4,6 +4,9 @@
 // innermost loop runs over contiguous columns and the compiler vectorises it.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <type_traits>
+#include <utility>
 
 #include "graph/reference/run.h"
 
@@ -212,6 +215,40 @@ std::vector<B> GroupWeights(const B* w, const ConvShape& shape, bool transposed)
   return b;
 }
 
+/// An infinity or a NaN among the weights.
+template <class B>
+struct SpecialWeight {
+  int64_t channel, tap, filter;
+  B value;
+};
+
+/// Sets infinities and NaN among one group's weights to 0, and returns them. A product with the
+/// zero that stands for padding would be NaN, and padding is no part of a window.
+template <class B>
+std::vector<SpecialWeight<B>> TakeSpecialWeights(const ConvShape& shape, std::vector<B>& b) {
+  std::vector<SpecialWeight<B>> taken;
+  if constexpr (std::is_floating_point_v<B>)
+    for (size_t i = 0; i < b.size(); ++i) {
+      if (std::isfinite(b[i])) continue;
+      const int64_t filter = static_cast<int64_t>(i) % shape.filters;
+      const int64_t pair = static_cast<int64_t>(i) / shape.filters;
+      taken.push_back({pair / shape.taps, pair % shape.taps, filter, std::exchange(b[i], B{0})});
+    }
+  return taken;
+}
+
+/// Adds the products with these weights, each where the tap is an element of the image.
+template <class B, class Sum>
+void AddSpecialWeights(const std::vector<SpecialWeight<B>>& weights, const ConvShape& shape,
+                       const WindowTable& table, const Sum* image, Sum* result) {
+  for (const auto& [channel, tap, filter, value] : weights)
+    for (int64_t place = 0; place < shape.places; ++place) {
+      const int64_t i = table.At(place)[static_cast<size_t>(tap)];
+      if (i < 0) continue;
+      result[filter * shape.places + place] += image[channel * shape.from + i] * value;
+    }
+}
+
 ConvShape ShapeOfConv(const RunContext& context, const WindowTable& table, bool transposed) {
   const auto &x = context.input(0).shape(), &w = context.input(1).shape();
   const int64_t groups = context.node.Int("group");
@@ -267,11 +304,13 @@ std::vector<Array> Conv(const RunContext& context) {
     ParallelFor(
         shape.groups, group_size * shape.channels * shape.taps, [&](int64_t begin, int64_t end) {
           for (int64_t g = begin; g < end; ++g) {
-            const std::vector<B> b = GroupWeights(w + g * w_size, shape, transposed);
+            std::vector<B> b = GroupWeights(w + g * w_size, shape, transposed);
+            const auto special = TakeSpecialWeights(shape, b);
             const Sum* image = x.data() + (n * shape.groups + g) * shape.channels * shape.from;
-            const auto product =
-                ConvProduct<B, Sum>(shape, table, b.data(), image, y.data() + g * group_size);
+            Sum* filters = y.data() + g * group_size;
+            const auto product = ConvProduct<B, Sum>(shape, table, b.data(), image, filters);
             shape.groups == 1 ? RunProduct(product) : RunRows(product, 0, product.rows);
+            AddSpecialWeights(special, shape, table, image, filters);
           }
         });
     StoreNumbers(y.data(), n * shape.groups * group_size, shape.groups * group_size, result);
