@@ -9,6 +9,7 @@
 #include "graph/derived_constant.h"
 #include "graph/passes/eliminate_dead_nodes.h"
 #include "graph/passes/split_batch_norm.h"
+#include "graph/rules/joined_constant.h"
 #include "ir/rounding.h"
 
 namespace tunec {
@@ -238,6 +239,8 @@ class BatchNormFolder {
     }
     const Array bias =
         ShiftOfProduct(product, *builder.graph().ConstantOf(inputs[1]), affine.shift);
+    // An infinity of the bias could meet one of the other sign.
+    if (!IsFinite(bias)) return std::vector<ValueId>{};
     const ValueId scaled = builder.graph().producer(inputs[0]).inputs[0];
     TUNEC_ASSIGN(const ValueId unshifted, builder.Add(Op::kMatmul, {scaled, inputs[1]},
                                                       product.attributes, "", product.where));

@@ -18,13 +18,6 @@ ValueType TypeOf(const Array& array) {
   return {array.type(), std::vector<Dim>(array.shape().begin(), array.shape().end())};
 }
 
-bool IsFinite(const Array& array) {
-  if (!IsFloat(array.type())) return true;
-  for (int64_t i = 0; i < array.size(); ++i)
-    if (!std::isfinite(array.GetDouble(i))) return false;
-  return true;
-}
-
 // The number as a scalar of the type, if the type has such a number.
 std::optional<Plan> PlanNumber(double number, DataType type) {
   Array array(type, {});

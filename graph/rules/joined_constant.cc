@@ -45,8 +45,6 @@ Extremes ExtremesOf(const Array& array) {
   return ExtremesOf(array.size(), [values = array.As<float>()](int64_t i) { return values[i]; });
 }
 
-bool IsFinite(const Array& array) { return !IsFloat(array.type()) || ExtremesOf(array).finite; }
-
 // Sums round to the unit of what they add, and a cast is the model's own rounding.
 bool RoundsAsMeant(Op op) {
   return op == Op::kReduceSum || op == Op::kReduceMean || op == Op::kMatmul || op == Op::kCast;
@@ -99,6 +97,8 @@ bool KeepsTinyNumbers(const Array& rounded, const Array& exact) {
 }
 
 }  // namespace
+
+bool IsFinite(const Array& array) { return !IsFloat(array.type()) || ExtremesOf(array).finite; }
 
 bool HoldsNumber(DataType type, double exact) {
   if (!std::isfinite(exact)) return true;

@@ -5,6 +5,9 @@
 
 namespace tunec {
 
+/// Returns false if an element is infinite or NaN. O(elements).
+bool IsFinite(const Array& array);
+
 /// Returns true if the type has a number for `exact`. A finite number may not become infinite, and
 /// a denormal one may not lose more than the type's rounding.
 bool HoldsNumber(DataType type, double exact);
