@@ -103,9 +103,10 @@ def difference(have, expected, tolerance):
     else:
         with np.errstate(all="ignore"):
             a, b = have.astype(np.float64), expected.astype(np.float64)
-            finite = np.abs(b[np.isfinite(b)])
-            bound = tolerance * (np.abs(b) + max(1e-2, finite.max(initial=0)))
-            wrong = ~((a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= bound))
+            finite = np.isfinite(b)
+            bound = tolerance * (np.abs(b) + max(1e-2, np.abs(b[finite]).max(initial=0)))
+            near = finite & (np.abs(a - b) <= bound)
+            wrong = ~(near | (a == b) | (np.isnan(a) & np.isnan(b)))
     if not wrong.any():
         return ""
     place = tuple(int(i) for i in np.argwhere(wrong)[0])

@@ -63,13 +63,22 @@ def pool(chance):
     return Case([node(operator, "x", **attributes)], {"x": x}, opset=20)
 
 
+def _has_uncertain_tie(size, new_size, scale, attributes):
+    """True where a nearest neighbour depends on how a peer rounds a quotient: at a tie of an inexact scale."""
+    if attributes["mode"] != "nearest" or float(scale * 8).is_integer():
+        return False
+    half = 0.5 if attributes["coordinate_transformation_mode"] == "half_pixel" else 0
+    tie = 0.5 if attributes["nearest_mode"].startswith("round") else 0
+    places = (np.arange(1 if half == 0 else 0, new_size) + half) / scale - half - tie
+    return bool(np.any(np.abs(places - np.round(places)) < 1e-4 * size))
+
+
 def resize(chance):
     rank, mode = chance.of(1, 2, 2), chance.of("nearest", "linear", "cubic")
     coordinates = chance.of("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric")
     attributes = {"mode": mode, "coordinate_transformation_mode": coordinates}
     if mode == "nearest":
         attributes["nearest_mode"] = chance.of("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
-        # A coordinate at a tie depends on how a peer rounds the quotient.
         attributes["coordinate_transformation_mode"] = chance.of("asymmetric", "half_pixel")
     else:
         attributes["antialias"] = int(chance.one_in(3))
@@ -79,14 +88,19 @@ def resize(chance):
     x = chance.array(1, 2, *chance.sizes(rank, 2, 12))
     if chance.below(2):
         sizes = np.array([1, 2, *chance.sizes(rank, 1, 20)], np.int64)
+        for axis, size in enumerate(x.shape):
+            if _has_uncertain_tie(size, sizes[axis], sizes[axis] / size, attributes):
+                sizes[axis] = 2 * size
         return Case([node("Resize", "x - - s", **attributes)], {"x": x}, {"s": sizes}, opset=20)
     # The reference evaluator maps corners to a size before it is rounded.
     if coordinates == "align_corners":
         attributes["coordinate_transformation_mode"] = "half_pixel"
     scales = np.array([1, 1, *(chance.of(0.5, 0.6, 0.7, 1.3, 1.5, 2, 2.3, 3) for _ in range(rank))], np.float32)
     # ONNX Runtime copies an axis whose size stays, whatever the scale.
-    stays = np.floor(np.array(x.shape, np.float32) * scales) == x.shape
-    scales[2:][stays[2:]] = 2
+    new_sizes = np.floor(np.array(x.shape, np.float32) * scales)
+    for axis, (size, new_size) in enumerate(zip(x.shape, new_sizes, strict=True)):
+        if axis > 1 and (size == new_size or _has_uncertain_tie(size, new_size, scales[axis], attributes)):
+            scales[axis] = 2
     return Case([node("Resize", "x - s", **attributes)], {"x": x}, {"s": scales}, opset=20)
 
 
