@@ -7,7 +7,7 @@ Without names: all of models.py. Each model runs in a process of its own, twice:
 where the caches of the first run are there. In a process the backends take turns. Outputs are compared with the
 model in float64. A line a model; of the time of a warm first result it says what is not Dynamo's own tracing. Beside
 `tunec` with trials, `tunec-untuned` has none, and no database. `tunec-frozen` compiles weights in (`freeze=True`), also
-as `tunec-frozen-untuned`. With `--device cuda` models and tensors lie on a GPU.
+as `tunec-frozen-untuned`. With `--device cuda` models and tensors are on a GPU.
 """
 import argparse
 import copy

@@ -23,8 +23,8 @@ struct Looked {
   std::vector<PaddedSample> samples;
 };
 
-/// The model's graph, of whose constants those that the bucket has are the bucket's: then they are
-/// in memory once, and seen to be the same at a glance.
+/// Returns the model's graph at the sizes. Constants that the bucket also has are the bucket's:
+/// they are in memory once, and a comparison of pointers finds them equal.
 Result<Graph> GraphLike(const SizedSource& source, const Sizes& sizes, const Graph& bucket);
 
 /// The axes of the dimensions that are open.

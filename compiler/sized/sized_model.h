@@ -74,7 +74,7 @@ class SizedModel : public SizedExecutable {
 
   bool checks_form_ = false;  // NeedsChecks of it
 
-  mutable std::mutex mutex_;                                  // of what follows
+  mutable std::mutex mutex_;                                  // guards the members below
   mutable std::map<Sizes, bool> follows_;                     // results of Follows
   mutable std::map<Sizes, bool> computes_;                    // results of Computes
   mutable std::list<std::pair<SizedKey, PaddedPtr>> padded_;  // some, the last used one first

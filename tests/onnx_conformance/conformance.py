@@ -34,8 +34,8 @@ from library import UNSUPPORTED, Failure, Library
 # Elements of an input that may be bound.
 MOST_BOUND = 16
 
-# How one case ended: `status` of passed, unsupported, wrong, chosen; `bound`: inputs bound to
-# constants.
+# The ending of one case. `status` is one of passed, unsupported, wrong, chosen. `bound` counts the
+# inputs that are bound to constants.
 Outcome = collections.namedtuple("Outcome", "status detail bound")
 
 

@@ -75,66 +75,54 @@ std::string GraphTable() {
 
 // Returns the section on how exact functions are.
 std::string Functions() {
-  return "\n## Functions of one operand\n"
-         "\n"
-         "Results of f16, f32 and f64 are off by at most 4 units in the last place of the exact "
-         "result, also\n"
-         "in tails and where they are denormal. `tests/python/unary_accuracy.py` compares all "
-         "float16 values and\n"
-         "many others with NumPy. More are:\n"
-         "\n"
-         "| function | type | units | reason |\n"
-         "| --- | --- | --- | --- |\n"
-         "| `tanh` | f32 | 4.6 | a ratio of two polynomials, whose roundings add up |\n"
-         "| `erf` | f32 | 5.2 | the same |\n"
-         "\n"
-         "16-bit types are computed in f32 and rounded once at the end of a kernel. A float that "
-         "does not fit\n"
-         "an integer type keeps low bits when it is cast "
-         "([0048](decisions/0048_casts_keep_low_bits.md)):\n"
-         "300.0 as u8 is 44. QuantizeLinear and its kind saturate.\n";
+  return R"(
+## Functions of one operand
+
+Results of f16, f32 and f64 are off by at most 4 units in the last place of the exact result, also
+in tails and where they are denormal. `tests/python/unary_accuracy.py` compares all float16 values
+and many others with NumPy. More are:
+
+| function | type | units | reason |
+| --- | --- | --- | --- |
+| `tanh` | f32 | 4.6 | a ratio of two polynomials, whose roundings add up |
+| `erf` | f32 | 5.2 | the same |
+
+16-bit types are computed in f32 and rounded once at the end of a kernel. A float that does not fit
+an integer type keeps low bits when it is cast ([0048](decisions/0048_casts_keep_low_bits.md)):
+300.0 as u8 is 44. QuantizeLinear and its kind saturate.
+)";
 }
 
 // Returns the section on choices that a user may meet.
 std::string Choices() {
-  return "## Choices\n"
-         "\n"
-         "Where ONNX, its reference and the runtimes differ, or a definition leaves a choice:\n"
-         "\n"
-         "- **Resize** has the size floor(size * scale) in float32, as ONNX Runtime and PyTorch "
-         "have it: 10 by\n"
-         "  1.3 is 13. `align_corners` maps corners to corners of that size, as both do. ONNX's "
-         "reference takes\n"
-         "  the size before it is rounded down. Two of its node cases ask for that and have other "
-         "numbers here:\n"
-         "  `test_resize_downsample_scales_linear_align_corners` and\n"
-         "  `test_resize_downsample_scales_cubic_align_corners`.\n"
-         "- **Windows** of pools, filters and bags read their own elements: an infinity or a NaN "
-         "reaches the\n"
-         "  outputs whose window holds it, and no other. A weight of 0 is no part of a filter's "
-         "window.\n"
-         "- **Convolutions by Winograd's F(2x2)**, which the contract `f32` allows, may make NaN "
-         "of an infinity\n"
-         "  in an output's own window. Outputs of other windows keep their numbers. F(4x4), which "
-         "looser\n"
-         "  contracts allow, may spread it one tile further "
-         "([0033](decisions/0033_winograd_by_four.md)).\n"
-         "  `exact` has neither.\n"
-         "- **TopK and sorts** take NaN for greater than infinity, whatever its sign, and keep "
-         "equal elements in\n"
-         "  the order of their places.\n"
-         "- **Slice** backwards clamps a start before the axis to its first element. An end of the "
-         "greatest\n"
-         "  number of i32 or i64 stands for the end of the axis. ONNX Runtime does both.\n"
-         "- **Clip** with a least bound above its greatest one gives the greatest one.\n"
-         "- **Attributes of 0 or 1** are true for every other number, too.\n"
-         "- **Declared shapes of outputs** must agree with what is computed, or loading fails. "
-         "Sizes must agree\n"
-         "  where all inputs have fixed sizes. With dynamic shapes only the count of axes must, "
-         "since exporters\n"
-         "  leave the sizes of one example. A size of 0 and a shape without axes declare nothing. "
-         "`value_info`\n"
-         "  is not read.\n";
+  return R"(## Choices
+
+Where ONNX, its reference and the runtimes differ, or a definition leaves a choice:
+
+- **Resize** has the size floor(size * scale) in float32, as ONNX Runtime and PyTorch have it: 10 by
+  1.3 is 13. `align_corners` maps corners to corners of that size, as both do. ONNX's reference
+  takes the size before it is rounded down. Two of its node cases ask for that and have other
+  numbers here: `test_resize_downsample_scales_linear_align_corners` and
+  `test_resize_downsample_scales_cubic_align_corners`.
+- **Windows** of pools, filters and bags read their own elements: an infinity or a NaN reaches the
+  outputs whose window holds it, and no other. A weight of 0 is no part of a filter's window.
+  An infinity or a NaN among a filter's weights may reach outputs where that weight has padding, as
+  in PyTorch.
+- **Convolutions by Winograd's F(2x2)**, which the contract `f32` allows, may make NaN of an
+  infinity in an output's own window. Outputs of other windows keep their numbers. F(4x4), which
+  looser contracts allow, may spread it one tile further
+  ([0033](decisions/0033_winograd_by_four.md)). `exact` has neither.
+- **TopK and sorts** take NaN for greater than infinity, whatever its sign, and keep equal elements
+  in the order of their places.
+- **Slice** backwards clamps a start before the axis to its first element. An end of the greatest
+  number of i32 or i64 stands for the end of the axis. ONNX Runtime does both.
+- **Clip** with a least bound above its greatest one gives the greatest one.
+- **Attributes of 0 or 1** are true for every other number, too.
+- **Declared shapes of outputs** must agree with what is computed, or loading fails. Sizes must
+  agree where all inputs have fixed sizes. With dynamic shapes only the count of axes must, since
+  exporters leave the sizes of one example. A size of 0 and a shape without axes declare nothing.
+  `value_info` is not read.
+)";
 }
 
 std::string Page() {
