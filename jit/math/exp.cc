@@ -97,6 +97,14 @@ Reduced Reduce(Builder& b, IrValue x, const ExpConstants& c) {
   return {shifted, n, b.Fma(n, b.Like(x, -c.ln2_low), r)};
 }
 
+// x*y = n*ln 2 + r. The product is not rounded before n*ln 2 is subtracted.
+Reduced ReduceProduct(Builder& b, IrValue x, IrValue y, const ExpConstants& c) {
+  const IrValue shifted = b.Fma(b.FMul(x, b.Like(x, kLog2e)), y, b.Like(x, c.magic));
+  const IrValue n = b.FSub(shifted, b.Like(x, c.magic));
+  const IrValue r = b.Fma(x, y, b.FMul(n, b.Like(x, -c.ln2_high)));
+  return {shifted, n, b.Fma(n, b.Like(x, -c.ln2_low), r)};
+}
+
 // (exp(r) - 1 - r) / r^2
 IrValue ExpTail(Builder& b, IrValue r) {
   const bool single = b.TypeOf(r).element == Element::kF32;
@@ -114,6 +122,22 @@ IrValue PowerOf(Builder& b, IrValue shifted, int more, const ExpConstants& c) {
   bits = b.Add(bits, b.IntLike(bits, c.bias + more));
   bits = b.Shl(bits, b.IntLike(bits, c.mantissa_bits));
   return b.Bitcast(bits, single ? Element::kF32 : Element::kF64);
+}
+
+// Returns exp(r) - 1 of f32. The chain of instructions is short: loops over vectors wait for it.
+IrValue SingleExcess(Builder& b, IrValue r) {
+  const auto c = [&](size_t i) { return b.Like(r, kExp32[i]); };
+  const IrValue square = b.FMul(r, r);
+  const IrValue near = b.Fma(square, b.Fma(r, c(1), c(0)), r);
+  const IrValue far = b.Fma(square, c(4), b.Fma(r, c(3), c(2)));
+  return b.Fma(b.FMul(square, square), far, near);
+}
+
+LiftedExp Lifted(Builder& b, const Reduced& reduced, const ExpConstants& c) {
+  const IrValue r = reduced.r;
+  const bool single = b.TypeOf(r).element == Element::kF32;
+  const IrValue excess = single ? SingleExcess(b, r) : b.Fma(b.FMul(r, r), ExpTail(b, r), r);
+  return {excess, PowerOf(b, reduced.shifted, c.lifting, c), __builtin_ldexp(1.0, -c.lifting)};
 }
 
 ExpParts SplitExp(Builder& b, IrValue x, const ExpConstants& c) {
@@ -174,12 +198,16 @@ IrValue EmitExpm1(Builder& b, IrValue x) {
   return b.Select(is_near, q, b.FAdd(half, half));
 }
 
-LiftedExp EmitLiftedExp(Builder& b, IrValue x, std::optional<IrValue> low) {
+LiftedExp EmitLiftedExp(Builder& b, IrValue x) {
   const ExpConstants& c = ConstantsOf(b, x);
-  const Reduced reduced = Reduce(b, x, c);
-  const IrValue r = low ? b.FAdd(reduced.r, *low) : reduced.r;
-  const IrValue excess = b.Fma(b.FMul(r, r), ExpTail(b, r), r);
-  return {excess, PowerOf(b, reduced.shifted, c.lifting, c), __builtin_ldexp(1.0, -c.lifting)};
+  return Lifted(b, Reduce(b, x, c), c);
+}
+
+LiftedExp EmitLiftedExp(Builder& b, IrValue x, IrValue y, std::optional<IrValue> y_low) {
+  const ExpConstants& c = ConstantsOf(b, x);
+  Reduced reduced = ReduceProduct(b, x, y, c);
+  if (y_low) reduced.r = b.Fma(x, *y_low, reduced.r);
+  return Lifted(b, reduced, c);
 }
 
 IrValue EmitSinh(Builder& b, IrValue x) {

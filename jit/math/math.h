@@ -21,9 +21,10 @@ struct LiftedExp {
   IrValue power;
   double lowering;
 };
-/// Of x + low, where that is given, which is less than a unit in the last place of x. x is at most
-/// 20 and, for f32, at least -110 (f64: -1000).
-LiftedExp EmitLiftedExp(Builder& b, IrValue x, std::optional<IrValue> low);
+/// Returns the exponential of x, which is at most 20 and, for f32, at least -110 (f64: -1000).
+LiftedExp EmitLiftedExp(Builder& b, IrValue x);
+/// Returns the exponential of the exact product x * (y + y_low), within the same bounds.
+LiftedExp EmitLiftedExp(Builder& b, IrValue x, IrValue y, std::optional<IrValue> y_low);
 IrValue EmitSinh(Builder& b, IrValue x);
 IrValue EmitCosh(Builder& b, IrValue x);
 IrValue EmitTanh(Builder& b, IrValue x);

@@ -4,7 +4,10 @@ torch counts the changes of a tensor, but not all of them: writes through `.data
 view and in inference mode leave no trace. So weights are frozen only with `options={"freeze":
 True}`. Without that option each call reads the weights in place.
 """
+import operator
 import threading
+
+import torch
 
 # Weights that changed this often are no weights: from then on they are inputs.
 MOST_CHANGES = 2
@@ -26,26 +29,30 @@ class FrozenWeights:
         self._lock = threading.Lock()
 
     def follow(self, values):
-        if self._marks == self._mark(values):
+        if self._marks == _mark([values[i] for i in self.places]):
             return
         with self._lock:
-            marks = self._mark(values)
+            marks = _mark([values[i] for i in self.places])
             if self._marks == marks:  # another thread was first
                 return
             if self._marks is not None:
                 self._changes += 1
                 if self._changes > MOST_CHANGES:
-                    self.places, marks = [], []
+                    self.places, marks = [], _mark([])
             # The memory of what is compiled in: no other weight may get its address.
             self._held = [values[i].detach() for i in self.places]
             self._install({i: values[i] for i in self.places}, values)
             self._marks = marks
 
-    def _mark(self, values):
-        """Returns the address and the version of each weight, which a visible change changes."""
-        return [(values[i].data_ptr(), _version(values[i])) for i in self.places]
+
+_version = operator.attrgetter("_version")
 
 
-def _version(tensor):
-    # Tensors of inference mode do not count their changes.
-    return 0 if tensor.is_inference() else tensor._version
+def _mark(weights):
+    """Returns the address and the version of each weight, which a visible change changes. A model has
+    hundreds of weights, so this has to be quick."""
+    addresses = list(map(torch.Tensor.data_ptr, weights))
+    try:
+        return addresses, list(map(_version, weights))
+    except RuntimeError:  # tensors of inference mode do not count their changes
+        return addresses, [0 if weight.is_inference() else weight._version for weight in weights]
