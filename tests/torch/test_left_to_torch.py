@@ -1,5 +1,6 @@
 """Nodes that the importer or the compiler cannot do stay in torch: the answer is eager mode's, and a
 report has one line."""
+import functools
 import unittest
 import unittest.mock
 import warnings
@@ -112,6 +113,20 @@ class LeftToTorch(AgainstEager):
         self.check(strided, x, reason="places in memory")
         self.check(strided, x.contiguous())
         self.check(lambda x, w: torch.as_strided(x @ w.t(), (3, 2), (2, 2)), x[0, 0], torch.randn(4, 5))
+
+    def test_places_in_memory_that_are_known(self):
+        x = torch.randn(2, 6, 4, 5).to(memory_format=torch.channels_last)
+
+        def strided(x, divide):
+            return torch.as_strided(divide(x, x.abs().amax(1, keepdim=True) + 1), (5, 10), (4, 1), 0)
+        self.check(lambda x: strided(x, torch.div), x, reason="places in memory")  # not row-major, but known
+        floor = functools.partial(torch.div, rounding_mode="floor")
+
+        def pooled(x, w):
+            rows = floor(x, x.abs().amax(1, keepdim=True) + 1).permute(0, 2, 3, 1).flatten(1, 2)
+            images = (rows @ w).unflatten(1, (4, 5)).permute(0, 3, 1, 2)
+            return F.adaptive_avg_pool2d(images, 1).flatten(1)  # which torch writes with as_strided
+        self.check(pooled, x, torch.randn(6, 3))
 
 
 class Imported(AgainstEager):

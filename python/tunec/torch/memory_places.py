@@ -11,8 +11,11 @@ aten = torch.ops.aten
 # found by comparing strides over torch's table of operators (torch.testing).
 _UNTOLD = frozenset((
     "roll", "channel_shuffle", "max_unpool2d", "log_sigmoid_forward", "reflection_pad3d",
-    "replication_pad3d", "copysign", "heaviside", "ldexp", "logaddexp", "floor_divide", "div",
-    "logical_and", "logical_or", "logical_xor"))
+    "replication_pad3d", "copysign", "heaviside", "ldexp", "logaddexp", "floor_divide",
+    "div.Tensor_mode", "div.Scalar_mode", "logical_and", "logical_or", "logical_xor"))
+
+# The results of these kernels are row-major, whatever the strides of the operands are.
+_ROW_MAJOR = frozenset(("mm", "bmm", "addmm", "baddbmm"))
 
 
 def reads_places(node):
@@ -31,7 +34,7 @@ def untold_strides(node):
     sources, untold = set(_sources(node)), set()
     for at in node.graph.nodes:
         is_untold = at in sources and at.op == "call_function" and (
-            _may_lie(at) or (not _copies(at) and not untold.isdisjoint(at.all_input_nodes)))
+            _may_lie(at) or (not _is_made_row_major(at) and not untold.isdisjoint(at.all_input_nodes)))
         if is_untold:
             untold.add(at)
     return _sources(node, untold)
@@ -49,17 +52,22 @@ def _sources(node, among=None):
 
 
 def _may_lie(node):
-    return _name(node) in _UNTOLD and any(
+    return not _UNTOLD.isdisjoint((_name(node), _overload(node))) and any(
         isinstance(source.meta.get("val"), torch.Tensor) and not is_row_major(source.meta["val"])
         for source in node.all_input_nodes)
 
 
-def _copies(node):
-    """Tells whether a node makes a row-major copy."""
-    return (node.target is aten.clone.default and
-            node.kwargs.get("memory_format") is torch.contiguous_format)
+def _is_made_row_major(node):
+    """Tells whether a node makes a row-major tensor of operands with any strides."""
+    return _name(node) in _ROW_MAJOR or (
+        node.target is aten.clone.default and
+        node.kwargs.get("memory_format") is torch.contiguous_format)
 
 
 def _name(node):
     schema = getattr(node.target, "_schema", None)
     return schema.name.split("::")[-1] if schema is not None else ""
+
+
+def _overload(node):
+    return f"{_name(node)}.{getattr(node.target, '_overloadname', '')}"
