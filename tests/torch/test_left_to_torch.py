@@ -125,7 +125,7 @@ class LeftToTorch(AgainstEager):
         def pooled(x, w):
             rows = floor(x, x.abs().amax(1, keepdim=True) + 1).permute(0, 2, 3, 1).flatten(1, 2)
             images = (rows @ w).unflatten(1, (4, 5)).permute(0, 3, 1, 2)
-            return F.adaptive_avg_pool2d(images, 1).flatten(1)  # which torch writes with as_strided
+            return F.adaptive_avg_pool2d(images, 1).flatten(1)  # torch writes as_strided for it
         self.check(pooled, x, torch.randn(6, 3))
 
 
