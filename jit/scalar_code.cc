@@ -22,7 +22,7 @@ constexpr ScalarCode kCodes[] = {
     {ScalarOp::kLog2, 3, 18},    {ScalarOp::kLog10, 1, 24},
     {ScalarOp::kSqrt, 0, 1},     {ScalarOp::kRsqrt, 1.5, 1},  // a root and a quotient
     {ScalarOp::kTanh, 4.6, 16},  {ScalarOp::kErf, 5.2, 16},
-    {ScalarOp::kGelu, 4, 36},    {ScalarOp::kGeluTanh, 3, 36},
+    {ScalarOp::kGelu, 5, 36},    {ScalarOp::kGeluTanh, 3, 36},
     {ScalarOp::kSilu, 3, 24},    {ScalarOp::kMish, 4, 30},
     {ScalarOp::kSin, 1, 60},     {ScalarOp::kCos, 1, 60},
     {ScalarOp::kTan, 1, 60},     {ScalarOp::kAsin, 1, 1},

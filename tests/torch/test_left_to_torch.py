@@ -9,7 +9,7 @@ import torch
 import tunec
 from torch import nn
 
-from tunec.torch import handler_table, left_part, sized
+from tunec.torch import handler_table, sized
 from tunec.torch.reports import latest
 
 F = nn.functional

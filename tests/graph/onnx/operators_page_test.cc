@@ -86,6 +86,7 @@ and many others with NumPy. More are:
 | --- | --- | --- | --- |
 | `tanh` | f32 | 4.6 | a ratio of two polynomials, whose roundings add up |
 | `erf` | f32 | 5.2 | the same |
+| `gelu` | f32, f64 | 5 | polynomials, a quotient and an exponential, whose roundings add up |
 
 16-bit types are computed in f32 and rounded once at the end of a kernel. A float that does not fit
 an integer type keeps low bits when it is cast ([0048](decisions/0048_casts_keep_low_bits.md)):
