@@ -223,7 +223,8 @@ struct SpecialWeight {
 };
 
 /// Sets infinities and NaN among one group's weights to 0, and returns them. A product with the
-/// zero that stands for padding would be NaN, and padding is no part of a window.
+/// zero of a place between the strides would be NaN, and a transposed convolution has no such
+/// product.
 template <class B>
 std::vector<SpecialWeight<B>> TakeSpecialWeights(const ConvShape& shape, std::vector<B>& b) {
   std::vector<SpecialWeight<B>> taken;
@@ -305,7 +306,8 @@ std::vector<Array> Conv(const RunContext& context) {
         shape.groups, group_size * shape.channels * shape.taps, [&](int64_t begin, int64_t end) {
           for (int64_t g = begin; g < end; ++g) {
             std::vector<B> b = GroupWeights(w + g * w_size, shape, transposed);
-            const auto special = TakeSpecialWeights(shape, b);
+            std::vector<SpecialWeight<B>> special;
+            if (transposed) special = TakeSpecialWeights(shape, b);
             const Sum* image = x.data() + (n * shape.groups + g) * shape.channels * shape.from;
             Sum* filters = y.data() + g * group_size;
             const auto product = ConvProduct<B, Sum>(shape, table, b.data(), image, filters);
