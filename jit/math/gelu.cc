@@ -65,8 +65,7 @@ IrValue Lift(Builder& b, IrValue size, const LiftedExp& exp) {
 IrValue Gated(Builder& b, IrValue x, IrValue t, const LiftedExp& exp) {
   const IrValue power = b.FMul(exp.power, b.Like(x, exp.lowering));
   const IrValue sum = b.Fma(power, exp.excess, b.FAdd(power, b.Like(x, 1)));
-  const IrValue size = b.FMul(t, exp.power);
-  return WithoutPart(b, x, b.FDiv(b.Fma(size, exp.excess, size), sum), exp.lowering);
+  return WithoutPart(b, x, b.FDiv(Lift(b, t, exp), sum), exp.lowering);
 }
 
 // Returns a polynomial of degree 4 or 5 in t by a short chain of instructions.

@@ -5,6 +5,8 @@ kernels whose operands are not row-major, such as `roll` of images with channels
 """
 import torch
 
+from .handler_table import overload_name
+
 aten = torch.ops.aten
 
 # The kernels of these lay results otherwise than tracing notes if operands are not row-major. They were
@@ -52,7 +54,7 @@ def _sources(node, among=None):
 
 
 def _may_lie(node):
-    return not _UNTOLD.isdisjoint((_name(node), _overload(node))) and any(
+    return not _UNTOLD.isdisjoint((_name(node), overload_name(node.target))) and any(
         isinstance(source.meta.get("val"), torch.Tensor) and not is_row_major(source.meta["val"])
         for source in node.all_input_nodes)
 
@@ -67,7 +69,3 @@ def _is_made_row_major(node):
 def _name(node):
     schema = getattr(node.target, "_schema", None)
     return schema.name.split("::")[-1] if schema is not None else ""
-
-
-def _overload(node):
-    return f"{_name(node)}.{getattr(node.target, '_overloadname', '')}"
