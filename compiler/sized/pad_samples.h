@@ -23,8 +23,8 @@ struct Looked {
   std::vector<PaddedSample> samples;
 };
 
-/// Returns the model's graph at the sizes. It shares the memory of each constant that the bucket
-/// also has, so that a comparison of pointers finds both equal.
+/// Returns the model's graph at the sizes. Equal constants of this graph and the bucket share their
+/// memory. A comparison of pointers then finds both equal.
 Result<Graph> GraphLike(const SizedSource& source, const Sizes& sizes, const Graph& bucket);
 
 /// The axes of the dimensions that are open.
