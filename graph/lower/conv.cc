@@ -251,8 +251,10 @@ Result<Lazy> LowerConvTranspose(LowerContext& context, const Node& node) {
     x_index.push_back(at);
     w_index.push_back(k);
   }
+  // No product exists where no element is spread to: a zero of the image alone would make NaN of an
+  // infinite weight.
   const Expr input = ReadPadded(builder, x, x_index, padding);
-  const Expr weight = w.At(builder, w_index);
+  const Expr weight = ReadPadded(builder, w, w_index, padding);
   return Finished(context, node, std::move(builder), space, input, weight);
 }
 

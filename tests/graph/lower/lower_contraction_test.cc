@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "tests/graph/fuse_groups.h"
 #include "tests/graph/lower/sample_graph.h"
 
@@ -114,6 +116,23 @@ TEST(LowerConvTranspose, TilingAndGeneral) {
   CheckConv({{1, 4, 4, 4}, {4, 2, 3, 3}, {}, {1, 1, 1, 1}, {2, 2}, 2}, Op::kConvTranspose);
   CheckConv({{1, 2, 4}, {2, 3, 2}, {3}, {}, {}}, Op::kConvTranspose);  // with holes
   CheckConv({{1, 4, 3, 3}, {4, 1, 2, 2}, {2, 2}, {}, {}, 4}, Op::kConvTranspose);
+}
+
+// Products with weights that are not finite exist only where an element is spread to.
+TEST(LowerConvTranspose, NoProductBetweenStrides) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const int64_t kernel : {1, 2, 3, 4}) {
+    for (const int64_t padded : {0, 2}) {
+      Array weight(DataType::kF32, {2, 3, kernel});
+      for (int64_t i = 0; i < weight.size(); ++i) weight.SetDouble(i, i % 3 == 0 ? inf : 0.5);
+      weight.SetDouble(weight.size() - 1, nan);
+      SampleGraph g("holes");
+      const ValueId y = g(Op::kConvTranspose, {g.Input({1, 2, 4}), g.Constant(weight)},
+                          {{"strides", Ints{3}}, {"output_padding", Ints{padded}}});
+      ExpectSameAsReference(g.Build({y}));
+    }
+  }
 }
 
 // Convolution, bias, residual and relu are two statements.

@@ -108,7 +108,7 @@ Where ONNX, its reference and the runtimes differ, or a definition leaves a choi
 - **Windows** of pools, filters and bags read their own elements: an infinity or a NaN reaches the
   outputs whose window holds it, and no other. A weight of 0 is no part of a filter's window.
   An infinity or a NaN among a filter's weights may reach outputs where that weight has padding, as
-  in PyTorch.
+  in PyTorch. Between the strides of a transposed convolution there is no product, and no NaN.
 - **Convolutions by Winograd's F(2x2)**, which the contract `f32` allows, may make NaN of an
   infinity in an output's own window. Outputs of other windows keep their numbers. F(4x4), which
   looser contracts allow, may spread it one tile further
