@@ -26,6 +26,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/processors.h"
+
 namespace tunec {
 namespace {
 
@@ -94,15 +96,6 @@ void SpinThenSleep(const std::atomic<uint32_t>& word, uint32_t seen, bool share_
     if (share_cores || elapsed > kPauseTime) std::this_thread::yield();
   }
   word.wait(seen, std::memory_order_acquire);
-}
-
-std::vector<int> AllowedProcessors() {
-  cpu_set_t set;
-  std::vector<int> processors;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return processors;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &set)) processors.push_back(cpu);
-  return processors;
 }
 
 void RunAlone(std::span<const ParallelPhase> phases) {

@@ -105,17 +105,20 @@ double LimitIn(const Hierarchy& hierarchy, const fs::path& root) {
   return limit;
 }
 
-int AllowedProcessors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
-}
-
 }  // namespace
 
+std::vector<int> AllowedProcessors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> processors;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return processors;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) processors.push_back(cpu);
+  return processors;
+}
+
 int UsableProcessors(const fs::path& root) {
-  double limit = AllowedProcessors();
+  double limit = std::max(1.0, static_cast<double>(AllowedProcessors().size()));
   for (const Hierarchy& hierarchy : MountedHierarchies(root))
     limit = std::min(limit, std::ceil(LimitIn(hierarchy, root)));
   return std::max(1, static_cast<int>(limit));

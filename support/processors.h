@@ -2,8 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 namespace tunec {
+
+/// The numbers of the processors that the affinity of this thread allows, which a set of processors
+/// (cpuset) limits, too. Empty where the system does not tell.
+std::vector<int> AllowedProcessors();
 
 /// How many threads of this process can run at once: the processors that its affinity allows, or
 /// fewer where a control group (version 1 or 2, its own or an enclosing one) limits its share of

@@ -1,7 +1,12 @@
+// /proc/stat counts the time of all processes, this one included. The system tells the own time
+// exactly. /proc/stat only estimates the time of running processes: each tick of a clock samples
+// which process runs, and runs of a few milliseconds fall between. Its idle time is exact up to the
+// unit of the file.
 #include "autotune/measure/machine_load.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <ctime>
 #include <fstream>
@@ -9,6 +14,9 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "autotune/measure/side_by_side.h"
+#include "support/processors.h"
 
 namespace tunec {
 namespace {
@@ -19,80 +27,92 @@ double Seconds(clockid_t clock) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-}  // namespace
+double TicksPerSecond() { return static_cast<double>(sysconf(_SC_CLK_TCK)); }
 
-SideBySide RunSideBySide(int threads, const std::function<void(int thread)>& work) {
-  struct Times {
-    double wall = 0;
-    double processor = 0;
-    double end = 0;
-  };
-  std::vector<Times> times(static_cast<size_t>(threads));
-  std::atomic<int> ready = 0;
-  std::atomic<double> start = 0;
-  const auto run = [&](int thread) {
-    // The last to arrive starts all. They wait awake, so that nobody has to be woken then; one
-    // that is not on a processor at the start counts as kept from it.
-    if (++ready == threads) start = Seconds(CLOCK_MONOTONIC);
-    while (start == 0) std::this_thread::yield();
-    const double processor = Seconds(CLOCK_THREAD_CPUTIME_ID);
-    work(thread);
-    Times& own = times[static_cast<size_t>(thread)];
-    own.processor = Seconds(CLOCK_THREAD_CPUTIME_ID) - processor;
-    own.end = Seconds(CLOCK_MONOTONIC);
-    own.wall = own.end - start;
-  };
-  {
-    std::vector<std::jthread> others;
-    for (int thread = 1; thread < threads; ++thread) others.emplace_back(run, thread);
-    run(0);
-  }
-  double wall = 0;
-  double processor = 0;
-  double end = start;
-  for (const Times& own : times) {
-    wall += own.wall;
-    processor += own.processor;
-    end = std::max(end, own.end);
-  }
-  return {.seconds = end - start, .share = wall > 0 ? std::min(processor / wall, 1.0) : 1};
-}
-
-StealMeter::StealMeter() : start_(Read()) {}
-
-StealMeter::Ticks StealMeter::Read() {
-  // cpu user nice system idle iowait irq softirq steal ...
+// user nice system idle iowait irq softirq steal; guests are counted as users before.
+ProcessorTimes ParseTimes(std::istringstream& words) {
+  constexpr int kIdle = 3;
+  constexpr int kWaiting = 4;
   constexpr int kSteal = 7;
-  std::ifstream file("/proc/stat");
-  std::string line;
-  std::getline(file, line);
-  std::istringstream words(line);
-  std::string name;
-  words >> name;
-  Ticks ticks;
+  ProcessorTimes ticks;
   double value = 0;
   for (int field = 0; field <= kSteal && words >> value; ++field) {
     ticks.all += value;
+    if (field == kIdle || field == kWaiting) ticks.idle += value;
     if (field == kSteal) ticks.stolen = value;
   }
-  return ticks;
+  const double rate = TicksPerSecond();
+  return {.idle = ticks.idle / rate, .stolen = ticks.stolen / rate, .all = ticks.all / rate};
 }
 
-double StealMeter::Share() const {
-  const Ticks now = Read();
-  const double all = now.all - start_.all;
-  return all > 0 ? (now.stolen - start_.stolen) / all : 0;
+/// Returns the times of a processor between two samples. They are 0 where a sample lacks it.
+ProcessorTimes Between(const LoadSample& before, const LoadSample& after, int processor) {
+  const auto old = before.processors.find(processor);
+  const auto now = after.processors.find(processor);
+  if (old == before.processors.end() || now == after.processors.end()) return {};
+  return {.idle = now->second.idle - old->second.idle,
+          .stolen = now->second.stolen - old->second.stolen,
+          .all = now->second.all - old->second.all};
+}
+
+}  // namespace
+
+std::map<int, ProcessorTimes> ReadProcessorTimes(const std::filesystem::path& root) {
+  std::map<int, ProcessorTimes> processors;
+  std::ifstream file(root / "proc/stat");
+  // The first line, "cpu", has the sums; "cpu0" and so on follow, and then what else is counted.
+  for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
+    std::istringstream words(line.substr(3));
+    int number = 0;
+    if (line.size() > 3 && line[3] != ' ' && words >> number)
+      processors[number] = ParseTimes(words);
+  }
+  return processors;
+}
+
+LoadSample LoadSample::Now() {
+  LoadSample sample;
+  sample.processors = ReadProcessorTimes();
+  sample.clock = Seconds(CLOCK_MONOTONIC);
+  sample.own = Seconds(CLOCK_PROCESS_CPUTIME_ID);
+  return sample;
+}
+
+double OthersShare(const LoadSample& before, const LoadSample& after,
+                   std::span<const int> processors, int threads) {
+  const double seconds = after.clock - before.clock;
+  const auto count = static_cast<double>(processors.size());
+  double taken = before.own - after.own;
+  double stolen = 0;
+  for (const int processor : processors) {
+    const ProcessorTimes times = Between(before, after, processor);
+    if (times.all < seconds / 2) return 0;  // the counts stand still: they are not real ones
+    // Both numbers are rounded down, so the difference may be a tick too small.
+    taken += seconds - times.idle - 1 / TicksPerSecond();
+    stolen += times.stolen;
+  }
+  const double needed = std::min(static_cast<double>(threads), count) * seconds;
+  if (needed <= 0) return 0;
+  const double left = count * seconds - std::max(taken, stolen);
+  return std::clamp(1 - left / needed, 0.0, 1.0);
+}
+
+double LoadMeter::Share() const {
+  return OthersShare(start_, LoadSample::Now(), AllowedProcessors(), threads_);
 }
 
 double BusyShare(int threads) {
+  constexpr std::chrono::milliseconds kRest{150};
   constexpr double kSeconds = 0.05;
-  const StealMeter steal;
-  const SideBySide run = RunSideBySide(threads, [](int) {
+  ThreadTeam team(threads);
+  const LoadMeter meter(threads);
+  std::this_thread::sleep_for(kRest);
+  const SideBySide run = team.Run([](int) {
     const double end = Seconds(CLOCK_MONOTONIC) + kSeconds;
     while (Seconds(CLOCK_MONOTONIC) < end) {
     }
   });
-  return std::max(1 - run.share, steal.Share());
+  return std::max(1 - run.share, meter.Share());
 }
 
 }  // namespace tunec

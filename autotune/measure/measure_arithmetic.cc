@@ -12,6 +12,7 @@
 #include "autotune/measure/machine_load.h"
 #include "autotune/measure/measure_time.h"
 #include "autotune/measure/roofline.h"
+#include "autotune/measure/side_by_side.h"
 #include "ir/array_storage.h"
 #include "jit/cpu/load.h"
 #include "jit/open_device.h"
@@ -26,7 +27,7 @@ namespace {
 // Other work on the machine only ever lowers the result, so the best of several counts; the pauses
 // spread them over more than one turn of whatever else runs.
 constexpr int kRepetitions = 16;
-constexpr std::chrono::milliseconds kPause{15};
+constexpr std::chrono::milliseconds kPause{25};
 
 // Some numbers of many bits: a multiplication by zero takes less power, and may be faster for that.
 Array Operands(const Tensor& tensor) {
@@ -79,11 +80,10 @@ struct PeakSamples {
 
 PeakSamples SamplePeak(std::vector<CeilingRun>& runs, double flops) {
   PeakSamples samples;
+  ThreadTeam team(static_cast<int>(runs.size()));
   for (int repetition = 0; repetition < kRepetitions; ++repetition) {
     if (repetition > 0) std::this_thread::sleep_for(kPause);
-    const SideBySide all = RunSideBySide(static_cast<int>(runs.size()), [&](int thread) {
-      runs[static_cast<size_t>(thread)].Run();
-    });
+    const SideBySide all = team.Run([&](int thread) { runs[static_cast<size_t>(thread)].Run(); });
     samples.flops.push_back(flops / all.seconds);
     samples.shares.push_back(all.share);
   }
@@ -91,9 +91,9 @@ PeakSamples SamplePeak(std::vector<CeilingRun>& runs, double flops) {
 }
 
 /// How much of the machine others had while the samples were taken: what they took from the
-/// threads, what the host took from a virtual machine, and how far the usual repetition stays
+/// threads, what the system counted of them (`counted`), and how far the usual repetition stays
 /// behind the best, which is all that a neighbour on the same core leaves to be seen.
-double Disturbance(const PeakSamples& samples, double stolen, const Target& target) {
+double Disturbance(const PeakSamples& samples, double counted, const Target& target) {
   // More threads than cores have to take turns.
   const double most = std::min(1.0, static_cast<double>(target.host.cores) / target.host.threads);
   const double mean = std::accumulate(samples.shares.begin(), samples.shares.end(), 0.0) /
@@ -101,7 +101,7 @@ double Disturbance(const PeakSamples& samples, double stolen, const Target& targ
   const double best = *std::ranges::max_element(samples.flops);
   const double unsteady = 1 - Median(samples.flops) / best;
   constexpr double kUsualSpread = 0.05;
-  return std::max({1 - mean / most, stolen, unsteady - kUsualSpread, 0.0});
+  return std::max({1 - mean / most, counted, unsteady - kUsualSpread, 0.0});
 }
 
 }  // namespace
@@ -116,10 +116,10 @@ Result<ArithmeticCeiling> MeasureArithmetic(const Target& target, const MacInstr
     TUNEC_ASSIGN(CeilingRun run, CeilingRun::Make(ceiling.nest, kernel));
     runs.push_back(std::move(run));
   }
-  const StealMeter steal;
+  const LoadMeter load(target.host.threads);
   const PeakSamples samples = SamplePeak(runs, 2 * ceiling.multiply_adds * target.host.threads);
   return ArithmeticCeiling{*std::ranges::max_element(samples.flops),
-                           Disturbance(samples, steal.Share(), target)};
+                           Disturbance(samples, load.Share(), target)};
 }
 
 }  // namespace tunec

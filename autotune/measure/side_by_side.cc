@@ -1,0 +1,93 @@
+#include "autotune/measure/side_by_side.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "support/processors.h"
+
+namespace tunec {
+namespace {
+
+double Seconds(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Where the system refuses, the thread stays where it may be already.
+void StayOn(std::span<const int> processors) {
+  if (processors.empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int processor : processors) CPU_SET(processor, &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+}  // namespace
+
+std::vector<int> ProcessorsOf(int thread, int threads, std::span<const int> processors) {
+  const auto count = static_cast<int>(processors.size());
+  std::vector<int> own;
+  for (int p = count == 0 ? count : thread % count; p < count; p += threads)
+    own.push_back(processors[static_cast<size_t>(p)]);
+  return own;
+}
+
+ThreadTeam::ThreadTeam(int threads) : times_(static_cast<size_t>(threads)) {
+  const std::vector<int> processors = AllowedProcessors();
+  for (int thread = 0; thread < threads; ++thread)
+    threads_.emplace_back(
+        [this, thread, own = ProcessorsOf(thread, threads, processors)] { Live(thread, own); });
+}
+
+ThreadTeam::~ThreadTeam() {
+  stop_ = true;
+  ++rounds_;
+  rounds_.notify_all();
+}
+
+void ThreadTeam::Live(int thread, std::span<const int> processors) {
+  StayOn(processors);
+  for (uint32_t seen = 0;; ++seen) {
+    rounds_.wait(seen);
+    if (stop_) return;
+    RunOnce(thread);
+    if (--running_ == 0) running_.notify_one();
+  }
+}
+
+void ThreadTeam::RunOnce(int thread) {
+  // The last to arrive starts all. The others wait awake, so nobody has to be woken then. A thread
+  // without a processor at the start counts as kept from it.
+  if (++ready_ == std::ssize(times_)) start_ = Seconds(CLOCK_MONOTONIC);
+  while (start_ == 0) std::this_thread::yield();
+  const double processor = Seconds(CLOCK_THREAD_CPUTIME_ID);
+  (*work_)(thread);
+  Times& own = times_[static_cast<size_t>(thread)];
+  own.processor = Seconds(CLOCK_THREAD_CPUTIME_ID) - processor;
+  own.end = Seconds(CLOCK_MONOTONIC);
+  own.wall = own.end - start_;
+}
+
+SideBySide ThreadTeam::Run(const std::function<void(int thread)>& work) {
+  work_ = &work;
+  ready_ = 0;
+  start_ = 0;
+  running_ = static_cast<int>(times_.size());
+  ++rounds_;
+  rounds_.notify_all();
+  for (int left = running_; left != 0; left = running_) running_.wait(left);
+  double wall = 0;
+  double processor = 0;
+  double end = start_;
+  for (const Times& own : times_) {
+    wall += own.wall;
+    processor += own.processor;
+    end = std::max(end, own.end);
+  }
+  return {.seconds = end - start_, .share = wall > 0 ? std::min(processor / wall, 1.0) : 1};
+}
+
+}  // namespace tunec

@@ -1,0 +1,55 @@
+// Threads that do the same work at the same time and are not in each other's way.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <thread>
+#include <vector>
+
+namespace tunec {
+
+/// Describes a run of several threads at the same time.
+struct SideBySide {
+  double seconds = 0;  // from the common start to the end of the last
+  double share = 1;    // processor time of the threads, divided by their running time
+};
+
+/// Returns the processors for one of several threads: no two threads have one in common while there
+/// are enough, and together they have all.
+std::vector<int> ProcessorsOf(int thread, int threads, std::span<const int> processors);
+
+/// Threads that live as long as the team, each on separate processors. A thread that has just
+/// begun would share a processor with its parent at first, for longer than a short run takes. The
+/// caller sleeps while the team works.
+class ThreadTeam {
+ public:
+  explicit ThreadTeam(int threads);
+  ~ThreadTeam();
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+  /// Runs `work` on all threads at once, numbered from 0.
+  SideBySide Run(const std::function<void(int thread)>& work);
+
+ private:
+  struct Times {
+    double wall = 0;
+    double processor = 0;
+    double end = 0;
+  };
+  void Live(int thread, std::span<const int> processors);
+  void RunOnce(int thread);
+
+  std::vector<Times> times_;
+  const std::function<void(int)>* work_ = nullptr;
+  std::atomic<uint32_t> rounds_ = 0;  // threads sleep until there is one more
+  std::atomic<int> ready_ = 0;
+  std::atomic<int> running_ = 0;  // the caller sleeps until it is 0
+  std::atomic<double> start_ = 0;
+  std::atomic<bool> stop_ = false;
+  std::vector<std::jthread> threads_;  // the last member: they use the others
+};
+
+}  // namespace tunec
