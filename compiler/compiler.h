@@ -175,6 +175,8 @@ struct ModelOptions {
   /// input of what is compiled.
   std::map<std::string, std::string> constants;
   std::optional<uint64_t> random_weights;
+  /// An ONNX model's external data is in this folder. Empty: in that of the model's file.
+  std::string external_data;
   /// Of ONNX inputs: the shapes of the arrays that the model will be run on, for inputs with open
   /// dimensions that nothing above fixes. Other names are passed over.
   std::map<std::string, std::vector<int64_t>> shapes_of_arrays;
@@ -193,8 +195,9 @@ struct LoadedModel {
 Result<LoadedModel> LoadModelOfFiles(const std::string& path, const ModelOptions& options);
 
 /// The same from memory, which may go afterwards. `format` is `onnx` or `graph`; empty, it is told
-/// from how the bytes begin. There is no folder: external data of an ONNX model is kUnsupported,
-/// and a .graph text can have random weights only. Messages call the model `<memory>`.
+/// from how the bytes begin. There is no folder: external data of an ONNX model is kUnsupported
+/// unless the options name one, and a .graph text can have random weights only. Messages call the
+/// model `<memory>`.
 Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view format,
                              const ModelOptions& options);
 

@@ -56,6 +56,11 @@ Result<ImportOptions> MakeImportOptions(const ModelOptions& options) {
   return import;
 }
 
+std::optional<std::string> DataFolderOf(const ModelOptions& options) {
+  if (options.external_data.empty()) return std::nullopt;
+  return options.external_data;
+}
+
 // Refuses what a model of this format has no use for. `name` begins the messages.
 Status CheckOptions(ModelFormat format, const std::string& name, const ModelOptions& options) {
   if (format == ModelFormat::kOnnx) {
@@ -66,6 +71,12 @@ Status CheckOptions(ModelFormat format, const std::string& name, const ModelOpti
     return Fail(ErrorCode::kInvalidArgument,
                 "{}: a .graph file states its shapes itself; its named dimensions may be given "
                 "sizes",
+                name);
+  }
+  if (!options.external_data.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "{}: external data is for ONNX models; a .graph file has a .safetensors file for "
+                "its weights",
                 name);
   }
   if (!options.constants.empty()) {
@@ -218,7 +229,7 @@ Result<LoadedModel> LoadOnnxFile(const std::string& path, const ModelOptions& op
   LoadedModel loaded;
   for (const auto& [name, file] : options.constants) loaded.files.push_back(StampOf(file));
   TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(options));
-  TUNEC_ASSIGN(const OnnxFile file, OnnxFile::Open(path));
+  TUNEC_ASSIGN(const OnnxFile file, OnnxFile::Open(path, DataFolderOf(options)));
   const std::vector<FileStamp> read = file.Files();
   loaded.files.insert(loaded.files.end(), read.begin(), read.end());
   TUNEC_ASSIGN(loaded.graph, file.Import(import));
@@ -255,7 +266,7 @@ Result<Graph> LoadBytes(std::span<const std::byte> bytes, std::string_view forma
   TUNEC_RETURN_IF_ERROR(CheckOptions(known, kNameInMemory, options));
   if (known == ModelFormat::kOnnx) {
     TUNEC_ASSIGN(const ImportOptions import, MakeImportOptions(options));
-    return ImportOnnxBytes(bytes, kNameInMemory, import);
+    return ImportOnnxBytes(bytes, kNameInMemory, import, DataFolderOf(options));
   }
   TUNEC_ASSIGN(const GraphSizes sizes, OneOfEach(options.dims));
   return ParseText(text, options, sizes);
@@ -305,7 +316,7 @@ Result<SizedSource> LoadSizedModel(const std::string& path, const ModelOptions& 
     return SizedTextOf(model.text(), path, options,
                        [model](const GraphSizes& sizes) { return model.At(sizes); });
   }
-  TUNEC_ASSIGN(const OnnxFile model, OnnxFile::Open(path));
+  TUNEC_ASSIGN(const OnnxFile model, OnnxFile::Open(path, DataFolderOf(options)));
   return SizedModelOf(model, options);
 }
 
@@ -319,7 +330,8 @@ Result<SizedSource> LoadSizedModelBytes(std::span<const std::byte> bytes, std::s
                        [copy = std::string(text), options](const GraphSizes& sizes) {
                          return ParseText(copy, options, sizes);
                        });
-  TUNEC_ASSIGN(const OnnxFile model, OnnxFile::FromBytes(bytes, kNameInMemory));
+  TUNEC_ASSIGN(const OnnxFile model,
+               OnnxFile::FromBytes(bytes, kNameInMemory, DataFolderOf(options)));
   return SizedModelOf(model, options);
 }
 

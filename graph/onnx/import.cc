@@ -12,9 +12,23 @@
 namespace tunec {
 namespace {
 
-Result<Graph> Import(std::span<const std::byte> bytes, const std::optional<std::string>& folder,
+using onnx_import::DataFolders;
+
+/// The folders of a model's file, of which `data_folder` takes the place of the named one.
+DataFolders FoldersOf(const std::string& path, const onnx_import::MappedFile& file,
+                      const std::optional<std::string>& data_folder) {
+  return {data_folder.value_or(std::filesystem::path(path).parent_path().string()), file.folder()};
+}
+
+/// The folders of bytes.
+std::optional<DataFolders> FoldersOf(const std::optional<std::string>& data_folder) {
+  if (!data_folder) return std::nullopt;
+  return DataFolders{.named = *data_folder, .resolved = ""};
+}
+
+Result<Graph> Import(std::span<const std::byte> bytes, const std::optional<DataFolders>& folders,
                      const ImportOptions& options) {
-  TUNEC_ASSIGN(auto model, onnx_import::ParseModel(bytes, folder));
+  TUNEC_ASSIGN(auto model, onnx_import::ParseModel(bytes, folders));
   TUNEC_ASSIGN(ImportOptions complete, onnx_import::WithShapesOfConstants(options));
   return onnx_import::Importer(std::move(model), std::move(complete)).Run();
 }
@@ -43,14 +57,15 @@ struct OnnxFile::Model {
   std::vector<FileStamp> files;
 };
 
-Result<OnnxFile> OnnxFile::Open(const std::string& path) {
+Result<OnnxFile> OnnxFile::Open(const std::string& path,
+                                const std::optional<std::string>& data_folder) {
   OnnxFile file;
   const Status read = InFile(path, [&]() -> Status {
     std::vector<FileStamp> files = {StampOf(path)};
     TUNEC_ASSIGN(const std::shared_ptr<const onnx_import::MappedFile> mapped,
                  onnx_import::MappedFile::Open(path));
-    const std::string folder = std::filesystem::path(path).parent_path().string();
-    TUNEC_ASSIGN(auto model, onnx_import::ParseModel(mapped->bytes(), folder));
+    TUNEC_ASSIGN(auto model,
+                 onnx_import::ParseModel(mapped->bytes(), FoldersOf(path, *mapped, data_folder)));
     files.insert(files.end(), model.external_files.begin(), model.external_files.end());
     file.model_ = std::make_shared<const Model>(path, mapped, std::move(model), std::move(files));
     return {};
@@ -59,12 +74,13 @@ Result<OnnxFile> OnnxFile::Open(const std::string& path) {
   return file;
 }
 
-Result<OnnxFile> OnnxFile::FromBytes(std::span<const std::byte> bytes, const std::string& name) {
+Result<OnnxFile> OnnxFile::FromBytes(std::span<const std::byte> bytes, const std::string& name,
+                                     const std::optional<std::string>& data_folder) {
   OnnxFile file;
   const Status read = InFile(name, [&]() -> Status {
-    TUNEC_ASSIGN(auto model, onnx_import::ParseModel(bytes, std::nullopt));
-    file.model_ =
-        std::make_shared<const Model>(name, nullptr, std::move(model), std::vector<FileStamp>());
+    TUNEC_ASSIGN(auto model, onnx_import::ParseModel(bytes, FoldersOf(data_folder)));
+    std::vector<FileStamp> files = model.external_files;
+    file.model_ = std::make_shared<const Model>(name, nullptr, std::move(model), std::move(files));
     return {};
   });
   if (!read) return std::unexpected(read.error());
@@ -94,13 +110,14 @@ Result<Graph> OnnxFile::Import(const ImportOptions& options) const {
 Result<Graph> ImportOnnx(const std::string& path, const ImportOptions& options) {
   return InFile(path, [&]() -> Result<Graph> {
     TUNEC_ASSIGN(const auto file, onnx_import::MappedFile::Open(path));
-    return Import(file->bytes(), std::filesystem::path(path).parent_path().string(), options);
+    return Import(file->bytes(), FoldersOf(path, *file, std::nullopt), options);
   });
 }
 
 Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, const std::string& name,
-                              const ImportOptions& options) {
-  return InFile(name, [&] { return Import(bytes, std::nullopt, options); });
+                              const ImportOptions& options,
+                              const std::optional<std::string>& data_folder) {
+  return InFile(name, [&] { return Import(bytes, FoldersOf(data_folder), options); });
 }
 
 }  // namespace tunec

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,17 +54,22 @@ Result<std::pair<std::string, std::vector<int64_t>>> ParseShapeOption(std::strin
 /// once, those in external files not at all: such a file stays mapped while the graph lives.
 Result<Graph> ImportOnnx(const std::string& path, const ImportOptions& options);
 
-/// The same from memory, which may go afterwards. `name` stands for the file in messages;
-/// external data is refused because there is no folder to confine it to.
+/// The same from memory, which may go afterwards. `name` stands for the file in messages. External
+/// data lies below `data_folder`, and is refused without one.
 Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, const std::string& name,
-                              const ImportOptions& options);
+                              const ImportOptions& options,
+                              const std::optional<std::string>& data_folder = {});
 
 /// A model that is read once and imported at several sizes; its weights are shared by the graphs.
 /// Copies share what they hold.
 class OnnxFile {
  public:
-  static Result<OnnxFile> Open(const std::string& path);
-  static Result<OnnxFile> FromBytes(std::span<const std::byte> bytes, const std::string& name);
+  /// External data is opened by its name in `data_folder`; without one, in the folder of the path.
+  static Result<OnnxFile> Open(const std::string& path,
+                               const std::optional<std::string>& data_folder = {});
+  /// See ImportOnnxBytes.
+  static Result<OnnxFile> FromBytes(std::span<const std::byte> bytes, const std::string& name,
+                                    const std::optional<std::string>& data_folder = {});
 
   /// The inputs with their open dimensions by name; those without a name are called "".
   struct Input {
@@ -72,8 +78,8 @@ class OnnxFile {
   };
   std::vector<Input> Inputs() const;
   Result<Graph> Import(const ImportOptions& options) const;
-  /// What was read, from before that: the model's file, and those that its weights lie in. None of
-  /// bytes.
+  /// The files that were read: the model's, unless the model was bytes, and those of its weights.
+  /// The stamps are from before reading.
   std::vector<FileStamp> Files() const;
 
  private:

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 # Options that are paths, of which Python has a type.
-_PATHS = ("db", "failures", "worker")
+_PATHS = ("db", "external_data", "failures", "worker")
 
 
 def _layout(value):

@@ -1,9 +1,11 @@
 /* The C interface, from C: test_api CASE FOLDER runs one case on the models in FOLDER. */
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tunec/tunec.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "models.h"
@@ -489,6 +491,24 @@ static void test_bytes(void) {
   tunec_release(model);
 }
 
+static void test_external_data(void) {
+  float w[4] = {0}, x[4] = {-2, -1, 0, 3}, y[4];
+  char folder[] = "/tmp/tunec_external_XXXXXX", path[64], options[128];
+  CHECK(mkdtemp(folder) != NULL);
+  snprintf(path, sizeof path, "%s/f", folder);
+  snprintf(options, sizeof options, "{\"db\": \"\", \"external_data\": \"%s\"}", folder);
+  FILE* file = fopen(path, "wb");
+  CHECK(file != NULL && fwrite(w, sizeof w, 1, file) == 1 && fclose(file) == 0);
+  tunec_executable* model = NULL;
+  CHECK(tunec_compile_bytes(kExternalOnnx, sizeof kExternalOnnx, NULL, options, NULL, &model) ==
+        TUNEC_OK);
+  run_four(model, x, y);
+  CHECK(y[0] == 0 && y[3] == 3);
+  tunec_release(model);
+  remove(path);
+  rmdir(folder);
+}
+
 static void refuse_bytes(const void* bytes, size_t size, const char* format, const char* options,
                          int status, const char* part) {
   tunec_executable* model = (tunec_executable*)&failures;
@@ -515,6 +535,10 @@ static void test_wrong_bytes(void) {
                "<memory>: a size is given for the dimension 'n', which the text does not name");
   refuse_bytes(kExternalOnnx, sizeof kExternalOnnx, NULL, no_database, TUNEC_UNSUPPORTED,
                "external data 'f' of a model that is not a file");
+  refuse_bytes(kExternalOnnx, sizeof kExternalOnnx, NULL,
+               "{\"db\": \"\", \"external_data\": \"/nowhere\"}", TUNEC_NOT_FOUND, "'/nowhere'");
+  refuse_bytes(kDoubleGraph, length, NULL, "{\"db\": \"\", \"external_data\": \"/tmp\"}",
+               TUNEC_INVALID_ARGUMENT, "<memory>: external data is for ONNX models");
   CHECK(tunec_compile_bytes(kReluOnnx, size, NULL, NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
   /* every beginning, in memory of that size */
   for (size_t part = 1; part < size; ++part) {
@@ -614,13 +638,21 @@ static void test_report(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} cases[] = {{"interface", test_interface}, {"errors", test_errors},
-             {"tensors", test_tensors},     {"profile", test_profile},
-             {"threads", test_threads},     {"callbacks", test_callbacks},
-             {"other_cpu", test_other_cpu}, {"outside", test_outside},
-             {"bytes", test_bytes},         {"wrong_bytes", test_wrong_bytes},
-             {"weights", test_weights},     {"wrong_weights", test_wrong_weights},
-             {"report", test_report},       {"run_options", test_run_options}};
+} cases[] = {{"interface", test_interface},
+             {"errors", test_errors},
+             {"tensors", test_tensors},
+             {"profile", test_profile},
+             {"threads", test_threads},
+             {"callbacks", test_callbacks},
+             {"other_cpu", test_other_cpu},
+             {"outside", test_outside},
+             {"bytes", test_bytes},
+             {"wrong_bytes", test_wrong_bytes},
+             {"weights", test_weights},
+             {"wrong_weights", test_wrong_weights},
+             {"report", test_report},
+             {"run_options", test_run_options},
+             {"external_data", test_external_data}};
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;

@@ -363,9 +363,9 @@ void AddDbCommand(CLI::App& root, Invocation& invocation) {
                   "the beginning of a hash that list prints, or a model's file, .onnx or .graph")
       ->required()
       ->type_name("");
-  AddSettings(
-      forget, arguments->settings,
-      {"shapes", "dims", "constants", "random_weights", "disable_pass", "rules", "fast_math"});
+  AddSettings(forget, arguments->settings,
+              {"shapes", "dims", "constants", "random_weights", "external_data", "disable_pass",
+               "rules", "fast_math"});
   CLI::App& prune = add("prune", "remove trials but the best", Prune);
   prune.add_option("--keep-best", arguments->keep_best, "of each workload (default 1)")
       ->type_name("N")

@@ -91,7 +91,8 @@ void AddOptCommand(CLI::App& root, Invocation& invocation) {
   CLI::App& command =
       AddSubcommand(root, invocation, "opt", "run graph passes", arguments, Optimise);
   AddModel(command, arguments->model).required(false);
-  AddSettings(command, arguments->settings, {"shapes", "dims", "constants", "random_weights"});
+  AddSettings(command, arguments->settings,
+              {"shapes", "dims", "constants", "random_weights", "external_data"});
   command.add_option("--passes", arguments->passes, "these, in this order (default: all)")
       ->type_name("NAME,...")
       ->delimiter(',')

@@ -127,6 +127,8 @@ typedef struct tunec_callbacks {
  *       bind inputs to the values in files: what shapes depend on has to be known when compiling
  *   "random_weights": N
  *       fill the weights of a .graph from this seed
+ *   "external_data": "FOLDER"
+ *       where the external data of an ONNX model lies (default: the folder of the model's file)
  *   "target": "NAME"
  *       what to compile for (default: cpu)
  *   "arch": "NAME"
@@ -190,8 +192,9 @@ TUNEC_API int tunec_compile_with_callbacks(const char* model_path, const char* o
                                            tunec_executable** out);
 /* The same for a model in memory: the `num_bytes` at `bytes`, which are not needed afterwards.
  * `format` is "onnx" (the protobuf of a ModelProto) or "graph" (the text), or null to tell it from
- * the bytes. There is no folder: an ONNX model with external data is TUNEC_UNSUPPORTED, and the
- * weights of a .graph text can be random only. Messages call the model "<memory>". */
+ * the bytes. There is no folder: an ONNX model with external data is TUNEC_UNSUPPORTED unless the
+ * option "external_data" names its folder, and the weights of a .graph text can be random only.
+ * Messages call the model "<memory>". */
 TUNEC_API int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
                                   const char* options_json, const tunec_callbacks* callbacks,
                                   tunec_executable** out);

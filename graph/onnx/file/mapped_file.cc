@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -59,6 +60,61 @@ Result<std::vector<std::string>> SplitLocation(const std::string& location) {
   return parts;
 }
 
+/// The system's name for what a descriptor of this process leads to.
+std::string DescriptorPath(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
+
+/// Returns where the open file or folder lies, without links. Empty where nothing tells: no /proc,
+/// no file of a folder, or too long a path.
+std::string ResolvedPath(int descriptor) {
+  std::error_code failed;
+  std::string path = std::filesystem::read_symlink(DescriptorPath(descriptor), failed).string();
+  return !failed && path.starts_with('/') ? path : "";
+}
+
+/// Returns whether the path is that of something below the folder. Both are without links.
+bool IsBelow(std::string_view path, std::string_view folder) {
+  if (folder.empty()) return false;
+  if (folder.ends_with('/')) folder.remove_suffix(1);  // the root
+  return path.starts_with(folder) && path.substr(folder.size()).starts_with('/');
+}
+
+/// Returns the file that the parts lead to, one folder after the other. Fails with ELOOP or ENOTDIR
+/// at a link.
+Descriptor OpenWithoutLinks(const Descriptor& folder, const std::vector<std::string>& parts) {
+  Descriptor at(-1);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const int from = i == 0 ? folder.value() : at.value();
+    const int flags = i + 1 == parts.size() ? O_RDONLY | O_NONBLOCK : O_PATH | O_DIRECTORY;
+    at = Descriptor(openat(from, parts[i].c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
+    if (at.value() < 0) break;
+  }
+  return at;
+}
+
+/// Returns the file that the location leads to through links, if one of the folders contains the
+/// file. O_PATH finds the file without opening it, so no device and no pipe reacts. Then the found
+/// file itself is opened, so nobody can put another one in its place.
+Result<Descriptor> OpenThroughLinks(const Descriptor& folder, const DataFolders& folders,
+                                    const std::string& location) {
+  const Descriptor found(openat(folder.value(), location.c_str(), O_PATH | O_CLOEXEC));
+  if (found.value() < 0)
+    return SystemError(fmt::format("{}/{}", folders.named.empty() ? "." : folders.named, location));
+  const std::string path = ResolvedPath(found.value());
+  if (path.empty())
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "external data location '{}' is a link, and the system does not tell where it leads",
+        location);
+  if (!IsBelow(path, ResolvedPath(folder.value())) && !IsBelow(path, folders.resolved))
+    return Fail(ErrorCode::kInvalidArgument,
+                "external data location '{}' is a link to '{}', which is outside of the model's "
+                "folder",
+                location, path);
+  Descriptor file(open(DescriptorPath(found.value()).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (file.value() < 0) return SystemError(path);
+  return file;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::Map(int descriptor, const std::string& path) {
@@ -74,7 +130,8 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::Map(int descriptor, const 
     if (address == MAP_FAILED) return SystemError(path);
     data = static_cast<const std::byte*>(address);
   }
-  return std::shared_ptr<const MappedFile>(new MappedFile(data, size));
+  std::string folder = std::filesystem::path(ResolvedPath(descriptor)).parent_path().string();
+  return std::shared_ptr<const MappedFile>(new MappedFile(std::move(folder), data, size));
 }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path) {
@@ -84,31 +141,24 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& pa
   return Map(file.value(), path);
 }
 
-Result<std::shared_ptr<const MappedFile>> MappedFile::OpenConfined(const std::string& folder,
+Result<std::shared_ptr<const MappedFile>> MappedFile::OpenConfined(const DataFolders& folders,
                                                                    const std::string& location) {
   TUNEC_ASSIGN(const auto parts, SplitLocation(location));
-  const std::string start = folder.empty() ? "." : folder;
-  Descriptor at(open(start.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (at.value() < 0) return SystemError(start);
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const bool last = i + 1 == parts.size();
-    const int flags = last ? O_RDONLY | O_NONBLOCK : O_PATH | O_DIRECTORY;
-    Descriptor next(openat(at.value(), parts[i].c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
-    if (next.value() < 0 && (errno == ELOOP || errno == ENOTDIR)) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "external data location '{}' leads through '{}', which is a link or no folder",
-                  location, parts[i]);
-    }
-    if (next.value() < 0) return SystemError(fmt::format("{}/{}", start, location));
-    at = std::move(next);
+  const std::string start = folders.named.empty() ? "." : folders.named;
+  const Descriptor folder(open(start.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (folder.value() < 0) return SystemError(start);
+  Descriptor file = OpenWithoutLinks(folder, parts);
+  if (file.value() < 0 && (errno == ELOOP || errno == ENOTDIR)) {
+    TUNEC_ASSIGN(file, OpenThroughLinks(folder, folders, location));
   }
+  if (file.value() < 0) return SystemError(fmt::format("{}/{}", start, location));
   struct stat status;
-  if (fstat(at.value(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1) {
+  if (fstat(file.value(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1) {
     return Fail(ErrorCode::kInvalidArgument,
                 "external data file '{}' has {} hard links, wanted one (it may lie elsewhere)",
                 location, status.st_nlink);
   }
-  return Map(at.value(), start + "/" + location);
+  return Map(file.value(), start + "/" + location);
 }
 
 MappedFile::~MappedFile() {

@@ -5,29 +5,41 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "support/error.h"
 
 namespace tunec::onnx_import {
+
+/// The folders that may contain a model's external data.
+struct DataFolders {
+  std::string named;     // names of files are looked up here; empty: the current folder
+  std::string resolved;  // contains the model's file, links followed; empty: unknown
+};
 
 /// A read-only mapping of a whole regular file, unmapped on destruction.
 class MappedFile {
  public:
   /// Opens whatever regular file the path leads to.
   static Result<std::shared_ptr<const MappedFile>> Open(const std::string& path);
-  /// Opens `location` inside `folder` and refuses everything that could lead out of it: absolute
-  /// paths, "..", symbolic links at any step, files with more than one hard link.
-  static Result<std::shared_ptr<const MappedFile>> OpenConfined(const std::string& folder,
+  /// Opens `location` inside the named folder. Links may lead to files below one of the folders.
+  /// Everything else that leads out of the named folder is refused: absolute paths, "..", other
+  /// links, files with more than one hard link.
+  static Result<std::shared_ptr<const MappedFile>> OpenConfined(const DataFolders& folders,
                                                                 const std::string& location);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
+  /// The folder that contains the file, links followed. Empty where the system does not tell.
+  const std::string& folder() const { return folder_; }
 
  private:
-  MappedFile(const std::byte* data, size_t size) : data_(data), size_(size) {}
+  MappedFile(std::string folder, const std::byte* data, size_t size)
+      : folder_(std::move(folder)), data_(data), size_(size) {}
   static Result<std::shared_ptr<const MappedFile>> Map(int descriptor, const std::string& path);
+  std::string folder_;
   const std::byte* data_;
   size_t size_;
 };

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/onnx/file/mapped_file.h"
 #include "ir/array.h"
 #include "ir/data_type.h"
 #include "support/error.h"
@@ -80,9 +81,9 @@ struct OnnxModel {
   std::vector<FileStamp> external_files;  // that weights lie in, from before they were read
 };
 
-/// Decodes a serialized ModelProto. `folder` confines external data; without one it is refused.
+/// Decodes a serialized ModelProto. `folders` confine external data; without them it is refused.
 Result<OnnxModel> ParseModel(std::span<const std::byte> bytes,
-                             const std::optional<std::string>& folder);
+                             const std::optional<DataFolders>& folders);
 
 /// "'conv1' (Conv)", or for a node without a name "(Conv that makes 'y')".
 std::string Describe(const OnnxNode& node);

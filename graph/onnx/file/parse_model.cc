@@ -28,8 +28,8 @@ struct NamedAttribute {
 
 class Decoder {
  public:
-  Decoder(const std::optional<std::string>& folder, size_t model_bytes)
-      : files_(folder), model_bytes_(model_bytes) {}
+  Decoder(const std::optional<DataFolders>& folders, size_t model_bytes)
+      : files_(folders), model_bytes_(model_bytes) {}
   Result<OnnxModel> Model(Bytes bytes);
 
  private:
@@ -370,7 +370,7 @@ std::string Describe(const OnnxNode& node) {
 }
 
 Result<OnnxModel> ParseModel(std::span<const std::byte> bytes,
-                             const std::optional<std::string>& folder) {
+                             const std::optional<DataFolders>& folders) {
   constexpr size_t kMostBytes = std::numeric_limits<int>::max();
   if (bytes.empty()) return Fail(ErrorCode::kParse, "not an ONNX model: the file is empty");
   if (bytes.size() > kMostBytes) {
@@ -378,7 +378,7 @@ Result<OnnxModel> ParseModel(std::span<const std::byte> bytes,
                 "model has {} bytes, wanted at most {} (keep weights as external data)",
                 bytes.size(), kMostBytes);
   }
-  return Decoder(folder, bytes.size()).Model(bytes);
+  return Decoder(folders, bytes.size()).Model(bytes);
 }
 
 }  // namespace tunec::onnx_import

@@ -276,14 +276,16 @@ Result<DataType> DataTypeOf(int64_t onnx_type) {
 }
 
 Result<std::shared_ptr<const MappedFile>> ExternalFiles::Open(const std::string& location) {
-  if (!folder_) {
-    return Fail(ErrorCode::kUnsupported, "external data '{}' of a model that is not a file",
+  if (!folders_) {
+    return Fail(ErrorCode::kUnsupported,
+                "external data '{}' of a model that is not a file; the option external_data names "
+                "its folder",
                 location);
   }
   const auto known = files_.find(location);
   if (known != files_.end()) return known->second;
-  FileStamp stamp = StampOf(std::filesystem::path(*folder_) / location);
-  TUNEC_ASSIGN(auto file, MappedFile::OpenConfined(*folder_, location));
+  FileStamp stamp = StampOf(std::filesystem::path(folders_->named) / location);
+  TUNEC_ASSIGN(auto file, MappedFile::OpenConfined(*folders_, location));
   stamps_.push_back(std::move(stamp));
   return files_.emplace(location, std::move(file)).first->second;
 }

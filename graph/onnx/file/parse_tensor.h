@@ -42,13 +42,13 @@ Result<DataType> DataTypeOf(int64_t onnx_type);
 /// The files that a model's external tensors lie in, each mapped once.
 class ExternalFiles {
  public:
-  explicit ExternalFiles(std::optional<std::string> folder) : folder_(std::move(folder)) {}
+  explicit ExternalFiles(std::optional<DataFolders> folders) : folders_(std::move(folders)) {}
   Result<std::shared_ptr<const MappedFile>> Open(const std::string& location);
   /// Of those that were opened, from before that.
   const std::vector<FileStamp>& Stamps() const { return stamps_; }
 
  private:
-  std::optional<std::string> folder_;
+  std::optional<DataFolders> folders_;
   std::vector<FileStamp> stamps_;
   std::map<std::string, std::shared_ptr<const MappedFile>> files_;
 };

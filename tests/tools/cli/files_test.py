@@ -3,6 +3,7 @@ import re
 from pathlib import Path
 
 from cli_case import CliTest, main
+from onnx_bytes import with_external_data
 from sample_models import COMPUTE, GRAPH
 
 
@@ -31,6 +32,28 @@ class Files(CliTest):
 
     def test_a_device_is_not_replaced(self):
         self.bad(2, "not a regular file", "opt", self.file("p.graph", GRAPH), "--onnx", "/dev/null")
+
+    def test_external_data_behind_links(self):
+        # The cache of Hugging Face's hub has such snapshots of links to blobs.
+        snapshot = self.dir / "hub/snapshots/0123"
+        snapshot.mkdir(parents=True)
+        (self.dir / "hub/blobs").mkdir()
+        (self.dir / "hub/blobs/aa").write_bytes(with_external_data([4], "w", "model.onnx_data"))
+        (self.dir / "hub/blobs/bb").write_bytes(bytes(16))
+        (self.dir / "hub/secret").write_bytes(bytes(16))
+        (snapshot / "model.onnx").symlink_to("../../blobs/aa")
+        data = snapshot / "model.onnx_data"
+        data.symlink_to("../../blobs/bb")
+        self.assertIn("ok", self.good("verify", "hub/snapshots/0123/model.onnx", "--no-db"))
+        data.unlink()
+        data.symlink_to("../../secret")
+        self.bad(2, "outside of the model's folder", "verify", "hub/snapshots/0123/model.onnx", "--no-db")
+        (self.dir / "other").mkdir()
+        (self.dir / "other/model.onnx_data").write_bytes(bytes(16))
+        self.assertIn("ok", self.good("verify", "hub/snapshots/0123/model.onnx", "--no-db",
+                                      "--external-data", "other"))
+        self.bad(2, "external data is for ONNX models", "verify", self.file("g.graph", GRAPH), "--no-db",
+                 "--external-data", "other")
 
     def test_run_writes_what_run_reads(self):
         path = self.file("g.graph", GRAPH)

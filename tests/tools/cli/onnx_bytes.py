@@ -42,3 +42,12 @@ def tensor(shape, floats):
     import struct
     return (b"".join(number(1, d) for d in shape) + number(2, 1)
             + block(9, struct.pack(f"<{len(floats)}f", *floats)))
+
+
+def with_external_data(shape, weight, location):
+    """Returns the ModelProto of y = x + weight. A file at the location has the elements."""
+    elements = (b"".join(number(1, d) for d in shape) + number(2, 1) + block(8, weight) + number(14, 1)
+                + block(13, block(1, "location") + block(2, location)))
+    graph = block(1, node("Add", ["x", weight], ["y"])) + block(2, "g") + block(5, elements)
+    graph += block(11, value_info("x", shape)) + block(12, value_info("y", shape))
+    return number(1, 8) + block(7, graph) + block(8, block(1, "") + number(2, 17))
