@@ -6,11 +6,11 @@
 #include <llvm/TargetParser/Host.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "ir/emulated_amx.h"
+#include "jit/cpu/cache_sizes.h"
 #include "jit/cpu/cpu_features.h"
 #include "jit/cpu/features_used.h"
 #include "jit/cpu/llvm_target.h"
@@ -20,30 +20,12 @@
 namespace tunec {
 namespace {
 
-/// "48K" or "1024K" or "32M" in bytes; 0 when it is none of these.
-int64_t ParseCacheSize(const std::string& text) {
-  int64_t size = 0;
-  size_t i = 0;
-  while (i < text.size() && text[i] >= '0' && text[i] <= '9') size = size * 10 + (text[i++] - '0');
-  if (i < text.size() && text[i] == 'K') size <<= 10;
-  if (i < text.size() && text[i] == 'M') size <<= 20;
-  return size;
-}
-
+// Fills in the sizes that the processor states. The others stay as Host assumes them.
 void ReadCaches(Host& host) {
-  for (int index = 0; index < 8; ++index) {
-    const std::string folder =
-        "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
-    std::string level, type, size;
-    if (!(std::ifstream(folder + "level") >> level)) break;
-    std::ifstream(folder + "type") >> type;
-    std::ifstream(folder + "size") >> size;
-    const int64_t bytes = ParseCacheSize(size);
-    if (bytes <= 0 || type == "Instruction") continue;
-    if (level == "1") host.l1_bytes = bytes;
-    if (level == "2") host.l2_bytes = bytes;
-    if (level == "3") host.l3_bytes = bytes;
-  }
+  const CacheSizes& sizes = CacheSizesHere();
+  if (sizes.l1 > 0) host.l1_bytes = sizes.l1;
+  if (sizes.l2 > 0) host.l2_bytes = sizes.l2;
+  if (sizes.l3 > 0) host.l3_bytes = sizes.l3;
 }
 
 /// Everything but the features and the processor's name.
