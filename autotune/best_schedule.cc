@@ -4,7 +4,9 @@
 #include <utility>
 #include <variant>
 
+#include "autotune/keys.h"
 #include "autotune/measure/arithmetic_gain.h"
+#include "autotune/near_keys.h"
 #include "schedule/apply.h"
 #include "schedule/packed_constant.h"
 
@@ -51,12 +53,34 @@ Result<ScheduleRanking> ScheduleRanking::Of(const Database* database, const Tuni
   for (const TuningKey& key : KeysByTrust(task, options.target, options.accuracy)) {
     // Records come from all sketches: who wants only the naive one has no use for them.
     if (options.sketches == SketchSet::kAll) TUNEC_RETURN_IF_ERROR(ranking.AddBest(*database, key));
-    TUNEC_ASSIGN(const std::vector<TrialRecord> trials, database->Trials(key));
-    for (const TrialRecord& trial : trials) {
-      if (trial.status != TrialStatus::kOk) ranking.listed_.insert(trial.schedule);
-    }
+    TUNEC_RETURN_IF_ERROR(ranking.AddFailures(*database, key));
   }
+  const bool searched = !ranking.waiting_.empty() || options.sketches != SketchSet::kAll;
+  if (!searched) TUNEC_RETURN_IF_ERROR(ranking.AddNear(*database, options));
   return ranking;
+}
+
+Status ScheduleRanking::AddFailures(const Database& database, const TuningKey& key) {
+  TUNEC_ASSIGN(const std::vector<TrialRecord> trials, database.Trials(key));
+  for (const TrialRecord& trial : trials) {
+    if (trial.status != TrialStatus::kOk) listed_.insert(trial.schedule);
+  }
+  return {};
+}
+
+// Adds the best of the nearest key. Schedules that failed there are not tried here either.
+Status ScheduleRanking::AddNear(const Database& database, const TunerOptions& options) {
+  const TuningKey own = MakeTuningKey(*task_, options.target, options.accuracy);
+  std::vector<std::string> texts = {own.workload.text};
+  if (const auto earlier = EarlierText(*task_)) texts.push_back(*earlier);
+  TUNEC_ASSIGN(const std::vector<TuningKey> keys, NearKeys(database, own, texts));
+  for (const TuningKey& key : keys) {
+    TUNEC_RETURN_IF_ERROR(AddBest(database, key));
+    TUNEC_RETURN_IF_ERROR(AddFailures(database, key));
+    for (RankedSchedule& found : waiting_) found.near = true;
+    if (!waiting_.empty()) break;
+  }
+  return {};
 }
 
 // A record of another version of the language, or damaged, is a miss.

@@ -21,13 +21,14 @@ struct RankedSchedule {
   std::optional<double> seconds;  // its recorded median; none: there is no record of it
   std::string sketch = {};        // that it is the analytic schedule of; empty: it was recorded
   bool predicted = false;         // `seconds` were: nobody measured them
+  bool near = false;              // `seconds` were measured under a near key
 };
 
 /// The best schedule that was measured, then the best of predicted time, as far as they are
-/// readable; then the analytic schedules of the sketches,
-/// without those recorded as failures; the naive one is last and always there. A compiler takes the
-/// first that applies. A recorded schedule is not applied again here: it was legal when it was
-/// recorded.
+/// readable; without any such the best of the nearest key (NearKeys) that has one; then the
+/// analytic schedules of the sketches, without those recorded as failures; the naive one is last
+/// and always there. A compiler takes the first that applies. A recorded schedule is not applied
+/// again here: it was legal when it was recorded.
 class ScheduleRanking {
  public:
   /// `database` may be null; it must outlive the ranking, as must `task`. Reads trials, target,
@@ -44,6 +45,8 @@ class ScheduleRanking {
   ScheduleRanking(const Database* database, const TuningTask& task, const TunerOptions& options,
                   IsPacked packed);
   Status AddBest(const Database& database, const TuningKey& key);
+  Status AddFailures(const Database& database, const TuningKey& key);
+  Status AddNear(const Database& database, const TunerOptions& options);
   bool AddRecord(const TrialRecord& record, const TuningKey& key);
   Status AddPacked(const Database& database, const TuningKey& key, const TrialRecord& best);
   void AddStage();

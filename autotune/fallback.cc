@@ -22,6 +22,7 @@ std::string Compared(const TrialRecord& failed, const RankedSchedule& used) {
   std::string text;
   if (used.seconds) text += "; it takes " + Milliseconds(*used.seconds);
   if (used.predicted) text += ", as predicted";
+  if (used.near) text += " where it was measured";
   if (used.seconds && !failed.samples.empty()) {
     text += fmt::format(", the other took {} in one run", Milliseconds(failed.samples.front()));
   }
@@ -38,6 +39,8 @@ std::string_view Name(ScheduleSource source) {
       return "analytic";
     case ScheduleSource::kPredicted:
       return "predicted";
+    case ScheduleSource::kNear:
+      return "near";
     case ScheduleSource::kNaive:
       break;
   }
@@ -47,6 +50,7 @@ std::string_view Name(ScheduleSource source) {
 ScheduleSource SourceOf(const RankedSchedule& schedule) {
   if (schedule.schedule.StepCount() == 0) return ScheduleSource::kNaive;
   if (!schedule.seconds) return ScheduleSource::kAnalytic;
+  if (schedule.near) return ScheduleSource::kNear;
   return schedule.predicted ? ScheduleSource::kPredicted : ScheduleSource::kTuned;
 }
 

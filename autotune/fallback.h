@@ -1,7 +1,8 @@
 // Where the schedule of a kernel comes from, and what people are told when it is not the one that
 // they would expect. There is one rule, however many trials there were: the fastest schedule that
 // is known to be right; where none was measured, the one of least predicted time; where there is
-// none, the first analytic one that is not known to fail; the naive one at last.
+// none, the fastest under a near key; then the first analytic one that is not known to fail; the
+// naive one at last.
 #pragma once
 
 #include <optional>
@@ -17,8 +18,9 @@ enum class ScheduleSource {
   kAnalytic,   // a sketch's first choice, not measured
   kNaive,      // no sketch's: the loops as written, measured or not
   kPredicted,  // right where it was emulated, and the fastest by predicted times
+  kNear,       // measured and right under a near key: the same processor, other caches
 };
-/// "tuned", "analytic", "naive", "predicted".
+/// "tuned", "analytic", "naive", "predicted", "near".
 std::string_view Name(ScheduleSource source);
 ScheduleSource SourceOf(const RankedSchedule& schedule);
 

@@ -95,6 +95,23 @@ KeyDifference Compare(const KeyUse& there, const KeyUse& here) {
   return {Differing(theirs, ours), Differing(ours, theirs)};
 }
 
+std::optional<int> NearDistance(std::string_view a, std::string_view b) {
+  constexpr std::string_view kMayDiffer[] = {"l1", "l2", "l3", "cores"};
+  const std::vector<KeyPart> ours = TakeApart(a);
+  const std::vector<KeyPart> theirs = TakeApart(b);
+  const bool hosts = ours.front() == KeyPart{"kind", "cpu"} && ours.size() == theirs.size();
+  if (!hosts) return std::nullopt;
+  int distance = 0;
+  for (size_t p = 0; p < ours.size(); ++p) {
+    if (ours[p] == theirs[p]) continue;
+    const bool may = ours[p].name == theirs[p].name &&
+                     std::ranges::find(kMayDiffer, ours[p].name) != std::end(kMayDiffer);
+    if (!may) return std::nullopt;
+    ++distance;
+  }
+  return distance > 0 ? std::optional(distance) : std::nullopt;
+}
+
 DistinctTargets TellApart(const std::vector<std::string>& target_texts) {
   std::vector<std::vector<KeyPart>> targets;
   for (const std::string& text : target_texts) targets.push_back(TakeApart(text));

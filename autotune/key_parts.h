@@ -1,6 +1,7 @@
 // Target texts of tuning keys taken apart, so that two can be compared for people.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,10 @@ struct KeyDifference {
 };
 /// Empty texts for keys that agree.
 KeyDifference Compare(const KeyUse& there, const KeyUse& here);
+
+/// In how many parts two targets differ that are near: hosts of one processor, whose caches or
+/// numbers of processors are said to be others. None: they are one target, or differ otherwise.
+std::optional<int> NearDistance(std::string_view a, std::string_view b);
 
 /// What tells targets apart: what all have in common, and what each has besides, in their order.
 /// Parts are joined by spaces.

@@ -27,7 +27,8 @@ Result<KernelReport> Describe(const TuningTask& task, const BuiltKernel& built,
   const Schedule& schedule = built.schedule.schedule;
   const Compute& lowering = *FindLowering(task.lowerings, schedule.lowering);
   TUNEC_ASSIGN(std::vector<PredictedPhase> predicted, Predict(built, options));
-  const std::optional<double> seconds = built.schedule.seconds;
+  // A time of another target is none of this one's.
+  const std::optional<double> seconds = built.schedule.near ? std::nullopt : built.schedule.seconds;
   return KernelReport{.kind = task.kind,
                       .workload = StableHash(WorkloadText(task)),
                       .schedule = Print(schedule),

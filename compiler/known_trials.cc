@@ -7,6 +7,7 @@
 
 #include "autotune/key_parts.h"
 #include "autotune/keys.h"
+#include "autotune/near_keys.h"
 
 namespace tunec {
 namespace {
@@ -50,8 +51,41 @@ Status Add(const Database& database, const std::vector<TuningKey>& keys, KnownTr
   return {};
 }
 
+int64_t CountFound(const KnownTrials& known) {
+  return known.tuned + known.earlier + known.predicted;
+}
+
+// Groups that are tuned under near keys alone.
+struct NearTrials {
+  int64_t groups = 0;
+  KeyDifference difference;  // of one of them
+};
+
+// Adds a task that has no trials but under near keys.
+Status AddNear(const Database& database, const TuningTask& task, const TuningKey& own,
+               NearTrials& near) {
+  std::vector<std::string> texts = {own.workload.text};
+  if (const auto earlier = EarlierText(task)) texts.push_back(*earlier);
+  TUNEC_ASSIGN(const std::vector<TuningKey> keys, NearKeys(database, own, texts));
+  if (keys.empty()) return {};
+  near.groups += 1;
+  // The policies differ at most in where arguments lie.
+  near.difference = Compare({keys.front().target, own.policy, own.schedule_version},
+                            {own.target, own.policy, own.schedule_version});
+  return {};
+}
+
+std::string DescribeNear(const NearTrials& near, int64_t groups, bool tunes) {
+  return fmt::format(
+      "groups tuned for {}, not for {}: {} of {}; the fastest schedule of each is {}",
+      near.difference.there, near.difference.here, near.groups, groups,
+      tunes ? "measured here first" : "used until it is measured here");
+}
+
 // By the key that most of the groups are tuned under.
-std::string DescribeElsewhere(const KeyUse& there, const KeyUse& here, int64_t groups) {
+std::string DescribeElsewhere(const KeyUse& there, KeyUse here, int64_t groups) {
+  // Where a group's arguments lie says nothing of all of them.
+  if (WayOfTiming(there.policy) == WayOfTiming(here.policy)) here.policy = there.policy;
   const KeyDifference difference = Compare(there, here);
   return fmt::format("groups tuned for {}: {} of {}; for {}: {}", difference.there, there.workloads,
                      groups, difference.here,
@@ -89,19 +123,24 @@ Result<KnownTrials> FindKnownTrials(const Database& database, const Tasks& tasks
   for (const TuningTask& task : tasks.unique) texts.push_back(WorkloadText(task));
   TUNEC_ASSIGN(const std::vector<KeyUse> uses, database.UsesOf(texts));
   std::vector<TuningKey> keys;
+  NearTrials near;
   for (const TuningTask& task : tasks.unique) {
     keys = KeysByTrust(task, options.target, options.accuracy);
+    const int64_t before = CountFound(known);
     TUNEC_RETURN_IF_ERROR(Add(database, keys, known));
+    if (CountFound(known) == before)
+      TUNEC_RETURN_IF_ERROR(AddNear(database, task, keys.front(), near));
   }
   const TuningKey& own = keys.front();
-  KeyUse here{own.target, own.policy, own.schedule_version, known.tuned, known.trials};
-  const int64_t most = std::max({known.tuned, known.earlier, known.predicted});
+  const KeyUse here{own.target, own.policy, own.schedule_version, known.tuned, known.trials};
+  const int64_t most = std::max({known.tuned, known.earlier, known.predicted, near.groups});
   const auto more = [&](const KeyUse& use) { return use.workloads > most; };
   const auto there = std::ranges::find_if(uses, more);
-  if (there == uses.end()) return known;
-  // Where a group's arguments lie says nothing of all of them.
-  if (WayOfTiming(there->policy) == WayOfTiming(here.policy)) here.policy = there->policy;
-  known.elsewhere = DescribeElsewhere(*there, here, known.groups);
+  if (there != uses.end()) {
+    known.elsewhere = DescribeElsewhere(*there, here, known.groups);
+  } else if (near.groups > 0) {
+    known.elsewhere = DescribeNear(near, known.groups, options.Tunes());
+  }
   return known;
 }
 

@@ -8,9 +8,13 @@
 
 #include "autotune/key_parts.h"
 #include "autotune/keys.h"
+#include "autotune/near_keys.h"
 
 namespace tunec {
 namespace {
+
+// A shared database may know many hosts; each seed costs a trial.
+constexpr size_t kMostNear = 2;
 
 // The parts of a target's text that make code for one GPU run on another, and mean the same.
 std::vector<KeyPart> ArchitectureOf(const std::string& target) {
@@ -93,6 +97,12 @@ Result<Seeds> FindSeeds(const Database& database, const TuningKey& key, size_t p
   if (earlier_text) texts.push_back(*earlier_text);
   TUNEC_ASSIGN(const std::vector<TuningKey> others, OtherKeys(database, key, texts));
   for (const TuningKey& other : Measurements(others, key)) {
+    TUNEC_ASSIGN(std::vector<TrialRecord> fastest, Fastest(database, other, 1));
+    std::ranges::move(fastest, std::back_inserter(seeds.measured));
+  }
+  TUNEC_ASSIGN(std::vector<TuningKey> near, NearKeys(database, key, texts));
+  if (near.size() > kMostNear) near.resize(kMostNear);
+  for (const TuningKey& other : near) {
     TUNEC_ASSIGN(std::vector<TrialRecord> fastest, Fastest(database, other, 1));
     std::ranges::move(fastest, std::back_inserter(seeds.measured));
   }

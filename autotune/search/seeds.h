@@ -17,7 +17,7 @@ namespace tunec {
 struct Seeds {
   /// The fastest under each other policy by which this target was measured, and under each by which
   /// the earlier text was: of an earlier version, or with the arguments placed otherwise. The
-  /// current version's come first.
+  /// current version's come first; behind all these the fastest of near keys.
   std::vector<TrialRecord> measured;
   /// Correct ones whose times were predicted for the key's GPU, the fastest first. Those of the
   /// very same GPU come before those of others of its architecture, as when a part was assumed that

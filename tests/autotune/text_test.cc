@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 
 #include "autotune/key_parts.h"
 #include "autotune/keys.h"
@@ -228,6 +229,30 @@ TEST(KeyParts, SayInWhatTwoKeysDiffer) {
   older.schedule_version = 2;
   EXPECT_EQ(Compare(older, use(two, "f32")),
             (KeyDifference{"schedule_language=2", "schedule_language=3"}));
+}
+
+TEST(KeyParts, TellNearTargetsFromOthers) {
+  const Target own{.host = {.features = {"avx2"}, .cores = 4, .threads = 2}};
+  const auto distance = [&](const std::function<void(Target&)>& change) {
+    Target other = own;
+    change(other);
+    return NearDistance(Print(other) + " accuracy=f32", Print(own) + " accuracy=f32");
+  };
+  EXPECT_EQ(distance([](Target&) {}), std::nullopt);
+  EXPECT_EQ(distance([](Target& target) { target.host.l3_bytes = 1; }), 1);
+  EXPECT_EQ(distance([](Target& target) {
+              target.host.l1_bytes = target.host.l2_bytes = 1;
+              target.host.cores = 8;
+            }),
+            3);
+  EXPECT_EQ(distance([](Target& target) { target.host.threads = 1; }), std::nullopt);
+  EXPECT_EQ(distance([](Target& target) { target.host.features = {"avx2", "fma"}; }), std::nullopt);
+  EXPECT_EQ(distance([](Target& target) { target.host.cpu = "znver3"; }), std::nullopt);
+  EXPECT_EQ(NearDistance("cpu x [avx2] l3=1 accuracy=f32", "cpu x [avx2] l3=2 accuracy=exact"),
+            std::nullopt);
+  EXPECT_EQ(NearDistance("cuda sm_90 [] l2=1 accuracy=f32", "cuda sm_90 [] l2=2 accuracy=f32"),
+            std::nullopt);
+  EXPECT_EQ(NearDistance("rubbish", "cpu x [avx2] l3=2"), std::nullopt);
 }
 
 TEST(KeyParts, TellTargetsApart) {

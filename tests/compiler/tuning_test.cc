@@ -116,11 +116,21 @@ TEST(Tuning, AnotherModelFindsTheGroupItShares) {
   EXPECT_LE(third->report.tuning.progress.measured, 2);
 }
 
-// A database from before, as an earlier version wrote it: what has its key for a task, and the line
-// that says so.
-void ExpectMeasuredAgain(const Graph& graph, CompileOptions options,
-                         const std::function<TuningKey(const TuningTask&, TuningKey)>& key_before,
-                         const std::string& how) {
+// What is said of trials under another key, where a model is only compiled and where it is tuned.
+struct Lines {
+  std::string compiled;
+  std::string tuned;
+};
+Lines OfEarlier(const std::string& how) {
+  const std::string line = "groups measured " + how + ": 1 of 1; the fastest schedule of each is ";
+  return {line + "used until it is measured again", line + "measured again first"};
+}
+
+// A database that has a task's trials under another key alone, and what is said of that. Returns
+// where the schedule of the untuned model comes from.
+std::string ExpectMeasuredAgain(
+    const Graph& graph, CompileOptions options,
+    const std::function<TuningKey(const TuningTask&, TuningKey)>& key_before, const Lines& lines) {
   Database database = InMemory();
   const auto front = RunFrontEnd(graph, options);
   ASSERT_TRUE(front) << front.error().Format();
@@ -146,19 +156,20 @@ void ExpectMeasuredAgain(const Graph& graph, CompileOptions options,
   const auto untuned = Compile(graph, &database, options);
   ASSERT_TRUE(untuned) << untuned.error().Format();
   EXPECT_EQ(untuned->report.kernels[0].schedule, trial.schedule);
-  const std::string line = "groups measured " + how + ": 1 of 1; the fastest schedule of each is ";
-  EXPECT_THAT(notes, ::testing::ElementsAre(line + "used until it is measured again"));
+  EXPECT_THAT(notes, ::testing::ElementsAre(lines.compiled));
 
   notes.clear();
   options.trials = 1;
   const auto tuned = Compile(graph, &database, options);
   ASSERT_TRUE(tuned) << tuned.error().Format();
-  EXPECT_THAT(notes, ::testing::ElementsAre(line + "measured again first"));
+  EXPECT_THAT(notes, ::testing::ElementsAre(lines.tuned));
   const auto now = database.Trials(MakeTuningKey(task, options.target, options.accuracy));
   ASSERT_EQ(now->size(), 1u);
   EXPECT_EQ(now->front().schedule, trial.schedule);
   EXPECT_THAT(now->front().note, HasSubstr(" by=remeasured "));
   EXPECT_EQ(database.Trials(before)->size(), 1u);
+  EXPECT_EQ(tuned->report.kernels[0].sketch_source, "tuned");
+  return untuned->report.kernels[0].sketch_source;
 }
 
 TEST(Tuning, MeasuresWhatAnEarlierPolicyFoundAgain) {
@@ -167,7 +178,7 @@ TEST(Tuning, MeasuresWhatAnEarlierPolicyFoundAgain) {
     return key;
   };
   ExpectMeasuredAgain(GraphOf(kConvRelu), Tuned(0), warm,
-                      "under another policy (warm, median of adaptive repeats v1)");
+                      OfEarlier("under another policy (warm, median of adaptive repeats v1)"));
 }
 
 // Before weights were known to be finite, workloads had another text.
@@ -182,7 +193,23 @@ TEST(Tuning, MeasuresWhatWasFoundForWeightsOfAnyNumbersAgain) {
     return key;
   };
   ExpectMeasuredAgain(GraphOf(kConvRelu), options, unmarked,
-                      "before weights were known to be finite");
+                      OfEarlier("before weights were known to be finite"));
+}
+
+// A virtual machine may hide how large the caches are.
+TEST(Tuning, StartsWithWhatIsTunedForOtherCaches) {
+  const auto other_cache = [](const TuningTask& task, TuningKey) {
+    Target target = Tuned(0).target;
+    target.host.l3_bytes = 12345;
+    return MakeTuningKey(task, target, {});
+  };
+  const std::string line = fmt::format(
+      "groups tuned for l3=12345, not for l3={}: 1 of 1; the fastest schedule of each is ",
+      Tuned(0).target.host.l3_bytes);
+  EXPECT_EQ(
+      ExpectMeasuredAgain(GraphOf(kConvRelu), Tuned(0), other_cache,
+                          {line + "used until it is measured here", line + "measured here first"}),
+      "near");
 }
 
 TEST(Tuning, SaysForWhichOthersAModelIsTuned) {

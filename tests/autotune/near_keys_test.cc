@@ -1,0 +1,108 @@
+// Trials of the same processor whose caches were said to be of other sizes.
+#include "autotune/near_keys.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "autotune/best_schedule.h"
+#include "autotune/fallback.h"
+#include "autotune/keys.h"
+#include "autotune/search/seeds.h"
+#include "tests/autotune/scripted_tuning.h"
+
+namespace tunec {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::ScriptedMeasurer;
+
+class NearTargets : public testing::TunerTest {
+ protected:
+  NearTargets() { tasks_.resize(1); }
+  TuningKey Key() const { return MakeTuningKey(tasks_[0], options_.target, {}); }
+  TuningKey KeyWithL3(int64_t bytes) const {
+    Target target = options_.target;
+    target.host.l3_bytes = bytes;
+    return MakeTuningKey(tasks_[0], target, {});
+  }
+  void Record(const TuningKey& key, int64_t i, double seconds,
+              TrialStatus status = TrialStatus::kOk) {
+    TrialRecord trial{.status = status, .schedule = ScheduleFor(i)};
+    if (status == TrialStatus::kOk) trial.samples = {trial.median_seconds = seconds};
+    trial.note = fmt::format("sketch=direct/main i={} j=1 k=1 by=evolution seed=1", i);
+    ASSERT_TRUE(database_->RecordTrial(key, trial));
+  }
+  static std::string ScheduleFor(int64_t i) { return Print(Sketches({}).front().fill({i, 1, 1})); }
+  std::vector<RankedSchedule> Ranked() const {
+    return *RankSchedules(database_.get(), tasks_[0], options_);
+  }
+};
+
+TEST_F(NearTargets, AreUsedUntilSomethingIsMeasuredHere) {
+  Record(KeyWithL3(1), 4, 1e-3);
+  Record(KeyWithL3(1), 8, 2e-3);
+  const std::vector<RankedSchedule> ranked = Ranked();
+  EXPECT_EQ(Print(ranked[0].schedule), ScheduleFor(4));
+  EXPECT_EQ(Name(SourceOf(ranked[0])), "near");
+  EXPECT_EQ(SourceOf(ranked[1]), ScheduleSource::kAnalytic);
+  Record(Key(), 2, 1);  // slower, but here
+  EXPECT_EQ(Print(Ranked()[0].schedule), ScheduleFor(2));
+  EXPECT_EQ(SourceOf(Ranked()[0]), ScheduleSource::kTuned);
+}
+
+// A schedule that failed here is known to fail; the next nearest key may have another.
+TEST_F(NearTargets, AreNotUsedWhereTheirBestFailedHere) {
+  Record(KeyWithL3(1), 4, 1e-3);
+  Record(Key(), 4, 0, TrialStatus::kWrongResult);
+  EXPECT_EQ(SourceOf(Ranked()[0]), ScheduleSource::kAnalytic);
+  Record(KeyWithL3(2), 8, 1e-3);
+  EXPECT_EQ(Print(Ranked()[0].schedule), ScheduleFor(8));
+}
+
+TEST_F(NearTargets, ComeInTheOrderOfTheirDistance) {
+  Target far = options_.target;
+  far.host.l1_bytes = 1;
+  far.host.cores += 1;
+  const TuningKey farther = MakeTuningKey(tasks_[0], far, {});
+  Record(farther, 4, 1e-4);
+  Record(KeyWithL3(1), 8, 1e-3);
+  EXPECT_THAT(*NearKeys(*database_, Key(), {Key().workload.text}),
+              ElementsAre(KeyWithL3(1), farther));
+  EXPECT_EQ(Print(Ranked()[0].schedule), ScheduleFor(8));
+}
+
+TEST_F(NearTargets, OfOtherThreadsAccuracyOrTimesAreNone) {
+  Target threads = options_.target;
+  threads.host.threads += 1;
+  Record(MakeTuningKey(tasks_[0], threads, {}), 4, 1e-3);
+  TuningKey predicted = KeyWithL3(1);
+  predicted.policy = "predicted 2";
+  Record(predicted, 4, 1e-3);
+  TuningKey older = KeyWithL3(1);
+  older.schedule_version -= 1;
+  Record(older, 4, 1e-3);
+  TuningKey exact = KeyWithL3(1);
+  exact.target += "x";
+  Record(exact, 4, 1e-3);
+  EXPECT_THAT(*NearKeys(*database_, Key(), {Key().workload.text}), IsEmpty());
+  EXPECT_EQ(SourceOf(Ranked()[0]), ScheduleSource::kAnalytic);
+}
+
+TEST_F(NearTargets, AreMeasuredFirst) {
+  Record(KeyWithL3(1), 4, 1e-3);
+  Record(KeyWithL3(2), 8, 1e-3);
+  Record(KeyWithL3(3), 2, 1e-3);
+  const auto seeds = FindSeeds(*database_, Key(), 8);
+  ASSERT_TRUE(seeds) << seeds.error().Format();
+  ASSERT_EQ(seeds->measured.size(), 2u);  // a trial each, so not of all hosts
+  ScriptedMeasurer measurer;
+  measurer.seconds = 0.5;
+  const TuneReport report = Tuned(measurer);
+  EXPECT_EQ(measurer.order.front(), seeds->measured[0].schedule);
+  EXPECT_EQ(report.progress.measured, options_.trials);
+  EXPECT_EQ(SourceOf(Ranked()[0]), ScheduleSource::kTuned);
+}
+
+}  // namespace
+}  // namespace tunec
