@@ -24,3 +24,7 @@ target_link_libraries(tunec_isl INTERFACE ${ISL_LIBRARY})
 add_library(tunec_llvm INTERFACE)
 target_include_directories(tunec_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIR})
 target_link_libraries(tunec_llvm INTERFACE ${ISL_LIBRARY} ${LLVM_LIBRARY})
+
+# Of LLVM the hash function alone.
+add_library(tunec_blake3 INTERFACE)
+target_link_libraries(tunec_blake3 INTERFACE tunec_llvm)

@@ -37,6 +37,7 @@ Result<DatabasePtr> OpenChosenDatabase(const DatabaseChoice& choice, int trials,
   Result<Database> opened = Database::Open(path, OpenMode::kReadWrite);
   if (opened) {
     opened->GoOnWithoutFile(log);
+    for (const std::string& line : opened->TakeMissReasons()) log(line);
     return Owned(std::move(*opened));
   }
   const Error& error = opened.error();

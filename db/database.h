@@ -41,6 +41,9 @@ class Database {
  public:
   /// `path` is a file name or kInMemory. A file that is not ours is never written.
   static Result<Database> Open(const std::string& path, OpenMode mode);
+  /// The same with another file of the key that compiled objects carry, in place of `object_key` in
+  /// the user's cache folder. It is made when the first object is stored.
+  static Result<Database> Open(const std::string& path, OpenMode mode, const std::string& key_file);
 
   /// What the file at `path` holds, in memory: the file is only read, and what is recorded lives as
   /// long as the object.
@@ -106,7 +109,9 @@ class Database {
   Result<std::vector<KeyUse>> UsesOf(const std::vector<std::string>& workload_texts) const;
   Result<DatabaseStats> Stats() const;
 
-  // --- Compiled objects and machine facts (artifacts.cc).
+  // --- Compiled objects and machine facts (artifacts.cc). Objects are programs: each user has only
+  // those that carry the hash of the user's own key. Without a key that can be trusted none is
+  // stored or found, and TakeMissReasons tells why, once.
 
   /// Stores or replaces the artifact of `key_text`. kInvalidArgument when metadata is not JSON.
   Status PutArtifact(const std::string& key_text, const Artifact& artifact);
@@ -121,7 +126,8 @@ class Database {
   /// Ordered by name.
   Result<std::vector<MachineFact>> MachineFacts(const std::string& target) const;
 
-  /// One line for each bad row that was passed over since the last call; clears them.
+  /// One line for each bad row that was passed over since the last call; clears them. Objects that
+  /// a migration dropped and a key that cannot be used have a line, too.
   std::vector<std::string> TakeMissReasons() const;
 
   // --- Exchange (exchange.cc).
@@ -133,8 +139,8 @@ class Database {
   /// Takes in JSON lines. A malformed one is kParse at `name`:line, and nothing is imported.
   Result<ExchangeCounts> Import(std::istream& in, const std::string& name);
   Result<ExchangeCounts> ImportFile(const std::string& path);
-  /// Takes in another database, artifacts included. Idempotent; where both know a thing, the
-  /// same one wins whichever way round they are merged.
+  /// Takes in another database, all but artifacts. Idempotent; where both know a thing, the same
+  /// one wins whichever way round they are merged.
   Result<ExchangeCounts> Merge(const std::string& other_path);
 
   // --- Upkeep (upkeep.cc).

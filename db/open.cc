@@ -17,6 +17,7 @@
 #include <system_error>
 #include <thread>
 
+#include "db/cache_folder.h"
 #include "db/sqlite/connection.h"
 #include "db/sqlite/sqlite_error.h"
 #include "db/tables/schema.h"
@@ -26,6 +27,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using SqlitePtr = std::unique_ptr<SQLite::Database>;
+
+struct Opened {
+  SqlitePtr sqlite;
+  int64_t dropped_objects = 0;  // from the file, by its migration
+};
 
 constexpr int kHeaderBytes = 100;
 constexpr int kPageSizeOffset = 16;
@@ -61,12 +67,19 @@ Status CheckAccess(const std::string& path, int wanted, const char* purpose) {
   return Fail(ErrorCode::kIo, "{}: cannot {}: {}", path, purpose, std::strerror(errno));
 }
 
+/// The user's own is for nobody else. Whoever names another place may share it.
+Status MakeFolders(const std::string& folder) {
+  if (CacheFolder() == folder) return MakePrivateFolders(folder);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error) return {};
+  return Fail(ErrorCode::kIo, "{}: cannot create: {}", folder, error.message());
+}
+
 /// Makes the folders of `path` and checks that the journal can be written beside it.
 Status PrepareFolder(const std::string& path) {
   const std::string folder = fs::path(path).parent_path().string();
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return Fail(ErrorCode::kIo, "{}: cannot create: {}", folder, error.message());
+  TUNEC_RETURN_IF_ERROR(MakeFolders(folder));
   return CheckAccess(folder, W_OK | X_OK, "write into this folder");
 }
 
@@ -136,7 +149,7 @@ void EnterWriteAheadLogging(SQLite::Database& sqlite) {
   }
 }
 
-Result<SqlitePtr> OpenForWriting(const std::string& path, OpenMode mode) {
+Result<Opened> OpenForWriting(const std::string& path, OpenMode mode) {
   TUNEC_ASSIGN(const Found found, LookAt(path));
   if (found == Found::kNothing && mode == OpenMode::kExisting) return NoSuchDatabase(path);
   if (found != Found::kNothing) TUNEC_RETURN_IF_ERROR(CheckAccess(path, R_OK, "read"));
@@ -147,11 +160,11 @@ Result<SqlitePtr> OpenForWriting(const std::string& path, OpenMode mode) {
       path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeoutMs);
   CheckpointOnClose(*sqlite, 0);
   ConfigureConnection(*sqlite);
-  TUNEC_RETURN_IF_ERROR(Migrate(*sqlite, path, Migrations()));
+  TUNEC_ASSIGN(const int64_t dropped, Migrate(*sqlite, path, Migrations()));
   TUNEC_RETURN_IF_ERROR(CheckSchema(*sqlite, path));
   CheckpointOnClose(*sqlite, 1);
   EnterWriteAheadLogging(*sqlite);
-  return sqlite;
+  return Opened{std::move(sqlite), dropped};
 }
 
 /// `path` as a URI that tells SQLite that nobody writes the file.
@@ -164,17 +177,17 @@ std::string ImmutableUri(const std::string& path) {
   return uri + "?immutable=1";
 }
 
-Result<SqlitePtr> OpenAndCheck(const std::string& path, const std::string& name, int flags) {
+Result<Opened> OpenAndCheck(const std::string& path, const std::string& name, int flags) {
   auto sqlite = std::make_unique<SQLite::Database>(name, flags, kBusyTimeoutMs);
   ConfigureConnection(*sqlite);
   TUNEC_RETURN_IF_ERROR(CheckSchema(*sqlite, path));
-  if (HasCurrentSchema(*sqlite)) return sqlite;
+  if (HasCurrentSchema(*sqlite)) return Opened{std::move(sqlite)};
   SqlitePtr migrated = CopyInMemory(*sqlite);
   TUNEC_RETURN_IF_ERROR(Migrate(*migrated, path, Migrations()));
-  return migrated;
+  return Opened{std::move(migrated)};  // the file keeps its objects
 }
 
-Result<SqlitePtr> OpenForReading(const std::string& path) {
+Result<Opened> OpenForReading(const std::string& path) {
   TUNEC_ASSIGN(const Found found, LookAt(path));
   if (found == Found::kNothing) return NoSuchDatabase(path);
   TUNEC_RETURN_IF_ERROR(CheckAccess(path, R_OK, "read"));
@@ -191,14 +204,14 @@ Result<SqlitePtr> OpenForReading(const std::string& path) {
   return OpenAndCheck(path, path, SQLite::OPEN_READONLY);
 }
 
-Result<SqlitePtr> OpenInMemory(const std::string& path) {
+Result<Opened> OpenInMemory(const std::string& path) {
   auto sqlite = std::make_unique<SQLite::Database>(path, SQLite::OPEN_READWRITE);
   ConfigureConnection(*sqlite);
   TUNEC_RETURN_IF_ERROR(Migrate(*sqlite, path, Migrations()));
-  return sqlite;
+  return Opened{std::move(sqlite)};
 }
 
-Result<SqlitePtr> OpenSqlite(const std::string& path, OpenMode mode) {
+Result<Opened> OpenSqlite(const std::string& path, OpenMode mode) {
   try {
     if (path == kInMemory) return OpenInMemory(path);
     return mode == OpenMode::kReadOnly ? OpenForReading(path) : OpenForWriting(path, mode);
@@ -219,7 +232,8 @@ void ConfigureConnection(SQLite::Database& sqlite) {
 }
 
 Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::Open(const std::string& path,
-                                                                     OpenMode mode) {
+                                                                     OpenMode mode,
+                                                                     const std::string& key_file) {
   if (path.empty()) return Fail(ErrorCode::kInvalidArgument, "the database path is empty");
   if (path.contains('\0')) {
     return Fail(ErrorCode::kInvalidArgument, "the database path contains a zero byte");
@@ -232,9 +246,16 @@ Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::Open(const std::
     name = fs::absolute(path, error).string();
     if (error) return Fail(ErrorCode::kIo, "{}: {}", path, error.message());
   }
-  TUNEC_ASSIGN(SqlitePtr sqlite, OpenSqlite(name, mode));
-  return std::unique_ptr<DatabaseConnection>(
-      new DatabaseConnection(std::move(name), mode, std::move(sqlite)));
+  TUNEC_ASSIGN(Opened opened, OpenSqlite(name, mode));
+  std::unique_ptr<DatabaseConnection> connection(new DatabaseConnection(
+      std::move(name), mode, path == kInMemory ? "" : key_file, std::move(opened.sqlite)));
+  if (opened.dropped_objects > 0) {
+    connection->Miss(fmt::format(
+        "{}: brought to schema {}; its compiled objects ({}) are dropped, and compiled again when "
+        "they are needed",
+        connection->path(), SchemaVersion(), opened.dropped_objects));
+  }
+  return connection;
 }
 
 }  // namespace tunec

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "db/cache_folder.h"
 #include "db/database.h"
 #include "db/sqlite/connection.h"
 #include "db/tables/rows.h"
@@ -39,12 +40,17 @@ Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
 Result<Database> Database::Open(const std::string& path, OpenMode mode) {
-  TUNEC_ASSIGN(auto connection, DatabaseConnection::Open(path, mode));
+  return Open(path, mode, ObjectKeyPath());
+}
+
+Result<Database> Database::Open(const std::string& path, OpenMode mode,
+                                const std::string& key_file) {
+  TUNEC_ASSIGN(auto connection, DatabaseConnection::Open(path, mode, key_file));
   return Database(std::move(connection));
 }
 
 Result<Database> Database::OpenCopy(const std::string& path) {
-  TUNEC_ASSIGN(auto connection, DatabaseConnection::OpenCopy(path));
+  TUNEC_ASSIGN(auto connection, DatabaseConnection::OpenCopy(path, ObjectKeyPath()));
   return Database(std::move(connection));
 }
 

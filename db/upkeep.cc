@@ -92,9 +92,10 @@ void CheckContents(DatabaseConnection& connection, Problems& problems) {
     problems.push_back(
         fmt::format("charge of task {}: {}", charges.Integer(0), valid.error().message));
   }
+  const ObjectKey* const key = connection.FindKey();
   Query artifacts(connection, "SELECT " TUNEC_ARTIFACT_COLUMNS " FROM artifacts ORDER BY id");
   while (artifacts.Step()) {
-    const StoredArtifact stored = ReadArtifact(artifacts);
+    const StoredArtifact stored = ReadArtifact(artifacts, key);
     if (stored.damage.empty()) continue;
     problems.push_back(fmt::format("artifact {}: {}", stored.id, stored.damage));
   }

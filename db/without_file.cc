@@ -40,11 +40,12 @@ SqlitePtr CopyInMemory(SQLite::Database& from) {
   return copy;
 }
 
-Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::OpenCopy(const std::string& path) {
-  TUNEC_ASSIGN(const auto file, Open(path, OpenMode::kReadOnly));
+Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::OpenCopy(
+    const std::string& path, const std::string& key_file) {
+  TUNEC_ASSIGN(const auto file, Open(path, OpenMode::kReadOnly, key_file));
   try {
-    return std::unique_ptr<DatabaseConnection>(
-        new DatabaseConnection(kInMemory, OpenMode::kReadWrite, CopyInMemory(*file->sqlite_)));
+    return std::unique_ptr<DatabaseConnection>(new DatabaseConnection(
+        kInMemory, OpenMode::kReadWrite, key_file, CopyInMemory(*file->sqlite_)));
   } catch (const SQLite::Exception& exception) {
     return std::unexpected(ConvertSqliteError(exception, path));
   }

@@ -4,14 +4,16 @@
 
 #include <new>
 
+#include "db/seal/key_file.h"
 #include "db/sqlite/sqlite_error.h"
 
 namespace tunec {
 
-DatabaseConnection::DatabaseConnection(std::string path, OpenMode mode,
+DatabaseConnection::DatabaseConnection(std::string path, OpenMode mode, std::string key_file,
                                        std::unique_ptr<SQLite::Database> sqlite)
     : path_(std::move(path)),
       mode_(mode),
+      key_file_(std::move(key_file)),
       in_memory_(path_ == kInMemory),
       sqlite_(std::move(sqlite)) {}
 
@@ -55,6 +57,30 @@ Status DatabaseConnection::Execute(const char* sql) {
   } catch (const SQLite::Exception& exception) {
     return std::unexpected(ConvertSqliteError(exception, path_));
   }
+}
+
+const ObjectKey* DatabaseConnection::Keep(Result<std::optional<ObjectKey>> found) {
+  if (found) {
+    key_ = *std::move(found);
+    return key_ ? &*key_ : nullptr;
+  }
+  key_refused_ = true;
+  Miss(fmt::format("{}; compiled objects are neither kept nor loaded", found.error().message));
+  return nullptr;
+}
+
+const ObjectKey* DatabaseConnection::FindKey() {
+  if (key_) return &*key_;
+  // Without a file there is nobody else whose objects these could be.
+  if (path_ == kInMemory && key_file_.empty()) return Keep(ObjectKey::Random());
+  return key_refused_ ? nullptr : Keep(FindObjectKey(key_file_));
+}
+
+const ObjectKey* DatabaseConnection::FindOrMakeKey() {
+  const ObjectKey* const found = FindKey();
+  if (found != nullptr || key_refused_) return found;
+  if (in_memory_) return Keep(ObjectKey::Random());
+  return Keep(FindOrMakeObjectKey(key_file_));
 }
 
 void DatabaseConnection::Miss(std::string reason) {

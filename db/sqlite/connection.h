@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "db/database.h"
+#include "db/seal/object_key.h"
 #include "support/error.h"
 
 namespace SQLite {
@@ -28,11 +29,14 @@ std::unique_ptr<SQLite::Database> CopyInMemory(SQLite::Database& from);
 
 class DatabaseConnection {
  public:
-  static Result<std::unique_ptr<DatabaseConnection>> Open(const std::string& path, OpenMode mode);
+  /// `key_file` holds the key of the user's compiled objects, or will; see Database::Open.
+  static Result<std::unique_ptr<DatabaseConnection>> Open(const std::string& path, OpenMode mode,
+                                                          const std::string& key_file);
   ~DatabaseConnection();
 
   /// A copy in memory of what the file holds, which is only read.
-  static Result<std::unique_ptr<DatabaseConnection>> OpenCopy(const std::string& path);
+  static Result<std::unique_ptr<DatabaseConnection>> OpenCopy(const std::string& path,
+                                                              const std::string& key_file);
   /// See Database::GoOnWithoutFile.
   void GoOnWithoutFile(std::function<void(const std::string&)> log);
 
@@ -54,13 +58,21 @@ class DatabaseConnection {
   /// The same without a transaction, for statements that refuse to run in one.
   Status Execute(const char* sql);
 
+  /// The key of the user's compiled objects; null: there is none, or it must not be used, which a
+  /// miss tells once. Only inside Read or Write.
+  const ObjectKey* FindKey();
+  /// The same, made where there is none; null where that fails, too.
+  const ObjectKey* FindOrMakeKey();
+
   /// Remembers why a row was passed over. Safe inside Read and Write.
   void Miss(std::string reason);
   std::vector<std::string> TakeMissReasons();
 
  private:
   enum class Access { kRead, kWrite };
-  DatabaseConnection(std::string path, OpenMode mode, std::unique_ptr<SQLite::Database> sqlite);
+  DatabaseConnection(std::string path, OpenMode mode, std::string key_file,
+                     std::unique_ptr<SQLite::Database> sqlite);
+  const ObjectKey* Keep(Result<std::optional<ObjectKey>> found);
   Status Guarded(Access access, const std::function<Status()>& body);
   Status InTransaction(Access access, const std::function<Status()>& body);
   bool LeaveFile(const Error& error);
@@ -80,6 +92,9 @@ class DatabaseConnection {
 
   std::string path_;
   OpenMode mode_;
+  std::string key_file_;
+  std::optional<ObjectKey> key_;  // set by the first question
+  bool key_refused_ = false;
   bool in_memory_;
   std::function<void(const std::string&)> log_;  // empty: an error of the file is the caller's
   bool removal_noticed_ = false;

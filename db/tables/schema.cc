@@ -180,11 +180,21 @@ void SpellOutCopies(SQLite::Database& sqlite) {
       "DELETE FROM artifacts");
 }
 
+// Objects carry the hash of whoever stored them: nothing tells who stored those before.
+void SealArtifacts(SQLite::Database& sqlite) {
+  sqlite.exec(R"sql(
+DELETE FROM artifacts;
+ALTER TABLE artifacts ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+DROP INDEX artifacts_by_key;
+CREATE INDEX artifacts_by_key ON artifacts(key_hash, owner);
+)sql");
+}
+
 // The judge allowed too little where operands are rounded: 7 another order of sums, 8 roundings of
 // operands that are sums themselves; and another order of float32 sums.
 constexpr Migration kMigrations[] = {
-    CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges, ForgetWrongResults,
-    NameSketches,   SpellOutCopies,      ForgetWrongResults,       ForgetWrongResults};
+    CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges, ForgetWrongResults, NameSketches,
+    SpellOutCopies, ForgetWrongResults,  ForgetWrongResults,       SealArtifacts};
 
 int64_t Number(SQLite::Database& sqlite, const char* sql) {
   return sqlite.execAndGet(sql).getInt64();
@@ -246,16 +256,22 @@ Status ClaimIfEmpty(SQLite::Database& sqlite, const std::string& path) {
   return {};
 }
 
-Status ApplyMissing(SQLite::Database& sqlite, const std::string& path,
-                    std::span<const Migration> migrations) {
+// A file that has no tables yet has no objects.
+int64_t CountObjects(SQLite::Database& sqlite) {
+  return sqlite.tableExists("artifacts") ? Number(sqlite, "SELECT count(*) FROM artifacts") : 0;
+}
+
+Result<int64_t> ApplyMissing(SQLite::Database& sqlite, const std::string& path,
+                             std::span<const Migration> migrations) {
   TUNEC_RETURN_IF_ERROR(ClaimIfEmpty(sqlite, path));
   const int64_t supported = static_cast<int64_t>(migrations.size());
   const int64_t version = Number(sqlite, "PRAGMA user_version");
   TUNEC_RETURN_IF_ERROR(CheckVersion(version, supported, path));
   TUNEC_RETURN_IF_ERROR(CheckTables(sqlite, path, migrations.first(static_cast<size_t>(version))));
+  const int64_t objects = CountObjects(sqlite);
   for (int64_t i = version; i < supported; ++i) migrations[i](sqlite);
   sqlite.exec(fmt::format("PRAGMA user_version = {}", supported));
-  return {};
+  return objects - CountObjects(sqlite);
 }
 
 bool IsAt(SQLite::Database& sqlite, size_t version) {
@@ -269,14 +285,14 @@ std::span<const Migration> Migrations() { return kMigrations; }
 
 int SchemaVersion() { return static_cast<int>(std::size(kMigrations)); }
 
-Status Migrate(SQLite::Database& sqlite, const std::string& path,
-               std::span<const Migration> migrations) {
+Result<int64_t> Migrate(SQLite::Database& sqlite, const std::string& path,
+                        std::span<const Migration> migrations) {
   // Without this look a mere opening would have to wait for every writer.
-  if (IsAt(sqlite, migrations.size())) return {};
+  if (IsAt(sqlite, migrations.size())) return 0;
   SQLite::Transaction transaction(sqlite, SQLite::TransactionBehavior::IMMEDIATE);
-  TUNEC_RETURN_IF_ERROR(ApplyMissing(sqlite, path, migrations));
+  TUNEC_ASSIGN(const int64_t dropped, ApplyMissing(sqlite, path, migrations));
   transaction.commit();
-  return {};
+  return dropped;
 }
 
 Status CheckSchema(SQLite::Database& sqlite, const std::string& path) {

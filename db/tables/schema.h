@@ -25,12 +25,12 @@ std::span<const Migration> Migrations();
 
 int SchemaVersion();
 
-/// Applies the migrations that `sqlite`, the file called `path`, lacks, in one transaction.
-/// Claims an empty file. kInvalidArgument when the file belongs to another program,
-/// kUnsupported when it is newer than the list, kParse when its tables are not those of its
-/// version. Throws SQLite::Exception.
-Status Migrate(SQLite::Database& sqlite, const std::string& path,
-               std::span<const Migration> migrations);
+/// Applies the migrations that `sqlite`, the file called `path`, lacks, in one transaction, and
+/// returns how many compiled objects were dropped with that. Claims an empty file. Errors:
+/// kInvalidArgument for another program's file, kUnsupported for one newer than the list, kParse
+/// for one without the tables of its version. Throws SQLite::Exception.
+Result<int64_t> Migrate(SQLite::Database& sqlite, const std::string& path,
+                        std::span<const Migration> migrations);
 
 /// kParse when a table or a column is missing that the version of `sqlite` has, kUnsupported
 /// when a later tunec wrote it.

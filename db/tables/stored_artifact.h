@@ -7,6 +7,7 @@
 #include <string>
 
 #include "db/records.h"
+#include "db/seal/object_key.h"
 #include "db/sqlite/connection.h"
 #include "db/sqlite/query.h"
 
@@ -20,14 +21,16 @@ struct StoredArtifact {
 };
 
 /// The columns of a row that ReadArtifact expects.
-#define TUNEC_ARTIFACT_COLUMNS "id, key_hash, key_text, object, metadata, created_at, hash"
+#define TUNEC_ARTIFACT_COLUMNS "id, key_hash, key_text, object, metadata, created_at, hash, owner"
 
-StoredArtifact ReadArtifact(const Query& row);
-/// The artifact of `key_text`, or the damaged one in its place.
-std::optional<StoredArtifact> FindArtifact(DatabaseConnection& connection,
+/// Reads a row. `key` is the reader's, null where there is none. Rows of other owners must not be
+/// used: only the owner can tell damage.
+StoredArtifact ReadArtifact(const Query& row, const ObjectKey* key);
+/// The artifact that the owner of `key` stored for `key_text`, or the damaged one in its place.
+std::optional<StoredArtifact> FindArtifact(DatabaseConnection& connection, const ObjectKey& key,
                                            const std::string& key_text);
-/// Stores or replaces the artifact of `key_text`.
-void StoreArtifact(DatabaseConnection& connection, const std::string& key_text,
-                   const Artifact& artifact);
+/// Stores or replaces the artifact of `key_text` of the owner of `key`.
+void StoreArtifact(DatabaseConnection& connection, const ObjectKey& key,
+                   const std::string& key_text, const Artifact& artifact);
 
 }  // namespace tunec

@@ -332,8 +332,7 @@ TEST_F(Merge, IsTheSameWhicheverWayRound) {
   ASSERT_TRUE(ba.Merge(a_).has_value());
   EXPECT_EQ(ExportText(ab), ExportText(ba));
   for (Database* merged : {&ab, &ba}) {
-    EXPECT_EQ(merged->GetArtifact("both")->value().object, "new");
-    EXPECT_EQ(merged->Stats()->artifacts, 3);
+    EXPECT_EQ(merged->Stats()->artifacts, 0);
     EXPECT_EQ(merged->Find(SampleKey(1), OkTrial(1, 1).schedule)->value().median_seconds, 9);
     EXPECT_EQ(merged->Find(SampleKey(1), OkTrial(2, 1).schedule)->value().status,
               TrialStatus::kWrongResult);
@@ -374,16 +373,19 @@ TEST_F(Merge, LeavesTheOtherFileAsItIs) {
 }
 
 TEST_F(Merge, PassesOverDamagedRowsWithAReason) {
-  SQLite::Database(b_, SQLite::OPEN_READWRITE)
-      .exec(
-          "UPDATE artifacts SET object = x'00' WHERE key_text = 'b';"
-          "UPDATE trials SET samples = '' WHERE id = 1");
+  SQLite::Database(b_, SQLite::OPEN_READWRITE).exec("UPDATE trials SET samples = '' WHERE id = 1");
   Database a = OpenForTest(a_);
   ASSERT_TRUE(a.Merge(b_).has_value());
-  EXPECT_THAT(a.TakeMissReasons(),
-              ElementsAre(HasSubstr(b_ + ": trial 1 passed over"),
-                          HasSubstr("passed over: its object and metadata do not match")));
+  EXPECT_THAT(a.TakeMissReasons(), ElementsAre(HasSubstr(b_ + ": trial 1 passed over")));
+}
+
+// Objects are programs; even one's own are not taken from another file.
+TEST_F(Merge, LeavesObjectsOut) {
+  Database a = OpenForTest(a_);
+  ASSERT_TRUE(a.Merge(b_).has_value());
   EXPECT_FALSE(a.GetArtifact("b")->has_value());
+  EXPECT_EQ(a.GetArtifact("both")->value().object, "old");
+  EXPECT_EQ(a.Stats()->artifacts, 2);
 }
 
 TEST(Upkeep, PruneKeepsTheBest) {

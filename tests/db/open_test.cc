@@ -530,7 +530,7 @@ TEST(Schema, CopiesAreSpelledOutSinceVersion6) {
 TEST(Schema, ForeignTablesAreNotClaimed) {
   SQLite::Database raw(":memory:", SQLite::OPEN_READWRITE);
   raw.exec("CREATE TABLE t(x)");
-  const Status status = Migrate(raw, "m", Migrations());
+  const Result<int64_t> status = Migrate(raw, "m", Migrations());
   ASSERT_FALSE(status.has_value());
   EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(raw.execAndGet("PRAGMA application_id").getInt(), 0);

@@ -41,9 +41,14 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
+/// The file of the key of a user who works in the folder of `path`, in place of the tester's own.
+inline std::string TestKeyFile(const std::string& path) {
+  return (std::filesystem::path(path).parent_path() / "object_key").string();
+}
+
 inline Database OpenForTest(const std::string& path = ":memory:",
                             OpenMode mode = OpenMode::kReadWrite) {
-  Result<Database> database = Database::Open(path, mode);
+  Result<Database> database = Database::Open(path, mode, TestKeyFile(path));
   TUNEC_CHECK(database.has_value(), "{}", database.error().Format());
   return std::move(*database);
 }

@@ -52,6 +52,7 @@ constexpr const char* kFields[][2] = {{"workloads", "id"},
                                       {"artifacts", "key_text"},
                                       {"artifacts", "object"},
                                       {"artifacts", "hash"},
+                                      {"artifacts", "owner"},
                                       {"artifacts", "metadata"},
                                       {"artifacts", "created_at"},
                                       {"machine", "target"},
@@ -180,7 +181,7 @@ void Exchange(const Database& database, bool sound) {
 }
 
 void AskForReading(const std::string& path) {
-  const auto database = Database::Open(path, OpenMode::kReadOnly);
+  const auto database = Database::Open(path, OpenMode::kReadOnly, TestKeyFile(path));
   if (!Answered(database)) return;
   const auto problems = database->IntegrityCheck();
   const bool sound = Answered(problems) && problems->empty();
@@ -192,7 +193,7 @@ void AskForReading(const std::string& path) {
 }
 
 void ChangeFurther(const std::string& path) {
-  auto database = Database::Open(path, OpenMode::kReadWrite);
+  auto database = Database::Open(path, OpenMode::kReadWrite, TestKeyFile(path));
   if (!Answered(database)) return;
   (void)Answered(database->RecordTrial(SampleKey(), OkTrial(1, 5)));
   (void)Answered(database->RecordTrial(SampleKey(7), OkTrial(1, 5)));

@@ -43,6 +43,7 @@ FORBIDDEN = {
 # Third party: (the start of its headers' paths, the folders that may include it, its link targets).
 THIRD_PARTY = {
     "isl": (r"isl/", {"polyhedral"}, r"tunec_isl|isl"),
+    "BLAKE3": (r"llvm-c/blake3\.h", {"db"}, r"tunec_blake3"),
     "LLVM": (r"llvm/|llvm-c/|clang/|lld/", {"jit"}, r"tunec_llvm|LLVM\S*"),
     "CUDA": (r"cuda|nvrtc|nvml|cudnn|cublas|nvJitLink|nvPTXCompiler", {"jit", "runtime"}, r"CUDA::\S+"),
     "SQLite": (r"sqlite3|SQLiteCpp/", {"db"}, r"SQLiteCpp|SQLite::SQLite3"),

@@ -31,9 +31,16 @@ struct DbArguments {
   bool json = false;
 };
 
+// What was dropped, and what was passed over.
+void PrintNotes(const Database& database) {
+  for (const std::string& line : database.TakeMissReasons()) PrintToStandardError("note: " + line);
+}
+
 Result<Database> OpenAt(const DbArguments& arguments, OpenMode mode) {
   TUNEC_ASSIGN(const std::string path, DatabasePath(arguments.settings.database));
-  return Database::Open(path, mode);
+  TUNEC_ASSIGN(Database database, Database::Open(path, mode));
+  PrintNotes(database);
+  return database;
 }
 
 std::string DateText(int64_t unix_seconds) {
@@ -214,6 +221,7 @@ Result<int> ShowBest(const DbArguments& arguments) {
 Result<int> ExportTo(const DbArguments& arguments) {
   TUNEC_ASSIGN(const Database database, OpenAt(arguments, OpenMode::kReadOnly));
   TUNEC_RETURN_IF_ERROR(database.ExportFile(arguments.file));
+  PrintNotes(database);
   return kExitOk;
 }
 
@@ -225,12 +233,14 @@ int PrintCounts(const ExchangeCounts& counts) {
 Result<int> ImportFrom(const DbArguments& arguments) {
   TUNEC_ASSIGN(Database database, OpenAt(arguments, OpenMode::kReadWrite));
   TUNEC_ASSIGN(const ExchangeCounts counts, database.ImportFile(arguments.file));
+  PrintNotes(database);
   return PrintCounts(counts);
 }
 
 Result<int> MergeWith(const DbArguments& arguments) {
   TUNEC_ASSIGN(Database database, OpenAt(arguments, OpenMode::kReadWrite));
   TUNEC_ASSIGN(const ExchangeCounts counts, database.Merge(arguments.file));
+  PrintNotes(database);
   return PrintCounts(counts);
 }
 
@@ -354,7 +364,8 @@ void AddDbCommand(CLI::App& root, Invocation& invocation) {
   AddFilters(best, *arguments);
   add_file(add("export", "write everything but objects as JSON lines", ExportTo), "to write");
   add_file(add("import", "take in JSON lines", ImportFrom), "to read");
-  add_file(add("merge", "take in another database", MergeWith), "the other database");
+  add_file(add("merge", "take in another database but its objects", MergeWith),
+           "the other database");
   add("check", "look for damage", Check);
   CLI::App& forget = add(
       "forget", "remove all trials of workloads or models, so that they are tuned anew", Forget);

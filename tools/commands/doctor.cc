@@ -113,6 +113,7 @@ void Doctor::ExamineDatabase() {
   if (!database && database.error().code == ErrorCode::kNotFound && !chosen)
     return Say("database", *path + ", not there yet");
   if (!database) return Problem("database", database.error().message);
+  for (const std::string& line : database->TakeMissReasons()) PrintToStandardError("note: " + line);
   database_ = std::make_unique<Database>(std::move(*database));
   const auto stats = database_->Stats();
   if (!stats) return Problem("database", stats.error().message);

@@ -117,7 +117,9 @@ std::string ManPage(const CLI::App& root) {
   text += fmt::format(".SH EXIT STATUS\n{}\n", Escaped(root.get_footer()));
   text +=
       ".SH FILES\n.TP\n.I $XDG_CACHE_HOME/tunec/tunec.db\nThe tuning database, without \\-\\-db. "
-      "XDG_CACHE_HOME is ~/.cache where it is not set.\n";
+      "XDG_CACHE_HOME is ~/.cache where it is not set.\n"
+      ".TP\n.I $XDG_CACHE_HOME/tunec/object_key\nThe secret key that the user's compiled objects "
+      "in tuning databases carry. It is for nobody else.\n";
   return text;
 }
 

@@ -1,12 +1,19 @@
+#include "db/cache_folder.h"
+
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "db/database.h"
 
 namespace tunec {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// The environment's value when it is an absolute path: the XDG specification wants others
 /// ignored.
@@ -23,7 +30,7 @@ std::string HomeFolder() {
 
 }  // namespace
 
-Result<std::string> DefaultDatabasePath() {
+Result<std::string> CacheFolder() {
   std::string cache = AbsoluteFromEnvironment("XDG_CACHE_HOME");
   if (cache.empty()) {
     const std::string home = HomeFolder();
@@ -33,7 +40,27 @@ Result<std::string> DefaultDatabasePath() {
     }
     cache = home + "/.cache";
   }
-  return cache + "/tunec/tunec.db";
+  return cache + "/tunec";
+}
+
+std::string ObjectKeyPath() {
+  const Result<std::string> folder = CacheFolder();
+  return folder ? *folder + "/object_key" : "";
+}
+
+Result<std::string> DefaultDatabasePath() {
+  TUNEC_ASSIGN(const std::string folder, CacheFolder());
+  return folder + "/tunec.db";
+}
+
+Status MakePrivateFolders(const fs::path& folder) {
+  std::error_code error;
+  if (folder.empty() || fs::is_directory(folder, error)) return {};
+  if (folder.has_relative_path()) {
+    TUNEC_RETURN_IF_ERROR(MakePrivateFolders(folder.parent_path()));
+  }
+  if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  return Fail(ErrorCode::kIo, "{}: cannot create: {}", folder.string(), std::strerror(errno));
 }
 
 }  // namespace tunec

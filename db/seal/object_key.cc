@@ -1,0 +1,64 @@
+#include "db/seal/object_key.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+namespace tunec {
+namespace {
+
+// Says in the file itself which it is. No other file of the user is taken for it.
+constexpr std::string_view kHeader = "tunec object key 1 ";
+constexpr size_t kOwnerDigits = 32;
+
+std::optional<HashKey> ParseDigits(std::string_view digits) {
+  HashKey secret{};
+  if (digits.size() != 2 * secret.size()) return std::nullopt;
+  for (size_t i = 0; i < secret.size(); ++i) {
+    const char* const first = digits.data() + 2 * i;
+    const auto [end, error] = std::from_chars(first, first + 2, secret[i], 16);
+    if (error != std::errc() || end != first + 2) return std::nullopt;
+  }
+  return secret;
+}
+
+}  // namespace
+
+ObjectKey::ObjectKey(const HashKey& secret)
+    : secret_(secret), owner_(KeyedHash(secret, "owner").substr(0, kOwnerDigits)) {}
+
+Result<ObjectKey> ObjectKey::Random() {
+  HashKey secret{};
+  ssize_t filled = -1;
+  do {
+    filled = getrandom(secret.data(), secret.size(), 0);
+  } while (filled < 0 && errno == EINTR);
+  // A request of this size is answered in whole or not at all.
+  if (filled == static_cast<ssize_t>(secret.size())) return ObjectKey(secret);
+  return Fail(ErrorCode::kIo, "the system gives no random bytes: {}", std::strerror(errno));
+}
+
+std::optional<ObjectKey> ObjectKey::Parse(std::string_view text) {
+  if (!text.starts_with(kHeader) || !text.ends_with('\n')) return std::nullopt;
+  text.remove_prefix(kHeader.size());
+  text.remove_suffix(1);
+  const std::optional<HashKey> secret = ParseDigits(text);
+  return secret ? std::optional(ObjectKey(*secret)) : std::nullopt;
+}
+
+std::string ObjectKey::Text() const {
+  std::string text(kHeader);
+  for (const uint8_t byte : secret_) text += fmt::format("{:02x}", byte);
+  return text + "\n";
+}
+
+std::string ObjectKey::Seal(const std::string& key_text, const Artifact& artifact) const {
+  // Hashes of one length behind each other, so that no two triples of texts look alike.
+  return KeyedHash(secret_, KeyedHash(secret_, key_text) + KeyedHash(secret_, artifact.object) +
+                                KeyedHash(secret_, artifact.metadata));
+}
+
+}  // namespace tunec
