@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from check_binaries import path_problems, readelf
+
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = ("bin/tunec", "bin/tunec-worker")
 LIBRARY = "lib/libtunec.so"
@@ -59,6 +61,7 @@ def check_files(folder):
     for file in (*PROGRAMS, LIBRARY, PTXAS):
         if (folder / file).exists():
             yield from check_needs(file, output("readelf", "-d", folder / file))
+            yield from path_problems(file, readelf("-d", folder / file))
             yield from check_glibc(file, output("objdump", "-T", folder / file))
     for file in (*PROGRAMS, LIBRARY):
         if (folder / file).exists():

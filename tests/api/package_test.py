@@ -2,9 +2,9 @@
 """Installs the build, builds examples/c and examples/cpp against the package outside the tree, and runs them.
 
     package_test.py --cmake CMAKE --build DIR --source DIR --generator NAME --make-program PROGRAM --build-type TYPE
-                    [--flags FLAGS]
+                    [--flags FLAGS] [--hardened]
 
-FLAGS compile the examples: a library with a sanitizer in it wants one in the program, too.
+FLAGS compile the examples: a library with a sanitizer in it wants one in the program, too. --hardened checks that the installed files are hardened.
 """
 import argparse
 import json
@@ -14,6 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+CHECK_BINARIES = Path(__file__).parents[2] / "tools/check_binaries.py"
+
 
 def run(*command, **options):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
@@ -22,7 +24,7 @@ def run(*command, **options):
     return done.stdout
 
 
-def check_programs(prefix, build_type):
+def check_programs(prefix, build_type, hardened):
     for program in ("tunec", "tunec-worker"):
         if not os.access(prefix / "bin" / program, os.X_OK):
             raise SystemExit(f"bin/{program} was not installed")
@@ -31,6 +33,7 @@ def check_programs(prefix, build_type):
         binary = path.is_file() and not path.is_symlink() and path.suffix != ".cmake"
         if build_type == "Release" and binary and ".debug_info" in run("readelf", "-SW", path):
             raise SystemExit(f"{path.relative_to(prefix)} holds debug information")
+    run(sys.executable, CHECK_BINARIES, *hardened, prefix)
 
 
 def check_pages(prefix):
@@ -53,11 +56,12 @@ def main():
     for name in ("generator", "make-program", "build-type"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--flags", default="")
+    parser.add_argument("--hardened", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tunec-package-") as folder:
         prefix = Path(folder, "prefix")
         run(args.cmake, "--install", args.build, "--prefix", prefix)
-        check_programs(prefix, args.build_type)
+        check_programs(prefix, args.build_type, ["--hardened"] if args.hardened else [])
         check_pages(prefix)
         # The tool that built us is there; the default one may not be.
         for example in ("c", "cpp"):

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Whether programs and libraries look for others in no folder but fixed ones, and how they are hardened.
+
+    check_binaries.py [--hardened] PATH...
+
+Of each folder all ELF files in it are read that have a dynamic section. No element of a RUNPATH may be
+empty or relative, for that is the current folder; $ORIGIN, the folder of the file itself, may begin one.
+With --hardened each file also has its relocations done before it runs, and then read-only. Every problem
+is printed; the exit code is 1 when there are any, or no file.
+"""
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+FIXED = re.compile(r"/.*|\$(ORIGIN|\{ORIGIN\})(/.*)?")
+
+
+def readelf(option, file):
+    return subprocess.run(["readelf", "-W", option, str(file)], capture_output=True, text=True, check=True).stdout
+
+
+def is_elf(file):
+    if file.is_symlink() or not file.is_file():
+        return False
+    with open(file, "rb") as opened:
+        return opened.read(4) == b"\x7fELF"
+
+
+def files_of(path):
+    """Those that a dynamic linker reads; an object file has no such section."""
+    found = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return [file for file in found if is_elf(file) and "There is no dynamic section" not in readelf("-d", file)]
+
+
+def path_problems(file, dynamic):
+    """`dynamic`: what `readelf -d` prints of the file."""
+    for path in re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", dynamic):
+        for element in path.split(":"):
+            if not FIXED.fullmatch(element):
+                yield f"{file} looks for libraries in '{element}', which depends on the current folder: {path}"
+
+
+def hardening_problems(file, dynamic, segments):
+    """`segments`: what `readelf -l` prints of the file."""
+    if not re.search(r"\(BIND_NOW\)|\(FLAGS\).*BIND_NOW|\(FLAGS_1\).*\bNOW\b", dynamic):
+        yield f"{file} binds functions while it runs (no -z now)"
+    if "GNU_RELRO" not in segments:
+        yield f"{file} keeps its relocations writable (no -z relro)"
+
+
+def problems(file, hardened):
+    dynamic = readelf("-d", file)
+    yield from path_problems(file, dynamic)
+    if hardened:
+        yield from hardening_problems(file, dynamic, readelf("-l", file))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hardened", action="store_true")
+    parser.add_argument("paths", nargs="+", type=Path)
+    args = parser.parse_args()
+    files = [file for path in args.paths if path.exists() for file in files_of(path)]
+    found = [problem for file in files for problem in problems(file, args.hardened)]
+    print("\n".join(found) if found else f"{len(files)} files are as they should be")
+    return 1 if found or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
