@@ -13,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from check_binaries import path_problems
 from check_packed import check_glibc, check_needs, output
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,6 +47,7 @@ def check_binaries(package):
     for file in [*package.glob("*.so"), *package.glob("lib/*.so"), *package.glob("bin/*")]:
         name = str(file.relative_to(package))
         needed = output("readelf", "-d", file)
+        yield from path_problems(name, needed)
         for library in BESIDE_LIBC:
             needed = "\n".join(line for line in needed.splitlines() if library not in line)
         yield from check_needs(name, needed)
@@ -78,8 +80,10 @@ def main():
         folder = Path(made)
         subprocess.run([arguments.python, "-m", "venv", folder / "venv"], check=True)
         python = folder / "venv/bin/python"
-        subprocess.run([python, "-m", "pip", "install", "--quiet", f"{arguments.wheel.resolve()}[cuda]",
-                        "numpy", "ml_dtypes"], check=True)
+        install = [python, "-m", "pip", "install", "--quiet"]
+        subprocess.run([*install, "--require-hashes", "-r", ROOT / "tools/python_packages/wheel.txt"], check=True)
+        # The packages that the wheel needs are already there.
+        subprocess.run([*install, "--no-index", f"{arguments.wheel.resolve()}[cuda]"], check=True)
         package = Path(output(python, "-c", "import tunec; print(tunec.__path__[0])").strip())
         problems = [*check_sizes(arguments.wheel, package), *check_binaries(package),
                     *check_import(python), *check_tests(python, folder)]

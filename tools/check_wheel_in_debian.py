@@ -45,7 +45,10 @@ def check(wheel, folder):
     shutil.copytree(ROOT / "docs", folder / "tunec/docs")
     shutil.copy(wheel, folder / "tunec")
     run_inside(folder, "python3", "-m", "venv", "/venv")
-    run_inside(folder, "/venv/bin/pip", "install", "--quiet", f"/tunec/{wheel.name}[cuda]", "numpy", "ml_dtypes")
+    install = "/venv/bin/pip", "install", "--quiet"
+    shutil.copy(ROOT / "tools/python_packages/wheel.txt", folder / "tunec")
+    run_inside(folder, *install, "--require-hashes", "-r", "/tunec/wheel.txt")
+    run_inside(folder, *install, "--no-index", f"/tunec/{wheel.name}[cuda]")
     run_inside(folder, "/venv/bin/python", "-c", "import sys, tunec; print(sys.version, tunec.version())")
     run_inside(folder, "/venv/bin/python", "-B", "-m", "unittest", where="/tunec/tests/python")
 
