@@ -1,7 +1,6 @@
 #include "support/file.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,43 +8,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <utility>
+
+#include "support/descriptor.h"
+#include "support/open_regular.h"
 
 namespace tunec {
 namespace {
-
-std::unexpected<Error> FailedTo(std::string_view action, const std::filesystem::path& path) {
-  const int reason = errno;
-  return Fail(reason == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo, "can't {} {}: {}", action,
-              path.string(), std::strerror(reason));
-}
-
-// A descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  /// Closes now; false when the system reports a late write error.
-  bool Close() { return ::close(std::exchange(fd_, -1)) == 0; }
-
- private:
-  int fd_;
-};
-
-// The size of an open regular file.
-Result<size_t> SizeOfFile(int fd, const std::filesystem::path& path) {
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) return FailedTo("inspect", path);
-  if (!S_ISREG(status.st_mode)) {
-    return Fail(ErrorCode::kIo, "{} is not a regular file", path.string());
-  }
-  return static_cast<size_t>(status.st_size);
-}
 
 bool WriteAll(int fd, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -78,6 +48,34 @@ Result<std::filesystem::path> ReplaceablePath(const std::filesystem::path& path)
   return Fail(ErrorCode::kIo, "{} is not a regular file, so it can't be replaced", path.string());
 }
 
+// Returns the permissions of a file, or none where there is no file.
+std::optional<mode_t> ModeOf(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return {};
+  return status.st_mode & 0777;
+}
+
+// A new file, and its name.
+struct NewFile {
+  Descriptor file;
+  std::string path;
+};
+
+// The system takes the umask from `mode`, which mkostemp would not use.
+Result<NewFile> CreateBeside(const std::filesystem::path& path, mode_t mode) {
+  constexpr int kMostTries = 100;
+  for (int i = 0; i < kMostTries; ++i) {
+    uint64_t number = 0;
+    if (::getentropy(&number, sizeof number) != 0) break;
+    NewFile made{Descriptor(), fmt::format("{}.aside.{:016x}", path.string(), number)};
+    const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+    made.file = Descriptor(::open(made.path.c_str(), flags, mode));
+    if (made.file.get() >= 0) return made;
+    if (errno != EEXIST) break;
+  }
+  return FailedTo("create a file beside", path);
+}
+
 bool WriteParts(int fd, std::span<const FilePart> parts) {
   return std::ranges::all_of(parts, [&](const FilePart& part) {
     return ::lseek(fd, part.offset, SEEK_SET) == part.offset && WriteAll(fd, part.bytes);
@@ -93,15 +91,13 @@ FileStamp StampOf(const std::filesystem::path& path) {
 }
 
 Result<std::string> ReadFile(const std::filesystem::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) return FailedTo("open", path);
-  TUNEC_ASSIGN(const size_t size, SizeOfFile(file.get(), path));
-  std::string bytes(size, '\0');
+  TUNEC_ASSIGN(const OpenedFile opened, OpenRegular(path));
+  std::string bytes(static_cast<size_t>(opened.status.st_size), '\0');
   size_t filled = 0;
   // Until the end of the file, which may have moved since its size was taken.
   while (true) {
     if (filled == bytes.size()) bytes.resize(bytes.size() + 4096);
-    const ssize_t count = ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
+    const ssize_t count = ::read(opened.file.get(), bytes.data() + filled, bytes.size() - filled);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return FailedTo("read", path);
     if (count == 0) break;
@@ -118,10 +114,10 @@ Status WriteFileAtomically(const std::filesystem::path& path, std::string_view b
 
 Status WriteFileAtomically(const std::filesystem::path& given, std::span<const FilePart> parts) {
   TUNEC_ASSIGN(const std::filesystem::path path, ReplaceablePath(given));
-  std::string aside = path.string() + ".aside.XXXXXX";
-  Descriptor file(::mkostemp(aside.data(), O_CLOEXEC));
-  if (file.get() < 0) return FailedTo("create a file beside", path);
-  const bool ok = WriteParts(file.get(), parts) && ::fchmod(file.get(), 0644) == 0 &&
+  const std::optional<mode_t> mode = ModeOf(path);
+  TUNEC_ASSIGN(auto made, CreateBeside(path, mode.value_or(0666)));
+  auto& [file, aside] = made;
+  const bool ok = WriteParts(file.get(), parts) && (!mode || ::fchmod(file.get(), *mode) == 0) &&
                   ::fsync(file.get()) == 0 && file.Close() &&
                   ::rename(aside.c_str(), path.c_str()) == 0;
   if (ok) return {};
@@ -131,20 +127,11 @@ Status WriteFileAtomically(const std::filesystem::path& given, std::span<const F
 }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::filesystem::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) return FailedTo("open", path);
-  TUNEC_ASSIGN(const size_t size, SizeOfFile(file.get(), path));
-  std::span<const std::byte> bytes;
-  if (size > 0) {
-    void* memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
-    if (memory == MAP_FAILED) return FailedTo("map", path);
-    bytes = {static_cast<const std::byte*>(memory), size};
-  }
+  TUNEC_ASSIGN(const OpenedFile opened, OpenRegular(path));
+  TUNEC_ASSIGN(const std::span<const std::byte> bytes, MapShared(opened, path));
   return std::shared_ptr<const MappedFile>(new MappedFile(bytes));
 }
 
-MappedFile::~MappedFile() {
-  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-}
+MappedFile::~MappedFile() { Unmap(bytes_); }
 
 }  // namespace tunec

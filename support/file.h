@@ -25,12 +25,12 @@ struct FileStamp {
 /// one's than what is read.
 FileStamp StampOf(const std::filesystem::path& path);
 
-/// The bytes of a regular file. Errors: kNotFound, kIo.
+/// Returns the bytes of a regular file, without waiting on a pipe. Errors: kNotFound, kIo.
 Result<std::string> ReadFile(const std::filesystem::path& path);
 
-/// Writes aside in the same folder, syncs and renames over `path`: readers see the old bytes
-/// or the new ones, never some of each. A symbolic link stays, its target is replaced. Errors: kIo,
-/// also for a device or pipe; the aside file is removed.
+/// Writes aside in the same folder, syncs and renames over `path`: readers see the old bytes or the
+/// new ones. A symbolic link stays, its target is replaced and keeps its permissions; the umask
+/// decides those of a new file. Errors: kIo, also for a device or pipe; the aside file is removed.
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 
 /// Bytes and where in a file they stand.

@@ -1,9 +1,15 @@
 #include "support/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
+#include <fstream>
+
+#include "support/watched_file.h"
 
 namespace tunec {
 namespace {
@@ -79,6 +85,73 @@ TEST_F(FileTest, MapsAFile) {
   ASSERT_TRUE(WriteFileAtomically(folder_ / "empty", ""));
   EXPECT_TRUE((*MappedFile::Open(folder_ / "empty"))->bytes().empty());
   EXPECT_EQ(MappedFile::Open(folder_ / "x").error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(FileTest, NewFilesHaveThePermissionsThatTheUmaskLeaves) {
+  const auto mode = [&](const char* name) {
+    struct stat status {};
+    EXPECT_EQ(stat((folder_ / name).c_str(), &status), 0);
+    return status.st_mode & 0777;
+  };
+  const mode_t before = umask(077);
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "secret", "x"));
+  umask(002);
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "shared", "x"));
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "secret", "y"));
+  umask(before);
+  EXPECT_EQ(mode("secret"), 0600U);  // the mode that it had
+  EXPECT_EQ(mode("shared"), 0664U);
+}
+
+TEST_F(FileTest, PipesAreRefusedAtOnce) {
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(ReadFile(folder_ / "pipe").error().message,
+            (folder_ / "pipe").string() + " is not a regular file");
+  EXPECT_EQ(MappedFile::Open(folder_ / "pipe").error().code, ErrorCode::kIo);
+}
+
+std::shared_ptr<const WatchedFile> Watched(const std::filesystem::path& path) {
+  return WatchedFile::Open(path).value();
+}
+
+TEST_F(FileTest, AWatchedFileSaysThatItWasWritten) {
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "x", "hello"));
+  std::filesystem::last_write_time(
+      folder_ / "x", std::filesystem::file_time_type::clock::now() - std::chrono::seconds(1));
+  const auto written = Watched(folder_ / "x");
+  EXPECT_TRUE(written->CheckUnchanged());
+  std::ofstream(folder_ / "x") << "HELLO";
+  EXPECT_EQ(written->CheckUnchanged().error().message,
+            (folder_ / "x").string() + " was changed while it was in use: load it again");
+  const auto cut = Watched(folder_ / "x");
+  std::filesystem::resize_file(folder_ / "x", 2);
+  EXPECT_EQ(cut->CheckUnchanged().error().code, ErrorCode::kIo);
+}
+
+TEST_F(FileTest, AWatchedFileMayBeReplacedAndRemoved) {
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "x", "hello"));
+  const auto replaced = Watched(folder_ / "x");
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "x", "other"));
+  EXPECT_TRUE(replaced->CheckUnchanged());
+  const auto removed = Watched(folder_ / "x");
+  std::filesystem::remove(folder_ / "x");
+  EXPECT_TRUE(removed->CheckUnchanged());
+}
+
+// As daemons do, which close all descriptors that they do not know.
+TEST_F(FileTest, AWatchedFileWhoseDescriptorIsGoneClosesNoOther) {
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "x", "hello"));
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "y", "other"));
+  const int lowest = dup(0);  // the number that the next file gets
+  close(lowest);
+  auto watched = Watched(folder_ / "x");
+  close(lowest);
+  EXPECT_TRUE(watched->CheckUnchanged());
+  const int other = open((folder_ / "y").c_str(), O_RDONLY);
+  ASSERT_EQ(other, lowest);
+  EXPECT_TRUE(watched->CheckUnchanged());
+  watched.reset();
+  EXPECT_EQ(close(other), 0);  // it was still open
 }
 
 }  // namespace

@@ -1,18 +1,19 @@
 #include "tools/runs/open_bundle.h"
 
-#include <fstream>
+#include <span>
 #include <utility>
 
 #include "ir/allocate_array.h"
+#include "support/file.h"
 #include "support/random.h"
 
 namespace tunec {
 
 bool IsBundleFile(const std::string& path) {
-  std::string begin(bundle::kMagic.size(), '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return file.good() && bundle::IsBundle(begin);
+  const auto file = MappedFile::Open(path);
+  if (!file) return false;
+  const std::span<const std::byte> bytes = (*file)->bytes();
+  return bundle::IsBundle({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 Result<LoadedBundle> OpenBundle(const CompileArguments& arguments) {

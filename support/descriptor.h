@@ -1,0 +1,31 @@
+// A file descriptor that closes itself.
+#pragma once
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace tunec {
+
+class Descriptor {
+ public:
+  /// Owns `fd`; a negative one is none.
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(other.Release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() { (void)Close(); }
+
+  int get() const { return fd_; }
+  /// Gives up the descriptor, which stays open.
+  int Release() { return std::exchange(fd_, -1); }
+  /// Closes now. False: the system reports a late write error.
+  bool Close() { return fd_ < 0 || ::close(Release()) == 0; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace tunec

@@ -1,0 +1,52 @@
+// A mapped file that tells if it was changed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "support/descriptor.h"
+#include "support/error.h"
+
+namespace tunec {
+
+/// Identifies an open file and its state: a write changes this. Times are in nanoseconds.
+struct FileState {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  int64_t bytes = 0;
+  int64_t written = 0;
+  bool operator==(const FileState&) const = default;
+};
+
+/// As a MappedFile, and held open. Thread-safe.
+class WatchedFile {
+ public:
+  /// Does not wait for the other end of a pipe. Errors: kNotFound, kIo.
+  static Result<std::shared_ptr<const WatchedFile>> Open(const std::filesystem::path& path);
+  WatchedFile(const WatchedFile&) = delete;
+  WatchedFile& operator=(const WatchedFile&) = delete;
+  ~WatchedFile();
+
+  /// Page-aligned; empty for an empty file.
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+  /// Fails with kIo once the file was written to or cut after it was opened. A rename over the file
+  /// and a removal do no harm. Costs one system call.
+  Status CheckUnchanged() const;
+
+ private:
+  WatchedFile(std::filesystem::path path, Descriptor file, FileState opened,
+              std::span<const std::byte> bytes)
+      : path_(std::move(path)), file_(std::move(file)), opened_(opened), bytes_(bytes) {}
+
+  std::filesystem::path path_;
+  Descriptor file_;
+  FileState opened_;
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace tunec
