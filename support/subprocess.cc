@@ -2,67 +2,22 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <optional>
-#include <thread>
 
-extern char** environ;
+#include "support/child_process.h"
+#include "support/descriptor.h"
 
 namespace tunec {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() { Close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  void Close() {
-    if (fd_ >= 0) close(fd_);
-    fd_ = -1;
-  }
-
- private:
-  int fd_;
-};
-
-// Starts it with its output in the pipe `output`.
-Result<pid_t> Start(const std::string& path, const std::vector<std::string>& arguments,
-                    int output) {
-  std::vector<std::string> words = {path};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-  // A process group of its own, so that what it starts can be ended with it.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  pid_t process = -1;
-  const int problem =
-      posix_spawn(&process, path.c_str(), &actions, &attributes, pointers.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  if (problem == 0) return process;
-  return Fail(ErrorCode::kNotFound, "cannot run '{}': {}", path, std::strerror(problem));
-}
 
 // Reads until the other side is closed; false when the time is over before.
 bool ReadAll(int fd, Clock::time_point until, size_t most, std::string& into) {
@@ -83,22 +38,6 @@ bool ReadAll(int fd, Clock::time_point until, size_t most, std::string& into) {
   }
 }
 
-// How it ended, or none when it has not by then.
-std::optional<int> StatusBefore(pid_t process, Clock::time_point until) {
-  for (;;) {
-    int status = 0;
-    if (waitpid(process, &status, WNOHANG) == process) return status;
-    if (Clock::now() > until) return {};
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
-  }
-}
-
-void Kill(pid_t process) {
-  (void)kill(-process, SIGKILL);
-  while (waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
-  }
-}
-
 }  // namespace
 
 Result<ProcessResult> RunProcess(const std::string& path, const std::vector<std::string>& arguments,
@@ -108,24 +47,26 @@ Result<ProcessResult> RunProcess(const std::string& path, const std::vector<std:
     return Fail(ErrorCode::kIo, "cannot make a pipe: {}", std::strerror(errno));
   const Descriptor reading(ends[0]);
   Descriptor writing(ends[1]);
-  TUNEC_ASSIGN(const pid_t process, Start(path, arguments, writing.get()));
-  writing.Close();
+  TUNEC_ASSIGN(ChildProcess process, ChildProcess::Start({.path = path,
+                                                          .arguments = arguments,
+                                                          .output = writing.get(),
+                                                          .errors = writing.get(),
+                                                          .own_group = true,
+                                                          .ends_with_thread = true}));
+  (void)writing.Close();
   const Clock::time_point until = Clock::now() + limit;
   ProcessResult result;
-  std::optional<int> status;
-  if (ReadAll(reading.get(), until, most_output, result.output)) {
-    status = StatusBefore(process, until);
-  }
-  if (!status) {
-    Kill(process);
+  std::optional<ChildEnd> end;
+  if (ReadAll(reading.get(), until, most_output, result.output)) end = process.WaitUntil(until);
+  if (!end)
     return Fail(ErrorCode::kResourceLimit, "'{}' took longer than {} ms", path, limit.count());
-  }
-  if (WIFSIGNALED(*status)) {
-    const int signal = WTERMSIG(*status);
+  if (!end->status) return result;
+  if (WIFSIGNALED(*end->status)) {
+    const int signal = WTERMSIG(*end->status);
     return Fail(ErrorCode::kInternal, "'{}' ended by signal {} ({})", path, signal,
                 strsignal(signal));
   }
-  result.exit_status = WEXITSTATUS(*status);
+  result.exit_status = WEXITSTATUS(*end->status);
   return result;
 }
 

@@ -10,8 +10,10 @@
 #include <regex>
 #include <sstream>
 
+#include "runtime/cuda/cubin.h"
 #include "support/file.h"
 #include "support/subprocess.h"
+#include "support/temporary_folder.h"
 
 namespace tunec {
 namespace {
@@ -110,12 +112,14 @@ Result<Cubin> Assemble(const Ptxas& ptxas, std::string_view ptx, std::string_vie
       const ProcessResult done,
       RunProcess(ptxas.path, {"-v", "-arch=" + std::string(arch), "-o", out.string(), in.string()},
                  kLongestAssembly));
-  if (done.exit_status != 0)
+  // Without a status the file decides.
+  if (done.exit_status ? *done.exit_status != 0 : !fs::exists(out))
     return Fail(ErrorCode::kInternal, "ptxas {} refuses our PTX: {}", ptxas.version,
                 LastLine(done.output));
   Cubin cubin;
   ReadPtxasOutput(done.output, cubin);
   TUNEC_ASSIGN(cubin.bytes, ReadFile(out));
+  if (!done.exit_status) TUNEC_RETURN_IF_ERROR(CheckCubin(cubin.bytes));
   return cubin;
 }
 

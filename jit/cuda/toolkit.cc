@@ -5,9 +5,9 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <regex>
 #include <sstream>
-#include <system_error>
 
 #include "support/own_folders.h"
 #include "support/subprocess.h"
@@ -81,20 +81,6 @@ std::string LastLine(std::string_view text) {
   while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
   const size_t line = text.rfind('\n');
   return std::string(line == std::string_view::npos ? text : text.substr(line + 1));
-}
-
-Result<TemporaryFolder> TemporaryFolder::Make() {
-  std::error_code problem;
-  std::string pattern = (fs::temp_directory_path(problem) / "tunec-cuda-XXXXXX").string();
-  if (problem || mkdtemp(pattern.data()) == nullptr)
-    return Fail(ErrorCode::kIo, "cannot make a folder for the files of CUDA's programs: {}",
-                pattern);
-  return TemporaryFolder(pattern);
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) fs::remove_all(path_, ignored);
 }
 
 }  // namespace tunec

@@ -1,7 +1,6 @@
-// Programs of NVIDIA's CUDA toolkit that tunec runs: where they lie, their version, their files.
+// Finds programs of NVIDIA's CUDA toolkit, and reads their versions.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,21 +33,5 @@ Result<std::string> ToolkitVersion(std::string_view output);
 
 /// The last line that is not empty: what such a program says when it fails.
 std::string LastLine(std::string_view text);
-
-/// A folder for the files of one run, removed with this object.
-class TemporaryFolder {
- public:
-  static Result<TemporaryFolder> Make();
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) {
-    other.path_.clear();
-  }
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  ~TemporaryFolder();
-  std::filesystem::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
-  std::filesystem::path path_;
-};
 
 }  // namespace tunec

@@ -8,12 +8,14 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include "support/file.h"
+#include "support/temporary_folder.h"
 #include "tools/show/show_graph.h"
 #include "tools/terminal/text_table.h"
 
@@ -193,16 +195,12 @@ std::string DrawDot(const Graph& before, const Graph& after, const FusionPlan& p
 }
 
 Status WriteSvg(const std::string& dot_text, const std::string& path) {
-  const std::string source = path + ".dot.aside", drawn = path + ".svg.aside";
+  TUNEC_ASSIGN(const TemporaryFolder folder, TemporaryFolder::Make());
+  const std::filesystem::path source = folder / "graph.dot", drawn = folder / "graph.svg";
   TUNEC_RETURN_IF_ERROR(WriteFileAtomically(source, dot_text));
-  Status status = RunDot(source, drawn);
-  if (status) {
-    const Result<std::string> svg = ReadFile(drawn);
-    status = svg ? WriteFileAtomically(path, *svg) : Status(std::unexpected(svg.error()));
-  }
-  unlink(source.c_str());
-  unlink(drawn.c_str());
-  return status;
+  TUNEC_RETURN_IF_ERROR(RunDot(source, drawn));
+  TUNEC_ASSIGN(const std::string svg, ReadFile(drawn));
+  return WriteFileAtomically(path, svg);
 }
 
 }  // namespace tunec
