@@ -1,10 +1,12 @@
 #include "jit/cpu/load.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -13,6 +15,7 @@
 #include "jit/cpu/llvm_target.h"
 #include "jit/cpu/object_check.h"
 #include "runtime/tile_permission.h"
+#include "support/descriptor.h"
 
 namespace tunec {
 namespace {
@@ -54,10 +57,21 @@ class LoadedCode {
   llvm::orc::JITDylib& library_;
 };
 
+// Its name can be guessed, in a folder where everybody writes: a link there, or another user's
+// file, is not written to.
+std::FILE* OpenPerfMap() {
+  const std::string path = fmt::format("/tmp/perf-{}.map", getpid());
+  const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  Descriptor file(open(path.c_str(), flags, 0644));
+  struct stat status {};
+  const bool ours = file.get() >= 0 && fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                    status.st_uid == geteuid() && status.st_nlink == 1;
+  return ours ? fdopen(file.Release(), "a") : nullptr;
+}
+
 void WritePerfMap(const std::vector<jit::FunctionSize>& functions, const KernelImage& image,
                   const Kernel& kernel) {
-  const std::string path = fmt::format("/tmp/perf-{}.map", getpid());
-  std::FILE* file = std::fopen(path.c_str(), "a");
+  std::FILE* file = OpenPerfMap();
   if (file == nullptr) return;  // only profiling suffers
   for (size_t i = 0; i < image.phases.size(); ++i) {
     for (const jit::FunctionSize& function : functions) {
