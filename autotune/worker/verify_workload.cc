@@ -1,13 +1,13 @@
 #include "autotune/worker/verify_workload.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <set>
 
 #include "ir/array.h"
 #include "polyhedral/check_elements.h"
+#include "support/usable_memory.h"
 
 namespace tunec {
 namespace {
@@ -31,8 +31,7 @@ bool StoredAlike(const Tensor& a, const Tensor& b) {
 }
 
 Status CheckSizes(const Compute& compute) {
-  const double memory =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const auto memory = static_cast<double>(UsableMemory());
   double bytes = 0;
   for (const Tensor& tensor : compute.tensors) {
     bytes += static_cast<double>(StorageElements(tensor)) * sizeof(double);

@@ -7,8 +7,6 @@
 // All others without a result are sent again to a new worker.
 #include "autotune/worker/worker_measurer.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -17,6 +15,7 @@
 #include "autotune/worker/protocol.h"
 #include "autotune/worker/worker_process.h"
 #include "jit/open_device.h"
+#include "support/usable_memory.h"
 
 namespace tunec {
 namespace {
@@ -28,11 +27,7 @@ SteadyTime::time_point After(double seconds) {
          std::chrono::duration_cast<SteadyTime::duration>(std::chrono::duration<double>(seconds));
 }
 
-int64_t DefaultMemoryLimit() {
-  const int64_t pages = sysconf(_SC_PHYS_PAGES);
-  const int64_t page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? pages / 4 * 3 * page : 0;
-}
+int64_t DefaultMemoryLimit() { return UsableMemory() / 4 * 3; }
 
 // How the exchange about one request ended.
 enum class Outcome { kDone, kDied, kOverdue };

@@ -14,7 +14,7 @@ struct WorkerLimits {
   double seconds_to_greet = 10;       // from its start to its first answer
   double seconds_per_candidate = 10;  // for each stage
   double seconds_to_prepare = 120;
-  int64_t memory_bytes = 0;  // 0: three quarters of the machine's; no limit for a real device
+  int64_t memory_bytes = 0;  // 0: three quarters of UsableMemory; no limit for a real device
 };
 
 /// A measurer that keeps one worker process, restarted when a candidate took it down. When the

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <string>
 
+#include "support/usable_memory.h"
+
 namespace tunec {
 namespace {
 
@@ -49,6 +51,7 @@ class Processors : public testing::Test {
               top + " /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n");
   }
   int Usable() const { return UsableProcessors(root_); }
+  int64_t Memory() const { return UsableMemory(root_); }
 
   fs::path root_;
 };
@@ -108,6 +111,25 @@ TEST_F(Processors, NonsenseIsNoLimit) {
   Write("proc/self/cgroup", "no colons\n:\n");
   Write("proc/self/mountinfo", "1 2\n- cgroup2\n");
   EXPECT_EQ(Usable(), Allowed());
+}
+
+TEST_F(Processors, AGroupLimitsMemory) {
+  const int64_t machine = Memory();
+  EXPECT_GT(machine, 1 << 20);
+  Version2("/a/b");
+  Write("sys/fs/cgroup/a/b/memory.max", "max\n");
+  EXPECT_EQ(Memory(), machine);
+  Write("sys/fs/cgroup/a/memory.max", "1048576\n");
+  EXPECT_EQ(Memory(), 1048576);
+  Write("sys/fs/cgroup/a/b/memory.max", "2097152\n");
+  EXPECT_EQ(Memory(), 1048576);
+  Write("sys/fs/cgroup/a/memory.max", "9000000000000000000\n");
+  EXPECT_EQ(Memory(), 2097152);
+  Version1("/a");  // in the group /elsewhere of this controller
+  Write("sys/fs/cgroup/memory/elsewhere/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(Memory(), machine);
+  Write("sys/fs/cgroup/memory/elsewhere/memory.limit_in_bytes", "3145728\n");
+  EXPECT_EQ(Memory(), 3145728);
 }
 
 }  // namespace

@@ -1,0 +1,25 @@
+// Limits of control groups, of version 1 and 2. The least one on the way from the process's group
+// up to the root of the hierarchy holds. /proc/self/cgroup names the group. /proc/self/mountinfo
+// says where its hierarchy is mounted, and from which group on.
+#pragma once
+
+#include <filesystem>
+#include <limits>
+#include <string_view>
+
+namespace tunec {
+
+inline constexpr double kNoGroupLimit = std::numeric_limits<double>::infinity();
+
+/// A kind of limit.
+struct GroupLimit {
+  std::string_view controller;  // "cpu", "memory"
+  /// Returns the limit of the group in this folder alone, or kNoGroupLimit.
+  double (*read)(const std::filesystem::path& group, bool version2);
+};
+
+/// Returns the least limit of the groups that this process is in, or kNoGroupLimit. The files of
+/// /proc and the file systems that they name are looked for under `root`.
+double LeastGroupLimit(const GroupLimit& limit, const std::filesystem::path& root);
+
+}  // namespace tunec
