@@ -11,6 +11,7 @@
 #include "runtime/any_shape.h"
 #include "runtime/executable.h"
 #include "support/error.h"
+#include "support/watched_file.h"
 
 namespace tunec {
 
@@ -32,6 +33,7 @@ struct tunec_executable {
   std::shared_ptr<const tunec::AnyShape> any_shape;
   std::string note = {};                         // how it was loaded, a line for tunec_notes
   std::unique_ptr<const tunec::LaidEdges> laid;  // null: all are row-major
+  std::shared_ptr<const tunec::WatchedFile> file = nullptr;  // of a bundle, watched; null: none
   /// Compiles the model for tensors that lie as this JSON object of layouts says. Empty: what it
   /// takes is gone, or there is no compiler.
   std::function<tunec::Result<std::unique_ptr<tunec_executable>>(const char* layouts_json,

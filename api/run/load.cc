@@ -26,6 +26,7 @@ std::unique_ptr<tunec_executable> ExecutableOf(LoadedBundle bundle) {
   executable->executable = std::move(bundle.executable);
   executable->any_shape = std::move(bundle.sized);
   executable->report = std::move(bundle.report);
+  executable->file = std::move(bundle.file);
   if (!bundle.passed_over.empty())
     executable->note = "variants that are not run: " + bundle.passed_over;
   return executable;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "runtime/bundle/section_hash.h"
-#include "support/file.h"
 
 namespace tunec::bundle {
 namespace {
@@ -23,9 +22,14 @@ Result<Header> ReadHeader(std::span<const std::byte> file) {
   if (file.size() < sizeof header) return Damaged("it has {} bytes", file.size());
   std::memcpy(&header, file.data(), sizeof header);
   if (header.magic != kMagic) return Fail(ErrorCode::kParse, "no bundle of tunec's");
-  if (header.version != kVersion)
-    return Fail(ErrorCode::kUnsupported, "a bundle of version {}, expected {}", header.version,
-                kVersion);
+  if (header.version < kVersion)
+    return Fail(ErrorCode::kUnsupported,
+                "the bundle is of version {}, this tunec reads version {}: build it again",
+                header.version, kVersion);
+  if (header.version > kVersion)
+    return Fail(ErrorCode::kUnsupported,
+                "the bundle is of version {}, this tunec reads version {}: a newer tunec made it",
+                header.version, kVersion);
   if (header.file_bytes != file.size())
     return Damaged("it has {} bytes, expected {}", file.size(), header.file_bytes);
   const uint64_t table_bytes = uint64_t{header.sections} * sizeof(SectionEntry);
@@ -117,10 +121,13 @@ Result<std::vector<SectionEntry>> CheckSections(std::span<const std::byte> file,
 }
 
 Result<BundleFile> BundleFile::Open(const std::filesystem::path& path, ThreadPool& pool) {
-  TUNEC_ASSIGN(const auto file, MappedFile::Open(path));
+  TUNEC_ASSIGN(const auto file, WatchedFile::Open(path));
   Result<BundleFile> bundle = Read({.bytes = file->bytes(), .owner = file}, pool);
-  if (!bundle)
+  if (!bundle) {
     bundle.error().message = fmt::format("{}: {}", path.string(), bundle.error().message);
+    return bundle;
+  }
+  bundle->file_ = file;
   return bundle;
 }
 

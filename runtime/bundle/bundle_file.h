@@ -12,6 +12,7 @@
 #include "runtime/bundle/format.h"
 #include "runtime/thread_pool.h"
 #include "support/error.h"
+#include "support/watched_file.h"
 
 namespace tunec::bundle {
 
@@ -20,7 +21,7 @@ bool IsBundle(std::string_view bytes);
 
 /// The sections of `file` after these checks: magic and version, the size of the file, hashes of
 /// the table and of all sections, places in order and within the file, nothing but zeros between.
-/// kUnsupported for a newer version, kParse for all else.
+/// kUnsupported for another version, kParse for all else.
 Result<std::vector<SectionEntry>> CheckSections(std::span<const std::byte> file, ThreadPool& pool);
 
 /// A bundle's bytes in memory: a file that is mapped, a part of a library, a test's buffer.
@@ -45,10 +46,13 @@ class BundleFile {
   bool Has(SectionKind kind, uint32_t variant) const;
   std::span<const std::byte> bytes() const { return memory_.bytes; }
   const std::shared_ptr<const void>& owner() const { return memory_.owner; }
+  /// What Open mapped, watched; null: the bytes are no file's.
+  const std::shared_ptr<const WatchedFile>& file() const { return file_; }
   const std::vector<SectionEntry>& sections() const { return sections_; }
 
  private:
   BundleBytes memory_;
+  std::shared_ptr<const WatchedFile> file_;
   std::vector<SectionEntry> sections_;
   uint32_t variants_ = 0;
 };

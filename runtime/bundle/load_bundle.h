@@ -34,6 +34,8 @@ struct LoadedBundle {
   uint32_t variant = 0;
   std::string report;       // of the compiler, JSON; empty: none was stored
   std::string passed_over;  // why variants that would have been preferred are not run; empty: none
+  /// Tells before a run if it was changed; null: the bytes are no file's.
+  std::shared_ptr<const WatchedFile> file = nullptr;
 };
 
 /// The file is mapped, and its weights and code are used where they are, so it may be replaced by

@@ -3,10 +3,13 @@
  *     test_runtime CASE BUNDLE OTHER
  *
  * BUNDLE is of tiny.graph; OTHER is for a processor that there is not. */
+#define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -89,9 +92,57 @@ static void refuses(const char* bundle, const char* other) {
   CHECK(tunec_load(bundle, &options, &model) == TUNEC_INVALID_ARGUMENT);
 }
 
+/* Writes the bundle over the file that is at `to`, if there is one, as cp does. */
+static void copy(const char* from, const char* to) {
+  static char bytes[1 << 16];
+  FILE* source = fopen(from, "rb");
+  FILE* target = fopen(to, "wb");
+  size_t count;
+  CHECK(source != NULL && target != NULL);
+  if (source == NULL || target == NULL) return;
+  while ((count = fread(bytes, 1, sizeof bytes, source)) > 0)
+    CHECK(fwrite(bytes, 1, count, target) == count);
+  CHECK(fclose(source) == 0 && fclose(target) == 0);
+}
+
+static void refuse_changed(tunec_executable* model) {
+  CHECK(tunec_run(model, NULL, NULL) == TUNEC_IO_ERROR);
+  CHECK(strstr(tunec_error_message(), "was changed while it was in use: load it again") != NULL);
+  CHECK(tunec_profile(model, NULL, NULL, (double[64]){0}) == TUNEC_IO_ERROR);
+  tunec_release(model);
+}
+
+/* A bundle may be replaced and removed, but not written to, while it is loaded. */
+static void changed(const char* bundle, const char* other) {
+  char path[4096], newer[4096];
+  tunec_executable* model;
+  const struct timespec tick = {0, 20000000}; /* more than what file systems tell times apart by */
+  (void)other;
+  snprintf(path, sizeof path, "%s.loaded", bundle);
+  snprintf(newer, sizeof newer, "%s.newer", bundle);
+  copy(bundle, path);
+  nanosleep(&tick, NULL);
+  model = load(path, NULL);
+  run(model);
+  copy(bundle, path);
+  refuse_changed(model);
+  model = load(path, NULL);
+  CHECK(truncate(path, 4096) == 0);
+  refuse_changed(model);
+  copy(bundle, path);
+  model = load(path, NULL);
+  copy(bundle, newer);
+  CHECK(rename(newer, path) == 0);
+  run(model);
+  CHECK(remove(path) == 0);
+  run(model);
+  tunec_release(model);
+}
+
 int main(int count, char** words) {
   CHECK(count == 4);
   if (strcmp(words[1], "loads") == 0) loads(words[2], words[3]);
   if (strcmp(words[1], "refuses") == 0) refuses(words[2], words[3]);
+  if (strcmp(words[1], "changed") == 0) changed(words[2], words[3]);
   return failures > 0;
 }

@@ -233,14 +233,31 @@ TEST(Bundle, OfAnotherVersionOrKindIsRefused) {
   EXPECT_EQ(LoadBundle(file.path()).error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(WriteBundle(file.path(), {VariantOf(GraphOf(kManyKinds))}));
   std::string bytes = *ReadFile(file.path());
-  bytes[8] = static_cast<char>(bundle::kVersion + 1);
-  ASSERT_TRUE(WriteFileAtomically(file.path(), bytes));
-  EXPECT_EQ(LoadBundle(file.path()).error().Format(),
-            fmt::format("error: {}: a bundle of version {}, expected {}", file.path().string(),
-                        bundle::kVersion + 1, bundle::kVersion));
+  const auto refusal = [&](uint32_t version) {
+    bytes[8] = static_cast<char>(version);
+    EXPECT_TRUE(WriteFileAtomically(file.path(), bytes));
+    return LoadBundle(file.path()).error().Format();
+  };
+  const std::string begin =
+      fmt::format("error: {}: the bundle is of version ", file.path().string());
+  const std::string expected = fmt::format("this tunec reads version {}: ", bundle::kVersion);
+  EXPECT_EQ(refusal(bundle::kVersion + 1),
+            fmt::format("{}{}, {}a newer tunec made it", begin, bundle::kVersion + 1, expected));
+  EXPECT_EQ(refusal(bundle::kVersion - 1),
+            fmt::format("{}{}, {}build it again", begin, bundle::kVersion - 1, expected));
   bytes[0] = 'T';
   ASSERT_TRUE(WriteFileAtomically(file.path(), bytes));
   EXPECT_EQ(LoadBundle(file.path()).error().code, ErrorCode::kParse);
+}
+
+// docs/bundles.md describes the bytes.
+TEST(Bundle, HasTheVersionThatItsPageDescribes) {
+  const auto page = ReadFile(std::string(TUNEC_TEST_DATA) + "/../docs/bundles.md");
+  ASSERT_TRUE(page) << page.error().Format();
+  EXPECT_THAT(*page,
+              ::testing::HasSubstr(fmt::format("\n## The file, version {}\n", bundle::kVersion)));
+  EXPECT_THAT(*page,
+              ::testing::HasSubstr(fmt::format("\n| 4 | version, {} |\n", bundle::kVersion)));
 }
 
 // A cache that a run changes a row of, in its place: what the kernel may do is in the bundle, too.
