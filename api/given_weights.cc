@@ -1,6 +1,9 @@
 #include "api/given_weights.h"
 
+#include <span>
+
 #include "api/run/dlpack.h"
+#include "api/run/tensor_shape.h"
 
 namespace tunec {
 
@@ -8,8 +11,6 @@ DLTensor GivenWeights::Description::WithOwnShape() const {
   DLTensor own = tensor;
   own.shape = const_cast<int64_t*>(shape.data());
   own.strides = strides.empty() ? nullptr : const_cast<int64_t*>(strides.data());
-  // A shape that is not there is an error that Reserve names.
-  if (tensor.ndim > 0 && tensor.shape == nullptr) own.shape = nullptr;
   return own;
 }
 
@@ -23,12 +24,13 @@ Result<GivenWeights> GivenWeights::Make(size_t count, const char* const* names,
     if (names[i] == nullptr || tensors[i] == nullptr)
       return Fail(ErrorCode::kInvalidArgument, "{} {} is null",
                   names[i] == nullptr ? "name" : "weight", i);
-    Description description{*tensors[i], {}, {}};
     const DLTensor& tensor = *tensors[i];
-    const size_t rank = tensor.ndim > 0 ? static_cast<size_t>(tensor.ndim) : 0;
-    if (tensor.shape != nullptr) description.shape.assign(tensor.shape, tensor.shape + rank);
+    if (const auto problem = ShapeProblem(tensor))
+      return Fail(ErrorCode::kInvalidArgument, "weight '{}' {}", names[i], *problem);
+    const std::span<const int64_t> shape = ShapeOf(tensor);
+    Description description{tensor, {shape.begin(), shape.end()}, {}};
     if (tensor.strides != nullptr)
-      description.strides.assign(tensor.strides, tensor.strides + rank);
+      description.strides.assign(tensor.strides, tensor.strides + shape.size());
     if (!weights.tensors_.emplace(names[i], std::move(description)).second)
       return Fail(ErrorCode::kInvalidArgument, "there are two weights '{}'", names[i]);
   }

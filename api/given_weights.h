@@ -14,7 +14,8 @@ namespace tunec {
 /// where they lie is copied.
 class GivenWeights : public WeightSource {
  public:
-  /// kInvalidArgument for a null pointer and a name that is there twice.
+  /// Fails with kInvalidArgument for a null pointer, a name that is there twice, and a shape that
+  /// cannot be read. A weight that the text does not name is checked, too.
   static Result<GivenWeights> Make(size_t count, const char* const* names,
                                    const DLTensor* const* tensors);
 

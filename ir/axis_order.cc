@@ -88,7 +88,8 @@ bool LiesIn(std::span<const int64_t> shape, const int64_t* strides, const AxisOr
   for (size_t i = shape.size(); i-- > 0;) {
     const auto axis = order.empty() ? i : static_cast<size_t>(order[i]);
     if (shape[axis] != 1 && strides[axis] != expected) return false;
-    expected *= shape[axis];
+    // No tensor has so many elements.
+    if (__builtin_mul_overflow(expected, shape[axis], &expected)) return false;
   }
   return true;
 }

@@ -1,7 +1,11 @@
 #include "api/run/dlpack.h"
 
 #include <algorithm>
-#include <span>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "api/run/tensor_shape.h"
 
 namespace tunec {
 namespace {
@@ -29,6 +33,13 @@ std::string TypeText(const DLDataType& type) {
 
 std::string ShapeText(std::span<const int64_t> shape) {
   return fmt::format("[{}]", fmt::join(shape, "x"));
+}
+
+// Returns the text of a spec's shape, in which a negative size stands for any.
+std::string WantedText(std::span<const int64_t> shape) {
+  std::vector<std::string> sizes;
+  for (const int64_t size : shape) sizes.push_back(size < 0 ? "any" : std::to_string(size));
+  return fmt::format("[{}]", fmt::join(sizes, "x"));
 }
 
 std::string OrderText(const AxisOrder& order) {
@@ -61,6 +72,25 @@ DLDataType DlpackType(DataType type) {
   return {static_cast<uint8_t>(IsSigned(type) ? kDLInt : kDLUInt), bits, 1};
 }
 
+Result<std::span<const int64_t>> CheckedShape(const DLTensor* tensor, const TensorSpec& spec,
+                                              std::string_view what) {
+  const auto wrong = [&](const std::string& problem) {
+    return Fail(ErrorCode::kInvalidArgument, "{} '{}' {}", what, spec.name, problem);
+  };
+  if (tensor == nullptr) return wrong(fmt::format("is null, expected {}", FormatType(spec)));
+  // The caller's shape has as many elements as it says, which is not for us to try out.
+  if (tensor->ndim != static_cast<int64_t>(spec.shape.size()))
+    return wrong(fmt::format("has {} dimensions, expected {} of shape {}", tensor->ndim,
+                             spec.shape.size(), WantedText(spec.shape)));
+  if (tensor->ndim > 0 && tensor->shape == nullptr) return wrong("has no shape");
+  const std::span<const int64_t> shape = ShapeOf(*tensor);
+  const auto fits = [](int64_t given, int64_t wanted) {
+    return wanted < 0 ? given >= 0 : given == wanted;
+  };
+  if (std::ranges::equal(shape, spec.shape, fits)) return shape;
+  return wrong(fmt::format("has shape {}, expected {}", ShapeText(shape), WantedText(spec.shape)));
+}
+
 Result<TensorData> CheckedData(const DLTensor* tensor, const TensorSpec& spec,
                                const AxisOrder& order, std::string_view what,
                                std::optional<int> device) {
@@ -72,17 +102,7 @@ Result<TensorData> CheckedData(const DLTensor* tensor, const TensorSpec& spec,
   if (!place) return wrong(place.error().message);
   if (!IsCompatible(tensor->dtype, spec.type))
     return wrong(fmt::format("has type {}, expected {}", TypeText(tensor->dtype), Name(spec.type)));
-  // The caller's shape has as many elements as it says, which is not for us to try out.
-  if (tensor->ndim != static_cast<int64_t>(spec.shape.size()))
-    return wrong(fmt::format("has {} dimensions, expected {} of shape {}", tensor->ndim,
-                             spec.shape.size(), ShapeText(spec.shape)));
-  if (tensor->ndim > 0 && tensor->shape == nullptr) return wrong("has no shape");
-  const std::span<const int64_t> shape(tensor->shape, spec.shape.size());
-  const auto fits = [](int64_t given, int64_t wanted) {
-    return wanted < 0 ? given >= 0 : given == wanted;
-  };
-  if (!std::ranges::equal(shape, spec.shape, fits))
-    return wrong(fmt::format("has shape {}, expected {}", ShapeText(shape), ShapeText(spec.shape)));
+  TUNEC_ASSIGN(const std::span<const int64_t> shape, CheckedShape(tensor, spec, what));
   if (!LiesIn(shape, tensor->strides, order))
     return wrong(fmt::format("has strides that are not dense {}", OrderText(order)));
   if (tensor->data == nullptr) return TensorData{nullptr, *place};

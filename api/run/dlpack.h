@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "api/include/tunec/tunec.h"
@@ -14,6 +15,12 @@ namespace tunec {
 
 /// The type as DLPack states it.
 DLDataType DlpackType(DataType type);
+
+/// Returns the shape of a tensor, once it is known to be the spec's, in which a negative size
+/// stands for any. Nothing else of the tensor is read. `what` and the spec's name begin the message
+/// of an error.
+Result<std::span<const int64_t>> CheckedShape(const DLTensor* tensor, const TensorSpec& spec,
+                                              std::string_view what);
 
 /// Where a tensor's elements lie.
 struct TensorData {

@@ -118,14 +118,14 @@ Status CollectAll(const tunec_executable& executable, DLTensor* const* inputs,
 }
 
 // As they lie.
-std::vector<Shape> ShapesOf(const tunec_executable& executable, const DLTensor* const* given) {
+Result<std::vector<Shape>> ShapesOf(const tunec_executable& executable,
+                                    const DLTensor* const* given) {
+  const std::vector<TensorSpec>& specs = InputsOf(executable);
   std::vector<Shape> shapes;
-  for (size_t i = 0; i < InputsOf(executable).size(); ++i) {
-    const std::span shape(given[i]->shape, static_cast<size_t>(given[i]->ndim));
+  for (size_t i = 0; i < specs.size(); ++i) {
+    TUNEC_ASSIGN(const std::span<const int64_t> shape, CheckedShape(given[i], specs[i], "input"));
     const AxisOrder& order = OrderAt(InputOrders(executable), i);
-    // What is of another rank is refused by who knows the ranks.
-    shapes.push_back(order.size() == shape.size() ? LaidShape(shape, order)
-                                                  : Shape(shape.begin(), shape.end()));
+    shapes.push_back(order.empty() ? Shape(shape.begin(), shape.end()) : LaidShape(shape, order));
   }
   return shapes;
 }
@@ -146,7 +146,7 @@ Status RunAnyShape(const tunec_executable& executable, DLTensor* const* inputs,
   RunTensors own;
   TUNEC_RETURN_IF_ERROR(
       Collect(inputs, InputsOf(executable), InputOrders(executable), "input", device, own.from));
-  const std::vector<Shape> shapes = ShapesOf(executable, inputs);
+  TUNEC_ASSIGN(const std::vector<Shape> shapes, ShapesOf(executable, inputs));
   TUNEC_ASSIGN(const std::vector<Shape> results, ResultShapes(executable, shapes));
   std::vector<TensorSpec> specs = OutputsOf(executable);
   for (size_t i = 0; i < specs.size(); ++i) specs[i].shape = results[i];
@@ -168,21 +168,26 @@ Status OutputShapes(const tunec_executable* executable, const DLTensor* const* i
   if (executable->any_shape == nullptr) {
     for (const TensorSpec& spec : OutputsOf(*executable)) results.push_back(spec.shape);
   } else {
-    for (size_t i = 0; i < InputsOf(*executable).size(); ++i) {
-      if (inputs[i] == nullptr || (inputs[i]->ndim > 0 && inputs[i]->shape == nullptr))
-        return Fail(ErrorCode::kInvalidArgument, "input {} is null", i);
-      if (inputs[i]->ndim < 0)
-        return Fail(ErrorCode::kInvalidArgument, "input {} has {} dimensions", i, inputs[i]->ndim);
-    }
-    TUNEC_ASSIGN(results, ResultShapes(*executable, ShapesOf(*executable, inputs)));
+    TUNEC_ASSIGN(const std::vector<Shape> given, ShapesOf(*executable, inputs));
+    TUNEC_ASSIGN(results, ResultShapes(*executable, given));
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (shapes[i] == nullptr && !results[i].empty())
+      return Fail(ErrorCode::kInvalidArgument, "the array of shape {} is null", i);
   }
   for (size_t i = 0; i < results.size(); ++i) std::ranges::copy(results[i], shapes[i]);
   return {};
 }
 
+// Fails where the file of a bundle was changed, because runs read weights and code from that file.
+Status CheckFile(const tunec_executable& executable) {
+  return executable.file == nullptr ? Status() : executable.file->CheckUnchanged();
+}
+
 Status Run(const tunec_executable* executable, DLTensor* const* inputs, DLTensor* const* outputs,
            void* stream, RunReturn returns) {
   if (executable == nullptr) return Fail(ErrorCode::kInvalidArgument, "the executable is null");
+  TUNEC_RETURN_IF_ERROR(CheckFile(*executable));
   if (executable->any_shape) return RunAnyShape(*executable, inputs, outputs, stream, returns);
   TUNEC_RETURN_IF_ERROR(CollectAll(*executable, inputs, outputs));
   return executable->executable->Run(tensors.from.data, tensors.to.data,
@@ -191,6 +196,7 @@ Status Run(const tunec_executable* executable, DLTensor* const* inputs, DLTensor
 
 Status ProfileTensors(const tunec_executable& executable, DLTensor* const* inputs,
                       DLTensor* const* outputs, double* seconds) {
+  TUNEC_RETURN_IF_ERROR(CheckFile(executable));
   TUNEC_RETURN_IF_ERROR(CollectAll(executable, inputs, outputs));
   TUNEC_ASSIGN(const std::vector<double> steps,
                executable.executable->ProfileRun(tensors.from.data, tensors.to.data,

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/run/tensor_shape.h"
 #include "python/native/errors.h"
 
 namespace nb = nanobind;
@@ -51,7 +52,13 @@ std::string TypeName(nb::handle object) {
   return Text(type.attr("__name__"));
 }
 
-Borrowed::Borrowed(nb::handle object, Access access, const std::string& what) {
+// By way of the other constructor, so that a buffer is given back if something here raises.
+Borrowed::Borrowed(nb::handle object, Access access, const std::string& what) : Borrowed() {
+  Take(object, access, what);
+  if (const auto problem = ShapeProblem(tensor_)) Wrong(what, *problem);
+}
+
+void Borrowed::Take(nb::handle object, Access access, const std::string& what) {
   if (TakeByTable(object)) return;
   if (PyObject_CheckBuffer(object.ptr()) != 0 && TakeBuffer(object, access, what)) return;
   TakeCapsule(object, access, what);

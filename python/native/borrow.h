@@ -21,8 +21,8 @@ enum class Access : uint8_t { kRead, kWrite };
 class Borrowed {
  public:
   Borrowed() = default;
-  /// `what` names the tensor in messages. Raises tunec.InvalidArgument for what is no tensor, and
-  /// for one that may not be written but is to be.
+  /// `what` names the tensor in messages. Raises tunec.InvalidArgument for what is no tensor, for
+  /// one that may not be written but is to be, and for one whose shape cannot be read.
   Borrowed(nanobind::handle object, Access access, const std::string& what);
   Borrowed(Borrowed&& other) noexcept { Swap(other); }
   Borrowed& operator=(Borrowed&& other) noexcept {
@@ -38,6 +38,7 @@ class Borrowed {
   int Visit(visitproc visit, void* arg) const;
 
  private:
+  void Take(nanobind::handle object, Access access, const std::string& what);
   bool TakeByTable(nanobind::handle object);
   bool TakeBuffer(nanobind::handle object, Access access, const std::string& what);
   void TakeBfloat16(nanobind::handle object, Access access, const std::string& what);

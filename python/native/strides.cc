@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <numeric>
-#include <span>
+
+#include "api/run/tensor_shape.h"
 
 namespace nb = nanobind;
 
 namespace tunec::python {
 namespace {
-
-std::span<const int64_t> ShapeOf(const DLTensor& tensor) {
-  return {tensor.shape, static_cast<size_t>(tensor.ndim)};
-}
 
 bool HasNoElements(const DLTensor& tensor) { return std::ranges::count(ShapeOf(tensor), 0) > 0; }
 

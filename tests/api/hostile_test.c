@@ -199,6 +199,61 @@ static void test_tensors(void) {
   tunec_release(model);
 }
 
+/* Tensors whose number of dimensions is compared before any of their sizes is read. */
+static void refuse_shapes(tunec_executable* model, const DLTensor* input, int64_t* const* shapes) {
+  const int status = tunec_output_shapes(model, &input, shapes);
+  CHECK(status == TUNEC_INVALID_ARGUMENT && tunec_error_message()[0] != '\0');
+}
+
+static void refuse_weight(const DLTensor* weight) {
+  static const char text[] =
+      "graph m {\n  input x: f32[4, 8]\n  weight w: f32[8, 6]\n  y = matmul(x, w)\n  output y\n}\n";
+  const char* names[] = {"w", "w"};
+  const DLTensor* weights[] = {weight, weight};
+  const char* unknown[] = {"unknown"};
+  for (int i = 0; i < 2; ++i) {
+    tunec_executable* model = (tunec_executable*)&failures;
+    const int status = tunec_compile_graph(text, sizeof text - 1, 1, i == 0 ? names : unknown,
+                                           weights, kNoDatabase, NULL, &model);
+    CHECK(status == TUNEC_INVALID_ARGUMENT && model == NULL);
+  }
+}
+
+static void test_dimensions(void) {
+  static const char text[] = "graph m {\n  input x: f32[n, 8]\n  y = neg(x)\n  output y\n}\n";
+  static const int32_t dimensions[] = {-1, 3, 65, 1 << 30, INT32_MIN, INT32_MAX};
+  float data[48] = {0};
+  int64_t result[2] = {0, 0}, *shapes[] = {result}, *null[] = {NULL};
+  tunec_executable* model = NULL;
+  CHECK(tunec_compile_bytes(text, sizeof text - 1, "graph",
+                            "{\"db\": \"\", \"dims\": {\"n\": \"1..64\"}}", NULL,
+                            &model) == TUNEC_OK);
+  DLTensor input, weight;
+  const DLTensor* right = &input;
+  set_tensor(&input, data, guarded(9, 8));
+  for (size_t i = 0; i < sizeof dimensions / sizeof dimensions[0]; ++i) {
+    set_tensor(&weight, data, guarded(8, 6));
+    input.ndim = dimensions[i];
+    refuse_shapes(model, &input, shapes);
+    weight.ndim = dimensions[i];
+    if (dimensions[i] != 3) refuse_weight(&weight);
+  }
+  input.ndim = 2;
+  CHECK(tunec_output_shapes(model, &right, shapes) == TUNEC_OK && result[0] == 9);
+  refuse_shapes(model, &input, null);
+  input.shape = NULL;
+  refuse_shapes(model, &input, shapes);
+  refuse_shapes(model, NULL, shapes);
+  input.shape = guarded(INT64_MIN, 8);
+  refuse_shapes(model, &input, shapes);
+  weight.ndim = 2;
+  weight.shape = NULL;
+  refuse_weight(&weight);
+  weight.shape = guarded(-8, -6);
+  refuse_weight(&weight);
+  tunec_release(model);
+}
+
 /* A child of a process whose pool has threads. */
 static void test_fork(void) {
 #ifdef __SANITIZE_THREAD__
@@ -298,6 +353,7 @@ static const struct {
              {"options", test_options},
              {"large_options", test_large_options},
              {"tensors", test_tensors},
+             {"dimensions", test_dimensions},
              {"fork", test_fork},
              {"threads", test_threads},
              {"cancelling", test_cancelling},

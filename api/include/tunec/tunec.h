@@ -200,10 +200,10 @@ TUNEC_API int tunec_compile_bytes(const void* bytes, size_t num_bytes, const cha
                                   tunec_executable** out);
 /* The same for a .graph text of `num_bytes` bytes whose weights lie in memory: weight i of
  * `num_weights` is called names[i] in the text (its KEY, where it says `from "KEY"`), and its
- * elements are those of tensors[i], on the CPU and dense row-major. Weights that the text does not
- * name are left alone. The executable may read them where they are: what the tensors point to has
- * to stay, unchanged, until it is released. The names and the DLTensors themselves may go at once.
- */
+ * elements are those of tensors[i], on the CPU and dense row-major, of at most 64 dimensions. The
+ * elements of weights that the text does not name are left alone. The executable may read them
+ * where they are: what the tensors point to has to stay, unchanged, until it is released. The names
+ * and the DLTensors themselves may go at once. */
 TUNEC_API int tunec_compile_graph(const char* text, size_t num_bytes, size_t num_weights,
                                   const char* const* names, const DLTensor* const* tensors,
                                   const char* options_json, const tunec_callbacks* callbacks,
@@ -281,9 +281,10 @@ typedef struct tunec_load_options {
  * those for a GPU before those for a processor; TUNEC_DEVICE_ERROR names what is missing where
  * there is none. tunec_notes tells why variants were passed over. The file is mapped, and its
  * weights and its code are used where they are: it may be replaced by another (renamed over) while
- * the executable lives, but must not be written to or cut short. Damage to the file and plans that
- * would leave their buffers are TUNEC_PARSE_ERROR. Its machine code is run as it is: load bundles
- * only from those whose programs you would run. tunec_report_json tells what the compiler did.
+ * the executable lives, but must not be written to or cut short. A run after such a change is
+ * TUNEC_IO_ERROR. Damage to the file and plans that would leave their buffers are
+ * TUNEC_PARSE_ERROR. Its machine code is run as it is: load bundles only from those whose programs
+ * you would run. tunec_report_json tells what the compiler did.
  *
  * This function, and all below it, are those of libtunec_runtime.so, too, which holds no compiler:
  * a program that compiles nothing links that instead. */
@@ -317,8 +318,8 @@ TUNEC_API size_t tunec_output_bytes(const tunec_executable* executable, size_t i
 TUNEC_API int tunec_input_index(const tunec_executable* executable, const char* name);
 TUNEC_API int tunec_output_index(const tunec_executable* executable, const char* name);
 
-/* The shapes of the outputs for these inputs, of which only shapes and types are read: those of
- * output i are written to shapes[i], which has room for tunec_output_ndim numbers. */
+/* The shapes of the outputs for these inputs, of which only shapes are read: those of output i are
+ * written to shapes[i], which has room for tunec_output_ndim numbers. */
 TUNEC_API int tunec_output_shapes(tunec_executable* executable, const DLTensor* const* inputs,
                                   int64_t* const* shapes);
 

@@ -1,0 +1,39 @@
+// Reads the shape of a DLTensor of the caller's. Every number in it is checked before it is used.
+// This file needs the header of the C interface alone, so that the Python package has the same
+// check.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "api/include/tunec/tunec.h"
+
+namespace tunec {
+
+/// NumPy and PyTorch have the same limit.
+inline constexpr int32_t kMostDimensions = 64;
+
+/// Says in words that follow the tensor's name why its sizes cannot be read. Returns none where
+/// they can be read and none of them is negative. `most` bounds the number of dimensions.
+inline std::optional<std::string> ShapeProblem(const DLTensor& tensor,
+                                               int32_t most = kMostDimensions) {
+  if (tensor.ndim < 0 || tensor.ndim > most)
+    return "has " + std::to_string(tensor.ndim) + " dimensions, expected 0 to " +
+           std::to_string(most);
+  if (tensor.ndim > 0 && tensor.shape == nullptr) return "has no shape";
+  const auto negative = [](int64_t size) { return size < 0; };
+  if (std::any_of(tensor.shape, tensor.shape + tensor.ndim, negative))
+    return "has a negative size in its shape";
+  return std::nullopt;
+}
+
+/// Returns the sizes of a tensor that has no ShapeProblem.
+inline std::span<const int64_t> ShapeOf(const DLTensor& tensor) {
+  return {tensor.shape, static_cast<size_t>(tensor.ndim)};
+}
+
+}  // namespace tunec
