@@ -1,5 +1,6 @@
 """Models compiled ahead of time."""
 import json
+import os
 
 from cli_case import CliTest, main
 from sample_models import GRAPH, SIZED_GRAPH
@@ -24,6 +25,22 @@ class Bundle(CliTest):
         self.good("build", model, "--cpu", "bdver4", "-o", bundle)
         self.bad(1, "for cpu bdver4: the processor has no ", "run", bundle)
         self.bad(1, "no variant of the bundle runs on this machine", "doctor", bundle)
+
+    def test_a_pipe_is_no_bundle(self):
+        pipe = self.file("pipe.tnc", "")
+        os.remove(pipe)
+        os.mkfifo(pipe)
+        for command in ("run", "bench", "doctor"):
+            self.bad(2, "pipe.tnc", command, pipe)
+
+    def test_has_the_permissions_that_the_umask_leaves(self):
+        model = self.file("g.graph", GRAPH)
+        before = os.umask(0o077)
+        self.addCleanup(os.umask, before)
+        self.good("build", model, "-o", "g.tnc")
+        self.good("build", model, "--shared", "-o", "g.so")
+        for name in ("g.tnc", "g.so", "g.h"):
+            self.assertEqual((self.dir / name).stat().st_mode & 0o777, 0o600, name)
 
     def test_bundles_of_several_sizes(self):
         model = self.file("s.graph", SIZED_GRAPH)
