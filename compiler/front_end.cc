@@ -10,6 +10,7 @@
 #include "graph/fuse/plan_fusion.h"
 #include "graph/fuse/store_terms.h"
 #include "graph/lower/lower.h"
+#include "graph/open_dimensions.h"
 #include "graph/passes/pipeline.h"
 #include "schedule/sketches/dot_plan.h"
 
@@ -91,17 +92,6 @@ std::vector<std::string> ArgumentNames(const Compute& compute) {
 
 namespace {
 
-// Costs and loops need numbers: a size that is a parameter has to be stated before.
-Status RequireFixedSizes(const Graph& graph) {
-  for (const Value& value : graph.values()) {
-    if (value.type.IsFixed()) continue;
-    return Fail(ErrorCode::kUnsupported,
-                "value {} of {} has a dimension that is not fixed, wanted numbers", value.name,
-                graph.name());
-  }
-  return {};
-}
-
 // Every group that cannot be lowered, in one error.
 Result<std::vector<GroupReport>> LowerAll(const Graph& graph, const FusionPlan& plan,
                                           Transforms transforms) {
@@ -151,6 +141,7 @@ PipelineOptions PassesOf(const CompileOptions& options) {
 }
 
 Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options) {
+  // Costs and loops need numbers.
   TUNEC_RETURN_IF_ERROR(RequireFixedSizes(graph));
   TUNEC_ASSIGN(CheckedGraph checked, AddIndexChecks(graph));
   TUNEC_ASSIGN(PipelineResult simplified, RunPipeline(checked.graph, PassesOf(options)));

@@ -4,6 +4,8 @@
 #include <set>
 #include <vector>
 
+#include "graph/open_dimensions.h"
+
 namespace tunec {
 namespace {
 
@@ -66,9 +68,7 @@ bool IsView(Op op) {
 int64_t CountNodes(const Graph& graph) { return std::ranges::count_if(graph.nodes(), Computes); }
 
 Result<GraphCounts> CountGraph(const Graph& graph) {
-  for (const Value& value : graph.values())
-    if (!value.type.IsFixed())
-      return Fail(ErrorCode::kUnsupported, "'{}' has a dimension that is not fixed", value.name);
+  TUNEC_RETURN_IF_ERROR(RequireFixedSizes(graph));
   GraphCounts counts;
   counts.nodes = CountNodes(graph);
   const std::set<ValueId> statistics = Statistics(graph);

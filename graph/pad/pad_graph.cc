@@ -1,5 +1,6 @@
 #include "graph/pad/pad_graph.h"
 
+#include "graph/open_dimensions.h"
 #include "graph/pad/padder.h"
 
 namespace tunec {
@@ -37,10 +38,8 @@ Status CheckSameNodes(const Graph& exact, const Graph& bucket) {
 }
 
 Status RequireElements(const Graph& graph) {
+  TUNEC_RETURN_IF_ERROR(RequireFixedSizes(graph));
   for (const Value& value : graph.values()) {
-    if (!value.type.IsFixed())
-      return Fail(ErrorCode::kInvalidArgument, "value {} has a dimension that is not fixed",
-                  value.name);
     if (value.type.Elements() == 0)
       return Fail(ErrorCode::kUnsupported, "value {} has no elements", value.name);
   }

@@ -2,6 +2,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "graph/open_dimensions.h"
 #include "graph/ops/unknown_op.h"
 #include "graph/text/graph_text.h"
 #include "ir/sizes.h"
@@ -445,8 +446,8 @@ Result<int64_t> GraphParser::ParseSizeFactor() {
   const SourceLocation where = lexer_.Here();
   TUNEC_ASSIGN(const std::string name, lexer_.ExpectIdentifier("a dimension's name"));
   if (const std::optional<int64_t> size = sizes_.Take(name)) return *size;
-  return FailAt(where, ErrorCode::kInvalidArgument, "dimension {} has no size, wanted a number",
-                name);
+  return FailAt(where, ErrorCode::kInvalidArgument, "dimension {} has no size: {}", name,
+                HowToGiveSizes({&name, 1}));
 }
 
 Result<int64_t> GraphParser::ParseSizeProduct() {

@@ -8,10 +8,10 @@ The compiler itself is loaded by the first call that compiles.
 """
 from ._compile import TensorSpec, compile, load
 from ._errors import (Cancelled, CopyWarning, DeviceError, Error, InputOutputError, InvalidArgument,
-                      NotFound, ParseError, ResourceLimit, Unsupported)
+                      NotCompiledWarning, NotFound, ParseError, ResourceLimit, Unsupported)
 
 __all__ = ["Cancelled", "CopyWarning", "DeviceError", "Error", "Executable", "InputOutputError",
-           "InvalidArgument", "NotFound", "ParseError", "Progress", "ResourceLimit", "TensorSpec",
+           "InvalidArgument", "NotCompiledWarning", "NotFound", "ParseError", "Progress", "ResourceLimit", "TensorSpec",
            "Unsupported", "compile", "load", "processors", "version"]
 
 
@@ -28,6 +28,8 @@ def version():
 
 
 def __getattr__(name):
+    if name == "__version__":
+        return version()
     # Classes of the native module, which is not loaded before someone asks for it.
     if name in ("Executable", "Progress"):
         from ._compile import _native

@@ -1,4 +1,5 @@
 """`tunec.compile`: whatever a model is, to the function of the native module that compiles it."""
+import functools
 import json
 import os
 import sys
@@ -25,11 +26,19 @@ class TensorSpec:
         return (self.name, self.dtype, self.shape) == (other.name, other.dtype, other.shape)
 
 
+# Where the native module stays if somebody removes this package from sys.modules to import it anew.
+# A module of C++ can be loaded once in a process.
+_LOADED = "_tunec_native"
+
+
+@functools.cache
 def _native():
     """The native module, and with it the compiler: only when something compiles."""
-    from . import _native as module
-    if not hasattr(module.Executable, "report"):
-        _complete(module.Executable)
+    module = sys.modules.get(_LOADED)
+    if module is None:
+        from . import _native as module
+        sys.modules[_LOADED] = module
+    _complete(module.Executable)
     return module
 
 

@@ -64,6 +64,10 @@ class CopyWarning(UserWarning):
     """An input does not lie as the executable wants it, so every run copies it."""
 
 
+class NotCompiledWarning(UserWarning):
+    """Something that torch.compile was to compile runs in torch instead."""
+
+
 _CLASSES = {kind.status: kind for kind in
             (InvalidArgument, ParseError, Unsupported, NotFound, InputOutputError, ResourceLimit,
              DeviceError, Cancelled)}

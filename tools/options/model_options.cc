@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "graph/open_dimensions.h"
 #include "tools/options/setting_options.h"
 #include "tools/terminal/interrupt.h"
 #include "tools/terminal/report_error.h"
@@ -50,30 +51,14 @@ Result<Session> OpenSession(const CompileArguments& arguments) {
   return Session{std::move(graph), std::move(options), std::move(database)};
 }
 
-namespace {
-
-// Inputs are made and checked before anything is compiled: their sizes have to be known.
-Status RequireFixedInputs(const Graph& graph) {
-  for (const ValueId input : graph.inputs()) {
-    const Value& value = graph.value(input);
-    if (!value.type.IsFixed()) {
-      return Fail(ErrorCode::kUnsupported,
-                  "input {} of {} has a dimension that is not fixed, wanted numbers", value.name,
-                  graph.name());
-    }
-  }
-  return {};
-}
-
-}  // namespace
-
 Result<Session> OpenRunnable(const CompileArguments& arguments,
                              std::span<const NamedArray> arrays) {
   CompileArguments shaped = arguments;
   for (const NamedArray& array : arrays)
     shaped.settings.shapes_of_arrays.emplace(array.spec.name, array.spec.shape);
   TUNEC_ASSIGN(Session session, OpenSession(shaped));
-  TUNEC_RETURN_IF_ERROR(RequireFixedInputs(session.graph));
+  // Inputs are made and checked before anything is compiled.
+  TUNEC_RETURN_IF_ERROR(RequireFixedSizes(session.graph));
   return session;
 }
 

@@ -13,6 +13,7 @@ import zipfile
 
 import torch
 
+from .archive import load_program
 from .element_types import element_type, torch_dtype
 from .errors import UnsupportedOperator
 from .named_sizes import samples_for, symbol_of, text_for
@@ -104,7 +105,7 @@ def _from_torchscript(path, inputs):
 def _load(path, inputs):
     if not zipfile.is_zipfile(path):
         raise _Mistake(f"{path} is no exported program: no such archive")
-    return _from_torchscript(path, inputs) if _is_torchscript(path) else torch.export.load(path)
+    return _from_torchscript(path, inputs) if _is_torchscript(path) else load_program(path)
 
 
 def _parse(arguments):

@@ -10,7 +10,9 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._guards import TracingContext
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
-from .decompose import aot_decompositions, whole_resizes
+from .._errors import InvalidArgument
+from .decompose import aot_decompositions
+from .dynamo import watch
 from .frozen import FrozenWeights
 from .graph_cache import kept_graphs, keeping_compiler, may_be_kept
 from .layouts import layouts_of, report_strides, saved_outputs, take_strides, with_strides
@@ -35,15 +37,28 @@ def _collector_paused():
             gc.enable()
 
 
+# What the modes of torch.compile stand for. The last two are of graphs of CUDA, which are recorded in
+# any case.
+_MODES = {None: {}, "default": {}, "max-autotune": {"trials": 200}, "reduce-overhead": {},
+          "max-autotune-no-cudagraphs": {"trials": 200}}
+
+
+def _options_of(options, mode):
+    if mode not in _MODES:
+        raise InvalidArgument(f"the mode {mode!r}, expected one of {', '.join(filter(None, _MODES))}")
+    return with_defaults({**_MODES[mode], **(options or {})})
+
+
 @_collector_paused()
 def tunec(module, example_inputs, *, options=None, mode=None):
-    """The backend. `options`: those of tunec.compile by their names, and
+    """The backend. `mode`: "max-autotune" sets 200 trials, unless options say otherwise. `options`:
+    those of tunec.compile by their names, and
 
     background  True: run in torch until the code is ready, which a thread compiles (default: False)
     freeze      True: without gradients, weights are compiled in and packed as the first call finds
                 them (frozen.py). Default: False, each call reads them where they lie.
     """
-    options = with_defaults(options or {})
+    options = _options_of(options, mode)
     switches = {name: options.pop(name, False) for name in ("background", "freeze")}
 
     def run_of(graph, kind, places):
@@ -59,24 +74,16 @@ def tunec(module, example_inputs, *, options=None, mode=None):
     if not may_be_kept(example_inputs):
         backend = aot_autograd(fw_compiler=compiler("forward"), bw_compiler=compiler("backward"),
                                inference_compiler=compiler("inference"), **aot)
-        with own_rules(), whole_resizes() if _is_plain(example_inputs) else contextlib.nullcontext():
+        with own_rules():
             return backend(module, example_inputs)
 
     def run_of_kept(graph, places):
         return run_of(graph, "inference", places)
 
-    with kept_graphs(run_of_kept), own_rules(), whole_resizes():
+    with kept_graphs(run_of_kept), own_rules():
         kept = keeping_compiler(run_of_kept, _static_places)
         backend = aot_autograd(fw_compiler=kept, bw_compiler=compiler("backward"), **aot)
         return backend(module, example_inputs)
-
-
-def _is_plain(example_inputs):
-    """Whether AOTAutograd traces no backward pass, and all sizes are numbers."""
-    tensors = [x for x in example_inputs if isinstance(x, torch.Tensor)]
-    has_gradients = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
-    is_fixed = all(isinstance(size, int) for x in tensors for size in (*x.shape, *x.stride()))
-    return is_fixed and len(tensors) == len(example_inputs) and not has_gradients
 
 
 def _static_places():
@@ -199,3 +206,6 @@ def _is_changed(graph, name):
     node = next(n for n in graph.graph.find_nodes(op="placeholder") if n.name == name)
     return any(user.target is torch.ops.aten.copy_.default and user.args[0] is node
                for user in node.users)
+
+
+watch(tunec)

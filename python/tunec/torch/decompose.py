@@ -3,7 +3,6 @@
 What has a handler stays whole: linear, attention, normalisations and activations are one operator
 of tunec each. Everything else goes through torch's own table of decompositions.
 """
-import contextlib
 import functools
 from collections.abc import Mapping
 
@@ -22,8 +21,6 @@ _KEPT_COMPOSITES = ("linear.default", "matmul.default", "layer_norm.default", "g
                     *(f"{kind}{axes}d.default" for axes in (1, 2, 3)
                       for kind in ("upsample_nearest", "_upsample_nearest_exact")))
 
-_TAKEN_APART = (torch._C.DispatchKey.Autograd, torch._C.DispatchKey.CompositeImplicitAutograd)
-
 # Operators that torch can write by others, but has not in its table for export.
 _EXTRA = ("_adaptive_avg_pool2d_backward", "grid_sampler_2d", "grid_sampler_3d", "im2col",
           "max_pool2d_with_indices_backward", "upsample_bicubic2d")
@@ -37,26 +34,6 @@ def is_kept(target):
 
 def _is_primitive(target):
     return not target._can_decompose() or torch.Tag.core in target.tags
-
-
-@contextlib.contextmanager
-def whole_resizes():
-    """Keeps resizing whole while a graph without gradients is traced. Torch's dispatcher has
-    formulas in Python for it, before any table is asked. They make NaN of an infinity and take
-    other elements than eager."""
-    targets = [getattr(getattr(torch.ops.aten, name.split(".")[0]), name.split(".")[1])
-               for name in handled_names() if name.lstrip("_").startswith("upsample_")]
-    saved = [(target, dict(target.py_kernels)) for target in targets]
-    try:
-        for target in targets:
-            for key in _TAKEN_APART:
-                target.py_kernels.pop(key, None)
-            target._dispatch_cache.clear()
-        yield
-    finally:
-        for target, kernels in saved:
-            target.py_kernels.update(kernels)
-            target._dispatch_cache.clear()
 
 
 def export_decompositions():

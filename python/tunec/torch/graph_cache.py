@@ -8,6 +8,9 @@ Kernels stay in the database.
     Dynamo's graph -- AOTAutograd --> ATen graph -- backend.py --> runs
                          ^ what a hit spares
 
+What torch stores is a pickle, and reading it runs code of whoever wrote it. So graphs lie in a folder
+that nobody but its owner may enter (private_folder.py). Where it is not so, graphs are traced.
+
 Only graphs without gradients, with known sizes and without effects (checks that torch orders by
 tokens, as those of linalg) are kept: of a graph that it reads, torch's cache passes no tokens. Where torch has no such cache, or cannot
 tell whether a graph may be reused, it is traced.
@@ -15,6 +18,9 @@ tell whether a graph may be reused, it is traced.
 import contextlib
 import contextvars
 import copy
+import functools
+import os
+import warnings
 from unittest import mock
 
 import torch
@@ -22,8 +28,10 @@ from torch import fx
 from torch._dynamo.utils import detect_fake_mode
 
 from .handler_table import handled_names
+from .private_folder import why_not_private
 
 try:
+    from torch._inductor.runtime.cache_dir_utils import cache_dir
     from torch._functorch import config as functorch_config
     from torch._functorch._aot_autograd import autograd_cache
     from torch._functorch.aot_autograd import SerializableAOTDispatchCompiler
@@ -46,7 +54,8 @@ try:
                              kinds.math_sdp_enabled(), torch.backends.mkldnn.enabled)
 
     HAS_CACHE = (hasattr(functorch_config, "bundled_autograd_cache")
-                 and hasattr(_Details, "_record_runtime_state"))
+                 and hasattr(_Details, "_record_runtime_state")
+                 and hasattr(autograd_cache.AOTAutogradCache, "_get_tmp_dir"))
 except (ImportError, AttributeError):  # another version of torch
     HAS_CACHE, OutputCode = False, object
 
@@ -90,13 +99,28 @@ def _has_effects(graph):
     return bool(graph.graph.find_nodes(op="call_function", target=torch.ops.higher_order.with_effects))
 
 
+def _folder():
+    """Returns where graphs are kept."""
+    return os.path.join(cache_dir(), "tunec")
+
+
+@functools.cache
+def _is_private(folder):
+    """Tells whether a folder may be read, and warns where it may not."""
+    reason = why_not_private(folder)
+    if reason is not None:
+        warnings.warn(f"tunec keeps no traced graphs: {reason}", stacklevel=2)
+    return reason is None
+
+
 def may_be_kept(example_inputs):
-    """Whether a graph of Dynamo's with these inputs can be."""
+    """Tells whether a graph of Dynamo's with these inputs can be."""
     if not HAS_CACHE or any(not isinstance(x, torch.Tensor) for x in example_inputs):
         return False
     if torch.is_grad_enabled():
         return False
-    return all(isinstance(size, int) for x in example_inputs for size in (*x.shape, *x.stride()))
+    is_fixed = all(isinstance(size, int) for x in example_inputs for size in (*x.shape, *x.stride()))
+    return is_fixed and _is_private(_folder())
 
 
 def keeping_compiler(make_function, static_places):
@@ -117,7 +141,8 @@ def kept_graphs(make_function):
     try:
         # Dynamo compiles one graph at a time, so nobody else's key is made meanwhile.
         with functorch_config.patch(bundled_autograd_cache=True), \
-                mock.patch.object(autograd_cache, "AOTAutogradCacheDetails", _Details):
+                mock.patch.object(autograd_cache, "AOTAutogradCacheDetails", _Details), \
+                mock.patch.object(autograd_cache.AOTAutogradCache, "_get_tmp_dir", _folder):
             yield
     finally:
         _make_function.reset(token)

@@ -4,15 +4,12 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree as pytree
 
 from .._errors import InvalidArgument
+from .archive import load_program
+from .arrays import are_arrays, as_arrays, as_tensors
 from .devices import own_copies
 from .input_bounds import InputBounds
 from .program import importable, mutations_of, weights_of
 from .sized import SizedGraph, hinted_sizes, with_defaults
-
-
-def load_program(path):
-    """The exported program in a .pt2 file of torch.export.save."""
-    return torch.export.load(path)
 
 
 def compile_program_file(path, **options):
@@ -41,7 +38,8 @@ def _prepared(compiled):
 
 class CompiledModule:
     """A compiled torch.export.ExportedProgram. Call it as the module: the same arguments, the same
-    results. Buffers that the module changes are this object's own; `buffers` names them.
+    results. Arrays of NumPy or of DLPack may be given for tensors; where no tensor is given, results
+    are NumPy's. Buffers that the module changes are this object's own; `buffers` names them.
 
     `take_weights` gives the weights of a program (see weights_of), in memory that nobody writes while
     this lives.
@@ -67,24 +65,29 @@ class CompiledModule:
     @property
     def executable(self):
         """The tunec.Executable for the example inputs: report, profile."""
+        if self._example is None:
+            raise InvalidArgument("the program has no example inputs that say which sizes are meant")
         return self._graph.compiled(self._arguments(*self._flat(*self._example)))[1]
 
     def __call__(self, *args, **kwargs):
-        flat, names = self._flat(args, kwargs)
+        given, names = self._flat(args, kwargs)
+        flat = as_tensors(given)
         self._bounds.check(flat)
         arguments = self._arguments(flat, names)
         with torch.no_grad():
             results = self._graph(*arguments)
-            given = dict(zip(self._graph.placeholders, arguments))
+            named = dict(zip(self._graph.placeholders, arguments))
             returned = []
             for spec, result in zip(self._signature.output_specs, results):
                 if spec.kind == OutputKind.BUFFER_MUTATION:
                     self.buffers[spec.target] = result
                 elif spec.kind == OutputKind.USER_INPUT_MUTATION:
-                    if given[spec.target] is not result:
-                        given[spec.target].copy_(result)
+                    if named[spec.target] is not result:
+                        named[spec.target].copy_(result)
                 else:
                     returned.append(result)
+        if are_arrays(given):
+            returned = as_arrays(returned)
         return pytree.tree_unflatten(returned, self._out_spec)
 
     def _flat(self, args, kwargs):
@@ -93,9 +96,18 @@ class CompiledModule:
         named = {name: kwargs[name] for name in order or kwargs if name in kwargs}
         leaves, spec = pytree.tree_flatten((tuple(args), named))
         if spec != self._in_spec:
-            raise InvalidArgument(f"the module was exported for {self._in_spec}, called with {spec}")
+            raise InvalidArgument(self._other_arguments(args, kwargs, spec))
         inputs = [s for s in self._signature.input_specs if s.kind == InputKind.USER_INPUT]
         return leaves, [s.arg.name for s in inputs]
+
+    def _other_arguments(self, args, kwargs, spec):
+        """Returns a sentence about arguments that are not those of the export."""
+        count, order = self._in_spec.child(0).num_children, self._in_spec.child(1).context
+        if len(args) == count and set(kwargs) == set(order):
+            return f"the module was exported for {self._in_spec}, called with {spec}"
+        named = f" and {', '.join(order)} by name" if order else ""
+        return (f"the module was exported for {count} argument(s) by position{named}, called with "
+                f"{len(args)}" + (f" and {', '.join(kwargs)} by name" if kwargs else ""))
 
     def _arguments(self, leaves, names):
         """Values for all placeholders; None for weights, which are compiled in."""

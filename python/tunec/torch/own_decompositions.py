@@ -12,12 +12,21 @@ from torch._C import DispatchKey
 from torch._decomp import decomposition_table, get_decompositions
 from torch._decomp.decompositions import upsample_compute_output_size
 
+from .encoder_layers import layer_decompositions
+from .recurrent import recurrent_decompositions, recurrent_rules
+
 aten = torch.ops.aten
 
 # While a graph is traced for tunec.
 _tracing = contextvars.ContextVar("tracing", default=False)
 
 _NARROW = (torch.bfloat16, torch.float16)
+
+# Resizing that the importer knows whole. Torch's formulas for it make NaN of an infinity and take
+# other elements than eager.
+_NEAREST = ("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d",
+            "_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d")
+_LINEAR = ("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d")
 
 
 def own_decompositions():
@@ -27,7 +36,7 @@ def own_decompositions():
     table |= {overload: functools.partial(_linspace, overload)
               for overload in (aten.linspace.default, aten.linspace.Tensor_Tensor,
                                aten.linspace.Tensor_Scalar, aten.linspace.Scalar_Tensor)}
-    return table
+    return table | layer_decompositions() | recurrent_decompositions()
 
 
 @contextlib.contextmanager
@@ -103,37 +112,60 @@ def _multi_margin_loss(scores, target, p=1, margin=1, weight=None, reduction=1):
     return losses.mean() if reduction == 1 else losses.sum()
 
 
-def _whole_upsampling(by_factors, original, images, size, align_corners, factors):
-    """Keeps linear interpolation whole, as the importer knows it. If images require gradients, the
-    original takes the operator apart, because gradients of interpolation have no handler."""
-    if images.requires_grad:
-        return original(images, size, align_corners, factors)
-    size = upsample_compute_output_size(images.size(), size, factors)
+def _stays_whole(images, *arguments):
+    """Tells whether resizing is one operator. Gradients of resizing have no handler, and neither have
+    sizes that are open."""
+    sizes = [*images.shape, *(arguments[0] or ())]
+    return not images.requires_grad and all(isinstance(size, int) for size in sizes)
+
+
+def _resized(target, original, images, *arguments):
+    """Keeps resizing whole, below the key at which torch takes it apart."""
+    if not _stays_whole(images, *arguments):
+        return original(images, *arguments)
     with torch._C._AutoDispatchBelowAutograd():
-        return by_factors(images, size, align_corners, *(factors or [None] * len(size)))
+        return target(images, *arguments)
+
+
+def _resized_later(target, original, images, *arguments):
+    """Keeps resizing whole where torch asks for its parts. NotImplemented says that it has none."""
+    return NotImplemented if _stays_whole(images, *arguments) else original(images, *arguments)
+
+
+def _resized_by_factors(by_size, original, images, size, *arguments):
+    """Resizes to the size that factors say. The last argument is the factors."""
+    if not _stays_whole(images, size):
+        return original(images, size, *arguments)
+    *how, factors = arguments
+    size = upsample_compute_output_size(images.size(), size, factors)
+    return by_size(images, size, *how, *(factors or [None] * len(size)))
 
 
 def _rules():
-    """Returns functions for operators that torch takes apart early. Each is given the original first."""
-    upsampling = {aten.upsample_linear1d.vec: aten.upsample_linear1d.default,
-                  aten.upsample_bilinear2d.vec: aten.upsample_bilinear2d.default,
-                  aten.upsample_trilinear3d.vec: aten.upsample_trilinear3d.default}
-    rules = {vec: functools.partial(_whole_upsampling, by_factors)
-             for vec, by_factors in upsampling.items()}
-    rules[aten.multi_margin_loss.default] = lambda original, *args, **kwargs: (
-        _multi_margin_loss(*args, **kwargs))
-    return rules
+    """Returns (operator, key, rule) for operators that torch takes apart early. A rule is given the
+    original first."""
+    keys = (DispatchKey.Autograd, DispatchKey.CompositeImplicitAutograd)
+    for name in (*_NEAREST, *_LINEAR):
+        whole, by_factors = getattr(aten, name).default, getattr(aten, name).vec
+        yield whole, DispatchKey.Autograd, functools.partial(_resized, whole)
+        yield whole, DispatchKey.CompositeImplicitAutograd, functools.partial(_resized_later, whole)
+        for key in keys:
+            yield by_factors, key, functools.partial(_resized_by_factors, whole)
+    others = {aten.multi_margin_loss.default: lambda original, *args, **kwargs: (
+        _multi_margin_loss(*args, **kwargs))}
+    for target, rule in (others | recurrent_rules()).items():
+        for key in keys:
+            yield target, key, rule
 
 
 @functools.cache
 def _replace_kernels():
     """Puts the rules before torch's kernels of Python, which still run outside of own_rules."""
-    for target, rule in _rules().items():
-        for key in (DispatchKey.Autograd, DispatchKey.CompositeImplicitAutograd):
-            original = target.py_kernels.get(key)
-            if original is not None:
-                target.py_kernels[key] = _chosen(rule, original)
-        target._dispatch_cache.clear()
+    for target, key, rule in _rules():
+        original = target.py_kernels.get(key)
+        if original is not None:
+            target.py_kernels[key] = _chosen(rule, original)
+            target._dispatch_cache.clear()
 
 
 def _chosen(rule, original):

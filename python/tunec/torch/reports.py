@@ -1,12 +1,16 @@
 """What became of the graphs that the backend was given."""
+import warnings
 import weakref
 from collections import deque
 from dataclasses import dataclass
 
 import torch
 
+from .._errors import NotCompiledWarning
+
 # Of the latest graphs. A program that compiles for ever must not grow.
 _latest = deque(maxlen=256)
+_skipped = deque(maxlen=256)
 
 
 @dataclass(frozen=True)
@@ -30,14 +34,29 @@ class GraphReport:
 
 
 @dataclass(frozen=True)
+class SkippedFunction:
+    """A function that Dynamo makes no graph of. Torch runs it as if it were not compiled."""
+
+    function: str
+    reason: str
+    remedy: str
+
+    def __str__(self):
+        return f"tunec compiles nothing of {self.function}: {self.reason}. Remedy: {self.remedy}."
+
+
+@dataclass(frozen=True)
 class Explanation:
-    """Of one call: the graphs, and why Dynamo broke the function into several."""
+    """Of one call: the graphs, why Dynamo broke the function into several, and what it skipped."""
 
     graphs: list
     breaks: list
+    skipped: list
 
     def __str__(self):
-        lines = [f"{len(self.graphs)} graph(s), {len(self.breaks)} graph break(s)"]
+        lines = [f"{len(self.graphs)} graph(s), {len(self.breaks)} graph break(s), "
+                 f"{len(self.skipped)} skipped function(s)"]
+        lines += [f"skipped: {function}" for function in self.skipped]
         lines += [f"break: {reason}" for reason in self.breaks]
         return "\n".join(lines + [str(graph) for graph in self.graphs])
 
@@ -48,6 +67,11 @@ def record(kind, partitions):
                                weakref.ref(partitions)))
 
 
+def record_skipped(function):
+    """Remembers a function that Dynamo makes no graph of."""
+    _skipped.append(function)
+
+
 def latest():
     """The reports of the latest graphs, the oldest first."""
     return list(_latest)
@@ -55,9 +79,14 @@ def latest():
 
 def explain(function, *args, options=None, **kwargs):
     """Compiles and calls `function`, and says what became of it."""
-    from torch._dynamo import explain as explain_breaks
-    breaks = explain_breaks(function)(*args, **kwargs)
+    from torch._dynamo import config, explain as explain_breaks
+    with config.patch(allow_rnn=True):  # as while this backend compiles
+        breaks = explain_breaks(function)(*args, **kwargs)
     torch._dynamo.reset()
     _latest.clear()
-    torch.compile(function, backend="tunec", options=options)(*args, **kwargs)
-    return Explanation(list(_latest), [str(reason.reason) for reason in breaks.break_reasons])
+    _skipped.clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCompiledWarning)
+        torch.compile(function, backend="tunec", options=options)(*args, **kwargs)
+    reasons = [str(reason.reason) for reason in breaks.break_reasons]
+    return Explanation(list(_latest), reasons, list(_skipped))

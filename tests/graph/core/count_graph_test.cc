@@ -70,7 +70,10 @@ TEST(CountGraph, OpenDimensionsAreAnError) {
   ASSERT_TRUE(graph);
   const auto counts = CountGraph(*graph);
   ASSERT_FALSE(counts);
-  EXPECT_EQ(counts.error().message, "'x' has a dimension that is not fixed");
+  EXPECT_EQ(counts.error().message,
+            "input x of g has shape n, and the size of n is open: the option dims gives sizes, "
+            "such as --dim n=8 of the command, dims={\"n\": 8} of Python, "
+            "{\"dims\": {\"n\": 8}} of C");
 }
 
 }  // namespace

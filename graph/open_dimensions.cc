@@ -1,0 +1,59 @@
+#include "graph/open_dimensions.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace tunec {
+namespace {
+
+// A size that the message uses as an example.
+constexpr int kExample = 8;
+
+void AddNames(const ValueType& type, std::vector<std::string>& names) {
+  for (const Dim& dim : type.dims)
+    if (!dim.IsFixed() && std::ranges::find(names, dim.parameter()) == names.end())
+      names.push_back(dim.parameter());
+}
+
+// Those of the inputs come first, since all others are made of these.
+std::vector<std::string> OpenDimensions(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const ValueId input : graph.inputs()) AddNames(graph.value(input).type, names);
+  for (const Value& value : graph.values()) AddNames(value.type, names);
+  return names;
+}
+
+bool IsInput(const Graph& graph, const Value& value) {
+  return std::ranges::any_of(graph.inputs(),
+                             [&](ValueId input) { return &graph.value(input) == &value; });
+}
+
+}  // namespace
+
+Status RequireFixedSizes(const Graph& graph) {
+  for (const Value& value : graph.values()) {
+    if (value.type.IsFixed()) continue;
+    const std::vector<std::string> names = OpenDimensions(graph);
+    return Fail(ErrorCode::kUnsupported, "{} {} of {} has shape {}, and the size of {} is open: {}",
+                IsInput(graph, value) ? "input" : "value", value.name, graph.name(),
+                ShapeText(value.type.dims), fmt::join(names, ", "), HowToGiveSizes(names));
+  }
+  return {};
+}
+
+std::string HowToGiveSizes(std::span<const std::string> names) {
+  std::string flags, entries;
+  for (const std::string& name : names) {
+    flags += fmt::format("{}--dim {}={}", flags.empty() ? "" : " ", name, kExample);
+    entries += fmt::format("{}\"{}\": {}", entries.empty() ? "" : ", ", name, kExample);
+  }
+  return fmt::format(
+      "the option dims gives sizes, such as {} of the command, dims={{{}}} of Python, "
+      "{{\"dims\": {{{}}}}} of C",
+      flags, entries, entries);
+}
+
+}  // namespace tunec

@@ -1,0 +1,18 @@
+// Dimensions of a graph that have names, and no sizes yet.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "graph/graph.h"
+
+namespace tunec {
+
+/// Fails with kUnsupported where a value of the graph has an open dimension. The message names the
+/// first such value, all open dimensions, and the option that gives them sizes. O(values).
+Status RequireFixedSizes(const Graph& graph);
+
+/// Returns a sentence that says how each interface gives sizes to these dimensions.
+std::string HowToGiveSizes(std::span<const std::string> names);
+
+}  // namespace tunec

@@ -1,0 +1,181 @@
+"""What happens while Dynamo traces a function for this backend, before there is a graph.
+
+A function that Dynamo cannot trace runs in torch, and the backend is never called. Dynamo's callbacks
+are called all the same: a warning says which function it is, and why. Recurrent layers are traced
+while this backend compiles, and at no other time.
+"""
+import dis
+import os
+import sys
+import threading
+import types
+import warnings
+
+import torch
+from torch._dynamo import config
+from torch._dynamo import exc
+from torch._dynamo.callback import CallbackTrigger, callback_handler
+
+from .._errors import NotCompiledWarning
+from .reports import SkippedFunction, record_skipped
+
+# Dynamo's hints that are no help to a user.
+_NO_REMEDY = ("It may be possible to write Dynamo", "This graph break is fundamental", "Please report")
+_OTHERWISE = "take what Dynamo cannot trace out of the function, and compile the functions around it"
+
+_ANOTHER = "*** While handling this graph break, another graph break occurred: ***"
+
+# Before the name of a function, of which Dynamo runs the rest behind a graph break.
+_RESUMED = "torch_dynamo_resume_in_"
+
+# Facts of a tensor, whose reading computes nothing.
+_FACTS = frozenset(("dim", "ndim", "shape", "size", "numel", "nelement", "dtype", "device", "stride",
+                    "layout", "is_contiguous", "requires_grad", "storage_offset", "untyped_storage",
+                    "data_ptr", "element_size", "type", "names", "grad", "is_floating_point"))
+
+_thread = threading.local()  # allow_rnn as it was, while this backend compiles in a thread
+_told = set()  # functions that a warning has named
+
+
+def watch(backend):
+    """Registers Dynamo's callbacks for a backend, for as long as the process lives."""
+    def started(arguments):
+        if _frame_of(arguments, backend) is not None:
+            _thread.allowed_before = config.allow_rnn
+            config.allow_rnn = True
+
+    def ended(arguments):
+        frame = _frame_of(arguments, backend)
+        if frame is None:
+            return
+        config.allow_rnn = _thread.allowed_before
+        failure = sys.exc_info()[1]
+        if isinstance(failure, exc.Unsupported) and not frame["one_graph"]:
+            _tell(frame, failure)
+
+    def register():
+        _told.clear()
+        callback_handler.register_start_callback(started)
+        callback_handler.register_end_callback(ended)
+
+    forget = callback_handler.clear
+
+    def clear():  # by torch._dynamo.reset
+        forget()
+        register()
+
+    callback_handler.clear = clear
+    register()
+
+
+def _frame_of(arguments, backend):
+    """Returns the variables of Dynamo's function that compiles, if that is for this backend."""
+    if arguments.callback_trigger is not CallbackTrigger.DYNAMO:
+        return None
+    frame = sys._getframe()
+    while frame is not None and frame.f_code.co_name != "_compile":
+        frame = frame.f_back
+    if frame is None:
+        return None
+    found = frame.f_locals
+    if not {"code", "compiler_fn", "locals", "one_graph"} <= found.keys():
+        return None
+    return found if _innermost(found["compiler_fn"]) is backend else None
+
+
+def _innermost(compiler):
+    while hasattr(compiler, "_torchdynamo_orig_backend"):
+        compiler = compiler._torchdynamo_orig_backend
+    return getattr(compiler, "compiler_fn", compiler)
+
+
+def _tell(frame, failure):
+    """Warns of a function that Dynamo gives up, once."""
+    code, values = _function_of(frame["code"], frame["locals"])
+    key = code.co_filename, _name_of(code), code.co_firstlineno
+    if key in _told or not _computes(failure, frame["code"], code, values):
+        return
+    _told.add(key)
+    place = f"{_name_of(code)} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
+    skipped = SkippedFunction(place, *_reason_and_remedy(failure))
+    record_skipped(skipped)
+    warn(str(skipped), code.co_filename, code.co_firstlineno)
+
+
+def warn(text, filename, line):
+    """Warns at a place. A filter that makes an exception of the warning gets a line on stderr, since
+    Dynamo's callbacks must not raise."""
+    try:
+        warnings.warn_explicit(text, NotCompiledWarning, filename, line)
+    except Warning:
+        print(f"{NotCompiledWarning.__name__}: {text}", file=sys.stderr)
+
+
+def _function_of(code, values):
+    """Returns the code of the user's function, and the values of its variables. Dynamo calls a module
+    of torch.nn by a function of its own."""
+    called = values.get("fn") if code.co_filename.endswith("external_utils.py") else None
+    if called is None:
+        return code, values
+    if isinstance(called, torch.nn.Module):
+        called = called.forward
+    found = getattr(getattr(called, "__func__", called), "__code__", code)
+    return found, {**values, "self": getattr(called, "__self__", None)}
+
+
+def _name_of(code):
+    """Returns the name of a function. Behind a graph break the rest of it has a name of Dynamo's."""
+    if code.co_name.startswith(_RESUMED):
+        return code.co_name.removeprefix(_RESUMED).rpartition("_at_")[0]
+    return code.co_qualname
+
+
+def _reason_and_remedy(failure):
+    """Returns the reason and the hints of Dynamo's message, as one line each."""
+    breaks = [part.strip() for part in str(failure).split(_ANOTHER)]
+    lines = [line.strip() for line in breaks[0].splitlines()]
+    reasons = [lines[0]] + [part.splitlines()[0] for part in breaks[1:] if part]
+    explained = [line.removeprefix("Explanation: ") for line in lines if line.startswith("Explanation: ")]
+    stack = list(getattr(failure, "real_stack", None) or ())
+    places = [f"at {os.path.basename(at.filename)}:{at.lineno}: {at.line}" for at in stack[-1:]]
+    reason = "; ".join([*reasons, *(text.rstrip(".") for text in explained), *places])
+    hints = [line.removeprefix("Hint: ").rstrip(".") for line in lines if line.startswith("Hint: ")]
+    hints = [hint for hint in hints if not hint.startswith(_NO_REMEDY)]
+    return reason, "; ".join(hints) or _OTHERWISE
+
+
+def _computes(failure, traced, code, values):
+    """Tells whether a function has operations on tensors: Dynamo has seen some, or the code names
+    some and has tensors or modules to do them with."""
+    output = getattr(getattr(failure, "_torch_dynamo_tracer_output", None), "output_graph", None)
+    try:
+        if output is not None and output.count_calls() > 0:
+            return True
+    except Exception:  # a graph that has been cleared
+        pass
+    held = list(values.values())
+    modules = [value for value in held if isinstance(value, torch.nn.Module)]
+    if not modules and not _holds_tensors(held):
+        return False
+    called = {name for module in modules for name, _ in module.named_children()}
+    return any(_names_operations(c, called) for c in (traced, code))
+
+
+def _holds_tensors(values, depth=2):
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            return True
+        inner = value.values() if isinstance(value, dict) else value
+        if depth and isinstance(value, (dict, list, tuple)) and _holds_tensors(inner, depth - 1):
+            return True
+    return False
+
+
+def _names_operations(code, modules):
+    names = {name for name in code.co_names if name not in _FACTS}
+    if "torch" in names or names & modules or any(hasattr(torch.Tensor, name) for name in names):
+        return True
+    if any(step.opname == "BINARY_OP" for step in dis.get_instructions(code)):
+        return True
+    return any(_names_operations(inner, modules) for inner in code.co_consts
+               if isinstance(inner, types.CodeType))

@@ -1,0 +1,58 @@
+"""Folders that nobody but the user may read or write."""
+import grp
+import os
+import pwd
+import stat
+
+
+def why_not_private(path):
+    """Makes a folder of the user's own, if it is not there. Returns None, or a sentence that says why
+    others could put something into the folder or another one in its place."""
+    path = os.path.abspath(path)
+    try:
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        found = os.lstat(path)
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or _others_write(found):
+            return f"{path} is no folder that belongs to this user alone"
+        os.chmod(path, 0o700)
+    except OSError as failure:
+        return f"the folder {path} cannot be made: {failure}"
+    unsafe = next((above for above in _above(path) if not _is_safe(above)), None)
+    return None if unsafe is None else f"others may exchange what lies in {unsafe}"
+
+
+def _above(path):
+    """Returns the folders and links on the way to a path, by its names and by what these stand for."""
+    ways = set()
+    for way in (path, os.path.realpath(path)):
+        while os.path.dirname(way) != way:
+            way = os.path.dirname(way)
+            ways.add(way)
+    return sorted(ways)
+
+
+def _is_safe(folder):
+    """Tells whether nobody but the user and root can exchange what lies in a folder. In a folder with
+    the sticky bit, such as /tmp, only an owner can."""
+    found = os.lstat(folder)
+    if found.st_uid not in (0, os.getuid()):
+        return False
+    if stat.S_ISLNK(found.st_mode) or found.st_mode & stat.S_ISVTX:
+        return True
+    return not _others_write(found)
+
+
+def _others_write(found):
+    """Tells whether others may write, by what lstat says. A group of the user alone is no other."""
+    if found.st_mode & stat.S_IWOTH:
+        return True
+    return bool(found.st_mode & stat.S_IWGRP) and not _is_own_group(found.st_gid)
+
+
+def _is_own_group(number):
+    """Tells whether a group is the one that systems make for each user."""
+    try:
+        group, user = grp.getgrgid(number), pwd.getpwuid(os.getuid())
+    except KeyError:
+        return False
+    return group.gr_name == user.pw_name and set(group.gr_mem) <= {user.pw_name}
