@@ -65,7 +65,7 @@ class CopyWarning(UserWarning):
 
 
 class NotCompiledWarning(UserWarning):
-    """Something that torch.compile was to compile runs in torch instead."""
+    """Something that torch.compile was to compile, or to keep, is left to torch."""
 
 
 _CLASSES = {kind.status: kind for kind in

@@ -12,7 +12,7 @@ from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from .._errors import InvalidArgument
 from .decompose import aot_decompositions
-from .dynamo import watch
+from .dynamo import tell_of_left, watch
 from .frozen import FrozenWeights
 from .graph_cache import kept_graphs, keeping_compiler, may_be_kept
 from .layouts import layouts_of, report_strides, saved_outputs, take_strides, with_strides
@@ -120,6 +120,7 @@ class _Compiled:
         self._thread = None
         self._failure = None
         record(kind, self._parts)
+        tell_of_left(self._parts.left, (__file__, 1))
 
     def boxed(self):
         """The function that AOTAutograd calls: with a list, which is emptied."""

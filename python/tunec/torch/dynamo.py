@@ -6,6 +6,7 @@ while this backend compiles, and at no other time.
 """
 import dis
 import os
+import re
 import sys
 import threading
 import types
@@ -15,13 +16,19 @@ import torch
 from torch._dynamo import config
 from torch._dynamo import exc
 from torch._dynamo.callback import CallbackTrigger, callback_handler
+from torch._dynamo.utils import graph_break_reasons
 
 from .._errors import NotCompiledWarning
 from .reports import SkippedFunction, record_skipped
 
 # Dynamo's hints that are no help to a user.
 _NO_REMEDY = ("It may be possible to write Dynamo", "This graph break is fundamental", "Please report")
+# Better ones, by the function that Dynamo cannot trace.
+_REMEDIES = {"_detect_is_causal_mask": "give the encoder is_causal=True or False, so that it need not "
+                                       "read the mask"}
 _OTHERWISE = "take what Dynamo cannot trace out of the function, and compile the functions around it"
+
+_MOST_NAMED = 4  # nodes in a warning
 
 _ANOTHER = "*** While handling this graph break, another graph break occurred: ***"
 
@@ -41,7 +48,7 @@ def watch(backend):
     """Registers Dynamo's callbacks for a backend, for as long as the process lives."""
     def started(arguments):
         if _frame_of(arguments, backend) is not None:
-            _thread.allowed_before = config.allow_rnn
+            _thread.allowed_before, _thread.breaks_before = config.allow_rnn, len(graph_break_reasons)
             config.allow_rnn = True
 
     def ended(arguments):
@@ -52,6 +59,8 @@ def watch(backend):
         failure = sys.exc_info()[1]
         if isinstance(failure, exc.Unsupported) and not frame["one_graph"]:
             _tell(frame, failure)
+        for broken in graph_break_reasons[_thread.breaks_before:] if failure is None else ():
+            _tell_of_module(broken)
 
     def register():
         _told.clear()
@@ -97,9 +106,50 @@ def _tell(frame, failure):
         return
     _told.add(key)
     place = f"{_name_of(code)} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
-    skipped = SkippedFunction(place, *_reason_and_remedy(failure))
+    stack = list(getattr(failure, "real_stack", None) or ())
+    skipped = SkippedFunction(place, *_reason_and_remedy(str(failure), stack))
     record_skipped(skipped)
     warn(str(skipped), code.co_filename, code.co_firstlineno)
+
+
+def _tell_of_module(broken):
+    """Warns of a function of torch.nn that a graph breaks in. Dynamo makes no graphs of the functions
+    that such a function calls."""
+    stack = list(broken.user_stack)
+    call = next((at for at in stack if os.path.dirname(torch.nn.__file__) in at.filename), None)
+    if call is None or (call.filename, call.name, call.lineno) in _told:
+        return
+    _told.add((call.filename, call.name, call.lineno))
+    place = f"torch.nn's {call.name} ({os.path.basename(call.filename)}:{call.lineno})"
+    skipped = SkippedFunction(place, *_reason_and_remedy(str(broken.reason), stack))
+    record_skipped(skipped)
+    users = [at for at in stack if os.path.dirname(torch.__file__) not in at.filename]
+    at = users[-1] if users else call
+    warn(str(skipped), at.filename, at.lineno)
+
+
+def tell_of_left(nodes, where):
+    """Warns of nodes of a graph that torch has to run, once for each. Random numbers are torch's in any
+    case. `where`: (file, line) for nodes that have no place."""
+    new = [node for node in nodes if node.operator != "placeholder" and not _is_random(node.operator)
+           and (node.operator, node.reason, node.place) not in _told]
+    if not new:
+        return
+    _told.update((node.operator, node.reason, node.place) for node in new)
+    named = [f"{node.operator}: {node.reason}" for node in new]
+    shown = "; ".join(dict.fromkeys(named[:_MOST_NAMED]))
+    rest = f"; and {len(new) - _MOST_NAMED} more" if len(new) > _MOST_NAMED else ""
+    place = re.match(r'File "(.*)", line (\d+)', new[0].place)
+    warn(f"torch runs {len(new)} node(s) of a graph that tunec compiles: {shown}{rest}. "
+         "tunec.torch.reports.explain names all.",
+         *((place[1], int(place[2])) if place else where))
+
+
+def _is_random(operator):
+    target = torch.ops
+    for name in operator.split("."):
+        target = getattr(target, name, None)
+    return torch.Tag.nondeterministic_seeded in getattr(target, "tags", ())
 
 
 def warn(text, filename, line):
@@ -130,17 +180,17 @@ def _name_of(code):
     return code.co_qualname
 
 
-def _reason_and_remedy(failure):
-    """Returns the reason and the hints of Dynamo's message, as one line each."""
-    breaks = [part.strip() for part in str(failure).split(_ANOTHER)]
+def _reason_and_remedy(message, stack):
+    """Returns the reason and the hints of Dynamo's message, as one line each. `stack`: where it is."""
+    breaks = [part.strip() for part in message.split(_ANOTHER)]
     lines = [line.strip() for line in breaks[0].splitlines()]
     reasons = [lines[0]] + [part.splitlines()[0] for part in breaks[1:] if part]
     explained = [line.removeprefix("Explanation: ") for line in lines if line.startswith("Explanation: ")]
-    stack = list(getattr(failure, "real_stack", None) or ())
     places = [f"at {os.path.basename(at.filename)}:{at.lineno}: {at.line}" for at in stack[-1:]]
     reason = "; ".join([*reasons, *(text.rstrip(".") for text in explained), *places])
     hints = [line.removeprefix("Hint: ").rstrip(".") for line in lines if line.startswith("Hint: ")]
-    hints = [hint for hint in hints if not hint.startswith(_NO_REMEDY)]
+    hints = [_REMEDIES[at.name] for at in stack[-1:] if at.name in _REMEDIES] or [
+        hint for hint in hints if not hint.startswith(_NO_REMEDY)]
     return reason, "; ".join(hints) or _OTHERWISE
 
 

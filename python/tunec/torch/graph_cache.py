@@ -27,6 +27,7 @@ import torch
 from torch import fx
 from torch._dynamo.utils import detect_fake_mode
 
+from .._errors import NotCompiledWarning
 from .handler_table import handled_names
 from .private_folder import why_not_private
 
@@ -109,7 +110,7 @@ def _is_private(folder):
     """Tells whether a folder may be read, and warns where it may not."""
     reason = why_not_private(folder)
     if reason is not None:
-        warnings.warn(f"tunec keeps no traced graphs: {reason}", stacklevel=2)
+        warnings.warn(f"tunec keeps no traced graphs: {reason}", NotCompiledWarning, stacklevel=2)
     return reason is None
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import fx
 
 from .._compile import compile as compile_model
-from .._errors import Error, InvalidArgument, ParseError, Unsupported
+from .._errors import Error, InvalidArgument, NotCompiledWarning, ParseError, Unsupported
 from .errors import UnsupportedNode, first_line
 from .partitions import BY_STRIDES
 
@@ -47,7 +47,8 @@ class LeftPart:
             self._in_torch = _of_any_strides(self._module)
             reason = f"the compiler refused it: {first_line(refusal)}"
             self._left.append(UnsupportedNode(self._name, "a compiled part", reason, ""))
-            warnings.warn(f"tunec leaves {self._name} to torch: {reason}", stacklevel=2)
+            warnings.warn(f"tunec leaves {self._name} to torch: {reason}", NotCompiledWarning,
+                          stacklevel=2)
 
     def run(self, arguments):
         """Returns a list of the part's results."""

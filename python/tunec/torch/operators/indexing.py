@@ -161,25 +161,33 @@ def embedding_bag(call, weight, indices, offsets, scale_grad=False, mode=0, spar
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(-1)
     count, bags = indices.shape[0], offsets.shape[0] - int(include_last_offset)
-    begins = offsets.cast("i64")
-    ends = (begins.slice(0, 1, bags + 1) if include_last_offset else
-            g.concat([begins.slice(0, 1, bags), g.full((1,), count, "i64")], 0))
-    begins = begins.slice(0, 0, bags)
-    y = _summed_bags(rows, begins, ends)
+    offsets = offsets.cast("i64")
+    begins, end = offsets.slice(0, 0, bags), None
+    if include_last_offset:
+        end = offsets.slice(0, bags, bags + 1)
+    y = _summed_bags(rows, begins, end)
     if mode == 1:
+        ends = g.concat([begins.slice(0, 1, bags), g.full((1,), count, "i64") if end is None else end], 0)
         y = y / (ends - begins).max(1).cast(weight.element).unsqueeze(-1)
     return (y, *[None] * (len(call.result) - 1))
 
 
-def _summed_bags(rows, begins, ends):
-    """Each row is added to its bag: how many bags have begun says which. Rows behind the last bag
-    are written nowhere."""
+def _summed_bags(rows, begins, end):
+    """Adds each row to its bag. Rows from `end` on are in no bag; None: all rows are in bags."""
     g, count, bags = rows.graph, rows.shape[0], begins.shape[0]
     zeros = g.full((bags, *rows.shape[1:]), 0, rows.element)
     if count == 0 or zeros.count == 0:
         return zeros
-    number = g.iota(count)
-    begun = number.unsqueeze(-1).compare("ge", begins).cast("i64").reduce("sum", [1])
-    is_inside = begun.compare("gt", 0) & number.compare("lt", ends.slice(0, bags - 1, bags))
-    bag = g.where(is_inside, begun - 1, bags)
-    return zeros.scatter(bag.unsqueeze(-1), rows, 0, 1, "add")
+    bag = _bags_begun(begins, count) - 1
+    is_inside = bag.compare("ge", 0)
+    if end is not None:
+        is_inside = is_inside & g.iota(count).compare("lt", end)
+    # The number behind the last bag is written nowhere.
+    return zeros.scatter(g.where(is_inside, bag, bags).unsqueeze(-1), rows, 0, 1, "add")
+
+
+def _bags_begun(begins, count):
+    """Returns for each row the number of bags that have begun: bags that begin at the row or before."""
+    g = begins.graph
+    here = g.full((count,), 0, "i64").scatter(begins, g.full(begins.shape, 1, "i64"), 0, 1, "add")
+    return here.unary("cumsum", axis=0)
