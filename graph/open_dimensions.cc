@@ -18,7 +18,7 @@ void AddNames(const ValueType& type, std::vector<std::string>& names) {
       names.push_back(dim.parameter());
 }
 
-// Those of the inputs come first, since all others are made of these.
+// The inputs' dimensions come first, since all others are made of them.
 std::vector<std::string> OpenDimensions(const Graph& graph) {
   std::vector<std::string> names;
   for (const ValueId input : graph.inputs()) AddNames(graph.value(input).type, names);

@@ -9,7 +9,7 @@
 namespace tunec {
 
 /// Fails with kUnsupported where a value of the graph has an open dimension. The message names the
-/// first such value, all open dimensions, and the option that gives them sizes. O(values).
+/// value, all open dimensions, and the option for sizes. O(values).
 Status RequireFixedSizes(const Graph& graph);
 
 /// Returns a sentence that says how each interface gives sizes to these dimensions.

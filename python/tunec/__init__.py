@@ -11,7 +11,8 @@ from ._errors import (Cancelled, CopyWarning, DeviceError, Error, InputOutputErr
                       NotCompiledWarning, NotFound, ParseError, ResourceLimit, Unsupported)
 
 __all__ = ["Cancelled", "CopyWarning", "DeviceError", "Error", "Executable", "InputOutputError",
-           "InvalidArgument", "NotCompiledWarning", "NotFound", "ParseError", "Progress", "ResourceLimit", "TensorSpec",
+           "InvalidArgument", "NotCompiledWarning", "NotFound", "ParseError", "Progress",
+           "ResourceLimit", "TensorSpec",
            "Unsupported", "compile", "load", "processors", "version"]
 
 

@@ -26,8 +26,8 @@ class TensorSpec:
         return (self.name, self.dtype, self.shape) == (other.name, other.dtype, other.shape)
 
 
-# Where the native module stays if somebody removes this package from sys.modules to import it anew.
-# A module of C++ can be loaded once in a process.
+# This name keeps the native module if somebody removes the package from sys.modules and imports it
+# again. A module of C++ can be loaded once in a process.
 _LOADED = "_tunec_native"
 
 

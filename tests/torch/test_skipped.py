@@ -1,4 +1,4 @@
-"""What torch.compile leaves to torch is said once, with the reason and a remedy."""
+"""A warning says once what torch.compile leaves to torch, with the reason and a remedy."""
 import os
 import subprocess
 import sys
@@ -81,10 +81,12 @@ class Skipped(unittest.TestCase):
     def test_a_loop_that_depends_on_values(self):
         told = self.only_warning(Loop(), torch.randn(2, 4))
         self.assertIn("compiles nothing of Loop.forward (test_skipped.py:", told)
-        self.assertRegex(told, r"Tensor\.item\(\).*if x\.sum\(\)\.item\(\) > 1e6.*Remedy: .*capture_scalar_outputs")
+        self.assertRegex(told, r"Tensor\.item\(\).*if x\.sum\(\)\.item\(\) > 1e6.*"
+                               "Remedy: .*capture_scalar_outputs")
 
     def test_a_sparse_tensor(self):
-        self.assertRegex(self.only_warning(Sparse(), torch.randn(4, 3)), "Sparse.forward.*sparse Tensor.*Remedy: ")
+        told = self.only_warning(Sparse(), torch.randn(4, 3))
+        self.assertRegex(told, "Sparse.forward.*sparse Tensor.*Remedy: ")
 
     def test_the_rest_of_a_function_behind_a_graph(self):
         told = self.only_warning(broken_behind_a_graph, torch.randn(4))

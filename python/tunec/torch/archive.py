@@ -1,7 +1,7 @@
 """Reads .pt2 files of torch.export.save without running code that they bring.
 
-torch.export.load takes parts of such a file as pickles, evaluates texts of it, and loads libraries in
-it. Here weights, constants and sample inputs are read as plain tensors alone, texts are compared with
+torch.export.load takes parts of such a file as pickles, evaluates its texts and loads its libraries.
+Here weights, constants and sample inputs are read as plain tensors alone, texts are compared with
 what torch writes for sizes, and all else is rejected.
 """
 import ast
@@ -39,7 +39,7 @@ _FUNCTIONS = frozenset((
     "ModularIndexing", "Identity", "LShift", "RShift", "BitwiseFn_bitwise_and", "BitwiseFn_bitwise_or",
     "OpaqueUnaryFn_sqrt", "OpaqueUnaryFn_exp", "OpaqueUnaryFn_log", "OpaqueUnaryFn_log2", "floor",
     "ceiling", "sqrt", "exp", "log", "int", "float", "max", "min", "abs"))
-# What guards ask of a tensor.
+# Guards ask these facts of a tensor.
 _ATTRIBUTES = frozenset(("size", "stride", "storage_offset", "dim", "shape", "ndim"))
 _NAME = re.compile(r"[\w.+-]*")
 _PARTS = (ast.Expression, ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Tuple,
@@ -118,7 +118,7 @@ class _Plain:
         stored = io.BytesIO(self._archive.read_bytes(name))
         try:
             return torch.load(stored, weights_only=True, map_location="cpu")
-        except Exception as fault:  # what a pickle can raise is endless
+        except Exception as fault:  # a pickle can raise anything
             raise InvalidArgument(f"{self._path} has more than tensors in {name}: {_REMEDY} "
                                   f"({type(fault).__name__})") from None
 
@@ -127,8 +127,8 @@ _OPAQUE = getattr(places, "OPAQUE_OBJ_FILENAME_PREFIX", "opaque_obj_") if HAS_RE
 
 
 def _check_texts(record, path):
-    """Rejects texts that torch would evaluate and that are no expressions of sizes, and the names of
-    modules that torch would import."""
+    """Rejects names of modules that torch would import, and texts that torch would evaluate although
+    they are no expressions of sizes."""
     if isinstance(record, dict):
         modules = {record.get("default_factory_module")}
         if "__enum__" in record:
@@ -203,6 +203,6 @@ def _check_targets(program, path):
                 raise InvalidArgument(f"{path} has a node {node.op}, expected operators: {_REMEDY}")
 
 
-_NUMBERS = frozenset(("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "neg", "pos", "abs", "eq",
-                      "ne", "lt", "le", "gt", "ge", "and_", "or_", "xor", "not_", "getitem", "lshift",
+_NUMBERS = frozenset(("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "neg", "pos", "abs",
+                      "eq", "ne", "lt", "le", "gt", "ge", "and_", "or_", "xor", "not_", "getitem", "lshift",
                       "rshift", "invert"))

@@ -37,8 +37,7 @@ def _collector_paused():
             gc.enable()
 
 
-# What the modes of torch.compile stand for. The last two are of graphs of CUDA, which are recorded in
-# any case.
+# The options that each mode of torch.compile stands for. Graphs of CUDA are recorded in any mode.
 _MODES = {None: {}, "default": {}, "max-autotune": {"trials": 200}, "reduce-overhead": {},
           "max-autotune-no-cudagraphs": {"trials": 200}}
 

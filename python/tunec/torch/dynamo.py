@@ -22,7 +22,8 @@ from .._errors import NotCompiledWarning
 from .reports import SkippedFunction, record_skipped
 
 # Dynamo's hints that are no help to a user.
-_NO_REMEDY = ("It may be possible to write Dynamo", "This graph break is fundamental", "Please report")
+_NO_REMEDY = ("It may be possible to write Dynamo", "This graph break is fundamental",
+              "Please report")
 # Better ones, by the function that Dynamo cannot trace.
 _REMEDIES = {"_detect_is_causal_mask": "give the encoder is_causal=True or False, so that it need not "
                                        "read the mask"}
@@ -163,7 +164,7 @@ def warn(text, filename, line):
 
 def _function_of(code, values):
     """Returns the code of the user's function, and the values of its variables. Dynamo calls a module
-    of torch.nn by a function of its own."""
+    of torch.nn by an inner function."""
     called = values.get("fn") if code.co_filename.endswith("external_utils.py") else None
     if called is None:
         return code, values
@@ -185,7 +186,8 @@ def _reason_and_remedy(message, stack):
     breaks = [part.strip() for part in message.split(_ANOTHER)]
     lines = [line.strip() for line in breaks[0].splitlines()]
     reasons = [lines[0]] + [part.splitlines()[0] for part in breaks[1:] if part]
-    explained = [line.removeprefix("Explanation: ") for line in lines if line.startswith("Explanation: ")]
+    explained = [line.removeprefix("Explanation: ") for line in lines
+                 if line.startswith("Explanation: ")]
     places = [f"at {os.path.basename(at.filename)}:{at.lineno}: {at.line}" for at in stack[-1:]]
     reason = "; ".join([*reasons, *(text.rstrip(".") for text in explained), *places])
     hints = [line.removeprefix("Hint: ").rstrip(".") for line in lines if line.startswith("Hint: ")]

@@ -8,8 +8,8 @@ Kernels stay in the database.
     Dynamo's graph -- AOTAutograd --> ATen graph -- backend.py --> runs
                          ^ what a hit spares
 
-What torch stores is a pickle, and reading it runs code of whoever wrote it. So graphs lie in a folder
-that nobody but its owner may enter (private_folder.py). Where it is not so, graphs are traced.
+What torch stores is a pickle, and reading it runs code of whoever wrote it. So graphs are kept
+in a folder that only the user can read (private_folder.py). Where it is not so, graphs are traced.
 
 Only graphs without gradients, with known sizes and without effects (checks that torch orders by
 tokens, as those of linalg) are kept: of a graph that it reads, torch's cache passes no tokens. Where torch has no such cache, or cannot

@@ -32,8 +32,8 @@ def _above(path):
 
 
 def _is_safe(folder):
-    """Tells whether nobody but the user and root can exchange what lies in a folder. In a folder with
-    the sticky bit, such as /tmp, only an owner can."""
+    """Tells whether only the user and root can exchange the content of a folder. In a folder with the
+    sticky bit, such as /tmp, only an owner can."""
     found = os.lstat(folder)
     if found.st_uid not in (0, os.getuid()):
         return False

@@ -1,8 +1,8 @@
 """LSTM, GRU and RNN layers, step by step.
 
-A graph has no loops, so each step of a sequence is nodes of its own. Torch takes these layers apart
-in the same way, except that it forgets the dropout between layers, and that for some LSTMs it calls
-a kernel of oneDNN. A sequence without a known length, or a very long one, stays one node of torch.
+A graph has no loops, so each step of a sequence has separate nodes. Torch takes these layers apart in
+the same way, but omits the dropout between layers, and calls a kernel of oneDNN for some LSTMs. A
+sequence without a known length, or a very long one, stays one node of torch.
 """
 import torch
 from torch.nn import functional as F
@@ -24,7 +24,8 @@ def recurrent_decompositions():
 def recurrent_rules():
     """Returns functions for operators that torch takes apart early (see own_decompositions.py)."""
     def rule_of(run):
-        def rule(original, x, hx, params, has_biases, layers, dropout, train, bidirectional, batch_first):
+        def rule(original, x, hx, params, has_biases, layers, dropout, train, bidirectional,
+                 batch_first):
             steps = x.shape[1 if batch_first else 0]
             if isinstance(steps, torch.SymInt) or not _is_short(steps, layers, bidirectional):
                 return original(x, hx, params, has_biases, layers, dropout, train, bidirectional,

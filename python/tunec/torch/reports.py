@@ -80,7 +80,7 @@ def latest():
 def explain(function, *args, options=None, **kwargs):
     """Compiles and calls `function`, and says what became of it."""
     from torch._dynamo import config, explain as explain_breaks
-    with config.patch(allow_rnn=True):  # as while this backend compiles
+    with config.patch(allow_rnn=True):  # dynamo.py does the same for the backend
         breaks = explain_breaks(function)(*args, **kwargs)
     torch._dynamo.reset()
     _latest.clear()

@@ -42,7 +42,8 @@ class Sizes(CliTest):
         path = self.file("named.graph", "graph g {\n  input x: f32[batch, 3]\n  y = relu(x)\n  output y = y\n}\n")
         self.assertIn("batch", self.good("show", path))
         for command in ([], ["run"], ["bench"], ["verify"]):
-            self.bad(2, "the size of batch is open: the option dims gives sizes, such as --dim batch=8", *command, path)
+            self.bad(2, "the size of batch is open: the option dims gives sizes, such as --dim batch=8",
+                     *command, path)
 
 
 if __name__ == "__main__":

@@ -167,7 +167,8 @@ def embedding_bag(call, weight, indices, offsets, scale_grad=False, mode=0, spar
         end = offsets.slice(0, bags, bags + 1)
     y = _summed_bags(rows, begins, end)
     if mode == 1:
-        ends = g.concat([begins.slice(0, 1, bags), g.full((1,), count, "i64") if end is None else end], 0)
+        last = g.full((1,), count, "i64") if end is None else end
+        ends = g.concat([begins.slice(0, 1, bags), last], 0)
         y = y / (ends - begins).max(1).cast(weight.element).unsqueeze(-1)
     return (y, *[None] * (len(call.result) - 1))
 
