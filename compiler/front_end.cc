@@ -121,14 +121,6 @@ Transforms TransformsFor(const Accuracy& accuracy) {
   return RoundingFreedomFor(accuracy).allowed_error > 0 ? Transforms::kAll : Transforms::kAccurate;
 }
 
-// Whether the contract lets products round their operands to one term of bfloat16, and the target
-// multiplies such.
-bool RoundsToOneTerm(const CompileOptions& options) {
-  const RoundingFreedom rounding = RoundingFreedomFor(options.accuracy);
-  return !options.target.device && rounding.order == ReductionOrder::kAny &&
-         rounding.least_terms == 1 && !DotInstructions(options.target).empty();
-}
-
 }  // namespace
 
 PipelineOptions PassesOf(const CompileOptions& options) {
@@ -160,7 +152,8 @@ Result<FrontReport> FuseAndLower(const Graph& graph, const CompileOptions& optio
   report.outputs = graph.outputs().size();
   TUNEC_ASSIGN(report.fusion,
                PlanFusion(report.graph, options.fusion, FusionMachineOf(options.target)));
-  if (RoundsToOneTerm(options)) StoreTerms(report.graph, report.fusion);
+  if (RoundsToOneTerm(RoundingFreedomFor(options.accuracy), options.target))
+    StoreTerms(report.graph, report.fusion);
   TUNEC_ASSIGN(report.groups,
                LowerAll(report.graph, report.fusion, TransformsFor(options.accuracy)));
   MarkFiniteWeights(report.graph, options, report.groups);

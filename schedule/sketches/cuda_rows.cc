@@ -107,7 +107,7 @@ class DeviceRowWriter {
     for (const auto& [name, in_memory] : plan_.staged) {
       const Compute& compute = *plan_.compute;
       const Tensor& tensor = compute.tensors[*compute.FindTensor(name)];
-      if (tensor.shape.size() <= plan_.row_loops.size()) {
+      if (!HasElementsOfRow(plan_, tensor)) {
         Add(StageStep{name, Scope::kShared, row_loop_});
       } else if (Keeps(tensor.shape.back())) {
         Add(StageStep{name, Scope::kRegister, row_loop_});

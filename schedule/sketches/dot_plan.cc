@@ -415,6 +415,15 @@ std::vector<const TileIntrinsic*> DotInstructions(const Target& target) {
   return found;
 }
 
+bool RoundsToOneTerm(const RoundingFreedom& rounding, const Target& target) {
+  if (rounding.order != ReductionOrder::kAny || rounding.least_terms != 1) return false;
+  if (!target.device) return !DotInstructions(target).empty();
+  return std::ranges::any_of(TileIntrinsics(), [&](const TileIntrinsic& intrinsic) {
+    return intrinsic.IsOfWarp() && intrinsic.left.type == DataType::kBF16 &&
+           MissingFeatures(intrinsic, target).empty();
+  });
+}
+
 double GainOf(const TilePlan& plan, const TilePlan& plain, double instruction_gain) {
   // Of one element, in multiply-adds of whole vectors: rounded with its neighbours, or alone.
   constexpr double kAmongOthers = 0.8, kAlone = 30;

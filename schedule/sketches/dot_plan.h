@@ -17,6 +17,10 @@ namespace tunec {
 /// works with, and matrices with rows as long as these.
 std::vector<const TileIntrinsic*> DotInstructions(const Target& target);
 
+/// Returns whether products may round operands to one term of bfloat16: the contract allows that,
+/// and the target has instructions for such terms.
+bool RoundsToOneTerm(const RoundingFreedom& rounding, const Target& target);
+
 /// The plan with the instruction in place of multiply-adds. `plain` is one of the lowering's; its
 /// column and rows stay. Of an instruction on matrices, rows and depth are padded as the columns
 /// are. None where the sum is not one of products of two operands of bfloat16, or

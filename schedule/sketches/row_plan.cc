@@ -125,6 +125,10 @@ std::vector<std::string> PartsOf(const RowPlan& plan) {
   return parts;
 }
 
+int64_t CountLongAxes(const std::vector<int64_t>& shape) {
+  return std::ranges::count_if(shape, [](int64_t extent) { return extent > 1; });
+}
+
 // An element's loop may be called as that of a statement before it.
 void NameRowLoops(RowPlan& plan) {
   const auto names = JoinedLoopNames(WithSplits(plan), PartsOf(plan));
@@ -209,6 +213,10 @@ std::optional<RowPlan> MakeRowPlan(const NamedCompute& lowering, RowReductions r
   }
   NameRowLoops(plan);
   return plan;
+}
+
+bool HasElementsOfRow(const RowPlan& plan, const Tensor& tensor) {
+  return CountLongAxes(tensor.shape) > CountLongAxes(plan.row_extents);
 }
 
 int64_t CountRows(const RowPlan& plan) {

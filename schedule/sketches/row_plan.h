@@ -58,6 +58,10 @@ std::string PivotOf(const RowPlan& plan);
 std::map<std::string, IdVector<VarId, std::string>> JoinedLoopNames(
     const Compute& compute, const std::vector<std::string>& parts);
 
+/// Returns whether a row has several elements of the tensor, which is a workspace of the plan. Axes
+/// of one element do not count: a scalar of each row may be `f32[1, 128, 1]`.
+bool HasElementsOfRow(const RowPlan& plan, const Tensor& tensor);
+
 /// Rows that there are, and elements of the longest walk along one.
 int64_t CountRows(const RowPlan& plan);
 int64_t LongestRow(const RowPlan& plan);

@@ -4,6 +4,8 @@
 
 #include "compiler/front_end.h"
 #include "jit/cpu/detect_cpu.h"
+#include "jit/cuda/arch.h"
+#include "jit/cuda/emulate/emulate.h"
 #include "tests/compiler/models.h"
 
 namespace tunec {
@@ -58,6 +60,13 @@ CompileOptions OptionsUnder(const char* accuracy) {
   return options;
 }
 
+CompileOptions ForEmulatedGpu(const char* accuracy) {
+  CompileOptions options = OptionsUnder(accuracy);
+  options.target.device = *CudaAccelerator("sm_80");
+  options.target.device->features.emplace(kEmulated);
+  return options;
+}
+
 size_t StoredValues(const Graph& graph, const CompileOptions& options) {
   const auto front = RunFrontEnd(graph, options);
   EXPECT_TRUE(front) << front.error().Format();
@@ -81,9 +90,22 @@ TEST_P(Terms, AreWithinTheContract) {
   EXPECT_LT(model->report.arena_bytes, plain->report.arena_bytes);
 }
 
+TEST_P(Terms, AreWithinTheContractOnADevice) {
+  if (!kEmulates) GTEST_SKIP() << "sanitizers cannot follow the emulation's stacks";
+  const Graph graph = GraphOf(GetParam());
+  const CompileOptions options = ForEmulatedGpu("bf16");
+  EXPECT_GT(StoredValues(graph, options), 1U);
+  const auto model = Compile(graph, nullptr, options);
+  ASSERT_TRUE(model) << model.error().Format();
+  const auto error = ErrorAgainstReference(graph, *model->executable);
+  ASSERT_TRUE(error) << error.error().Format();
+  EXPECT_LT(*error, 0.02);
+}
+
 TEST_P(Terms, AreForContractsOfOneTerm) {
   for (const char* accuracy : {"exact", "f32", "tf32", "1e-4"}) {
     EXPECT_EQ(StoredValues(GraphOf(GetParam()), OptionsUnder(accuracy)), 0U) << accuracy;
+    EXPECT_EQ(StoredValues(GraphOf(GetParam()), ForEmulatedGpu(accuracy)), 0U) << accuracy;
   }
 }
 
@@ -91,6 +113,9 @@ TEST_P(Terms, AreForTargetsThatMultiplyThem) {
   CompileOptions options = OptionsUnder("bf16");
   options.target = *ParseCpu("haswell", 2);
   EXPECT_EQ(StoredValues(GraphOf(GetParam()), options), 0U);
+  CompileOptions device = ForEmulatedGpu("bf16");
+  device.target.device->features.erase("sm_80");
+  EXPECT_EQ(StoredValues(GraphOf(GetParam()), device), 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Terms, ::testing::Values(kImages, kLayers));

@@ -48,7 +48,8 @@ class Checker {
     const FusionMachine slow{.bytes_per_second = 1e6, .launch_seconds = 1e-3};
     auto fusion = PlanFusion(optimised->graph, FusionMode::kFused, slow);
     if (!fusion) return Wrong("fusion", fusion.error().Format());
-    if (RoundsToOneTerm()) StoreTerms(optimised->graph, *fusion);
+    if (RoundsToOneTerm(RoundingFreedomFor(schedules_), target_))
+      StoreTerms(optimised->graph, *fusion);
     const auto outputs =
         RunGroups(optimised->graph, *fusion, case_.inputs,
                   [&](size_t, const std::vector<Lowering>& lowerings,
@@ -81,12 +82,6 @@ class Checker {
     std::vector<Array> outputs;
     for (const tunec::OutputJudge& judge : oracle.judges) outputs.push_back(judge.sequential);
     return outputs;
-  }
-
-  bool RoundsToOneTerm() const {
-    const RoundingFreedom rounding = RoundingFreedomFor(schedules_);
-    return rounding.order == ReductionOrder::kAny && rounding.least_terms == 1 &&
-           !DotInstructions(target_).empty();
   }
 
   int Ran() const {

@@ -64,6 +64,30 @@ std::string LayerNorm(int64_t rows, int64_t length) {
                      rows, length);
 }
 
+// The rows of a batch of one, whose scalars keep an axis of one element.
+std::string LayerNormOfOneBatch(int64_t rows, int64_t length) {
+  return fmt::format(R"(compute layer_norm {{
+  input X: f32[1, {0}, {1}]
+  output Y: f32[1, {0}, {1}]
+  workspace s: f32[1, {0}, 1]
+  workspace m: f32[1, {0}]
+  workspace d: f32[1, {0}, {1}]
+  workspace v: f32[1, {0}, 1]
+  s[i: {0}, j: {1} reduction]:
+    s[0, i, 0] sum= X[0, i, j]
+  m[i: {0}]:
+    m[0, i] = s[0, i, 0] / {1}.0
+  d[i: {0}, j: {1}]:
+    d[0, i, j] = X[0, i, j] - m[0, i]
+  v[i: {0}, j: {1} reduction]:
+    v[0, i, 0] sum= d[0, i, j] * d[0, i, j]
+  Y[i: {0}, j: {1}]:
+    Y[0, i, j] = d[0, i, j] / sqrt(v[0, i, 0] / {1}.0 + 0.00001)
+}}
+)",
+                     rows, length);
+}
+
 // Rows of several dimensions, the index being among what is reduced.
 std::string Greatest(int64_t rows, int64_t length) {
   return fmt::format(R"(compute greatest {{
@@ -90,6 +114,7 @@ std::vector<Rows> Cases() {
     const std::string size = fmt::format("{}x{}", rows, length);
     cases.push_back({"softmax" + size, MustParse(Softmax(rows, length))});
     cases.push_back({"layer_norm" + size, MustParse(LayerNorm(rows, length))});
+    cases.push_back({"one_batch" + size, MustParse(LayerNormOfOneBatch(rows, length))});
     cases.push_back({"greatest" + size, MustParse(Greatest(rows, length))});
   }
   return cases;
