@@ -112,6 +112,12 @@ class Case:
             self.inputs = [stored[key] for key in stored.files if key.startswith("x")]
             self.outputs = {key: stored[key] for key in stored.files if key.startswith("y")}
 
+    def module(self):
+        """The model in PyTorch, on the GPU."""
+        sys.path.insert(0, str(HERE.parent / "peers"))
+        import models
+        return models.build(self.name)[0].cuda()
+
 
 def tunec_options(options, accuracy):
     """What tunec.compile is told beside the model."""
@@ -169,13 +175,11 @@ class Torch(Timed):
         return module
 
     def prepare(self, case):
-        sys.path.insert(0, str(HERE.parent / "peers"))
-        import models
         self.begin()
         torch = self.torch
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = case.accuracy == "tf32"
         inputs = on_gpu(torch, case.inputs)
-        function = self.function(case, models.build(case.name)[0].cuda())
+        function = self.function(case, case.module())
         captured, outputs = self.capture(lambda: self.compute(case, function, inputs))
         self.run = captured.replay
         self.run()

@@ -64,7 +64,7 @@ OPS = {
     "batch_norm": lambda x, s, b, m, v, epsilon: normalize(x, m, v, s, b, epsilon),
     "layer_norm": lambda x, s, b, axis, epsilon: F.layer_norm(x, x.shape[-1:], s, b, epsilon),
     "matmul": lambda a, b, transpose_b=0: a @ (b.transpose(-1, -2) if transpose_b else b),
-    "relu": torch.relu, "tanh": torch.tanh, "add": torch.add, "mul": torch.mul, "ge": torch.ge,
+    "relu": torch.relu, "tanh": torch.tanh, "add": torch.add, "sub": torch.sub, "mul": torch.mul, "ge": torch.ge,
     "where": torch.where,
     "clip": lambda x, min, max: x.clamp(min, max),
     "gelu": lambda x, approximate: F.gelu(x, approximate=approximate),

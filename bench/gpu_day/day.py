@@ -1,0 +1,166 @@
+"""Steps that are done once, for the scripts that run on a lent machine.
+
+A result is a line of JSON. It is written at once, to the folder of results and to `build-gpu-day`.
+The next call looks for results in both. A step that failed, or that had no time left, is tried
+again.
+"""
+import argparse
+import contextlib
+import hashlib
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# Ignored by git. It holds what is carried, what is unpacked and made of that, and earlier results.
+CARRIED = ROOT / "build-gpu-day"
+ARCHIVE = CARRIED / "tunec.tar.xz"
+SECONDS = 285  # a call ends after them
+LEFT_OUT = "no time left"
+PACKAGES = ("torch", "triton", "numpy", "onnx", "onnxruntime", "openvino")
+
+
+class Problem(Exception):
+    """What keeps a step from a result, in one line."""
+
+
+def options_of(description):
+    """A parser with the options that every script has."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path(os.environ.get("OUT", CARRIED / "out")), metavar="FOLDER",
+                        help="where results are written (default: $OUT)")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help=f"of the whole call (default: {SECONDS})")
+    parser.add_argument("--only", default="", metavar="WORD,...", help="steps whose names begin with one of these")
+    parser.add_argument("--dry-run", action="store_true", help="small models, and nothing that this machine lacks")
+    return parser
+
+
+def unpacked():
+    """The folder of the packed command, unpacked where it is not yet."""
+    folder = CARRIED / f"tunec-{digest(ARCHIVE)}"
+    if not folder.is_dir():
+        aside = CARRIED / f"unpacking-{os.getpid()}"
+        with tarfile.open(ARCHIVE) as archive:
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # older Pythons have none
+            archive.extractall(aside)
+        [made] = aside.iterdir()
+        made.rename(folder)
+        aside.rmdir()
+    return folder
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+
+
+def output_of(command, seconds=None, check=True, environment=None):
+    """Returns what the program prints. Raises Problem with its last line where it fails."""
+    words = [str(word) for word in command]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=False,
+                              env={**os.environ, **(environment or {})})
+    except subprocess.TimeoutExpired:
+        raise Problem(f"{Path(words[0]).name}: no end within {seconds:.0f} s") from None
+    except OSError as error:
+        raise Problem(f"{words[0]}: {error.strerror}") from None
+    if check and done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or ["no message"]
+        raise Problem(f"{Path(words[0]).name}: exit code {done.returncode}: {lines[-1]}")
+    return done.stdout
+
+
+def processor():
+    """What /proc/cpuinfo says of the first processor, and how many there are."""
+    text = Path("/proc/cpuinfo").read_text()
+    first = dict(tuple(part.strip() for part in line.split(":", 1))
+                 for line in text.split("\n\n")[0].splitlines() if ":" in line)
+    flags = first.get("flags", "").split()
+    return {"name": first.get("model name", "unknown"), "processors": text.count("processor\t"),
+            "flags": [flag for flag in flags if flag.startswith(("amx", "avx"))]}
+
+
+def host_facts(folder):
+    """The processor, and the versions of what runs on it."""
+    versions = {}
+    for package in PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[package] = importlib.metadata.version(package)
+    return {"processor": processor(), "python": sys.version.split()[0], **versions,
+            "tunec": output_of([folder / "bin/tunec", "--version"]).strip()}
+
+
+class Day:
+    """The steps of one script. `machine`: what the results are of, beside the build."""
+
+    def __init__(self, name, machine, options):
+        self.began = time.monotonic()
+        self.seconds, self.only = options.seconds, [word for word in options.only.split(",") if word]
+        self.identity = {"build": digest(ARCHIVE), "machine": machine}
+        self.paths = [options.out / f"{name}.jsonl", CARRIED / f"{name}.jsonl"]
+        self.rows = []
+        self.failed, self.left_out = 0, 0
+        for path in self.paths:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.rows += [row for row in read_rows(path) if row not in self.rows]
+        for path in self.paths:
+            path.write_text("".join(json.dumps(row) + "\n" for row in self.rows))
+
+    def left(self):
+        """The seconds that are left."""
+        return self.seconds - (time.monotonic() - self.began)
+
+    def at_most(self, seconds):
+        """A limit for one program, so that the call ends in time."""
+        return max(5.0, min(seconds, self.left()))
+
+    def is_done(self, step):
+        return any(row["step"] == step and "result" in row and row.items() >= self.identity.items()
+                   for row in self.rows)
+
+    def is_asked(self, step):
+        """Returns whether --only leaves the step in."""
+        return not self.only or step.startswith(tuple(self.only))
+
+    def step(self, step, seconds, work):
+        """Keeps what `work()` gives, unless it is known or takes more than the time that is left."""
+        if self.is_done(step) or not self.is_asked(step):
+            return
+        if self.left() < seconds:
+            self.left_out += 1
+            print(f"{step}: {LEFT_OUT}", flush=True)
+            return
+        began = time.monotonic()
+        try:
+            row = {"result": work()}
+        except Exception as error:  # the next step may work
+            self.failed += 1
+            lines = str(error).splitlines() or [""]
+            row = {"problem": lines[0] if isinstance(error, Problem) else f"{type(error).__name__}: {lines[0]}"}
+        self.keep({"step": step, **self.identity, "seconds": round(time.monotonic() - began, 1), **row})
+
+    def keep(self, row):
+        self.rows.append(row)
+        for path in self.paths:
+            with path.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+        print(f"{row['step']}: {row['seconds']} s  {row.get('problem', 'done')}", flush=True)
+
+    def end(self):
+        """The exit code."""
+        print(f"{len(self.rows)} rows in {self.paths[0]}; {self.failed} failed, {self.left_out} left for another "
+              f"call; {self.seconds - self.left():.0f} s", flush=True)
+        return int(self.failed > 0)
+
+
+def read_rows(path):
+    """Returns the rows of an earlier call, but for one that was cut off in the middle."""
+    rows = []
+    for line in path.read_text().splitlines() if path.is_file() else []:
+        with contextlib.suppress(ValueError):
+            rows.append(json.loads(line))
+    return rows

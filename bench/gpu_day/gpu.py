@@ -1,0 +1,92 @@
+"""The GPU of this machine: part, clocks, and the options that compile for it."""
+import contextlib
+import statistics
+import subprocess
+
+from day import Problem, output_of
+
+FACTS = ("name", "uuid", "driver_version", "memory.total", "clocks.max.sm", "clocks.max.mem", "power.limit",
+         "compute_cap")
+WATCHED = ("clocks.sm", "clocks.mem", "power.draw", "temperature.gpu")
+MILLISECONDS = 200  # between two readings
+# These names of `tunec --gpu` are words of the names that nvidia-smi gives.
+PARTS = ("h200", "h100", "a100", "l40s", "b200", "a10")
+ARCHS = {"8.0": "sm_80", "8.6": "sm_86", "8.9": "sm_89", "9.0": "sm_90a", "10.0": "sm_100a", "10.3": "sm_103a",
+         "12.0": "sm_120"}
+
+
+def query(names):
+    return ["nvidia-smi", f"--query-gpu={','.join(names)}", "--format=csv,noheader,nounits", "--id=0"]
+
+
+def values_of(line):
+    """The cells of a line of nvidia-smi, numbers as numbers."""
+    cells = []
+    for cell in line.strip().split(", "):
+        with contextlib.suppress(ValueError):
+            cell = float(cell)
+        cells.append(cell)
+    return cells
+
+
+class Gpu:
+    """The facts of the GPU. `emulated`: there is none, and tunec emulates an H200."""
+
+    def __init__(self, emulated):
+        self.emulated = emulated
+        self.facts = {"name": "emulated H200", "compute_cap": "9.0"}
+        if not emulated:
+            line = output_of(query(FACTS), seconds=30).splitlines()[0]
+            self.facts = dict(zip(FACTS, values_of(line)))
+
+    @property
+    def name(self):
+        return self.facts["name"]
+
+    @property
+    def part(self):
+        words = self.name.lower().replace("-", " ").split()
+        found = [part for part in PARTS if part in words]
+        if not found:
+            raise Problem(f"no part of {', '.join(PARTS)} is in the name {self.name}")
+        return found[0]
+
+    @property
+    def arch(self):
+        capability = str(self.facts["compute_cap"])
+        if capability not in ARCHS:
+            raise Problem(f"no architecture for compute capability {capability}")
+        return ARCHS[capability]
+
+    def target(self):
+        """Options of the command that run a model here."""
+        return ["--target", "cuda", "--arch", self.arch, *(["--emulate"] if self.emulated else [])]
+
+    def settings(self):
+        """The same for the library."""
+        return {"target": "cuda", "arch": self.arch, **({"emulate": True} if self.emulated else {})}
+
+
+class ClockWatch:
+    """Reads clocks, power and temperature while a `with` block runs."""
+
+    def __init__(self, gpu):
+        self.gpu, self.process, self.text = gpu, None, ""
+
+    def __enter__(self):
+        if not self.gpu.emulated:
+            self.process = subprocess.Popen([*query(WATCHED), f"--loop-ms={MILLISECONDS}"], text=True,
+                                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        return self
+
+    def __exit__(self, *_):
+        if self.process is not None:
+            self.process.terminate()
+            self.text = self.process.communicate()[0]
+
+    def summary(self):
+        """Of each of them the least, the median and the greatest; None without a GPU."""
+        rows = [values_of(line) for line in self.text.splitlines()]
+        rows = [row for row in rows if len(row) == len(WATCHED) and all(isinstance(cell, float) for cell in row)]
+        return {name: [min(column), statistics.median(column), max(column)]
+                for name, column in zip(WATCHED, zip(*rows))} or None
