@@ -24,6 +24,8 @@ TAKES = {
     "a division of integers whose divisor may be 0, which is an error in torch":
         "a check of the divisors, and an error of a run",
     "a negative epsilon": "nothing: no model has one",
+    "a number that is made of sizes and is no whole one: ...":
+        "an argument of the part for each such number, computed by torch",
     "a range that is that of the values": "two reductions before the bins are counted",
     "a reduction ...": "nothing: torch has no others",
     "a running product of ... elements, wanted at most ...": "a scan by products in the compiler",
