@@ -58,7 +58,7 @@ int64_t CountFound(const KnownTrials& known) {
 // Groups that are tuned under near keys alone.
 struct NearTrials {
   int64_t groups = 0;
-  KeyDifference difference;  // of one of them
+  KeyDifference difference;  // one group's
 };
 
 // Adds a task that has no trials but under near keys.
@@ -82,9 +82,9 @@ std::string DescribeNear(const NearTrials& near, int64_t groups, bool tunes) {
       tunes ? "measured here first" : "used until it is measured here");
 }
 
-// By the key that most of the groups are tuned under.
+// Uses the key that most of the groups are tuned under.
 std::string DescribeElsewhere(const KeyUse& there, KeyUse here, int64_t groups) {
-  // Where a group's arguments lie says nothing of all of them.
+  // The places of one group's arguments say nothing of the other groups.
   if (WayOfTiming(there.policy) == WayOfTiming(here.policy)) here.policy = there.policy;
   const KeyDifference difference = Compare(there, here);
   return fmt::format("groups tuned for {}: {} of {}; for {}: {}", difference.there, there.workloads,

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 struct Hierarchy {
   bool version2 = false;
   std::string top;  // the group that the mount shows as its root
-  fs::path folder;  // of that group
+  fs::path folder;  // that group's
 };
 
 bool Contains(std::string_view list, std::string_view wanted) {

@@ -1,6 +1,6 @@
-// Limits of control groups, of version 1 and 2. The least one on the way from the process's group
-// up to the root of the hierarchy holds. /proc/self/cgroup names the group. /proc/self/mountinfo
-// says where its hierarchy is mounted, and from which group on.
+// Limits of control groups, of version 1 and 2. The least limit from the process's group up to the
+// root of the hierarchy holds. /proc/self/cgroup names the group. /proc/self/mountinfo has the
+// place where its hierarchy is mounted, and the group that is the root there.
 #pragma once
 
 #include <filesystem>

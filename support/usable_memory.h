@@ -1,4 +1,4 @@
-// How much memory this process may use.
+// The limit of this process's memory.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Whether programs and libraries look for others in no folder but fixed ones, and how they are hardened.
+"""Checks that programs and libraries look for others in fixed folders alone, and that they are hardened.
 
     check_binaries.py [--hardened] PATH...
 
-Of each folder all ELF files in it are read that have a dynamic section. No element of a RUNPATH may be
+All ELF files of a folder that have a dynamic section are read. No element of a RUNPATH may be
 empty or relative, for that is the current folder; $ORIGIN, the folder of the file itself, may begin one.
 With --hardened each file also has its relocations done before it runs, and then read-only. Every problem
 is printed; the exit code is 1 when there are any, or no file.
@@ -29,7 +29,7 @@ def is_elf(file):
 
 
 def files_of(path):
-    """Those that a dynamic linker reads; an object file has no such section."""
+    """Returns the files that a dynamic linker reads. An object file has no such section."""
     found = sorted(path.rglob("*")) if path.is_dir() else [path]
     return [file for file in found if is_elf(file) and "There is no dynamic section" not in readelf("-d", file)]
 

@@ -99,9 +99,8 @@ Result<LoadedBundle> Load(const BundleFile& file, const BundleOptions& options) 
   const std::vector<size_t> order =
       options.variant ? std::vector<size_t>{*options.variant} : bundle::OrderOfChoice(heads);
   TUNEC_ASSIGN(ChosenPlan chosen, ChoosePlan(file, heads, order, options));
-  LoadedBundle loaded{.variant = chosen.variant,
-                      .passed_over = std::move(chosen.passed_over),
-                      .file = file.file()};
+  LoadedBundle loaded{
+      .variant = chosen.variant, .passed_over = std::move(chosen.passed_over), .file = file.file()};
   TUNEC_ASSIGN(loaded.report, ReportOf(file, loaded.variant));
   if (chosen.sized) {
     auto& [form, plans] = *chosen.sized;

@@ -4,7 +4,8 @@
     package_test.py --cmake CMAKE --build DIR --source DIR --generator NAME --make-program PROGRAM --build-type TYPE
                     [--flags FLAGS] [--hardened]
 
-FLAGS compile the examples: a library with a sanitizer in it wants one in the program, too. --hardened checks that the installed files are hardened.
+FLAGS compile the examples: a library with a sanitizer needs one in the program, too. --hardened checks
+that the installed files are hardened.
 """
 import argparse
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tools/check_binaries.py finds in files that this test links.
+"""Checks the findings of tools/check_binaries.py in files that this test links.
 
     check_binaries_test.py COMPILER
 """
