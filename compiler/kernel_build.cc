@@ -59,13 +59,17 @@ Status CheckFits(const CompiledKernel& code, const Compute& compute, const Targe
   return {};
 }
 
+void LogMisses(const CompileOptions& options, const Database& database) {
+  for (const std::string& reason : database.TakeMissReasons()) Log(options, reason);
+}
+
 // The stored code under this key; a bad row is a miss.
 Result<std::optional<CompiledKernel>> FindStored(const Database* database, const std::string& key,
                                                  const Compute& compute,
                                                  const CompileOptions& options) {
   if (database == nullptr) return std::nullopt;
   TUNEC_ASSIGN(const std::optional<Artifact> artifact, database->GetArtifact(key));
-  for (const std::string& reason : database->TakeMissReasons()) Log(options, reason);
+  LogMisses(options, *database);
   if (!artifact) return std::nullopt;
   Result<CompiledKernel> code = FromArtifact(*artifact);
   const Status fits =
@@ -143,6 +147,7 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
       NotePassedOver(options, task, refusals, built);
       if (database != nullptr && !reused) {
         TUNEC_RETURN_IF_ERROR(database->PutArtifact(key, ToArtifact(*code)));
+        LogMisses(options, *database);
       }
       built.code = std::make_shared<const CompiledKernel>(*std::move(code));
       return built;

@@ -1,5 +1,6 @@
 // Pruning, compacting and checking.
 #include "db/database.h"
+#include "db/printable.h"
 #include "db/sqlite/connection.h"
 #include "db/sqlite/query.h"
 #include "db/tables/rows.h"
@@ -156,9 +157,11 @@ Result<std::vector<std::string>> Database::IntegrityCheck() const {
   return connection_->Read([&]() -> Result<std::vector<std::string>> {
     Problems problems;
     CheckPages(*connection_, problems);
-    if (!problems.empty()) return problems;
-    CheckRows(*connection_, problems);
-    CheckContents(*connection_, problems);
+    if (problems.empty()) {
+      CheckRows(*connection_, problems);
+      CheckContents(*connection_, problems);
+    }
+    for (std::string& problem : problems) problem = Printable(problem);
     return problems;
   });
 }

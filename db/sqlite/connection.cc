@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "db/printable.h"
 #include "db/seal/key_file.h"
 #include "db/sqlite/sqlite_error.h"
 
@@ -85,7 +86,7 @@ const ObjectKey* DatabaseConnection::FindOrMakeKey() {
 
 void DatabaseConnection::Miss(std::string reason) {
   const std::lock_guard lock(miss_mutex_);
-  miss_reasons_.push_back(std::move(reason));
+  miss_reasons_.push_back(Printable(reason));  // it may quote the file
 }
 
 std::vector<std::string> DatabaseConnection::TakeMissReasons() {

@@ -3,25 +3,14 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>
 
-#include <string_view>
+#include <string>
+
+#include "db/printable.h"
 
 namespace tunec {
-namespace {
-
-// A header that names a schema format which this SQLite does not know: damage has no code of its
-// own there.
-bool IsOfUnknownFormat(const SQLite::Exception& exception) {
-  return exception.getErrorCode() == SQLITE_ERROR &&
-         std::string_view(exception.what()) == "unsupported file format";
-}
-
-}  // namespace
 
 Error ConvertSqliteError(const SQLite::Exception& exception, const std::string& path) {
-  const char* what = exception.what();
-  if (IsOfUnknownFormat(exception)) {
-    return MakeError(ErrorCode::kParse, "{}: damaged database ({})", path, what);
-  }
+  const std::string what = Printable(exception.what());  // it may quote the file
   switch (exception.getErrorCode() & 0xff) {
     case SQLITE_FULL:
       return MakeError(ErrorCode::kIo, "{}: disk full: nothing was recorded ({})", path, what);
@@ -32,6 +21,7 @@ Error ConvertSqliteError(const SQLite::Exception& exception, const std::string& 
     case SQLITE_NOTADB:
       return MakeError(ErrorCode::kParse, "{}: not a database of tunec ({})", path, what);
     case SQLITE_CORRUPT:
+    case SQLITE_ERROR:       // our statements fit a schema that is whole
     case SQLITE_CONSTRAINT:  // what we write satisfies them where the file is sound
       return MakeError(ErrorCode::kParse, "{}: damaged database ({})", path, what);
     case SQLITE_CANTOPEN:

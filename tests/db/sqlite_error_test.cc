@@ -23,17 +23,21 @@ TEST(SqliteError, NamesTheFileAndSaysWhatHappened) {
       {SQLITE_IOERR_WRITE, ErrorCode::kIo, "t.db: cannot read or write the database (why)"},
       {SQLITE_CANTOPEN, ErrorCode::kIo, "t.db: cannot read or write the database (why)"},
       {SQLITE_TOOBIG, ErrorCode::kResourceLimit, "t.db: too big for the database (why)"},
-      {SQLITE_ERROR, ErrorCode::kInternal, "t.db: database failure (why, code -1)"},
+      {SQLITE_ERROR, ErrorCode::kParse, "t.db: damaged database (why)"},
+      {SQLITE_MISUSE, ErrorCode::kInternal, "t.db: database failure (why, code -1)"},
   };
-  const Error unknown =
-      ConvertSqliteError(SQLite::Exception("unsupported file format", SQLITE_ERROR), "t.db");
-  EXPECT_EQ(unknown.code, ErrorCode::kParse);
-  EXPECT_EQ(unknown.message, "t.db: damaged database (unsupported file format)");
   for (const auto& [result_code, code, message] : kCases) {
     const Error error = ConvertSqliteError(SQLite::Exception("why", result_code), "t.db");
     EXPECT_EQ(error.code, code);
     EXPECT_EQ(error.message, message);
   }
+}
+
+// SQLite quotes the schema of a damaged file.
+TEST(SqliteError, QuotesNothingThatATerminalObeys) {
+  const Error error = ConvertSqliteError(
+      SQLite::Exception("near \"\xce\x1b[2J\x7f\xc3\xa9\"", SQLITE_CORRUPT), "t.db");
+  EXPECT_EQ(error.message, "t.db: damaged database (near \"??[2J?\xc3\xa9\")");
 }
 
 }  // namespace
