@@ -120,17 +120,18 @@ TEST(Tuning, AnotherModelFindsTheGroupItShares) {
 struct Lines {
   std::string compiled;
   std::string tuned;
+  std::string source = "tuned";  // of the schedule where it is only compiled
 };
 Lines OfEarlier(const std::string& how) {
   const std::string line = "groups measured " + how + ": 1 of 1; the fastest schedule of each is ";
-  return {line + "used until it is measured again", line + "measured again first"};
+  return {.compiled = line + "used until it is measured again",
+          .tuned = line + "measured again first"};
 }
 
-// A database that has a task's trials under another key alone, and what is said of that. Returns
-// where the schedule of the untuned model comes from.
-std::string ExpectMeasuredAgain(
-    const Graph& graph, CompileOptions options,
-    const std::function<TuningKey(const TuningTask&, TuningKey)>& key_before, const Lines& lines) {
+// A database that has a task's trials under another key alone, and what is said of that.
+void ExpectMeasuredAgain(const Graph& graph, CompileOptions options,
+                         const std::function<TuningKey(const TuningTask&, TuningKey)>& key_before,
+                         const Lines& lines) {
   Database database = InMemory();
   const auto front = RunFrontEnd(graph, options);
   ASSERT_TRUE(front) << front.error().Format();
@@ -169,7 +170,7 @@ std::string ExpectMeasuredAgain(
   EXPECT_THAT(now->front().note, HasSubstr(" by=remeasured "));
   EXPECT_EQ(database.Trials(before)->size(), 1u);
   EXPECT_EQ(tuned->report.kernels[0].sketch_source, "tuned");
-  return untuned->report.kernels[0].sketch_source;
+  EXPECT_EQ(untuned->report.kernels[0].sketch_source, lines.source);
 }
 
 TEST(Tuning, MeasuresWhatAnEarlierPolicyFoundAgain) {
@@ -206,10 +207,9 @@ TEST(Tuning, StartsWithWhatIsTunedForOtherCaches) {
   const std::string line = fmt::format(
       "groups tuned for l3=12345, not for l3={}: 1 of 1; the fastest schedule of each is ",
       Tuned(0).target.host.l3_bytes);
-  EXPECT_EQ(
-      ExpectMeasuredAgain(GraphOf(kConvRelu), Tuned(0), other_cache,
-                          {line + "used until it is measured here", line + "measured here first"}),
-      "near");
+  ExpectMeasuredAgain(
+      GraphOf(kConvRelu), Tuned(0), other_cache,
+      {line + "used until it is measured here", line + "measured here first", "near"});
 }
 
 TEST(Tuning, SaysForWhichOthersAModelIsTuned) {
