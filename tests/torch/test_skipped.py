@@ -128,6 +128,18 @@ class Skipped(unittest.TestCase):
         self.assertEqual((ran.returncode, ran.stdout.strip()), (0, "2.0"), ran.stderr)
         self.assertEqual(ran.stderr.count("NotCompiledWarning: tunec compiles nothing of Loop.forward"), 1)
 
+    def test_gradients_within_a_compiled_function(self):
+        """The backward graph is compiled while Dynamo watches all functions, its callbacks as well."""
+        program = ("import torch\n"
+                   "def f(x): return torch.autograd.grad((x.relu() ** 2).sum(), x)[0]\n"
+                   "x = torch.randn(3, 3).requires_grad_()\n"
+                   "found = torch.compile(f, backend='tunec', options={'db': None})(x)\n"
+                   "print(torch.allclose(found, f(x)))")
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p))
+        ran = subprocess.run([sys.executable, "-W", "ignore", "-c", program], env=environment,
+                             capture_output=True, text=True, timeout=300)
+        self.assertEqual(ran.stdout.strip(), "True", ran.stderr)
+
     def test_explain_has_the_reason(self):
         found = explain(Loop(), torch.randn(2, 4), options={"db": None})
         self.assertEqual((found.graphs, len(found.skipped)), ([], 1))

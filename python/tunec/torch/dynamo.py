@@ -63,6 +63,10 @@ def watch(backend):
         for broken in graph_break_reasons[_thread.breaks_before:] if failure is None else ():
             _tell_of_module(broken)
 
+    # Dynamo calls these while it holds a lock. A backward graph is compiled while Dynamo watches all
+    # functions, and compiling one of these would wait for that lock for ever.
+    started, ended = torch._dynamo.disable(started), torch._dynamo.disable(ended)
+
     def register():
         _told.clear()
         callback_handler.register_start_callback(started)
