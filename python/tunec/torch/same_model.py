@@ -96,9 +96,9 @@ def _imported(imported_at, sizes):
         return None
 
 
-def are_equal(one, other, borrowed):
-    """Whether two weights are one tensor, or equal constants. `borrowed`: where weights lie that
-    others may write; they are equal today at most."""
+def are_equal(one, other, borrowed=frozenset()):
+    """Tells whether two weights are one tensor, or equal constants. `borrowed` has the addresses of
+    weights that others may write. Equal numbers there may change."""
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     if one.data_ptr() == other.data_ptr():
