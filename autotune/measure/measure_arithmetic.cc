@@ -1,5 +1,5 @@
-// Measuring the ceiling of one arithmetic, and how far the machine was free for that. The kernel is
-// made by the code generator that makes candidates (ceiling_kernel.h).
+// Measures the ceiling of one arithmetic, and the share that others had of the machine. The kernel
+// is made by the code generator that makes candidates (ceiling_kernel.h).
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -90,18 +90,15 @@ PeakSamples SamplePeak(std::vector<CeilingRun>& runs, double flops) {
   return samples;
 }
 
-/// How much of the machine others had while the samples were taken: what they took from the
-/// threads, what the system counted of them (`counted`), and how far the usual repetition stays
-/// behind the best, which is all that a neighbour on the same core leaves to be seen.
+/// Returns the share of the machine that others had while the samples were taken: what they took
+/// from the threads, or what the system counted of them (`counted`). Spread of the repetitions is
+/// no part of it, since a virtual machine that idles has 10 to 30 %.
 double Disturbance(const PeakSamples& samples, double counted, const Target& target) {
   // More threads than cores have to take turns.
   const double most = std::min(1.0, static_cast<double>(target.host.cores) / target.host.threads);
   const double mean = std::accumulate(samples.shares.begin(), samples.shares.end(), 0.0) /
                       static_cast<double>(samples.shares.size());
-  const double best = *std::ranges::max_element(samples.flops);
-  const double unsteady = 1 - Median(samples.flops) / best;
-  constexpr double kUsualSpread = 0.05;
-  return std::max({1 - mean / most, counted, unsteady - kUsualSpread, 0.0});
+  return std::max({1 - mean / most, counted, 0.0});
 }
 
 }  // namespace
