@@ -10,7 +10,6 @@
 
 #include "autotune/measure/ceiling_kernel.h"
 #include "autotune/measure/machine_load.h"
-#include "autotune/measure/measure_time.h"
 #include "autotune/measure/roofline.h"
 #include "autotune/measure/side_by_side.h"
 #include "ir/array_storage.h"
