@@ -71,9 +71,8 @@ Status ScheduleRanking::AddFailures(const Database& database, const TuningKey& k
 // Adds the best of the nearest key. Schedules that failed there are not tried here either.
 Status ScheduleRanking::AddNear(const Database& database, const TunerOptions& options) {
   const TuningKey own = MakeTuningKey(*task_, options.target, options.accuracy);
-  std::vector<std::string> texts = {own.workload.text};
-  if (const auto earlier = EarlierText(*task_)) texts.push_back(*earlier);
-  TUNEC_ASSIGN(const std::vector<TuningKey> keys, NearKeys(database, own, texts));
+  TUNEC_ASSIGN(const std::vector<TuningKey> keys,
+               NearKeys(database, own, KnownTexts(own, EarlierText(*task_))));
   for (const TuningKey& key : keys) {
     TUNEC_RETURN_IF_ERROR(AddBest(database, key));
     TUNEC_RETURN_IF_ERROR(AddFailures(database, key));

@@ -1,35 +1,54 @@
 #include "autotune/near_keys.h"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "autotune/key_parts.h"
 #include "autotune/keys.h"
 
 namespace tunec {
 
-Result<std::vector<TuningKey>> NearKeys(const Database& database, const TuningKey& key,
-                                        const std::vector<std::string>& texts) {
-  std::vector<TuningKey> near;
+std::vector<std::string> KnownTexts(const TuningKey& key,
+                                    const std::optional<std::string>& earlier) {
+  std::vector<std::string> texts = {key.workload.text};
+  if (earlier) texts.push_back(*earlier);
+  return texts;
+}
+
+Result<std::vector<TuningKey>> OtherKeys(const Database& database, const TuningKey& key,
+                                         const std::vector<std::string>& texts) {
+  std::vector<TuningKey> others;
   for (const std::string& text : texts) {
     TUNEC_ASSIGN(const std::vector<KeyUse> uses, database.UsesOf({text}));
     for (const KeyUse& use : uses) {
-      const bool fits = use.schedule_version == key.schedule_version &&
-                        WayOfTiming(use.policy) == WayOfTiming(key.policy) &&
-                        NearDistance(use.target, key.target).has_value();
-      if (!fits) continue;
-      near.push_back(key);
-      near.back().workload.text = text;
-      near.back().target = use.target;
-      near.back().policy = use.policy;
+      TuningKey other = key;
+      other.workload.text = text;
+      other.target = use.target;
+      other.policy = use.policy;
+      if (use.schedule_version == key.schedule_version && other != key)
+        others.push_back(std::move(other));
     }
   }
-  std::ranges::sort(near, {}, [&](const TuningKey& other) {
+  return others;
+}
+
+std::vector<TuningKey> NearOf(std::vector<TuningKey> others, const TuningKey& key) {
+  std::erase_if(others, [&](const TuningKey& other) {
+    return WayOfTiming(other.policy) != WayOfTiming(key.policy) ||
+           !NearDistance(other.target, key.target);
+  });
+  std::ranges::sort(others, {}, [&](const TuningKey& other) {
     return std::make_tuple(*NearDistance(other.target, key.target), other.policy != key.policy,
                            other.workload.text != key.workload.text, other.target, other.policy);
   });
-  return near;
+  return others;
+}
+
+Result<std::vector<TuningKey>> NearKeys(const Database& database, const TuningKey& key,
+                                        const std::vector<std::string>& texts) {
+  TUNEC_ASSIGN(std::vector<TuningKey> others, OtherKeys(database, key, texts));
+  return NearOf(std::move(others), key);
 }
 
 }  // namespace tunec

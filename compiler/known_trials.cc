@@ -64,9 +64,8 @@ struct NearTrials {
 // Adds a task that has no trials but under near keys.
 Status AddNear(const Database& database, const TuningTask& task, const TuningKey& own,
                NearTrials& near) {
-  std::vector<std::string> texts = {own.workload.text};
-  if (const auto earlier = EarlierText(task)) texts.push_back(*earlier);
-  TUNEC_ASSIGN(const std::vector<TuningKey> keys, NearKeys(database, own, texts));
+  TUNEC_ASSIGN(const std::vector<TuningKey> keys,
+               NearKeys(database, own, KnownTexts(own, EarlierText(task))));
   if (keys.empty()) return {};
   near.groups += 1;
   // The policies differ at most in where arguments lie.

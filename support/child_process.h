@@ -23,7 +23,7 @@ struct ChildStart {
   int input = -1;                      // its standard input; negative: none
   int output = -1;                     // its standard output; negative: this process's
   int errors = -1;                     // its standard error; negative: this process's
-  /// Makes a process group for the program, so that programs which it starts are killed with it.
+  /// Makes a process group of the program and its children. Kill ends the whole group.
   bool own_group = false;
   /// Kills the program when the thread that started it ends, in whatever way.
   bool ends_with_thread = false;
@@ -31,7 +31,7 @@ struct ChildStart {
 
 /// Says how a program ended.
 struct ChildEnd {
-  /// The status as waitpid returns it; none: the host took it, or the system did not keep it.
+  /// The status as waitpid returns it. None: the host took the status, or the system lost it.
   std::optional<int> status;
 };
 
@@ -49,7 +49,7 @@ class ChildProcess {
 
   /// Returns how the program ended, or none when it still runs at that time.
   std::optional<ChildEnd> WaitUntil(Time until);
-  /// Kills the program if it still runs, with its own group if it has one, and returns how it
+  /// Kills a program that still runs, and its own group if there is one. Returns how the program
   /// ended. No other process gets a signal.
   ChildEnd Kill();
 

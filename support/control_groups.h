@@ -1,6 +1,8 @@
 // Limits of control groups, of version 1 and 2. The least limit from the process's group up to the
-// root of the hierarchy holds. /proc/self/cgroup names the group. /proc/self/mountinfo has the
-// place where its hierarchy is mounted, and the group that is the root there.
+// root of the hierarchy holds.
+//
+// The file cgroup of /proc/self names the group. The file mountinfo has the place where a hierarchy
+// is mounted, and the group that is the root there.
 #pragma once
 
 #include <filesystem>

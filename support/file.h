@@ -29,8 +29,9 @@ FileStamp StampOf(const std::filesystem::path& path);
 Result<std::string> ReadFile(const std::filesystem::path& path);
 
 /// Writes aside in the same folder, syncs and renames over `path`: readers see the old bytes or the
-/// new ones. A symbolic link stays, its target is replaced and keeps its permissions; the umask
-/// decides those of a new file. Errors: kIo, also for a device or pipe; the aside file is removed.
+/// new ones. The target of a symbolic link is replaced. A replaced file keeps its permissions. The
+/// umask decides the permissions of a new file. Errors: kIo, also for a device or pipe. Then the
+/// file aside is removed.
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 
 /// Bytes and where in a file they stand.

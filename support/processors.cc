@@ -40,6 +40,14 @@ std::vector<int> AllowedProcessors() {
   return processors;
 }
 
+void StayOn(std::span<const int> processors) {
+  if (processors.empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int processor : processors) CPU_SET(processor, &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
 int UsableProcessors(const fs::path& root) {
   const double allowed = std::max(1.0, static_cast<double>(AllowedProcessors().size()));
   const double limit = LeastGroupLimit({.controller = "cpu", .read = ProcessorsOf}, root);

@@ -20,9 +20,9 @@ struct ProcessResult {
 };
 
 /// Runs the program at `path`, without a shell, standard input being empty, and waits for it. Of
-/// its output the first `most_output` bytes are kept. The program is killed when
-/// the calling thread ends. Errors: kNotFound when it cannot be started, kResourceLimit when it
-/// takes longer than `limit`, kInternal when a signal ended it.
+/// its output the first `most_output` bytes are kept. The program is killed when the calling thread
+/// ends. Errors: kNotFound for a program that cannot be started, kResourceLimit after `limit`,
+/// kInternal after a signal.
 Result<ProcessResult> RunProcess(const std::string& path, const std::vector<std::string>& arguments,
                                  std::chrono::milliseconds limit,
                                  size_t most_output = size_t{1} << 20);

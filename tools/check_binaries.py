@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that programs and libraries look for others in fixed folders alone, and that they are hardened.
+"""Checks the folders in which programs and libraries look for others, and their hardening.
 
     check_binaries.py [--hardened] PATH...
 

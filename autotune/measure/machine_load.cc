@@ -15,17 +15,12 @@
 #include <thread>
 #include <vector>
 
+#include "autotune/measure/read_clock.h"
 #include "autotune/measure/side_by_side.h"
 #include "support/processors.h"
 
 namespace tunec {
 namespace {
-
-double Seconds(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 double TicksPerSecond() { return static_cast<double>(sysconf(_SC_CLK_TCK)); }
 
@@ -73,8 +68,8 @@ std::map<int, ProcessorTimes> ReadProcessorTimes(const std::filesystem::path& ro
 LoadSample LoadSample::Now() {
   LoadSample sample;
   sample.processors = ReadProcessorTimes();
-  sample.clock = Seconds(CLOCK_MONOTONIC);
-  sample.own = Seconds(CLOCK_PROCESS_CPUTIME_ID);
+  sample.clock = ReadClock(CLOCK_MONOTONIC);
+  sample.own = ReadClock(CLOCK_PROCESS_CPUTIME_ID);
   return sample;
 }
 
@@ -108,8 +103,8 @@ double BusyShare(int threads) {
   const LoadMeter meter(threads);
   std::this_thread::sleep_for(kRest);
   const SideBySide run = team.Run([](int) {
-    const double end = Seconds(CLOCK_MONOTONIC) + kSeconds;
-    while (Seconds(CLOCK_MONOTONIC) < end) {
+    const double end = ReadClock(CLOCK_MONOTONIC) + kSeconds;
+    while (ReadClock(CLOCK_MONOTONIC) < end) {
     }
   });
   return std::max(1 - run.share, meter.Share());

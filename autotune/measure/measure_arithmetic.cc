@@ -89,9 +89,9 @@ PeakSamples SamplePeak(std::vector<CeilingRun>& runs, double flops) {
   return samples;
 }
 
-/// Returns the share of the machine that others had while the samples were taken: what they took
-/// from the threads, or what the system counted of them (`counted`). Spread of the repetitions is
-/// no part of it, since a virtual machine that idles has 10 to 30 %.
+/// Returns the share of the machine that other processes had during the samples. It is the greater
+/// one of the threads' time without a processor and `counted`, the system's number. The spread of
+/// repetitions does not count, since a virtual machine that idles has 10 to 30 %.
 double Disturbance(const PeakSamples& samples, double counted, const Target& target) {
   // More threads than cores have to take turns.
   const double most = std::min(1.0, static_cast<double>(target.host.cores) / target.host.threads);

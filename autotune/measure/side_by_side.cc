@@ -1,31 +1,12 @@
 #include "autotune/measure/side_by_side.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <ctime>
 
+#include "autotune/measure/read_clock.h"
 #include "support/processors.h"
 
 namespace tunec {
-namespace {
-
-double Seconds(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-// Where the system refuses, the thread stays where it may be already.
-void StayOn(std::span<const int> processors) {
-  if (processors.empty()) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int processor : processors) CPU_SET(processor, &set);
-  sched_setaffinity(0, sizeof set, &set);
-}
-
-}  // namespace
 
 std::vector<int> ProcessorsOf(int thread, int threads, std::span<const int> processors) {
   const auto count = static_cast<int>(processors.size());
@@ -61,13 +42,13 @@ void ThreadTeam::Live(int thread, std::span<const int> processors) {
 void ThreadTeam::RunOnce(int thread) {
   // The last to arrive starts all. The others wait awake, so nobody has to be woken then. A thread
   // without a processor at the start counts as kept from it.
-  if (++ready_ == std::ssize(times_)) start_ = Seconds(CLOCK_MONOTONIC);
+  if (++ready_ == std::ssize(times_)) start_ = ReadClock(CLOCK_MONOTONIC);
   while (start_ == 0) std::this_thread::yield();
-  const double processor = Seconds(CLOCK_THREAD_CPUTIME_ID);
+  const double processor = ReadClock(CLOCK_THREAD_CPUTIME_ID);
   (*work_)(thread);
   Times& own = times_[static_cast<size_t>(thread)];
-  own.processor = Seconds(CLOCK_THREAD_CPUTIME_ID) - processor;
-  own.end = Seconds(CLOCK_MONOTONIC);
+  own.processor = ReadClock(CLOCK_THREAD_CPUTIME_ID) - processor;
+  own.end = ReadClock(CLOCK_MONOTONIC);
   own.wall = own.end - start_;
 }
 

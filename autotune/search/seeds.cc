@@ -26,30 +26,6 @@ std::vector<KeyPart> ArchitectureOf(const std::string& target) {
   return parts;
 }
 
-TuningKey KeyOf(const KeyUse& use, const std::string& text, const TuningKey& key) {
-  TuningKey there = key;
-  there.workload.text = text;
-  there.target = use.target;
-  there.policy = use.policy;
-  return there;
-}
-
-// The keys that workloads of these texts have correct trials under, but for the key itself.
-Result<std::vector<TuningKey>> OtherKeys(const Database& database, const TuningKey& key,
-                                         const std::vector<std::string>& texts) {
-  std::vector<TuningKey> others;
-  for (const std::string& text : texts) {
-    TUNEC_ASSIGN(const std::vector<KeyUse> uses, database.UsesOf({text}));
-    for (const KeyUse& use : uses) {
-      TuningKey other = KeyOf(use, text, key);
-      if (use.schedule_version == key.schedule_version && other != key) {
-        others.push_back(std::move(other));
-      }
-    }
-  }
-  return others;
-}
-
 // Those by which the key's own target was measured. Predictions compare with their own kind alone.
 std::vector<TuningKey> Measurements(std::vector<TuningKey> keys, const TuningKey& key) {
   std::erase_if(keys, [&](const TuningKey& other) {
@@ -93,14 +69,13 @@ Result<std::vector<TrialRecord>> Fastest(const Database& database, const TuningK
 Result<Seeds> FindSeeds(const Database& database, const TuningKey& key, size_t predictions,
                         const std::optional<std::string>& earlier_text) {
   Seeds seeds;
-  std::vector<std::string> texts = {key.workload.text};
-  if (earlier_text) texts.push_back(*earlier_text);
-  TUNEC_ASSIGN(const std::vector<TuningKey> others, OtherKeys(database, key, texts));
+  TUNEC_ASSIGN(const std::vector<TuningKey> others,
+               OtherKeys(database, key, KnownTexts(key, earlier_text)));
   for (const TuningKey& other : Measurements(others, key)) {
     TUNEC_ASSIGN(std::vector<TrialRecord> fastest, Fastest(database, other, 1));
     std::ranges::move(fastest, std::back_inserter(seeds.measured));
   }
-  TUNEC_ASSIGN(std::vector<TuningKey> near, NearKeys(database, key, texts));
+  std::vector<TuningKey> near = NearOf(others, key);
   if (near.size() > kMostNear) near.resize(kMostNear);
   for (const TuningKey& other : near) {
     TUNEC_ASSIGN(std::vector<TrialRecord> fastest, Fastest(database, other, 1));

@@ -5,7 +5,7 @@ bias, `F.scaled_dot_product_attention` for attention. A value that depends on no
 """
 from collections import Counter
 
-import graphs  # noqa: F401  puts tests/networks in the path
+import graphs  # noqa: F401  adds tests/networks to the path
 import numpy as np
 import torch
 import torch.nn.functional as F

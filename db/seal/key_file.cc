@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "db/cache_folder.h"
+#include "support/descriptor.h"
 
 namespace tunec {
 namespace {
@@ -27,20 +28,6 @@ std::unexpected<Error> Distrust(const std::string& path, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument,
               "{}: {}: it is not used as a key; when it is removed, another is made", path, why);
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 /// That nobody else can have read or made the file.
 Status CheckPrivate(int file, const std::string& path) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,8 @@ namespace tunec {
 
 using HashKey = std::array<uint8_t, 32>;
 
+/// Returns the bytes as lower-case hexadecimal digits.
+std::string HexDigits(std::span<const uint8_t> bytes);
 /// The hash of `bytes` under `key`: 64 lower-case hexadecimal digits.
 std::string KeyedHash(const HashKey& key, std::string_view bytes);
 

@@ -49,11 +49,7 @@ std::optional<ObjectKey> ObjectKey::Parse(std::string_view text) {
   return secret ? std::optional(ObjectKey(*secret)) : std::nullopt;
 }
 
-std::string ObjectKey::Text() const {
-  std::string text(kHeader);
-  for (const uint8_t byte : secret_) text += fmt::format("{:02x}", byte);
-  return text + "\n";
-}
+std::string ObjectKey::Text() const { return fmt::format("{}{}\n", kHeader, HexDigits(secret_)); }
 
 std::string ObjectKey::Seal(const std::string& key_text, const Artifact& artifact) const {
   // Hashes of one length behind each other, so that no two triples of texts look alike.

@@ -78,8 +78,8 @@ class OnnxFile {
   };
   std::vector<Input> Inputs() const;
   Result<Graph> Import(const ImportOptions& options) const;
-  /// The files that were read: the model's, unless the model was bytes, and those of its weights.
-  /// The stamps are from before reading.
+  /// Returns the files of the weights, and the model's file unless the model was bytes. The stamps
+  /// are from before reading.
   std::vector<FileStamp> Files() const;
 
  private:

@@ -1,9 +1,13 @@
 #include "jit/cpu/cache_sizes.h"
 
 #include <cpuid.h>
-#include <sched.h>
 
+#include <algorithm>
+#include <span>
 #include <thread>
+#include <vector>
+
+#include "support/processors.h"
 
 namespace tunec {
 namespace {
@@ -68,22 +72,13 @@ CpuidLeaf Cpuid(uint32_t leaf, uint32_t subleaf) {
   return read;
 }
 
-void StayOnFirstProcessor() {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  int first = 0;
-  while (first < CPU_SETSIZE && !CPU_ISSET(first, &allowed)) ++first;
-  CPU_ZERO(&allowed);
-  CPU_SET(first, &allowed);
-  sched_setaffinity(0, sizeof allowed, &allowed);
-}
-
 CacheSizes Read() {
   const bool hybrid = Bits(Cpuid(kFeatures, 0).edx, kHybridBit, 1) != 0;
   if (!hybrid) return CacheSizesFrom(Cpuid);
   CacheSizes sizes;
   std::thread([&] {
-    StayOnFirstProcessor();
+    const std::vector<int> allowed = AllowedProcessors();
+    StayOn(std::span(allowed).first(std::min<size_t>(1, allowed.size())));
     sizes = CacheSizesFrom(Cpuid);
   }).join();
   return sizes;

@@ -120,7 +120,7 @@ TEST(Tuning, AnotherModelFindsTheGroupItShares) {
 struct Lines {
   std::string compiled;
   std::string tuned;
-  std::string source = "tuned";  // of the schedule where it is only compiled
+  std::string source = "tuned";  // the schedule's, without tuning
 };
 Lines OfEarlier(const std::string& how) {
   const std::string line = "groups measured " + how + ": 1 of 1; the fastest schedule of each is ";

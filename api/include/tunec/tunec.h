@@ -201,9 +201,9 @@ TUNEC_API int tunec_compile_bytes(const void* bytes, size_t num_bytes, const cha
 /* The same for a .graph text of `num_bytes` bytes whose weights lie in memory: weight i of
  * `num_weights` is called names[i] in the text (its KEY, where it says `from "KEY"`), and its
  * elements are those of tensors[i], on the CPU and dense row-major, of at most 64 dimensions. The
- * elements of weights that the text does not name are left alone. The executable may read them
- * where they are: what the tensors point to has to stay, unchanged, until it is released. The names
- * and the DLTensors themselves may go at once. */
+ * elements of weights that the text does not name are left alone. The executable may read weights
+ * in place: the memory of the tensors has to stay, unchanged, until the executable is released. The
+ * names and the DLTensors themselves may go at once. */
 TUNEC_API int tunec_compile_graph(const char* text, size_t num_bytes, size_t num_weights,
                                   const char* const* names, const DLTensor* const* tensors,
                                   const char* options_json, const tunec_callbacks* callbacks,
@@ -283,8 +283,8 @@ typedef struct tunec_load_options {
  * weights and its code are used where they are: it may be replaced by another (renamed over) while
  * the executable lives, but must not be written to or cut short. A run after such a change is
  * TUNEC_IO_ERROR. Damage to the file and plans that would leave their buffers are
- * TUNEC_PARSE_ERROR. Its machine code is run as it is: load bundles only from those whose programs
- * you would run. tunec_report_json tells what the compiler did.
+ * TUNEC_PARSE_ERROR. The machine code of a bundle is not checked: load bundles from trusted sources
+ * alone. tunec_report_json tells what the compiler did.
  *
  * This function, and all below it, are those of libtunec_runtime.so, too, which holds no compiler:
  * a program that compiles nothing links that instead. */

@@ -13,25 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "support/descriptor.h"
+
 namespace tunec::onnx_import {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) close(value_);
-  }
-  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(value_, other.value_);
-    return *this;
-  }
-  int value() const { return value_; }
-
- private:
-  int value_;
-};
 
 std::unexpected<Error> SystemError(const std::string& path) {
   const int number = errno;
@@ -81,12 +66,12 @@ bool IsBelow(std::string_view path, std::string_view folder) {
 /// Returns the file that the parts lead to, one folder after the other. Fails with ELOOP or ENOTDIR
 /// at a link.
 Descriptor OpenWithoutLinks(const Descriptor& folder, const std::vector<std::string>& parts) {
-  Descriptor at(-1);
+  Descriptor at;
   for (size_t i = 0; i < parts.size(); ++i) {
-    const int from = i == 0 ? folder.value() : at.value();
+    const int from = i == 0 ? folder.get() : at.get();
     const int flags = i + 1 == parts.size() ? O_RDONLY | O_NONBLOCK : O_PATH | O_DIRECTORY;
     at = Descriptor(openat(from, parts[i].c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
-    if (at.value() < 0) break;
+    if (at.get() < 0) break;
   }
   return at;
 }
@@ -96,22 +81,22 @@ Descriptor OpenWithoutLinks(const Descriptor& folder, const std::vector<std::str
 /// file itself is opened, so nobody can put another one in its place.
 Result<Descriptor> OpenThroughLinks(const Descriptor& folder, const DataFolders& folders,
                                     const std::string& location) {
-  const Descriptor found(openat(folder.value(), location.c_str(), O_PATH | O_CLOEXEC));
-  if (found.value() < 0)
+  const Descriptor found(openat(folder.get(), location.c_str(), O_PATH | O_CLOEXEC));
+  if (found.get() < 0)
     return SystemError(fmt::format("{}/{}", folders.named.empty() ? "." : folders.named, location));
-  const std::string path = ResolvedPath(found.value());
+  const std::string path = ResolvedPath(found.get());
   if (path.empty())
     return Fail(
         ErrorCode::kInvalidArgument,
         "external data location '{}' is a link, and the system does not tell where it leads",
         location);
-  if (!IsBelow(path, ResolvedPath(folder.value())) && !IsBelow(path, folders.resolved))
+  if (!IsBelow(path, ResolvedPath(folder.get())) && !IsBelow(path, folders.resolved))
     return Fail(ErrorCode::kInvalidArgument,
                 "external data location '{}' is a link to '{}', which is outside of the model's "
                 "folder",
                 location, path);
-  Descriptor file(open(DescriptorPath(found.value()).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (file.value() < 0) return SystemError(path);
+  Descriptor file(open(DescriptorPath(found.get()).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (file.get() < 0) return SystemError(path);
   return file;
 }
 
@@ -137,8 +122,8 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::Map(int descriptor, const 
 Result<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path) {
   // O_NONBLOCK: opening a named pipe must not wait for a writer.
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.value() < 0) return SystemError(path);
-  return Map(file.value(), path);
+  if (file.get() < 0) return SystemError(path);
+  return Map(file.get(), path);
 }
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::OpenConfined(const DataFolders& folders,
@@ -146,19 +131,19 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::OpenConfined(const DataFol
   TUNEC_ASSIGN(const auto parts, SplitLocation(location));
   const std::string start = folders.named.empty() ? "." : folders.named;
   const Descriptor folder(open(start.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (folder.value() < 0) return SystemError(start);
+  if (folder.get() < 0) return SystemError(start);
   Descriptor file = OpenWithoutLinks(folder, parts);
-  if (file.value() < 0 && (errno == ELOOP || errno == ENOTDIR)) {
+  if (file.get() < 0 && (errno == ELOOP || errno == ENOTDIR)) {
     TUNEC_ASSIGN(file, OpenThroughLinks(folder, folders, location));
   }
-  if (file.value() < 0) return SystemError(fmt::format("{}/{}", start, location));
+  if (file.get() < 0) return SystemError(fmt::format("{}/{}", start, location));
   struct stat status;
-  if (fstat(file.value(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1) {
+  if (fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1) {
     return Fail(ErrorCode::kInvalidArgument,
                 "external data file '{}' has {} hard links, wanted one (it may lie elsewhere)",
                 location, status.st_nlink);
   }
-  return Map(file.value(), start + "/" + location);
+  return Map(file.get(), start + "/" + location);
 }
 
 MappedFile::~MappedFile() {

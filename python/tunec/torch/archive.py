@@ -1,6 +1,6 @@
 """Reads .pt2 files of torch.export.save without running code that they bring.
 
-torch.export.load takes parts of such a file as pickles, evaluates its texts and loads its libraries.
+torch.export.load unpickles parts of such a file, evaluates texts and loads libraries from the file.
 Here weights, constants and sample inputs are read as plain tensors alone, texts are compared with
 what torch writes for sizes, and all else is rejected.
 """
@@ -16,6 +16,7 @@ import sys
 import torch
 
 from .._errors import Error, InvalidArgument, NotFound, Unsupported
+from .errors import first_line
 
 try:
     from torch._export.serde import schema
@@ -60,13 +61,9 @@ def load_program(path):
     except Error:
         raise
     except Exception as fault:  # torch's reader raises all kinds
-        raise InvalidArgument(f"{path} is no .pt2 file that can be read: {_first_line(fault)}") from fault
+        raise InvalidArgument(f"{path} is no .pt2 file that can be read: {first_line(fault)}") from fault
     _check_targets(program, path)
     return program
-
-
-def _first_line(fault):
-    return f"{type(fault).__name__}: {(str(fault).splitlines() or [''])[0]}"
 
 
 def _program_of(archive, path):
@@ -127,8 +124,7 @@ _OPAQUE = getattr(places, "OPAQUE_OBJ_FILENAME_PREFIX", "opaque_obj_") if HAS_RE
 
 
 def _check_texts(record, path):
-    """Rejects names of modules that torch would import, and texts that torch would evaluate although
-    they are no expressions of sizes."""
+    """Rejects modules that torch would import, and evaluated texts that are no expressions of sizes."""
     if isinstance(record, dict):
         modules = {record.get("default_factory_module")}
         if "__enum__" in record:

@@ -1,4 +1,4 @@
-// Tests that external data is read, and that no name leads out of its folders.
+// Tests reading of external data, and the rejection of names outside of its folders.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
