@@ -11,12 +11,19 @@
 #include "autotune/measure/roofline.h"
 #include "runtime/buffer.h"
 #include "runtime/thread_pool.h"
+#include "support/usable_memory.h"
 
 namespace tunec {
 namespace {
 
-// Larger than the caches of any processor that tunec will meet, smaller than its memory.
-constexpr size_t kCopyBytes = size_t{256} << 20;
+// Returns the bytes of each side of the copy that measures the memory: more than the caches of a
+// processor hold, and a part of what this process may use, for a control group ends what uses more.
+size_t CopyBytes() {
+  constexpr int64_t kMost = int64_t{256} << 20, kLeast = int64_t{16} << 20, kUnit = 1 << 20;
+  const int64_t usable = UsableMemory();
+  if (usable <= 0) return kMost;
+  return static_cast<size_t>(std::clamp(usable / 12 / kUnit * kUnit, kLeast, kMost));
+}
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -24,7 +31,7 @@ double Now() {
 
 double MeasureCopy(ThreadPool& pool, const Buffer& from, Buffer& to) {
   const int64_t tasks = 8 * pool.threads();
-  const size_t part = kCopyBytes / static_cast<size_t>(tasks);
+  const size_t part = from.size() / static_cast<size_t>(tasks);
   double best = 0;
   for (int repetition = 0; repetition < 4; ++repetition) {
     const double start = Now();
@@ -146,7 +153,7 @@ std::array<CacheCeiling, 3> MeasureCaches(ThreadPool& pool, const Target& target
   CacheMeter meter(pool, target, from, to);
   double before = 0;
   for (CacheCeiling& cache : caches) {
-    const double bytes = std::min(cache.bytes / 2, kCopyBytes / 4.0);
+    const double bytes = std::min(cache.bytes / 2, static_cast<double>(from.size()) / 4);
     if (bytes > 2 * before) cache.bytes_per_second = meter.BytesPerSecond(bytes);
     before = cache.bytes;
   }
@@ -167,10 +174,11 @@ Result<Roofline> MeasureRoofline(const Target& target) {
   TUNEC_ASSIGN(const ArithmeticCeiling peak, MeasureArithmetic(target, Float32Fma()));
   Roofline roofline{.arithmetics = {{Float32Fma().name, peak}}};
   ThreadPool pool(target.host.threads);
-  TUNEC_ASSIGN(Buffer from, Buffer::Allocate(kCopyBytes));
-  TUNEC_ASSIGN(Buffer to, Buffer::Allocate(kCopyBytes));
-  std::memset(from.data(), 1, kCopyBytes);
-  std::memset(to.data(), 2, kCopyBytes);
+  const size_t bytes = CopyBytes();
+  TUNEC_ASSIGN(Buffer from, Buffer::Allocate(bytes));
+  TUNEC_ASSIGN(Buffer to, Buffer::Allocate(bytes));
+  std::memset(from.data(), 1, bytes);
+  std::memset(to.data(), 2, bytes);
   roofline.bytes_per_second = MeasureCopy(pool, from, to);
   roofline.caches = MeasureCaches(pool, target, from, to);
   return roofline;

@@ -45,7 +45,7 @@ std::optional<ArithmeticCeiling> FindCeiling(const Facts& facts, const std::stri
 std::vector<MachineFact> FactsOf(const Roofline& roofline) {
   std::vector<MachineFact> facts = {
       MachineFact{kBandwidth, roofline.bytes_per_second,
-                  "copy of 256 MiB, bytes read and written, all threads"}};
+                  "copy of up to 256 MiB, bytes read and written, all threads"}};
   for (size_t level = 0; level < kCaches.size(); ++level) {
     const double rate = roofline.caches[level].bytes_per_second;
     if (rate > 0) {
