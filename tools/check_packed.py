@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from check_binaries import path_problems, readelf
+from check_binaries import hardening_problems, path_problems, readelf
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = ("bin/tunec", "bin/tunec-worker")
@@ -68,6 +68,12 @@ def check_files(folder):
             yield from check_exports(file, output("nm", "-D", "--defined-only", folder / file))
 
 
+def check_hardening(folder):
+    for file in (*PROGRAMS, LIBRARY):
+        if (folder / file).exists():
+            yield from hardening_problems(file, readelf("-d", folder / file), readelf("-l", folder / file))
+
+
 def check_run(name, *command):
     print("$", *command, flush=True)
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, env={})
@@ -96,7 +102,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder.resolve()
-    problems = [*check_files(folder)] or [*check_runs(folder)]
+    problems = [*check_files(folder), *check_hardening(folder)] or [*check_runs(folder)]
     if problems:
         print("\n".join(problems), file=sys.stderr)
     return int(bool(problems))
