@@ -25,6 +25,7 @@ CLASS = "tunec,tunec-bf16,tunec-no-amx,ort,torch,torch-bf16"
 INDUCTOR = "tunec,tunec-bf16,inductor,inductor-bf16"
 SCALED = ("bert_base", "resnet50")
 SCALING = "tunec,tunec-bf16,ort"
+DRY = "tunec,tunec-bf16,ort,torch"
 EXPORT_SECONDS = 100
 CLASS_SECONDS, SCALING_SECONDS, INDUCTOR_SECONDS = 30, 15, 90  # to begin with one
 NO_AMX = 2  # exit code of amx_vectors
@@ -150,7 +151,8 @@ def main(arguments):
     day.step("facts", 0, lambda: facts)
     for kind in ("bf16", "int8"):
         day.step(f"vectors {kind}", 5, lambda: vectors(kind, options.out, options.dry_run))
-    timed = ([(f"class {model}", CLASS_SECONDS, model, CLASS, options.threads) for model in nine] +
+    peers = DRY if options.dry_run else CLASS
+    timed = ([(f"class {model}", CLASS_SECONDS, model, peers, options.threads) for model in nine] +
              [(f"threads {model} {count}", SCALING_SECONDS, model, SCALING, count)
               for model in scaled for count in counts(options.threads)] +
              [(f"inductor {model}", INDUCTOR_SECONDS, model, INDUCTOR, options.threads) for model in nine])

@@ -33,7 +33,8 @@ class Days(unittest.TestCase):
     def begin(self, machine="an H200", seconds=100.0, only=""):
         """Another call, whose folder of results is empty."""
         self.out += 1
-        options = SimpleNamespace(out=self.folder / f"out{self.out}", seconds=seconds, only=only)
+        options = SimpleNamespace(out=self.folder / f"out{self.out}", seconds=seconds, only=only,
+                                  dry_run=False)
         return day.Day("first", machine, options)
 
     def steps(self, of, *names, work=lambda: 1, seconds=1):
