@@ -10,6 +10,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
+import signal
 import subprocess
 import sys
 import tarfile
@@ -61,17 +62,23 @@ def digest(path):
 def output_of(command, seconds=None, check=True, environment=None):
     """Returns what the program prints. Raises Problem with its last line where it fails."""
     words = [str(word) for word in command]
+    name = Path(words[0]).name
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=False,
-                              env={**os.environ, **(environment or {})})
-    except subprocess.TimeoutExpired:
-        raise Problem(f"{Path(words[0]).name}: no end within {seconds:.0f} s") from None
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   start_new_session=True, env={**os.environ, **(environment or {})})
     except OSError as error:
         raise Problem(f"{words[0]}: {error.strerror}") from None
-    if check and done.returncode != 0:
-        lines = done.stderr.strip().splitlines() or ["no message"]
-        raise Problem(f"{Path(words[0]).name}: exit code {done.returncode}: {lines[-1]}")
-    return done.stdout
+    try:
+        output, messages = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        # With all that it started: they would disturb what is timed next.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise Problem(f"{name}: no end within {seconds:.0f} s") from None
+    if check and process.returncode != 0:
+        lines = messages.strip().splitlines() or ["no message"]
+        raise Problem(f"{name}: exit code {process.returncode}: {lines[-1]}")
+    return output
 
 
 def processor():

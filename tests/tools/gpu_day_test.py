@@ -5,6 +5,7 @@ import io
 import json
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
@@ -85,6 +86,25 @@ class Days(unittest.TestCase):
         begun = self.begin(only="kernels bert,table")
         self.steps(begun, "kernels bert f32", "kernels gpt f32", "table x", "answers")
         self.assertEqual([row["step"] for row in begun.rows], ["kernels bert f32", "table x"])
+
+
+class Programs(unittest.TestCase):
+    def test_output_and_problems(self):
+        self.assertEqual(day.output_of([sys.executable, "-c", "print(7)"]), "7\n")
+        with self.assertRaisesRegex(day.Problem, "exit code 3: lost"):
+            day.output_of([sys.executable, "-c", "import sys; print('lost', file=sys.stderr); sys.exit(3)"])
+        with self.assertRaisesRegex(day.Problem, "No such file"):
+            day.output_of(["/no/program"])
+
+    def test_nothing_is_left_of_what_takes_too_long(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mark = Path(folder) / "mark"
+            inner = f"import pathlib, time; time.sleep(3); pathlib.Path({str(mark)!r}).touch()"
+            outer = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}])"
+            with self.assertRaisesRegex(day.Problem, "no end within 1 s"):
+                day.output_of([sys.executable, "-c", outer], seconds=1)
+            time.sleep(4)
+            self.assertFalse(mark.exists())
 
 
 class Kernels(unittest.TestCase):
