@@ -71,7 +71,7 @@ def output_of(command, seconds=None, check=True, environment=None):
     try:
         output, messages = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        # With all that it started: they would disturb what is timed next.
+        # Its children would disturb the next step.
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         raise Problem(f"{name}: no end within {seconds:.0f} s") from None
