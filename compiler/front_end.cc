@@ -11,6 +11,7 @@
 #include "graph/fuse/store_terms.h"
 #include "graph/lower/lower.h"
 #include "graph/open_dimensions.h"
+#include "graph/passes/canonicalize.h"
 #include "graph/passes/pipeline.h"
 #include "schedule/sketches/dot_plan.h"
 
@@ -121,6 +122,20 @@ Transforms TransformsFor(const Accuracy& accuracy) {
   return RoundingFreedomFor(accuracy).allowed_error > 0 ? Transforms::kAll : Transforms::kAccurate;
 }
 
+bool IsComputed(const Node& node) { return node.op != Op::kInput && node.op != Op::kConstant; }
+
+// Says why a model of one operator stays as it is: it seems as if the passes had missed it.
+Status TellWhatStays(const Graph& graph, const CompileOptions& options) {
+  if (!options.on_log || std::ranges::count_if(graph.nodes(), IsComputed) > 1) return {};
+  PassOptions pass = PassesOf(options).pass;
+  pass.on_kept = [&](const Node& node, const std::string& reason) {
+    options.on_log(fmt::format("{} stays as it is: {}", node.name, reason));
+  };
+  const Result<Graph> same = Canonicalize(graph, pass);
+  if (!same) return std::unexpected(same.error());
+  return {};
+}
+
 }  // namespace
 
 PipelineOptions PassesOf(const CompileOptions& options) {
@@ -137,6 +152,7 @@ Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& option
   TUNEC_RETURN_IF_ERROR(RequireFixedSizes(graph));
   TUNEC_ASSIGN(CheckedGraph checked, AddIndexChecks(graph));
   TUNEC_ASSIGN(PipelineResult simplified, RunPipeline(checked.graph, PassesOf(options)));
+  TUNEC_RETURN_IF_ERROR(TellWhatStays(simplified.graph, options));
   TUNEC_ASSIGN(FrontReport report, FuseAndLower(simplified.graph, options));
   TUNEC_RETURN_IF_ERROR(CheckConstantIndices(report.graph));
   report.outputs = checked.outputs;

@@ -23,6 +23,9 @@ struct PassOptions {
   std::shared_ptr<const RuleSet> user_rules;
   /// Called when a rule fires, with the node that it replaces.
   std::function<void(const Rule& rule, const Node& node)> on_rule;
+  /// Called when a rule would fire under FloatRules::kFast alone, with the node that it would
+  /// replace.
+  std::function<void(const Rule& rule, const Node& node)> on_held_back;
   /// Called when a pass leaves a node alone that it could fold but for the reason, one clause.
   std::function<void(const Node& node, const std::string& reason)> on_kept;
   /// A folded constant may be this much larger than what it was computed from; all of them

@@ -1,5 +1,9 @@
 #include "graph/passes/rewrite.h"
 
+#include <fmt/format.h>
+
+#include <string_view>
+
 #include "graph/passes/eliminate_dead_nodes.h"
 #include "graph/rules/instantiate.h"
 #include "graph/rules/match_rule.h"
@@ -58,34 +62,84 @@ class Sweep {
 
   const Rule* last_fired() const { return last_fired_; }
 
+  /// Tells what keeps rules from firing, of a graph in which none does.
+  void TellHeldBack() {
+    uses_ = before_uses_;
+    is_output_ = before_output_;
+    for (const Node& node : before_.nodes()) {
+      if (!IsReplaceable(node)) continue;
+      for (const int index : rules_.For(node.op))
+        if (TellHeldBack(rules_.rules()[index], node)) break;
+    }
+  }
+
  private:
+  static bool IsReplaceable(const Node& node) {
+    return !IsLeaf(node) && node.outputs.size() == 1 && node.bodies.empty();
+  }
+
+  MatchSite SiteOf(const Node& node, const std::vector<ValueId>& inputs, const Graph& graph,
+                   FloatRules rules) {
+    return {.graph = graph,
+            .root = {node.op, &node.attributes, inputs},
+            .root_type = before_.value(node.outputs[0]).type,
+            .uses = uses_,
+            .rules = rules,
+            .uniform = uniform_};
+  }
+
+  static std::optional<ReplacementPlan> PlanAt(const Rule& rule, const MatchSite& site) {
+    const std::optional<RuleBindings> bindings = MatchRule(rule, site);
+    return bindings ? PlanReplacement(rule, *bindings, site) : std::nullopt;
+  }
+
   std::optional<Match> Find(const Node& node, const std::vector<ValueId>& inputs,
                             const Graph& graph) {
-    if (IsLeaf(node) || node.outputs.size() != 1 || !node.bodies.empty()) return {};
+    if (!IsReplaceable(node)) return {};
     const std::span<const int> candidates = rules_.For(node.op);
     if (candidates.empty()) return {};
-    const MatchSite site{.graph = graph,
-                         .root = {node.op, &node.attributes, inputs},
-                         .root_type = before_.value(node.outputs[0]).type,
-                         .uses = uses_,
-                         .rules = options_.rules,
-                         .uniform = uniform_};
+    const MatchSite site = SiteOf(node, inputs, graph, options_.rules);
     for (const int index : candidates) {
       const Rule& rule = rules_.rules()[index];
-      const std::optional<RuleBindings> bindings = MatchRule(rule, site);
-      if (!bindings) continue;
-      std::optional<ReplacementPlan> plan = PlanReplacement(rule, *bindings, site);
-      if (!plan || (before_output_[node.outputs[0].index] && !MayBeOutput(*plan, graph))) continue;
-      return Match{&rule, *std::move(plan)};
+      std::optional<ReplacementPlan> plan = PlanAt(rule, site);
+      if (plan && InPlaceOfOutput(node, *plan, graph).empty())
+        return Match{&rule, *std::move(plan)};
     }
     return {};
   }
 
-  // A graph output is made by a computing node, and is no other output.
-  bool MayBeOutput(const ReplacementPlan& plan, const Graph& graph) const {
-    if (plan.kind == ReplacementPlan::Kind::kConstant) return false;
-    if (plan.kind == ReplacementPlan::Kind::kNode) return true;
-    return !IsLeaf(graph.producer(plan.value)) && !is_output_[plan.value.index];
+  // What would become the graph output that the node makes, though it must not; else empty. A graph
+  // output is made by a computing node, and is no other output.
+  std::string_view InPlaceOfOutput(const Node& node, const ReplacementPlan& plan,
+                                   const Graph& graph) const {
+    if (!before_output_[node.outputs[0].index]) return "";
+    if (plan.kind == ReplacementPlan::Kind::kConstant) return "a constant";
+    if (plan.kind == ReplacementPlan::Kind::kNode) return "";
+    const Node& producer = graph.producer(plan.value);
+    if (IsLeaf(producer)) return producer.op == Op::kInput ? "an input" : "a constant";
+    return is_output_[plan.value.index] ? "another output" : "";
+  }
+
+  // Tells the one reason that keeps the rule from firing. Returns false where there is none.
+  bool TellHeldBack(const Rule& rule, const Node& node) {
+    for (const FloatRules rules : {options_.rules, FloatRules::kFast}) {
+      const bool others = rules != options_.rules;
+      if (others && !options_.on_held_back) return false;
+      const auto plan = PlanAt(rule, SiteOf(node, node.inputs, before_, rules));
+      if (!plan) continue;
+      const std::string_view instead = InPlaceOfOutput(node, *plan, before_);
+      if (others && instead.empty()) {
+        options_.on_held_back(rule, node);
+        return true;
+      }
+      if (others || instead.empty()) return false;
+      if (options_.on_kept)
+        options_.on_kept(node, fmt::format("rule {} would make {} a graph output, and each output "
+                                           "is computed",
+                                           rule.name, instead));
+      return true;
+    }
+    return false;
   }
 
   Result<std::vector<ValueId>> Replace(const Node& node, const std::vector<ValueId>& inputs,
@@ -153,7 +207,10 @@ Result<Graph> ApplyRules(const Graph& graph, const RuleSet& rules, const PassOpt
   const Rule* last_fired = nullptr;
   for (int i = 0; i < kMostSweeps; ++i) {
     Sweep sweep(current, rules, options);
-    if (!sweep.AnyFires()) return current;
+    if (!sweep.AnyFires()) {
+      if (options.on_held_back || options.on_kept) sweep.TellHeldBack();
+      return current;
+    }
     TUNEC_ASSIGN(const Graph next, sweep.Run());
     last_fired = sweep.last_fired();
     if (next.nodes().size() > most_nodes) return NoEnd(last_fired);

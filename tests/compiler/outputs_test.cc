@@ -1,17 +1,26 @@
 // Graphs whose outputs are not simply what the last kernel wrote.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "compiler/front_end.h"
 #include "graph/passes/pipeline.h"
 #include "tests/compiler/models.h"
 
 namespace tunec {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using testing::ErrorAgainstReference;
 using testing::GraphOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::kTolerance;
 using testing::Options;
 
@@ -41,6 +50,33 @@ TEST_P(Outputs, AgreeWithTheReference) {
     ASSERT_TRUE(error) << error.error().Format();
     EXPECT_LT(*error, kTolerance);
   }
+}
+
+std::vector<std::string> LinesOf(std::string_view text) {
+  std::vector<std::string> lines;
+  CompileOptions options = Options();
+  options.on_log = [&](const std::string& line) { lines.push_back(line); };
+  EXPECT_TRUE(RunFrontEnd(GraphOf(text), options));
+  return lines;
+}
+
+// It would be the input, and nothing would be computed.
+TEST(OutputsThatStay, AreExplained) {
+  EXPECT_THAT(LinesOf(R"(graph g {
+    input x: f32[4]
+    constant one: f32[] = 1
+    y = mul(x, one)
+    output y
+  })"),
+              ElementsAre(AllOf(HasSubstr("y stays as it is: rule "),
+                                HasSubstr("would make an input a graph output"))));
+  EXPECT_THAT(LinesOf(R"(graph g {
+    input x: f32[4]
+    constant two: f32[] = 2
+    y = mul(x, two)
+    output y
+  })"),
+              IsEmpty());
 }
 
 // Between convolutions of odd sizes: channels that no vector divides, in every order.

@@ -1,6 +1,9 @@
 // `tunec opt FILE`: graph in, passes, graph out.
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "compiler/settings.h"
 #include "graph/onnx/export/export.h"
@@ -49,6 +52,27 @@ Result<PipelineResult> CountPasses(const OptArguments& arguments, const Graph& g
   return PrintCounts(graph, pipeline, count);
 }
 
+// Several passes try the same rules, so that what they leave alone is shown once.
+void ShowChanges(PipelineOptions& options) {
+  const auto shown = std::make_shared<std::set<std::string>>();
+  const auto show_once = [shown](const std::string& line) {
+    if (shown->insert(line).second) fmt::print("# {}\n", line);
+  };
+  options.pass.on_rule = [](const Rule& rule, const Node& node) {
+    fmt::print("# rule {} at {}\n", rule.name, node.name);
+  };
+  options.pass.on_held_back = [show_once](const Rule& rule, const Node& node) {
+    show_once(fmt::format("would apply with --fast-math: rule {} at {}", rule.name, node.name));
+  };
+  options.pass.on_kept = [show_once](const Node& node, const std::string& reason) {
+    show_once(fmt::format("kept {}: {}", node.name, reason));
+  };
+  options.on_change = [](const PassRecord& record, const Graph&, const Graph& after) {
+    fmt::print("# {}: {} -> {} nodes\n{}\n", record.name, record.nodes_before, record.nodes_after,
+               Print(after));
+  };
+}
+
 Result<int> Optimise(const OptArguments& arguments) {
   if (arguments.list) return ListPasses(arguments.json ? OutputForm::kJson : OutputForm::kText);
   if (arguments.json && !arguments.count)
@@ -61,18 +85,7 @@ Result<int> Optimise(const OptArguments& arguments) {
   options.disabled.insert(disabled.begin(), disabled.end());
   options.pass.rules = arguments.settings.float_rules();
   TUNEC_ASSIGN(options.pass.user_rules, ReadRules(arguments.settings.rules));
-  if (arguments.changes) {
-    options.pass.on_rule = [](const Rule& rule, const Node& node) {
-      fmt::print("# rule {} at {}\n", rule.name, node.name);
-    };
-    options.pass.on_kept = [](const Node& node, const std::string& reason) {
-      fmt::print("# kept {}: {}\n", node.name, reason);
-    };
-    options.on_change = [](const PassRecord& record, const Graph&, const Graph& after) {
-      fmt::print("# {}: {} -> {} nodes\n{}\n", record.name, record.nodes_before, record.nodes_after,
-                 Print(after));
-    };
-  }
+  if (arguments.changes) ShowChanges(options);
   TUNEC_ASSIGN(const Graph graph, LoadModel(arguments.model, arguments.settings));
   TUNEC_ASSIGN(const PipelineResult result, arguments.count ? CountPasses(arguments, graph, options)
                                                             : RunPipeline(graph, options));
