@@ -65,7 +65,7 @@ Result<Accuracy> ParseAccuracy(std::string_view text) {
   const bool whole = problem == std::errc() && end == text.data() + text.size();
   if (!whole || !std::isfinite(bound) || bound <= 0) {
     return Fail(ErrorCode::kInvalidArgument,
-                "accuracy is '{}', wanted exact, f32, tf32, bf16 or a positive number", text);
+                "accuracy is '{}', expected exact, f32, tf32, bf16 or a positive number", text);
   }
   return Accuracy{.mode = AccuracyMode::kBound, .bound = bound};
 }

@@ -89,7 +89,7 @@ struct Refusals {
 void LogRefusal(const CompileOptions& options, const TuningTask& task,
                 const RankedSchedule& candidate, const Error& error) {
   if (!options.on_detail) return;
-  options.on_detail(fmt::format("{}: the schedule of {} is refused: {}", task.description,
+  options.on_detail(fmt::format("{}: the schedule of {} is rejected: {}", task.description,
                                 candidate.sketch.empty() ? "a record" : candidate.sketch,
                                 error.message));
 }

@@ -29,7 +29,7 @@ Result<GraphSizes> OneOfEach(const std::map<std::string, DimSizes>& dims) {
   GraphSizes sizes;
   for (const auto& [name, dim] : dims) {
     if (dim.IsOpen())
-      return Fail(ErrorCode::kInvalidArgument, "dimension {} has {} sizes, wanted one", name,
+      return Fail(ErrorCode::kInvalidArgument, "dimension {} has {} sizes, expected one", name,
                   dim.sizes.size());
     sizes.emplace(name, dim.sizes[0]);
   }
@@ -90,7 +90,7 @@ Status CheckOptions(ModelFormat format, const std::string& name, const ModelOpti
 Result<ModelFormat> FormatOfFile(const std::filesystem::path& file) {
   if (file.extension() == ".onnx") return ModelFormat::kOnnx;
   if (file.extension() == ".graph") return ModelFormat::kGraph;
-  return Fail(ErrorCode::kInvalidArgument, "{}: unknown kind of model, wanted .onnx or .graph",
+  return Fail(ErrorCode::kInvalidArgument, "{}: unknown kind of model, expected .onnx or .graph",
               file.string());
 }
 
@@ -109,18 +109,19 @@ Result<ModelFormat> FormatOfBytes(std::string_view bytes, std::string_view forma
   if (format == "onnx") return ModelFormat::kOnnx;
   if (format == "graph") return ModelFormat::kGraph;
   if (format.empty()) return BeginsAsGraphText(bytes) ? ModelFormat::kGraph : ModelFormat::kOnnx;
-  return Fail(ErrorCode::kInvalidArgument, "the format of the model is '{}', wanted onnx or graph",
-              format);
+  return Fail(ErrorCode::kInvalidArgument,
+              "the format of the model is '{}', expected onnx or graph", format);
 }
 
 // Refuses every weight: beside a text in memory lies no file.
 class NoFileBeside : public WeightSource {
  public:
   Result<Array> Reserve(const WeightRequest& request) const override {
-    return Fail(ErrorCode::kNotFound,
-                "weight {} has no bytes: wanted random weights, for there is no .safetensors file "
-                "beside a text in memory",
-                request.name);
+    return Fail(
+        ErrorCode::kNotFound,
+        "weight {} has no bytes: expected random weights, for there is no .safetensors file "
+        "beside a text in memory",
+        request.name);
   }
 };
 
@@ -251,7 +252,7 @@ Result<LoadedModel> LoadFile(const std::string& path, const ModelOptions& option
     return Fail(ErrorCode::kNotFound, "there is no file {}", path);
   }
   if (std::filesystem::is_directory(file, ignored)) {
-    return Fail(ErrorCode::kInvalidArgument, "{} is a folder, wanted a model file", path);
+    return Fail(ErrorCode::kInvalidArgument, "{} is a folder, expected a model file", path);
   }
   TUNEC_ASSIGN(const ModelFormat format, FormatOfFile(file));
   TUNEC_RETURN_IF_ERROR(CheckOptions(format, path, options));
@@ -300,7 +301,7 @@ Result<std::vector<ListedSizes>> ListedSizesOf(const SizedSource& source,
     std::ranges::sort(listed.sizes);
     listed.sizes.erase(std::ranges::unique(listed.sizes).begin(), listed.sizes.end());
     if (listed.sizes[0] < 1)
-      return Fail(ErrorCode::kInvalidArgument, "dimension {} is {}, wanted at least 1", name,
+      return Fail(ErrorCode::kInvalidArgument, "dimension {} is {}, expected at least 1", name,
                   listed.sizes[0]);
   }
   return all;

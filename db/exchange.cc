@@ -75,7 +75,7 @@ Result<ExchangeCounts> Database::Import(std::istream& in, const std::string& nam
 Result<ExchangeCounts> Database::ImportFile(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
-    return Fail(ErrorCode::kInvalidArgument, "{}: is a directory, wanted an export", path);
+    return Fail(ErrorCode::kInvalidArgument, "{}: is a directory, expected an export", path);
   }
   std::ifstream in(path, std::ios::binary);
   if (!in) {

@@ -126,7 +126,7 @@ Status LineTaker::Take(const ExchangeLine& line) {
 
 Status LineTaker::TakeLine(const HeaderLine& line) {
   if (line.version < 1 || line.version > kExchangeVersion) {
-    return Fail(ErrorCode::kUnsupported, "export version {}, wanted at most {}", line.version,
+    return Fail(ErrorCode::kUnsupported, "export version {}, expected at most {}", line.version,
                 kExchangeVersion);
   }
   version_ = line.version;
@@ -162,7 +162,7 @@ Status LineTaker::TakeLine(const TaskLine& line) {
   TUNEC_ASSIGN(const int64_t workload, Lookup(workloads_, "workload", line.workload));
   TUNEC_ASSIGN(const int64_t target, Lookup(targets_, "target", line.target));
   if (line.schedule_version < 1 || line.schedule_version > std::numeric_limits<int>::max()) {
-    return Fail(ErrorCode::kInvalidArgument, "schedule version is {}, wanted at least 1",
+    return Fail(ErrorCode::kInvalidArgument, "schedule version is {}, expected at least 1",
                 line.schedule_version);
   }
   TUNEC_RETURN_IF_ERROR(ValidateText("policy text", line.policy));

@@ -49,7 +49,7 @@ Result<Found> LookAt(const std::string& path) {
     return Fail(ErrorCode::kIo, "{}: {}", path, error.message());
   }
   if (status.type() == fs::file_type::directory) {
-    return Fail(ErrorCode::kInvalidArgument, "{}: is a directory, wanted a database file", path);
+    return Fail(ErrorCode::kInvalidArgument, "{}: is a directory, expected a database file", path);
   }
   if (status.type() != fs::file_type::regular) {
     return Fail(ErrorCode::kInvalidArgument, "{}: is not a regular file", path);

@@ -32,7 +32,7 @@ TaskRow ReadTask(const Query& row) {
   if (const Status valid = Validate(task.key); !valid) {
     task.damage = valid.error().message;
   } else if (space < 0) {
-    task.damage = fmt::format("search space is {}, wanted at least 0", space);
+    task.damage = fmt::format("search space is {}, expected at least 0", space);
   }
   return task;
 }

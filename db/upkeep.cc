@@ -119,7 +119,7 @@ int64_t RemoveOrphans(DatabaseConnection& c) {
 
 Result<PruneCounts> Database::Prune(const PrunePolicy& policy) {
   if (policy.keep_best < 0) {
-    return Fail(ErrorCode::kInvalidArgument, "keep best {}, wanted at least 0", policy.keep_best);
+    return Fail(ErrorCode::kInvalidArgument, "keep best {}, expected at least 0", policy.keep_best);
   }
   return connection_->Write([&]() -> Result<PruneCounts> {
     DatabaseConnection& c = *connection_;

@@ -27,8 +27,8 @@ Result<ValueId> GraphBuilder::AddInput(std::string name, ValueType type) {
     return Fail(ErrorCode::kInvalidArgument, "input {} is already the name of something", name);
   for (const Dim& dim : type.dims)
     if (dim.IsFixed() && dim.size() < 0)
-      return Fail(ErrorCode::kInvalidArgument, "input {} has a dimension of {}, wanted at least 0",
-                  name, dim.size());
+      return Fail(ErrorCode::kInvalidArgument,
+                  "input {} has a dimension of {}, expected at least 0", name, dim.size());
   if (!IsPossible(type))
     return Fail(ErrorCode::kInvalidArgument, "input {} has more than 2^48 elements", name);
   Node node{.op = Op::kInput, .name = name};

@@ -47,7 +47,7 @@ Result<Graph> RebuildWith(const Graph& graph, const NodeReplacement& replace,
     if (outputs.empty()) {
       TUNEC_ASSIGN(outputs, Copy(graph, node, inputs, builder));
     }
-    TUNEC_CHECK(outputs.size() == node.outputs.size(), "node {} replaced by {} values, wanted {}",
+    TUNEC_CHECK(outputs.size() == node.outputs.size(), "node {} replaced by {} values, expected {}",
                 node.name, outputs.size(), node.outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) new_value[node.outputs[i].index] = outputs[i];
   }

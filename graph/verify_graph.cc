@@ -34,11 +34,11 @@ Status VerifyEdges(const Graph& graph, size_t i, size_t& values_seen) {
   for (size_t o = 0; o < node.outputs.size(); ++o) {
     if (node.outputs[o].index != static_cast<int32_t>(values_seen) ||
         values_seen >= graph.values().size())
-      return Broken("node {} has output {}, wanted value {}", node.name, node.outputs[o].index,
+      return Broken("node {} has output {}, expected value {}", node.name, node.outputs[o].index,
                     values_seen);
     const Value& value = graph.values()[values_seen++];
     if (value.producer.index != static_cast<int32_t>(i) || value.output != static_cast<int>(o))
-      return Broken("value {} names node {} as its producer, wanted node {}", value.name,
+      return Broken("value {} names node {} as its producer, expected node {}", value.name,
                     value.producer.index, i);
   }
   return {};
@@ -77,7 +77,7 @@ Status VerifyInputs(const Graph& graph) {
 
 Status VerifyData(const Graph& graph, const Node& node) {
   if (node.outputs.size() != 1 || !node.inputs.empty())
-    return Broken("node {} has {} outputs and {} operands, wanted 1 and 0", node.name,
+    return Broken("node {} has {} outputs and {} operands, expected 1 and 0", node.name,
                   node.outputs.size(), node.inputs.size());
   if (node.op == Op::kInput) return {};
   const ValueType& type = graph.value(node.outputs[0]).type;
@@ -99,7 +99,7 @@ Status VerifyOperation(const Graph& graph, const Node& node) {
   if (!SameAttributes(attributes, node.attributes))
     return Broken("node {} has incomplete attributes", node.name);
   if (types->size() != node.outputs.size())
-    return Broken("node {} has {} outputs, wanted {}", node.name, node.outputs.size(),
+    return Broken("node {} has {} outputs, expected {}", node.name, node.outputs.size(),
                   types->size());
   for (size_t i = 0; i < types->size(); ++i) {
     const Value& value = graph.value(node.outputs[i]);
@@ -131,7 +131,7 @@ Status VerifyLayout(const Value& value) {
     const Interval bounds = BoundsOf(layout.map[d], range);
     const bool empty = ElementCount(shape) == 0;
     if (!empty && (bounds.lo < 0 || bounds.hi >= layout.shape[d]))
-      return Broken("value {} has storage index {} to {} in dimension {}, wanted 0 to {}",
+      return Broken("value {} has storage index {} to {} in dimension {}, expected 0 to {}",
                     value.name, bounds.lo, bounds.hi, d, layout.shape[d] - 1);
   }
   return {};

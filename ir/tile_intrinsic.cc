@@ -225,7 +225,7 @@ std::string Mismatch(const TileParts& parts, const LoopNest& nest) {
                          const std::vector<IndexExpr>& index, std::string_view what) {
     const Tensor& tensor = nest.tensors[id];
     if (tensor.type != operand.type) {
-      return fmt::format("{} is {} of {}, wanted {}", what, tensor.name, Name(tensor.type),
+      return fmt::format("{} is {} of {}, expected {}", what, tensor.name, Name(tensor.type),
                          Name(operand.type));
     }
     return MisplacedIn(operand, *parts.intrinsic, Simplify(StorageOffset(tensor, index), ranges),
@@ -299,7 +299,7 @@ std::string MisplacedIn(const TileOperand& operand, const TileIntrinsic& intrins
       return fmt::format("{}: neighbours along {} do not lie evenly", what, along);
     }
     if (wanted != kAnyStride && stride != wanted) {
-      return fmt::format("{}: neighbours along {} lie {} apart, wanted {}", what, along, stride,
+      return fmt::format("{}: neighbours along {} lie {} apart, expected {}", what, along, stride,
                          wanted);
     }
   }
@@ -315,25 +315,25 @@ Result<TileParts> MatchTile(const Tile& tile, const LoopNest& nest) {
     if (extent == 1) continue;
     const Loop* loop = body->size() == 1 ? std::get_if<Loop>(&body->front().value) : nullptr;
     if (loop == nullptr || !IsFrom0To(*loop, extent)) {
-      return Wrong(fmt::format("wanted a loop over {} of {} iterations",
+      return Wrong(fmt::format("expected a loop over {} of {} iterations",
                                Name(static_cast<TileAxis>(axis)), extent));
     }
     parts.loops[axis] = loop;
     body = &loop->body;
   }
   parts.store = body->size() == 1 ? std::get_if<Store>(&body->front().value) : nullptr;
-  if (parts.store == nullptr) return Wrong("wanted one statement inside its loops");
+  if (parts.store == nullptr) return Wrong("expected one statement inside its loops");
   const Store& store = *parts.store;
   const bool sums = store.writes.size() == 1 && store.values.size() == 1 &&
                     store.reducer == Reducer::Sum(parts.intrinsic->accumulator.type) &&
                     store.values[0].Is(ScalarOp::kMul);
-  if (!sums) return Wrong("wanted a sum of products");
+  if (!sums) return Wrong("expected a sum of products");
   const std::optional<int> first = SlotOf(store.values[0].operands()[0]);
   const std::optional<int> second = SlotOf(store.values[0].operands()[1]);
   const auto is_read = [&](const std::optional<int>& slot) {
     return slot && *slot >= 0 && *slot < std::ssize(store.reads);
   };
-  if (!is_read(first) || !is_read(second)) return Wrong("wanted products of elements");
+  if (!is_read(first) || !is_read(second)) return Wrong("expected products of elements");
   parts.left = *first;
   parts.right = *second;
   const std::string why = Mismatch(parts, nest);

@@ -158,7 +158,7 @@ Result<ZipMember> TakeEntry(Bytes file, Bytes& directory) {
 Status CheckSizes(const ZipMember& member) {
   const uint64_t packed = member.packed.size();
   if (member.method != kStored && member.method != kDeflated)
-    return Fail(ErrorCode::kUnsupported, "member '{}' is compressed by method {}, wanted 0 or 8",
+    return Fail(ErrorCode::kUnsupported, "member '{}' is compressed by method {}, expected 0 or 8",
                 member.name, member.method);
   const bool possible =
       member.method == kStored ? member.size == packed : member.size <= packed * kDeflateRatio;

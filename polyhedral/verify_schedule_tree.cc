@@ -45,7 +45,7 @@ class NodeWalk {
     }
     TUNEC_RETURN_IF_ERROR(Visit(tree_.root));
     for (const StatementId s : leaves_.ids()) {
-      if (leaves_[s] != 1) return Broken(tree_, "wanted one leaf", tree_.statements[s].name);
+      if (leaves_[s] != 1) return Broken(tree_, "expected one leaf", tree_.statements[s].name);
     }
     return {};
   }
@@ -55,7 +55,7 @@ class NodeWalk {
     using Kind = TreeNode::Kind;
     const bool one_child = node.kind == Kind::kLoop || node.kind == Kind::kAlloc;
     if (one_child && node.children.size() != 1) {
-      return Broken(tree_, "wanted one child", node.kind == Kind::kLoop ? "loop" : "alloc");
+      return Broken(tree_, "expected one child", node.kind == Kind::kLoop ? "loop" : "alloc");
     }
     if (node.kind == Kind::kLeaf) return VisitLeaf(node);
     if (node.kind == Kind::kLoop) {
@@ -76,7 +76,7 @@ class NodeWalk {
   }
 
   Status VisitLeaf(const TreeNode& node) {
-    if (!node.children.empty()) return Broken(tree_, "wanted no child", "leaf");
+    if (!node.children.empty()) return Broken(tree_, "expected no child", "leaf");
     if (!tree_.statements.contains(node.statement)) {
       return Broken(tree_, "there is no such statement", fmt::format("leaf {}", node.statement));
     }
@@ -97,7 +97,7 @@ Status VerifyStatement(const ScheduleTree& tree, StatementId s) {
     return Broken(tree, "no value of loop " + tree.loops[loop].name, statement.name);
   }
   if (tree.inverse[s].size() != statement.iterators.size()) {
-    return Broken(tree, "wanted an expression for each iterator", statement.name);
+    return Broken(tree, "expected an expression for each iterator", statement.name);
   }
   return {};
 }
@@ -108,7 +108,7 @@ Status Verify(const ScheduleTree& tree) {
   const size_t count = tree.statements.size();
   if (tree.forward.size() != count || tree.inverse.size() != count ||
       tree.non_temporal.size() != count) {
-    return Broken(tree, "wanted an entry for each statement", "its maps");
+    return Broken(tree, "expected an entry for each statement", "its maps");
   }
   TUNEC_RETURN_IF_ERROR(NodeWalk(tree).Run());
   for (const StatementId s : tree.statements.ids()) {

@@ -26,7 +26,7 @@ Result<std::vector<int64_t>> ByteSizes(const std::vector<TensorSpec>& specs) {
 Status CheckBuffer(const char* role, const TensorSpec& spec, int64_t bytes, const void* data) {
   if (bytes == 0) return {};
   if (data == nullptr)
-    return Fail(ErrorCode::kInvalidArgument, "{} '{}' is null, wanted {} bytes", role, spec.name,
+    return Fail(ErrorCode::kInvalidArgument, "{} '{}' is null, expected {} bytes", role, spec.name,
                 bytes);
   if (reinterpret_cast<uintptr_t>(data) % SizeOf(spec.type) != 0)
     return Fail(ErrorCode::kInvalidArgument, "{} '{}' is at {}, not aligned to its {} bytes", role,
@@ -193,7 +193,7 @@ Status Executable::Impl::CheckBuffers(const RunBuffers& buffers) const {
   const auto& in = buffers.inputs;
   const auto& out = buffers.outputs;
   if (in.size() != inputs.size() || out.size() != outputs.size())
-    return Fail(ErrorCode::kInvalidArgument, "{} inputs and {} outputs given, wanted {} and {}",
+    return Fail(ErrorCode::kInvalidArgument, "{} inputs and {} outputs given, expected {} and {}",
                 in.size(), out.size(), inputs.size(), outputs.size());
   TUNEC_RETURN_IF_ERROR(CheckPlaces(buffers));
   for (size_t i = 0; i < in.size(); ++i)

@@ -67,7 +67,7 @@ Result<int64_t> BytesBehind(const ExecutablePlan& plan, const ValueRef& ref) {
 Status VerifyReference(const ExecutablePlan& plan, const ValueRef& ref, int64_t bytes) {
   TUNEC_ASSIGN(const int64_t size, BytesBehind(plan, ref));
   if (ref.offset < 0 || ref.offset > size || bytes > size - ref.offset)
-    return Fail(ErrorCode::kInvalidArgument, "{} {} has {} bytes, wanted {} at offset {}",
+    return Fail(ErrorCode::kInvalidArgument, "{} {} has {} bytes, expected {} at offset {}",
                 NameOf(ref.kind), ref.index, size, bytes, ref.offset);
   return {};
 }

@@ -9,7 +9,7 @@ Result<int64_t> ByteSize(const TensorSpec& spec) {
   bool empty = false;
   for (const int64_t dimension : spec.shape) {
     if (dimension < 0)
-      return Fail(ErrorCode::kInvalidArgument, "tensor '{}' has a dimension of {}, wanted >= 0",
+      return Fail(ErrorCode::kInvalidArgument, "tensor '{}' has a dimension of {}, expected >= 0",
                   spec.name, dimension);
     empty = empty || dimension == 0;
     // A later dimension of 0 makes the size 0, so an overflow is judged only at the end.

@@ -143,7 +143,7 @@ def summary(rows):
             for key in ("registers", "shared_bytes", "local_bytes")}
     refused = sum(row["refused"] for row in rows)
     line = (f"{counted(len(rows), 'kernel')}, {counted(len(functions), 'function')}, at most {most['registers']} registers, "
-            f"{most['shared_bytes']} B shared, {most['local_bytes']} B local; {refused} schedules refused; "
+            f"{most['shared_bytes']} B shared, {most['local_bytes']} B local; {refused} schedules rejected; "
             f"{time_text(rows)}")
     return line, problems
 

@@ -115,13 +115,13 @@ double AllowedOfOrder(double sequential, const Accuracy& accuracy) {
 std::string Describe(const Array& actual, const OutputJudge& judge, const MeasuredError& error) {
   if (error.wrong_kind >= 0) {
     const int64_t i = error.wrong_kind;
-    return IsFloat(actual.type()) ? fmt::format("{}[{}] is {}, wanted {}", judge.name, i,
+    return IsFloat(actual.type()) ? fmt::format("{}[{}] is {}, expected {}", judge.name, i,
                                                 actual.GetDouble(i), judge.expected.GetDouble(i))
-                                  : fmt::format("{}[{}] is {}, wanted {}", judge.name, i,
+                                  : fmt::format("{}[{}] is {}, expected {}", judge.name, i,
                                                 actual.GetInt(i), judge.expected.GetInt(i));
   }
-  return fmt::format("error {:.3g} of {}, allowed is {:.3g}: element {} is {}, wanted {}", error.e,
-                     judge.name, judge.allowed, error.worst, actual.GetDouble(error.worst),
+  return fmt::format("error {:.3g} of {}, allowed is {:.3g}: element {} is {}, expected {}",
+                     error.e, judge.name, judge.allowed, error.worst, actual.GetDouble(error.worst),
                      judge.expected.GetDouble(error.worst));
 }
 

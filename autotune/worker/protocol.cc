@@ -76,7 +76,7 @@ Status Get(const Json& json, const char* name, Integer least, Integer most, Inte
     value = static_cast<Integer>(field.get<int64_t>());
     return {};
   }
-  return Fail(ErrorCode::kInvalidArgument, "{} is {}, wanted a whole number from {} to {}", name,
+  return Fail(ErrorCode::kInvalidArgument, "{} is {}, expected a whole number from {} to {}", name,
               Dump(field), least, most);
 }
 
@@ -108,8 +108,8 @@ Result<Target> TargetFrom(const Json& json) {
   if (json.contains("device")) {
     TUNEC_ASSIGN(target.device, AcceleratorFrom(json.at("device"), kind));
   } else if (kind != target.Kind()) {
-    return Fail(ErrorCode::kInvalidArgument, "target kind '{}' without a device, wanted '{}'", kind,
-                target.Kind());
+    return Fail(ErrorCode::kInvalidArgument, "target kind '{}' without a device, expected '{}'",
+                kind, target.Kind());
   }
   json.at("cpu").get_to(host.cpu);
   json.at("features").get_to(host.features);
@@ -207,7 +207,7 @@ Result<MeasureRequest> MeasureFrom(const Json& json) {
   const Json& given = json.at("incumbent");
   Incumbent incumbent{given.at("schedule").get<std::string>(), given.at("seconds").get<double>()};
   if (!(incumbent.seconds > 0)) {
-    return Fail(ErrorCode::kInvalidArgument, "the incumbent's seconds are {}, wanted more than 0",
+    return Fail(ErrorCode::kInvalidArgument, "the incumbent's seconds are {}, expected more than 0",
                 incumbent.seconds);
   }
   request.incumbent = std::move(incumbent);
@@ -391,7 +391,7 @@ Result<std::optional<std::string>> FrameReader::Next(size_t longest) {
   }
   if (length > longest) {
     skip_ = kHeader + length;
-    return Fail(ErrorCode::kParse, "a frame of {} bytes, wanted at most {}", length, longest);
+    return Fail(ErrorCode::kParse, "a frame of {} bytes, expected at most {}", length, longest);
   }
   if (buffer_.size() < kHeader + length) return std::optional<std::string>();
   std::string text = buffer_.substr(kHeader, length);

@@ -68,7 +68,7 @@ Status CheckTarget(const Target& target) {
   const bool narrow = host.vector_bits == 256 && host.vector_registers == 16;
   if (!wide && !narrow) {
     return Fail(ErrorCode::kInvalidArgument,
-                "target has {} vector registers of {} bits, wanted 16 of 256 or 32 of 512",
+                "target has {} vector registers of {} bits, expected 16 of 256 or 32 of 512",
                 host.vector_registers, host.vector_bits);
   }
   for (const char* needed : {"avx512f", "avx512bw", "avx512dq", "avx512vl"}) {

@@ -240,7 +240,7 @@ def prepare(peer, case):
         raise Problem(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}") from error
     wanted = list(case.outputs.values())
     if len(outputs) != len(wanted):
-        raise Problem(f"{len(outputs)} outputs, wanted {len(wanted)}")
+        raise Problem(f"{len(outputs)} outputs, expected {len(wanted)}")
     error = max(relative_error(got, want) for got, want in zip(outputs, wanted))
     if error > TOLERANCES[case.accuracy]:
         raise Problem(f"wrong: error {error:.1e}, at most {TOLERANCES[case.accuracy]:.0e}")
@@ -274,7 +274,7 @@ def measure(case, peers, rounds):
 
 
 def models_of(options):
-    """Those that are wanted, which MODELDIR has to have."""
+    """Those that are expected, which MODELDIR has to have."""
     wanted = options.models.split(",") if options.models else list(DEFAULT_MODELS)
     missing = [name for name in wanted if not (options.modeldir / f"{name}.onnx").is_file()]
     if missing and options.models:

@@ -341,7 +341,7 @@ int main(int argc, char** argv) {
       rep(
           "amx_int8", [&] { return amx(secs, true); }, "GOP/s");
     } else
-      puts("amx: permission refused");
+      puts("amx: permission denied");
     for (size_t kb : {24, 256, 1024, 16 * 1024, 64 * 1024, 256 * 1024}) {
       struct {
         const char* n;

@@ -56,7 +56,7 @@ def gomp_folder() -> list[str]:
 
 
 def compile_c(name: str, text: str, forms, folder: pathlib.Path) -> list[tuple[str, int, str]]:
-    """What each compiler makes of NAME.c; a form that it refuses is said and left out."""
+    """What each compiler makes of NAME.c; a form that it rejects is said and left out."""
     made = []
     for label, compiler, flags, threads in forms:
         target = folder / f"{name}.{len(made)}.so"

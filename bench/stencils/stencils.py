@@ -39,7 +39,7 @@ def gomp_folder() -> list[str]:
 
 
 def compile_c(compiler: str, name: str, folder: pathlib.Path) -> list[tuple[str, str, int]]:
-    """What the compiler makes of NAME.c; a form that it refuses is said and left out."""
+    """What the compiler makes of NAME.c; a form that it rejects is said and left out."""
     forms = []
     for number, (label, flags, threads) in enumerate(C_FORMS):
         target = folder / f"{name}.{number}.so"

@@ -1,6 +1,6 @@
 """Models in training mode with random weights, and what one step of each learns from.
 
-Each entry of MODELS is a name and a function that returns a module, its arguments and the wanted classes.
+Each entry of MODELS is a name and a function that returns a module, its arguments and the expected classes.
 """
 import torch
 

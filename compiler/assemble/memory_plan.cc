@@ -163,8 +163,8 @@ Status VerifyTakeOver(std::span<const PlannedValue> values, const MemoryPlan& pl
 Status VerifyPlace(const PlannedValue& value, const MemoryPlan& plan, size_t v) {
   const int64_t offset = plan.offset[v];
   if (offset < 0 || offset % value.alignment != 0)
-    return Fail(ErrorCode::kInternal, "value {} has offset {}, wanted a multiple of {}", v, offset,
-                value.alignment);
+    return Fail(ErrorCode::kInternal, "value {} has offset {}, expected a multiple of {}", v,
+                offset, value.alignment);
   if (offset + value.bytes > plan.total_bytes)
     return Fail(ErrorCode::kInternal, "value {} ends at {}, beyond the plan's {} bytes", v,
                 offset + value.bytes, plan.total_bytes);

@@ -96,7 +96,7 @@ Status SizesCompiler::ServeEach(const SizedForm& form, const SizedKey& key, cons
   }
   if (options_.on_log)
     options_.on_log(
-        fmt::format("sizes below {} will be refused: {}", fmt::join(key.sizes, "x"), why.message));
+        fmt::format("sizes below {} will be rejected: {}", fmt::join(key.sizes, "x"), why.message));
   refused_.push_back({{"sizes", key.sizes}, {"why", why.message}});
   return {};
 }
@@ -190,7 +190,7 @@ Result<BundleVariant> CompileSizedVariant(const SizedSource& source,
   if (NeedsChecks(source, learnt.form)) TUNEC_RETURN_IF_ERROR(KeepWhatHolds(source, learnt));
   if (!learnt.refusal.empty() && options.on_log)
     options.on_log(
-        fmt::format("other sizes than those listed will be refused: {}", learnt.refusal));
+        fmt::format("other sizes than those listed will be rejected: {}", learnt.refusal));
   TUNEC_ASSIGN(const std::vector<SizedKey> keys, KeysFor(source, learnt));
   SizesCompiler compiler(source, database, options);
   TUNEC_RETURN_IF_ERROR(compiler.Compile(learnt.form, keys));

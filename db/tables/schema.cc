@@ -242,7 +242,7 @@ Status CheckTables(SQLite::Database& sqlite, const std::string& path,
 Status CheckVersion(int64_t version, int64_t supported, const std::string& path) {
   if (version > supported) return std::unexpected(NewerDatabase(path, version, supported));
   if (version >= 0) return {};
-  return Fail(ErrorCode::kParse, "{}: damaged: schema {}, wanted 0 to {}", path, version,
+  return Fail(ErrorCode::kParse, "{}: damaged: schema {}, expected 0 to {}", path, version,
               supported);
 }
 
@@ -305,7 +305,7 @@ bool HasCurrentSchema(SQLite::Database& sqlite) { return IsAt(sqlite, Migrations
 
 Error ForeignDatabase(const std::string& path, int64_t application_id) {
   return MakeError(ErrorCode::kInvalidArgument,
-                   "{}: belongs to another program (application id {:#x}, wanted {:#x}): "
+                   "{}: belongs to another program (application id {:#x}, expected {:#x}): "
                    "left as it is",
                    path, static_cast<uint32_t>(application_id),
                    static_cast<uint32_t>(kApplicationId));
@@ -313,7 +313,7 @@ Error ForeignDatabase(const std::string& path, int64_t application_id) {
 
 Error NewerDatabase(const std::string& path, int64_t version, int64_t supported) {
   return MakeError(ErrorCode::kUnsupported,
-                   "{}: schema {} was written by a newer tunec, wanted at most {}", path, version,
+                   "{}: schema {} was written by a newer tunec, expected at most {}", path, version,
                    supported);
 }
 

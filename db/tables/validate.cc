@@ -11,7 +11,7 @@ namespace {
 
 Status CheckAmount(const char* field, double value) {
   if (std::isfinite(value) && value >= 0) return {};
-  return Fail(ErrorCode::kInvalidArgument, "{} is {}, wanted a finite number not below 0", field,
+  return Fail(ErrorCode::kInvalidArgument, "{} is {}, expected a finite number not below 0", field,
               value);
 }
 
@@ -40,24 +40,24 @@ Status Validate(const TuningKey& key) {
   TUNEC_RETURN_IF_ERROR(ValidateName("target text", key.target));
   TUNEC_RETURN_IF_ERROR(ValidateText("policy text", key.policy));
   if (key.schedule_version >= 1) return {};
-  return Fail(ErrorCode::kInvalidArgument, "schedule version is {}, wanted at least 1",
+  return Fail(ErrorCode::kInvalidArgument, "schedule version is {}, expected at least 1",
               key.schedule_version);
 }
 
 Status Validate(const TrialRecord& trial) {
   TUNEC_RETURN_IF_ERROR(ValidateName("schedule", trial.schedule));
   if (TrialStatusName(trial.status).empty()) {
-    return Fail(ErrorCode::kInvalidArgument, "trial status is {}, wanted one of 1 to 7",
+    return Fail(ErrorCode::kInvalidArgument, "trial status is {}, expected one of 1 to 7",
                 std::to_underlying(trial.status));
   }
   TUNEC_RETURN_IF_ERROR(CheckAmount("median", trial.median_seconds));
   if (trial.status == TrialStatus::kOk && trial.median_seconds == 0) {
-    return Fail(ErrorCode::kInvalidArgument, "median of an ok trial is 0, wanted more");
+    return Fail(ErrorCode::kInvalidArgument, "median of an ok trial is 0, expected more");
   }
   TUNEC_RETURN_IF_ERROR(CheckAmount("mad", trial.mad_seconds));
   for (const double sample : trial.samples) TUNEC_RETURN_IF_ERROR(CheckAmount("sample", sample));
   if (trial.accuracy_error && !(*trial.accuracy_error >= 0)) {
-    return Fail(ErrorCode::kInvalidArgument, "accuracy error is {}, wanted at least 0",
+    return Fail(ErrorCode::kInvalidArgument, "accuracy error is {}, expected at least 0",
                 *trial.accuracy_error);
   }
   TUNEC_RETURN_IF_ERROR(ValidateText("message", trial.message));
@@ -66,7 +66,7 @@ Status Validate(const TrialRecord& trial) {
   TUNEC_RETURN_IF_ERROR(CheckAmount("measure time", trial.measure_ms));
   TUNEC_RETURN_IF_ERROR(ValidateText("note", trial.note));
   if (trial.created_at < 0) {
-    return Fail(ErrorCode::kInvalidArgument, "creation time is {}, wanted unix seconds",
+    return Fail(ErrorCode::kInvalidArgument, "creation time is {}, expected unix seconds",
                 trial.created_at);
   }
   return ValidateText("tool version", trial.tool_version);
@@ -76,12 +76,13 @@ Status Validate(const MachineFact& fact) {
   TUNEC_RETURN_IF_ERROR(ValidateName("fact name", fact.name));
   TUNEC_RETURN_IF_ERROR(ValidateText("fact text", fact.text));
   if (!std::isfinite(fact.value)) {
-    return Fail(ErrorCode::kInvalidArgument, "fact '{}' is {}, wanted a finite number", fact.name,
+    return Fail(ErrorCode::kInvalidArgument, "fact '{}' is {}, expected a finite number", fact.name,
                 fact.value);
   }
   if (fact.created_at >= 0) return {};
-  return Fail(ErrorCode::kInvalidArgument, "creation time of fact '{}' is {}, wanted unix seconds",
-              fact.name, fact.created_at);
+  return Fail(ErrorCode::kInvalidArgument,
+              "creation time of fact '{}' is {}, expected unix seconds", fact.name,
+              fact.created_at);
 }
 
 TrialRecord Normalised(TrialRecord trial) {

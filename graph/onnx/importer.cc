@@ -25,7 +25,7 @@ Result<int64_t> OpsetOf(const Scope& scope, const std::string& domain) {
     return Fail(ErrorCode::kParse, "the opset of the default domain is not given");
   }
   if (domain.empty() && (it->second < kLeastOpset || it->second > kMostOpset)) {
-    return Fail(ErrorCode::kUnsupported, "opset is {}, wanted {} to {}", it->second, kLeastOpset,
+    return Fail(ErrorCode::kUnsupported, "opset is {}, expected {} to {}", it->second, kLeastOpset,
                 kMostOpset);
   }
   return it->second;
@@ -195,7 +195,7 @@ Result<Operand> Importer::AddInput(const OnnxValue& input, const std::vector<int
     return emitter_.AddInput(input.name, *input.type, shape);
   }
   if (constant->second.type() != *input.type) {
-    return Fail(ErrorCode::kInvalidArgument, "the constant for input '{}' is {}, wanted {}",
+    return Fail(ErrorCode::kInvalidArgument, "the constant for input '{}' is {}, expected {}",
                 input.name, Name(constant->second.type()), Name(*input.type));
   }
   return emitter_.AddConstant(constant->second, input.name);

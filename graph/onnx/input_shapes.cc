@@ -40,7 +40,7 @@ Status Apply(const OnnxValue& input, const std::vector<int64_t>& shape, Fixed& f
                 input.name, why, input.dims ? Text(*input.dims) : "");
   };
   for (const int64_t size : shape) {
-    if (size < 0) return clash("has a negative size, wanted");
+    if (size < 0) return clash("has a negative size, expected");
   }
   if (!input.dims) return {};
   if (input.dims->size() != shape.size()) return clash("has another rank than the model's");
@@ -86,7 +86,7 @@ Result<Fixed> GivenDims(const std::vector<const OnnxValue*>& inputs, const Impor
                   names.empty() ? "without names" : fmt::format("{}", fmt::join(names, ", ")));
     }
     if (size < 0) {
-      return Fail(ErrorCode::kInvalidArgument, "dimension '{}' is {}, wanted at least 0", name,
+      return Fail(ErrorCode::kInvalidArgument, "dimension '{}' is {}, expected at least 0", name,
                   size);
     }
     fixed.emplace(name, size);
@@ -266,7 +266,7 @@ namespace tunec {
 Result<std::pair<std::string, std::vector<int64_t>>> ParseShapeOption(std::string_view text) {
   const size_t equals = text.rfind('=');  // names of values may contain '='
   const auto fail = [&] {
-    return Fail(ErrorCode::kInvalidArgument, "shape is '{}', wanted name=1x3x224x224", text);
+    return Fail(ErrorCode::kInvalidArgument, "shape is '{}', expected name=1x3x224x224", text);
   };
   if (equals == std::string_view::npos || equals == 0) return fail();
   std::pair<std::string, std::vector<int64_t>> result;

@@ -21,7 +21,7 @@ Result<T> Get(const OnnxNode& node, std::string_view name, T otherwise, std::str
   if (const auto* other = std::get_if<UnsupportedAttribute>(&it->second)) {
     return Fail(ErrorCode::kUnsupported, "attribute '{}' is not supported: {}", name, other->kind);
   }
-  return Fail(ErrorCode::kParse, "attribute '{}' is of another kind, wanted {}", name, wanted);
+  return Fail(ErrorCode::kParse, "attribute '{}' is of another kind, expected {}", name, wanted);
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ Result<Operand> NodeContext::Input(size_t index) const {
 }
 
 Result<Operands> NodeContext::Inputs() const {
-  if (inputs_.empty()) return Fail(ErrorCode::kParse, "has no inputs, wanted at least one");
+  if (inputs_.empty()) return Fail(ErrorCode::kParse, "has no inputs, expected at least one");
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (inputs_[i] == nullptr) return Fail(ErrorCode::kParse, "input {} is missing", i);
   }
@@ -52,7 +52,7 @@ Result<Array> NodeContext::ConstantInput(size_t index) const {
   TUNEC_ASSIGN(const Operand operand, Input(index));
   if (!operand->constant) {
     return Fail(ErrorCode::kUnsupported,
-                "input {} ('{}') is computed at run time, wanted a value known while importing",
+                "input {} ('{}') is computed at run time, expected a value known while importing",
                 index, node_.inputs[index]);
   }
   return *operand->constant;
@@ -62,7 +62,7 @@ Result<std::vector<int64_t>> NodeContext::ConstantInts(size_t index) const {
   constexpr int64_t kMost = 1 << 20;  // lists of axes, sizes, positions
   TUNEC_ASSIGN(const Array array, ConstantInput(index));
   if (!IsInteger(array.type()) || array.size() > kMost) {
-    return Fail(ErrorCode::kParse, "input {} has {} elements of {}, wanted a list of integers",
+    return Fail(ErrorCode::kParse, "input {} has {} elements of {}, expected a list of integers",
                 index, array.size(), Name(array.type()));
   }
   return ToInts(array);
@@ -71,7 +71,7 @@ Result<std::vector<int64_t>> NodeContext::ConstantInts(size_t index) const {
 Result<int64_t> NodeContext::ConstantInt(size_t index) const {
   TUNEC_ASSIGN(const auto values, ConstantInts(index));
   if (values.size() != 1) {
-    return Fail(ErrorCode::kParse, "input {} has {} elements, wanted one", index, values.size());
+    return Fail(ErrorCode::kParse, "input {} has {} elements, expected one", index, values.size());
   }
   return values.front();
 }
@@ -79,7 +79,7 @@ Result<int64_t> NodeContext::ConstantInt(size_t index) const {
 Result<double> NodeContext::ConstantFloat(size_t index) const {
   TUNEC_ASSIGN(const Array array, ConstantInput(index));
   if (array.size() != 1) {
-    return Fail(ErrorCode::kParse, "input {} has {} elements, wanted one", index, array.size());
+    return Fail(ErrorCode::kParse, "input {} has {} elements, expected one", index, array.size());
   }
   return array.GetDouble(0);
 }
@@ -97,7 +97,7 @@ std::string NodeContext::Describe(const Operand& operand) const {
 Result<int64_t> NodeContext::Extent(const Operand& operand, int64_t axis) const {
   const int64_t rank = operand->rank();
   if (axis < -rank || axis >= rank) {
-    return Fail(ErrorCode::kInvalidArgument, "{}, wanted rank {} or more", Describe(operand),
+    return Fail(ErrorCode::kInvalidArgument, "{}, expected rank {} or more", Describe(operand),
                 axis < 0 ? -axis : axis + 1);
   }
   return operand->shape.list()[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
@@ -105,7 +105,7 @@ Result<int64_t> NodeContext::Extent(const Operand& operand, int64_t axis) const 
 
 Status NodeContext::RequireRank(const Operand& operand, int64_t least, int64_t most) const {
   if (operand->rank() >= least && operand->rank() <= most) return {};
-  return Fail(ErrorCode::kInvalidArgument, "{}, of rank {}, wanted rank {}", Describe(operand),
+  return Fail(ErrorCode::kInvalidArgument, "{}, of rank {}, expected rank {}", Describe(operand),
               operand->rank(),
               least == most ? fmt::to_string(least) : fmt::format("{} to {}", least, most));
 }
@@ -183,8 +183,8 @@ Result<DataType> ElementType(int64_t onnx_type) { return DataTypeOf(onnx_type); 
 
 Result<int64_t> NormalizeAxis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) {
-    return Fail(ErrorCode::kInvalidArgument, "axis is {}, wanted one of a tensor of rank {}", axis,
-                rank);
+    return Fail(ErrorCode::kInvalidArgument, "axis is {}, expected one of a tensor of rank {}",
+                axis, rank);
   }
   return axis < 0 ? axis + rank : axis;
 }

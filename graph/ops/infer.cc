@@ -46,7 +46,7 @@ Status CheckAttributes(const OpSpec& spec, Attributes& attributes) {
     if (attribute == nullptr)
       return Fail(ErrorCode::kInvalidArgument, "{} has no attribute {}", Name(spec.op), name);
     if (!Coerce(value, attribute->kind))
-      return Fail(ErrorCode::kInvalidArgument, "{} attribute {} is {}, wanted {}", Name(spec.op),
+      return Fail(ErrorCode::kInvalidArgument, "{} attribute {} is {}, expected {}", Name(spec.op),
                   name, Name(KindOf(value)), Name(attribute->kind));
   }
   for (const AttributeSpec& attribute : spec.attributes)
@@ -64,15 +64,15 @@ std::string CountText(int least, int most) {
 Status CheckOperands(const OpSpec& spec, const std::vector<const ValueType*>& operands) {
   const auto count = static_cast<int>(operands.size());
   if (count < spec.min_inputs || count > spec.max_inputs)
-    return Fail(ErrorCode::kInvalidArgument, "{} has {} operands, wanted {}", Name(spec.op), count,
-                CountText(spec.min_inputs, spec.max_inputs));
+    return Fail(ErrorCode::kInvalidArgument, "{} has {} operands, expected {}", Name(spec.op),
+                count, CountText(spec.min_inputs, spec.max_inputs));
   for (int i = 0; i < count; ++i) {
     if (operands[i] == nullptr) {
       if (i < spec.min_inputs)
         return Fail(ErrorCode::kInvalidArgument, "{} operand {} is omitted, but required",
                     Name(spec.op), i);
     } else if (!Contains(spec.domain, operands[i]->type)) {
-      return Fail(ErrorCode::kInvalidArgument, "{} operand {} is {}, wanted {}", Name(spec.op), i,
+      return Fail(ErrorCode::kInvalidArgument, "{} operand {} is {}, expected {}", Name(spec.op), i,
                   Name(operands[i]->type), Name(spec.domain));
     }
   }
@@ -83,7 +83,7 @@ Status CheckOperands(const OpSpec& spec, const std::vector<const ValueType*>& op
 Status CheckSize(Op op, const ValueType& type) {
   if (!IsPossible(type))
     return Fail(ErrorCode::kInvalidArgument,
-                "{} result is {}, wanted sizes of at least 0 and at most 2^48 elements", Name(op),
+                "{} result is {}, expected sizes of at least 0 and at most 2^48 elements", Name(op),
                 ShapeText(type.dims));
   return {};
 }
@@ -110,7 +110,7 @@ Result<std::vector<ValueType>> Infer(Op op, const std::vector<const ValueType*>&
   TUNEC_RETURN_IF_ERROR(CheckOperands(spec, operands));
   TUNEC_RETURN_IF_ERROR(CheckAttributes(spec, attributes));
   if (KindOf(op) != OpKind::kControl && !bodies.empty())
-    return Fail(ErrorCode::kInvalidArgument, "{} has {} nested graphs, wanted none", Name(op),
+    return Fail(ErrorCode::kInvalidArgument, "{} has {} nested graphs, expected none", Name(op),
                 bodies.size());
   TUNEC_ASSIGN(std::vector<ValueType> outputs, spec.infer({op, operands, &attributes, bodies}));
   for (const ValueType& output : outputs) TUNEC_RETURN_IF_ERROR(CheckSize(op, output));
@@ -141,7 +141,7 @@ Result<std::vector<Dim>> Broadcast(const std::vector<Dim>& a, const std::vector<
 Result<int64_t> NormaliseAxis(int64_t axis, size_t rank, Op op) {
   const auto size = static_cast<int64_t>(rank);
   if (axis < -size || axis >= size)
-    return Fail(ErrorCode::kInvalidArgument, "{} axis is {}, wanted {} to {}", Name(op), axis,
+    return Fail(ErrorCode::kInvalidArgument, "{} axis is {}, expected {} to {}", Name(op), axis,
                 -size, size - 1);
   return axis < 0 ? axis + size : axis;
 }
@@ -178,7 +178,7 @@ bool IsPossible(const ValueType& type) {
 
 Status RequireFixed(const InferenceInput& input, size_t operand) {
   if (input.operand(operand).IsFixed()) return {};
-  return Fail(ErrorCode::kUnsupported, "{} operand {} is {}, wanted fixed sizes", Name(input.op),
+  return Fail(ErrorCode::kUnsupported, "{} operand {} is {}, expected fixed sizes", Name(input.op),
               operand, ShapeText(input.operand(operand).dims));
 }
 
@@ -187,7 +187,7 @@ Status RequireRank(const InferenceInput& input, size_t operand, size_t least, si
   if (dims.size() >= least && dims.size() <= most) return {};
   const std::string wanted =
       least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
-  return Fail(ErrorCode::kInvalidArgument, "{} operand {} is {}, of rank {}, wanted rank {}",
+  return Fail(ErrorCode::kInvalidArgument, "{} operand {} is {}, of rank {}, expected rank {}",
               Name(input.op), operand, ShapeText(dims), dims.size(), wanted);
 }
 
@@ -208,8 +208,9 @@ Result<DataType> TypeAttribute(const InferenceInput& input, std::string_view nam
   const std::string& text = input.String(name);
   const std::optional<DataType> type = ParseDataType(text);
   if (!type)
-    return Fail(ErrorCode::kInvalidArgument, "{} attribute {} is \"{}\", wanted a type such as f32",
-                Name(input.op), name, text);
+    return Fail(ErrorCode::kInvalidArgument,
+                "{} attribute {} is \"{}\", expected a type such as f32", Name(input.op), name,
+                text);
   return *type;
 }
 

@@ -23,7 +23,7 @@ Status CheckRanks(const InferenceInput& input) {
     TUNEC_RETURN_IF_ERROR(RequireRank(input, operand, rank, rank));
   }
   if (IsFloat(input.operand(0).type)) return {};
-  return Fail(ErrorCode::kInvalidArgument, "attention operand 0 is {}, wanted a float type",
+  return Fail(ErrorCode::kInvalidArgument, "attention operand 0 is {}, expected a float type",
               Name(input.operand(0).type));
 }
 
@@ -61,7 +61,7 @@ Status CheckMask(const InferenceInput& input) {
   scores.back() = input.operand(1).dims[scores.size() - 2];
   const auto dims = Broadcast(scores, mask.dims);
   if (dims && *dims == scores) return {};
-  return Fail(ErrorCode::kInvalidArgument, "attention mask is {}, wanted what broadcasts to {}",
+  return Fail(ErrorCode::kInvalidArgument, "attention mask is {}, expected what broadcasts to {}",
               ShapeText(mask.dims), ShapeText(scores));
 }
 
@@ -69,14 +69,14 @@ Status CompleteAttributes(const InferenceInput& input) {
   const std::string& empty = input.String("empty_rows");
   if (empty != "nan" && empty != "zero")
     return Fail(ErrorCode::kInvalidArgument,
-                "attention attribute empty_rows is \"{}\", wanted \"nan\" or \"zero\"", empty);
+                "attention attribute empty_rows is \"{}\", expected \"nan\" or \"zero\"", empty);
   if (!(input.Float("softcap") >= 0))
-    return Fail(ErrorCode::kInvalidArgument, "attention softcap is {}, wanted at least 0",
+    return Fail(ErrorCode::kInvalidArgument, "attention softcap is {}, expected at least 0",
                 input.Float("softcap"));
   if (input.Has("scale")) return {};
   const Dim& size = input.operand(0).dims.back();
   if (!size.IsFixed() || size.size() == 0)
-    return Fail(ErrorCode::kUnsupported, "attention head size is {}, wanted a scale with it",
+    return Fail(ErrorCode::kUnsupported, "attention head size is {}, expected a scale with it",
                 DimText(size));
   (*input.attributes)["scale"] = 1 / std::sqrt(static_cast<double>(size.size()));
   return {};

@@ -11,11 +11,11 @@ Result<std::vector<int64_t>> CompleteInts(const InferenceInput& input, std::stri
   std::vector<int64_t> values(count, absent);
   if (input.Has(name) && !input.Ints(name).empty()) values = input.Ints(name);
   if (values.size() != count)
-    return Fail(ErrorCode::kInvalidArgument, "{} attribute {} has {} entries, wanted {}",
+    return Fail(ErrorCode::kInvalidArgument, "{} attribute {} has {} entries, expected {}",
                 Name(input.op), name, values.size(), count);
   for (const int64_t value : values)
     if (value < least || value > (int64_t{1} << 32))
-      return Fail(ErrorCode::kInvalidArgument, "{} attribute {} holds {}, wanted at least {}",
+      return Fail(ErrorCode::kInvalidArgument, "{} attribute {} holds {}, expected at least {}",
                   Name(input.op), name, value, least);
   (*input.attributes)[std::string(name)] = values;
   return values;
@@ -30,7 +30,7 @@ Result<Window> CompleteWindow(const InferenceInput& input, std::vector<int64_t> 
   Window window{.kernel = std::move(kernel)};
   for (const int64_t size : window.kernel)
     if (size < 1 || size > (int64_t{1} << 32))
-      return Fail(ErrorCode::kInvalidArgument, "{} kernel holds {}, wanted at least 1",
+      return Fail(ErrorCode::kInvalidArgument, "{} kernel holds {}, expected at least 1",
                   Name(input.op), size);
   TUNEC_ASSIGN(window.strides, CompleteInts(input, "strides", axes, 1, 1));
   TUNEC_ASSIGN(window.pads, CompleteInts(input, "pads", 2 * axes, 0, 0));
@@ -45,7 +45,7 @@ Result<Dim> SlideAlong(const InferenceInput& input, const Window& window, size_t
   const int64_t pads = window.pads[a] + window.pads[a + window.kernel.size()];
   if (!dim.IsFixed()) {
     if (window.strides[a] == 1 && pads == reach - 1) return dim;
-    return Fail(ErrorCode::kUnsupported, "{} spatial axis {} is {}, wanted a fixed size",
+    return Fail(ErrorCode::kUnsupported, "{} spatial axis {} is {}, expected a fixed size",
                 Name(input.op), a, dim.parameter());
   }
   const int64_t room = dim.size() + pads - reach;
@@ -60,7 +60,7 @@ Status CheckBias(const InferenceInput& input, const Dim& channels) {
   if (!input.Given(2)) return {};
   TUNEC_RETURN_IF_ERROR(RequireSameType(input, 2));
   if (input.operand(2).dims != std::vector<Dim>{channels})
-    return Fail(ErrorCode::kInvalidArgument, "{} bias is {}, wanted {}", Name(input.op),
+    return Fail(ErrorCode::kInvalidArgument, "{} bias is {}, expected {}", Name(input.op),
                 ShapeText(input.operand(2).dims), DimText(channels));
   return {};
 }
@@ -73,10 +73,10 @@ Status CheckConvolution(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(RequireSameType(input, 1));
   TUNEC_RETURN_IF_ERROR(RequireFixed(input, 1));
   if (!input.operand(0).dims[1].IsFixed())
-    return Fail(ErrorCode::kUnsupported, "{} channels are {}, wanted a fixed size", Name(input.op),
-                DimText(input.operand(0).dims[1]));
+    return Fail(ErrorCode::kUnsupported, "{} channels are {}, expected a fixed size",
+                Name(input.op), DimText(input.operand(0).dims[1]));
   if (input.Int("group") < 1)
-    return Fail(ErrorCode::kInvalidArgument, "{} group is {}, wanted at least 1", Name(input.op),
+    return Fail(ErrorCode::kInvalidArgument, "{} group is {}, expected at least 1", Name(input.op),
                 input.Int("group"));
   return {};
 }
@@ -132,7 +132,7 @@ Result<std::vector<ValueType>> InferConv(const InferenceInput& input) {
         "conv channels differ: input is {} with {} channels, weight is {} in {} group(s), for {}",
         ShapeText(x), channels, ShapeText(w), group, MultiplySizes(taken, group));
   if (filters % group != 0)
-    return Fail(ErrorCode::kInvalidArgument, "conv has {} filters, wanted a multiple of group {}",
+    return Fail(ErrorCode::kInvalidArgument, "conv has {} filters, expected a multiple of group {}",
                 filters, group);
   TUNEC_RETURN_IF_ERROR(CheckBias(input, w[0]));
   TUNEC_ASSIGN(const Window window, CompleteWindow(input, KernelOf(input.operand(1))));
@@ -162,14 +162,14 @@ Result<std::vector<ValueType>> InferConvTranspose(const InferenceInput& input) {
   for (size_t a = 0; a < axes; ++a) {
     if (!x[a + 2].IsFixed())
       return Fail(ErrorCode::kUnsupported,
-                  "conv_transpose spatial axis {} is {}, wanted a fixed size", a,
+                  "conv_transpose spatial axis {} is {}, expected a fixed size", a,
                   x[a + 2].parameter());
     const int64_t full = MultiplySizes(window.strides[a], x[a + 2].size() - 1) + extra[a] +
                          MultiplySizes(window.dilations[a], window.kernel[a] - 1) + 1;
     const int64_t size = full - window.pads[a] - window.pads[a + axes];
     if (size < 1)
       return Fail(ErrorCode::kInvalidArgument,
-                  "conv_transpose pads leave {} of spatial axis {}, wanted at least 1", size, a);
+                  "conv_transpose pads leave {} of spatial axis {}, expected at least 1", size, a);
     dims.emplace_back(size);
   }
   return std::vector<ValueType>{{input.operand(0).type, std::move(dims)}};
@@ -181,7 +181,7 @@ Result<std::vector<ValueType>> InferPool(const InferenceInput& input) {
   const std::vector<int64_t>& kernel = input.Ints("kernel");
   if (kernel.size() + 2 != x.size())
     return Fail(ErrorCode::kInvalidArgument,
-                "{} kernel has {} entries, wanted {} for an input of {}", Name(input.op),
+                "{} kernel has {} entries, expected {} for an input of {}", Name(input.op),
                 kernel.size(), x.size() - 2, ShapeText(x));
   TUNEC_ASSIGN(const Window window, CompleteWindow(input, kernel));
   std::vector<Dim> dims = {x[0], x[1]};

@@ -16,18 +16,18 @@ std::string TypeText(const ValueType& type) {
 
 Status RequireBodies(const InferenceInput& input, size_t wanted) {
   if (input.bodies.size() == wanted) return {};
-  return Fail(ErrorCode::kInvalidArgument, "{} has {} nested graphs, wanted {}", Name(input.op),
+  return Fail(ErrorCode::kInvalidArgument, "{} has {} nested graphs, expected {}", Name(input.op),
               input.bodies.size(), wanted);
 }
 
 Status RequireTypes(Op op, const Graph& body, std::string_view what,
                     const std::vector<ValueType>& have, const std::vector<ValueType>& want) {
   if (have.size() != want.size())
-    return Fail(ErrorCode::kInvalidArgument, "{} graph {} has {} {}, wanted {}", Name(op),
+    return Fail(ErrorCode::kInvalidArgument, "{} graph {} has {} {}, expected {}", Name(op),
                 body.name(), have.size(), what, want.size());
   for (size_t i = 0; i < have.size(); ++i)
     if (have[i] != want[i])
-      return Fail(ErrorCode::kInvalidArgument, "{} graph {} {} {} is {}, wanted {}", Name(op),
+      return Fail(ErrorCode::kInvalidArgument, "{} graph {} {} {} is {}, expected {}", Name(op),
                   body.name(), what, i, TypeText(have[i]), TypeText(want[i]));
   return {};
 }
@@ -60,7 +60,7 @@ Result<std::vector<ValueType>> InferIf(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(RequireAllOperands(input));
   TUNEC_RETURN_IF_ERROR(RequireBodies(input, 2));
   if (!IsFlag(input.operand(0)))
-    return Fail(ErrorCode::kInvalidArgument, "if condition is {}, wanted bool scalar",
+    return Fail(ErrorCode::kInvalidArgument, "if condition is {}, expected bool scalar",
                 TypeText(input.operand(0)));
   const Graph& yes = *input.bodies[0];
   std::vector<ValueType> results = TypesOf(yes, yes.outputs());
@@ -98,14 +98,14 @@ Result<std::vector<ValueType>> InferScan(const InferenceInput& input) {
   const auto operands = static_cast<int64_t>(input.operands.size());
   if (states < 0 || states >= operands || states > static_cast<int64_t>(body.outputs().size()))
     return Fail(ErrorCode::kInvalidArgument,
-                "scan states is {}, wanted 0 to {}, fewer than operands", states, operands - 1);
+                "scan states is {}, expected 0 to {}, fewer than operands", states, operands - 1);
   std::vector<ValueType> wanted = OperandTypes(input, 0);
   const std::vector<Dim>& sequence = wanted[states].dims;
   const Dim length = sequence.empty() ? Dim(-1) : sequence[0];
   for (int64_t i = states; i < operands; ++i) {
     if (wanted[i].dims.empty() || wanted[i].dims[0] != length)
       return Fail(ErrorCode::kInvalidArgument,
-                  "scan operand {} is {}, wanted a sequence of length {}", i, TypeText(wanted[i]),
+                  "scan operand {} is {}, expected a sequence of length {}", i, TypeText(wanted[i]),
                   sequence.empty() ? "any" : DimText(length));
     wanted[i].dims.erase(wanted[i].dims.begin());
   }

@@ -28,7 +28,7 @@ Result<std::vector<ValueType>> InferGelu(const InferenceInput& input) {
   const std::string& approximate = input.String("approximate");
   if (approximate != "none" && approximate != "tanh")
     return Fail(ErrorCode::kInvalidArgument,
-                "gelu attribute approximate is \"{}\", wanted \"none\" or \"tanh\"", approximate);
+                "gelu attribute approximate is \"{}\", expected \"none\" or \"tanh\"", approximate);
   return InferUnary(input);
 }
 
@@ -48,14 +48,14 @@ Result<std::vector<ValueType>> InferPrelu(const InferenceInput& input) {
   TUNEC_ASSIGN(std::vector<ValueType> result, InferBinary(input));
   if (result[0].dims != input.operand(0).dims)
     return Fail(ErrorCode::kInvalidArgument,
-                "prelu slope is {}, wanted a shape that broadcasts to {}",
+                "prelu slope is {}, expected a shape that broadcasts to {}",
                 ShapeText(input.operand(1).dims), ShapeText(input.operand(0).dims));
   return result;
 }
 
 Result<std::vector<ValueType>> InferWhere(const InferenceInput& input) {
   if (input.operand(0).type != DataType::kBool)
-    return Fail(ErrorCode::kInvalidArgument, "where condition is {}, wanted bool",
+    return Fail(ErrorCode::kInvalidArgument, "where condition is {}, expected bool",
                 Name(input.operand(0).type));
   const ValueType& yes = input.operand(1);
   const ValueType& no = input.operand(2);

@@ -9,7 +9,7 @@ namespace {
 
 Status RequireIndices(const InferenceInput& input, size_t operand) {
   if (IsInteger(input.operand(operand).type)) return {};
-  return Fail(ErrorCode::kInvalidArgument, "{} indices are {}, wanted an integer type",
+  return Fail(ErrorCode::kInvalidArgument, "{} indices are {}, expected an integer type",
               Name(input.op), Name(input.operand(operand).type));
 }
 
@@ -18,7 +18,7 @@ Status RequireOneOf(const InferenceInput& input, std::string_view name,
   const std::string& value = input.String(name);
   for (const std::string_view allowed : values)
     if (value == allowed) return {};
-  return Fail(ErrorCode::kInvalidArgument, "{} attribute {} is \"{}\", wanted one of {}",
+  return Fail(ErrorCode::kInvalidArgument, "{} attribute {} is \"{}\", expected one of {}",
               Name(input.op), name, value, fmt::join(values, ", "));
 }
 
@@ -29,7 +29,7 @@ Status RequireElements(const InferenceInput& input, int64_t axis) {
   const bool none = std::ranges::find(indices, Dim(0)) != indices.end();
   if (data[axis] != Dim(0) || none) return {};
   return Fail(ErrorCode::kInvalidArgument,
-              "{} axis {} of {} has no elements, wanted some for indices of {}", Name(input.op),
+              "{} axis {} of {} has no elements, expected some for indices of {}", Name(input.op),
               axis, ShapeText(data), ShapeText(indices));
 }
 
@@ -38,10 +38,11 @@ Status RequireElements(const InferenceInput& input, int64_t axis) {
 Status CheckResize(size_t axis, int64_t from, double scale, int64_t size) {
   const double wanted = static_cast<double>(from) * scale;
   if (!(scale > 0) || !(scale < 1e12) || !(wanted < 0x1p48))
-    return Fail(ErrorCode::kInvalidArgument,
-                "resize scale of axis {} is {}, for {} elements, wanted more than 0 and less than "
-                "2^48 elements",
-                axis, scale, from);
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "resize scale of axis {} is {}, for {} elements, expected more than 0 and less than "
+        "2^48 elements",
+        axis, scale, from);
   if (!(std::abs(static_cast<double>(size) - wanted) < 1))
     return Fail(ErrorCode::kInvalidArgument,
                 "resize of axis {} to {} elements contradicts its scale {}, which makes {} of {}",
@@ -62,7 +63,7 @@ Status CompleteResize(const InferenceInput& input, const std::vector<int64_t>& f
   if (has_shape) shape = input.Ints("shape");
   if (has_scales) scales = std::get<std::vector<double>>((*input.attributes)["scales"]);
   if ((has_shape && shape.size() != from.size()) || (has_scales && scales.size() != from.size()))
-    return Fail(ErrorCode::kInvalidArgument, "resize has {} sizes and {} scales, wanted {}",
+    return Fail(ErrorCode::kInvalidArgument, "resize has {} sizes and {} scales, expected {}",
                 shape.size(), scales.size(), from.size());
   for (size_t a = 0; a < from.size(); ++a) {
     const auto extent = static_cast<double>(from[a]);
@@ -84,7 +85,7 @@ bool IsAtMost(const Dim& size, const Dim& most) {
 Status RequireReduction(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(RequireOneOf(input, "reduction", {"none", "add", "mul", "min", "max"}));
   if (input.String("reduction") == "none" || input.operand(0).type != DataType::kBool) return {};
-  return Fail(ErrorCode::kInvalidArgument, "scatter by \"{}\" of bool, wanted numbers",
+  return Fail(ErrorCode::kInvalidArgument, "scatter by \"{}\" of bool, expected numbers",
               input.String("reduction"));
 }
 
@@ -95,7 +96,7 @@ Status RequireIndicesFit(const InferenceInput& input) {
   for (size_t a = 0; a < updates.size(); ++a) {
     if (indices[a] == updates[a] || indices[a] == Dim(1)) continue;
     return Fail(ErrorCode::kInvalidArgument,
-                "scatter indices are {}, wanted what broadcasts to updates of {}",
+                "scatter indices are {}, expected what broadcasts to updates of {}",
                 ShapeText(indices), ShapeText(updates));
   }
   return {};
@@ -111,7 +112,7 @@ Result<std::vector<ValueType>> InferScatter(const InferenceInput& input) {
   TUNEC_ASSIGN(const int64_t axis, CompleteAxis(input, data.size()));
   const int64_t depth = input.Int("depth");
   if (depth < 1 || depth > std::ssize(data) - axis)
-    return Fail(ErrorCode::kInvalidArgument, "scatter depth is {}, wanted 1 to {}", depth,
+    return Fail(ErrorCode::kInvalidArgument, "scatter depth is {}, expected 1 to {}", depth,
                 std::ssize(data) - axis);
   const size_t rank = data.size() - static_cast<size_t>(depth) + 1;
   TUNEC_RETURN_IF_ERROR(RequireRank(input, 1, rank, rank));
@@ -123,7 +124,7 @@ Result<std::vector<ValueType>> InferScatter(const InferenceInput& input) {
     if (a == along) continue;
     if (IsAtMost(updates[a], data[a < along ? a : a + static_cast<size_t>(depth) - 1])) continue;
     return Fail(ErrorCode::kInvalidArgument,
-                "scatter updates are {}, wanted at most the data's {} outside axis {}",
+                "scatter updates are {}, expected at most the data's {} outside axis {}",
                 ShapeText(updates), ShapeText(data), axis);
   }
   return std::vector<ValueType>{input.operand(0)};
@@ -154,7 +155,7 @@ Result<std::vector<ValueType>> InferGatherElements(const InferenceInput& input) 
                             : indices[a] == data[a];
     if (static_cast<int64_t>(a) != axis && !inside)
       return Fail(ErrorCode::kInvalidArgument,
-                  "gather_elements indices are {}, wanted at most the data's {} outside axis {}",
+                  "gather_elements indices are {}, expected at most the data's {} outside axis {}",
                   ShapeText(indices), ShapeText(data), axis);
   }
   return std::vector<ValueType>{{input.operand(0).type, indices}};
@@ -190,7 +191,7 @@ Result<std::vector<ValueType>> InferOneHot(const InferenceInput& input) {
   TUNEC_ASSIGN(const DataType type, TypeAttribute(input, "to"));
   TUNEC_ASSIGN(const int64_t axis, CompleteAxis(input, dims.size() + 1));
   if (input.Int("depth") < 0)
-    return Fail(ErrorCode::kInvalidArgument, "one_hot depth is {}, wanted at least 0",
+    return Fail(ErrorCode::kInvalidArgument, "one_hot depth is {}, expected at least 0",
                 input.Int("depth"));
   dims.insert(dims.begin() + axis, Dim(input.Int("depth")));
   return std::vector<ValueType>{{type, std::move(dims)}};

@@ -12,7 +12,7 @@ namespace {
 Status RequireLength(const InferenceInput& input, std::string_view name, size_t wanted) {
   const size_t length = input.Ints(name).size();
   if (length == wanted) return {};
-  return Fail(ErrorCode::kInvalidArgument, "{} attribute {} has {} entries, wanted {} for {}",
+  return Fail(ErrorCode::kInvalidArgument, "{} attribute {} has {} entries, expected {} for {}",
               Name(input.op), name, length, wanted, ShapeText(input.operand(0).dims));
 }
 
@@ -26,16 +26,16 @@ std::vector<ValueType> SameType(const InferenceInput& input, std::vector<Dim> di
 Result<int64_t> SliceLength(int64_t start, int64_t end, int64_t step, int64_t size, size_t axis) {
   constexpr int64_t kHuge = int64_t{1} << 48;
   if (step == 0)
-    return Fail(ErrorCode::kInvalidArgument, "slice step of axis {} is 0, wanted another", axis);
+    return Fail(ErrorCode::kInvalidArgument, "slice step of axis {} is 0, expected another", axis);
   const auto is_huge = [](int64_t number) { return number < -kHuge || number > kHuge; };
   if (is_huge(start) || is_huge(end) || is_huge(step))
-    return Fail(ErrorCode::kInvalidArgument, "slice of axis {} is {}:{}:{}, wanted smaller numbers",
-                axis, start, end, step);
+    return Fail(ErrorCode::kInvalidArgument,
+                "slice of axis {} is {}:{}:{}, expected smaller numbers", axis, start, end, step);
   const int64_t length = std::max<int64_t>(
       0, step > 0 ? CeilDivide(end - start, step) : CeilDivide(start - end, -step));
   const int64_t last = start + (length - 1) * step;
   if (length > 0 && (std::min(start, last) < 0 || std::max(start, last) >= size))
-    return Fail(ErrorCode::kInvalidArgument, "slice of axis {} reads {} to {}, wanted 0 to {}",
+    return Fail(ErrorCode::kInvalidArgument, "slice of axis {} reads {} to {}, expected 0 to {}",
                 axis, start, last, size - 1);
   return length;
 }
@@ -52,8 +52,8 @@ Result<std::vector<ValueType>> InferTranspose(const InferenceInput& input) {
   for (size_t i = 0; i < std::max(sorted.size(), dims.size()); ++i)
     if (sorted.size() != dims.size() || sorted[i] != static_cast<int64_t>(i))
       return Fail(ErrorCode::kInvalidArgument,
-                  "transpose perm is [{}], wanted a permutation of {} axes", fmt::join(perm, ", "),
-                  dims.size());
+                  "transpose perm is [{}], expected a permutation of {} axes",
+                  fmt::join(perm, ", "), dims.size());
   (*input.attributes)["perm"] = perm;
   std::vector<Dim> result;
   for (const int64_t axis : perm) result.push_back(dims[axis]);
@@ -77,8 +77,9 @@ Result<std::vector<ValueType>> InferExpand(const InferenceInput& input) {
   const auto& dims = input.operand(0).dims;
   const auto broadcast = Broadcast(dims, shape);
   if (!broadcast || *broadcast != shape)
-    return Fail(ErrorCode::kInvalidArgument, "expand shape is {}, wanted one that {} broadcasts to",
-                ShapeText(shape), ShapeText(dims));
+    return Fail(ErrorCode::kInvalidArgument,
+                "expand shape is {}, expected one that {} broadcasts to", ShapeText(shape),
+                ShapeText(dims));
   return SameType(input, shape);
 }
 
@@ -91,7 +92,7 @@ Result<std::vector<ValueType>> InferSlice(const InferenceInput& input) {
   std::vector<Dim> result;
   for (size_t a = 0; a < dims.size(); ++a) {
     if (!dims[a].IsFixed())
-      return Fail(ErrorCode::kUnsupported, "slice axis {} is {}, wanted a fixed size", a,
+      return Fail(ErrorCode::kUnsupported, "slice axis {} is {}, expected a fixed size", a,
                   dims[a].parameter());
     TUNEC_ASSIGN(const int64_t length, SliceLength(input.Ints("starts")[a], input.Ints("ends")[a],
                                                    input.Ints("steps")[a], dims[a].size(), a));
@@ -109,7 +110,7 @@ Result<std::vector<ValueType>> InferConcat(const InferenceInput& input) {
     std::vector<Dim> other = input.operand(i).dims;
     if (other.size() == dims.size() && !other[axis].IsFixed())
       return Fail(ErrorCode::kUnsupported,
-                  "concat operand {} is {}, wanted a fixed size of axis {}", i, ShapeText(other),
+                  "concat operand {} is {}, expected a fixed size of axis {}", i, ShapeText(other),
                   axis);
     if (other.size() == dims.size()) {
       total = std::min(total + other[axis].size(), int64_t{1} << 60);
@@ -130,24 +131,24 @@ Result<std::vector<ValueType>> InferPad(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(RequireLength(input, "pads", 2 * dims.size()));
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
     return Fail(ErrorCode::kInvalidArgument,
-                "pad mode is \"{}\", wanted constant, reflect, edge or wrap", mode);
+                "pad mode is \"{}\", expected constant, reflect, edge or wrap", mode);
   std::vector<Dim> result;
   for (size_t a = 0; a < dims.size(); ++a) {
     const int64_t begin = input.Ints("pads")[a], end = input.Ints("pads")[a + dims.size()];
     constexpr int64_t kHuge = int64_t{1} << 48;
     if (begin < -kHuge || begin > kHuge || end < -kHuge || end > kHuge)
-      return Fail(ErrorCode::kInvalidArgument, "pad of axis {} is {} and {}, wanted less", a, begin,
-                  end);
+      return Fail(ErrorCode::kInvalidArgument, "pad of axis {} is {} and {}, expected less", a,
+                  begin, end);
     if (begin == 0 && end == 0) {
       result.push_back(dims[a]);
       continue;
     }
     if (!dims[a].IsFixed())
-      return Fail(ErrorCode::kUnsupported, "pad axis {} is {}, wanted a fixed size", a,
+      return Fail(ErrorCode::kUnsupported, "pad axis {} is {}, expected a fixed size", a,
                   dims[a].parameter());
     const int64_t size = dims[a].size() + begin + end;
     if (size < 0 || (mode != "constant" && dims[a].size() == 0 && size > 0))
-      return Fail(ErrorCode::kInvalidArgument, "pad of axis {} makes {} of {}, wanted at least 0",
+      return Fail(ErrorCode::kInvalidArgument, "pad of axis {} makes {} of {}, expected at least 0",
                   a, size, dims[a].size());
     result.emplace_back(size);
   }
@@ -165,7 +166,7 @@ Result<std::vector<ValueType>> InferTile(const InferenceInput& input) {
                   DimText(dims[a]), repeat);
     int64_t size = 0;
     if (repeat != 1 && __builtin_mul_overflow(dims[a].size(), repeat, &size))
-      return Fail(ErrorCode::kInvalidArgument, "tile repeats axis {} {} times, wanted less", a,
+      return Fail(ErrorCode::kInvalidArgument, "tile repeats axis {} {} times, expected less", a,
                   repeat);
     result.push_back(repeat == 1 ? dims[a] : Dim(size));
   }

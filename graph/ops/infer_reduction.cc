@@ -20,7 +20,7 @@ std::vector<Dim> Reduced(const std::vector<Dim>& dims, const std::vector<int64_t
 
 Status CheckEpsilon(const InferenceInput& input) {
   if (input.Float("epsilon") >= 0) return {};
-  return Fail(ErrorCode::kInvalidArgument, "{} epsilon is {}, wanted at least 0", Name(input.op),
+  return Fail(ErrorCode::kInvalidArgument, "{} epsilon is {}, expected at least 0", Name(input.op),
               input.Float("epsilon"));
 }
 
@@ -34,8 +34,9 @@ Status CheckChannelOperands(const InferenceInput& input) {
   for (size_t i = 1; i < input.operands.size(); ++i) {
     TUNEC_RETURN_IF_ERROR(check(input, i));
     if (input.operand(i).dims != std::vector<Dim>{channels})
-      return Fail(ErrorCode::kInvalidArgument, "{} operand {} is {}, wanted {}, the channels of {}",
-                  Name(input.op), i, ShapeText(input.operand(i).dims), DimText(channels),
+      return Fail(ErrorCode::kInvalidArgument,
+                  "{} operand {} is {}, expected {}, the channels of {}", Name(input.op), i,
+                  ShapeText(input.operand(i).dims), DimText(channels),
                   ShapeText(input.operand(0).dims));
   }
   return {};
@@ -76,7 +77,7 @@ Result<std::vector<ValueType>> InferGroupNorm(const InferenceInput& input) {
   const int64_t groups = input.Int("groups");
   if (groups < 1 || !channels.IsFixed() || channels.size() % groups != 0)
     return Fail(ErrorCode::kInvalidArgument,
-                "group_norm groups is {}, wanted a divisor of {} channels", groups,
+                "group_norm groups is {}, expected a divisor of {} channels", groups,
                 DimText(channels));
   return std::vector<ValueType>{input.operand(0)};
 }
@@ -92,7 +93,7 @@ Result<std::vector<ValueType>> InferAxisNorm(const InferenceInput& input) {
     const auto broadcast = Broadcast(x.dims, input.operand(i).dims);
     if (!broadcast || *broadcast != x.dims)
       return Fail(ErrorCode::kInvalidArgument,
-                  "{} operand {} is {}, wanted {} or what broadcasts to {}", Name(input.op), i,
+                  "{} operand {} is {}, expected {} or what broadcasts to {}", Name(input.op), i,
                   ShapeText(input.operand(i).dims), ShapeText(normalised), ShapeText(x.dims));
   }
   return std::vector<ValueType>{x};
@@ -101,7 +102,7 @@ Result<std::vector<ValueType>> InferAxisNorm(const InferenceInput& input) {
 Result<std::vector<ValueType>> InferLrn(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(RequireRank(input, 0, 2, 32));
   if (input.Int("size") < 1)
-    return Fail(ErrorCode::kInvalidArgument, "lrn size is {}, wanted at least 1",
+    return Fail(ErrorCode::kInvalidArgument, "lrn size is {}, expected at least 1",
                 input.Int("size"));
   return std::vector<ValueType>{input.operand(0)};
 }

@@ -21,7 +21,7 @@ Result<std::vector<ValueType>> InferRotaryEmbedding(const InferenceInput& input)
   const bool for_each = angles == size;
   if (for_each ? size % 2 != 0 : 2 * angles > size)
     return Fail(ErrorCode::kInvalidArgument,
-                "rotary_embedding has {} angles for {} elements, wanted one for each of an even "
+                "rotary_embedding has {} angles for {} elements, expected one for each of an even "
                 "number or at most half as many",
                 angles, size);
   std::vector<Dim> front(cos.dims.begin(), cos.dims.end());

@@ -111,7 +111,7 @@ Status CheckIndices(const Array& indices, int64_t extent) {
     const int64_t index = indices.GetInt(i);
     if (index >= -extent && index < extent) continue;
     return Fail(ErrorCode::kInvalidArgument,
-                "index {} at position {} is out of range, wanted {} "
+                "index {} at position {} is out of range, expected {} "
                 "to {}",
                 index, i, -extent, extent - 1);
   }

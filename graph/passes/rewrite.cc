@@ -196,7 +196,8 @@ class Sweep {
 
 std::unexpected<Error> NoEnd(const Rule* rule) {
   return FailAt(rule->where, ErrorCode::kInvalidArgument,
-                "rule {} goes on changing the graph, wanted rules that come to an end", rule->name);
+                "rule {} goes on changing the graph, expected rules that come to an end",
+                rule->name);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ Status CheckOutputs(const Node& node, std::span<const ValueType> types) {
     const int64_t count = ElementCount(type.Shape());
     if (count < 0 || count > kMostElements)
       return Fail(ErrorCode::kResourceLimit,
-                  "node {}: {} has a result of {} elements, wanted at most {}", node.name,
+                  "node {}: {} has a result of {} elements, expected at most {}", node.name,
                   Name(node.op), count, kMostElements);
   }
   return {};

@@ -6,17 +6,17 @@ namespace {
 
 Status CheckInputs(const Graph& graph, std::span<const Array> inputs) {
   if (inputs.size() != graph.inputs().size())
-    return Fail(ErrorCode::kInvalidArgument, "graph {} got {} inputs, wanted {}", graph.name(),
+    return Fail(ErrorCode::kInvalidArgument, "graph {} got {} inputs, expected {}", graph.name(),
                 inputs.size(), graph.inputs().size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value& value = graph.value(graph.inputs()[i]);
     const std::vector<Dim> dims(inputs[i].shape().begin(), inputs[i].shape().end());
     const bool widened = IsFloat(value.type.type) && inputs[i].type() == DataType::kF64;
     if (inputs[i].type() != value.type.type && !widened)
-      return Fail(ErrorCode::kInvalidArgument, "input {} is {}, wanted {}", value.name,
+      return Fail(ErrorCode::kInvalidArgument, "input {} is {}, expected {}", value.name,
                   Name(inputs[i].type()), Name(value.type.type));
     if (dims != value.type.dims)
-      return Fail(ErrorCode::kInvalidArgument, "input {} is {}, wanted {}", value.name,
+      return Fail(ErrorCode::kInvalidArgument, "input {} is {}, expected {}", value.name,
                   ShapeText(dims), ShapeText(value.type.dims));
   }
   return {};

@@ -255,7 +255,7 @@ Status RuleTermParser::ParseAttributeValue(Op op, RuleAttribute& attribute) {
   if (expr.kind == RuleExpr::Kind::kLiteral) given = KindOf(expr.literal);
   if (expr.kind == RuleExpr::Kind::kList) given = AttributeKind::kInts;
   if (given && !Fits(*given, wanted))
-    return FailAt(where, ErrorCode::kParse, "{} attribute {} is {}, wanted {}", Name(op),
+    return FailAt(where, ErrorCode::kParse, "{} attribute {} is {}, expected {}", Name(op),
                   attribute.name, Name(*given), Name(wanted));
   return {};
 }
@@ -267,7 +267,7 @@ Status RuleTermParser::CheckNode(const RuleTerm& node, const SourceLocation& whe
   const bool chain = IsAssociative(node.op) && count > 2 && !rest;
   const bool enough = rest || count >= spec.min_inputs;
   if (!enough || (!chain && count - (rest ? 1 : 0) > spec.max_inputs))
-    return FailAt(where, ErrorCode::kParse, "{} is given {} operands, wanted {}", Name(node.op),
+    return FailAt(where, ErrorCode::kParse, "{} is given {} operands, expected {}", Name(node.op),
                   count,
                   spec.min_inputs == spec.max_inputs ? fmt::format("{}", spec.min_inputs)
                                                      : fmt::format("at least {}", spec.min_inputs));

@@ -113,7 +113,7 @@ Result<Graph> GraphParser::Parse() {
     end = lexer_.Here();
   }
   if (builder_.graph().outputs().empty())
-    return FailAt(end, ErrorCode::kParse, "graph {} has no output, wanted at least one",
+    return FailAt(end, ErrorCode::kParse, "graph {} has no output, expected at least one",
                   builder_.graph().name());
   for (PendingWeight& weight : pending_) weights_.Fill(weight.request, weight.array);
   return std::move(builder_).Build();
@@ -166,11 +166,11 @@ Status GraphParser::ParseInput() {
 Result<std::vector<int64_t>> GraphParser::FixedShape(const ValueType& type,
                                                      const SourceLocation& where) const {
   if (!type.IsFixed())
-    return FailAt(where, ErrorCode::kParse, "a constant is {}, wanted fixed sizes",
+    return FailAt(where, ErrorCode::kParse, "a constant is {}, expected fixed sizes",
                   ShapeText(type.dims));
   std::vector<int64_t> shape = type.Shape();
   if (!IsShape(shape))
-    return FailAt(where, ErrorCode::kParse, "a constant is {}, wanted at most 2^48 elements",
+    return FailAt(where, ErrorCode::kParse, "a constant is {}, expected at most 2^48 elements",
                   ShapeText(type.dims));
   return shape;
 }
@@ -236,7 +236,7 @@ Result<Array> GraphParser::ParseElements(const ValueType& type) {
   const std::vector<int64_t> shape = type.Shape();
   const auto count = static_cast<int64_t>(floats.size() + integers.size());
   if (count != ElementCount(shape))
-    return FailAt(where, ErrorCode::kParse, "constant has {} elements, wanted {} for {}", count,
+    return FailAt(where, ErrorCode::kParse, "constant has {} elements, expected {} for {}", count,
                   ElementCount(shape), ShapeText(type.dims));
   Array array(type.type, shape);
   for (int64_t i = 0; i < count; ++i)
@@ -399,7 +399,8 @@ Result<TypedLayout> GraphParser::ParseType() {
   const SourceLocation where = lexer_.Here();
   TUNEC_ASSIGN(const std::string name, lexer_.ExpectIdentifier("a type such as f32"));
   const std::optional<DataType> type = ParseDataType(name);
-  if (!type) return FailAt(where, ErrorCode::kParse, "{} is no type, wanted one such as f32", name);
+  if (!type)
+    return FailAt(where, ErrorCode::kParse, "{} is no type, expected one such as f32", name);
   typed.type.type = *type;
   TUNEC_RETURN_IF_ERROR(lexer_.Expect("["));
   while (!lexer_.TryTake("]")) {

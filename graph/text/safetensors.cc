@@ -79,7 +79,7 @@ Result<std::vector<uint64_t>> ParseSizes(const Json& tensor, const char* key,
   std::vector<uint64_t> sizes;
   for (const Json& size : *found) {
     if (!size.is_number_unsigned())
-      return Fail(ErrorCode::kParse, "tensor {} has {} {}, wanted an integer of at least 0", name,
+      return Fail(ErrorCode::kParse, "tensor {} has {} {}, expected an integer of at least 0", name,
                   key, size.dump(-1, ' ', true, Json::error_handler_t::replace));
     sizes.push_back(size.get<uint64_t>());
   }
@@ -95,8 +95,8 @@ Result<DataType> ParseType(const Json& tensor, const std::string& name) {
     if (row.name == text) return row.type;
   return Fail(
       ErrorCode::kUnsupported,
-      "tensor {} has dtype {}, wanted one of F32, F64, F16, BF16, I8 to I64, U8 to U64, BOOL", name,
-      text);
+      "tensor {} has dtype {}, expected one of F32, F64, F16, BF16, I8 to I64, U8 to U64, BOOL",
+      name, text);
 }
 
 Result<Entry> ParseEntry(const std::string& name, const Json& tensor, uint64_t data_size) {
@@ -107,20 +107,21 @@ Result<Entry> ParseEntry(const std::string& name, const Json& tensor, uint64_t d
   TUNEC_ASSIGN(const std::vector<uint64_t> offsets, ParseSizes(tensor, "data_offsets", name));
   for (const uint64_t size : shape) {
     if (size > (uint64_t{1} << 48))
-      return Fail(ErrorCode::kParse, "tensor {} has a dimension of {}, wanted at most 2^48", name,
+      return Fail(ErrorCode::kParse, "tensor {} has a dimension of {}, expected at most 2^48", name,
                   size);
     entry.shape.push_back(static_cast<int64_t>(size));
   }
   if (shape.size() > 32)
-    return Fail(ErrorCode::kParse, "tensor {} has rank {}, wanted at most 32", name, shape.size());
+    return Fail(ErrorCode::kParse, "tensor {} has rank {}, expected at most 32", name,
+                shape.size());
   if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data_size)
-    return Fail(ErrorCode::kParse, "tensor {} has data_offsets [{}], wanted two within 0 to {}",
+    return Fail(ErrorCode::kParse, "tensor {} has data_offsets [{}], expected two within 0 to {}",
                 name, fmt::join(offsets, ", "), data_size);
   const int64_t count = ElementCount(entry.shape);
   entry.begin = offsets[0];
   entry.end = offsets[1];
   if (count < 0 || static_cast<uint64_t>(count) * SizeOf(entry.type) != entry.end - entry.begin)
-    return Fail(ErrorCode::kParse, "tensor {} has {} bytes, wanted {} elements of {}", name,
+    return Fail(ErrorCode::kParse, "tensor {} has {} bytes, expected {} elements of {}", name,
                 entry.end - entry.begin, count, Name(entry.type));
   return entry;
 }
@@ -133,7 +134,7 @@ Status CheckCover(std::vector<Entry> entries, uint64_t data_size) {
   uint64_t covered = 0;
   for (const Entry& entry : entries) {
     if (entry.begin != covered)
-      return Fail(ErrorCode::kParse, "tensor {} begins at {}, wanted {}: {}", entry.name,
+      return Fail(ErrorCode::kParse, "tensor {} begins at {}, expected {}: {}", entry.name,
                   entry.begin, covered,
                   entry.begin < covered ? "it overlaps another" : "there is a gap");
     covered = entry.end;
@@ -146,11 +147,11 @@ Status CheckCover(std::vector<Entry> entries, uint64_t data_size) {
 Result<std::vector<Entry>> ParseEntries(std::span<const std::byte> file) {
   uint64_t header_size = 0;
   if (file.size() < kPrefix)
-    return Fail(ErrorCode::kParse, "file has {} bytes, wanted at least {}", file.size(), kPrefix);
+    return Fail(ErrorCode::kParse, "file has {} bytes, expected at least {}", file.size(), kPrefix);
   for (size_t i = kPrefix; i-- > 0;) header_size = header_size << 8 | static_cast<uint8_t>(file[i]);
   const uint64_t most = std::min<uint64_t>(kLargestHeader, file.size() - kPrefix);
   if (header_size > most)
-    return Fail(ErrorCode::kParse, "header has {} bytes, wanted at most {}", header_size, most);
+    return Fail(ErrorCode::kParse, "header has {} bytes, expected at most {}", header_size, most);
   const std::string_view header(reinterpret_cast<const char*>(file.data()) + kPrefix, header_size);
   const uint64_t data_size = file.size() - kPrefix - header_size;
   TUNEC_ASSIGN(const Json json, ParseHeader(header));
@@ -169,7 +170,7 @@ Result<Array> ArrayOf(const Entry& entry, const std::shared_ptr<const MappedFile
   if (entry.type == DataType::kBool)
     for (const std::byte b : bytes)
       if (static_cast<uint8_t>(b) > 1)
-        return Fail(ErrorCode::kParse, "tensor {} holds {}, wanted 0 or 1", entry.name,
+        return Fail(ErrorCode::kParse, "tensor {} holds {}, expected 0 or 1", entry.name,
                     static_cast<int>(b));
   if (reinterpret_cast<uintptr_t>(bytes.data()) % SizeOf(entry.type) == 0)
     return Array(entry.type, entry.shape, file, bytes);

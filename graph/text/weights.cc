@@ -116,7 +116,7 @@ Result<Array> WeightSource::Load(const WeightRequest& request) const {
 
 Result<Array> NoWeights::Reserve(const WeightRequest& request) const {
   return Fail(ErrorCode::kNotFound,
-              "weight {} has no bytes: wanted a .safetensors file beside the graph, or "
+              "weight {} has no bytes: expected a .safetensors file beside the graph, or "
               "--random-weights SEED",
               request.name);
 }
@@ -150,7 +150,7 @@ Result<Array> SafetensorsWeights::Reserve(const WeightRequest& request) const {
   if (found == nullptr)
     return Fail(ErrorCode::kNotFound, "{} has no tensor {}", file_.path().string(), request.name);
   if (found->type() != request.type || found->shape() != request.shape)
-    return Fail(ErrorCode::kInvalidArgument, "{}: tensor {} is {}{}, wanted {}{}",
+    return Fail(ErrorCode::kInvalidArgument, "{}: tensor {} is {}{}, expected {}{}",
                 file_.path().string(), request.name, Name(found->type()), ShapeText(found->shape()),
                 Name(request.type), ShapeText(request.shape));
   return *found;

@@ -34,8 +34,8 @@ Status VerifyIterators(const Statement& statement) {
                   it.name);
     }
     if (it.extent < 0 || it.extent > kLongestIterator) {
-      return Fail(ErrorCode::kInvalidArgument, "iterator {} has extent {}, wanted 0 to {}", it.name,
-                  it.extent, kLongestIterator);
+      return Fail(ErrorCode::kInvalidArgument, "iterator {} has extent {}, expected 0 to {}",
+                  it.name, it.extent, kLongestIterator);
     }
   }
   return {};

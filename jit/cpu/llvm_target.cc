@@ -62,7 +62,7 @@ namespace {
 // LLVM warns of an unknown processor, and ends the process at one without 64-bit code.
 Status CheckProcessor(const llvm::Target& x86, const std::string& cpu) {
   if (!IsKnownCpu(x86, cpu)) {
-    return Fail(ErrorCode::kInvalidArgument, "unknown cpu '{}', wanted an LLVM processor name",
+    return Fail(ErrorCode::kInvalidArgument, "unknown cpu '{}', expected an LLVM processor name",
                 cpu);
   }
   if (MakeSubtarget(x86, cpu, "")->checkFeatures("+64bit")) return {};

@@ -114,7 +114,7 @@ Result<Cubin> Assemble(const Ptxas& ptxas, std::string_view ptx, std::string_vie
                  kLongestAssembly));
   // Without a status the file decides.
   if (done.exit_status ? *done.exit_status != 0 : !fs::exists(out))
-    return Fail(ErrorCode::kInternal, "ptxas {} refuses our PTX: {}", ptxas.version,
+    return Fail(ErrorCode::kInternal, "ptxas {} rejects our PTX: {}", ptxas.version,
                 LastLine(done.output));
   Cubin cubin;
   ReadPtxasOutput(done.output, cubin);

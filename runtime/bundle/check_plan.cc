@@ -165,7 +165,8 @@ Status PlanChecker::CheckStep(const StoredStep& step, Part part) const {
     return Damaged("there is no kernel {} of {}", step.kernel, kernels.size());
   const KernelContract& kernel = kernels[step.kernel];
   if (kernel.arguments.size() != step.arguments.size())
-    return Damaged("{} arguments given, wanted {}", step.arguments.size(), kernel.arguments.size());
+    return Damaged("{} arguments given, expected {}", step.arguments.size(),
+                   kernel.arguments.size());
   for (size_t i = 0; i < step.arguments.size(); ++i)
     TUNEC_RETURN_IF_ERROR(CheckArgument(step.arguments[i], kernel.arguments[i], part));
   return {};

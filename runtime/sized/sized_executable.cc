@@ -36,7 +36,7 @@ Status CheckGiven(std::string_view what, const std::vector<TensorSpec>& specs,
   for (size_t i = 0; i < specs.size(); ++i) {
     const int64_t bytes = BytesOf(specs[i], shapes[i]);
     if (data[i] == nullptr && bytes > 0)
-      return Fail(ErrorCode::kInvalidArgument, "{} '{}' is null, wanted {} bytes", what,
+      return Fail(ErrorCode::kInvalidArgument, "{} '{}' is null, expected {} bytes", what,
                   specs[i].name, bytes);
   }
   return {};

@@ -111,11 +111,11 @@ Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const T
   const Sizes& sizes = code.key.sizes;
   if (sizes.size() != form.dimensions.size() || code.key.open.size() != sizes.size() ||
       std::ranges::any_of(sizes, [](int64_t size) { return size < 1; }))
-    return Fail(ErrorCode::kParse, "code is for {} sizes, wanted {}", sizes.size(),
+    return Fail(ErrorCode::kParse, "code is for {} sizes, expected {}", sizes.size(),
                 form.dimensions.size());
   TUNEC_RETURN_IF_ERROR(CheckLeast(code));
   if (inputs.size() != given + code.parameters.size() || outputs.size() != form.outputs.size())
-    return Fail(ErrorCode::kParse, "code has {} inputs and {} outputs, wanted {} and {}",
+    return Fail(ErrorCode::kParse, "code has {} inputs and {} outputs, expected {} and {}",
                 inputs.size(), outputs.size(), given + code.parameters.size(), form.outputs.size());
   for (size_t p = 0; p < code.parameters.size(); ++p) {
     const SizedParameter& parameter = code.parameters[p];

@@ -58,7 +58,7 @@ Result<std::vector<int64_t>> Borders(const Statement& statement, VarId iterator,
   }
   borders.push_back(extent);
   if (borders.size() < 3 || borders.size() > kMostParts + 1) {
-    return Refuse(step, fmt::format("{} parts, wanted 2 to {}", borders.size() - 1, kMostParts));
+    return Refuse(step, fmt::format("{} parts, expected 2 to {}", borders.size() - 1, kMostParts));
   }
   return borders;
 }

@@ -74,7 +74,7 @@ bool OnlyInside(const ScheduleTree& tree, const TreeNode& loop, TensorId tensor)
 Status Apply(ScheduleTree& tree, const PipelineStep& step) {
   TUNEC_ASSIGN(const VarId loop, SerialLoop(tree, "pipeline", step.loop));
   if (step.stages < 2 || step.stages > kMostStages) {
-    return Refuse(step, fmt::format("{} stages, wanted 2 to {}", step.stages, kMostStages));
+    return Refuse(step, fmt::format("{} stages, expected 2 to {}", step.stages, kMostStages));
   }
   if (tree.loops[loop].isolate) return Refuse(step, "it is isolated");
   for (const TreeNode* node : PathToLoop(tree.root, loop)) {

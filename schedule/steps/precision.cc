@@ -142,7 +142,7 @@ Result<SplitProduct> FindProduct(const Compute& compute, const PrecisionStep& st
   const std::optional<StatementId> id = compute.FindStatement(step.statement);
   if (!id) return Refuse(step, "there is no such statement");
   if (step.terms < 1 || step.terms > 3) {
-    return Refuse(step, fmt::format("{} terms, wanted 1 to 3", step.terms));
+    return Refuse(step, fmt::format("{} terms, expected 1 to 3", step.terms));
   }
   const Statement& statement = compute.statements[*id];
   if (!IsProductOfReads(statement, step.terms)) {

@@ -104,7 +104,7 @@ std::string Describe(const ScheduleTree& tree, const TileIntrinsic& intrinsic,
   for (const VarId loop : loops) {
     found.push_back(fmt::format("{} of {}", tree.loops[loop].name, tree.loops[loop].extent));
   }
-  return fmt::format("wanted loops over {}; there are {}", fmt::join(wanted, ", "),
+  return fmt::format("expected loops over {}; there are {}", fmt::join(wanted, ", "),
                      fmt::join(found, ", "));
 }
 

@@ -524,7 +524,7 @@ static void test_wrong_bytes(void) {
   refuse_bytes(NULL, size, NULL, NULL, TUNEC_INVALID_ARGUMENT, "bytes is null");
   refuse_bytes(kReluOnnx, 0, NULL, no_database, TUNEC_PARSE_ERROR, "the model has no bytes");
   refuse_bytes(kReluOnnx, size, "tflite", no_database, TUNEC_INVALID_ARGUMENT,
-               "the format of the model is 'tflite', wanted onnx or graph");
+               "the format of the model is 'tflite', expected onnx or graph");
   refuse_bytes(kReluOnnx, size, "", "{\"trails\": 1}", TUNEC_INVALID_ARGUMENT, "'trails'");
   refuse_bytes(kReluOnnx, size, "graph", no_database, TUNEC_PARSE_ERROR, "<memory>:");
   refuse_bytes(kDoubleGraph, length, "onnx", no_database, TUNEC_PARSE_ERROR, "<memory>");
@@ -550,7 +550,7 @@ static void test_wrong_bytes(void) {
   static const char weighted[] =
       "graph g {\n  weight w: f32[4]\n  y = relu(w)\n  output y = y\n}\n";
   refuse_bytes(weighted, sizeof weighted - 1, NULL, no_database, TUNEC_NOT_FOUND,
-               "weight w has no bytes: wanted random weights");
+               "weight w has no bytes: expected random weights");
   tunec_executable* model = NULL;
   CHECK(tunec_compile_bytes(weighted, sizeof weighted - 1, "graph",
                             "{\"db\": \"\", \"random_weights\": 1}", NULL, &model) == TUNEC_OK);

@@ -71,10 +71,10 @@ static void refuses_null(tunec_executable* model) {
   DLTensor* inputs[] = {&input};
   DLTensor* outputs[] = {&means, &hidden};
   CHECK(tunec_run(model, inputs, outputs) == TUNEC_INVALID_ARGUMENT);
-  CHECK(strstr(tunec_error_message(), "input 'x' is null, wanted 216 bytes") != NULL);
+  CHECK(strstr(tunec_error_message(), "input 'x' is null, expected 216 bytes") != NULL);
   input.data = x;
   CHECK(tunec_run(model, inputs, outputs) == TUNEC_INVALID_ARGUMENT);
-  CHECK(strstr(tunec_error_message(), "is null, wanted 216 bytes") != NULL);
+  CHECK(strstr(tunec_error_message(), "is null, expected 216 bytes") != NULL);
   input.ndim = -1;
   CHECK(tunec_output_shapes(model, (const DLTensor* const*)inputs, shapes) ==
         TUNEC_INVALID_ARGUMENT);

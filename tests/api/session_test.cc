@@ -225,7 +225,7 @@ TEST(Session, CompilesFromBytes) {
   const auto unknown = Session::CompileBytes(Bytes(kDoubleGraph), "hlo", kNoDatabase);
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().status, TUNEC_INVALID_ARGUMENT);
-  EXPECT_THAT(unknown.error().message, HasSubstr("'hlo', wanted onnx or graph"));
+  EXPECT_THAT(unknown.error().message, HasSubstr("'hlo', expected onnx or graph"));
 }
 
 TEST(Session, FailsWithStatusAndMessage) {
@@ -240,7 +240,7 @@ TEST(Session, FailsWithStatusAndMessage) {
   const auto few = session.Run(std::span(inputs).first(2), outputs);
   ASSERT_FALSE(few);
   EXPECT_EQ(few.error().status, TUNEC_INVALID_ARGUMENT);
-  EXPECT_EQ(few.error().message, "2 inputs and 2 outputs given, wanted 3 and 2");
+  EXPECT_EQ(few.error().message, "2 inputs and 2 outputs given, expected 3 and 2");
   EXPECT_FALSE(session.Profile(inputs, {}));
 }
 

@@ -101,7 +101,7 @@ TEST(Check, ErrorIsRelativeToTheScale) {
   EXPECT_EQ(error.worst, 1);
   EXPECT_EQ(JudgeOutputs({Floats({1, 2.25, 4})}, {judge}).problem, "");
   EXPECT_THAT(JudgeOutputs({Floats({1, 2, 5})}, {judge}).problem,
-              ::testing::HasSubstr("element 2 is 5, wanted 4"));
+              ::testing::HasSubstr("element 2 is 5, expected 4"));
 }
 
 TEST(Check, NonFiniteValuesMustMatchInKind) {
@@ -123,7 +123,7 @@ TEST(Check, IntegersAreExactWhereTheSequentialEvaluationIs) {
   actual.SetInt(0, 4);
   EXPECT_EQ(JudgeOutputs({actual}, {judge}).problem, "");
   actual.SetInt(1, 1);
-  EXPECT_EQ(JudgeOutputs({actual}, {judge}).problem, "y[1] is 1, wanted 0");
+  EXPECT_EQ(JudgeOutputs({actual}, {judge}).problem, "y[1] is 1, expected 0");
 }
 
 TEST(Check, AllowancesFollowTheContract) {

@@ -75,13 +75,13 @@ TEST(JudgeOutputs, PassesOverWhatDoesNotCount) {
   const std::vector<OutputJudge> judges = {JudgeOf(expected)};
   EXPECT_THAT(JudgeOutputs({actual}, judges).problem, HasSubstr("C[1] is nan"));
   EXPECT_THAT(JudgeOutputs({actual}, judges, {{true, false, true, true}}).problem,
-              HasSubstr("element 3 is 0.75, wanted 0.25"));
+              HasSubstr("element 3 is 0.75, expected 0.25"));
   EXPECT_EQ(JudgeOutputs({actual}, judges, {{true, false, true, false}}).problem, "");
 
   Array levels(DataType::kI32, {2});
   const std::vector<OutputJudge> of_levels = {JudgeOf(Array(DataType::kI32, {2}))};
   levels.SetInt(1, 5);
-  EXPECT_THAT(JudgeOutputs({levels}, of_levels).problem, HasSubstr("C[1] is 5, wanted 0"));
+  EXPECT_THAT(JudgeOutputs({levels}, of_levels).problem, HasSubstr("C[1] is 5, expected 0"));
   EXPECT_EQ(JudgeOutputs({levels}, of_levels, {{true, false}}).problem, "");
 }
 

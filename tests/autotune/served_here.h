@@ -62,7 +62,7 @@ class ServedHere {
   std::string Refusal(const std::string& text) {
     const std::vector<Event> events = Ask(text);
     const auto* failed = events.empty() ? nullptr : std::get_if<FailedEvent>(&events.front());
-    return failed == nullptr ? "not refused" : failed->error.message;
+    return failed == nullptr ? "not rejected" : failed->error.message;
   }
 
   /// Whether the worker went away in the middle of the last request.

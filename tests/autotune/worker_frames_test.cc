@@ -61,7 +61,7 @@ TEST(WorkerFrames, WhatCannotBeIsNamed) {
   EXPECT_THAT(with("workspace t: f32[37, 13]", "workspace t: f32[4000000000, 1300]"),
               HasSubstr("bytes as float64"));
   EXPECT_THAT(number("vector_bits", "18446744073709551615"), HasSubstr("vector_bits is 1844674"));
-  EXPECT_THAT(number("vector_bits", "128"), HasSubstr("wanted 16 of 256 or 32 of 512"));
+  EXPECT_THAT(number("vector_bits", "128"), HasSubstr("expected 16 of 256 or 32 of 512"));
   EXPECT_THAT(number("threads", "0"), HasSubstr("threads is 0"));
   EXPECT_THAT(number("l2", "1.5"), HasSubstr("l2 is 1.5"));
   EXPECT_THAT(number("version", "\"1\""), HasSubstr("the tuner speaks protocol"));

@@ -190,7 +190,7 @@ TEST_F(WorkerTest, AProgramThatIsNoWorkerIsAnError) {
            Impostor{"exit 7", "exit status 7"},
            Impostor{"echo 'cannot load a library' >&2; exit 127", "cannot load a library"},
            Impostor{"exec cat", "malformed event"},  // echoes the greeting
-           Impostor{"exec yes", "wanted at most 65536"},
+           Impostor{"exec yes", "expected at most 65536"},
            Impostor{"exec sleep 1000", "no answer within 0.2 s", 0.2},
        }) {
     std::ofstream(path) << "#!/bin/sh\n" << script << "\n";

@@ -58,7 +58,7 @@ std::string SomeSizedBundle() {
 void ExpectInsideBuffers(const std::string& whole, uint64_t seed) {
   BundleToucher toucher(scripted_cuda::kLibrary);
   const auto tried = TryMutants(toucher, whole, CountFrom("TUNEC_BUNDLE_MUTATIONS", 2000), seed);
-  fmt::print("{} refused, {} too large to try, {} ran\n", tried.refused, tried.too_large,
+  fmt::print("{} rejected, {} too large to try, {} ran\n", tried.refused, tried.too_large,
              tried.ran);
   EXPECT_GT(tried.ran, 0U);
 }

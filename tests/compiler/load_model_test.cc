@@ -59,7 +59,7 @@ TEST(LoadModelBytes, HasNoWeightsButRandomOnes) {
   ASSERT_FALSE(without);
   EXPECT_EQ(without.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(without.error().Format(), HasSubstr("<memory>:3:"));
-  EXPECT_THAT(without.error().message, HasSubstr("weight w has no bytes: wanted random weights"));
+  EXPECT_THAT(without.error().message, HasSubstr("weight w has no bytes: expected random weights"));
   ModelOptions random;
   random.random_weights = 1;
   EXPECT_TRUE(Load(kRelu, "graph", random));
@@ -71,7 +71,7 @@ TEST(LoadModelBytes, HasNoWeightsButRandomOnes) {
 TEST(LoadModelBytes, RefusesWhatIsNoModel) {
   EXPECT_EQ(Load("", "").error().message, "the model has no bytes");
   EXPECT_EQ(Load(kRelu, ".graph").error().message,
-            "the format of the model is '.graph', wanted onnx or graph");
+            "the format of the model is '.graph', expected onnx or graph");
   ModelOptions shaped;
   shaped.dims = {{"n", {{1}}}};
   shaped.random_weights = 1;

@@ -80,7 +80,7 @@ TEST(OutsideIndices, AsConstantsAreRefused) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(refused.error().message,
-            "gather y: index 7 at position 1 is out of range, wanted -3 to 2");
+            "gather y: index 7 at position 1 is out of range, expected -3 to 2");
 }
 
 // Attention of no heads: its heads would be grouped by 0.

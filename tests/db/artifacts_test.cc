@@ -175,14 +175,14 @@ TEST(MachineFacts, DamagedOneIsPassedOver) {
   EXPECT_EQ(database.GetMachineFact("cpu", "peak").value(), std::nullopt);
   EXPECT_THAT(database.TakeMissReasons(), ElementsAre(HasSubstr("fact 'peak' passed over")));
   EXPECT_THAT(*database.IntegrityCheck(), ElementsAre("fact of target 1: fact 'peak' is inf, "
-                                                      "wanted a finite number"));
+                                                      "expected a finite number"));
 }
 
 TEST(MachineFacts, MustBeFinite) {
   Database database = OpenForTest();
   const Status status = database.SetMachineFact("cpu", {"peak", std::nan(""), "", 0});
   ASSERT_FALSE(status.has_value());
-  EXPECT_EQ(status.error().message, "fact 'peak' is nan, wanted a finite number");
+  EXPECT_EQ(status.error().message, "fact 'peak' is nan, expected a finite number");
 }
 
 }  // namespace

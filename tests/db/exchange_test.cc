@@ -242,7 +242,7 @@ TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
       {R"({"record": "target", "id": 9, "text": "t", "more": 1})", "1 unknown or repeated fields"},
       {R"({"record": "target", "id": 9, "text": ""})", "target text is empty"},
       {R"({"record": "target", "id": 9, "text": "a\u0000b"})", "target text is not UTF-8"},
-      {R"({"record": "tunec_database", "version": 7})", "export version 7, wanted at most 6"},
+      {R"({"record": "tunec_database", "version": 7})", "export version 7, expected at most 6"},
       {R"({"record": "machine", "target": 77, "name": "n", "value": 1, "text": "",)"
        R"( "created_at": 1})",
        "target 77 has not been introduced"},
@@ -470,8 +470,8 @@ TEST(Upkeep, IntegrityCheckFindsValuesThatReadingPassesOver) {
           "UPDATE trials SET samples = '[1,' WHERE id = 2;"
           "UPDATE tasks SET schedule_version = 0 WHERE id = 1");
   EXPECT_THAT(*database.IntegrityCheck(),
-              ElementsAre("task 1: schedule version is 0, wanted at least 1",
-                          "trial 1: median is -1, wanted a finite number not below 0",
+              ElementsAre("task 1: schedule version is 0, expected at least 1",
+                          "trial 1: median is -1, expected a finite number not below 0",
                           "trial 2: samples are not a list of numbers"));
   EXPECT_EQ(database.List({})->size(), 3u);
   EXPECT_THAT(database.TakeMissReasons(),

@@ -227,7 +227,7 @@ TEST(Open, VersionThatTheTablesBelieIsDamage) {
   ExpectRefused(path, ErrorCode::kParse, "table 'artifacts' lacks the column 'object_hash TEXT'");
   set_version(-5);
   ExpectRefused(path, ErrorCode::kParse,
-                fmt::format("schema -5, wanted 0 to {}", SchemaVersion()).c_str());
+                fmt::format("schema -5, expected 0 to {}", SchemaVersion()).c_str());
 }
 
 TEST(Open, TruncatedFileIsAnErrorNotACrash) {

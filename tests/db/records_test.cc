@@ -244,7 +244,7 @@ TEST(Records, WhatCannotBeStoredIsRefused) {
   refuses(key, OkTrial(1, 1), "target text is empty");
   key = SampleKey();
   key.schedule_version = 0;
-  refuses(key, OkTrial(1, 1), "schedule version is 0, wanted at least 1");
+  refuses(key, OkTrial(1, 1), "schedule version is 0, expected at least 1");
 
   refuses(SampleKey(), OkTrial(1, 0), "median of an ok trial is 0");
   refuses(SampleKey(), OkTrial(1, std::nan("")), "median is nan");

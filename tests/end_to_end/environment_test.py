@@ -42,7 +42,7 @@ class Environment(TunecTest):
         return done
 
     def notes(self, done, wanted):
-        """It succeeded, with one line of note that holds `wanted`."""
+        """It succeeded, with one line of note that holds `expected`."""
         self.expect(0, done)
         notes = [line for line in done.stderr.splitlines() if line.startswith("note: ") and wanted in line]
         self.assertEqual(len(notes), 1, done.stderr)
@@ -174,7 +174,7 @@ class Environment(TunecTest):
                           ("db", "prune", "--keep-best")):
             for value in ("nan", "-1", "inf"):
                 done = self.expect(2, self.tunec(*arguments, value))
-                self.assertIn(f"{arguments[-1]}: {value}, wanted a number", done.stderr)
+                self.assertIn(f"{arguments[-1]}: {value}, expected a number", done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the machine can refuse: a full disk, files that may not be read or written, a missing worker.
+"""What the machine can reject: a full disk, files that may not be read or written, a missing worker.
 
     machine_test.py --tunec PROGRAM [unittest's arguments]
 

@@ -46,7 +46,7 @@ class Fuzzer {
         [this](uint64_t n, const std::string& answer) { Record(n, answer); });
     for (const auto& [what, times] : kernels_) fmt::print("kernels {:7}: {}\n", times, what);
     fmt::print("{} contractions from seed {}\n", count, options_.seed);
-    fmt::print("{} within the contract\n{} refused\n{} wrong\n", right_, refused_, wrong_);
+    fmt::print("{} within the contract\n{} rejected\n{} wrong\n", right_, refused_, wrong_);
     return wrong_ == 0 ? 0 : 1;
   }
 

@@ -68,10 +68,10 @@ class Fuzzer {
     const uint64_t count = RunBatches(
         options_.InBatchesOf(kCasesPerChild), [this](uint64_t n) { return Answer(n); },
         [this](uint64_t n, const std::string& answer) { Record(n, answer); });
-    for (const auto& [reason, times] : refusals_) fmt::print("refused {:6}: {}\n", times, reason);
+    for (const auto& [reason, times] : refusals_) fmt::print("rejected {:6}: {}\n", times, reason);
     fmt::print("{} graphs from seed {}, {} through machine code\n", count, options_.seed,
                with_code_);
-    fmt::print("{} equal\n{} refused\n{} wrong\n", equal_, refused_, wrong_);
+    fmt::print("{} equal\n{} rejected\n{} wrong\n", equal_, refused_, wrong_);
     return wrong_ == 0 ? 0 : 1;
   }
 

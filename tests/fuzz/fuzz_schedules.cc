@@ -111,9 +111,10 @@ class Fuzzer {
                with_code_);
     for (const auto& [what, times] : missing_)
       fmt::print("{} times no code, but the interpreter: {}\n", times, what);
-    fmt::print("{} of the refused, forced through, were wrong; {} were right in the orders tried\n",
-               refused_, conservative_);
-    fmt::print("{} equal\n{} refused\n{} wrong\n", equal_, refused_ + conservative_, wrong_);
+    fmt::print(
+        "{} of the rejected, forced through, were wrong; {} were right in the orders tried\n",
+        refused_, conservative_);
+    fmt::print("{} equal\n{} rejected\n{} wrong\n", equal_, refused_ + conservative_, wrong_);
     return wrong_ == 0 ? 0 : 1;
   }
 

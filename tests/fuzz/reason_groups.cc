@@ -40,7 +40,7 @@ void PrintRefusals(const std::map<std::string, int>& refusals) {
   std::vector<std::pair<int, std::string>> sorted;
   for (const auto& [reason, times] : refusals) sorted.emplace_back(times, reason);
   std::ranges::sort(sorted, std::greater<>());
-  for (const auto& [times, reason] : sorted) fmt::print("refused {:6}: {}\n", times, reason);
+  for (const auto& [times, reason] : sorted) fmt::print("rejected {:6}: {}\n", times, reason);
 }
 
 }  // namespace tunec::fuzz

@@ -615,7 +615,7 @@ OutputJudge::OutputJudge(const Graph& graph, std::span<const Array> inputs,
 
 std::string OutputJudge::Judge(std::span<const Array> outputs) {
   if (outputs.size() != expected_.size())
-    return fmt::format("{} outputs, wanted {}", outputs.size(), expected_.size());
+    return fmt::format("{} outputs, expected {}", outputs.size(), expected_.size());
   for (size_t i = 0; i < outputs.size(); ++i)
     if (std::string problem = JudgeOutput(i, outputs[i]); !problem.empty()) return problem;
   return "";
@@ -656,10 +656,10 @@ std::string OutputJudge::JudgeOutput(size_t output, const Array& actual) {
       if (allowed) break;
     }
     if (!allowed && is_float)
-      return fmt::format("output {}[{}] is {}, wanted {}", name, i, actual.GetDouble(i),
+      return fmt::format("output {}[{}] is {}, expected {}", name, i, actual.GetDouble(i),
                          expected.GetDouble(i));
     if (!allowed)
-      return fmt::format("output {}[{}] is {}, wanted {}", name, i, actual.GetInt(i),
+      return fmt::format("output {}[{}] is {}, expected {}", name, i, actual.GetInt(i),
                          expected.GetInt(i));
   }
   return "";

@@ -233,21 +233,21 @@ TEST(TileIntrinsics, BodiesMustFit) {
   EXPECT_EQ(fma("C[n] sum= A[0] * B[3, n]"), "");
   EXPECT_EQ(fma("C[n] sum= B[3, n] * A[0]"), "");  // either way round
   EXPECT_THAT(fma("C[n] sum= A[0] * B[n, 3]"),
-              HasSubstr("right operand B: neighbours along columns lie 16 apart, wanted 1"));
+              HasSubstr("right operand B: neighbours along columns lie 16 apart, expected 1"));
   EXPECT_THAT(fma("C[n] sum= A[n] * B[0, n]"),
-              HasSubstr("left operand A: neighbours along columns lie 1 apart, wanted 0"));
-  EXPECT_THAT(fma("C[n] = A[0] * B[3, n]"), HasSubstr("wanted a sum of products"));
-  EXPECT_THAT(fma("C[n] sum= A[0] + B[3, n]"), HasSubstr("wanted a sum of products"));
-  EXPECT_THAT(fma("C[n] sum= A[0] * f32(H[n])"), HasSubstr("H of bf16, wanted f32"));
+              HasSubstr("left operand A: neighbours along columns lie 1 apart, expected 0"));
+  EXPECT_THAT(fma("C[n] = A[0] * B[3, n]"), HasSubstr("expected a sum of products"));
+  EXPECT_THAT(fma("C[n] sum= A[0] + B[3, n]"), HasSubstr("expected a sum of products"));
+  EXPECT_THAT(fma("C[n] sum= A[0] * f32(H[n])"), HasSubstr("H of bf16, expected f32"));
   EXPECT_THAT(fma("C[0] sum= A[0] * B[3, n]"), HasSubstr("accumulator C: neighbours along"));
   EXPECT_THAT(fma("C[n] sum= A[0] * (B[3, n] where (7 - n >= 0) else 0.0)"),
               HasSubstr("an operand is guarded"));
   EXPECT_THAT(fma("C[n] sum= C[16] * A[n]"), HasSubstr("C is an operand and the accumulator"));
   EXPECT_THAT(
       Refusal("tile fma.avx512 {\n vector for n in 0 .. 8 {\n s: C[n] sum= A[0] * A[n]\n}\n}"),
-      HasSubstr("wanted a loop over columns of 16 iterations"));
+      HasSubstr("expected a loop over columns of 16 iterations"));
   EXPECT_THAT(Refusal("tile fma.avx512 {\n s: C[0] sum= A[0] * A[1]\n}"),
-              HasSubstr("wanted a loop over columns of 16 iterations"));
+              HasSubstr("expected a loop over columns of 16 iterations"));
   EXPECT_THAT(Refusal("alloc t: shared {\n tile fma.avx512 {\n vector for n in 0 .. 16 {\n"
                       " s: t[n] sum= A[0] * A[n]\n}\n}\n}",
                       " local t: f32[16]\n"),

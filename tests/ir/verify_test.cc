@@ -70,11 +70,12 @@ TEST(VerifyCompute, Statements) {
   EXPECT_EQ(Matmul([](Compute& c) {
               c.statements[StatementId(0)].iterators[IteratorVar(1)].extent = -2;
             }),
-            "statement S: iterator j has extent -2, wanted 0 to 281474976710656");
-  EXPECT_EQ(Matmul([](Compute& c) {
-              c.statements[StatementId(0)].iterators[IteratorVar(1)].extent = INT64_MAX;
-            }),
-            "statement S: iterator j has extent 9223372036854775807, wanted 0 to 281474976710656");
+            "statement S: iterator j has extent -2, expected 0 to 281474976710656");
+  EXPECT_EQ(
+      Matmul([](Compute& c) {
+        c.statements[StatementId(0)].iterators[IteratorVar(1)].extent = INT64_MAX;
+      }),
+      "statement S: iterator j has extent 9223372036854775807, expected 0 to 281474976710656");
   EXPECT_EQ(
       Matmul([](Compute& c) { c.statements[StatementId(0)].domain = {IndexExpr::Var(VarId(3))}; }),
       "statement S: variable 3 is not in scope");

@@ -95,8 +95,8 @@ Result<double> LargestError(const Graph& graph, const fs::path& data) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Array& expected = arrays.at(graph.output_names()[i]);
     if (expected.type() != outputs[i].type()) {
-      return Fail(ErrorCode::kWrongResult, "output {} is {}, wanted {}", i, Name(outputs[i].type()),
-                  Name(expected.type()));
+      return Fail(ErrorCode::kWrongResult, "output {} is {}, expected {}", i,
+                  Name(outputs[i].type()), Name(expected.type()));
     }
     error = std::max(error, RelativeError(outputs[i], expected));
   }

@@ -46,9 +46,9 @@ def differences(got, want, case):
     """What is wrong with an output, or None."""
     want = np.asarray(want)
     if got.dtype != want.dtype:
-        return f"type {got.dtype}, wanted {want.dtype}"
+        return f"type {got.dtype}, expected {want.dtype}"
     if got.shape != want.shape:
-        return f"shape {got.shape}, wanted {want.shape}"
+        return f"shape {got.shape}, expected {want.shape}"
     if got.dtype.kind in "iub":
         bad = got != want
         got, want = got.astype(object), want.astype(object)
@@ -61,7 +61,7 @@ def differences(got, want, case):
     if not bad.any():
         return None
     first = tuple(int(i) for i in np.argwhere(bad)[0])
-    return f"{int(bad.sum())} of {bad.size} wrong, at {list(first)} {got[first]}, wanted {want[first]}"
+    return f"{int(bad.sum())} of {bad.size} wrong, at {list(first)} {got[first]}, expected {want[first]}"
 
 
 def absolute_tolerance(case, want, single):

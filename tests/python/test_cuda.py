@@ -1,4 +1,4 @@
-"""Models for GPUs: compiled by the ptxas of a package, run in the emulation, refused where no GPU is."""
+"""Models for GPUs: compiled by the ptxas of a package, run in the emulation, rejected where no GPU is."""
 import os
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The package tunec over NumPy: what goes in, what comes out, what is refused."""
+"""The package tunec over NumPy: what goes in, what comes out, what is rejected."""
 import array
 import ctypes
 import gc

@@ -32,7 +32,8 @@ TEST(ExecutablePlan, BadOnesAreRefusedByName) {
     std::function<void(ExecutablePlan&)> spoil;
     const char* message;
   } cases[] = {
-      {[](auto& p) { p.inputs[0].shape = {-1}; }, "tensor 'x' has a dimension of -1, wanted >= 0"},
+      {[](auto& p) { p.inputs[0].shape = {-1}; },
+       "tensor 'x' has a dimension of -1, expected >= 0"},
       {[](auto& p) {
          p.outputs[0].shape = {1L << 40, 1L << 40};
        },
@@ -40,7 +41,7 @@ TEST(ExecutablePlan, BadOnesAreRefusedByName) {
       {[](auto& p) {
          p.index_checks = {{"g", 3, ValueRef::Input(0), DataType::kI64, kLength}};
        },
-       "input 0 has 1280 bytes, wanted 2560 at offset 0"},
+       "input 0 has 1280 bytes, expected 2560 at offset 0"},
       {[](auto& p) {
          p.index_checks = {{"g", 3, ValueRef::Input(0), DataType::kF32, 1}};
        },
@@ -60,9 +61,9 @@ TEST(ExecutablePlan, BadOnesAreRefusedByName) {
       {[](auto& p) { p.steps[1].arguments[1].index = 1; }, "step 'copy': there is no output 1"},
       {[](auto& p) { p.steps[0].arguments[1].index = 2; }, "there is no constant 2"},
       {[](auto& p) { p.steps[0].arguments[2].index = 1; }, "there is no arena 1"},
-      {[](auto& p) { p.steps[0].arguments[2].offset = kBytes + 1; }, "wanted 0 at offset 1281"},
+      {[](auto& p) { p.steps[0].arguments[2].offset = kBytes + 1; }, "expected 0 at offset 1281"},
       {[](auto& p) { p.steps[0].arguments[2].offset = -4; }, "at offset -4"},
-      {[](auto& p) { p.steps[1].arguments[0].offset = 4; }, "has 1280 bytes, wanted 1280 at"},
+      {[](auto& p) { p.steps[1].arguments[0].offset = 4; }, "has 1280 bytes, expected 1280 at"},
       {[](auto& p) { p.steps[1].arguments.pop_back(); }, "a copy of 1280 bytes has 1 arguments"},
       {[](auto& p) { p.steps[1].copy_bytes = -1; }, "a copy of -1 bytes"},
       {[](auto& p) { p.steps[1].kernel = AddKernel(); }, "1 phases"},

@@ -320,10 +320,10 @@ TEST(Executable, RefusesWrongBuffers) {
   Vector x{};
   Vector y{};
   Vector z{};
-  EXPECT_EQ(RunMessage(executable, {}, {&y, &z}), "0 inputs and 2 outputs given, wanted 1 and 2");
-  EXPECT_EQ(RunMessage(executable, {&x}, {&y}), "1 inputs and 1 outputs given, wanted 1 and 2");
-  EXPECT_EQ(RunMessage(executable, {nullptr}, {&y, &z}), "input 'x' is null, wanted 1280 bytes");
-  EXPECT_EQ(RunMessage(executable, {&x}, {&y, nullptr}), "output 'z' is null, wanted 1280 bytes");
+  EXPECT_EQ(RunMessage(executable, {}, {&y, &z}), "0 inputs and 2 outputs given, expected 1 and 2");
+  EXPECT_EQ(RunMessage(executable, {&x}, {&y}), "1 inputs and 1 outputs given, expected 1 and 2");
+  EXPECT_EQ(RunMessage(executable, {nullptr}, {&y, &z}), "input 'x' is null, expected 1280 bytes");
+  EXPECT_EQ(RunMessage(executable, {&x}, {&y, nullptr}), "output 'z' is null, expected 1280 bytes");
   EXPECT_EQ(RunMessage(executable, {&x}, {&y, y.data() + 1}), "outputs 'y' and 'z' overlap");
   EXPECT_THAT(RunMessage(executable, {reinterpret_cast<char*>(&x) + 2}, {&y, &z}),
               HasSubstr("not aligned to its 4 bytes"));

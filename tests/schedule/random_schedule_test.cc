@@ -39,7 +39,7 @@ TEST(RandomSchedules, AreEqualOrRefused) {
     ++fates[trial.fate];
   }
   const int refused = fates[Fate::kRefused] + fates[Fate::kConservative];
-  std::cout << fates[Fate::kEqual] << " equal, " << refused << " refused ("
+  std::cout << fates[Fate::kEqual] << " equal, " << refused << " rejected ("
             << fates[Fate::kConservative] << " of them right in the orders tried), 0 wrong\n";
   EXPECT_GT(fates[Fate::kEqual], count / 5);
   EXPECT_GT(refused, count / 20);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tools/check_packed.py refuses of a folder."""
+"""What tools/check_packed.py rejects of a folder."""
 import shutil
 import sys
 import tempfile

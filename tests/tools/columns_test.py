@@ -35,7 +35,7 @@ def main():
         if LEFT_OUT.search(name):
             continue
         for number, width in wide_lines(path.read_text()):
-            print(f"{name}:{number}: {width} columns, wanted at most {WIDEST}")
+            print(f"{name}:{number}: {width} columns, expected at most {WIDEST}")
             wide += 1
     return 1 if wide else 0
 

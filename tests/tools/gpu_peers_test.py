@@ -60,7 +60,7 @@ class Measuring(unittest.TestCase):
         rows = gpu_peers.measure(self.case, peers, rounds=3)
         self.assertEqual((rows["tunec"]["median_ms"], rows["tunec"]["error"]), (2.0, 0.0))
         self.assertEqual(rows["torch"]["problem"], "wrong: error 5.0e-01, at most 1e-04")
-        self.assertEqual(rows["inductor"]["problem"], "0 outputs, wanted 1")
+        self.assertEqual(rows["inductor"]["problem"], "0 outputs, expected 1")
         self.assertEqual(rows["triton"]["problem"], "no kernel")
         self.assertTrue(all("median_ms" not in rows[name] for name in ("torch", "inductor", "triton")))
 

@@ -32,7 +32,7 @@ class Summaries(unittest.TestCase):
     def test_a_model_s_kernels(self):
         line, problems = test_cuda.summary([row(), row(group=3)])
         self.assertEqual(line, "2 kernels, 2 functions, at most 64 registers, 512 B shared, 0 B local; 2 schedules "
-                               "refused; 0.2 s: loops 10 %, LLVM 30 %, ptxas 60 %")
+                               "rejected; 0.2 s: loops 10 %, LLVM 30 %, ptxas 60 %")
         self.assertEqual(problems, [])
 
     def test_spills_and_kernels_that_are_not_there_are_problems(self):

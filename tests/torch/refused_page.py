@@ -16,7 +16,7 @@ TAKES = {
     "... of booleans": "sums of booleans that torch has as `or`; none was met in a model",
     "... is not of ATen: export or decompose the module first": None,
     "... interpolation of ...": "interpolation of integers in the wider type, rounded as torch does",
-    "... spatial axes, wanted 1 to 3": "nothing: torch has no others",
+    "... spatial axes, expected 1 to 3": "nothing: torch has no others",
     "a mask as an index: how many elements it selects depends on values":
         "as `nonzero`",
     "a mask as an index: which value goes where depends on values":
@@ -28,14 +28,14 @@ TAKES = {
         "an argument of the part for each such number, computed by torch",
     "a range that is that of the values": "two reductions before the bins are counted",
     "a reduction ...": "nothing: torch has no others",
-    "a running product of ... elements, wanted at most ...": "a scan by products in the compiler",
+    "a running product of ... elements, expected at most ...": "a scan by products in the compiler",
     "a size that is not fixed: ...": "sizes that depend on values, as `nonzero`",
     "a tensor of ...": "complex and quantised types",
     "a value of several elements": "a fill by a tensor of one element, which torch wants as well",
     "an input of ...": "complex and quantised types",
     "an integer of more than 53 bits as padding: ...": "integers as attributes of `pad`",
     "averages of ...": "averages of integers, rounded as torch does",
-    "bounds of booleans": "nothing: torch refuses them in eager mode",
+    "bounds of booleans": "nothing: torch rejects them in eager mode",
     "distances of more than a million pairs": "as `_cdist_forward`, and a gather of a triangle",
     "elements by their places in memory, of a tensor that is not row-major":
         "the operand's strides in the handler: an index table that follows them",
@@ -44,7 +44,7 @@ TAKES = {
     "gradients of ...": "nothing: integers have no gradients",
     "groups other than of rows": "grouped products whose inner dimension is cut",
     "heads of size 0": "nothing: results of zeros that no model has",
-    "images without elements": "nothing: torch refuses them",
+    "images without elements": "nothing: torch rejects them",
     "more than ... elements in order": "a sort in several stages of one kernel",
     "nested graphs that run by a condition or again and again":
         "the graph's `if`, `while` and `scan`, which are read but not executed",
@@ -59,7 +59,7 @@ TAKES = {
     "results of ...": "complex and quantised types",
     "rounding_mode ...": "nothing: torch has no others",
     "running moments that change in place": "nothing: AOTAutograd and export have the functional form",
-    "shifts of floats": "nothing: torch refuses them but for scalars",
+    "shifts of floats": "nothing: torch rejects them but for scalars",
     "sums of booleans": "`or` as a scatter's reduction",
     "the bits of ... as ...": "a cast of bits in the graph between types of one width",
     "the greatest of a bag, or padding": "a maximum over the rows of a bag, and a mask",
@@ -70,7 +70,7 @@ TAKES = {
 
 
 def reasons():
-    """Where the importer refuses, by the message: module names."""
+    """Where the importer rejects, by the message: module names."""
     found = {}
     folder = Path(tunec.torch.__file__).parent
     for path in sorted(folder.rglob("*.py")):
@@ -106,7 +106,7 @@ def tables():
     messages = [(message, ", ".join(sorted(where)), TAKES[message])
                 for message, where in sorted(reasons().items()) if TAKES[message] is not None]
     return {"operators": _table(["operator", "what it would take"], operators),
-            "types": _table(["operator", "types that torch has and tunec refuses"], types),
+            "types": _table(["operator", "types that torch has and tunec rejects"], types),
             "reasons": _table(["reason", "in", "what it would take"], messages)}
 
 

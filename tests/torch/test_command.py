@@ -106,7 +106,7 @@ class Command(unittest.TestCase):
         program = torch.export.export(small_models.TinyModel().eval(), (torch.randn(3, 4),))
         torch.export.save(program, self.folder / "m.pt2")
         for given, wanted in (("batch=x:0", "does not leave open"), ("batch=y:0", "no axis"),
-                              ("batch=x:2", "no axis"), ("x:0", "wanted NAME=INPUT:AXIS")):
+                              ("batch=x:2", "no axis"), ("x:0", "expected NAME=INPUT:AXIS")):
             status, _, error = self.run_command(self.folder / "m.pt2", "--open", given)
             self.assertEqual(status, 2)
             self.assertIn(wanted, error)

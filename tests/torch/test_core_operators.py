@@ -1,4 +1,4 @@
-"""All operators of core ATen: each is done, written otherwise, or refused with a reason.
+"""All operators of core ATen: each is done, written otherwise, or rejected with a reason.
 
 TUNEC_TEST_ROUNDS: how many seeds of samples are run (default 1). Each operator and type is a
 program of its own, which takes the time that compiling it takes.
@@ -107,7 +107,7 @@ def _compare(test, graph, tensors, is_refused, wanted):
     except UnsupportedOperator as error:
         test.assertTrue(is_refused, error)
         return 0
-    test.assertFalse(is_refused, "is no longer refused")
+    test.assertFalse(is_refused, "is no longer rejected")
     leaves = pytree.tree_leaves(wanted)
     if not imported.outputs:
         return 0

@@ -22,9 +22,9 @@ results = []
 with torch.set_grad_enabled({grad}):
     for _ in range({runs}):
         arguments = [x.clone() for x in inputs]
-        found, wanted = compiled(*arguments), plain(*(x.clone() for x in inputs))
-        found, wanted = (x if isinstance(x, tuple) else (x,) for x in (found, wanted))
-        results.append(max((f - w).abs().max().item() for f, w in zip(found, wanted)))
+        found, expected = compiled(*arguments), plain(*(x.clone() for x in inputs))
+        found, expected = (x if isinstance(x, tuple) else (x,) for x in (found, expected))
+        results.append(max((f - w).abs().max().item() for f, w in zip(found, expected)))
 counts = counters["aot_autograd"]
 print(json.dumps({{"errors": results, "hits": counts["autograd_cache_hit"],
                   "saved": counts["autograd_cache_saved"], "inductor": "torch._inductor.lowering" in sys.modules}}))

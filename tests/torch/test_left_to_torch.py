@@ -79,7 +79,7 @@ class LeftToTorch(AgainstEager):
         with unittest.mock.patch.object(sized, "compile_model", refusing), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.check(lambda x: torch.tanh(x).t().reshape(-1), torch.randn(4, 3),
-                       reason="the compiler refused it: InvalidArgument: tanh operand 0")
+                       reason="the compiler rejected it: InvalidArgument: tanh operand 0")
 
     def test_a_wrong_option_is_no_refusal_of_a_part(self):
         with self.assertRaisesRegex(Exception, "unknown option 'trails'"):

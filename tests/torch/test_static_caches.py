@@ -64,7 +64,7 @@ class Cache:
 
 torch.manual_seed(1)
 keys, values = Cache(), Cache()
-wanted = keys.tensor.clone(), values.tensor.clone()
+expected = keys.tensor.clone(), values.tensor.clone()
 fast = torch.compile(step, backend=sys.argv[2], options={"db": None} if sys.argv[2] == "tunec" else None)
 for position in (0, 1, 8191, LENGTH - 1):
     queries, at = torch.randn(1, HEADS * GROUP, 1, DEPTH), torch.tensor([position])
@@ -73,8 +73,8 @@ for position in (0, 1, 8191, LENGTH - 1):
     values.allow_rows(position)
     with torch.no_grad():
         torch.testing.assert_close(fast(queries, keys.tensor, values.tensor, *rows, at),
-                                   step(queries, *wanted, *rows, at), rtol=1e-4, atol=1e-4)
-    assert torch.equal(keys.tensor, wanted[0]) and torch.equal(values.tensor, wanted[1])
+                                   step(queries, *expected, *rows, at), rtol=1e-4, atol=1e-4)
+    assert torch.equal(keys.tensor, expected[0]) and torch.equal(values.tensor, expected[1])
 print("written where allowed")
 """
 

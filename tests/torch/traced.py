@@ -30,7 +30,7 @@ def trace(target, samples):
 
 
 def call_graph(target, samples, wanted):
-    """The same of the operator as it is, composite or not. `wanted` are its results."""
+    """The same of the operator as it is, composite or not. `expected` are its results."""
     graph, tensors = torch.fx.Graph(), []
 
     def placed(x):
@@ -76,10 +76,10 @@ _TOLERANCE = {torch.float32: 3e-5, torch.float64: 1e-9, torch.float16: 4e-3, tor
 def difference(found, wanted):
     """What is wrong with a result, or "". Integers have to be equal."""
     if found.dtype != wanted.dtype or found.shape != wanted.shape:
-        return f"{found.dtype}{list(found.shape)}, wanted {wanted.dtype}{list(wanted.shape)}"
+        return f"{found.dtype}{list(found.shape)}, expected {wanted.dtype}{list(wanted.shape)}"
     if not wanted.dtype.is_floating_point:
-        return "" if torch.equal(found, wanted) else f"{found}, wanted {wanted}"
+        return "" if torch.equal(found, wanted) else f"{found}, expected {wanted}"
     bound = _TOLERANCE[wanted.dtype]
     if torch.allclose(found.double(), wanted.double(), rtol=bound, atol=bound, equal_nan=True):
         return ""
-    return f"{found}, wanted {wanted}"
+    return f"{found}, expected {wanted}"

@@ -290,8 +290,8 @@ Result<std::string> FindWorkload(const std::vector<TaskSummary>& tasks, const st
   }
   if (texts.size() == 1) return *texts.begin();
   if (texts.empty()) return Fail(ErrorCode::kNotFound, "no workload begins with '{}'", hash);
-  return Fail(ErrorCode::kInvalidArgument, "{} workloads begin with '{}', wanted one", texts.size(),
-              hash);
+  return Fail(ErrorCode::kInvalidArgument, "{} workloads begin with '{}', expected one",
+              texts.size(), hash);
 }
 
 Result<int> Forget(const DbArguments& arguments) {

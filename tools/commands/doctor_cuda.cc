@@ -115,7 +115,7 @@ void CudaExamination::ExaminePtxas() {
   cuda_.ptxas_version = ptxas->version;
   const std::string found = fmt::format("{}, {}", ptxas->version, ptxas->path);
   if (!IsAheadOfDriver(ptxas->version, cuda_version_)) return Say("ptxas", found);
-  Problem("ptxas", fmt::format("{}, is ahead of the driver, of CUDA {}, which may refuse its code: "
+  Problem("ptxas", fmt::format("{}, is ahead of the driver, of CUDA {}, which may reject its code: "
                                "install a newer driver, or name an older ptxas with TUNEC_PTXAS",
                                found, cuda_.cuda_version));
 }

@@ -58,7 +58,7 @@ Result<Schedule> AutomaticSchedule(const Request& request) {
   TUNEC_ASSIGN(const ChosenSchedule choice,
                ChooseSchedule(nullptr, {.lowerings = {{kLowering, request.compute}}}, options));
   for (const RefusedSchedule& refused : choice.refused) {
-    fmt::print(stderr, "sketch {}: refused: {}\n", refused.sketch, refused.error.message);
+    fmt::print(stderr, "sketch {}: rejected: {}\n", refused.sketch, refused.error.message);
   }
   fmt::print(stderr, "sketch {}: used\n", choice.chosen.sketch);
   return choice.chosen.schedule;

@@ -14,7 +14,7 @@ CLI::Validator FiniteNumber(const char* wanted, Holds holds) {
   const auto check = [wanted, holds](const std::string& text) -> std::string {
     double value = 0;
     const bool number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
-    return number && holds(value) ? "" : fmt::format("{}, wanted {}", text, wanted);
+    return number && holds(value) ? "" : fmt::format("{}, expected {}", text, wanted);
   };
   return {check, "", ""};
 }

@@ -14,7 +14,7 @@ Status CheckNames(const SizedForm& form, const std::map<std::string, DimSizes>& 
       return Fail(ErrorCode::kInvalidArgument, "the bundle has no open dimension {}, expected {}",
                   name, fmt::join(form.dimensions, " or "));
     if (sizes.IsOpen())
-      return Fail(ErrorCode::kInvalidArgument, "dimension {} has {} sizes, wanted one", name,
+      return Fail(ErrorCode::kInvalidArgument, "dimension {} has {} sizes, expected one", name,
                   sizes.sizes.size());
   }
   return {};

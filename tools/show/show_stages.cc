@@ -31,7 +31,7 @@ std::string LoopStageNames() { return fmt::format("{}", fmt::join(Names(), ", ")
 Status CheckLoopStage(const std::string& stage) {
   const std::vector<std::string_view> names = Names();
   if (std::ranges::find(names, stage) != names.end()) return {};
-  return Fail(ErrorCode::kInvalidArgument, "--after: no stage is called '{}', wanted one of {}{}",
+  return Fail(ErrorCode::kInvalidArgument, "--after: no stage is called '{}', expected one of {}{}",
               stage, LoopStageNames(), DidYouMean(stage, names));
 }
 

@@ -503,7 +503,7 @@ class Session {
     const size_t wanted_outputs = tunec_num_outputs(get());
     if (inputs == wanted_inputs && outputs == wanted_outputs) return {};
     return detail::WrongArgument(std::to_string(inputs) + " inputs and " + std::to_string(outputs) +
-                                 " outputs given, wanted " + std::to_string(wanted_inputs) +
+                                 " outputs given, expected " + std::to_string(wanted_inputs) +
                                  " and " + std::to_string(wanted_outputs));
   }
   static Result<void> CheckWritable(std::span<const Tensor> outputs) {

@@ -209,7 +209,7 @@ Result<std::string> Serialize(const ExportedModel& model, const std::string& dat
   proto.Message(8, opset);
   if (proto.size() > static_cast<size_t>(std::numeric_limits<int>::max()))
     return Fail(ErrorCode::kResourceLimit,
-                "the ONNX model would have {} bytes, wanted at most {} in one message",
+                "the ONNX model would have {} bytes, expected at most {} in one message",
                 proto.size(), std::numeric_limits<int>::max());
   return std::move(proto).Take();
 }

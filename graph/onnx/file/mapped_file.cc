@@ -32,12 +32,12 @@ Result<std::vector<std::string>> SplitLocation(const std::string& location) {
   };
   if (location.empty()) return refuse("is empty");
   if (location.contains('\0')) return refuse("contains a zero byte");
-  if (location.front() == '/') return refuse("is absolute, wanted a path in the model's folder");
+  if (location.front() == '/') return refuse("is absolute, expected a path in the model's folder");
   std::vector<std::string> parts;
   for (size_t begin = 0; begin <= location.size();) {
     const size_t end = std::min(location.find('/', begin), location.size());
     const std::string part = location.substr(begin, end - begin);
-    if (part == "..") return refuse("contains '..', wanted a path in the model's folder");
+    if (part == "..") return refuse("contains '..', expected a path in the model's folder");
     if (!part.empty() && part != ".") parts.push_back(part);
     begin = end + 1;
   }
@@ -140,7 +140,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::OpenConfined(const DataFol
   struct stat status;
   if (fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1) {
     return Fail(ErrorCode::kInvalidArgument,
-                "external data file '{}' has {} hard links, wanted one (it may lie elsewhere)",
+                "external data file '{}' has {} hard links, expected one (it may lie elsewhere)",
                 location, status.st_nlink);
   }
   return Map(file.get(), start + "/" + location);

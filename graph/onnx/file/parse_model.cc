@@ -375,7 +375,7 @@ Result<OnnxModel> ParseModel(std::span<const std::byte> bytes,
   if (bytes.empty()) return Fail(ErrorCode::kParse, "not an ONNX model: the file is empty");
   if (bytes.size() > kMostBytes) {
     return Fail(ErrorCode::kResourceLimit,
-                "model has {} bytes, wanted at most {} (keep weights as external data)",
+                "model has {} bytes, expected at most {} (keep weights as external data)",
                 bytes.size(), kMostBytes);
   }
   return Decoder(folders, bytes.size()).Model(bytes);

@@ -67,7 +67,7 @@ std::shared_ptr<const std::byte> CopyToLargePages(Bytes bytes) {
 Result<Array> DecodeRaw(Bytes raw, const Wanted& wanted) {
   constexpr size_t kLeastOnLargePages = 64 << 10;
   if (raw.size() != wanted.bytes()) {
-    return Fail(ErrorCode::kParse, "raw data has {} bytes, wanted {} for {} elements of {}",
+    return Fail(ErrorCode::kParse, "raw data has {} bytes, expected {} for {} elements of {}",
                 raw.size(), wanted.bytes(), wanted.elements, Name(wanted.type));
   }
   if (raw.size() < kLeastOnLargePages) return CopyOf(wanted, raw.data());
@@ -79,7 +79,7 @@ Result<Array> DecodeRaw(Bytes raw, const Wanted& wanted) {
 template <class Element>
 Result<Array> DecodeField(const std::vector<uint64_t>& field, const Wanted& wanted) {
   if (static_cast<int64_t>(field.size()) != wanted.elements) {
-    return Fail(ErrorCode::kParse, "data field has {} elements, wanted {}", field.size(),
+    return Fail(ErrorCode::kParse, "data field has {} elements, expected {}", field.size(),
                 wanted.elements);
   }
   Array array(wanted.type, wanted.shape);
@@ -124,7 +124,7 @@ Result<uint64_t> ParseNumber(const std::string& key, const std::string& text) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    return Fail(ErrorCode::kParse, "external data {} is '{}', wanted a non-negative number", key,
+    return Fail(ErrorCode::kParse, "external data {} is '{}', expected a non-negative number", key,
                 text);
   }
   return value;
@@ -144,7 +144,7 @@ Result<Array> DecodeExternal(const OnnxTensor& tensor, const Wanted& wanted, Ext
     }
   }
   if (length != wanted.bytes()) {
-    return Fail(ErrorCode::kParse, "external data has {} bytes, wanted {} for {} elements of {}",
+    return Fail(ErrorCode::kParse, "external data has {} bytes, expected {} for {} elements of {}",
                 length, wanted.bytes(), wanted.elements, Name(wanted.type));
   }
   TUNEC_ASSIGN(const auto file, files.Open(location));

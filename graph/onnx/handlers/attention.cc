@@ -24,8 +24,8 @@ Result<Operand> SplitHeads(const NodeContext& node, const Operand& x, const char
   const auto [batch, sequence, width] = extents;
   TUNEC_ASSIGN(const int64_t heads, node.Int(heads_name, 0));
   if (heads < 1 || width % heads != 0)
-    return Fail(ErrorCode::kInvalidArgument, "{} is {}, wanted a divisor of {}", heads_name, heads,
-                width);
+    return Fail(ErrorCode::kInvalidArgument, "{} is {}, expected a divisor of {}", heads_name,
+                heads, width);
   TUNEC_ASSIGN(const Operand split, node.Reshape(x, {batch, sequence, heads, width / heads}));
   return node.Transpose(split, {0, 2, 1, 3});
 }
@@ -243,7 +243,7 @@ Result<Operands> Attention(const NodeContext& node, Op op) {
   if (node.num_outputs() <= kScores) return outputs;
   TUNEC_ASSIGN(const int64_t mode, node.Int("qk_matmul_output_mode", 0));
   if (mode < 0 || mode > 3) {
-    return Fail(ErrorCode::kInvalidArgument, "qk_matmul_output_mode is {}, wanted 0 to 3", mode);
+    return Fail(ErrorCode::kInvalidArgument, "qk_matmul_output_mode is {}, expected 0 to 3", mode);
   }
   TUNEC_ASSIGN(const Operand scores, Scores(node, parts, mode));
   outputs.push_back(scores);

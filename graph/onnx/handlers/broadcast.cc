@@ -92,7 +92,7 @@ Result<Operands> BitShift(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand b, node.Input(1));
   TUNEC_ASSIGN(const std::string direction, node.String("direction", ""));
   if (direction != "LEFT" && direction != "RIGHT") {
-    return Fail(ErrorCode::kParse, "direction is '{}', wanted 'LEFT' or 'RIGHT'", direction);
+    return Fail(ErrorCode::kParse, "direction is '{}', expected 'LEFT' or 'RIGHT'", direction);
   }
   return One(node.Emit(direction == "LEFT" ? Op::kShl : Op::kShr, {a, b}));
 }

@@ -47,7 +47,7 @@ Result<Operands> ConstantOfShape(const NodeContext& node, Op) {
     TUNEC_ASSIGN(value, node.Tensor("value"));
   }
   if (value.size() != 1) {
-    return Fail(ErrorCode::kParse, "value has {} elements, wanted one", value.size());
+    return Fail(ErrorCode::kParse, "value has {} elements, expected one", value.size());
   }
   return One(node.Full(shape, value));
 }
@@ -103,7 +103,7 @@ Result<Operands> EyeLike(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const auto extents, node.Extents<2>(x));
   const auto [rows, columns] = extents;
   if (rows * columns > kMostElements) {
-    return Fail(ErrorCode::kUnsupported, "{}, wanted a matrix of at most {} elements",
+    return Fail(ErrorCode::kUnsupported, "{}, expected a matrix of at most {} elements",
                 node.Describe(x), kMostElements);
   }
   Array array(type, x->shape);

@@ -30,7 +30,7 @@ Result<ConvOperands> Read(const NodeContext& node) {
   TUNEC_ASSIGN(conv.w, node.Input(1));
   TUNEC_ASSIGN(conv.sizes, SpatialSizes(conv.x));
   if (conv.w->rank() != conv.x->rank()) {
-    return Fail(ErrorCode::kInvalidArgument, "filter has rank {}, wanted the input's rank {}",
+    return Fail(ErrorCode::kInvalidArgument, "filter has rank {}, expected the input's rank {}",
                 conv.w->rank(), conv.x->rank());
   }
   TUNEC_ASSIGN(conv.group, node.Int("group", 1));
@@ -76,7 +76,8 @@ Status RequireSizes(std::string_view name, const std::vector<int64_t>& sizes) {
   constexpr int64_t kMostSize = int64_t{1} << 48;  // no tensor has more elements
   for (const int64_t size : sizes) {
     if (size >= 0 && size <= kMostSize) continue;
-    return Fail(ErrorCode::kInvalidArgument, "{} holds {}, wanted 0 to {}", name, size, kMostSize);
+    return Fail(ErrorCode::kInvalidArgument, "{} holds {}, expected 0 to {}", name, size,
+                kMostSize);
   }
   return {};
 }
@@ -86,8 +87,8 @@ Status PadTo(const std::vector<int64_t>& wanted, bool is_upper, const ConvOperan
              std::vector<int64_t>& output_padding, Window& window) {
   const size_t rank = window.rank();
   if (wanted.size() != rank) {
-    return Fail(ErrorCode::kInvalidArgument, "output_shape has {} sizes, wanted {}", wanted.size(),
-                rank);
+    return Fail(ErrorCode::kInvalidArgument, "output_shape has {} sizes, expected {}",
+                wanted.size(), rank);
   }
   for (size_t i = 0; i < rank; ++i) {
     const int64_t full =
@@ -109,7 +110,7 @@ Result<Operands> ConvTranspose(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(std::vector<int64_t> output_padding, node.Ints("output_padding", none));
   TUNEC_ASSIGN(std::vector<int64_t> wanted, node.Ints("output_shape", {}));
   if (output_padding.size() != window.rank()) {
-    return Fail(ErrorCode::kInvalidArgument, "output_padding has {} values, wanted {}",
+    return Fail(ErrorCode::kInvalidArgument, "output_padding has {} values, expected {}",
                 output_padding.size(), window.rank());
   }
   TUNEC_RETURN_IF_ERROR(RequireSizes("output_padding", output_padding));
@@ -162,8 +163,8 @@ Result<Operands> Col2Im(const NodeContext& node, Op op) {
     return Fail(ErrorCode::kInvalidArgument, "input, image_shape and block_shape do not fit");
   }
   if (rows > kMostFilter / taps) {
-    return Fail(ErrorCode::kUnsupported, "{} rows in blocks of {}, wanted at most {} in all", rows,
-                taps, kMostFilter);
+    return Fail(ErrorCode::kUnsupported, "{} rows in blocks of {}, expected at most {} in all",
+                rows, taps, kMostFilter);
   }
   std::vector<int64_t> shape{batch, rows};
   std::vector<int64_t> output_padding;

@@ -103,7 +103,7 @@ Result<Labelled> Join(const NodeContext& node, Labelled a, Labelled b, const std
   TUNEC_ASSIGN(b, SumOut(node, b, kept + a.labels));
   for (const char label : a.labels) {
     if (b.Has(label) && a.SizeOf(label) != b.SizeOf(label)) {
-      return Fail(ErrorCode::kUnsupported, "label '{}' has sizes {} and {}, wanted equal ones",
+      return Fail(ErrorCode::kUnsupported, "label '{}' has sizes {} and {}, expected equal ones",
                   label, a.SizeOf(label), b.SizeOf(label));
     }
   }

@@ -45,7 +45,8 @@ Result<Operands> Gelu(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const std::string form, node.String("approximate", "none"));
   const bool known = form == "none" || form == "tanh";
-  if (!known) return Fail(ErrorCode::kParse, "approximate is '{}', wanted 'none' or 'tanh'", form);
+  if (!known)
+    return Fail(ErrorCode::kParse, "approximate is '{}', expected 'none' or 'tanh'", form);
   return One(node.Emit(op, {x}, {{"approximate", form}}));
 }
 
@@ -84,7 +85,7 @@ Result<Operand> BoundOperand(const NodeContext& node, size_t input) {
   TUNEC_ASSIGN(const Operand bound, node.Input(input));
   const int64_t count = ElementCount(bound->shape.list());
   if (count == 1) return node.Reshape(bound, {});
-  return Fail(ErrorCode::kInvalidArgument, "bound {} has {} elements, wanted one", input, count);
+  return Fail(ErrorCode::kInvalidArgument, "bound {} has {} elements, expected one", input, count);
 }
 
 Result<Operands> ClipToOperands(const NodeContext& node, Operand x) {

@@ -36,7 +36,7 @@ Formula Formula::Unsqueeze(int64_t axis) const {
   if (!ok()) return *this;
   const auto at = NormalizeAxis(axis, rank() + 1);
   if (!at) {
-    return {*node_, Fail(ErrorCode::kInvalidArgument, "{}, wanted rank {} or more",
+    return {*node_, Fail(ErrorCode::kInvalidArgument, "{}, expected rank {} or more",
                          node_->Describe(*value_), axis < 0 ? -axis - 1 : axis)};
   }
   std::vector<int64_t> longer = shape();

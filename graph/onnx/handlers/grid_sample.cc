@@ -115,7 +115,7 @@ Result<Operands> GridSample(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const int64_t grid_batch, node.Extent(grid, 0));
   TUNEC_ASSIGN(const int64_t coordinates, node.Extent(grid, -1));
   if (coordinates != axes || grid_batch != batch) {
-    return Fail(ErrorCode::kInvalidArgument, "{}, wanted {} positions of {} coordinates each",
+    return Fail(ErrorCode::kInvalidArgument, "{}, expected {} positions of {} coordinates each",
                 node.Describe(grid), batch, axes);
   }
   const Formula x(node, input);
@@ -154,7 +154,7 @@ Result<Operands> AffineGrid(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const int64_t align, node.Int("align_corners", 0));
   const auto axes = static_cast<int64_t>(size.size()) - 2;
   if ((axes != 2 && axes != 3) || theta->shape != std::vector<int64_t>{size[0], axes, axes + 1}) {
-    return Fail(ErrorCode::kInvalidArgument, "size has {} values, wanted 4 or 5 that fit theta",
+    return Fail(ErrorCode::kInvalidArgument, "size has {} values, expected 4 or 5 that fit theta",
                 size.size());
   }
   const int64_t places = ElementCount({size.begin() + 2, size.end()});
@@ -222,7 +222,7 @@ Result<RoiAlignAttributes> ReadRoiAlign(const NodeContext& node) {
   const auto is_size = [](int64_t size) { return size >= 1 && size <= kMostSamples; };
   if (!is_size(roi.height) || !is_size(roi.width) || roi.ratio > kMostSamples) {
     return Fail(ErrorCode::kInvalidArgument,
-                "output is {}x{} with sampling_ratio {}, wanted 1 to {} of each", roi.height,
+                "output is {}x{} with sampling_ratio {}, expected 1 to {} of each", roi.height,
                 roi.width, roi.ratio, kMostSamples);
   }
   if (roi.ratio < 1) {
@@ -241,7 +241,7 @@ Result<Operands> RoiAlign(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const auto rois_extents, node.Extents<2>(rois));
   const auto [regions, corners_each] = rois_extents;
   if (corners_each != 4) {
-    return Fail(ErrorCode::kInvalidArgument, "{}, wanted 4 coordinates of each region",
+    return Fail(ErrorCode::kInvalidArgument, "{}, expected 4 coordinates of each region",
                 node.Describe(rois));
   }
   // f16 has no halves above 1,024, and a pooled mean of it is rounded once.
@@ -339,7 +339,7 @@ Result<Operands> DeformConv(const NodeContext& node, Op) {
   const int64_t group_channels = conv.channels / conv.offset_group;
   constexpr int64_t kMostPositions = 1 << 26;
   if (places > kMostPositions / std::max<int64_t>(1, taps)) {
-    return Fail(ErrorCode::kUnsupported, "{} positions of {} taps, wanted at most {} in all",
+    return Fail(ErrorCode::kUnsupported, "{} positions of {} taps, expected at most {} in all",
                 places, taps, kMostPositions);
   }
   const Formula offsets =

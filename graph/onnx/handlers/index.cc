@@ -27,7 +27,7 @@ Result<Operands> GatherNd(const NodeContext& node, Op) {
   if (batch < 0 || batch >= given->rank() || depth < 1 || depth > x->rank() - batch ||
       x->shape.Part(0, before) != given->shape.Part(0, before)) {
     return Fail(ErrorCode::kInvalidArgument,
-                "indices have {} positions each and batch_dims is {}, wanted positions in the "
+                "indices have {} positions each and batch_dims is {}, expected positions in the "
                 "input of rank {}",
                 depth, batch, x->rank());
   }
@@ -140,8 +140,8 @@ Result<Operands> OneHot(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Array values, node.ConstantInput(2));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", -1, indices->rank() + 1));
   if (values.size() != 2 || !(depth >= 1 && depth <= 1 << 30)) {
-    return Fail(ErrorCode::kInvalidArgument, "depth is {} with {} values, wanted at least 1 with 2",
-                depth, values.size());
+    return Fail(ErrorCode::kInvalidArgument,
+                "depth is {} with {} values, expected at least 1 with 2", depth, values.size());
   }
   return One(node.Emit(op, {indices},
                        {{"axis", axis},

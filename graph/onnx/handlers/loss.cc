@@ -44,7 +44,8 @@ Result<Formula> Loss(const NodeContext& node, const Formula& log_prob, const For
   std::vector<int64_t> all = AllAxes(given.rank());
   if (reduction == "sum") return Sum(loss, all);
   if (reduction != "mean") {
-    return Fail(ErrorCode::kParse, "reduction is '{}', wanted 'none', 'sum' or 'mean'", reduction);
+    return Fail(ErrorCode::kParse, "reduction is '{}', expected 'none', 'sum' or 'mean'",
+                reduction);
   }
   if (weights) return Sum(loss, all) / Sum(*weights, all);
   return Apply(Op::kReduceMean, {loss}, {{"axes", all}, {"keepdims", int64_t{0}}});

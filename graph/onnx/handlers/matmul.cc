@@ -46,7 +46,7 @@ Result<Operands> Gemm(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand a, node.Input(0));
   TUNEC_ASSIGN(const Operand b, node.Input(1));
   if (a->rank() != 2 || b->rank() != 2) {
-    return Fail(ErrorCode::kInvalidArgument, "operands have ranks {} and {}, wanted 2", a->rank(),
+    return Fail(ErrorCode::kInvalidArgument, "operands have ranks {} and {}, expected 2", a->rank(),
                 b->rank());
   }
   TUNEC_ASSIGN(const double alpha, node.Float("alpha", 1));
@@ -128,10 +128,10 @@ Result<Operands> Det(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const int64_t rows, node.Extent(x, -2));
   TUNEC_ASSIGN(const int64_t columns, node.Extent(x, -1));
   if (rows != columns || rows < 1) {
-    return Fail(ErrorCode::kInvalidArgument, "{}, wanted square matrices", node.Describe(x));
+    return Fail(ErrorCode::kInvalidArgument, "{}, expected square matrices", node.Describe(x));
   }
   if (rows > kMostRows) {
-    return Fail(ErrorCode::kUnsupported, "determinants of {} rows, wanted at most {}", rows,
+    return Fail(ErrorCode::kUnsupported, "determinants of {} rows, expected at most {}", rows,
                 kMostRows);
   }
   return Results({Determinant(Formula(node, x), rows, AllAxes(rows))});

@@ -18,7 +18,7 @@ Result<Operands> BatchNorm(const NodeContext& node, Op op) {
   for (size_t i = 1; i < node.num_outputs(); ++i) trains = trains || node.WantsOutput(i);
   if (trains) return Fail(ErrorCode::kUnsupported, "training mode is not supported");
   if (inputs.size() != 5) {
-    return Fail(ErrorCode::kParse, "has {} inputs, wanted 5", inputs.size());
+    return Fail(ErrorCode::kParse, "has {} inputs, expected 5", inputs.size());
   }
   // Statistics may be f32 beside f16 data, not the other way round.
   for (size_t i = 1; i < 5; ++i) {
@@ -91,11 +91,11 @@ Result<Operands> GroupNorm(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const double epsilon, node.Float("epsilon", 1e-5));
   TUNEC_ASSIGN(const int64_t groups, node.Int("num_groups", 0));
   if (inputs.size() != 3) {
-    return Fail(ErrorCode::kParse, "has {} inputs, wanted 3", inputs.size());
+    return Fail(ErrorCode::kParse, "has {} inputs, expected 3", inputs.size());
   }
   TUNEC_ASSIGN(const int64_t channels, node.Extent(inputs[0], 1));
   if (groups < 1 || channels % groups != 0) {
-    return Fail(ErrorCode::kInvalidArgument, "num_groups is {}, wanted a divisor of {} channels",
+    return Fail(ErrorCode::kInvalidArgument, "num_groups is {}, expected a divisor of {} channels",
                 groups, channels);
   }
   for (size_t i = 1; i < 3 && node.version() < 21; ++i) {
@@ -122,7 +122,7 @@ Result<Operands> LpNorm(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Cast(given, CombinedType({given->type})));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", -1, x->rank()));
   TUNEC_ASSIGN(const int64_t p, node.Int("p", 2));
-  if (p != 1 && p != 2) return Fail(ErrorCode::kParse, "p is {}, wanted 1 or 2", p);
+  if (p != 1 && p != 2) return Fail(ErrorCode::kParse, "p is {}, expected 1 or 2", p);
   const Op norm = p == 1 ? Op::kReduceL1 : Op::kReduceL2;
   TUNEC_ASSIGN(
       const Operand length,

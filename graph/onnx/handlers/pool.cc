@@ -95,7 +95,7 @@ Formula Root(const Formula& x, int64_t p) {
 Result<Operands> LpPool(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t p, node.Int("p", 2));
-  if (p < 1) return Fail(ErrorCode::kParse, "p is {}, wanted at least 1", p);
+  if (p < 1) return Fail(ErrorCode::kParse, "p is {}, expected at least 1", p);
   std::vector<int64_t> extra;
   TUNEC_ASSIGN(Window window, ReadPool(node, x, extra));
   AddPads(window.pads, extra);

@@ -16,7 +16,7 @@ Status CheckPositions(const Array& positions, const std::vector<int64_t>& sizes)
     const int64_t index = positions.GetInt(i);
     if (index >= -size && index < size) continue;
     return Fail(ErrorCode::kInvalidArgument,
-                "index {} of axis {} at position {} is out of range, wanted {} to {}", index,
+                "index {} of axis {} at position {} is out of range, expected {} to {}", index,
                 i % axes, i / axes, -size, size - 1);
   }
   return {};

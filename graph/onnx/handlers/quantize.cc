@@ -38,7 +38,7 @@ Result<Operand> AlongAxis(const NodeContext& node, const Operand& parameter, con
     return AlongBlocks(node, Formula(node, parameter), x).Take();
   }
   if (parameter->rank() != 1) {
-    return Fail(ErrorCode::kInvalidArgument, "a parameter has rank {}, wanted 0, 1 or {}",
+    return Fail(ErrorCode::kInvalidArgument, "a parameter has rank {}, expected 0, 1 or {}",
                 parameter->rank(), x->rank());
   }
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", 1, x->rank()));
@@ -122,7 +122,7 @@ Formula Levels(const NodeContext& node, size_t input, const std::vector<int64_t>
 
 Result<Operands> QLinearMatMul(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operands inputs, node.Inputs());
-  if (inputs.size() != 8) return Fail(ErrorCode::kParse, "{} inputs, wanted 8", inputs.size());
+  if (inputs.size() != 8) return Fail(ErrorCode::kParse, "{} inputs, expected 8", inputs.size());
   TUNEC_ASSIGN(const int64_t rows, node.Extent(inputs[0], -2));
   TUNEC_RETURN_IF_ERROR(node.RequireRank(inputs[3], 2, kMostAxes));
   TUNEC_ASSIGN(const int64_t columns, node.Extent(inputs[3], -1));

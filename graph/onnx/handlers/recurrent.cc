@@ -74,7 +74,7 @@ Result<std::vector<Activation>> ReadActivations(const NodeContext& node,
     TUNEC_ASSIGN(betas, node.Floats("activation_beta"));
   }
   if (names.size() != defaults.size() * static_cast<size_t>(directions)) {
-    return Fail(ErrorCode::kParse, "{} activations, wanted {}", names.size(),
+    return Fail(ErrorCode::kParse, "{} activations, expected {}", names.size(),
                 defaults.size() * static_cast<size_t>(directions));
   }
   std::vector<Activation> activations;
@@ -116,11 +116,11 @@ Result<Recurrence> ReadRecurrence(const NodeContext& node, std::vector<std::stri
   recurrence.batch = x_extents[1];
   recurrence.hidden = r_extents[2];
   if (r_extents[0] != recurrence.directions) {
-    return Fail(ErrorCode::kInvalidArgument, "{}, wanted {} direction(s)", node.Describe(r),
+    return Fail(ErrorCode::kInvalidArgument, "{}, expected {} direction(s)", node.Describe(r),
                 recurrence.directions);
   }
   if (recurrence.steps > kMostSteps) {
-    return Fail(ErrorCode::kUnsupported, "a sequence of {} steps, wanted at most {}",
+    return Fail(ErrorCode::kUnsupported, "a sequence of {} steps, expected at most {}",
                 recurrence.steps, kMostSteps);
   }
   if (node.HasAttribute("clip")) {

@@ -73,7 +73,7 @@ Result<Operands> CumProd(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const int64_t extent, node.Extent(input, axis));
   if (extent == 0) return Operands{input};
   if (extent > kMostElements) {
-    return Fail(ErrorCode::kUnsupported, "an axis of {} elements, wanted at most {}", extent,
+    return Fail(ErrorCode::kUnsupported, "an axis of {} elements, expected at most {}", extent,
                 kMostElements);
   }
   const Formula x(node, input);
@@ -96,11 +96,11 @@ Result<Operands> CumProd(const NodeContext& node, Op) {
 Result<Operands> GlobalPool(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   if (x->rank() < 3) {
-    return Fail(ErrorCode::kInvalidArgument, "input has rank {}, wanted at least 3", x->rank());
+    return Fail(ErrorCode::kInvalidArgument, "input has rank {}, expected at least 3", x->rank());
   }
   TUNEC_ASSIGN(const int64_t p, node.Int("p", 2));
   if (node.node().op_type == "GlobalLpPool" && p != 1 && p != 2) {
-    return Fail(ErrorCode::kUnsupported, "p is {}, wanted 1 or 2", p);
+    return Fail(ErrorCode::kUnsupported, "p is {}, expected 1 or 2", p);
   }
   if (node.node().op_type == "GlobalLpPool" && p == 1) op = Op::kReduceL1;
   std::vector<int64_t> axes = AllAxes(x->rank());

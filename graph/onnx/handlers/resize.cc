@@ -28,7 +28,7 @@ float ScaledSize(int64_t size, double scale) {
 /// rounding of a scale must not move a coordinate across a step.
 Result<Target> FromScales(const Operand& x, const std::vector<double>& scales) {
   if (scales.size() != x->shape.size()) {
-    return Fail(ErrorCode::kInvalidArgument, "{} scales, wanted {}", scales.size(),
+    return Fail(ErrorCode::kInvalidArgument, "{} scales, expected {}", scales.size(),
                 x->shape.size());
   }
   Target target;
@@ -49,7 +49,7 @@ Result<Target> FromSizes(const NodeContext& node, const Operand& x,
                          const std::vector<int64_t>& axes, const std::vector<int64_t>& sizes,
                          const std::string& policy) {
   if (sizes.size() != axes.size()) {
-    return Fail(ErrorCode::kInvalidArgument, "{} sizes, wanted {}", sizes.size(), axes.size());
+    return Fail(ErrorCode::kInvalidArgument, "{} sizes, expected {}", sizes.size(), axes.size());
   }
   Target target{x->shape, std::vector<double>(x->shape.size(), 1)};
   std::optional<double> common;
@@ -115,7 +115,7 @@ Result<Target> ResizeTarget(const NodeContext& node, const Operand& x) {
     return FromSizes(node, x, axes, sizes, policy);
   }
   if (given.size() != axes.size()) {
-    return Fail(ErrorCode::kInvalidArgument, "{} scales, wanted {}", given.size(), axes.size());
+    return Fail(ErrorCode::kInvalidArgument, "{} scales, expected {}", given.size(), axes.size());
   }
   std::vector<double> scales(x->shape.size(), 1);
   for (size_t i = 0; i < axes.size(); ++i) scales[static_cast<size_t>(axes[i])] = given[i];

@@ -50,7 +50,7 @@ Result<Operands> ScatterNd(const NodeContext& node, Op) {
   TUNEC_RETURN_IF_ERROR(node.RequireRank(indices, 1, kMostAxes));
   TUNEC_ASSIGN(const int64_t depth, node.Extent(indices, -1));
   if (depth < 1 || depth > data->rank()) {
-    return Fail(ErrorCode::kInvalidArgument, "indices have {} positions each, wanted 1 to {}",
+    return Fail(ErrorCode::kInvalidArgument, "indices have {} positions each, expected 1 to {}",
                 depth, data->rank());
   }
   const auto axes = static_cast<size_t>(depth);
@@ -101,7 +101,7 @@ Result<Operands> TensorScatter(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const std::string mode, node.String("mode", "linear"));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", -2, cache->rank()));
   if (mode != "linear" && mode != "circular") {
-    return Fail(ErrorCode::kParse, "mode is '{}', wanted 'linear' or 'circular'", mode);
+    return Fail(ErrorCode::kParse, "mode is '{}', expected 'linear' or 'circular'", mode);
   }
   if (axis == 0 || update->rank() != cache->rank()) {
     return Fail(ErrorCode::kInvalidArgument, "cache and update do not fit at axis {}", axis);

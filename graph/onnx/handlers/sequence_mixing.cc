@@ -17,7 +17,7 @@ Result<Formula> SplitHeads(const Formula& x, int64_t heads, std::string_view nam
   const auto [batch, sequence, width] = extents;
   if (heads < 1 || width % heads != 0) {
     return Fail(ErrorCode::kInvalidArgument,
-                "{} has a last axis of {}, wanted a multiple of {} "
+                "{} has a last axis of {}, expected a multiple of {} "
                 "heads",
                 name, width, heads);
   }
@@ -37,8 +37,8 @@ Result<Operands> RotaryEmbedding(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const int64_t size, x.Extent(3));
   if (rotated == 0) rotated = size;
   if (rotated < 0 || rotated > size || rotated % 2 != 0) {
-    return Fail(ErrorCode::kInvalidArgument, "rotary_embedding_dim is {}, wanted even, at most {}",
-                rotated, size);
+    return Fail(ErrorCode::kInvalidArgument,
+                "rotary_embedding_dim is {}, expected even, at most {}", rotated, size);
   }
   std::array<Formula, 2> angles{In(node, 1), In(node, 2)};  // cosines, sines
   for (Formula& angle : angles) {
@@ -47,7 +47,7 @@ Result<Operands> RotaryEmbedding(const NodeContext& node, Op) {
     TUNEC_ASSIGN(const int64_t angles, angle.Extent(-1));
     if (2 * angles != rotated) {
       return Fail(ErrorCode::kInvalidArgument,
-                  "{} angles for {} rotated elements, wanted half as many", angles, rotated);
+                  "{} angles for {} rotated elements, expected half as many", angles, rotated);
     }
   }
   const Formula y =
@@ -103,7 +103,7 @@ Result<LinearAttentionOperands> ReadLinearAttention(const NodeContext& node) {
     return Fail(ErrorCode::kInvalidArgument, "query, key and value do not fit each other");
   }
   if (steps > kMostSteps) {
-    return Fail(ErrorCode::kUnsupported, "a sequence of {} steps, wanted at most {}", steps,
+    return Fail(ErrorCode::kUnsupported, "a sequence of {} steps, expected at most {}", steps,
                 kMostSteps);
   }
   LinearAttentionOperands operands{
@@ -164,7 +164,7 @@ Result<Operands> CausalConvWithState(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const auto weight_extents, node.Extents<3>(weight));
   const auto [batch, channels, sequence] = extents;
   if (activation != "none" && activation != "silu" && activation != "swish") {
-    return Fail(ErrorCode::kParse, "activation is '{}', wanted 'none', 'silu' or 'swish'",
+    return Fail(ErrorCode::kParse, "activation is '{}', expected 'none', 'silu' or 'swish'",
                 activation);
   }
   const int64_t kept = std::max<int64_t>(0, weight_extents[2] - 1);

@@ -54,7 +54,7 @@ Result<Operands> Flatten(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(int64_t axis, node.Int("axis", 1));
   if (axis < -x->rank() || axis > x->rank()) {
-    return Fail(ErrorCode::kInvalidArgument, "axis is {}, wanted -{} to {}", axis, x->rank(),
+    return Fail(ErrorCode::kInvalidArgument, "axis is {}, expected -{} to {}", axis, x->rank(),
                 x->rank());
   }
   if (axis < 0) axis += x->rank();
@@ -78,7 +78,7 @@ Result<Operands> Squeeze(const NodeContext& node, Op) {
     TUNEC_ASSIGN(const int64_t size, node.Extent(x, axis));
     const bool named = std::ranges::binary_search(axes, axis);
     if (named && size != 1) {
-      return Fail(ErrorCode::kInvalidArgument, "axis {} has size {}, wanted 1", axis, size);
+      return Fail(ErrorCode::kInvalidArgument, "axis {} has size {}, expected 1", axis, size);
     }
     if (!named && !(all && size == 1)) shape.push_back(size);
   }
@@ -143,7 +143,7 @@ Result<Blocks> ReadBlocks(const NodeContext& node) {
   TUNEC_ASSIGN(const int64_t size, node.Int("blocksize", 0));
   TUNEC_ASSIGN(const auto extents, node.Extents<4>(x));
   if (size < 1 || size > 4096) {
-    return Fail(ErrorCode::kInvalidArgument, "blocksize is {}, wanted 1 to 4096", size);
+    return Fail(ErrorCode::kInvalidArgument, "blocksize is {}, expected 1 to 4096", size);
   }
   return Blocks{x, extents[0], extents[1], extents[2], extents[3], size};
 }
@@ -152,7 +152,7 @@ Result<Blocks> ReadBlocks(const NodeContext& node) {
 Result<bool> DepthIsLast(const NodeContext& node) {
   TUNEC_ASSIGN(const std::string mode, node.String("mode", "DCR"));
   if (mode != "DCR" && mode != "CRD") {
-    return Fail(ErrorCode::kParse, "mode is '{}', wanted 'DCR' or 'CRD'", mode);
+    return Fail(ErrorCode::kParse, "mode is '{}', expected 'DCR' or 'CRD'", mode);
   }
   return mode == "DCR";
 }
@@ -161,7 +161,7 @@ Result<Operands> DepthToSpace(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Blocks b, ReadBlocks(node));
   TUNEC_ASSIGN(const bool depth_last, DepthIsLast(node));
   if (b.c % (b.size * b.size) != 0) {
-    return Fail(ErrorCode::kInvalidArgument, "{} channels, wanted a multiple of {}", b.c,
+    return Fail(ErrorCode::kInvalidArgument, "{} channels, expected a multiple of {}", b.c,
                 b.size * b.size);
   }
   const int64_t depth = b.c / (b.size * b.size);
@@ -179,7 +179,7 @@ Result<Operands> SpaceToDepth(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Blocks b, ReadBlocks(node));
   TUNEC_ASSIGN(const bool depth_last, DepthIsLast(node));
   if (b.h % b.size != 0 || b.w % b.size != 0) {
-    return Fail(ErrorCode::kInvalidArgument, "image is {}x{}, wanted multiples of {}", b.h, b.w,
+    return Fail(ErrorCode::kInvalidArgument, "image is {}x{}, expected multiples of {}", b.h, b.w,
                 b.size);
   }
   const int64_t h = b.h / b.size;

@@ -73,7 +73,7 @@ Result<Signal> ReadSignal(const Formula& x, int64_t axis, int64_t length) {
   TUNEC_ASSIGN(const int64_t parts, x.Extent(-1));
   TUNEC_ASSIGN(const int64_t given, x.Extent(axis));
   if (parts != 1 && parts != 2) {
-    return Fail(ErrorCode::kInvalidArgument, "the last axis has size {}, wanted 1 or 2", parts);
+    return Fail(ErrorCode::kInvalidArgument, "the last axis has size {}, expected 1 or 2", parts);
   }
   std::vector<int64_t> perm = AllAxes(x.rank() - 1);
   perm.erase(perm.begin() + axis);
@@ -167,7 +167,7 @@ Result<Operands> Dft(const NodeContext& node, Op) {
   }
   if (n < 1) return Fail(ErrorCode::kInvalidArgument, "a transform of length {}", n);
   if (n > kMostTransform) {
-    return Fail(ErrorCode::kUnsupported, "a transform of length {}, wanted at most {}", n,
+    return Fail(ErrorCode::kUnsupported, "a transform of length {}, expected at most {}", n,
                 kMostTransform);
   }
   const Formula x(node, input);
@@ -201,12 +201,12 @@ Result<Operands> Stft(const NodeContext& node, Op) {
                 step, samples);
   }
   if (length > kMostTransform) {
-    return Fail(ErrorCode::kUnsupported, "a transform of length {}, wanted at most {}", length,
+    return Fail(ErrorCode::kUnsupported, "a transform of length {}, expected at most {}", length,
                 kMostTransform);
   }
   const int64_t frames = 1 + (samples - length) / step;
   if (frames > kMostElements / length) {
-    return Fail(ErrorCode::kUnsupported, "{} frames of {} elements, wanted at most {} in all",
+    return Fail(ErrorCode::kUnsupported, "{} frames of {} elements, expected at most {} in all",
                 frames, length, kMostElements);
   }
   Array places(DataType::kI64, {frames, length});

@@ -38,7 +38,7 @@ Result<SliceLists> ReadSlice(const NodeContext& node, int64_t rank) {
   if (lists.steps.empty()) lists.steps.assign(count, 1);
   if (lists.ends.size() != count || lists.axes.size() != count || lists.steps.size() != count) {
     return Fail(ErrorCode::kInvalidArgument,
-                "{} starts, {} ends, {} axes, {} steps, wanted as many of each", count,
+                "{} starts, {} ends, {} axes, {} steps, expected as many of each", count,
                 lists.ends.size(), lists.axes.size(), lists.steps.size());
   }
   for (int64_t& axis : lists.axes) {
@@ -176,7 +176,7 @@ Result<Operands> Pad(const NodeContext& node, Op op) {
     TUNEC_ASSIGN(value, node.ConstantFloat(2));
   }
   if (pads.size() != 2 * x->shape.size()) {
-    return Fail(ErrorCode::kInvalidArgument, "{} pads, wanted {}", pads.size(),
+    return Fail(ErrorCode::kInvalidArgument, "{} pads, expected {}", pads.size(),
                 2 * x->shape.size());
   }
   const bool is_nothing = std::ranges::all_of(pads, [](int64_t pad) { return pad == 0; });

@@ -12,7 +12,7 @@ Status Check(const std::vector<int64_t>& values, std::string_view name, size_t c
              int64_t least) {
   const auto is_valid = [&](int64_t value) { return value >= least && value <= kMostWindow; };
   if (values.size() == count && std::ranges::all_of(values, is_valid)) return {};
-  return Fail(ErrorCode::kInvalidArgument, "{} is [{}], wanted {} values of at least {}", name,
+  return Fail(ErrorCode::kInvalidArgument, "{} is [{}], expected {} values of at least {}", name,
               fmt::join(values, ","), count, least);
 }
 
@@ -39,7 +39,7 @@ Result<Window> ReadWindow(const NodeContext& node, const std::vector<int64_t>& k
 Result<std::vector<int64_t>> SpatialSizes(const Operand& x) {
   if (x->rank() < 3 || x->rank() > 5) {
     return Fail(x->rank() < 3 ? ErrorCode::kInvalidArgument : ErrorCode::kUnsupported,
-                "input has rank {}, wanted 3 to 5 (batch, channel, one to three spatial axes)",
+                "input has rank {}, expected 3 to 5 (batch, channel, one to three spatial axes)",
                 x->rank());
   }
   return x->shape.Part(2);
@@ -49,14 +49,14 @@ Status ResolveAutoPad(const NodeContext& node, const std::vector<int64_t>& sizes
   TUNEC_ASSIGN(const std::string mode, node.String("auto_pad", "NOTSET"));
   const size_t rank = window.rank();
   if (sizes.size() != rank) {
-    return Fail(ErrorCode::kInvalidArgument, "kernel has {} axes, wanted {}", rank, sizes.size());
+    return Fail(ErrorCode::kInvalidArgument, "kernel has {} axes, expected {}", rank, sizes.size());
   }
   if (mode == "NOTSET" || mode.empty()) return {};
   window.pads.assign(2 * rank, 0);
   if (mode == "VALID") return {};
   if (mode != "SAME_UPPER" && mode != "SAME_LOWER") {
     return Fail(ErrorCode::kParse,
-                "auto_pad is '{}', wanted 'NOTSET', 'VALID', 'SAME_UPPER' or 'SAME_LOWER'", mode);
+                "auto_pad is '{}', expected 'NOTSET', 'VALID', 'SAME_UPPER' or 'SAME_LOWER'", mode);
   }
   for (size_t i = 0; i < rank; ++i) {
     const int64_t outputs = (sizes[i] + window.strides[i] - 1) / window.strides[i];

@@ -2,7 +2,7 @@
 
 A handler has the operator's arguments, in the order and with the defaults of its schema: tensors
 are Values (or None), everything else is as in FX. It returns a Value, or a tuple of them for
-several results. What it cannot do it refuses by raising Refused.
+several results. What it cannot do it rejects by raising Refused.
 """
 import torch
 

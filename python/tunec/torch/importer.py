@@ -26,7 +26,7 @@ class Importer:
     """Walks a graph once. Nodes that cannot be imported are remembered, and their results taken as
     given, so that one walk finds all of them.
 
-    beside_torch  torch can run the nodes that are refused (see Call)
+    beside_torch  torch can run the nodes that are rejected (see Call)
     """
 
     def __init__(self, sizes, same_at_any_size=False, beside_torch=False):

@@ -1,4 +1,4 @@
-"""Parts of a graph that were imported but that the compiler refuses, at some sizes or at all. Torch runs
+"""Parts of a graph that were imported but that the compiler rejects, at some sizes or at all. Torch runs
 these parts, too."""
 import warnings
 
@@ -36,7 +36,7 @@ class LeftPart:
         self._shapes = set()  # the compiler refused the part for arguments of these shapes
 
     def takes(self, arguments):
-        """Tells whether the compiler refused the part for arguments of these shapes."""
+        """Tells whether the compiler rejected the part for arguments of these shapes."""
         return bool(self._shapes) and _shapes_of(arguments) in self._shapes
 
     def take(self, arguments, refusal):
@@ -45,7 +45,7 @@ class LeftPart:
         self._shapes.add(_shapes_of(arguments))
         if self._in_torch is None:
             self._in_torch = _of_any_strides(self._module)
-            reason = f"the compiler refused it: {first_line(refusal)}"
+            reason = f"the compiler rejected it: {first_line(refusal)}"
             self._left.append(UnsupportedNode(self._name, "a compiled part", reason, ""))
             warnings.warn(f"tunec leaves {self._name} to torch: {reason}", NotCompiledWarning,
                           stacklevel=2)

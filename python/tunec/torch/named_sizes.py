@@ -28,7 +28,7 @@ def symbol_of(program, place):
               for node in program.graph.find_nodes(op="placeholder")
               if isinstance(node.meta.get("val"), torch.Tensor)}
     if name not in shapes or not axis.isdigit() or int(axis) >= len(shapes[name]):
-        raise ValueError(f"{place!r} is no axis of an input, wanted INPUT:AXIS")
+        raise ValueError(f"{place!r} is no axis of an input, expected INPUT:AXIS")
     size = shapes[name][int(axis)]
     if not isinstance(size, torch.SymInt) or not size.node.expr.is_symbol:
         raise ValueError(f"the size of {place} is {size}, which the program does not leave open")

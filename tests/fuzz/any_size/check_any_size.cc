@@ -55,7 +55,7 @@ std::optional<CheckResult> CheckRun(const tunec::SizedModel& model, const Graph&
   const auto shapes = model.OutputShapes(ShapesOf(exact, exact.inputs()));
   if (!shapes) return Judge("shapes", shapes.error());
   if (const auto wanted = ShapesOf(exact, exact.outputs()); *shapes != wanted) {
-    return CheckResult{Outcome::kWrong, fmt::format("shapes: {}, wanted {}", *shapes, wanted)};
+    return CheckResult{Outcome::kWrong, fmt::format("shapes: {}, expected {}", *shapes, wanted)};
   }
   const auto outputs = RunModel(model, exact, inputs);
   if (!outputs) return Judge("run", outputs.error());

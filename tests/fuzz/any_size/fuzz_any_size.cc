@@ -56,7 +56,7 @@ int FuzzAnySize(const FuzzOptions& options) {
       [&](uint64_t n, const std::string& answer) { Record(options.seed + n, answer, found); });
   PrintRefusals(found.refusals);
   fmt::print("{} models from seed {}\n", count, options.seed);
-  fmt::print("{} equal\n{} refused\n{} wrong\n", found.outcomes[0], found.outcomes[1],
+  fmt::print("{} equal\n{} rejected\n{} wrong\n", found.outcomes[0], found.outcomes[1],
              found.outcomes[2]);
   return found.outcomes[2] == 0 ? 0 : 1;
 }

@@ -29,7 +29,7 @@ CheckResult Judge(std::string_view stage, const Error& error) {
 /// that it comes to know as constants.
 bool HasWrongIndices(const Error& error) {
   return error.code == ErrorCode::kInvalidArgument &&
-         error.message.find(" is out of range, wanted ") != std::string::npos;
+         error.message.find(" is out of range, expected ") != std::string::npos;
 }
 
 std::string TextProblem(const Graph& graph) {
@@ -44,7 +44,7 @@ std::string FormProblem(const PaddedGraph& padded, const Graph& exact, const Gra
   if (const Status status = Verify(padded.graph); !status) return status.error().Format();
   const std::vector<ValueId>& inputs = padded.graph.inputs();
   if (inputs.size() != bucket.inputs().size() + padded.parameters.size())
-    return fmt::format("{} inputs, wanted the bucket's {} and {} parameters", inputs.size(),
+    return fmt::format("{} inputs, expected the bucket's {} and {} parameters", inputs.size(),
                        bucket.inputs().size(), padded.parameters.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value& input = padded.graph.value(inputs[i]);

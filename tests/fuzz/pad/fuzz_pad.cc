@@ -65,13 +65,13 @@ class PadFuzzer {
         [this](uint64_t n) { return AnswerOf(CheckPad(MakePadCase(options_.seed + n, Code(n)))); },
         [this](uint64_t n, const std::string& answer) { Record(n, ParseAnswer(answer)); });
     PrintRefusals(refusals_);
-    fmt::print("at other sizes: {} the same text, {} another, {} refused\n",
+    fmt::print("at other sizes: {} the same text, {} another, {} rejected\n",
                texts_[static_cast<size_t>(Texts::kEqual)],
                texts_[static_cast<size_t>(Texts::kDiffer)],
                texts_[static_cast<size_t>(Texts::kRefused)]);
     fmt::print("{} pairs from seed {}, {} through machine code\n", count, options_.seed,
                with_code_);
-    fmt::print("{} equal\n{} refused\n{} wrong\n", outcomes_[0], outcomes_[1], outcomes_[2]);
+    fmt::print("{} equal\n{} rejected\n{} wrong\n", outcomes_[0], outcomes_[1], outcomes_[2]);
     return outcomes_[2] == 0 ? 0 : 1;
   }
 

@@ -118,20 +118,20 @@ TEST(GraphText, RefusesWithAPlace) {
   EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[2]\n  y = frob(x)\n}"),
             "g.graph:3:7: error: frob is no operator");
   EXPECT_EQ(ErrorOf("graph g {\n  input x: f31[2]\n}"),
-            "g.graph:2:12: error: f31 is no type, wanted one such as f32");
+            "g.graph:2:12: error: f31 is no type, expected one such as f32");
   EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[2]\n  x = relu(x)\n}"),
             "g.graph:3:3: error: value x is already defined");
   EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[2]\n  y = relu(x): f32[3]\n}"),
             "g.graph:3:16: error: value y is stated as f32 3, but is f32 2");
   EXPECT_EQ(ErrorOf("graph g {\n  constant c: f32[1000000000, 4] = [1.0]\n}"),
-            "g.graph:2:36: error: constant has 1 elements, wanted 4000000000 for 1000000000x4");
+            "g.graph:2:36: error: constant has 1 elements, expected 4000000000 for 1000000000x4");
   EXPECT_EQ(
       ErrorOf("graph g {\n  weight w: f32[1000000000, 4000]\n}"),
       "g.graph:2:10: error: weight w of shape [1000000000, 4000] is larger than 34359738368 bytes");
   EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[-1]\n}"),
-            "g.graph:2:9: error: input x has a dimension of -1, wanted at least 0");
+            "g.graph:2:9: error: input x has a dimension of -1, expected at least 0");
   EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[2]\n  y = relu(x)\n}"),
-            "g.graph:4:1: error: graph g has no output, wanted at least one");
+            "g.graph:4:1: error: graph g has no output, expected at least one");
   EXPECT_NE(ErrorOf("graph g {\n  input x: f32[2]"), "no error");
   EXPECT_NE(ErrorOf("graph g {\n}\ngraph"), "no error");
   EXPECT_NE(ErrorOf(""), "no error");
@@ -188,7 +188,7 @@ TEST(Verify, RefusesALayoutOutsideItsStorage) {
   const Graph graph = std::move(builder).Build();
   ASSERT_FALSE(Verify(graph).has_value());
   EXPECT_EQ(Verify(graph).error().message,
-            "value x has storage index 0 to 3 in dimension 1, wanted 0 to 2");
+            "value x has storage index 0 to 3 in dimension 1, expected 0 to 2");
 }
 
 TEST(Verify, RefusesOutputsOfOneName) {
@@ -203,10 +203,10 @@ TEST(Verify, RefusesOutputsOfOneName) {
 TEST(RunReference, ChecksItsInputs) {
   const auto graph = Parse("graph g {\n  input x: f32[2]\n  y = relu(x)\n  output y\n}");
   ASSERT_TRUE(graph.has_value());
-  EXPECT_EQ(RunReference(*graph, {}).error().message, "graph g got 0 inputs, wanted 1");
+  EXPECT_EQ(RunReference(*graph, {}).error().message, "graph g got 0 inputs, expected 1");
   const Array wrong_type(DataType::kI32, {2}), wrong_shape(DataType::kF32, {3});
-  EXPECT_EQ(RunReference(*graph, {&wrong_type, 1}).error().message, "input x is i32, wanted f32");
-  EXPECT_EQ(RunReference(*graph, {&wrong_shape, 1}).error().message, "input x is 3, wanted 2");
+  EXPECT_EQ(RunReference(*graph, {&wrong_type, 1}).error().message, "input x is i32, expected f32");
+  EXPECT_EQ(RunReference(*graph, {&wrong_shape, 1}).error().message, "input x is 3, expected 2");
 }
 
 TEST(RunReference, TakesTheNearestIndexInRange) {

@@ -54,7 +54,7 @@ TEST(IndexChecks, ComputedOnesBecomeOutputs) {
 TEST(IndexChecks, ConstantsOutOfRangeAreAnError) {
   EXPECT_EQ(
       Unproven("input x: f32[3]\n constant i: i64[2] = [-3, 3]\n y = gather(x, i)\n output y"),
-      "gather y: index 3 at position 1 is out of range, wanted -3 to 2");
+      "gather y: index 3 at position 1 is out of range, expected -3 to 2");
   EXPECT_EQ(
       Unproven("input x: f32[3]\n constant i: i64[2] = [-3, 2]\n y = gather(x, i)\n output y"), "");
 }
@@ -115,7 +115,7 @@ TEST(IndexChecks, WhatConstantsMakeIsLeftToFolding) {
                                          " y = gather_elements(x, i)\n output y"))
                 .error()
                 .message,
-            "gather_elements y: index 3 at position 0 is out of range, wanted -3 to 2");
+            "gather_elements y: index 3 at position 0 is out of range, expected -3 to 2");
 }
 
 }  // namespace

@@ -27,11 +27,11 @@ std::string TypeOf(const std::string& line) {
 
 TEST(Inference, AnAxisWithoutElementsHasNoneToIndex) {
   EXPECT_EQ(ErrorOf("input x: f32[0, 4]\n  input i: i64[3]", "y = gather(x, i)"),
-            "g.graph:4:3: error: gather axis 0 of 0x4 has no elements, wanted some for indices "
+            "g.graph:4:3: error: gather axis 0 of 0x4 has no elements, expected some for indices "
             "of 3");
   EXPECT_EQ(
       ErrorOf("input x: f32[2, 0]\n  input i: i64[2, 1]", "y = gather_elements(x, i) {axis=1}"),
-      "g.graph:4:3: error: gather_elements axis 1 of 2x0 has no elements, wanted some for "
+      "g.graph:4:3: error: gather_elements axis 1 of 2x0 has no elements, expected some for "
       "indices of 2x1");
   EXPECT_EQ(ErrorOf("input x: f32[0, 4]\n  input i: i64[3, 0]", "y = gather(x, i)\n  output y"),
             "no error");
@@ -47,7 +47,7 @@ TEST(Inference, LimitsSizesWhereThereAreNoElements) {
   EXPECT_EQ(ErrorOf("input x: f32[9223372036854775807, n]", "y = concat(x, x) {axis=0}"),
             "g.graph:2:9: error: input x has more than 2^48 elements");
   EXPECT_EQ(ErrorOf("input x: f32[0, 1099511627776]", "y = tile(x) {repeats=[1, 1099511627776]}"),
-            "g.graph:3:3: error: tile repeats axis 1 1099511627776 times, wanted less");
+            "g.graph:3:3: error: tile repeats axis 1 1099511627776 times, expected less");
   EXPECT_EQ(ErrorOf("input x: f32[1, 1, 4]\n  input w: f32[1, 1, 2]",
                     "y = conv(x, w) {dilations=[4294967296], pads=[4294967296, 4294967296]}\n"
                     "  output y"),
@@ -63,9 +63,10 @@ TEST(Inference, ResizesToTheSizesThatItsScalesLeadTo) {
   EXPECT_EQ(ErrorOf(input, "y = resize(x) {scales=[1, 1.5], shape=[3, 21]}"),
             "g.graph:3:3: error: resize of axis 1 to 21 elements contradicts its scale 1.5, which "
             "makes 19.5 of 13");
-  EXPECT_EQ(ErrorOf(input, "y = resize(x) {scales=[1, -1.5]}"),
-            "g.graph:3:3: error: resize scale of axis 1 is -1.5, for 13 elements, wanted more than "
-            "0 and less than 2^48 elements");
+  EXPECT_EQ(
+      ErrorOf(input, "y = resize(x) {scales=[1, -1.5]}"),
+      "g.graph:3:3: error: resize scale of axis 1 is -1.5, for 13 elements, expected more than "
+      "0 and less than 2^48 elements");
   for (const char* size : {"19", "20"}) {
     const std::string line =
         fmt::format("y = resize(x) {{scales=[1, 1.5], shape=[3, {}]}}\n  output y", size);
@@ -77,28 +78,29 @@ TEST(Inference, NamesTheNodeTheOperandsAndTheirValues) {
   EXPECT_EQ(ErrorOf("input a: f32[64, 32]\n  input b: f32[48, 16]", "h = matmul(a, b)"),
             "g.graph:4:3: error: matmul inner sizes differ: lhs is 64x32, rhs is 48x16");
   EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = relu(a, a)"),
-            "g.graph:3:3: error: relu has 2 operands, wanted 1");
+            "g.graph:3:3: error: relu has 2 operands, expected 1");
   EXPECT_EQ(ErrorOf("input a: i32[2, 3]", "h = exp(a)"),
-            "g.graph:3:3: error: exp operand 0 is i32, wanted a float type");
+            "g.graph:3:3: error: exp operand 0 is i32, expected a float type");
   EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = softmax(a) {axis=2}"),
-            "g.graph:3:3: error: softmax axis is 2, wanted -2 to 1");
+            "g.graph:3:3: error: softmax axis is 2, expected -2 to 1");
   EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = softmax(a) {axes=2}"),
             "g.graph:3:3: error: softmax has no attribute axes");
   EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = softmax(a) {axis=\"x\"}"),
-            "g.graph:3:3: error: softmax attribute axis is a string, wanted an integer");
+            "g.graph:3:3: error: softmax attribute axis is a string, expected an integer");
   EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = reshape(a)"),
             "g.graph:3:3: error: reshape needs the attribute shape");
   EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = reshape(a) {shape=[4]}"),
             "g.graph:3:3: error: reshape sizes differ: input is 2x3 with 6 elements, shape is [4]");
   EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = transpose(a) {perm=[0, 0]}"),
-            "g.graph:3:3: error: transpose perm is [0, 0], wanted a permutation of 2 axes");
+            "g.graph:3:3: error: transpose perm is [0, 0], expected a permutation of 2 axes");
   EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = slice(a) {starts=[0, 1], ends=[2, 4]}"),
-            "g.graph:3:3: error: slice of axis 1 reads 1 to 3, wanted 0 to 2");
+            "g.graph:3:3: error: slice of axis 1 reads 1 to 3, expected 0 to 2");
   EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = tile(a) {repeats=[9223372036854775807, 2]}"),
-            "g.graph:3:3: error: tile repeats axis 0 9223372036854775807 times, wanted less");
-  EXPECT_EQ(ErrorOf("input a: f32[2, 3]", "h = expand(a) {shape=[281474976710656, 2, 3]}"),
-            "g.graph:3:3: error: expand result is 281474976710656x2x3, wanted sizes of at least 0 "
-            "and at most 2^48 elements");
+            "g.graph:3:3: error: tile repeats axis 0 9223372036854775807 times, expected less");
+  EXPECT_EQ(
+      ErrorOf("input a: f32[2, 3]", "h = expand(a) {shape=[281474976710656, 2, 3]}"),
+      "g.graph:3:3: error: expand result is 281474976710656x2x3, expected sizes of at least 0 "
+      "and at most 2^48 elements");
 }
 
 TEST(Inference, NamesTheNodeWhereThereIsNoText) {
@@ -120,9 +122,9 @@ TEST(Inference, RefusesConvolutionsThatDoNotFit) {
             "g.graph:4:3: error: conv window does not fit: spatial axis 0 is 5 with pads, the "
             "window reaches 7");
   EXPECT_EQ(ErrorOf(x + "input w: f32[8, 4, 3, 3]", "y = conv(x, w) {strides=[1]}"),
-            "g.graph:4:3: error: conv attribute strides has 1 entries, wanted 2");
+            "g.graph:4:3: error: conv attribute strides has 1 entries, expected 2");
   EXPECT_EQ(ErrorOf(x + "input w: f32[8, 4, 3, 3]\n  input b: f32[7]", "y = conv(x, w, b)"),
-            "g.graph:5:3: error: conv bias is 7, wanted 8");
+            "g.graph:5:3: error: conv bias is 7, expected 8");
 }
 
 TEST(Inference, DerivesTypes) {
@@ -139,7 +141,7 @@ TEST(Inference, CarriesNamedDimensions) {
   EXPECT_EQ(TypeOf("add(n, n)"), "f32 batchx3");
   EXPECT_EQ(TypeOf("matmul(n, n) {transpose_b=1}"), "f32 batchxbatch");
   EXPECT_EQ(TypeOf("concat(n, n) {axis=1}"), "f32 batchx6");
-  EXPECT_EQ(TypeOf("reshape(n) {shape=[3]}"), "reshape operand 0 is batchx3, wanted fixed sizes");
+  EXPECT_EQ(TypeOf("reshape(n) {shape=[3]}"), "reshape operand 0 is batchx3, expected fixed sizes");
 }
 
 TEST(Inference, CompletesAttributes) {

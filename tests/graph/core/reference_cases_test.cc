@@ -24,7 +24,7 @@ void ExpectClose(const Array& have, const Array& want, const std::string& text) 
     if (std::isfinite(want.GetDouble(i))) scale = std::max(scale, std::abs(want.GetDouble(i)));
   for (int64_t i = 0; i < want.size(); ++i)
     ASSERT_TRUE(Close(have.GetDouble(i), want.GetDouble(i), IsFloat(want.type()) ? scale : 0, 1e-6))
-        << text << "element " << i << " is " << have.GetDouble(i) << ", wanted "
+        << text << "element " << i << " is " << have.GetDouble(i) << ", expected "
         << want.GetDouble(i);
 }
 

@@ -66,11 +66,11 @@ TEST_F(Safetensors, CopiesUnalignedTensors) {
 }
 
 TEST_F(Safetensors, RefusesBadSizes) {
-  EXPECT_EQ(Message(OpenBytes("")), "file has 0 bytes, wanted at least 8");
-  EXPECT_EQ(Message(OpenBytes("1234567")), "file has 7 bytes, wanted at least 8");
-  EXPECT_EQ(Message(OpenBytes(Size(3) + "{}")), "header has 3 bytes, wanted at most 2");
+  EXPECT_EQ(Message(OpenBytes("")), "file has 0 bytes, expected at least 8");
+  EXPECT_EQ(Message(OpenBytes("1234567")), "file has 7 bytes, expected at least 8");
+  EXPECT_EQ(Message(OpenBytes(Size(3) + "{}")), "header has 3 bytes, expected at most 2");
   EXPECT_EQ(Message(OpenBytes(Size(~uint64_t{0}) + "{}")),
-            "header has 18446744073709551615 bytes, wanted at most 2");
+            "header has 18446744073709551615 bytes, expected at most 2");
   EXPECT_EQ(ErrorOf("", 0), "header is not a JSON object");
   EXPECT_EQ(ErrorOf("{", 0), "header is not a JSON object");
   EXPECT_EQ(ErrorOf("[]", 0), "header is not a JSON object");
@@ -80,22 +80,22 @@ TEST_F(Safetensors, RefusesBadSizes) {
 
 TEST_F(Safetensors, RefusesBadOffsets) {
   EXPECT_EQ(ErrorOf("{" + Tensor("a", "[2]", "[0,8]") + "}", 4),
-            "tensor a has data_offsets [0, 8], wanted two within 0 to 4");
+            "tensor a has data_offsets [0, 8], expected two within 0 to 4");
   EXPECT_EQ(ErrorOf("{" + Tensor("a", "[2]", "[8,0]") + "}", 8),
-            "tensor a has data_offsets [8, 0], wanted two within 0 to 8");
+            "tensor a has data_offsets [8, 0], expected two within 0 to 8");
   EXPECT_EQ(ErrorOf("{" + Tensor("a", "[2]", "[0,18446744073709551615]") + "}", 8),
-            "tensor a has data_offsets [0, 18446744073709551615], wanted two within 0 to 8");
+            "tensor a has data_offsets [0, 18446744073709551615], expected two within 0 to 8");
   EXPECT_EQ(ErrorOf("{" + Tensor("a", "[2]", "[-8,0]") + "}", 8),
-            "tensor a has data_offsets -8, wanted an integer of at least 0");
+            "tensor a has data_offsets -8, expected an integer of at least 0");
   EXPECT_EQ(ErrorOf("{" + Tensor("a", "[3]", "[0,8]") + "}", 8),
-            "tensor a has 8 bytes, wanted 3 elements of f32");
+            "tensor a has 8 bytes, expected 3 elements of f32");
   EXPECT_EQ(ErrorOf("{" + Tensor("a", "[4294967296,4294967296]", "[0,0]") + "}", 0),
-            "tensor a has 0 bytes, wanted -1 elements of f32");
+            "tensor a has 0 bytes, expected -1 elements of f32");
   EXPECT_EQ(
       ErrorOf("{" + Tensor("a", "[2]", "[0,8]") + "," + Tensor("b", "[2]", "[4,12]") + "}", 12),
-      "tensor b begins at 4, wanted 8: it overlaps another");
+      "tensor b begins at 4, expected 8: it overlaps another");
   EXPECT_EQ(ErrorOf("{" + Tensor("a", "[1]", "[4,8]") + "}", 8),
-            "tensor a begins at 4, wanted 0: there is a gap");
+            "tensor a begins at 4, expected 0: there is a gap");
   EXPECT_EQ(ErrorOf("{" + Tensor("a", "[1]", "[0,4]") + "}", 8), "tensors end at 4, the data at 8");
 }
 
@@ -109,7 +109,8 @@ TEST_F(Safetensors, RefusesBadEntries) {
             "header names tensor a twice");
   EXPECT_EQ(ErrorOf("{\"a\":" + std::string(100000, '[') + "}", 0), "header nests deeper than 3");
   const std::string flag = "{" + Tensor("a", "[1]", "[0,1]", "BOOL") + "}";
-  EXPECT_EQ(Message(OpenBytes(Size(flag.size()) + flag + "\2")), "tensor a holds 2, wanted 0 or 1");
+  EXPECT_EQ(Message(OpenBytes(Size(flag.size()) + flag + "\2")),
+            "tensor a holds 2, expected 0 or 1");
 }
 
 TEST_F(Safetensors, RefusesAWeightOfAnotherShape) {
@@ -117,7 +118,7 @@ TEST_F(Safetensors, RefusesAWeightOfAnotherShape) {
   const SafetensorsWeights weights(std::move(*SafetensorsFile::Open(path_)));
   EXPECT_TRUE(weights.Load({"a", DataType::kF32, {2, 3}, ""}).has_value());
   EXPECT_EQ(weights.Load({"a", DataType::kF32, {3, 2}, ""}).error().message,
-            path_.string() + ": tensor a is f32[2, 3], wanted f32[3, 2]");
+            path_.string() + ": tensor a is f32[2, 3], expected f32[3, 2]");
   EXPECT_EQ(weights.Load({"b", DataType::kF32, {3, 2}, ""}).error().message,
             path_.string() + " has no tensor b");
 }

@@ -82,7 +82,7 @@ TEST(OnnxAttention, HeadsBesideEachOther) {
   EXPECT_THAT(Values(y), ElementsAre(1.5, 1.5, 1.5, 1.5));
   Call wrong = call;
   wrong.attributes[0] = {"q_num_heads", 4};
-  EXPECT_THAT(ErrorOf(wrong), HasSubstr("q_num_heads is 4, wanted a divisor of 6"));
+  EXPECT_THAT(ErrorOf(wrong), HasSubstr("q_num_heads is 4, expected a divisor of 6"));
 }
 
 TEST(OnnxAttention, ScoresOnRequest) {

@@ -122,7 +122,7 @@ TEST(OnnxElementwise, ClipTakesAttributesBeforeOpset11AndInputsAfter) {
   EXPECT_THAT(Values(clipped), ElementsAre(2));
   EXPECT_TRUE(clipped.shape().empty());
   EXPECT_THAT(ErrorOf({.op = "Clip", .operands = {x, Floats({3}, {0, 1, 2})}}),
-              HasSubstr("bound 1 has 3 elements, wanted one"));
+              HasSubstr("bound 1 has 3 elements, expected one"));
 }
 
 TEST(OnnxElementwise, CastAndCastLike) {
@@ -293,7 +293,7 @@ TEST(OnnxElementwise, PowersOfHalvesTakeWiderExponents) {
 TEST(OnnxElementwise, AttributesOfTheWrongKindAreErrors) {
   EXPECT_THAT(
       ErrorOf({.op = "LeakyRelu", .attributes = {{"alpha", 1}}, .operands = {Floats({1}, {1})}}),
-      HasSubstr("attribute 'alpha' is of another kind, wanted a float"));
+      HasSubstr("attribute 'alpha' is of another kind, expected a float"));
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ void ExpectSame(const Array& have, const Array& want, const std::string& text) {
     const double a = have.GetDouble(i), b = want.GetDouble(i);
     const bool equal = a == b || (std::isnan(a) && std::isnan(b));
     ASSERT_TRUE(equal || std::abs(a - b) <= tolerance * scale)
-        << text << "element " << i << " is " << a << ", wanted " << b;
+        << text << "element " << i << " is " << a << ", expected " << b;
   }
 }
 

@@ -103,7 +103,7 @@ TEST_F(OnnxExternal, SizesAreChecked) {
               HasSubstr("lies outside"));
   EXPECT_THAT(Message({{"location", "w.bin"}, {"offset", "-1"}}), HasSubstr("non-negative number"));
   EXPECT_THAT(Message({{"location", "w.bin"}, {"length", "9"}}),
-              HasSubstr("wanted 8 for 2 elements"));
+              HasSubstr("expected 8 for 2 elements"));
 }
 
 TEST_F(OnnxExternal, FilesThatAreNoModels) {

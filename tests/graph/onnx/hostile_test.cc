@@ -85,9 +85,9 @@ TEST(OnnxHostile, TensorSizes) {
     return graph ? std::string() : graph.error().message;
   };
   EXPECT_THAT(message([](auto& t) { t.mutable_raw_data()->resize(3); }),
-              HasSubstr("raw data has 3 bytes, wanted 216"));
+              HasSubstr("raw data has 3 bytes, expected 216"));
   EXPECT_THAT(message([](auto& t) { t.clear_raw_data(); }),
-              HasSubstr("data field has 0 elements, wanted 54"));
+              HasSubstr("data field has 0 elements, expected 54"));
   EXPECT_THAT(message([](auto& t) { t.set_dims(0, -3); }), HasSubstr("negative dimension"));
   EXPECT_THAT(message([](auto& t) { t.set_dims(0, int64_t{1} << 62); }),
               HasSubstr("too many elements"));
@@ -142,9 +142,9 @@ TEST(OnnxHostile, LargeTensors) {
   EXPECT_TRUE(ImportText(bytes + again.SerializePartialAsString()));
   model.graph().mutable_initializer(1)->set_dims(0, 299);
   EXPECT_THAT(ImportText(model.Bytes()).error().message,
-              HasSubstr("tensor 'w': raw data has 360000 bytes, wanted 358800"));
+              HasSubstr("tensor 'w': raw data has 360000 bytes, expected 358800"));
   model.graph().mutable_initializer(1)->set_dims(0, 0);
-  EXPECT_THAT(ImportText(model.Bytes()).error().message, HasSubstr("wanted 0 for 0 elements"));
+  EXPECT_THAT(ImportText(model.Bytes()).error().message, HasSubstr("expected 0 for 0 elements"));
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ TEST(OnnxRotaryEmbedding, RefusesOtherNumbersOfAngles) {
       ErrorOf({.op = "RotaryEmbedding",
                .operands = {Counting({1, 1, 1, 4}), Floats({1, 1, 1}, {0}), Floats({1, 1, 1}, {1})},
                .opset = 23}),
-      HasSubstr("1 angles for 4 rotated elements, wanted half as many"));
+      HasSubstr("1 angles for 4 rotated elements, expected half as many"));
 }
 
 TEST(OnnxRotaryEmbedding, AnglesByPosition) {

@@ -315,7 +315,7 @@ TEST(OnnxModel, OpsetsOutsideTheRange) {
   for (const int64_t opset : {0, 29}) {
     Model model(opset);
     model.Input("x", {1}).Node("Relu", {"x"}, {"y"}).Output("y");
-    EXPECT_THAT(MessageOf(model), HasSubstr("wanted 1 to 28"));
+    EXPECT_THAT(MessageOf(model), HasSubstr("expected 1 to 28"));
   }
 }
 
@@ -333,7 +333,7 @@ TEST(OnnxModel, InputsBoundToConstants) {
     const auto result = model.Import({.shapes = {{"x", {2, 3}}}, .constants = {{name, value}}});
     return result ? "" : result.error().message;
   };
-  EXPECT_THAT(message("shape", Counting({2})), HasSubstr("is f32, wanted i64"));
+  EXPECT_THAT(message("shape", Counting({2})), HasSubstr("is f32, expected i64"));
   EXPECT_THAT(message("shape", Ints({3}, {1, 2, 3})), HasSubstr("does not fit the model's [2]"));
   EXPECT_THAT(message("z", Counting({2})), HasSubstr("given for 'z', which is no input"));
   EXPECT_THAT(message("x", Counting({6})), HasSubstr("is not that of its constant, 6"));

@@ -62,7 +62,7 @@ TEST(OnnxShape, FlattenSqueezeUnsqueeze) {
       ElementsAre(1, 2, 3));
   EXPECT_THAT(
       ErrorOf({.op = "Squeeze", .attributes = {{"axes", List{1}}}, .operands = {x}, .opset = 11}),
-      HasSubstr("axis 1 has size 2, wanted 1"));
+      HasSubstr("axis 1 has size 2, expected 1"));
 }
 
 TEST(OnnxShape, TransposeExpandTileConcat) {
@@ -239,11 +239,11 @@ TEST(OnnxIndex, ConstantsOutOfRangeAreRefused) {
     return ErrorOf({.op = op, .operands = {x, indices}, .constants = {1}});
   };
   EXPECT_THAT(error("Gather", Ints({2}, {-2, 2})),
-              HasSubstr("(Gather): index 2 at position 1 is out of range, wanted -2 to 1"));
+              HasSubstr("(Gather): index 2 at position 1 is out of range, expected -2 to 1"));
   EXPECT_THAT(error("GatherElements", Ints({1, 3}, {0, 1, -3})),
-              HasSubstr("index -3 at position 2 is out of range, wanted -2 to 1"));
+              HasSubstr("index -3 at position 2 is out of range, expected -2 to 1"));
   EXPECT_THAT(error("GatherND", Ints({2, 2}, {1, 2, 0, 3})),
-              HasSubstr("index 3 of axis 1 at position 1 is out of range, wanted -3 to 2"));
+              HasSubstr("index 3 of axis 1 at position 1 is out of range, expected -3 to 2"));
 }
 
 /// y of `op` on x of 2x3 and positions that are data.

@@ -73,9 +73,9 @@ TEST(OnnxRecurrent, OperandsOfOtherRanksAreRefusedByName) {
                                  Floats({1, 1, 1}, {3}), bias}});
   };
   EXPECT_THAT(error(Floats({2}, {1, 2})),
-              testing::HasSubstr("(RNN): input 3 ('x3') is 2, of rank 1, wanted rank 2"));
+              testing::HasSubstr("(RNN): input 3 ('x3') is 2, of rank 1, expected rank 2"));
   EXPECT_THAT(error(Floats({}, {1})),
-              testing::HasSubstr("(RNN): input 3 ('x3') is a scalar, of rank 0, wanted rank 2"));
+              testing::HasSubstr("(RNN): input 3 ('x3') is a scalar, of rank 0, expected rank 2"));
 }
 
 TEST(OnnxRecurrent, GruResetsBeforeOrBehindTheProduct) {

@@ -99,7 +99,7 @@ void Place(const Array& exact, Array& padded) {
 std::string SizesProblem(const std::vector<PaddedAxis>& axes, const std::vector<int64_t>& exact,
                          const std::vector<int64_t>& padded) {
   if (axes.size() != exact.size() || axes.size() != padded.size())
-    return fmt::format("has {} axes, wanted {} and {}", axes.size(), exact.size(), padded.size());
+    return fmt::format("has {} axes, expected {} and {}", axes.size(), exact.size(), padded.size());
   for (size_t a = 0; a < axes.size(); ++a) {
     PaddedExtent product;
     for (const PaddedExtent& part : axes[a]) {
@@ -108,7 +108,7 @@ std::string SizesProblem(const std::vector<PaddedAxis>& axes, const std::vector<
       if (part.exact > part.padded) return fmt::format("axis {} shrinks", a);
     }
     if (product.exact != exact[a] || product.padded != padded[a])
-      return fmt::format("axis {} is {} of {}, wanted {} of {}", a, product.exact, product.padded,
+      return fmt::format("axis {} is {} of {}, expected {} of {}", a, product.exact, product.padded,
                          exact[a], padded[a]);
   }
   return "";

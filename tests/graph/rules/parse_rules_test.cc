@@ -78,7 +78,8 @@ TEST(ParseRules, ErrorsHaveTheirPlace) {
   EXPECT_EQ(ErrorOf("relu(x) => y"), "my.rules:1:12: error: the pattern does not bind y");
   EXPECT_EQ(ErrorOf("relu(x) => x where rank(y) > 1"),
             "my.rules:1:25: error: the pattern does not bind y");
-  EXPECT_EQ(ErrorOf("relu(x, y) => x"), "my.rules:1:1: error: relu is given 2 operands, wanted 1");
+  EXPECT_EQ(ErrorOf("relu(x, y) => x"),
+            "my.rules:1:1: error: relu is given 2 operands, expected 1");
   EXPECT_EQ(ErrorOf("x => relu(x)"), "my.rules:1:1: error: the pattern is no operator");
   EXPECT_EQ(ErrorOf("relu(x)"), "my.rules:1:8: error: expected '=>', found the end of the text");
   EXPECT_EQ(ErrorOf("relu(x) => x x"),
@@ -89,7 +90,7 @@ TEST(ParseRules, ErrorsHaveTheirPlace) {
             "my.rules:1:20: error: x is a value of the graph; its number is value(x)");
   EXPECT_EQ(ErrorOf("clip(x){mim=0} => x"), "my.rules:1:9: error: clip has no attribute mim");
   EXPECT_EQ(ErrorOf("clip(x){min=\"0\"} => x"),
-            "my.rules:1:13: error: clip attribute min is a string, wanted a number");
+            "my.rules:1:13: error: clip attribute min is a string, expected a number");
   EXPECT_EQ(ErrorOf("clip(x){min=0, min=1} => x"),
             "my.rules:1:16: error: attribute min is given twice");
   EXPECT_EQ(ErrorOf("relu(x) => reshape(x)"),

@@ -71,7 +71,7 @@ void CheckRange(const std::byte* bytes, int64_t size, const TrustedRange& range)
 void Touch(const ArgumentContract& contract, void* argument) {
   TUNEC_CHECK(
       reinterpret_cast<uintptr_t>(argument) % static_cast<uint64_t>(contract.alignment) == 0,
-      "an argument at {}, wanted a multiple of {}", fmt::ptr(argument), contract.alignment);
+      "an argument at {}, expected a multiple of {}", fmt::ptr(argument), contract.alignment);
   const auto* const bytes = static_cast<const std::byte*>(argument);
   if (contract.range) CheckRange(bytes, contract.bytes, *contract.range);
   if (contract.written) {

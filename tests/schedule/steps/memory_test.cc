@@ -53,11 +53,11 @@ constexpr StepRefusal kRefusals[] = {
     {"swizzle_storage_of_three", kMatmul,
      "copy B acc i 37\nreorder acc.k acc.i acc.j\ncompute_at B.copy acc.k\n"
      "stage B.copy shared acc.k\nswizzle_storage B.copy 3",
-     "swizzle_storage B.copy: 3 chunks, wanted 2, 4 or 8"},
+     "swizzle_storage B.copy: 3 chunks, expected 2, 4 or 8"},
     {"swizzle_storage_odd_rows", kMatmul,
      "copy B acc i 37\nreorder acc.k acc.i acc.j\ncompute_at B.copy acc.k\n"
      "stage B.copy shared acc.k\nswizzle_storage B.copy 8",
-     "swizzle_storage B.copy: its rows have 52 bytes, wanted a power of two"},
+     "swizzle_storage B.copy: its rows have 52 bytes, expected a power of two"},
     {"pipeline_past_the_caches", kMatmul,
      "copy B acc i 37\nreorder acc.k acc.i acc.j\ncompute_at B.copy acc.k\n"
      "stage B.copy packed acc.k\nnon_temporal B.copy\npipeline acc.k 2",
@@ -68,7 +68,8 @@ constexpr StepRefusal kRefusals[] = {
      "non_temporal: B.copy is begun ahead by a pipeline, and what it fills is used soon"},
     {"pipeline_nothing", kMatmul, "pipeline acc.k 2",
      "pipeline acc.k: nothing in it is a plain copy into packed or shared storage of its own"},
-    {"pipeline_one_stage", kMatmul, "pipeline acc.k 1", "pipeline acc.k: 1 stages, wanted 2 to 64"},
+    {"pipeline_one_stage", kMatmul, "pipeline acc.k 1",
+     "pipeline acc.k: 1 stages, expected 2 to 64"},
     {"pipeline_isolated", kMatmul, "isolate acc.k\npipeline acc.k 2",
      "pipeline acc.k: it is isolated"},
     {"pipeline_in_threads", kMatmul, "bind acc.j block.x\npipeline acc.k 2",

@@ -78,7 +78,7 @@ class Doctor(CudaTest):
                 ("init 100", "driver", "the NVIDIA driver finds no GPU (error 100)"),
                 ("version 11080", "driver", "too old: it supports CUDA 11.8, tunec needs 12.0"),
                 ("gpu 7 5", "gpu", "no code is generated for NVIDIA S1 (device 0), whose compute capability is 7.5"),
-                ("version 12040", "ptxas", "is ahead of the driver, of CUDA 12.4, which may refuse its code")):
+                ("version 12040", "ptxas", "is ahead of the driver, of CUDA 12.4, which may reject its code")):
             with self.subTest(script):
                 self.script_cuda(script)
                 report, checks = self.doctor(1)

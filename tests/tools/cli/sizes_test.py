@@ -22,7 +22,7 @@ class Sizes(CliTest):
         self.bad(2, "too many elements", "show", path, "--dim", "n=9223372036854775807")
         self.bad(2, "the model's open dimensions are n", "show", path, "--dim", "m=4")
         self.bad(2, "this name is given twice", "show", path, "--dim", "n=4", "--dim", "n=5")
-        self.bad(2, "dimension n has 2 sizes, wanted one", "show", path, "--dim", "n=4,5")
+        self.bad(2, "dimension n has 2 sizes, expected one", "show", path, "--dim", "n=4,5")
         self.bad(2, "expected a dimension and its size", "show", path, "--dim", "n=4,")
         several = self.good(path, "--dim", "n=4,6", "--no-db")
         self.assertIn("n=4:\n", several)

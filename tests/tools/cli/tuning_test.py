@@ -110,7 +110,7 @@ class Tuning(CliTest):
         shutil.copy(self.program_file, program)
         worker = program.parent / "tunec-worker"
         for script, message in (("exit 1", "exit status 1"), ("exec cat", "malformed event"),
-                                ("exec yes", "wanted at most 65536")):
+                                ("exec yes", "expected at most 65536")):
             worker.write_text(f"#!/bin/sh\n{script}\n")
             worker.chmod(0o755)
             done = subprocess.run([program, path, "--trials", "6"], capture_output=True, text=True, cwd=self.dir,

@@ -14,7 +14,7 @@ def convolution(call, x, weight, bias, stride, padding, dilation, transposed, ou
                 groups, *_):
     count = weight.rank - 2
     if count not in (1, 2, 3):
-        raise Refused(f"{count} spatial axes, wanted 1 to 3")
+        raise Refused(f"{count} spatial axes, expected 1 to 3")
     if min(x.count, weight.count) == 0:
         raise Refused("operands without elements")
     operands = [x, weight] if bias is None else [x, weight, bias]

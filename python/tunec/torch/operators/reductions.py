@@ -175,7 +175,7 @@ def cumprod(call, x, dim, dtype=None):
         return x
     axis = dim % x.rank
     if x.shape[axis] > _MOST_FACTORS:
-        raise Refused(f"a running product of {x.shape[axis]} elements, wanted at most "
+        raise Refused(f"a running product of {x.shape[axis]} elements, expected at most "
                       f"{_MOST_FACTORS}")
     products = [x.slice(axis, 0, 1)]
     for i in range(1, x.shape[axis]):

@@ -1,4 +1,4 @@
-"""The scores of an attention, one operator after the other, where they are wanted themselves or where
+"""The scores of an attention, one operator after the other, where they are expected themselves or where
 that is the faster form."""
 import math
 
