@@ -61,7 +61,7 @@ class Command(unittest.TestCase):
         (self.folder / "m.pt2").write_text("hello")
         status, _, error = self.run_command(self.folder / "m.pt2")
         self.assertEqual(status, 2)
-        self.assertIn("no exported program", error)
+        self.assertIn("not an exported program", error)
 
     def test_open_sizes(self):
         module, x = small_models.TinyModel().eval(), torch.randn(3, 4)
