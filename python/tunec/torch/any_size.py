@@ -1,4 +1,4 @@
-"""What a graph with symbolic sizes has to say to be compiled for any of them."""
+"""Compiles a graph with symbolic sizes for dynamic shapes."""
 from dataclasses import dataclass, field
 
 import torch
