@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the folders in which programs and libraries look for others, and their hardening.
+"""Checks the search paths of programs and libraries for other libraries, and their hardening.
 
     check_binaries.py [--hardened] PATH...
 
@@ -35,7 +35,7 @@ def files_of(path):
 
 
 def path_problems(file, dynamic):
-    """`dynamic`: what `readelf -d` prints of the file."""
+    """Returns problems of search paths. `dynamic`: the output of `readelf -d` for the file."""
     for path in re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", dynamic):
         for element in path.split(":"):
             if not FIXED.fullmatch(element):
@@ -43,7 +43,7 @@ def path_problems(file, dynamic):
 
 
 def hardening_problems(file, dynamic, segments):
-    """`segments`: what `readelf -l` prints of the file."""
+    """Returns missing hardening. `segments`: the output of `readelf -l` for the file."""
     if not re.search(r"\(BIND_NOW\)|\(FLAGS\).*BIND_NOW|\(FLAGS_1\).*\bNOW\b", dynamic):
         yield f"{file} binds functions while it runs (no -z now)"
     if "GNU_RELRO" not in segments:

@@ -27,7 +27,7 @@ import time
 from pathlib import Path
 
 STAGES = ("loops_ms", "llvm_ms", "ptxas_ms")
-# Of tests/networks: its README.
+# See the README of tests/networks.
 NETWORK_SEED = "7"
 
 
@@ -35,7 +35,8 @@ NETWORK_SEED = "7"
 
 
 def read_index(folders):
-    """(name, folder, GFLOP or None) of every model in the folders, the least work first."""
+    """Returns (name, folder, GFLOP or None) for every model in the folders, the least work
+    first."""
     models = []
     for folder in folders:
         path = folder / "index.json"
@@ -46,7 +47,8 @@ def read_index(folders):
 
 
 def verify_commands(options):
-    """(name, arguments of tunec) of what is verified, and the names of what is too much work."""
+    """Returns (name, arguments of tunec) for models to verify, and the names of too large
+    models."""
     commands, left_out = [], []
     for graph in sorted(options.networks.glob("*.graph")):
         commands.append((graph.stem, [graph, "--random-weights", NETWORK_SEED, "--expected",
@@ -65,7 +67,7 @@ def last_line(text):
 
 
 def verdict(done):
-    """(right, in words) of what `tunec verify --json` printed."""
+    """Returns (is right, description) for the output of `tunec verify --json`."""
     try:
         report = json.loads(done.stdout)
     except ValueError:
@@ -78,7 +80,8 @@ def verdict(done):
 
 
 def verify(options, name, arguments, *more):
-    """How `tunec verify` of a model for CUDA ended (right, wrong, too long), and a line about it."""
+    """Verifies a model for CUDA. Returns the result (right, wrong, too long), and a line of
+    text."""
     command = [options.tunec, "verify", *arguments, "--json", "--no-db", "--target", "cuda", *more]
     began = time.monotonic()
     try:
@@ -108,7 +111,7 @@ def test_models(options):
 
 
 def rows_of(text):
-    """The objects that bench_cuda_compile printed, one a line."""
+    """Returns the objects that bench_cuda_compile printed, one per line."""
     return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
@@ -117,7 +120,7 @@ def counted(number, what):
 
 
 def time_text(rows):
-    """'2.1 s: loops 12 %, LLVM 40 %, ptxas 48 %' of all rows that were compiled."""
+    """Returns '2.1 s: loops 12 %, LLVM 40 %, ptxas 48 %' for all compiled rows."""
     sums = [sum(row[stage] for row in rows if "error" not in row) for stage in STAGES]
     total = sum(sums)
     if total <= 0:
@@ -127,7 +130,7 @@ def time_text(rows):
 
 
 def summary(rows):
-    """A line on a model's kernels, and what is wrong with them, a line each."""
+    """Returns a line about a model's kernels, and a line for each problem."""
     problems, functions = [], []
     for row in rows:
         place = f"group {row['group']} ({row['kernel']})"
@@ -149,7 +152,7 @@ def summary(rows):
 
 
 def bench_rows(options, model, arch, candidates=None):
-    """What bench_cuda_compile prints; a row with an error where it does not end well."""
+    """Returns the output of bench_cuda_compile; a row with an error if it fails."""
     command = [options.bench, model, arch] + ([] if candidates is None else [candidates])
     try:
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=options.limit)
@@ -162,7 +165,7 @@ def bench_rows(options, model, arch, candidates=None):
 
 
 def candidate_summary(rows):
-    """A line on candidates, and how often each reason kept one from being compiled."""
+    """Returns a line about candidates, with counts of the reasons why some were not compiled."""
     made = [row for row in rows if "error" not in row]
     spilling = sum(any(f["spilled_bytes"] for f in row["functions"]) for row in made)
     each = sum(row[stage] for row in made for stage in STAGES) / max(1, len(made))
@@ -173,7 +176,8 @@ def candidate_summary(rows):
 
 
 def hmma_archs(options, model):
-    """The architectures whose machine code of the model under bf16 has HMMA instructions."""
+    """Returns the architectures whose machine code of the model under bf16 has HMMA
+    instructions."""
     found = []
     for arch in options.archs:
         command = [options.tunec, "show", model, "--sass", "--no-db", "--accuracy", "bf16", "--target", "cuda",
