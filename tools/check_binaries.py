@@ -3,10 +3,10 @@
 
     check_binaries.py [--hardened] PATH...
 
-All ELF files of a folder that have a dynamic section are read. No element of a RUNPATH may be
-empty or relative, for that is the current folder; $ORIGIN, the folder of the file itself, may begin one.
-With --hardened each file also has its relocations done before it runs, and then read-only. Every problem
-is printed; the exit code is 1 when there are any, or no file.
+Checks all ELF files of a folder that have a dynamic section. No element of a RUNPATH may be empty or
+relative, because such an element depends on the current folder; it may begin with $ORIGIN, the file's
+folder. With --hardened, each file must also be relocated before it runs, with read-only relocations.
+Every problem is printed. The exit code is 1 if there are problems or no files.
 """
 import argparse
 import re

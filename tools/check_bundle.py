@@ -3,10 +3,10 @@
 
     check_bundle.py MODEL... [--tunec PROGRAM] [--runtime LIBRARY] [--loads N] [-- OPTIONS of tunec build]
 
-Each MODEL is NAME.onnx, with its inputs in NAME.npz (as bench/peers/models.py writes them). It is compiled in place
-and built as a bundle, both run on these inputs, and the outputs have to be equal to the bit. Prints how long
-`tunec_load` took, the median, the least and the most of N processes, and the size of the stripped runtime and what it
-needs. Needs root (for chroot), a C compiler and numpy.
+Each MODEL is NAME.onnx, with its inputs in NAME.npz, as bench/peers/models.py writes them. The model is
+compiled in place and also built as a bundle. Both run on these inputs, and their outputs must be
+bitwise equal. Prints the median, least and greatest time of `tunec_load` in N processes, and the size of
+the stripped runtime and its libraries. Requires root (for chroot), a C compiler and numpy.
 """
 import argparse
 import re

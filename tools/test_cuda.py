@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""What of CUDA is tested without a GPU and takes too long for every commit (tools/dev test-cuda).
+"""Tests CUDA without a GPU, in runs that take too long for every commit (tools/dev test-cuda).
 
     test_cuda.py models  --tunec PROGRAM --models FOLDER... [--networks FOLDER] [--arch NAME]
     test_cuda.py kernels --bench PROGRAM --tunec PROGRAM --models FOLDER... [--archs NAME,...]
 
-FOLDER is what bench/peers/models.py wrote: NAME.onnx, NAME.npz, index.json.
+FOLDER is an output folder of bench/peers/models.py: NAME.onnx, NAME.npz, index.json.
 
-models: `tunec verify --emulate` of every model of at most --most-gflop of work and of every network
-of tests/networks, against PyTorch's outputs. One that takes over --limit seconds is listed, and is
-no failure.
+models: runs `tunec verify --emulate` for every model of at most --most-gflop and for every network
+of tests/networks, against PyTorch's outputs. A model that takes over --limit seconds is listed, but
+does not count as a failure.
 
-kernels: each model's kernels for each architecture, assembled by ptxas: registers, shared memory,
-spills, and seconds with the shares of loops, LLVM and ptxas; then the same of --candidates schedules
-of --product that a search would draw, and which products have HMMA instructions in their machine
-code under bf16. A kernel that spills or that nothing can be compiled for is a failure; candidates
-may fail. Times are of one core.
+kernels: compiles each model's kernels for each architecture and assembles them by ptxas. Prints
+registers, shared memory, spills, and seconds with the shares of loops, LLVM and ptxas. Then does the
+same for --candidates schedules of --product, drawn as in a search. Also lists the products whose
+machine code has HMMA instructions under bf16. A kernel that spills or does not compile is a failure;
+candidates may fail. Times are those of one core.
 
-The exit code is 1 when anything failed.
+The exit code is 1 if anything failed.
 """
 import argparse
 import collections
