@@ -21,12 +21,13 @@ namespace {
 constexpr int64_t kKernels = 200;
 constexpr int kMostThreads = 64;
 
-// The argument: how many dependent steps of arithmetic a task makes.
 // Does one task. The argument is the number of dependent arithmetic steps.
-int64_t steps = *static_cast<const int64_t*>(args[0]);
-auto value = static_cast<double>(steps);  // opaque to the compiler, which would compute the result
-for (; steps > 0; --steps) value = value * 0.999 + 0.001;
-*static_cast<volatile double*>(scratch) = value;
+void WorkTask(void* const* args, void*, void* scratch, int64_t) {
+  int64_t steps = *static_cast<const int64_t*>(args[0]);
+  auto value =
+      static_cast<double>(steps);  // opaque to the compiler, which would compute the result
+  for (; steps > 0; --steps) value = value * 0.999 + 0.001;
+  *static_cast<volatile double*>(scratch) = value;
 }
 
 Executable Make(int64_t kernels, int64_t tasks, int threads) {
