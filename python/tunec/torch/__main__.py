@@ -32,7 +32,7 @@ def _example(text):
     names = {element_type(dtype) for dtype in (getattr(torch, n) for n in dir(torch))
              if isinstance(dtype, torch.dtype)} - {None}
     if not found or found[1] not in names:
-        raise _Mistake(f"the input {text!r}, expected a type such as f32[1, 3, 224, 224]")
+        raise _Mistake(f"--input is {text!r}, expected a type such as f32[1, 3, 224, 224]")
     shape = [int(size) for size in found[2].split(",") if size.strip()]
     dtype = torch_dtype(found[1])
     if dtype.is_floating_point:
@@ -46,7 +46,7 @@ def _sizes(texts):
     for text in texts:
         name, _, size = text.partition("=")
         if not size.isdigit():
-            raise _Mistake(f"the size {text!r}, expected SYMBOL=SIZE")
+            raise _Mistake(f"--size is {text!r}, expected SYMBOL=SIZE")
         sizes[name] = int(size)
     return sizes
 
@@ -57,7 +57,7 @@ def _open_sizes(program, texts):
     for text in texts:
         name, _, place = text.partition("=")
         if not name.isidentifier():
-            raise _Mistake(f"the open size {text!r}, expected NAME=INPUT:AXIS")
+            raise _Mistake(f"--open is {text!r}, expected NAME=INPUT:AXIS")
         found[name] = symbol_of(program, place)
     return found
 
@@ -79,7 +79,7 @@ def _import_open(program, sizes, opened, name):
     graph, *others = graphs.values()
     for key in graph.nameless[1]:  # the .safetensors file holds one tensor per key
         if not all(are_equal(graph.weights[key], other.weights[key]) for other in others):
-            raise ValueError(f"the constant {key} is another one at other sizes")
+            raise ValueError(f"the constant {key} differs at other sizes")
     return graph, text
 
 

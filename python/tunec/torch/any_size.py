@@ -1,4 +1,4 @@
-"""Compiles a graph with symbolic sizes for dynamic shapes."""
+"""What a graph with symbolic sizes has to say to be compiled for any of them."""
 from dataclasses import dataclass, field
 
 import torch

@@ -61,7 +61,7 @@ def load_program(path):
     except Error:
         raise
     except Exception as fault:  # torch's reader raises arbitrary exceptions
-        raise InvalidArgument(f"{path} is no .pt2 file that can be read: {first_line(fault)}") from fault
+        raise InvalidArgument(f"{path} is not a readable .pt2 file: {first_line(fault)}") from fault
     _check_targets(program, path)
     return program
 
@@ -196,7 +196,7 @@ def _check_targets(program, path):
             target = node.target
             is_operator = isinstance(target, (torch._ops.OpOverload, torch._ops.HigherOrderOperator))
             if node.op == "call_function" and not is_operator and target not in of_numbers:
-                raise InvalidArgument(f"{path} calls {target}, which is no operator: {_REMEDY}")
+                raise InvalidArgument(f"{path} calls {target}, which is not an operator: {_REMEDY}")
             if node.op in ("call_method", "call_module"):
                 raise InvalidArgument(f"{path} has a node {node.op}, expected operators: {_REMEDY}")
 

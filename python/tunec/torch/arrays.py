@@ -36,7 +36,7 @@ def _tensor(array):
             array = array.copy()  # torch supports no read-only arrays or negative strides
         return torch.from_numpy(array)
     except (TypeError, ValueError, BufferError, RuntimeError) as fault:
-        raise InvalidArgument(f"an argument of type {type(array).__name__} is no array that torch "
+        raise InvalidArgument(f"an argument of type {type(array).__name__} is not an array that torch "
                               f"can read: {fault}") from None
 
 

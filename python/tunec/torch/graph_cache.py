@@ -110,7 +110,7 @@ def _is_private(folder):
     """Tests if a folder is private, and warns if not."""
     reason = why_not_private(folder)
     if reason is not None:
-        warnings.warn(f"tunec keeps no traced graphs: {reason}", NotCompiledWarning, stacklevel=2)
+        warnings.warn(f"tunec does not cache traced graphs: {reason}", NotCompiledWarning, stacklevel=2)
     return reason is None
 
 

@@ -28,10 +28,10 @@ def symbol_of(program, place):
               for node in program.graph.find_nodes(op="placeholder")
               if isinstance(node.meta.get("val"), torch.Tensor)}
     if name not in shapes or not axis.isdigit() or int(axis) >= len(shapes[name]):
-        raise ValueError(f"{place!r} is no axis of an input, expected INPUT:AXIS")
+        raise ValueError(f"{place!r} is not an axis of an input, expected INPUT:AXIS")
     size = shapes[name][int(axis)]
     if not isinstance(size, torch.SymInt) or not size.node.expr.is_symbol:
-        raise ValueError(f"the size of {place} is {size}, which the program does not leave open")
+        raise ValueError(f"the size of {place} is {size}, expected a dynamic size")
     return str(size.node.expr)
 
 
@@ -43,7 +43,7 @@ def samples_for(program, symbols):
         low, most = _range_of(program, symbol)
         high = int(min(low + 40, most))
         if high < low + 2:
-            raise ValueError(f"the program allows sizes from {low} to {high}, too few to look at")
+            raise ValueError(f"the program allows sizes from {low} to {high}, expected 3 or more sizes")
         # Different dimensions get different numbers.
         first = min(low + 3 + 2 * i, high - 2)
         choices.append((first, min(first + 4 + i, high - 1), high))
@@ -82,11 +82,11 @@ def text_for(program, symbols, names, text_at):
         return text
     other = other_expressions(program.graph_module)
     if other:
-        raise ValueError(f"the program makes {other[0]} of sizes, which a text cannot say: give the "
-                         "sizes that are needed by --size")
+        raise ValueError(f"the program makes {other[0]} of sizes, which a text cannot express: give the "
+                         "sizes by --size")
     for sizes in _many_sizes(program, symbols, samples[0]):
         if text.at(sizes) != text_at(sizes):
-            raise ValueError("the program's graph is another one at other sizes than those of the "
+            raise ValueError("the program's graph differs at sizes other than those of the "
                              f"samples: at {'x'.join(map(str, sizes))}")
     return text
 
@@ -116,7 +116,7 @@ def _named(text_at, names, samples):
     texts = [text_at(sample) for sample in samples]
     words = _NUMBER.split(texts[0])
     if any(_NUMBER.split(text) != words for text in texts[1:]):
-        raise ValueError("the program's graph is another one at other sizes")
+        raise ValueError("the program's graph differs at other sizes")
     columns = zip(*(_NUMBER.findall(text) for text in texts))
     expressions = tuple(_expression(column, names, samples) for column in columns)
     return NamedText(tuple(names), tuple(words), expressions)

@@ -13,12 +13,12 @@ def why_not_private(path):
         os.makedirs(path, mode=0o700, exist_ok=True)
         found = os.lstat(path)
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or _others_write(found):
-            return f"{path} is no folder that belongs to this user alone"
+            return f"{path} is not a folder that belongs to this user alone"
         os.chmod(path, 0o700)
     except OSError as failure:
         return f"the folder {path} cannot be made: {failure}"
     unsafe = next((above for above in _above(path) if not _is_safe(above)), None)
-    return None if unsafe is None else f"others may exchange what lies in {unsafe}"
+    return None if unsafe is None else f"other users may replace files in {unsafe}"
 
 
 def _above(path):
