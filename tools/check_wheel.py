@@ -20,7 +20,7 @@ from check_packed import check_glibc, check_needs, output
 ROOT = Path(__file__).resolve().parents[1]
 MOST_WHEEL_MEBIBYTES = 35
 MOST_INSTALLED_MEBIBYTES = 100
-MOST_IMPORT_SECONDS = 0.2  # of the fastest of ten imports
+MOST_IMPORT_SECONDS = 0.2  # limit for the fastest of ten imports
 BESIDE_LIBC = {"libtunec_python.so"}
 MEBIBYTE = 1 << 20
 

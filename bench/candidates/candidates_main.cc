@@ -29,7 +29,7 @@ namespace tunec::bench {
 namespace {
 
 constexpr int kThreads = 2;
-constexpr int64_t kBatch = 12;       // as in TunerOptions
+constexpr int64_t kBatch = 12;       // value of TunerOptions
 constexpr int64_t kTimedAlone = 20;  // candidates whose compilation to PTX is timed alone
 
 Workload ProductOf(int64_t size) {

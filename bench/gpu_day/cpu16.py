@@ -27,7 +27,7 @@ SCALED = ("bert_base", "resnet50")
 SCALING = "tunec,tunec-bf16,ort"
 DRY = "tunec,tunec-bf16,ort,torch"
 EXPORT_SECONDS = 100
-CLASS_SECONDS, SCALING_SECONDS, INDUCTOR_SECONDS = 30, 15, 90  # time needed to begin a step
+CLASS_SECONDS, SCALING_SECONDS, INDUCTOR_SECONDS = 30, 15, 90  # a step begins only with this time left
 NO_AMX = 2  # exit code of amx_vectors
 
 

@@ -7,8 +7,8 @@ memory in the first run (`tunec run --memory`). Callgrind's cache model counts b
 virtual machines often hide the processor's counters. The count is the misses and write-backs of a
 cache of --cache bytes, times the line size, within one run of the model on one thread with AVX2
 code. The prediction assumes that every kernel reads its operands once and writes its results once.
-A cache that retains a result until it is read moves less; a kernel that reads a large operand
-several times moves more.
+A cache that retains a result for its reader moves fewer bytes. A kernel that reads a large operand
+several times moves more bytes.
 
 Needs valgrind for the traffic.
 """

@@ -147,7 +147,7 @@ def run_one(name, options):
                 if backend.startswith("tunec"):
                     from tunec.torch.reports import latest
                     result["tunec"] = what_became(latest())
-            except Exception as failure:  # of any of three compilers
+            except Exception as failure:  # any of three compilers may fail
                 result["failed"][backend] = f"{type(failure).__name__}: {str(failure)[:300]}"
                 result.setdefault("trace", {})[backend] = traceback.format_exc()[-2000:]
         # The reset is for the first calls' times; the functions before the last compile once more, for which

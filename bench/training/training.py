@@ -159,7 +159,7 @@ def run_one(name, arguments):
             if backend == "tunec":
                 from tunec.torch.reports import latest
                 result["tunec"] = what_became(latest())
-        except Exception as failure:  # of any of three compilers
+        except Exception as failure:  # any of three compilers may fail
             result["failed"][backend] = f"{type(failure).__name__}: {str(failure)[:500]}"
             steps.pop(backend, None)
     if arguments.rounds:

@@ -88,7 +88,7 @@ class IterationDrawing {
   const Picture& picture_;
   const IterationLayers& layers_;
   std::vector<PanelDrawing> panels_;
-  double y_ = 0, width_ = 0;  // of the legend so far
+  double y_ = 0, width_ = 0;  // extent of the legend so far
 };
 
 // Draws dependences. Arrows that would cross other points are bent; arrows between panels are

@@ -17,8 +17,8 @@ struct VerifyTolerance {
 /// Returns the tolerance of the coarsest type in which values are computed or stored.
 /// - 16-bit floats: 16 roundings, because every operation rounds and errors of layers add up.
 /// - Quantised values: 4 levels of the largest magnitude, which is 127 levels for 8 bits and 32767
-///   for 16. A value near the edge between two levels may fall on either side, and moves all values
-///   computed from it.
+///   for 16. A value near the edge between two levels may fall on either side, which
+///   moves all values computed from this value.
 /// - float32 and finer types: kOutputTolerance, which suffices for long sums.
 /// - A numeric accuracy mode: 16 times its number.
 /// contract_tolerance.h handles accuracy modes that round operands.

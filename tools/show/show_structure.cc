@@ -55,7 +55,7 @@ class WaysTo {
   }
 
   const Graph& graph_;
-  std::map<int32_t, int> marks_;  // of nodes still to visit
+  std::map<int32_t, int> marks_;  // nodes still to visit
   std::vector<NodeId> ways_[2];
   std::optional<NodeId> fork_;
 };

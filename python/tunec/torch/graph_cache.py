@@ -12,8 +12,8 @@ folder that only the user can access (private_folder.py). If the folder is not p
 traced.
 
 Only graphs without gradients, with fixed sizes and without effects are cached. Effects are checks
-that torch orders by tokens, such as those of linalg; torch's cache passes no tokens to a graph that
-it reads. If torch has no such cache, or cannot decide about reuse, the graph is traced.
+ordered by tokens, such as those of linalg. torch's cache does not pass tokens to a cached graph. If
+torch has no such cache, or cannot decide about reuse, the graph is traced.
 """
 import contextlib
 import contextvars

@@ -2,7 +2,8 @@
 
 A handler receives the operator's arguments in the order and with the defaults of its schema.
 Tensors are Values (or None), all other arguments are as in FX. A handler returns a Value, or a
-tuple for several results. It raises Refused for arguments that it does not support.
+tuple for several results. For unsupported arguments, a handler raises
+Refused.
 """
 import torch
 

@@ -23,8 +23,8 @@ _REGIONS = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4, "wrap_set_
 
 
 class Importer:
-    """Walks a graph once. Nodes that cannot be imported are recorded, and their results are treated
-    as inputs, so that one walk finds all such nodes.
+    """Walks a graph once. Nodes that cannot be imported are recorded, and their results become
+    inputs. One walk therefore finds all unsupported nodes.
 
     beside_torch  True: torch can run the rejected nodes (see Call)
     """
@@ -98,7 +98,7 @@ class Importer:
             return self._call(module, node, args, kwargs)
         except Refused as refused:
             return self._leave(node, str(refused))
-        except Exception as fault:  # of a handler: a bug must not end the user's call
+        except Exception as fault:  # a bug of a handler must not end the user's call
             return self._leave(node, f"the importer failed: {first_line(fault)}")
 
     def _leave(self, node, reason):

@@ -1,7 +1,7 @@
 """Infers result types, by the rules of graph/ops/infer_*.cc for the operators that are emitted
 here.
 
-With the shapes of its own steps, the importer can compose operators. The compiler infers the shapes
+The importer needs the shapes of its steps to compose operators. The compiler infers the shapes
 again and compares them with the text.
 """
 import math

@@ -5,8 +5,8 @@ from torch.export.graph_signature import ConstantArgument, InputKind
 from .._errors import InvalidArgument
 from .symbols import solve
 
-# Sizes 0 and 1 are special while torch traces. A program runs on them although its range excludes
-# them.
+# Sizes 0 and 1 are special while torch traces. Programs accept them although
+# exported ranges exclude both.
 _SPECIAL = 2
 
 

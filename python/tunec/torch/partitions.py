@@ -35,7 +35,7 @@ class Partitions:
 
 
 class _Supported(OperatorSupportBase):
-    """All nodes except those that cannot be imported, and those on a minority device. Sizes may be
+    """All nodes, except nodes that cannot be imported or are on a minority device. Sizes may be
     computed by torch or by tunec."""
 
     def __init__(self, module):
