@@ -5,7 +5,7 @@ set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 add_link_options(-static-libstdc++ -static-libgcc
   LINKER:--gc-sections LINKER:--exclude-libs,ALL LINKER:--wrap=stderr)
 
-# Replaces the package's target and its definition: the objects come from other builds.
+# Replaces the package's target. With the same compile definition, objects equal those of other builds.
 add_library(tunec_packed STATIC ${CMAKE_CURRENT_LIST_DIR}/packed_fmt.cc ${CMAKE_CURRENT_LIST_DIR}/packed_libc.c)
 target_compile_definitions(tunec_packed PUBLIC FMT_SHARED)
 add_library(fmt::fmt ALIAS tunec_packed)
