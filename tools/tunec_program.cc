@@ -17,8 +17,8 @@
 namespace tunec {
 namespace {
 
-/// Returns the words in reverse order, as CLI11 requires. After `help`, names of commands get a
-/// mark, or CLI11 would parse them as commands.
+/// Returns the words in reverse order, as CLI11 requires. After `help`, "--" precedes the
+/// names of commands, or CLI11 would parse them as commands.
 std::vector<std::string> Words(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool explains = words.size() > 1 && words[0] == "help" && !words[1].starts_with('-');

@@ -14,7 +14,7 @@ std::vector<const CLI::App*> CommandsOf(const CLI::App& parent) {
   return parent.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// Escapes text between macros: no line begins with a control character, and '-' is not a hyphen.
+/// Escapes text between macros: no line begins with a control character, and '-' stays a minus.
 std::string Escaped(const std::string& text) {
   std::string escaped;
   for (const char c : text) {

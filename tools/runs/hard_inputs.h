@@ -17,10 +17,10 @@ struct HardOutput {
 };
 
 /// Compares outputs with a reference execution on the same inputs. If the plain tolerance is
-/// exceeded, a second limit applies: 16 times the effect of rounding each node's result to its type
-/// in the reference, because hard inputs magnify roundings. An element that is not finite in the
-/// reference must not be finite in the output; infinities keep their sign. `reference` holds the
-/// results of RunReference. Cost: at most one more reference execution.
+/// exceeded, 16 times the effect of rounding each node's result to its type in the reference is
+/// added to the tolerance, because hard inputs magnify roundings. An element that is not finite in
+/// the reference must not be finite in the output; infinities keep their sign. `reference` holds
+/// the results of RunReference. Cost: at most one more reference execution.
 Result<std::vector<HardOutput>> CheckHardOutputs(const Graph& graph, std::span<const Array> inputs,
                                                  std::span<const Array> outputs,
                                                  std::span<const Array> reference,
