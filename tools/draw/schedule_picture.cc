@@ -39,8 +39,8 @@ Result<Places> ParsePlaces(const std::vector<std::string>& texts) {
   return places;
 }
 
-// Returns the statement with the most loops. Of several, the one with most loop-carried
-// dependences: a recurrence rather than its initialization.
+// Returns the statement with the most iterators. Of several, the one with the most iterators that
+// are not parallel: a recurrence rather than its initialization.
 StatementId MainStatement(const Statements& statements) {
   const auto weight = [](const Statement& statement) {
     const auto bound = std::ranges::count_if(statement.iterators, [](const Iterator& iterator) {
