@@ -1,8 +1,10 @@
 """Weights that are read in place while an executable lives."""
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 
-def held(weights):
+def held(weights: Mapping[str, object]) -> dict[str, object]:
     """Returns the weights by name, with memory that remains valid. The native module holds buffers.
     A torch tensor is replaced by an alias; the storage of both can no longer be resized."""
     torch = sys.modules.get("torch")
@@ -12,7 +14,7 @@ def held(weights):
             for name, weight in dict(weights).items()}
 
 
-def _pinned(torch, tensor):
+def _pinned(torch: Any, tensor: Any) -> object:
     same = tensor.detach()
     if same.device.type == "cpu":
         # torch forbids resizing a storage that NumPy has seen.

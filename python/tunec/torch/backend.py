@@ -3,6 +3,8 @@ import contextlib
 import copy
 import gc
 import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import fx
@@ -25,7 +27,7 @@ from .updates import updates_of
 
 
 @contextlib.contextmanager
-def _collector_paused():
+def _collector_paused() -> Iterator[None]:
     """Disables Python's cycle collector. It would traverse all of torch's long-lived objects again
     and again, which costs a third of the time to load a cached graph (decision 0044)."""
     was_enabled = gc.isenabled()
@@ -38,18 +40,19 @@ def _collector_paused():
 
 
 # Options for each mode of torch.compile. CUDA graphs are recorded in every mode.
-_MODES = {None: {}, "default": {}, "max-autotune": {"trials": 200}, "reduce-overhead": {},
+_MODES: dict[str | None, dict[str, Any]] = {None: {}, "default": {}, "max-autotune": {"trials": 200}, "reduce-overhead": {},
           "max-autotune-no-cudagraphs": {"trials": 200}}
 
 
-def _options_of(options, mode):
+def _options_of(options: Mapping[str, Any] | None, mode: str | None) -> dict[str, Any]:
     if mode not in _MODES:
         raise InvalidArgument(f"the mode {mode!r}, expected one of {', '.join(filter(None, _MODES))}")
     return with_defaults({**_MODES[mode], **(options or {})})
 
 
 @_collector_paused()
-def tunec(module, example_inputs, *, options=None, mode=None):
+def tunec(module: fx.GraphModule, example_inputs: Sequence[Any], *, options: Mapping[str, Any] | None = None,
+          mode: str | None = None) -> Callable[..., Any]:
     """The backend. `mode`: "max-autotune" sets 200 trials unless the options set another number.
     `options` are those of tunec.compile by name, and
 
@@ -85,7 +88,7 @@ def tunec(module, example_inputs, *, options=None, mode=None):
         return backend(module, example_inputs)
 
 
-def _static_places():
+def _static_places() -> tuple[int, ...]:
     """Returns the indices of arguments that AOTAutograd marks as parameters and buffers."""
     context = TracingContext.try_get()
     if context is None or context.fw_metadata is None:
@@ -102,7 +105,7 @@ class _Compiled:
         self._background = background
         # Partitioning rewrites the graph, so torch runs a copy of the nodes until the code is
         # ready.
-        self._original = fx.GraphModule(graph, copy.deepcopy(graph.graph)) if background else None
+        self._original: Any = fx.GraphModule(graph, copy.deepcopy(graph.graph)) if background else None
         with unset_fake_temporarily():  # constants are computed on real tensors
             self._parts = partition(graph)
         self._graph = self._parts.module
@@ -129,7 +132,7 @@ class _Compiled:
             values = list(arguments)
             arguments.clear()
             return self(values)
-        run._boxed_call = True
+        run._boxed_call = True  # type: ignore[attr-defined]  # an attribute that AOTAutograd reads
         return run
 
     def __call__(self, values):

@@ -4,7 +4,8 @@ Operators with a handler stay whole: linear, attention, normalisations and activ
 operator each. torch's table decomposes all other operators.
 """
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
@@ -26,22 +27,22 @@ _EXTRA = ("_adaptive_avg_pool2d_backward", "grid_sampler_2d", "grid_sampler_3d",
           "max_pool2d_with_indices_backward", "upsample_bicubic2d")
 
 
-def is_kept(target):
+def is_kept(target: Any) -> bool:
     """Tests if an operator is imported whole."""
     name = overload_name(target)
     return name in handled_names() and (_is_primitive(target) or name in _KEPT_COMPOSITES)
 
 
-def _is_primitive(target):
+def _is_primitive(target: Any) -> bool:
     return not target._can_decompose() or torch.Tag.core in target.tags
 
 
-def export_decompositions():
+def export_decompositions() -> dict[Any, Callable[..., Any]]:
     """Returns the table for ExportedProgram.run_decompositions."""
     return _without_kept(torch.export.default_decompositions())
 
 
-def aot_decompositions():
+def aot_decompositions() -> Mapping[Any, Callable[..., Any]]:
     """Returns the table for AOTAutograd, which decomposes composite operators itself."""
     return _AotTable()
 

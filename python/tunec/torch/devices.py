@@ -9,8 +9,8 @@ def device_of(module):
     """Returns the device of most results of a graph, or of its inputs if it has no results."""
     nodes = [node for node in module.graph.nodes if node.op == "call_function"]
     nodes = nodes or module.graph.find_nodes(op="placeholder")
-    counts = Counter(device for node in nodes for device in _devices(node))
-    return max(counts, key=counts.get) if counts else torch.device("cpu")
+    counts: Counter[torch.device] = Counter(device for node in nodes for device in _devices(node))
+    return max(counts, key=counts.__getitem__) if counts else torch.device("cpu")
 
 
 def device_options(device):

@@ -21,6 +21,8 @@ import copy
 import functools
 import os
 import warnings
+from collections.abc import Callable
+from typing import Any
 from unittest import mock
 
 import torch
@@ -65,7 +67,7 @@ _FORMAT = 3
 
 # During a call of the backend: makes a function of a graph and of the indices of arguments that are
 # parameters and buffers.
-_make_function = contextvars.ContextVar("make_function")
+_make_function: contextvars.ContextVar[Callable[..., Any]] = contextvars.ContextVar("make_function")
 
 
 class StoredGraph(OutputCode):

@@ -150,7 +150,9 @@ def nameless(lines, outputs):
     """Returns a text of the computation that does not depend on names, and the keys of its weights
     in the order of the text. Values are numbered, and operations that return their operand are
     omitted."""
-    names, text, weights = {}, [], []
+    names: dict[Line, str] = {}
+    text: list[str] = []
+    weights: list[str] = []
     for line in live_lines(lines, outputs):
         if isinstance(line, Operation) and _passes_on(line):
             names[line] = names[line.inputs[0]]

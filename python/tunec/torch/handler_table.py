@@ -5,12 +5,14 @@ Tensors are Values (or None), all other arguments are as in FX. A handler return
 tuple for several results. For unsupported arguments, a handler raises
 Refused.
 """
+from typing import Any
+
 import torch
 
 from .element_types import element_type
 from .errors import Refused
 
-_HANDLERS = {}  # by the name without its namespace: "add.Tensor"
+_HANDLERS: dict[str | None, Any] = {}  # by the name without its namespace: "add.Tensor"
 
 
 class Call:

@@ -1,5 +1,9 @@
 """Imports an FX graph of ATen operators as a graph of the text form."""
+from __future__ import annotations
+
 import operator
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import fx
@@ -15,6 +19,9 @@ from .imported_graph import ImportedGraph
 from .memory_places import is_row_major, reads_places, untold_strides
 from .ports import add_output, arguments_of
 
+if TYPE_CHECKING:
+    from .imported_graph import Weights
+
 # Operators that check or mark something for torch; their results are not used.
 _IGNORED = ("_assert_scalar", "_assert_tensor_metadata", "_assert_async", "sym_constrain_range",
             "sym_constrain_range_for_size", "_functional_assert_async", "_functional_assert_scalar")
@@ -29,12 +36,13 @@ class Importer:
     beside_torch  True: torch can run the rejected nodes (see Call)
     """
 
-    def __init__(self, sizes, same_at_any_size=False, beside_torch=False):
+    def __init__(self, sizes: Mapping[str, int], same_at_any_size: bool = False,
+                 beside_torch: bool = False) -> None:
         self.graph = GraphBuilder(same_at_any_size)
-        self.unsupported = []
+        self.unsupported: list[UnsupportedNode] = []
         self._sizes = sizes  # numbers by the names of symbolic sizes
         self._beside_torch = beside_torch
-        self._known = {}  # numbers by expression
+        self._known: dict[Any, int] = {}  # numbers by expression
 
     def size(self, value):
         """Returns a size as a number. Raises Refused if a symbol has no number, and for floats and
@@ -287,8 +295,10 @@ def _operator_name(node):
     return str(node.target) if node.op == "call_function" else node.op
 
 
-def import_graph(module, *, weights=None, sizes=None, mutated=None, orders=None, name="model",
-                 same_at_any_size=False):
+def import_graph(module: fx.GraphModule, *, weights: Weights | None = None,
+                 sizes: Mapping[str, int] | None = None, mutated: Sequence[str | None] | None = None,
+                 orders: Mapping[int, tuple[int, ...]] | None = None, name: str = "model",
+                 same_at_any_size: bool = False) -> ImportedGraph:
     """Imports an FX GraphModule of functional ATen operators.
 
     `weights`: tensors by the names of the placeholders that are fixed to them, or pairs of a key
@@ -308,7 +318,8 @@ def import_graph(module, *, weights=None, sizes=None, mutated=None, orders=None,
     return imported
 
 
-def unsupported(module, *, weights=None, sizes=None, beside_torch=False):
+def unsupported(module: fx.GraphModule, *, weights: Weights | None = None,
+                sizes: Mapping[str, int] | None = None, beside_torch: bool = False) -> list[UnsupportedNode]:
     """Returns an UnsupportedNode for each node of a GraphModule that cannot be imported.
 
     `beside_torch`: torch can run these nodes. Nodes that torch should run are then also
@@ -333,7 +344,7 @@ def _import_for_real(module, weights, importer, mutated, orders, name):
     nodes = pytree.tree_leaves(output_node.args[0])
     mutated = list(mutated) + [None] * (len(results) - len(mutated))
     graph = ImportedGraph("", importer.graph.weights, inputs, [], [])
-    named = []
+    named: list[tuple[str, Value]] = []
     for i in [*_places(mutated, False), *_places(mutated, True)]:
         add_output(graph, named, importer, nodes[i], results[i], mutated[i], orders.get(i))
     # Puts `results` into the order of the FX graph's outputs.

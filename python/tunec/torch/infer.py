@@ -96,12 +96,12 @@ def infer(op, elements, shapes, attributes):
     if op == "cast":
         return attributes["to"], shapes[0]
     if op == "matmul":
-        return elements[0], _matmul(*shapes, attributes)
+        return elements[0], _matmul(shapes[0], shapes[1], attributes)
     if op == "conv":
         x, w = shapes[:2]
         return elements[0], (x[0], w[0], *_slid(x, w[2:], attributes))
     if op == "conv_transpose":
-        return elements[0], _conv_transpose(*shapes[:2], attributes)
+        return elements[0], _conv_transpose(shapes[0], shapes[1], attributes)
     if op in ("max_pool", "average_pool"):
         x = shapes[0]
         return elements[0], (*x[:2], *_slid(x, attributes["kernel"], attributes))

@@ -28,7 +28,7 @@ class InputBounds:
 
     def check(self, leaves):
         """Raises InvalidArgument with the input, the axis, its size and the expected size."""
-        key = tuple(tuple(x.shape) if isinstance(x, torch.Tensor) else x for x in leaves)
+        key: tuple[object, ...] | None = tuple(tuple(x.shape) if isinstance(x, torch.Tensor) else x for x in leaves)
         try:
             if key in self._known:
                 return

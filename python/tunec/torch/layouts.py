@@ -22,8 +22,8 @@ class Layout:
     """A memory layout. `strides`: None if row-major or unknown. `order`: the dimensions in memory
     order if the tensor is dense and not row-major."""
 
-    order: tuple = None
-    strides: tuple = None
+    order: tuple[int, ...] | None = None
+    strides: tuple[int, ...] | None = None
 
 
 def layouts_of(part, saved=()):
@@ -59,7 +59,7 @@ def _channels_last(meta):
 
 def _images(part):
     """Returns the results of convolutions and of operators on them that preserve the axes."""
-    images = set()
+    images: set[torch.fx.Node] = set()
     for node in part.graph.nodes:
         if node.op == "call_function" and _may_be_image(node.meta.get("val")):
             if _makes_image(node) or (not _turns(node) and images & set(node.all_input_nodes)):
@@ -98,7 +98,7 @@ def saved_outputs(module, kind):
     outputs, first = outputs_of(module), context.fw_metadata.num_forward
     saved = {node for node in outputs[first:] if isinstance(node, torch.fx.Node)
              and len(node.users) == 1} - set(outputs[:first])
-    numbers = {}
+    numbers: dict[str, set[int]] = {}
     for node in saved:
         if node.op == "call_module":
             numbers.setdefault(node.target, set()).add(0)

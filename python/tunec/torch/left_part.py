@@ -1,6 +1,7 @@
 """Parts of a graph that were imported but rejected by the compiler, at some sizes or at all. torch
 runs these parts."""
 import warnings
+from typing import Any
 
 import torch
 from torch import fx
@@ -32,7 +33,7 @@ class LeftPart:
 
     def __init__(self, module, name, options, left):
         self._module, self._name, self._options, self._left = module, name, options, left
-        self._in_torch = None
+        self._in_torch: Any = None  # a GraphModule after the first rejection
         self._shapes = set()  # the compiler refused the part for arguments of these shapes
 
     def takes(self, arguments):

@@ -4,6 +4,7 @@ They need the strides that torch's kernels give a tensor. For some kernels, trac
 strides if operands are not row-major, such as `roll` of channels-last images.
 """
 import torch
+from torch import fx
 
 from .handler_table import overload_name
 
@@ -33,7 +34,7 @@ def is_row_major(meta):
 def untold_strides(node):
     """Returns `node` and its sources whose strides tracing may record wrongly. Returns an empty
     list if the strides of `node` are reliable."""
-    sources, untold = set(_sources(node)), set()
+    sources, untold = set(_sources(node)), set[fx.Node]()
     for at in node.graph.nodes:
         is_untold = at in sources and at.op == "call_function" and (
             _may_lie(at) or (not _is_made_row_major(at) and not untold.isdisjoint(at.all_input_nodes)))
@@ -45,7 +46,7 @@ def untold_strides(node):
 def _sources(node, among=None):
     """Returns `node` and its sources. If `among` is given, only paths through `among` are
     followed."""
-    found, pending = {}, [node]
+    found, pending = dict[fx.Node, None](), [node]
     while pending:
         at = pending.pop()
         if at not in found and (among is None or at in among):

@@ -130,7 +130,7 @@ def _propose(module, supported):
 def _nodes_of(module, supported):
     """Returns all compilable nodes in order. An element of a tuple belongs to the node that makes
     it."""
-    nodes = {}
+    nodes: dict[fx.Node, None] = {}
     for node in module.graph.nodes:
         if node.target is operator.getitem:
             is_ours = node.args[0] in nodes

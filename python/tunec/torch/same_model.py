@@ -3,6 +3,8 @@
 Dynamo traces a model again if a size is 1. The new graph equals the graph with that size dynamic,
 traced earlier or later, so both run on the same executables.
 """
+from __future__ import annotations
+
 import threading
 import weakref
 
@@ -12,7 +14,7 @@ from .any_size import compile_sized
 from .errors import UnsupportedOperator
 
 _LOCK = threading.Lock()
-_MODELS = weakref.WeakSet()
+_MODELS: weakref.WeakSet[Model] = weakref.WeakSet()
 _made = 0  # number of models made so far
 
 
@@ -63,7 +65,7 @@ class Model:
     def _sizes_in(self, graph):
         """Returns the sizes of a graph's inputs by dimension name, or None if the inputs do not
         match."""
-        sizes = {}
+        sizes: dict[str, int] = {}
         for place, dimension, name in self._axes:
             if place >= len(graph.inputs) or dimension >= len(graph.inputs[place].shape):
                 return None

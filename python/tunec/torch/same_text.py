@@ -3,16 +3,22 @@
 If weights are inputs, layers of a model that are compiled separately often have equal text. All
 graphs with one text share an executable, which lives as long as one of the graphs.
 """
+from __future__ import annotations
+
 import threading
 import weakref
+from typing import TYPE_CHECKING
 
 from .._options import options_json
+
+if TYPE_CHECKING:
+    from .._native import Executable
 
 # Options that call the user during compilation: such a graph is compiled separately.
 _CALLED = ("progress", "log")
 
 _LOCK = threading.Lock()
-_MADE = weakref.WeakValueDictionary()
+_MADE: weakref.WeakValueDictionary[tuple[str, str], Executable] = weakref.WeakValueDictionary()
 
 
 def compile_once(graph, options, compile_model):

@@ -1,6 +1,10 @@
 """An FX graph with its executables: one for dynamic shapes, or one per set of sizes."""
+from __future__ import annotations
+
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils import _pytree as pytree
@@ -10,18 +14,21 @@ from .._compile import compile as compile_model
 from .any_size import open_sizes, with_ties
 from .devices import device_of, device_options, on_host, places_of
 from .element_types import torch_dtype
-from .imported_graph import Fixed
+from .imported_graph import Fixed, ImportedGraph
 from .importer import import_graph
 from .plain_sizes import follows_rules
 from .same_model import Model, find_model, models_made
 from .same_text import compile_once
 from .symbols import solve
 
+if TYPE_CHECKING:
+    from .imported_graph import Order, Weights
+
 # Number of executables retained per graph. The least recently used executable is evicted.
 MOST_EXECUTABLES = 24
 
 
-def with_defaults(options):
+def with_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns options with defaults for torch graphs: torch's thread count, limited by the
     container, and one shared pool, because graphs run one after the other."""
     threads = min(torch.get_num_threads(), processors())
@@ -39,7 +46,10 @@ class SizedGraph:
     orders   from an output's index to its dimensions in memory order (see import_graph)
     """
 
-    def __init__(self, module, weights=None, mutated=None, updates=None, options=None, orders=None):
+    def __init__(self, module: torch.fx.GraphModule, weights: Weights | None = None,
+                 mutated: Sequence[str | None] | None = None, updates: Mapping[int, str] | None = None,
+                 options: Mapping[str, Any] | None = None,
+                 orders: Mapping[int, tuple[int, ...]] | None = None) -> None:
         self.module = module
         self._device = device_of(module)
         self.weights = on_host(weights or {})
@@ -54,13 +64,13 @@ class SizedGraph:
         self._sizes = _symbolic_sizes(module)
         self._open = open_sizes(module)
         self._follows_rules = self._open is not None and follows_rules(module)
-        self._any_size = None  # ImportedGraph for dynamic shapes
-        self._model = None
+        self._any_size: ImportedGraph | None = None  # ImportedGraph for dynamic shapes
+        self._model: Model | None = None
         self._models_seen = None  # models_made() when the model was chosen
-        self._executables = OrderedDict()
+        self._executables: OrderedDict[tuple[int, ...], tuple[ImportedGraph, Any]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def compiled(self, arguments):
+    def compiled(self, arguments: Sequence[Any]) -> tuple[ImportedGraph, Any]:
         """Returns the ImportedGraph and the Executable for the sizes of these arguments. An
         Executable with dynamic shapes has the graph of the first sizes."""
         named = self._named_sizes(arguments) if self._open is not None else None
@@ -96,13 +106,13 @@ class SizedGraph:
         return [r.value if isinstance(r, Fixed) else outputs[r]
                 for r in self._results(graph, arguments)]
 
-    def _reads(self, graph):
+    def _reads(self, graph: ImportedGraph) -> list[tuple[int, Order]]:
         """Returns the argument index and the order of each input of the executable."""
         if graph.reads is None:
             graph.reads = [(self._places[port.source], port.order) for port in graph.inputs]
         return graph.reads
 
-    def _results(self, graph, arguments):
+    def _results(self, graph: ImportedGraph, arguments: Sequence[Any]) -> Sequence[Any]:
         """Returns ImportedGraph.results; numbers made of sizes are computed for these arguments."""
         if graph is not self._any_size or not any(isinstance(r, Fixed) for r in graph.results):
             return graph.results
@@ -166,7 +176,7 @@ class SizedGraph:
 
 def _evaluated(node, known, otherwise):
     """Returns a number of a graph's outputs: evaluates an expression of sizes, else `otherwise`."""
-    meta = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
+    meta: Any = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
     kinds = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
     if type(meta) not in kinds:
         return otherwise
@@ -222,7 +232,7 @@ def _symbolic_sizes(module):
     found = []
     for i, node in enumerate(module.graph.find_nodes(op="placeholder")):
         meta = node.meta.get("val")
-        sizes = {None: meta} if isinstance(meta, torch.SymInt) else {}
+        sizes: dict[int | None, Any] = {None: meta} if isinstance(meta, torch.SymInt) else {}
         if isinstance(meta, torch.Tensor):
             sizes = dict(enumerate(meta.shape))
         found += [(size, i, dimension) for dimension, size in sizes.items()
@@ -230,7 +240,7 @@ def _symbolic_sizes(module):
     return found
 
 
-def hinted_sizes(module):
+def hinted_sizes(module: torch.fx.GraphModule) -> dict[str, int]:
     """Returns the numbers of a graph's symbols at which the graph was traced."""
     return solve([(size.node.expr, size.node.hint) for size, *_ in _symbolic_sizes(module)
                   if size.node.has_hint()])

@@ -6,7 +6,7 @@ from torch.utils._sympy.functions import FloorDiv
 def solve(sizes):
     """Returns numbers by symbol name, from pairs of an expression and its number. Expressions that
     are a symbol are solved first, then expressions with one unknown symbol."""
-    known = {}
+    known: dict[sympy.Symbol, int] = {}
     for expression, number in sizes:
         if expression.is_symbol:
             known.setdefault(expression, number)

@@ -15,7 +15,7 @@ import torch
 def updates_of(module):
     """Returns, by the target of each part's call, a dict from an output's index to the name of the
     part's placeholder that the output replaces."""
-    updates = {}
+    updates: dict[str, dict[int, str]] = {}
     order = {node: i for i, node in enumerate(module.graph.nodes)}
     for copy in module.graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default):
         buffer, value = copy.args[:2]

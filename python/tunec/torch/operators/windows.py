@@ -13,7 +13,7 @@ _MOST_UNROLLED = 16  # number of taps that become operators
 
 def transposed(windows, size):
     """Returns for each of `size` elements the windows that hold it, with the weights there."""
-    holders = [[] for _ in range(size)]
+    holders: list[list[tuple[int, float]]] = [[] for _ in range(size)]
     for number, window in enumerate(windows):
         for index, weight in window:
             holders[index].append((number, weight))
