@@ -192,6 +192,7 @@ def models_of(networks, folders):
 def table_row(network, contract, names, options, gpu, folder):
     """Times tunec beside PyTorch in rounds; both are checked against float64."""
     import numpy as np
+
     import peers_of_graphs
     with np.load(expected_of(network)) as stored:
         arrays = dict(stored)

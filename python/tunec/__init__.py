@@ -9,8 +9,19 @@ The compiler itself is loaded by the first call that compiles.
 from typing import TYPE_CHECKING
 
 from ._compile import TensorSpec, compile, load
-from ._errors import (Cancelled, CopyWarning, DeviceError, Error, InputOutputError, InvalidArgument,
-                      NotCompiledWarning, NotFound, ParseError, ResourceLimit, Unsupported)
+from ._errors import (
+    Cancelled,
+    CopyWarning,
+    DeviceError,
+    Error,
+    InputOutputError,
+    InvalidArgument,
+    NotCompiledWarning,
+    NotFound,
+    ParseError,
+    ResourceLimit,
+    Unsupported,
+)
 
 if TYPE_CHECKING:
     from ._native import Executable, Progress

@@ -8,6 +8,7 @@ one call.
 from dataclasses import dataclass, field
 
 import torch
+
 from samples import Sampler
 
 

@@ -1,6 +1,7 @@
 """Samples of the operators that have a handler and are not core ATen: what stays whole, what
 exports have before they are decomposed, what decompositions come to. As in core_operators.py."""
 import torch
+
 from core_operators import CORE, along, done, one, two, with_number
 
 

@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import tunec.torch
+
 from core_operators import CORE, Done, Refused
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "torch_refused.md"

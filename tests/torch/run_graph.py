@@ -1,6 +1,5 @@
 """Runs what was imported, for tests."""
 import tunec
-
 from tunec.torch.sized import as_named, as_stored, empty_output
 
 

@@ -14,7 +14,6 @@ except ImportError:
 
 import tunec
 from torch import nn
-
 from tunec.torch import load_program
 from tunec.torch.private_folder import why_not_private
 

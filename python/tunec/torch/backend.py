@@ -16,7 +16,7 @@ from .._errors import InvalidArgument
 from .decompose import aot_decompositions
 from .dynamo import tell_of_left, watch
 from .frozen import FrozenWeights
-from .graph_cache import kept_graphs, keeping_compiler, may_be_kept
+from .graph_cache import keeping_compiler, kept_graphs, may_be_kept
 from .layouts import layouts_of, report_strides, saved_outputs, take_strides, with_strides
 from .left_part import REFUSALS, LeftPart
 from .own_decompositions import own_rules
@@ -40,8 +40,9 @@ def _collector_paused() -> Iterator[None]:
 
 
 # Options for each mode of torch.compile. CUDA graphs are recorded in every mode.
-_MODES: dict[str | None, dict[str, Any]] = {None: {}, "default": {}, "max-autotune": {"trials": 200}, "reduce-overhead": {},
-          "max-autotune-no-cudagraphs": {"trials": 200}}
+_MODES: dict[str | None, dict[str, Any]] = {
+    None: {}, "default": {}, "max-autotune": {"trials": 200}, "reduce-overhead": {},
+    "max-autotune-no-cudagraphs": {"trials": 200}}
 
 
 def _options_of(options: Mapping[str, Any] | None, mode: str | None) -> dict[str, Any]:

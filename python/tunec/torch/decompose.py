@@ -51,21 +51,21 @@ class _AotTable(Mapping):
     """A table that is built at its first use: building takes torch half a second, and a cached
     graph needs no table."""
 
-    def __getitem__(self, target):
+    def __getitem__(self, target: Any) -> Callable[..., Any]:
         return _aot_table()[target]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(_aot_table())
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(_aot_table())
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return True
 
 
 @functools.cache
-def _aot_table():
+def _aot_table() -> dict[Any, Callable[..., Any]]:
     table = _without_kept(dict(core_aten_decompositions()))
     table[torch.ops.aten.native_dropout.default] = _dropout
     return table
@@ -82,7 +82,7 @@ def _dropout(x, p, train):
     return x * kept * (1 / (1 - p)), kept
 
 
-def _without_kept(table):
+def _without_kept(table: dict[Any, Callable[..., Any]]) -> dict[Any, Callable[..., Any]]:
     for target in list(table):
         if isinstance(target, torch._ops.OpOverload) and is_kept(target):
             del table[target]
@@ -93,5 +93,5 @@ def _without_kept(table):
     return table
 
 
-def _extra_targets():
+def _extra_targets() -> list[Any]:
     return [getattr(torch.ops.aten, name) for name in _EXTRA]

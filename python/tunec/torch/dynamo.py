@@ -13,8 +13,7 @@ import types
 import warnings
 
 import torch
-from torch._dynamo import config
-from torch._dynamo import exc
+from torch._dynamo import config, exc
 from torch._dynamo.callback import CallbackTrigger, callback_handler
 from torch._dynamo.utils import graph_break_reasons
 

@@ -88,7 +88,8 @@ def latest() -> list[GraphReport]:
 def explain(function: Callable[..., object], *args: object, options: Mapping[str, Any] | None = None,
             **kwargs: object) -> Explanation:
     """Compiles and calls `function`. Returns an Explanation."""
-    from torch._dynamo import config, explain as explain_breaks
+    from torch._dynamo import config
+    from torch._dynamo import explain as explain_breaks
     with config.patch(allow_rnn=True):  # dynamo.py does the same for the backend
         breaks = explain_breaks(function)(*args, **kwargs)
     torch._dynamo.reset()

@@ -1,11 +1,11 @@
 """Imports writes by index as the graph's scatter. It costs as much as the number of updates. If the
 target is still used, the target is copied first.
 """
-from ..builder import Value, numel
+from ..builder import Value
 from ..errors import Refused
 from ..handler_table import handles
 from .conversions import converted
-from .indexing import Places, from_start
+from .indexing import Places
 
 
 class Combination:
