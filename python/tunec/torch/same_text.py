@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import threading
 import weakref
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from .._options import options_json
 
 if TYPE_CHECKING:
     from .._native import Executable
+    from .imported_graph import ImportedGraph
 
 # Options that call the user during compilation: such a graph is compiled separately.
 _CALLED = ("progress", "log")
@@ -21,7 +23,8 @@ _LOCK = threading.Lock()
 _MADE: weakref.WeakValueDictionary[tuple[str, str], Executable] = weakref.WeakValueDictionary()
 
 
-def compile_once(graph, options, compile_model):
+def compile_once(graph: ImportedGraph, options: Mapping[str, Any],
+                 compile_model: Callable[..., Executable]) -> Executable:
     """Returns the executable of an ImportedGraph. `compile_model(text, weights=, **options)` makes a
     new one, unless a graph without weights has the same text and the same options."""
     if graph.weights or any(options.get(name) is not None for name in _CALLED):
