@@ -17,7 +17,7 @@ from .decompose import aot_decompositions
 from .dynamo import tell_of_left, watch
 from .frozen import FrozenWeights
 from .graph_cache import keeping_compiler, kept_graphs, may_be_kept
-from .layouts import layouts_of, report_strides, saved_outputs, take_strides, with_strides
+from .layouts import Layout, layouts_of, report_strides, saved_outputs, take_strides, with_strides
 from .left_part import REFUSALS, LeftPart
 from .own_decompositions import own_rules
 from .partitions import partition
@@ -64,11 +64,11 @@ def tunec(module: fx.GraphModule, example_inputs: Sequence[Any], *, options: Map
     options = _options_of(options, mode)
     switches = {name: options.pop(name, False) for name in ("background", "freeze")}
 
-    def run_of(graph, kind, places):
+    def run_of(graph: fx.GraphModule, kind: str, places: Sequence[int]) -> Callable[..., Any]:
         return _Compiled(graph, kind, places, options, **switches).boxed()
 
-    def compiler(kind):
-        def compiled(graph, inputs):
+    def compiler(kind: str) -> Callable[..., Any]:
+        def compiled(graph: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
             take_strides(graph, inputs)
             return run_of(graph, kind, _static_places() if kind == "inference" else ())
         return compiled
@@ -80,7 +80,7 @@ def tunec(module: fx.GraphModule, example_inputs: Sequence[Any], *, options: Map
         with own_rules():
             return backend(module, example_inputs)
 
-    def run_of_kept(graph, places):
+    def run_of_kept(graph: fx.GraphModule, places: Sequence[int]) -> Callable[..., Any]:
         return run_of(graph, "inference", places)
 
     with kept_graphs(run_of_kept), own_rules():
@@ -101,7 +101,8 @@ class _Compiled:
     """One compiled graph. Every argument, weights included, is read in place. With `freeze`, the
     first call fixes the weights, because their values are not available before."""
 
-    def __init__(self, graph, kind, static_places, options, background, freeze):
+    def __init__(self, graph: fx.GraphModule, kind: str, static_places: Sequence[int],
+                 options: Mapping[str, Any], background: bool, freeze: bool) -> None:
         self._options = options
         self._background = background
         # Partitioning rewrites the graph, so torch runs a copy of the nodes until the code is
@@ -121,22 +122,22 @@ class _Compiled:
         self._unwritten = {i for i in static_places if not _is_changed(self._graph, self._names[i])}
         self._weights = FrozenWeights(sorted(self._unwritten) if freeze else (), self._install)
         self._ready = threading.Event()
-        self._thread = None
-        self._failure = None
+        self._thread: threading.Thread | None = None
+        self._failure: Exception | None = None
         record(kind, self._parts)
         tell_of_left(self._parts.left, (__file__, 1))
 
-    def boxed(self):
+    def boxed(self) -> Callable[..., Any]:
         """Returns the function that AOTAutograd calls with a list. The function empties the
         list."""
-        def run(arguments):
+        def run(arguments: list[Any]) -> Any:
             values = list(arguments)
             arguments.clear()
             return self(values)
         run._boxed_call = True  # type: ignore[attr-defined]  # an attribute that AOTAutograd reads
         return run
 
-    def __call__(self, values):
+    def __call__(self, values: Sequence[Any]) -> Any:
         self._weights.follow(values)
         if self._background and not self._ready.is_set():
             return self._eagerly(values)
@@ -145,7 +146,7 @@ class _Compiled:
         with torch.no_grad():
             return self._graph(*values)
 
-    def _install(self, frozen, values):
+    def _install(self, frozen: Mapping[int, torch.Tensor], values: Sequence[Any]) -> None:
         """Replaces each part by a SizedGraph. `frozen` maps argument indices to weights."""
         weights = {self._names[i]: weight for i, weight in frozen.items()}
         self._ready.clear()
@@ -165,7 +166,7 @@ class _Compiled:
             self._thread = threading.Thread(target=self._warm, args=(values,))
             self._thread.start()
 
-    def _warm(self, values):
+    def _warm(self, values: Sequence[Any]) -> None:
         """Compiles by running once on copies, so that only torch's run changes the arguments."""
         try:
             copies = [v.clone() if isinstance(v, torch.Tensor) and i not in self._unwritten else v
@@ -176,7 +177,7 @@ class _Compiled:
             self._failure = failure
         self._ready.set()
 
-    def _eagerly(self, values):
+    def _eagerly(self, values: Sequence[Any]) -> Any:
         with torch.no_grad():
             return self._original(*values)
 
@@ -184,7 +185,9 @@ class _Compiled:
 class _Part(torch.nn.Module):
     """A compiled submodule."""
 
-    def __init__(self, module, weights, updates, options, layouts, fallback):
+    def __init__(self, module: fx.GraphModule, weights: dict[str, torch.Tensor],
+                 updates: Mapping[int, str] | None, options: Mapping[str, Any], layouts: Sequence[Layout],
+                 fallback: LeftPart) -> None:
         super().__init__()
         object.__setattr__(self, "module", module)
         self._fallback = fallback
@@ -194,12 +197,12 @@ class _Part(torch.nn.Module):
         self._strides = [layout.strides for layout in layouts]
         self._is_single = not isinstance(module.graph.output_node().args[0], (tuple, list))
 
-    def forward(self, *arguments):
+    def forward(self, *arguments: Any) -> Any:
         results = [with_strides(result, strides)
                    for result, strides in zip(self._results(arguments), self._strides)]
         return results[0] if self._is_single else tuple(results)
 
-    def _results(self, arguments):
+    def _results(self, arguments: Sequence[Any]) -> list[Any]:
         if not self._fallback.takes(arguments):
             try:
                 return self.graph(*arguments)
@@ -208,7 +211,7 @@ class _Part(torch.nn.Module):
         return self._fallback.run(arguments)
 
 
-def _is_changed(graph, name):
+def _is_changed(graph: fx.GraphModule, name: str) -> bool:
     """Tests if the graph writes a placeholder."""
     node = next(n for n in graph.graph.find_nodes(op="placeholder") if n.name == name)
     return any(user.target is torch.ops.aten.copy_.default and user.args[0] is node

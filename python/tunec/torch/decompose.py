@@ -71,7 +71,7 @@ def _aot_table() -> dict[Any, Callable[..., Any]]:
     return table
 
 
-def _dropout(x, p, train):
+def _dropout(x: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Tensor, torch.Tensor]:
     """Draws the random numbers separately, so that torch can make them before the other operators
     of the graph. They do not depend on x, so the operators around the dropout stay in one part."""
     if not train or p == 0:

@@ -1,5 +1,9 @@
 """The sizes and numbers that an exported program is valid for."""
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
 import torch
+from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind
 
 from .._errors import InvalidArgument
@@ -14,7 +18,7 @@ class InputBounds:
     """A checker of arguments against the sizes and numbers of a torch.export.ExportedProgram: fixed
     sizes, ranges, relations between sizes, and constants."""
 
-    def __init__(self, program):
+    def __init__(self, program: ExportedProgram) -> None:
         inputs = [s for s in program.graph_signature.input_specs if s.kind == InputKind.USER_INPUT]
         metas = {node.name: node.meta.get("val")
                  for node in program.graph.find_nodes(op="placeholder")}
@@ -24,9 +28,9 @@ class InputBounds:
         self._metas = {name: metas[name] for name in self._names if name in metas}
         self._ranges = dict(program.range_constraints)
         self._guards, self._guarded = _guards_of(program)
-        self._known = set()  # shapes and numbers that passed before
+        self._known: set[object] = set()  # shapes and numbers that passed before
 
-    def check(self, leaves):
+    def check(self, leaves: Sequence[Any]) -> None:
         """Raises InvalidArgument with the input, the axis, its size and the expected size."""
         key: tuple[object, ...] | None = tuple(tuple(x.shape) if isinstance(x, torch.Tensor) else x for x in leaves)
         try:
@@ -41,7 +45,7 @@ class InputBounds:
         if key is not None:
             self._known.add(key)
 
-    def _check_constants(self, given):
+    def _check_constants(self, given: Mapping[str, Any]) -> None:
         for name, expected in self._constants.items():
             found = given[name]
             same = found == expected or (found != found and expected != expected)
@@ -49,7 +53,7 @@ class InputBounds:
                 raise InvalidArgument(f"input {name!r} is {found!r}, expected {expected!r}, which the "
                                       "program was exported with")
 
-    def _sizes_of(self, given):
+    def _sizes_of(self, given: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
         """Yields (description, size, number) for each size; `size` is an int or a torch.SymInt."""
         for name, meta in self._metas.items():
             value = given[name]
@@ -62,7 +66,7 @@ class InputBounds:
             for axis, (size, number) in enumerate(zip(meta.shape, value.shape)):
                 yield f"axis {axis} of input {name!r}", size, number
 
-    def _check_sizes(self, sizes):
+    def _check_sizes(self, sizes: Sequence[tuple[str, Any, Any]]) -> None:
         for what, size, number in sizes:
             if not isinstance(size, torch.SymInt) and number != size:
                 raise InvalidArgument(f"{what} is {number}, expected {size}")
@@ -75,7 +79,7 @@ class InputBounds:
             if expected != number:
                 raise InvalidArgument(f"{what} is {number}, expected {_spelt(expected, size)}")
 
-    def _check_range(self, what, expression, number):
+    def _check_range(self, what: str, expression: Any, number: Any) -> None:
         bounds = self._ranges.get(expression)
         if bounds is None:
             return
@@ -84,7 +88,7 @@ class InputBounds:
             raise InvalidArgument(f"{what} is {number}, expected {bounds.lower} to {bounds.upper}, "
                                   "the range that the program was exported for")
 
-    def _check_guards(self, given):
+    def _check_guards(self, given: Mapping[str, Any]) -> None:
         if self._guards is None:
             return
         try:
@@ -93,7 +97,7 @@ class InputBounds:
             raise InvalidArgument(f"the program was not exported for these sizes: {failed}") from None
 
 
-def _spelt(expected, size):
+def _spelt(expected: Any, size: torch.SymInt) -> str:
     """Returns the text of an expected size, with its number if other sizes determine it."""
     expression = size.node.expr
     if expression.is_symbol:
@@ -101,7 +105,7 @@ def _spelt(expected, size):
     return f"{expression}" + (f", {expected}" if expected.is_number else "")
 
 
-def _guards_of(program):
+def _guards_of(program: ExportedProgram) -> tuple[Any, tuple[str, ...]]:
     """Returns torch's function that checks the other relations, and the names of its inputs."""
     if not getattr(program, "_guards_code", None):
         return None, ()

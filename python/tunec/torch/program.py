@@ -17,7 +17,7 @@ from .own_decompositions import own_rules
 if TYPE_CHECKING:
     from torch import fx
     from torch.export import ExportedProgram
-    from torch.export.graph_signature import ExportGraphSignature, OutputSpec
+    from torch.export.graph_signature import ExportGraphSignature, InputSpec, OutputSpec
 
 _WEIGHTS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 _MUTATIONS = (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION)
@@ -81,7 +81,7 @@ def _replaced(signature: ExportGraphSignature, spec: OutputSpec) -> str | None:
     return next(s.arg.name for s in signature.input_specs if s.target == spec.target)
 
 
-def _tensor(program, spec):
+def _tensor(program: ExportedProgram, spec: InputSpec) -> torch.Tensor:
     if spec.kind == InputKind.PARAMETER:
         return program.state_dict[spec.target]
     if spec.target in program.state_dict:

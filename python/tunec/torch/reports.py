@@ -4,7 +4,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +85,7 @@ def latest() -> list[GraphReport]:
     return list(_latest)
 
 
-def explain(function: Callable[..., object], *args: object, options: Mapping[str, Any] | None = None,
+def explain(function: Callable[..., object], *args: object, options: dict[str, Any] | None = None,
             **kwargs: object) -> Explanation:
     """Compiles and calls `function`. Returns an Explanation."""
     from torch._dynamo import config

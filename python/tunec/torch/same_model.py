@@ -97,9 +97,10 @@ def find_model(fewest: int, example: Mapping[str, int], imported_at: ImportedAt,
     larger = {name: size + 8 for name, size in example.items()}
     others = [larger, *({**example, name: larger[name]} for name in example)]
     graphs = [imported_at(example), *(_imported(imported_at, other) for other in others)]
-    if None in graphs:
+    known = [graph for graph in graphs if graph is not None]
+    if len(known) < len(graphs):
         return None
-    return next((m for m in models if all(m.computes(graph) for graph in graphs)), None)
+    return next((m for m in models if all(m.computes(graph) for graph in known)), None)
 
 
 def _imported(imported_at: ImportedAt, sizes: Mapping[str, int]) -> ImportedGraph | None:

@@ -14,7 +14,7 @@ from .._compile import compile as compile_model
 from .any_size import open_sizes, with_ties
 from .devices import device_of, device_options, on_host, places_of
 from .element_types import torch_dtype
-from .imported_graph import Fixed, ImportedGraph
+from .imported_graph import Fixed, ImportedGraph, Port
 from .importer import import_graph
 from .plain_sizes import follows_rules
 from .same_model import Model, find_model, models_made
@@ -66,7 +66,7 @@ class SizedGraph:
         self._follows_rules = self._open is not None and follows_rules(module)
         self._any_size: ImportedGraph | None = None  # ImportedGraph for dynamic shapes
         self._model: Model | None = None
-        self._models_seen = None  # models_made() when the model was chosen
+        self._models_seen: int | None = None  # models_made() when the model was chosen
         self._executables: OrderedDict[tuple[int, ...], tuple[ImportedGraph, Any]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -87,7 +87,7 @@ class SizedGraph:
                 self._executables.popitem(last=False)
             return found
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> list[Any]:
         """Runs the graph. Returns a list of its results, then the new values of its mutations."""
         graph, executable = self.compiled(arguments)
         inputs = [as_input(arguments[place], order) for place, order in self._reads(graph)]
@@ -121,10 +121,10 @@ class SizedGraph:
         return [Fixed(_evaluated(node, known, r.value)) if isinstance(r, Fixed) else r
                 for node, r in zip(nodes, graph.results, strict=True)]
 
-    def _named_sizes(self, arguments):
+    def _named_sizes(self, arguments: Sequence[Any]) -> Any:
         return self._open.of(lambda name: arguments[self._places[name]].shape)
 
-    def _compiled_for_any(self, named):
+    def _compiled_for_any(self, named: Mapping[str, int]) -> tuple[ImportedGraph, Any]:
         with self._lock:
             if self._any_size is None:
                 self._open = with_ties(self._open, named, self._import)
@@ -133,7 +133,7 @@ class SizedGraph:
                 self._choose_model(named)
             return self._any_size, self._model and self._model.executable
 
-    def _choose_model(self, example):
+    def _choose_model(self, example: Mapping[str, int]) -> None:
         """Uses the model of an equal graph, else makes one. A later model with more dynamic
         dimensions replaces it."""
         found = None
@@ -146,16 +146,16 @@ class SizedGraph:
                                          self._follows_rules)
         self._models_seen = models_made()
 
-    def _import_open(self, named):
+    def _import_open(self, named: Mapping[str, int]) -> ImportedGraph:
         return self._import(self._open.all_symbols(named))
 
-    def _import(self, named):
+    def _import(self, named: Mapping[str, int]) -> ImportedGraph:
         graph = import_graph(self.module, weights=self.weights, sizes=named, mutated=self.mutated,
                              orders=self.orders, same_at_any_size=self._open is not None)
         graph.borrowed = self._borrowed
         return graph
 
-    def _given(self, graph, arguments):
+    def _given(self, graph: ImportedGraph, arguments: Sequence[Any]) -> dict[int, torch.Tensor]:
         """Returns the tensors that outputs are written into, by output index."""
         given = {}
         for result, placeholder in self.updates.items():
@@ -165,7 +165,7 @@ class SizedGraph:
                 given[number] = tensor
         return given
 
-    def _compile(self, sizes):
+    def _compile(self, sizes: tuple[int, ...]) -> tuple[ImportedGraph, Any]:
         named = solve([(size.node.expr, number)
                        for (size, *_), number in zip(self._sizes, sizes)])
         graph = self._import(named)
@@ -174,7 +174,7 @@ class SizedGraph:
         return graph, compile_once(graph, self.options, compile_model)
 
 
-def _evaluated(node, known, otherwise):
+def _evaluated(node: object, known: Mapping[str, int], otherwise: Any) -> Any:
     """Returns a number of a graph's outputs: evaluates an expression of sizes, else `otherwise`."""
     meta: Any = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
     kinds = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
@@ -188,7 +188,7 @@ def _evaluated(node, known, otherwise):
 _TAKES_GRADIENTS = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
 
 
-def as_input(tensor, order):
+def as_input(tensor: torch.Tensor, order: Order) -> torch.Tensor:
     """Returns the tensor that a run reads for an argument: the argument itself if its order
     matches. A model has hundreds of weights, so this function must be fast."""
     if tensor.requires_grad and not _TAKES_GRADIENTS:
@@ -198,35 +198,35 @@ def as_input(tensor, order):
     return as_stored(tensor.detach(), order)
 
 
-def as_stored(tensor, order):
+def as_stored(tensor: torch.Tensor, order: Order) -> torch.Tensor:
     """Returns the tensor with its dimensions in memory order, contiguous."""
     stored = tensor if order is None else tensor.permute(order)
     return stored.contiguous()
 
 
-def as_named(stored, order):
+def as_named(stored: torch.Tensor, order: Order) -> torch.Tensor:
     """Returns a view of a tensor in memory order with its dimensions in logical order."""
     return stored if order is None else stored.permute([order.index(d) for d in range(len(order))])
 
 
-def is_like(tensor, port):
+def is_like(tensor: torch.Tensor, port: Port) -> bool:
     """Tests if an output can be written directly into a tensor."""
     if tuple(tensor.shape) != tuple(port.shape) or tensor.dtype != torch_dtype(port.element):
         return False
     return (tensor if port.order is None else tensor.permute(port.order)).is_contiguous()
 
 
-def _size_of(argument, dimension):
+def _size_of(argument: Any, dimension: int | None) -> int:
     return argument if dimension is None else argument.shape[dimension]
 
 
-def empty_output(port, device="cpu"):
+def empty_output(port: Port, device: torch.device | str = "cpu") -> torch.Tensor:
     """Returns a tensor for an output of a graph without inputs, which does not identify torch."""
     shape = port.shape if port.order is None else [port.shape[d] for d in port.order]
     return as_named(torch.empty(shape, dtype=torch_dtype(port.element), device=device), port.order)
 
 
-def _symbolic_sizes(module):
+def _symbolic_sizes(module: torch.fx.GraphModule) -> list[tuple[torch.SymInt, int, int | None]]:
     """Returns (size, placeholder, dimension) for each dynamic size. The dimension is None if the
     placeholder is the size itself."""
     found = []
