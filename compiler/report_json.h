@@ -8,7 +8,7 @@
 
 namespace tunec {
 
-/// One object; docs/json.md lists its keys. `options` are those that the model was compiled with.
+/// One object; docs/reference/json.md lists its keys. `options` are those that the model was compiled with.
 /// Kernels stand in the order of their first group, equal ones together. No time is measured here:
 /// `recorded_ms` is what the tuner measured.
 nlohmann::ordered_json ReportJson(const CompiledModel& model, const CompileOptions& options);

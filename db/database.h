@@ -1,6 +1,6 @@
 // The tuning database: one SQLite file that keeps every measured candidate, the compiled
 // objects and the facts measured about machines. Several threads may share one Database,
-// several processes one file. docs/database.md describes the file.
+// several processes one file. docs/reference/database.md describes the file.
 #pragma once
 
 #include <cstdint>

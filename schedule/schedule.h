@@ -25,7 +25,7 @@ struct Schedule {
 };
 
 /// The version of the language; part of the database's keys. Texts of older versions that mean
-/// something else now are rewritten by a migration (docs/database.md).
+/// something else now are rewritten by a migration (docs/reference/database.md).
 inline constexpr int kScheduleVersion = 2;
 
 /// The first `count` steps alone.

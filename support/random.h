@@ -1,5 +1,5 @@
 // The project's random generator. Passed in, never global; the same seed gives the
-// same numbers on every machine, and Python can repeat it (docs/text_formats.md).
+// same numbers on every machine, and Python can repeat it (docs/reference/text_formats.md).
 #pragma once
 
 #include <cstdint>

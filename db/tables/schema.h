@@ -1,4 +1,4 @@
-// The tables, and how older files become newer ones. docs/database.md explains each column.
+// The tables, and how older files become newer ones. docs/reference/database.md explains each column.
 #pragma once
 
 #include <cstdint>

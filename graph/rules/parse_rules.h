@@ -1,4 +1,4 @@
-// Rule files (docs/rules.md).
+// Rule files (docs/reference/rules.md).
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // Graph rewrites as data: what a line `pattern => replacement where condition` of a rule file
-// says (docs/rules.md has the language). parse_rules.h reads it, match_rule.h finds where it
+// says (docs/reference/rules.md has the language). parse_rules.h reads it, match_rule.h finds where it
 // applies, instantiate.h builds what replaces it.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The `.graph` text of a Graph (docs/graph_format.md), and graphs in files. Print is declared
+// The `.graph` text of a Graph (docs/reference/graph_format.md), and graphs in files. Print is declared
 // in graph.h.
 #pragma once
 

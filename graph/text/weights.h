@@ -15,7 +15,7 @@
 
 namespace tunec {
 
-/// What `init=` of a weight says. docs/graph_format.md has numpy lines that repeat each bit.
+/// What `init=` of a weight says. docs/reference/graph_format.md has numpy lines that repeat each bit.
 struct Distribution {
   enum class Kind : uint8_t {
     kUniform,   // first <= x < second; integers: both whole, second excluded

@@ -1,5 +1,5 @@
 // Recursive-descent parser of what stands inside a statement: index expressions, conditions,
-// reads, scalar expressions. Grammar: docs/text_formats.md.
+// reads, scalar expressions. Grammar: docs/reference/text_formats.md.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The container of a bundle: named sections of one file, each with its hash. docs/bundles.md
+// The container of a bundle: named sections of one file, each with its hash. docs/reference/bundles.md
 // describes the bytes for users.
 //
 //   header      64 bytes

@@ -240,7 +240,7 @@ TEST_P(SplitFloat32, InfinitiesAndNansAreWhatTheyWere) {
   }
 }
 
-// docs/schedules.md says how much, at most.
+// docs/reference/schedules.md says how much, at most.
 TEST_P(SplitFloat32, WhatDenormalsLoseIsSmall) {
   SplitProduct product(GetParam());
   std::mt19937 random(5);

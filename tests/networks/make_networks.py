@@ -5,7 +5,7 @@
     python3 make_networks.py --check    # exit code 1 if a file is not what this script writes
 
 The architectures are real; the weights are distributions (`init=`), drawn from the seed that
-`--random-weights SEED` gives (docs/graph_format.md), so that the files stay small. Their scales
+`--random-weights SEED` gives (docs/reference/graph_format.md), so that the files stay small. Their scales
 are chosen so that activations keep a sane magnitude through the depth of the network: a wrong
 result must not hide behind huge or vanished values. examples/ has full sizes, tests/networks/
 the same networks at sizes that the slow reference execution takes in seconds; their expected

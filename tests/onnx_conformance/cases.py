@@ -21,7 +21,7 @@ RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLik
 CONTROL_FLOW = {"If", "Loop", "Scan"}
 TRAINING_DOMAINS = {"ai.onnx.training", "ai.onnx.preview.training"}
 
-# These cases have other numbers than compiled code by choice, and why (docs/operators.md).
+# These cases have other numbers than compiled code by choice, and why (docs/reference/operators.md).
 CHOSEN = {
     f"test_resize_downsample_scales_{mode}_align_corners":
         "corners are those of the result's size, not of the size before it was rounded down"

@@ -5,7 +5,7 @@ import tempfile
 import textwrap
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs/reference"
 
 
 def blocks_of(text):

@@ -1,4 +1,4 @@
-"""docs/python.md and docs/shapes.md are true."""
+"""docs/reference/python.md and docs/reference/shapes.md are true."""
 import unittest
 
 from documented import blocks_of, run_page

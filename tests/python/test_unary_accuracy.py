@@ -1,4 +1,4 @@
-"""Functions of one operand are as exact as docs/operators.md says."""
+"""Functions of one operand are as exact as docs/reference/operators.md says."""
 import unittest
 
 import unary_accuracy

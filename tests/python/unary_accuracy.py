@@ -13,7 +13,7 @@ import numpy as np
 import tunec
 
 ELEMENTS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
-# Units in the last place that a result may be off; docs/operators.md says why some exceed 4.
+# Units in the last place that a result may be off; docs/reference/operators.md says why some exceed 4.
 MOST = 4
 LARGER = {("tanh", "f32"): 4.6, ("erf", "f32"): 5.2, ("gelu", "f32"): 5, ("gelu", "f64"): 5}
 _PI = np.longdouble("3.14159265358979323846264338327950288")

@@ -1,4 +1,4 @@
-"""The tables of docs/torch_refused.md, made of core_operators.py and of what the importer raises.
+"""The tables of docs/reference/torch_refused.md, made of core_operators.py and of what the importer raises.
 
     python tests/torch/refused_page.py      # writes them into the page; its other parts are by hand
 """
@@ -8,7 +8,7 @@ from pathlib import Path
 import tunec.torch
 from core_operators import CORE, Done, Refused
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "torch_refused.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/reference/torch_refused.md"
 _BEGIN, _END = "<!-- {} -->\n", "<!-- end -->\n"
 
 # What each reason would take; "..." is what a message fills in. None: no operator that a model has.

@@ -1,4 +1,4 @@
-"""docs/torch.md is true."""
+"""docs/reference/torch.md is true."""
 import sys
 import unittest
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""docs/torch_refused.md says what the importer rejects, and nothing else."""
+"""docs/reference/torch_refused.md says what the importer rejects, and nothing else."""
 import unittest
 
 try:

@@ -388,7 +388,7 @@ TUNEC_API int tunec_profile(tunec_executable* executable, DLTensor* const* input
 /* What compiling came to, as a JSON object in UTF-8: target, accuracy, counts of nodes and kernels,
  * bytes, times, trials, and for each distinct kernel where its schedule and its object come from.
  * It has the keys of `tunec MODEL --json` but for `model`, `ready_seconds`, `latency` and the times
- * that this command measures of each kernel; docs/json.md lists them. Keys keep their meanings, new
+ * that this command measures of each kernel; docs/reference/json.md lists them. Keys keep their meanings, new
  * ones may come. The text belongs to the executable and lives as long, but of a model of any size,
  * which goes on compiling, until this thread's next call of it; null without an executable. */
 TUNEC_API const char* tunec_report_json(const tunec_executable* executable);

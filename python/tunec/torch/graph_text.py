@@ -1,4 +1,4 @@
-"""The `.graph` text (docs/graph_format.md): its lines, its names, its numbers.
+"""The `.graph` text (docs/reference/graph_format.md): its lines, its names, its numbers.
 
 Lines are kept as objects until the graph is complete, so that names can be chosen last and what no
 output depends on is never written.
