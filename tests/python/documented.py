@@ -5,7 +5,7 @@ import tempfile
 import textwrap
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parents[2] / "docs/reference"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def blocks_of(text):
@@ -21,7 +21,7 @@ def blocks_of(text):
 
 
 def run_page(name):
-    """Runs the page in a folder that is gone afterwards. Raises what the code raises."""
+    """Runs the page `name` of docs/ in a temporary folder. Raises any error of the code of the page."""
     here = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
