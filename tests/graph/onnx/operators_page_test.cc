@@ -98,7 +98,7 @@ an integer type keeps low bits when it is cast ([0048](decisions/0048_casts_keep
 std::string Choices() {
   return R"(## Choices
 
-Where ONNX, its reference and the runtimes differ, or a definition leaves a choice:
+ONNX, its reference and the runtimes differ in these cases, or a definition leaves a choice:
 
 - **Resize** has the size floor(size * scale) in float32, as ONNX Runtime and PyTorch have it: 10 by
   1.3 is 13. `align_corners` maps corners to corners of that size, as both do. ONNX's reference
@@ -131,16 +131,18 @@ std::string Page() {
          "Made from the tables of `graph/onnx` and `graph/ops/op_table.cc`: `tools/dev bless "
          "Golden`\nrewrites it.\n\n"
          "## ONNX\n\n"
-         "What the importer translates, each with the opset of its domain that "
-         "introduced it. `If` with a\n"
-         "known condition and functions of the model's own are taken apart. A node "
-         "that cannot be translated\n"
-         "is an error that lists all such nodes; some operators have attributes or "
-         "types that are not\nsupported.\n" +
+         "The importer translates these operators. The number is the opset of the domain that "
+         "introduced\nthe operator. `If` with a known condition and functions of the model are "
+         "expanded. If nodes cannot\nbe translated, an error lists all of them. Some attributes "
+         "and "
+         "types are not supported.\n" +
          OnnxTables() + "\n" + Choices() +
          "\n## .graph\n\n"
-         "The operators of the text form ([graph_format.md](graph_format.md)), which those of ONNX "
-         "become.\nControl and memory are read, printed and verified, not executed.\n\n" +
+         "These are the operators of the text form ([graph_format.md](graph_format.md)). The "
+         "importer\n"
+         "translates ONNX to these operators. Control and memory are read, printed and verified, "
+         "not "
+         "executed.\n\n" +
          GraphTable() + Functions();
 }
 
