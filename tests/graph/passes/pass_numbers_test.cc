@@ -236,7 +236,7 @@ TEST(Pipeline, PassesCanBeSwitchedOffAndUnknownOnesAreErrors) {
   options.disabled = {"canonicalise"};
   const auto result = RunPipeline(graph, options);
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().message, "no pass is called 'canonicalise'");
+  EXPECT_EQ(result.error().message, "unknown pass 'canonicalise'");
 }
 
 // Random graphs: chains with reuse of elementwise, moving, reducing and multiplying nodes.
