@@ -12,7 +12,7 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// The attribute as a T, the default when absent.
+/// Returns the attribute as a T, or the default if it is absent.
 template <class T>
 Result<T> Get(const OnnxNode& node, std::string_view name, T otherwise, std::string_view wanted) {
   const auto it = node.attributes.find(name);
@@ -59,7 +59,7 @@ Result<Array> NodeContext::ConstantInput(size_t index) const {
 }
 
 Result<std::vector<int64_t>> NodeContext::ConstantInts(size_t index) const {
-  constexpr int64_t kMost = 1 << 20;  // lists of axes, sizes, positions
+  constexpr int64_t kMost = 1 << 20;  // enough for lists of axes, sizes and positions
   TUNEC_ASSIGN(const Array array, ConstantInput(index));
   if (!IsInteger(array.type()) || array.size() > kMost) {
     return Fail(ErrorCode::kParse, "input {} has {} elements of {}, expected a list of integers",
