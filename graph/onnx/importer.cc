@@ -157,10 +157,10 @@ Result<Graph> Importer::Run() {
   for (const OnnxValue& output : model_.graph.outputs) {
     const Operand* operand = scope.Find(output.name);
     if (operand == nullptr) {
-      return Fail(ErrorCode::kParse, "graph output '{}' is made by no node", output.name);
+      return Fail(ErrorCode::kParse, "graph output '{}' is not made by any node", output.name);
     }
     if (!names.insert(output.name).second) {
-      return Fail(ErrorCode::kParse, "two graph outputs are called '{}'", output.name);
+      return Fail(ErrorCode::kParse, "two graph outputs have the name '{}'", output.name);
     }
     TUNEC_RETURN_IF_ERROR(RequireDeclaredShape(output, *operand, declares));
     emitter_.AddOutput(*operand, output.name);
@@ -174,7 +174,7 @@ Status Importer::AddInputs(const OnnxGraph& graph, Scope& scope) {
   for (const OnnxValue& input : graph.inputs) {
     if (input.name.empty()) return Fail(ErrorCode::kParse, "a graph input has no name");
     if (!names.insert(input.name).second) {
-      return Fail(ErrorCode::kParse, "two graph inputs are called '{}'", input.name);
+      return Fail(ErrorCode::kParse, "two graph inputs have the name '{}'", input.name);
     }
     const auto shape = shapes.find(input.name);
     if (shape == shapes.end()) continue;  // an initializer
@@ -237,8 +237,8 @@ Result<std::vector<Operand>> Importer::OperandsOf(const std::vector<std::string>
     const Operand* operand = name.empty() ? nullptr : scope.Find(name);
     if (!name.empty() && operand == nullptr) {
       return Fail(ErrorCode::kParse,
-                  "input '{}' is made by no earlier node, initializer or graph input (a cycle, or "
-                  "nodes out of order)",
+                  "input '{}' is not made by an earlier node, initializer or graph input (a cycle, "
+                  "or nodes out of order)",
                   name);
     }
     operands.push_back(operand == nullptr ? nullptr : *operand);

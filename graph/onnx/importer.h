@@ -14,8 +14,8 @@
 
 namespace tunec::onnx_import {
 
-/// The values that a node can name: those of its own graph or function body, and for a subgraph
-/// also the enclosing values.
+/// The values that a node can name: the values of its graph or function body. In a subgraph also
+/// the enclosing values.
 struct Scope {
   const Scope* outer = nullptr;  // null for the model's graph and for function bodies
   std::map<std::string, int64_t, std::less<>> opsets;
@@ -25,8 +25,9 @@ struct Scope {
   const Operand* Find(std::string_view name) const;
 };
 
-/// One import. Nodes are translated in the file's order, which must be topological. A node that
-/// cannot be translated is recorded and poisons its outputs, so that all such nodes are reported.
+/// One import. Nodes are translated in the file's order, which must be topological. If a node
+/// cannot be translated, the error is recorded and the node's outputs are poisoned. So all such
+/// nodes are reported.
 class Importer {
  public:
   Importer(OnnxModel model, ImportOptions options);

@@ -33,7 +33,7 @@ std::vector<const OnnxValue*> FreeInputs(const OnnxGraph& graph) {
   return inputs;
 }
 
-/// Checks one option against its input and records the parameters that it fixes.
+/// Checks one option against its input. Records the parameters fixed by the option.
 Status Apply(const OnnxValue& input, const std::vector<int64_t>& shape, Fixed& fixed) {
   const auto clash = [&](std::string_view why) {
     return Fail(ErrorCode::kInvalidArgument, "shape {} for input '{}' {} {}", fmt::join(shape, "x"),
@@ -120,7 +120,7 @@ Result<Fixed> ApplyOptions(const std::vector<const OnnxValue*>& inputs, const Sh
       for (const OnnxValue* input : inputs) names.push_back("'" + input->name + "'");
       return Fail(
           ErrorCode::kInvalidArgument,
-          "a shape or constant is given for '{}', which is no input; the model's inputs are {}",
+          "a shape or constant is given for '{}', which is not an input; the model's inputs are {}",
           name, fmt::join(names, ", "));
     }
     TUNEC_RETURN_IF_ERROR(Apply(**it, shape, fixed));
@@ -229,7 +229,7 @@ Result<ImportOptions> WithShapesOfConstants(ImportOptions options) {
     const auto [shape, is_new] = options.shapes.emplace(name, array.shape());
     if (!is_new && shape->second != array.shape()) {
       return Fail(ErrorCode::kInvalidArgument,
-                  "shape {} for input '{}' is not that of its constant, {}",
+                  "shape {} for input '{}' differs from its constant's shape {}",
                   fmt::join(shape->second, "x"), name, fmt::join(array.shape(), "x"));
     }
   }

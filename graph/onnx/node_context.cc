@@ -21,7 +21,7 @@ Result<T> Get(const OnnxNode& node, std::string_view name, T otherwise, std::str
   if (const auto* other = std::get_if<UnsupportedAttribute>(&it->second)) {
     return Fail(ErrorCode::kUnsupported, "attribute '{}' is not supported: {}", name, other->kind);
   }
-  return Fail(ErrorCode::kParse, "attribute '{}' is of another kind, expected {}", name, wanted);
+  return Fail(ErrorCode::kParse, "attribute '{}' has another kind, expected {}", name, wanted);
 }
 
 }  // namespace
@@ -183,7 +183,7 @@ Result<DataType> ElementType(int64_t onnx_type) { return DataTypeOf(onnx_type); 
 
 Result<int64_t> NormalizeAxis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) {
-    return Fail(ErrorCode::kInvalidArgument, "axis is {}, expected one of a tensor of rank {}",
+    return Fail(ErrorCode::kInvalidArgument, "axis is {}, expected an axis of a tensor of rank {}",
                 axis, rank);
   }
   return axis < 0 ? axis + rank : axis;

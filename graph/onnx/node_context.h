@@ -109,7 +109,8 @@ std::vector<int64_t> AllAxes(int64_t rank);
 std::vector<int64_t> ToInts(const Array& array);
 /// Returns a one-dimensional array.
 Array IntArray(const std::vector<int64_t>& values);
-/// The product of those of begin..end-1 that there are; -1 beyond what a shape may have.
+/// Returns the product of the existing values in [begin, end). Returns -1 if the product exceeds
+/// the limit of shapes.
 int64_t Product(const std::vector<int64_t>& values, size_t begin, size_t end);
 
 /// Returns one output, the usual result of a handler.

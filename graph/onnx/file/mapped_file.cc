@@ -41,7 +41,7 @@ Result<std::vector<std::string>> SplitLocation(const std::string& location) {
     if (!part.empty() && part != ".") parts.push_back(part);
     begin = end + 1;
   }
-  if (parts.empty()) return refuse("names no file");
+  if (parts.empty()) return refuse("does not name a file");
   return parts;
 }
 
@@ -86,10 +86,8 @@ Result<Descriptor> OpenThroughLinks(const Descriptor& folder, const DataFolders&
     return SystemError(fmt::format("{}/{}", folders.named.empty() ? "." : folders.named, location));
   const std::string path = ResolvedPath(found.get());
   if (path.empty())
-    return Fail(
-        ErrorCode::kInvalidArgument,
-        "external data location '{}' is a link, and the system does not tell where it leads",
-        location);
+    return Fail(ErrorCode::kInvalidArgument,
+                "external data location '{}' is a link with an unknown target", location);
   if (!IsBelow(path, ResolvedPath(folder.get())) && !IsBelow(path, folders.resolved))
     return Fail(ErrorCode::kInvalidArgument,
                 "external data location '{}' is a link to '{}', which is outside of the model's "
@@ -139,9 +137,10 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::OpenConfined(const DataFol
   if (file.get() < 0) return SystemError(fmt::format("{}/{}", start, location));
   struct stat status;
   if (fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "external data file '{}' has {} hard links, expected one (it may lie elsewhere)",
-                location, status.st_nlink);
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "external data file '{}' has {} hard links, expected one (another link may be elsewhere)",
+        location, status.st_nlink);
   }
   return Map(file.get(), start + "/" + location);
 }

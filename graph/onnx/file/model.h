@@ -45,7 +45,7 @@ using OnnxAttributes = std::map<std::string, OnnxAttribute, std::less<>>;
 struct OnnxNode {
   std::string op_type;
   std::string domain;               // empty for the default domain, also if the file has "ai.onnx"
-  std::string name;                 // as in the file; empty: unnamed
+  std::string name;                 // name in the file; empty: unnamed
   std::vector<std::string> inputs;  // empty string: omitted
   std::vector<std::string> outputs;
   OnnxAttributes attributes;

@@ -233,7 +233,7 @@ Status CheckNamesOnce(const OnnxGraph& graph) {
   std::set<std::string_view> names;
   for (const auto& [name, array] : graph.initializers) {
     if (!names.insert(name).second)
-      return Fail(ErrorCode::kParse, "two initializers are called '{}'", name);
+      return Fail(ErrorCode::kParse, "two initializers have the name '{}'", name);
   }
   return {};
 }
@@ -338,7 +338,7 @@ Status Decoder::AddFunction(OnnxModel& model, Bytes bytes) {
   }));
   const auto key = std::pair(domain, WithOverload(std::move(name), overload));
   if (!model.functions.emplace(key, std::move(function)).second) {
-    return Fail(ErrorCode::kParse, "two functions are called '{}.{}'", key.first, key.second);
+    return Fail(ErrorCode::kParse, "two functions have the name '{}.{}'", key.first, key.second);
   }
   return {};
 }

@@ -151,7 +151,7 @@ Result<Array> DecodeExternal(const OnnxTensor& tensor, const Wanted& wanted, Ext
   TUNEC_ASSIGN(const auto file, files.Open(location));
   const size_t available = file->bytes().size();
   if (offset > available || length > available - offset) {
-    return Fail(ErrorCode::kParse, "external data [{}, +{}) lies outside '{}' of {} bytes", offset,
+    return Fail(ErrorCode::kParse, "external data [{}, +{}) is outside '{}' of {} bytes", offset,
                 length, location, available);
   }
   return ShareOrCopy(wanted, file, file->bytes().data() + offset);
@@ -159,7 +159,8 @@ Result<Array> DecodeExternal(const OnnxTensor& tensor, const Wanted& wanted, Ext
 
 Result<Array> Decode(const OnnxTensor& tensor, ExternalFiles& files) {
   TUNEC_ASSIGN(const Wanted wanted, ReadWanted(tensor));
-  if (tensor.in_segments) return Fail(ErrorCode::kUnsupported, "tensor comes in segments");
+  if (tensor.in_segments)
+    return Fail(ErrorCode::kUnsupported, "tensor in segments is not supported");
   if (tensor.is_external) return DecodeExternal(tensor, wanted, files);
   if (tensor.raw_data) return DecodeRaw(*tensor.raw_data, wanted);
   return DecodeFields(tensor, wanted);
@@ -278,10 +279,11 @@ Result<DataType> DataTypeOf(int64_t onnx_type) {
 
 Result<std::shared_ptr<const MappedFile>> ExternalFiles::Open(const std::string& location) {
   if (!folders_) {
-    return Fail(ErrorCode::kUnsupported,
-                "external data '{}' of a model that is not a file; the option external_data names "
-                "its folder",
-                location);
+    return Fail(
+        ErrorCode::kUnsupported,
+        "external data '{}' of a model that is not a file; set the option external_data to its "
+        "folder",
+        location);
   }
   const auto known = files_.find(location);
   if (known != files_.end()) return known->second;
