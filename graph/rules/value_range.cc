@@ -139,7 +139,8 @@ ValueRange Greatest(Q q) {
   return range;
 }
 
-// Returns all values for a reduction without elements, whose extreme is infinite.
+// Returns the operand's range, or all values for a reduction without elements: its extreme is
+// infinite.
 ValueRange Extreme(Q q) {
   const ValueType& type = q.OperandType(0);
   return type.IsFixed() && type.Elements() > 0 ? q.Operand(0) : ValueRange();

@@ -1,7 +1,7 @@
 // Protobuf's wire format, as far as ONNX files use it. This code replaces libprotobuf, whose
 // registry of message types is global to the process. So a program may link any version of
-// protobuf, and may unload libtunec.so and load it again. Weights are most of a model's bytes; they
-// stay in the file's mapping until they are needed. Internal to graph/onnx.
+// protobuf, and may unload libtunec.so and load it again. Weights are most of
+// a model's bytes; they are not copied until they are needed. Internal to graph/onnx.
 #pragma once
 
 #include <cstddef>
