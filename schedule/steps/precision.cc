@@ -25,9 +25,9 @@
 //   two terms:    (h0 m) (m h0) (h h)
 //   three terms:  (h0 l) (h0 m) (m m) (m h0) (l h0) (h h)
 //
-// If only one operand is finite, it uses the planes of the right operand, so that the last three
-// products share its `h`. The iterator is the outermost of the reduction. All small products are
-// added up before the large ones, so the sum is rounded as often as a float32 sum.
+// If only one operand is finite, the finite operand uses the planes of the right operand. The last
+// three products then share one `h`. The term iterator is the outermost of the reduction. All small
+// products are added up before the large ones, so the sum is rounded as often as a float32 sum.
 #include <algorithm>
 #include <optional>
 #include <utility>
