@@ -22,8 +22,7 @@ struct OwnerDigit {
 
 struct OwnerMap {
   std::vector<OwnerDigit> lane;     // digits of a lane's number, the fastest first
-  std::vector<OwnerDigit> element;  // digits of a lane's element, by registers, from the low bits
-                                    // on
+  std::vector<OwnerDigit> element;  // digits of a lane's element, by registers, low bits first
 };
 
 struct MatrixPlace {

@@ -31,8 +31,7 @@ struct BandPlan {
   size_t band_begin = 0;
   size_t band_end = 0;
   /// Loops whose iterations may become lanes if the dependences allow it, the most promising first.
-  /// A tensor is written element by element along each of them. Loops without an inner row that
-  /// must stay inside come first.
+  /// A write is contiguous along each of these loops. Loops that can be made innermost come first.
   std::vector<size_t> vectors;
   /// Short loops whose value decides the work of an instance.
   std::vector<size_t> cases;

@@ -275,7 +275,7 @@ bool IsBegunAhead(const ScheduleTree& tree, VarId loop) {
 }
 
 // Checks that a statement can move into a loop. The loop must be serial or the innermost of the
-// loops over tasks. The statement's tensors must still have their original indices.
+// loops over tasks or threads. The statement's tensors must still have their original indices.
 Status CheckMove(const ScheduleTree& tree, StatementId moved, VarId target) {
   const Statement& statement = tree.statements[moved];
   const auto is_staged = [&](const auto& access) {
