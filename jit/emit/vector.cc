@@ -16,7 +16,7 @@ class VectorLoop {
 
   Status Emit() {
     if (state_.lanes.width != 1)
-      return Fail(ErrorCode::kUnsupported, "vector loop {} stands inside another",
+      return Fail(ErrorCode::kUnsupported, "vector loop {} is inside another vector loop",
                   state_.nest.variables[loop_.var]);
     lower_ = GreatestOf(state_, loop_.lower);
     extent_ = ExtentFrom(state_, lower_, loop_.upper);
