@@ -55,7 +55,7 @@ int64_t NumberOf(const std::ssub_match& match) {
 }  // namespace
 
 Status CheckPtxasVersion(std::string_view version) {
-  // Wrong code for sm_90, seen by XLA (openxla/xla, issues 7344 and 19927).
+  // These versions write wrong code for sm_90, as XLA found (openxla/xla, issues 7344 and 19927).
   const std::array<int, 3> numbers = NumbersOf(version);
   if (numbers >= std::array{12, 0, 0} && numbers < std::array{12, 6, 85}) {
     return Fail(ErrorCode::kDevice,
@@ -112,7 +112,7 @@ Result<Cubin> Assemble(const Ptxas& ptxas, std::string_view ptx, std::string_vie
       const ProcessResult done,
       RunProcess(ptxas.path, {"-v", "-arch=" + std::string(arch), "-o", out.string(), in.string()},
                  kLongestAssembly));
-  // Without a status the file decides.
+  // Without an exit status the file decides.
   if (done.exit_status ? *done.exit_status != 0 : !fs::exists(out))
     return Fail(ErrorCode::kInternal, "ptxas {} rejects our PTX: {}", ptxas.version,
                 LastLine(done.output));

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kLongestAnswer{10000};
 
-// What is not empty of the environment.
+// Returns the value of an environment variable; empty if it is not set.
 std::string Environment(const std::string& variable) {
   const char* const value = std::getenv(variable.c_str());
   return value == nullptr ? "" : value;

@@ -7,10 +7,10 @@
 namespace tunec {
 namespace {
 
-// What a function may have without asking for it.
+// Shared memory that a block may have without opting in.
 constexpr int64_t kUsualSharedBytes = 48 << 10;
 
-// Of a cubin that is whole, and yet not what this GPU runs.
+// Returns the error for a whole cubin that this GPU cannot run.
 std::unexpected<Error> Unfit(const Gpu& gpu, CuResult result) {
   return Fail(ErrorCode::kDevice,
               "{} cannot load the kernel: {}; its compute capability is {}.{} and its driver "

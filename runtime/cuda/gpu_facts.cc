@@ -15,7 +15,7 @@ Status Check(const CudaDriver& driver, int number, CuResult result) {
               DescribeCuResult(driver, result));
 }
 
-// As nvidia-smi writes it.
+// Formats a UUID like nvidia-smi.
 std::string UuidText(const CuUuid& uuid) {
   std::string text = "GPU";
   for (size_t i = 0; i < uuid.size(); ++i) {

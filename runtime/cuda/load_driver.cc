@@ -22,7 +22,7 @@ using GetProcAddress = CuResult (*)(const char* name, void** function, int versi
                                     int* status);
 
 Result<void*> Open(const std::string& library) {
-  // Never closed: a driver keeps threads of its own.
+  // The library is never closed, because a driver has separate threads.
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) return handle;
   return Fail(ErrorCode::kDevice,
@@ -36,7 +36,7 @@ std::unexpected<Error> Lacks(const std::string& library, const std::string& func
               library, CudaVersionText(version), function);
 }
 
-// What a library exports itself: the few functions that every driver has.
+// Returns a function that the library exports; every driver exports only a few.
 template <class Function>
 Result<Function> Exported(void* handle, const std::string& library, const char* name,
                           int version = 0) {
@@ -45,7 +45,8 @@ Result<Function> Exported(void* handle, const std::string& library, const char* 
   return Fail(ErrorCode::kDevice, "{} is no NVIDIA driver: it has no {}", library, name);
 }
 
-// Of what a driver says before any of its functions can be trusted.
+// Checks the result of the driver's first call; until then the driver's other functions may not
+// work.
 Status CheckStart(CuResult result, const std::string& library) {
   switch (result) {
     case CuResult::kSuccess:

@@ -16,9 +16,9 @@ namespace tunec {
 namespace {
 
 constexpr int64_t kRegisterBytes = 4;
-constexpr int32_t kRows = 8;  // of a matrix, and its columns
+constexpr int32_t kRows = 8;  // rows and columns of a matrix
 
-// An element of a lane's fragment, whose registers have neighbours from the low bits on.
+// Returns an element of a lane's fragment. A register has neighbours from its low bits on.
 uint32_t BitsOf(const uint32_t* registers, int64_t element, int64_t size) {
   const int64_t group = kRegisterBytes / size;
   const uint32_t bits = registers[element / group] >> (8 * size * (element % group));
@@ -48,10 +48,10 @@ uint32_t ToBits(const Scalar& value, DataType type) {
                                 : static_cast<uint32_t>(value.integer);
 }
 
-// A matrix that lies in the registers of a warp.
+// A matrix that is distributed over the registers of a warp.
 class Fragments {
  public:
-  // `first`: of each lane's registers, that of this operand's first.
+  // `first` is the number of this operand's first register in each lane.
   Fragments(const TileOperand& operand, int64_t rows, int64_t columns, int64_t first)
       : type_(operand.type),
         columns_(columns),
