@@ -118,8 +118,9 @@ IrValue CudaMachine::Argument(Builder&, int64_t number) {
 Result<IrValue> CudaMachine::Storage(Builder& builder, Scope scope, int64_t offset) {
   if (scope == Scope::kShared) return builder.Offset(SharedMemory(builder), builder.I64(offset));
   if (local_bytes_ > kMostLocalBytes) {
-    return Fail(ErrorCode::kResourceLimit, "a thread's own storage is {} bytes, at most {}",
-                local_bytes_, kMostLocalBytes);
+    return Fail(ErrorCode::kResourceLimit,
+                "a thread's private storage has {} bytes, expected at most {}", local_bytes_,
+                kMostLocalBytes);
   }
   if (local_ == nullptr) local_ = builder.StackBytes(local_bytes_);
   return builder.Offset(local_, builder.I64(offset));

@@ -149,9 +149,9 @@ class Privatizing {
   Status SeeFragment(const Alloc& alloc, bool of_threads) const {
     const std::string& name = nest_.tensors[alloc.tensor].name;
     if (!tiles_.contains(alloc.tensor))
-      return Fail(ErrorCode::kUnsupported, "no tile says which lane has what of {}", name);
+      return Fail(ErrorCode::kUnsupported, "no tile assigns the elements of {} to lanes", name);
     if (of_threads) return {};
-    return Fail(ErrorCode::kUnsupported, "fragment {} lies in a loop over threads", name);
+    return Fail(ErrorCode::kUnsupported, "fragment {} is inside a loop over threads", name);
   }
 
   Status SeeLoop(const Loop& loop, bool in_threads) {
@@ -189,14 +189,14 @@ class Privatizing {
       dimension.thread = thread;
       dimension.axes = axes;
     } else if (Of(thread, dimension.axes) != Of(dimension.thread, axes)) {
-      return Fail(ErrorCode::kUnsupported, "two accesses disagree which thread has an element");
+      return Fail(ErrorCode::kUnsupported, "two accesses assign an element to different threads");
     } else if (std::ranges::count(axes, true) > std::ranges::count(dimension.axes, true)) {
       dimension.thread = thread;
       dimension.axes = axes;
     }
     const Interval range = BoundsOf(own, Intervals());
     if (range.lo <= -kUnbounded || range.hi >= kUnbounded)
-      return Fail(ErrorCode::kUnsupported, "it has no bounds");
+      return Fail(ErrorCode::kUnsupported, "the index has no bounds");
     dimension.own.lo = std::min(dimension.own.lo, range.lo);
     dimension.own.hi = std::max(dimension.own.hi, range.hi + extent - 1);
     return {};
@@ -218,7 +218,7 @@ class Privatizing {
     const bool mixed =
         std::ranges::any_of(variables, [&](VarId v) { return !thread_loops_.contains(v); });
     if (mixed || thread.UsesLoaded())
-      return Fail(ErrorCode::kUnsupported, "the thread's number and other loops are mixed in it");
+      return Fail(ErrorCode::kUnsupported, "the index mixes the thread's number and other loops");
     return Substitute(thread,
                       [&](VarId v) { return IndexExpr::Var(VarId(thread_loops_.at(v).axis)); });
   }

@@ -7,9 +7,9 @@
 namespace tunec {
 
 /// Replaces storage of register and packed scope outside of loops over threads. In the input, such
-/// storage is one tensor, and each element belongs to the thread that accesses it. In the output,
-/// each thread has a private tensor: the thread's number leaves the indices, and the shape shrinks to one thread's
-/// part:
+/// storage is one tensor, and each element belongs to its accessing thread. In the output,
+/// each thread has a private tensor: the thread's number leaves the indices, and the shape shrinks
+/// to one thread's part:
 ///
 ///     local r: f32[64, 2]                        local r: f32[4, 2]
 ///     block.x for x in 0 .. 16             ->    block.x for x in 0 .. 16

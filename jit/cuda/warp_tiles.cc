@@ -23,7 +23,7 @@ constexpr int64_t kMatrixRowBytes = 16;
 
 const WarpInstruction& InstructionOf(const TileIntrinsic& intrinsic) {
   const auto found = std::ranges::find(WarpInstructions(), intrinsic.name, &WarpInstruction::tile);
-  TUNEC_CHECK(found != WarpInstructions().end(), "nobody wrote the instruction of {}",
+  TUNEC_CHECK(found != WarpInstructions().end(), "tile {} has no instruction on cuda",
               intrinsic.name);
   return *found;
 }

@@ -24,8 +24,8 @@ std::unexpected<Error> Unfit(const Gpu& gpu, CuResult result) {
 
 Result<std::shared_ptr<const CudaCode>> CudaCode::Load(Gpu& gpu, const KernelImage& image) {
   if (image.format != kCubinFormat) {
-    return Fail(ErrorCode::kParse, "{} runs no code of format '{}', only '{}'", Name(gpu.facts()),
-                image.format, kCubinFormat);
+    return Fail(ErrorCode::kParse, "{} cannot run code of format '{}', expected '{}'",
+                Name(gpu.facts()), image.format, kCubinFormat);
   }
   TUNEC_RETURN_IF_ERROR(CheckCubin(image.bytes));
   TUNEC_RETURN_IF_ERROR(gpu.CheckThere());

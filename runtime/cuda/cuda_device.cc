@@ -48,7 +48,8 @@ class CudaDevice : public Device {
     const Gpu::Current current(*gpu_);
     size_t free = 0;
     size_t total = 0;
-    TUNEC_RETURN_IF_ERROR(gpu_->Check(driver().MemGetInfo(&free, &total), "say what is free"));
+    TUNEC_RETURN_IF_ERROR(
+        gpu_->Check(driver().MemGetInfo(&free, &total), "report its free memory"));
     int64_t sum = 0;
     std::string list;
     for (const MemoryNeed& need : needs) {

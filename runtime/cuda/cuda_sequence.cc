@@ -106,7 +106,7 @@ class CudaSequence final : public DeviceSequence {
   Gpu& gpu_;
   CudaTimer& timer_;
   const std::vector<std::unique_ptr<CudaKernel>> kernels_;
-  std::vector<char> changed_;  // per kernel: true if its pointers differ from those of its nodes
+  std::vector<char> changed_;  // per kernel: true if pointers differ from the graph nodes
   std::vector<std::vector<CuGraphNode>> nodes_;  // nodes of each kernel's launches, owned by graph_
   CuGraph graph_ = nullptr;
   CuGraphExec exec_ = nullptr;

@@ -155,8 +155,8 @@ Status Gpu::CheckWaited(CuResult result) {
   *hangs_ = true;
   lost_ =
       MakeError(ErrorCode::kDevice,
-                "{} hangs{}: not done after {} s (driver of CUDA {}); end this process, for the "
-                "GPU is not free before, and see nvidia-smi; hang_after allows longer runs",
+                "{} hangs{}: not done after {} s (driver of CUDA {}); end this process to free the "
+                "GPU, and see nvidia-smi; a larger hang_after allows longer runs",
                 Name(facts_), InWhat(), hang_seconds_, CudaVersionText(driver_.cuda_version));
   return CheckThere();
 }

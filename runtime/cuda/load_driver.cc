@@ -42,7 +42,7 @@ Result<Function> Exported(void* handle, const std::string& library, const char* 
                           int version = 0) {
   if (void* const address = dlsym(handle, name)) return reinterpret_cast<Function>(address);
   if (version > 0) return Lacks(library, name, version);
-  return Fail(ErrorCode::kDevice, "{} is no NVIDIA driver: it has no {}", library, name);
+  return Fail(ErrorCode::kDevice, "{} is not an NVIDIA driver: it has no {}", library, name);
 }
 
 // Checks the result of the driver's first call; until then the driver's other functions may not
@@ -52,10 +52,11 @@ Status CheckStart(CuResult result, const std::string& library) {
     case CuResult::kSuccess:
       return {};
     case CuResult::kStubLibrary:
-      return Fail(ErrorCode::kDevice,
-                  "{} is the CUDA toolkit's stub, which programs are linked with, no driver (error "
-                  "34): install one, or take the stub out of LD_LIBRARY_PATH",
-                  library);
+      return Fail(
+          ErrorCode::kDevice,
+          "{} is the CUDA toolkit's stub for linking, not a driver (error 34); install a driver, "
+          "or remove the stub from LD_LIBRARY_PATH",
+          library);
     case CuResult::kNoDevice:
       return Fail(ErrorCode::kDevice,
                   "the NVIDIA driver finds no GPU (error 100): see nvidia-smi and "

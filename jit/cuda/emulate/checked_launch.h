@@ -7,8 +7,8 @@ namespace tunec {
 
 /// Checks a block against earlier blocks of its launch. Generated code's blocks call it at their
 /// end, from any thread. Blocks of one launch may run in any order. If two blocks accessed a byte
-/// and one of them wrote it, the process ends, with both blocks and the address. Key of a launch:
-/// its constant, its wave and its arguments. The state of a launch is deleted when all of its
+/// and one of them wrote it, the process ends, with both blocks and the address. A launch is
+/// identified by constant, wave and arguments. The state of a launch is deleted when all of its
 /// blocks have ended.
 void CheckOtherBlocks(const EmulatedLaunch& launch, void* const* arguments, const void* workspace,
                       int64_t block, const ByteMarks<ThreadMarks>& touched);

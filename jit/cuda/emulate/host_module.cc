@@ -120,7 +120,7 @@ class HostFunction {
     }
     const llvm::StringRef name = call.getCalledFunction()->getName();
     if (!name.starts_with("llvm.nvvm.")) return {};
-    return Fail(ErrorCode::kInternal, "nobody wrote an emulation of {}", name.str());
+    return Fail(ErrorCode::kInternal, "{} has no emulation", name.str());
   }
 
   // Returns an EmulatedLaunch as a constant.

@@ -32,7 +32,7 @@ class WarpCall {
   void Load(const MatrixLoadInstruction& load) {
     auto* cast = llvm::dyn_cast<llvm::AddrSpaceCastInst>(call_.getArgOperand(0));
     TUNEC_CHECK(cast != nullptr && cast->getSrcAddressSpace() == 0,
-                "a place in shared memory that is no cast of a generic address");
+                "an address in shared memory is not a cast of a generic address");
     llvm::Value* address = cast->getPointerOperand();
     auto* row = llvm::FixedVectorType::get(ir_.getInt32Ty(), 4);
     llvm::LoadInst* loaded = ir_.CreateAlignedLoad(row, address, llvm::Align(1));
