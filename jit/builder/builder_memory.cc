@@ -141,8 +141,8 @@ IrValue Builder::MaskedLoad(IrType type, IrValue pointer, int64_t align, IrValue
 }
 void Builder::MaskedStore(IrValue value, IrValue pointer, int64_t align, IrValue mask) {
   if (const std::optional<uint64_t> lane = OnlyLane(mask)) {
-    // A store of one lane is not masked: when LLVM 22 narrows the vector, its masked store uses the
-    // wider type and overwrites the bytes behind the lane.
+    // A single lane is stored without a mask. LLVM 22 stores the single lane of a narrowed vector
+    // in the wider type, which overwrites the bytes behind the lane.
     auto* element = impl_->ir.CreateExtractElement(value, *lane);
     const uint64_t offset = *lane * element->getType()->getPrimitiveSizeInBits() / 8;
     auto* address = impl_->ir.CreateGEP(element->getType(), pointer, impl_->ir.getInt64(*lane));

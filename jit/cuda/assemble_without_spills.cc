@@ -9,8 +9,7 @@ namespace tunec {
 namespace {
 
 constexpr std::string_view kEntry = ".entry ";
-constexpr std::string_view kThreads =
-    ".reqntid ";  // every generated kernel states its number of threads
+constexpr std::string_view kThreads = ".reqntid ";  // stated by every generated kernel
 constexpr std::string_view kOneBlock = ".minnctapersm 1\n";
 
 constexpr int64_t kMostRegisters = 255;

@@ -263,7 +263,7 @@ class Privatizing {
     index.push_back(ElementOf(*tile.accumulator.owners, row, column));
   }
 
-  // Moves the accumulator of a warp's tile to its first element in every lane.
+  // Returns the tile with its accumulator at the first element, which all lanes address alike.
   Tile OfLanes(Tile tile) const {
     if (WarpIntrinsicOf(tile) == nullptr) return tile;
     std::set<VarId> variables;

@@ -159,8 +159,9 @@ Status EmitPart(EmitState& state, const NestNode& part, const Chain& chain, IrVa
     const IrValue address = b.PointerToInt(state.storage[tensor].base);
     bits = bits == nullptr ? address : b.Or(bits, address);
   }
-  // One version stores whole cache lines to targets that are aligned to cache lines. Another
-  // version stores 16 bytes, the alignment that malloc guarantees.
+  // The first version stores whole cache lines, for targets that are aligned to cache lines. The
+  // second version stores 16 bytes, the alignment that malloc guarantees. The third version makes
+  // no assumption.
   IrValue rest = b.Bool(true);
   for (const int64_t alignment : {64, 16}) {
     const IrValue aligned = b.Cmp(Compare::kEq, b.And(bits, b.I64(alignment - 1)), b.I64(0));

@@ -12,8 +12,8 @@ namespace tunec::jit {
 /// a power of two, at most the lanes of the inner vector loop; 0 if too few copies do.
 int CopiesThatReadNeighbours(EmitState& state, const IndexExpr& offset, const LinearIndex& here);
 
-/// Transposes a block of vectors, one per row. Requires: powers of two; rows not longer than their
-/// number.
+/// Transposes a block of vectors, one per row. Requires: powers of two; row length at most
+/// the number of rows.
 std::vector<IrValue> Transpose(Builder& builder, std::vector<IrValue> rows);
 
 }  // namespace tunec::jit

@@ -14,7 +14,7 @@ constexpr int64_t kUsualSharedBytes = 48 << 10;
 std::unexpected<Error> Unfit(const Gpu& gpu, CuResult result) {
   return Fail(ErrorCode::kDevice,
               "{} cannot load the kernel: {}; its compute capability is {}.{} and its driver "
-              "supports CUDA {}: compile for that arch, by a ptxas that is no newer",
+              "supports CUDA {}: compile for that arch, with a ptxas that is not newer",
               Name(gpu.facts()), DescribeCuResult(gpu.driver(), result),
               gpu.facts().capability_major, gpu.facts().capability_minor,
               CudaVersionText(gpu.driver().cuda_version));

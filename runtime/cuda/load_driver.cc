@@ -45,8 +45,8 @@ Result<Function> Exported(void* handle, const std::string& library, const char* 
   return Fail(ErrorCode::kDevice, "{} is not an NVIDIA driver: it has no {}", library, name);
 }
 
-// Checks the result of the driver's first call; until then the driver's other functions may not
-// work.
+// Checks the result of cuDriverGetVersion or cuInit, before other functions of the driver can be
+// relied on.
 Status CheckStart(CuResult result, const std::string& library) {
   switch (result) {
     case CuResult::kSuccess:

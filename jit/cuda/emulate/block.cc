@@ -171,10 +171,10 @@ class Block {
                             (thread.stop.ended || thread.stop.site == first.stop.site);
       // Threads that have ended reach no further barrier, so the waiting threads cannot continue.
       const bool for_ever = thread.stop.ended != first.stop.ended;
-      TUNEC_CHECK(together, "{}, block {}: thread {} is at {}, but thread 0 at {}: {}",
-                  launch_.symbol, number_, &thread - threads_.data(), PlaceOf(thread.stop),
-                  PlaceOf(first.stop),
-                  for_ever ? "a deadlock, no thread can go on" : "a barrier is for all");
+      TUNEC_CHECK(
+          together, "{}, block {}: thread {} is at {}, but thread 0 at {}: {}", launch_.symbol,
+          number_, &thread - threads_.data(), PlaceOf(thread.stop), PlaceOf(first.stop),
+          for_ever ? "a deadlock, no thread can go on" : "all threads must reach the same barrier");
     }
   }
 

@@ -110,10 +110,11 @@ void CheckedBlock::Touch(const Place& place, bool shared) {
     const std::byte* byte = place.begin + i;
     ThreadMarks& marks = shared ? shared_.At(byte) : global_.At(byte);
     if (marks.awaited) {
-      Stop(place, fmt::format("{} began a copy to there, and nobody has waited for it",
+      Stop(place, fmt::format("{} began a copy to it, and no wait ended the copy",
                               tunec::NameOf(marks.write)));
     }
-    if (shared && !place.writes && marks.write.thread < 0) Stop(place, "nobody wrote that");
+    if (shared && !place.writes && marks.write.thread < 0)
+      Stop(place, "the memory was never written");
     place.writes ? Write(place, byte, marks) : Read(place, byte, marks);
   }
 }

@@ -36,7 +36,7 @@ struct ThreadMarks {
 
 /// A checker of the accesses of one block. Ends the process, with kernel, block, thread, statement,
 /// tensor and address, in these cases:
-/// - an access exceeds the region, or the shared memory, of its base address;
+/// - an access exceeds the region or shared memory of the base address;
 /// - a read of shared memory without a previous write; a race;
 /// - an asynchronous copy that is not aligned or has no wait;
 /// - before the wait for a copy, an access of its destination or a change of its source.
@@ -45,7 +45,8 @@ class CheckedBlock {
   CheckedBlock(const EmulatedLaunch& launch, int64_t number, const void* shared);
 
   /// Checks an access by a thread, before the access. The address is computed from `base`, which is
-  /// null if unknown. 0 bytes mean that the thread skips an access which other threads may make.
+  /// null if unknown. 0 bytes: the access is masked off, but has its place among the thread's
+  /// accesses.
   void Access(int32_t thread, const void* base, const void* address, int64_t bytes, bool writes,
               int32_t site, const AccessName* name);
   /// Begins a thread's copy to shared memory. A GPU may execute the copy now or later; until then

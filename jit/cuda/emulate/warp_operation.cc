@@ -158,8 +158,9 @@ std::string WhyDivergent(std::span<const ThreadStop> lanes) {
   for (size_t lane = 0; lane < lanes.size(); ++lane) {
     const ThreadStop& other = lanes[lane];
     if (is_out(other) || is_out(first) || other.site != first.site) {
-      return fmt::format("lane {} is at {}, but lane 0 at {}: all of a warp come together", lane,
-                         PlaceOf(other), PlaceOf(first));
+      return fmt::format(
+          "lane {} is at {}, but lane 0 at {}: all lanes of a warp must come together", lane,
+          PlaceOf(other), PlaceOf(first));
     }
     if (const uint32_t members = other.operation->members(); members != all) {
       return fmt::format("lane {} waits for the lanes {:#x} at {}, the warp has {:#x}", lane,
@@ -172,7 +173,7 @@ std::string WhyDivergent(std::span<const ThreadStop> lanes) {
 void LoadEmulatedMatrices(EmulatedThread* thread, int32_t site, int32_t matrices,
                           int32_t transposed, const void* address, uint32_t* registers) {
   TUNEC_CHECK(reinterpret_cast<uintptr_t>(address) % 16 == 0,
-              "block {}, thread {}: a matrix's row at {}, no multiple of 16", thread->block,
+              "block {}, thread {}: a matrix's row at {}, expected a multiple of 16", thread->block,
               thread->order, address);
   thread->meet(thread, site, MatrixLoad(matrices, transposed != 0), registers);
 }

@@ -181,7 +181,7 @@ TEST_F(CudaDeviceTest, ACubinThatDoesNotFitNamesTheDriver) {
   EXPECT_EQ(refused.error().message,
             "NVIDIA S1 (device 0) cannot load the kernel: CUDA_ERROR_NO_BINARY_FOR_GPU (209): as "
             "scripted; its compute capability is 9.0 and its driver supports CUDA 13.0: compile "
-            "for that arch, by a ptxas that is no newer");
+            "for that arch, with a ptxas that is not newer");
   for (const CuResult wrong : {CuResult::kInvalidImage, CuResult::kUnsupportedPtxVersion}) {
     script_.load = wrong;
     EXPECT_THAT(device_->Load(SumsImage()).error().message,

@@ -146,7 +146,7 @@ class Gpu(CudaTest):
                                 ("memory 100", "are needed: weights 8960, arena "),
                                 ("load 200", "cannot load the kernel: CUDA_ERROR_INVALID_IMAGE (200)"),
                                 ("load 209", "its driver supports CUDA 13.0: compile for that arch"),
-                                ("load 222", "by a ptxas that is no newer"),
+                                ("load 222", "with a ptxas that is not newer"),
                                 ("fault 700", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_ILLEGAL_ADDRESS (700)"),
                                 ("fault 716", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_MISALIGNED_ADDRESS (716)"),
                                 ("fault 719", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_LAUNCH_FAILED (719)")):
