@@ -96,7 +96,7 @@ Split SplitOneAnd(Builder& b, IrValue x, IrValue sum) {
   const IntegerSplit split = SplitNormal(b, sum);
   const IrValue& e = split.exponent;
   const IrValue lost = b.FSub(x, b.FSub(sum, b.Like(x, 1)));
-  // This is half of the power 2^(1 - e), since 2^-e is denormal for the greatest x.
+  // lost * 2^-e is computed as lost/2 * 2^(1 - e), since 2^-e is denormal for the greatest x.
   const IrValue power =
       b.Shl(b.Sub(b.IntLike(e, form.bias + 1), e), b.IntLike(e, form.mantissa_bits));
   const IrValue half = b.FMul(lost, b.Like(x, 0.5));
