@@ -296,7 +296,7 @@ TEST(WrongWarpTilesDeathTest, HaveLanesThatGoApart) {
   const LoopNest nest = OfEightLanes();
   EXPECT_DEATH(std::ignore = RunEmulated(nest, RandomArguments(nest, 1)),
                "product_phase0, block 0, warp of thread 0: lane 8 is at its end, but lane 0 at "
-               "ldmatrix [0-9]+: all of a warp come together");
+               "ldmatrix [0-9]+: all lanes of a warp must come together");
 }
 
 // The others wait at a barrier, which lanes 0 to 7 cannot come to.
