@@ -120,7 +120,7 @@ std::string Describe(const Array& actual, const OutputJudge& judge, const Measur
                                   : fmt::format("{}[{}] is {}, expected {}", judge.name, i,
                                                 actual.GetInt(i), judge.expected.GetInt(i));
   }
-  return fmt::format("error {:.3g} of {}, allowed is {:.3g}: element {} is {}, expected {}",
+  return fmt::format("error {:.3g} of {}, expected at most {:.3g}: element {} is {}, expected {}",
                      error.e, judge.name, judge.allowed, error.worst, actual.GetDouble(error.worst),
                      judge.expected.GetDouble(error.worst));
 }

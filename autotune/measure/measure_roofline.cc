@@ -166,7 +166,8 @@ std::array<CacheCeiling, 3> MeasureCaches(ThreadPool& pool, const Target& target
 
 Result<Roofline> MeasureRoofline(const Target& target) {
   if (target.device)
-    return Fail(ErrorCode::kUnsupported, "nobody measures the ceilings of a {} yet", target.Kind());
+    return Fail(ErrorCode::kUnsupported, "cannot measure the ceilings of a {}, only of a cpu",
+                target.Kind());
   const bool wide = target.host.vector_bits >= 512;
   const bool runs = __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") &&
                     (!wide || __builtin_cpu_supports("avx512f"));

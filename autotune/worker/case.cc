@@ -47,7 +47,8 @@ class CaseReader {
 
   Result<std::string> BodyOf(std::string_view size_text) {
     TUNEC_ASSIGN(const uint64_t size, Number(size_text));
-    if (size > text_.size()) return Problem(fmt::format("{} bytes are not there", size));
+    if (size > text_.size())
+      return Problem(fmt::format("expected {} more bytes, the text ends", size));
     std::string body(text_.substr(0, size));
     line_ += static_cast<int>(std::ranges::count(body, '\n'));
     text_.remove_prefix(size);

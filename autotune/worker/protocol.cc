@@ -301,7 +301,7 @@ Result<FinishedEvent> FinishedFrom(const Json& json, std::string_view code) {
   m.artifact = {.object = std::string(code),
                 .metadata = json.at("code").at("metadata").get<std::string>()};
   if (HashOf(*m.artifact) == json.at("code").at("hash").get<std::string>()) return event;
-  return Fail(ErrorCode::kParse, "the code of candidate {} is not what its hash says",
+  return Fail(ErrorCode::kParse, "the code of candidate {} does not match its hash",
               event.candidate);
 }
 

@@ -84,13 +84,14 @@ class WorkerMeasurer : public Measurer {
     std::set<size_t> finished;
     const auto report = [&](size_t position, const Measurement& measurement) -> Status {
       if (position >= ids.size() || !finished.insert(ids[position]).second) {
-        return Fail(ErrorCode::kInternal, "the worker answered for candidate {} unasked", position);
+        return Fail(ErrorCode::kInternal,
+                    "the worker answered for candidate {}, which was not requested", position);
       }
       return on_measured(ids[position], measurement);
     };
     TUNEC_ASSIGN(const Outcome outcome, Exchange(request, report));
     if (outcome == Outcome::kDone && finished.size() < ids.size()) {
-      return Fail(ErrorCode::kInternal, "the worker left candidates unanswered");
+      return Fail(ErrorCode::kInternal, "the worker did not answer for all candidates");
     }
     bool progress = true;
     if (outcome != Outcome::kDone) {
@@ -164,7 +165,7 @@ class WorkerMeasurer : public Measurer {
       if (!*event) continue;
       if (std::holds_alternative<DoneEvent>(**event)) return {};
       const auto* failed = std::get_if<FailedEvent>(&**event);
-      return NotAWorker(failed != nullptr ? failed->error.message : "an answer out of turn");
+      return NotAWorker(failed != nullptr ? failed->error.message : "an unexpected answer");
     }
   }
 

@@ -78,7 +78,7 @@ Result<std::optional<Event>> WorkerProcess::Receive(Time until, size_t longest) 
     if (watched[0].revents == 0) continue;
     const ssize_t got = recv(socket_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (got <= 0) return Fail(ErrorCode::kIo, "the worker is gone");
+    if (got <= 0) return Fail(ErrorCode::kIo, "the worker has ended");
     reader_.Append(std::string_view(chunk).substr(0, static_cast<size_t>(got)));
   }
 }
@@ -113,7 +113,7 @@ WorkerProcess::Ending WorkerProcess::Stop() {
   const ChildEnd end = process_.Kill();
   Ending ending;
   if (!end.status) {
-    ending.text = "in a way that this process did not learn";
+    ending.text = "unknown exit status";
   } else if (WIFSIGNALED(*end.status)) {
     const int signal = WTERMSIG(*end.status);
     ending.text = fmt::format("signal {} ({})", signal, strsignal(signal));

@@ -170,7 +170,7 @@ TEST_F(PredictedMeasureTest, LargeKernelsAreCheckedBySomeBlocks) {
   Workbench faulty = MakeBench(product, PlantInTheLastBlock);
   const Measurement wrong = Measured(faulty, BlocksOf(256));
   EXPECT_EQ(wrong.status, TrialStatus::kWrongResult);
-  EXPECT_THAT(wrong.message, HasSubstr("of C, allowed is"));
+  EXPECT_THAT(wrong.message, HasSubstr("of C, expected at most"));
 }
 
 TEST_F(PredictedMeasureTest, WhatDoesNotFitIsNotCompiled) {

@@ -36,7 +36,7 @@ class WorkerProcessTest : public ::testing::Test {
 TEST_F(WorkerProcessTest, SaysHowOneEnded) {
   WorkerProcess worker = Start("echo first >&2; echo last >&2; exit 3");
   EXPECT_THAT(worker.Receive(After(std::chrono::seconds(20))).error().message,
-              HasSubstr("the worker is gone"));
+              HasSubstr("the worker has ended"));
   EXPECT_EQ(worker.Stop().text, "exit status 3: last");
 }
 

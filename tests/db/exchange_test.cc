@@ -245,7 +245,7 @@ TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
       {R"({"record": "tunec_database", "version": 7})", "export version 7, expected at most 6"},
       {R"({"record": "machine", "target": 77, "name": "n", "value": 1, "text": "",)"
        R"( "created_at": 1})",
-       "target 77 has not been introduced"},
+       "target 77 is not defined in an earlier line"},
       {R"({"record": "task", "id": 9, "workload": 1, "target": 1, "policy": "",)"
        R"( "schedule_version": 4294967297, "converged": 0})",
        "schedule version is 4294967297"},

@@ -222,7 +222,7 @@ TEST(Open, VersionThatTheTablesBelieIsDamage) {
         .exec(fmt::format("PRAGMA user_version = {}", version));
   };
   set_version(0);
-  ExpectRefused(path, ErrorCode::kParse, "it has tables, but says that its schema is 0");
+  ExpectRefused(path, ErrorCode::kParse, "it has tables, but its schema is 0");
   set_version(1);
   ExpectRefused(path, ErrorCode::kParse, "table 'artifacts' lacks the column 'object_hash TEXT'");
   set_version(-5);

@@ -168,9 +168,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(BadKey{"ReadableByAll", "has mode 0644, expected 0600", WithMode(0644)},
                       BadKey{"ReadableByTheGroup", "has mode 0640, expected 0600", WithMode(0640)},
                       BadKey{"WritableByAll", "has mode 0602, expected 0600", WithMode(0602)},
-                      BadKey{"Empty", "holds 0 bytes that are no key", WithBytes(0)},
-                      BadKey{"CutShort", "holds 40 bytes that are no key", WithBytes(40)},
-                      BadKey{"TooLong", "holds 200 bytes that are no key", WithBytes(200)},
+                      BadKey{"Empty", "holds 0 bytes that are not a key", WithBytes(0)},
+                      BadKey{"CutShort", "holds 40 bytes that are not a key", WithBytes(40)},
+                      BadKey{"TooLong", "holds 200 bytes that are not a key", WithBytes(200)},
                       BadKey{
                           "AFolder", "is not a regular file",
                           [](const std::string& path) { std::filesystem::create_directory(path); }},
