@@ -61,9 +61,9 @@ std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
                                    const Accuracy& accuracy);
 
 /// Returns the key text of the compiled object of one schedule of a task. The key has the target
-/// (emulated code has a different one), the accuracy, the schedule language, the workload, the text
-/// of the schedule's lowering, the schedule, and the versions of LLVM and of our code generator.
-/// Requires: `schedule.lowering` names one of the task's lowerings.
+/// (emulated code has a different one), the accuracy, the schedule language and the workload. It
+/// also has the text of the schedule's lowering, the schedule, and the versions of LLVM and of our
+/// code generator. Requires: `schedule.lowering` names one of the task's lowerings.
 std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const Target& target,
                         const Accuracy& accuracy);
 

@@ -1,5 +1,5 @@
-// The plain structs that enter and leave the tuning database. They hold only text, numbers and
-// bytes: a caller prints a schedule before recording it, and parses it after reading it.
+// The plain structs that enter and leave the tuning database, with only text, numbers and bytes. A
+// caller prints a schedule before recording it, and parses the text after reading.
 #pragma once
 
 #include <cstdint>

@@ -52,8 +52,8 @@ double MeasureGain(Target target, const MacInstruction& by) {
   return plain.flops > 0 ? ceiling.flops / plain.flops : kUnknown;
 }
 
-// Measures a gain once per process. Concurrent compilations wait for the measuring one, so that
-// they do not disturb it.
+// Measures a gain once per process. Concurrent compilations wait, so that the measurement is not
+// disturbed.
 double GainOfProcess(const Target& target, const MacInstruction& by) {
   static std::mutex mutex;
   static std::map<std::string, double> known;

@@ -1,4 +1,4 @@
-// The ceilings that one tuning uses, and the measurements that it adds.
+// The ceilings that one tuning uses and measures.
 #pragma once
 
 #include <functional>

@@ -40,7 +40,7 @@ class CompiledCandidate {
   std::unique_ptr<Impl> impl_;
 };
 
-/// One workload with its arguments, its reference outputs (the oracle) and the memory of kernels.
+/// One workload with its arguments, its reference outputs and the memory of kernels.
 class Workbench {
  public:
   /// Computes the reference outputs. Requires: the pool outlives the workbench. Errors: see

@@ -28,12 +28,10 @@ struct TimingPolicy {
 using TimeOf = std::function<Result<double>(int runs)>;
 
 /// Returns the seconds of one run, one entry per sample in the order taken. The first runs only
-/// warm up.
-///   - `best` is the fastest known time. A candidate whose first sample is over race_factor times
-///     `best` has one sample only.
-///   - `clock` measures the time for the budget.
-///   - `before` is the seconds of a run just before, if any; it alone may decide the race.
-/// Errors: the first that `time_of` returns.
+/// warm up. `clock` measures the time for the budget. `best` is the fastest known time. A candidate
+/// whose first sample is over race_factor times `best` has one sample only. `before` is the seconds
+/// of a run just before, if any; it alone may decide the race. Errors: the first that `time_of`
+/// returns.
 Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double> best,
                                      const TimingPolicy& policy, const Clock& clock,
                                      std::optional<double> before = std::nullopt);

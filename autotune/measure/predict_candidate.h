@@ -1,5 +1,5 @@
-// A candidate for a GPU that is not present. It is compiled for that GPU, so that its time can be
-// predicted, and for the emulation on the host, so that its outputs can be checked.
+// A candidate for a GPU that is not present. It is compiled for that GPU to predict its time, and
+// for the emulation on the host to check its outputs.
 #pragma once
 
 #include <cstdint>

@@ -100,7 +100,8 @@ Result<ArithmeticCeiling> MeasureArithmetic(const Target& target, const MacInstr
 Status OwnFault(const Error& error);
 
 /// Combines two measurements. A disturbance can only lower a ceiling, so the greater one is valid.
-/// Its disturbance is that of its own measurement, or the lesser of the two if the ceilings agree.
+/// The result has the disturbance of the greater one, or the smaller disturbance if the ceilings
+/// agree.
 ArithmeticCeiling Combine(const ArithmeticCeiling& a, const ArithmeticCeiling& b);
 Roofline Combine(const Roofline& a, const Roofline& b);
 

@@ -38,8 +38,8 @@ std::map<std::string, std::string> Fields(std::string_view note) {
   return fields;
 }
 
-// Returns the analytic schedule without the storage order of its copies, which follows from the
-// statements that write them. The fingerprint excludes this order so that searches recorded as
+// Returns the analytic schedule without the storage order of its copies. The order follows from the
+// statements that write the copies. The fingerprint excludes it, so that searches recorded as
 // converged stay valid.
 std::string AnalyticText(const Sketch& sketch) {
   Schedule schedule = sketch.Fill(sketch.InitialDecisions());

@@ -17,7 +17,7 @@ namespace tunec {
 struct Seeds {
   /// The fastest trial of this target under each other policy, and under each policy for the
   /// earlier text. Such policies are of an earlier version, or place the arguments differently.
-  /// Those of the current version come first; the fastest trials of near keys come last.
+  /// Policies of the current version come first; the fastest trials of near keys come last.
   std::vector<TrialRecord> measured;
   /// Correct trials with times predicted for the key's GPU, the fastest first. Trials of exactly
   /// this GPU come before trials of others of the same architecture. The latter happen if

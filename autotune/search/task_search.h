@@ -26,8 +26,8 @@ class TaskSearch {
  public:
   TaskSearch(TuningTask task, const TunerOptions& options, const Ceilings& ceilings);
 
-  /// Reads the task's trials. If the task has converged, makes the space to check that it is the
-  /// space that was searched.
+  /// Reads the task's trials. If the task has converged, makes the space and compares it with the
+  /// recorded one.
   Status Load(const Database& database, const SketchSource& sketches);
   /// Adds the trials that other processes have recorded since.
   Status CatchUp(const Database& database);
@@ -63,9 +63,8 @@ class TaskSearch {
   /// long time without progress. The other is a best kernel within 3 % of the sure ceiling of its
   /// arithmetic, if no sketch has an arithmetic that allows more. Requires: EnsureSpace.
   std::optional<Convergence> Saturated() const;
-  /// Returns the sketches' other arithmetics if the best is near the ceiling of its own; else an
-  /// empty list. The ceilings of these arithmetics decide if the search ends. Requires:
-  /// EnsureSpace.
+  /// Returns the sketches' other arithmetics if the best is near its ceiling; else an empty list.
+  /// The ceilings of these arithmetics decide if the search ends. Requires: EnsureSpace.
   std::vector<const MacInstruction*> Rivals() const;
   /// Returns the convergence of a search without candidates left. Requires: EnsureSpace.
   Convergence Exhausted() const { return {space_->Fingerprint(), ConvergenceReason::kExhausted}; }

@@ -62,7 +62,7 @@ class DatabaseConnection {
   /// Returns the key of the user's compiled objects; null if it does not exist or must not be used.
   /// The latter adds one miss reason, once. Requires: called inside Read or Write.
   const ObjectKey* FindKey();
-  /// Returns the key, and makes it if it does not exist; null if that fails too.
+  /// Returns the key. A missing key is made; null if that fails.
   const ObjectKey* FindOrMakeKey();
 
   /// Stores the reason why a row was skipped. May be called inside Read and Write.

@@ -1,5 +1,4 @@
-// Checks stored texts. They must be UTF-8 without zero bytes, so that SQLite and JSON preserve
-// them.
+// Checks stored texts. They must be UTF-8 without zero bytes, which SQLite and JSON preserve.
 #pragma once
 
 #include <string>
