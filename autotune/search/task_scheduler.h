@@ -1,9 +1,9 @@
 // Shares a model's budget of trials among its tasks.
 //
-// The next batch goes to the task of greatest expected gain per trial. The gain is the time that
-// the model would save if the task reached its roofline. So trials are shared in proportion to the
-// gains (as d'Hondt's method shares seats). Trials without gain count double, so tasks that no
-// longer improve get fewer trials.
+// The next batch goes to the task of greatest expected gain per trial: the gain divided by the
+// task's trials so far. The gain is the time that the model would save if the task reached its
+// roofline. So trials are shared in proportion to the gains (as d'Hondt's method shares seats).
+// Trials without gain count double, so tasks that no longer improve get fewer trials.
 #pragma once
 
 #include <cstdint>

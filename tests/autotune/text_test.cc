@@ -1,4 +1,4 @@
-// The texts of autotune/: messages, cases, keys.
+// Tests the texts of autotune/: messages, cases, keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
