@@ -12,7 +12,7 @@
 
 namespace tunec {
 
-/// Returns the sketches of a task, the naive one last.
+/// A function that returns the sketches of a task, the naive one last.
 using SketchSource = std::function<std::vector<Sketch>(const TuningTask&)>;
 
 /// The replaceable parts of Tune.

@@ -298,8 +298,8 @@ Status Tuning::EndIfDone(TaskSearch& search, bool any) {
 }
 
 Result<TuneStop> Tuning::Search() {
-  constexpr double kSearchPart =
-      0.9;  // fraction of the time; the rest is for timing the winners again
+  // Fraction of the time for the search. In the rest the winners are timed again.
+  constexpr double kSearchPart = 0.9;
   for (;;) {
     if (Cancelled()) return Fail(ErrorCode::kCancelled, "cancelled");
     if (Overdue(kSearchPart)) return TuneStop::kTimeLimit;

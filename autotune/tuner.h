@@ -61,7 +61,7 @@ struct TunerOptions {
   /// 200, a run with 500 measures at most 300 more. trial_budget.h defines which trials count.
   int64_t trials = 0;
   double time_limit_seconds = 0;  // limit of the whole call; 0: unlimited
-  /// Positions of tasks whose search continues although it has converged, with a separate budget.
+  /// Positions of tasks whose search continues even if it has converged, with a separate budget.
   /// Other tasks are skipped. Empty: all tasks are tuned until they converge.
   std::vector<size_t> retune;
   uint64_t seed = 0;

@@ -201,7 +201,7 @@ Expr QuotientError(const Bounded& a, const Bounded& b, const Expr& value) {
   return IsFloat(value.type()) ? error : Plus(error, Where(IsPositive(above), Number(1)));
 }
 
-// Returns the error of a - b * floor(a / b): it is b if the quotient may be on another step.
+// Returns the error of a - b * floor(a / b): at least |b| if the quotient may be on another step.
 Expr RemainderError(ScalarOp op, const Bounded& a, const Bounded& b) {
   const Expr x = Expr::Cast(a.value, kWide);
   const Expr y = Expr::Cast(b.value, kWide);

@@ -14,9 +14,8 @@ namespace tunec {
 namespace {
 
 constexpr double kMostOperations = 1 << 26;  // per candidate; loads count as operations
-constexpr double kThreadOperations =
-    400;                     // emulation cost per thread, in addition to its operations
-constexpr double kRuns = 2;  // runs of each sampled block
+constexpr double kThreadOperations = 400;    // cost of emulating a thread
+constexpr double kRuns = 2;                  // runs of each sampled block
 
 // Returns the block of a corner. Bit d of `corner` puts axis d at its beginning, else at its end.
 // Corner 0, with all axes at their ends, has partial tiles if any block has.

@@ -45,8 +45,8 @@ Status Ceilings::MeasureMachine() {
   return {};
 }
 
-// Measures an arithmetic in addition to the machine's other ceilings. Without the others no ceiling
-// is used.
+// Measures an arithmetic, if the machine's other ceilings are known. Without them no ceiling is
+// used.
 Status Ceilings::MeasureArithmetic(const MacInstruction& by) {
   if (!meters_.arithmetic || !roofline_) return {};
   ++past_[by.name].measured;

@@ -9,7 +9,7 @@
 
 namespace tunec {
 
-/// Returns the seconds since a fixed moment.
+/// A function that returns the seconds since a fixed moment.
 using Clock = std::function<double()>;
 Clock SteadyClock();
 
@@ -23,8 +23,8 @@ struct TimingPolicy {
   double race_factor = 2;         // timing stops if slower than this factor times the best
 };
 
-/// Returns the seconds of `runs` runs of a kernel, one after the other; an error if one of them
-/// failed.
+/// A function that returns the seconds of `runs` runs of a kernel, one after the other; an error if
+/// one of them failed.
 using TimeOf = std::function<Result<double>(int runs)>;
 
 /// Returns the seconds of one run, one entry per sample in the order taken. The first runs only
@@ -36,16 +36,17 @@ Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double
                                      const TimingPolicy& policy, const Clock& clock,
                                      std::optional<double> before = std::nullopt);
 
-/// Takes samples of a kernel in turns with runs of another kernel that is known to take `known`
-/// seconds. Each sample is scaled: it is the time of the run if the other one's of the same turn
-/// had taken `known`. So a falling clock frequency does not make the kernel look slower, during the
-/// measurement or since the other kernel was first timed. The two change their order in every
-/// second turn. The rest is the same as in TimeRuns, with the other kernel as the best. A race that
-/// is clearly lost is decided by unscaled seconds.
+/// Runs of another kernel that is known to take `known` seconds.
 struct KnownRuns {
   TimeOf time_of;
   double known = 0;
 };
+/// Takes samples of a kernel in turns with runs of another kernel. Each sample is scaled: it is the
+/// time of the run if the other kernel's run of the same turn had taken `other.known` seconds. So a
+/// falling clock frequency does not make the kernel look slower, neither during the measurement nor
+/// since the other kernel was first timed. The two change their order in every second turn. The
+/// rest is the same as in TimeRuns, with the other kernel as the best. A race that is clearly lost
+/// is decided by unscaled seconds.
 Result<std::vector<double>> TimeBeside(const TimeOf& time_of, const KnownRuns& other,
                                        const TimingPolicy& policy, const Clock& clock,
                                        std::optional<double> before = std::nullopt);

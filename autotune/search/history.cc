@@ -8,7 +8,7 @@ namespace tunec {
 
 namespace {
 
-// Sorts the fastest first; among equal times the smaller text goes first.
+// Orders the fastest first; among equal times the smaller text goes first.
 bool IsBefore(const Tried& a, const Tried& b) {
   return std::tie(a.seconds, a.schedule) < std::tie(b.seconds, b.schedule);
 }

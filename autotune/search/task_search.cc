@@ -77,8 +77,8 @@ bool TaskSearch::StillHolds(const Convergence& convergence) const {
     case ConvergenceReason::kStale:
       return convergence.bound >= static_cast<double>(Patience());
     case ConvergenceReason::kCeiling: {
-      // A kernel whose arithmetic has no ceiling was compared with the ceiling of another
-      // arithmetic.
+      // Earlier versions compared kernels whose arithmetic has no ceiling with the ceiling of
+      // float32.
       const std::optional<double> peak = PeakFlops();
       return peak && (*peak <= convergence.bound || NearCeiling());
     }

@@ -202,8 +202,8 @@ class Server {
   std::mutex mutex_;  // guards writes to the socket
   std::atomic<bool> gone_ = false;
   std::unique_ptr<ThreadPool> pool_;
-  std::vector<KeptBench>
-      benches_;               // the current one first; declared after the pool, which they use
+  // The current one is the first. Declared after the pool, which the benches use.
+  std::vector<KeptBench> benches_;
   bool prepared_ = false;     // the last Prepare succeeded
   bool device_lost_ = false;  // a candidate failed on the device, so later ones would fail
 };

@@ -112,7 +112,7 @@ class WorkerMeasurer : public Measurer {
     return on_device ? 0 : limits_.memory_bytes;
   }
 
-  // Starts a worker if needed, and sends the workload.
+  // Starts a worker if needed, and sends the workload unless the worker has it.
   Status Prepare(const Workload& workload) {
     std::string wanted = Encode(PrepareRequest{workload});
     if (worker_ && prepared_ == wanted) return {};
