@@ -13,7 +13,7 @@
 
 namespace tunec {
 
-/// Trials of a key's workload that are worth measuring early, in the order of trust.
+/// Trials of a key's workload that are worth measuring early, grouped by the source of their times.
 struct Seeds {
   /// The fastest trial of this target under each other policy, and under each policy for the
   /// earlier text. Such policies are of an earlier version, or place the arguments differently.
