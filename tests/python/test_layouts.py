@@ -169,7 +169,7 @@ class Brought(NoWarnings):
         graph = IMAGES.replace("weight", "input")
         self.assertEqual(self.other_layouts_of(tunec.compile(graph, db=None)), 1)
         model = tunec.compile(graph.encode(), db=None)
-        with self.assertWarnsRegex(tunec.CopyWarning, "is not there to be compiled once more"):
+        with self.assertWarnsRegex(tunec.CopyWarning, "is not retained"):
             warnings.simplefilter("always")
             self.expect_equal(model(last(self.x), **weights()), self.expected)
 
