@@ -15,7 +15,7 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kMostThreads = 1024;  // more are taken for a mistake
+constexpr int64_t kMostThreads = 1024;  // a larger number is rejected as a mistake
 constexpr int64_t kMostTrials = std::numeric_limits<int>::max();
 
 Status CheckTarget(const Settings& settings) {
@@ -196,7 +196,7 @@ constexpr std::array kTable = {
             .field = &Settings::perf_map},
 };
 
-/// One visitor for each type of field.
+/// A visitor that returns the JSON form of a value, with one overload per type of field.
 struct FormOf {
   std::string_view value;
 
@@ -281,7 +281,7 @@ Result<std::shared_ptr<const RuleSet>> ReadRules(const std::vector<std::string>&
   return std::make_shared<const RuleSet>(std::move(rules));
 }
 
-// The GPU that is named, else the first one of this machine.
+// Returns the named GPU, else the first GPU of this machine.
 Result<Accelerator> GpuOf(const Settings& settings) {
   if (!settings.arch.empty()) return CudaAccelerator(settings.arch, settings.gpu);
   if (!settings.gpu.empty())

@@ -26,7 +26,7 @@ TunerOptions MakeTunerOptions(const CompileOptions& options) {
           .cancelled = options.cancelled};
 }
 
-// The tasks of the groups to be tuned again.
+// Returns the tasks of the groups to be tuned again.
 Result<std::vector<size_t>> TasksToRetune(const FrontReport& front, const Tasks& tasks,
                                           const CompileOptions& options) {
   std::vector<size_t> chosen;
@@ -41,7 +41,7 @@ Result<std::vector<size_t>> TasksToRetune(const FrontReport& front, const Tasks&
   return chosen;
 }
 
-// What is known, and a note where what is known is for others.
+// Looks up the known trials, and logs a note if the trials are for other options.
 Result<KnownTrials> LookUp(const Database* database, const Tasks& tasks,
                            const CompileOptions& options) {
   if (database == nullptr) return KnownTrials{.groups = std::ssize(tasks.unique)};

@@ -12,7 +12,7 @@
 namespace tunec {
 namespace {
 
-// In the text below @ stands for the model's name and $ for the same in capitals.
+// In the text below, @ is replaced by the model's name and $ by the name in capitals.
 constexpr std::string_view kBegin =
     R"(/* The model in %s, which holds all that running it takes. Written by tunec build.
  *
@@ -76,7 +76,8 @@ std::string Replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-// Names come from the model: whatever they hold becomes one text of C.
+// Returns a name as a string literal of C. Names come from the model and may contain any
+// characters.
 std::string Quoted(std::string_view name) {
   std::string text = "\"";
   for (const char c : name) {
@@ -87,7 +88,7 @@ std::string Quoted(std::string_view name) {
   return text + '"';
 }
 
-// A DLDataType's code, by number: not every dlpack.h knows all names.
+// Returns a DLDataType's code as a number, because not every dlpack.h declares all names.
 int CodeOf(DataType type) {
   if (type == DataType::kBool) return 6;
   if (type == DataType::kBF16) return 4;
