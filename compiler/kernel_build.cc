@@ -35,7 +35,8 @@ Status CheckFits(const CompiledKernel& code, const Compute& compute, const Targe
   }
   const auto check = [&](const std::string& name) -> Status {
     if (IsArgument(compute, name)) return {};
-    return Fail(ErrorCode::kParse, "{}: a stored object wants an argument {} that there is not",
+    return Fail(ErrorCode::kParse,
+                "{}: a stored object expects argument {}, which the group does not have",
                 compute.name, name);
   };
   for (const std::string& argument : code.arguments) {

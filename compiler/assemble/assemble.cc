@@ -287,8 +287,9 @@ Status Assembler::AddStep(const GroupKernel& group) {
     }
     const auto value = value_of.find(argument);
     if (value == value_of.end()) {
-      return Fail(ErrorCode::kInternal, "kernel {} wants an argument {} that its group has not",
-                  group.name, argument);
+      return Fail(ErrorCode::kInternal,
+                  "kernel {} expects argument {}, which its group does not have", group.name,
+                  argument);
     }
     step.arguments.push_back(RefOf(value->second));
     code.arguments.push_back(ContractOf(group, argument, value->second));
