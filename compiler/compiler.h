@@ -185,7 +185,7 @@ struct ModelOptions {
   /// Shapes of the arrays that the model will run on, for ONNX inputs with dynamic dimensions that
   /// no other option fixes. Other names are ignored.
   std::map<std::string, std::vector<int64_t>> shapes_of_arrays;
-  OptionSpelling spelling = OptionSpelling::kFlags;  // how messages spell options
+  OptionSpelling spelling = OptionSpelling::kFlags;  // the spelling of options in messages
 };
 /// Reads a model file by its extension: .onnx, or .graph. The weights of a .graph come from the
 /// .safetensors file beside it, or are random if `random_weights` is set.

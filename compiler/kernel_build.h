@@ -20,7 +20,7 @@ struct BuiltKernel {
 
 /// Tries the task's schedules in order of rank until one applies and compiles. An illegal or
 /// unsupported schedule is skipped with a line to `on_detail`. The naive schedule always applies,
-/// with a line to `on_log` that it is slow. `packed` says which packed weights other executables
+/// with a warning to `on_log` about slow code. `packed` says which packed weights other executables
 /// have.
 Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                                 const CompileOptions& options, const TunerOptions& tuner,

@@ -43,8 +43,7 @@ std::unexpected<Error> NotThere(const char* role, const TensorSpec& spec) {
 
 struct Executable::Impl {
   std::shared_ptr<ThreadPool> pool;
-  std::shared_ptr<Device>
-      device;  // null: the host; otherwise the members below belong to it and are destroyed first
+  std::shared_ptr<Device> device;  // null: the host; destroyed after the members below
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::vector<int64_t> input_bytes;
@@ -220,7 +219,7 @@ Status Executable::Impl::Run(std::span<const void* const> in, std::span<void* co
   TUNEC_RETURN_IF_ERROR(CheckBuffers(buffers));
   TUNEC_ASSIGN(std::unique_ptr<RunContext> context, TakeContext(options.stream));
   Status ran = context->Run(buffers, seconds);
-  // Steps that run several times may have overwritten the indices that they read.
+  // Steps that run several times may have overwritten their indices.
   const bool counted = options.returns == RunReturn::kDone && seconds.size() <= steps.size();
   if (ran && counted) ran = CountOutside(*context, buffers);
   ReturnContext(std::move(context));

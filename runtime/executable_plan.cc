@@ -107,7 +107,7 @@ Status VerifyStep(const ExecutablePlan& plan, const Step& step, Kind writable) {
   return {};
 }
 
-// Checks that a step has code for the device, or for the host, that runs it.
+// Checks that a step has code for the device or the host on which the step runs.
 Status VerifyCode(const Step& step, bool on_device) {
   const bool nothing = step.kernel.phases.empty() && step.code == nullptr;
   if (nothing || on_device == (step.code != nullptr)) return {};

@@ -10,8 +10,9 @@ namespace tunec {
 /// Runs the prologue and removes it from the plan. Afterwards exactly the constants that run steps
 /// name have data, with the required alignment. A prologue kernel and a constant are freed after
 /// the last step that needs them. So packing all weights of a model holds one weight twice at a
-/// time, not all. With plan.shared, constants of other executables are reused, and only the others
-/// are made. Requires: Verify(plan), no refusal. Fails with kResourceLimit without memory.
+/// time, not all. With plan.shared and without a device, constants of other executables are reused,
+/// and only the others are made. Requires: Verify(plan), no refusal. Fails with kResourceLimit
+/// without memory.
 Status RunPrologue(ExecutablePlan& plan, ThreadPool& pool);
 
 }  // namespace tunec

@@ -6,7 +6,7 @@
 //    after it read the range, because the range alone says which tasks are free.
 // - `phase_` is only read by holders of a claim and only written when there is no claim, so it
 //    needs no lock.
-// - No thread waits for a thread without a task. A worker that is not scheduled, or that does not
+// - No thread waits for a thread without a task. A worker that is not scheduled, or does not
 //    exist after a fork, only costs its help. Together with spinning that ends after kSpinTime and
 //    with yields, this is why shared cores do not stall a run.
 // The size of claims decreases with the number of free tasks (guided self-scheduling,

@@ -29,8 +29,9 @@ struct TensorData {
 };
 
 /// Returns the data of a tensor. Fails with kInvalidArgument if the tensor does not have the spec's
-/// type and shape (a negative size matches every size), is not dense in this order, or is neither
-/// in host memory nor on the GPU with the number `device`. Error messages begin with `what`
+/// type and shape (a negative size matches every size) or is not dense in this order. Also fails if
+/// the tensor is neither in host memory nor on the GPU with the number `device`. Error messages
+/// begin with `what`
 /// ("input", "output") and the spec's name.
 Result<TensorData> CheckedData(const DLTensor* tensor, const TensorSpec& spec,
                                const AxisOrder& order, std::string_view what,

@@ -43,7 +43,7 @@ std::vector<std::pair<ValueId, ValueId>> InPlaceValues(
     const FusionGroup& group, const std::vector<std::string>& argument_names,
     const std::vector<std::pair<std::string, std::string>>& in_place);
 
-/// Return the bytes of a value in its layout, in its own type or in the type in which it is stored.
+/// Return the bytes of a value in its layout, in its own type or in the type `stored`.
 int64_t StorageBytes(const Value& value);
 int64_t StorageBytes(const Value& value, DataType stored);
 

@@ -19,8 +19,8 @@ bool NeedsChecks(const SizedSource& source, const SizedCode& code);
 /// Fails with kUnsupported if the graph's outputs have other sizes than the form predicts.
 Status CheckOutputsAt(const SizedForm& form, const Graph& graph, const Sizes& sizes);
 
-/// Fails with kUnsupported if the model of these sizes has other outputs than the form predicts, or
-/// if its elements along a separable dimension are not computed independently of each other.
+/// Fails with kUnsupported if the model of these sizes has other outputs than the form predicts.
+/// Also fails if elements along a separable dimension are not computed independently.
 Status CheckForm(const SizedSource& source, const SizedForm& form, const Sizes& sizes);
 
 /// Fails with kUnsupported if the padded graph, with the parameters of its formulas, differs from

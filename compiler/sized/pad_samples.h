@@ -23,8 +23,8 @@ struct Looked {
   std::vector<PaddedSample> samples;
 };
 
-/// Returns the model's graph at the sizes. Constants that equal the bucket's share the bucket's
-/// memory, so that a comparison of pointers finds them equal.
+/// Returns the model's graph at the sizes. Constants that equal those of the bucket share
+/// the bucket's memory, so a comparison of pointers is sufficient.
 Result<Graph> GraphLike(const SizedSource& source, const Sizes& sizes, const Graph& bucket);
 
 /// Returns the axes of the dimensions that are dynamic.

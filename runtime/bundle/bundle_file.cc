@@ -38,7 +38,7 @@ Result<Header> ReadHeader(std::span<const std::byte> file) {
   return header;
 }
 
-// Reads a copy of the header and the table, so that the hashed bytes are those that are used.
+// Reads a copy of the header and the table, so that the used bytes are the hashed bytes.
 Result<std::vector<SectionEntry>> ReadTable(std::span<const std::byte> file, Header header,
                                             ThreadPool& pool) {
   const size_t table_bytes = header.sections * sizeof(SectionEntry);
@@ -75,8 +75,8 @@ Status CheckPlace(std::span<const std::byte> file, const SectionEntry& section, 
   return {};
 }
 
-// Checks that each variant has all its sections, that numbers have no gaps, and that no section
-// occurs twice. Returns the number of variants.
+// Checks the set of sections: each variant has all its sections, numbers have no gaps, and no
+// section occurs twice. Returns the number of variants.
 Result<uint32_t> CountVariants(const std::vector<SectionEntry>& sections) {
   const auto count = [&](SectionKind kind, uint32_t variant) {
     return std::ranges::count_if(sections, [&](const SectionEntry& section) {

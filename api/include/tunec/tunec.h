@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The tensor of DLPack, an open standard that NumPy, PyTorch and others share. The same layout is
+/* DLPack's tensor, an open standard that NumPy, PyTorch and others share. The same layout is
  * declared here if DLPack's header is neither installed nor included before this header. */
 #if defined(DLPACK_DLPACK_H_)
 #elif defined(__has_include)
