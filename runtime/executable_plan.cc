@@ -1,18 +1,18 @@
-// Invariants of an ExecutablePlan: 1. Sizes of inputs, outputs, constants, arena, workspace and
-// scratch are valid and >= 0.
-//     threads >= 1. Alignments of constants are powers of two up to 64.
-// 2. Every argument names something that exists, at an offset within it. 3. A step is a kernel or a
-// copy, or does nothing (no phases and no bytes). All phases of a kernel
-//     have tasks >= 0 and a function; the function may be missing in a plan with a refusal and in a
-//     device's kernel. A copy has two arguments, stays within both, and its ends do not overlap;
-//     its target is writable.
-// 4. Prologue steps name only constants. 5. If a step names a constant without data, a prologue
-// step names it too. 6. Only `steps` name kernels of the device. If there is a device, all kernels
-// of `steps` are its
-//     kernels.
-// 7. Arguments computed in place are arguments of their step. 8. The integers of an index check are
-// within an input, an output or the arena. The accesses of kernels are not visible here: the
-// compiler guarantees them.
+// Invariants of an ExecutablePlan:
+//   1. Sizes of inputs, outputs, constants, arena, workspace and scratch are valid and >= 0.
+//      threads >= 1. Alignments of constants are powers of two up to 64.
+//   2. Every argument names something that exists, at an offset within it.
+//   3. A step is a kernel or a copy, or does nothing (no phases and no bytes). All phases of a
+//      kernel have tasks >= 0 and a function; the function may be missing in a plan with a refusal
+//      and in a device's kernel. A copy has two arguments, stays within both, and its ends do not
+//      overlap; its target is writable.
+//   4. Prologue steps name only constants.
+//   5. If a step names a constant without data, a prologue step names it too.
+//   6. Only `steps` name kernels of the device. If there is a device, all kernels of `steps` are
+//      kernels of the device.
+//   7. Arguments computed in place are arguments of their step.
+//   8. The integers of an index check are within an input, an output or the arena.
+// The accesses of kernels are not visible here: the compiler guarantees them.
 #include "runtime/executable_plan.h"
 
 #include <algorithm>

@@ -1,14 +1,14 @@
 // The protocol. A phase is published by storing the range of its tasks in `unclaimed_`. A thread
 // claims tasks by removing them from the range with compare-and-swap. After running the tasks, the
 // thread subtracts their number from `unfinished_`. The thread that brings `unfinished_` to zero
-// publishes the next phase, or ends the job. So: - A successful claim is for the phase that is
-// current at that moment, even if the thread slept
-//    after it read the range, because the range alone says which tasks are free.
-// - `phase_` is only read by holders of a claim and only written when there is no claim, so it
-//    needs no lock.
-// - No thread waits for a thread without a task. A worker that is not scheduled, or does not
-//    exist after a fork, only costs its help. Together with spinning that ends after kSpinTime and
-//    with yields, this is why shared cores do not stall a run.
+// publishes the next phase, or ends the job. So:
+//   - A successful claim is for the phase that is current at that moment, even if the thread slept
+//     after it read the range, because the range alone says which tasks are free.
+//   - `phase_` is only read by holders of a claim and only written when there is no claim, so it
+//     needs no lock.
+//   - No thread waits for a thread without a task. A worker that is not scheduled, or is missing
+//     after a fork, only costs its help. Together with yields, and spinning that ends after
+//     kSpinTime, this is why shared cores do not stall a run.
 // The size of claims decreases with the number of free tasks (guided self-scheduling,
 // Polychronopoulos and Kuck 1987): few atomic operations when there are many tasks, single tasks at
 // the end. Every other thread claims from the end. So the output of one phase, read by the next in
