@@ -61,12 +61,12 @@ struct CompileOptions {
   /// prefer the packed weights that already exist. Null: the executable has its own weights.
   std::shared_ptr<SharedPackings> packings = nullptr;
   std::string worker_path;  // path of tunec-worker; empty: found beside the program or library
-  std::string
-      failure_folder;  // folder to which failing candidates are written as cases; empty: none
+  /// Folder to which failing candidates are written as cases; empty: none.
+  std::string failure_folder;
   std::function<void(const TuneProgress&)> on_progress;
   std::function<void(const std::string&)> on_log;  // receives a line for users, without a newline
-  std::function<void(const std::string&)>
-      on_detail;                    // receives a debug line for developers, without a newline
+  /// Receives a debug line for developers, without a newline.
+  std::function<void(const std::string&)> on_detail;
   std::function<bool()> cancelled;  // polled between candidates; measured trials stay recorded
 
   bool Tunes() const { return trials > 0 || time_limit_seconds > 0; }
@@ -85,8 +85,8 @@ struct KernelReport {
   std::optional<KernelArithmetic> arithmetic;  // the arithmetic of its roofline
   int phases = 1;
   std::vector<PredictedPhase> predicted;  // one per phase; empty for the host's kernels
-  std::optional<double>
-      recorded_seconds;  // time of one run that the tuner measured; none: not measured
+  /// Time of one run that the tuner measured; none: not measured.
+  std::optional<double> recorded_seconds;
   /// Predicted time of one run, if the schedule was chosen by prediction; otherwise none.
   std::optional<double> predicted_seconds;
   bool reused = false;             // the compiled object came from the database
@@ -149,8 +149,8 @@ struct GroupReport {
 /// passes and its groups.
 struct FrontReport {
   Graph graph;
-  size_t outputs =
-      0;  // outputs of the model; further outputs of the graph are indices to be checked
+  /// Outputs of the model; further outputs of the graph are indices to be checked.
+  size_t outputs = 0;
   std::vector<UnprovenIndices> unproven;
   std::vector<GroupReport> groups;  // the groups of `fusion`, with their lowerings
   FusionPlan fusion;

@@ -42,8 +42,8 @@ std::set<std::string> SplitWeights(const std::vector<NamedCompute>& lowerings) {
 
 bool IsFinite(std::span<const uint32_t> floats) {
   constexpr uint32_t kExponent = 0x7f800000;
-  constexpr size_t kBlock =
-      4096;  // a block is compared without branches, so the compiler can use vectors
+  // A block is compared without branches, so the compiler can use vectors.
+  constexpr size_t kBlock = 4096;
   for (size_t begin = 0; begin < floats.size(); begin += kBlock) {
     uint32_t special = 0;
     for (const uint32_t bits : floats.subspan(begin, std::min(kBlock, floats.size() - begin))) {

@@ -67,13 +67,13 @@ struct Setting {
   std::string_view flag;   // option of the command; options for lists and maps may be repeated
   std::string_view value;  // name of a value in help texts: FILE
   std::string_view help;   // one line of help for both spellings
-  std::string_view bare =
-      {};                  // value of the flag when none is given; empty: the flag requires a value
+  /// Value of the flag when none is given; empty: the flag requires a value.
+  std::string_view bare = {};
   std::string_view unset;  // default value, for help texts; empty: none
   SettingField field;
   int64_t most = 0;  // upper bound of an int field
-  Status (*check)(const Settings&) =
-      nullptr;  // checks the set value; its message is the expected value
+  /// Checks the set value; its message is the expected value.
+  Status (*check)(const Settings&) = nullptr;
 };
 
 /// Returns all settings in the order of the help texts.

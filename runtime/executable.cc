@@ -280,8 +280,8 @@ MemoryUse Executable::Memory() const {
 }
 
 void Executable::FreeIdle() const {
-  std::unique_ptr<RunContext>
-      freed;  // freed after the lock is released, because freeing device memory may take long
+  // Destroyed after the lock is released, because freeing device memory may take long.
+  std::unique_ptr<RunContext> freed;
   const std::lock_guard lock(impl_->mutex);
   for (std::unique_ptr<RunContext>* at = &impl_->idle; *at != nullptr;) {
     if ((*at)->HasQueuedRun() && !(*at)->IsFreeFor(nullptr).value_or(false)) {

@@ -33,8 +33,8 @@ struct tunec_executable {
   std::shared_ptr<const tunec::AnyShape> any_shape;
   std::string note = {};  // a line for tunec_notes about how the model was loaded
   std::unique_ptr<const tunec::LaidEdges> laid;  // null: all are row-major
-  std::shared_ptr<const tunec::WatchedFile> file =
-      nullptr;  // the watched file of a bundle; null: no file
+  /// The watched file of a bundle; null: no file.
+  std::shared_ptr<const tunec::WatchedFile> file = nullptr;
   /// Compiles the model for tensors with other layouts, a JSON object like the option "layouts".
   /// Empty: the model's source is not retained, or the library has no compiler.
   std::function<tunec::Result<std::unique_ptr<tunec_executable>>(const char* layouts_json,

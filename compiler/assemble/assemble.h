@@ -20,8 +20,8 @@ namespace tunec {
 struct GroupKernel {
   FusionGroup group;
   std::string name;
-  std::vector<std::string>
-      argument_names;  // canonical names of the group's inputs, then its outputs
+  /// Canonical names of the group's inputs, then its outputs.
+  std::vector<std::string> argument_names;
   std::map<std::string, Interval> ranges;  // ranges of the values of arguments, by these names
   std::shared_ptr<const CompiledKernel> code;
 };

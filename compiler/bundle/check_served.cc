@@ -13,9 +13,10 @@ namespace {
 constexpr int64_t kMostOfOne = 8192;  // limit of the compared sizes of one dimension
 constexpr int64_t kFewInAll = 256;    // up to this number all combinations are compared
 constexpr int kFurther = 64;          // number of random combinations above that
-constexpr int64_t kCutUpTo =
-    64;  // a run of a separable dimension may have up to this many elements,
-constexpr int64_t kTimesTheListed = 4;  // or up to this multiple of the largest listed size
+// A run of a separable dimension may have up to kCutUpTo elements, or up to kTimesTheListed times
+// the largest listed size.
+constexpr int64_t kCutUpTo = 64;
+constexpr int64_t kTimesTheListed = 4;
 
 /// Returns the least size that a run may have. The first size of a range was rounded up to the
 /// first size of its list.

@@ -54,8 +54,8 @@ class SizesCompiler {
   std::set<Sizes> themselves_;  // sizes that need exact code
   std::vector<SizedCode> codes_;
   std::vector<UnplacedPlan> plans_;
-  std::vector<std::shared_ptr<const Executable>>
-      executables_;  // executables whose packed weights later ones prefer
+  // Executables whose packed weights later ones prefer.
+  std::vector<std::shared_ptr<const Executable>> executables_;
   Json reports_ = Json::array();
   Json refused_ = Json::array();
 };

@@ -31,8 +31,8 @@ struct UnplacedSizes {
 struct BundleVariant {
   bundle::VariantHead head;
   bundle::StoredPlan plan;
-  std::vector<std::shared_ptr<const void>>
-      constants;  // data of each of the plan's constants; null: no data yet
+  /// Data of each of the plan's constants; null: no data yet.
+  std::vector<std::shared_ptr<const void>> constants;
   std::vector<bundle::KernelContract> kernels;  // kernels of the host
   std::string image;
   bundle::DeviceCodeTable device_code;  // code of a variant for a device

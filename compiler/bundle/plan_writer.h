@@ -21,8 +21,8 @@ namespace tunec {
 /// A plan without the offsets of its constants, which the writer assigns.
 struct UnplacedPlan {
   bundle::StoredPlan plan;
-  std::vector<std::shared_ptr<const void>>
-      constants;  // data of each of the plan's constants; null: no data yet
+  /// Data of each of the plan's constants; null: no data yet.
+  std::vector<std::shared_ptr<const void>> constants;
 };
 
 /// Runs the prologue if all its kernels are loaded, and removes the constants that no step names

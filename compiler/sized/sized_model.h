@@ -27,8 +27,8 @@ namespace tunec {
 struct SizedOptions {
   /// Listed sizes per dimension.
   std::vector<ListedSizes> listed;
-  std::optional<size_t> most_variants =
-      {};  // limit of retained executables; none: 24, or 96 on a device
+  /// Limit of retained executables; none: 24, or 96 on a device.
+  std::optional<size_t> most_variants = {};
   CompileOptions compile;
 };
 
@@ -82,8 +82,8 @@ class SizedModel : public SizedExecutable {
   mutable std::mutex mutex_;                // guards the members below
   mutable std::map<Sizes, bool> follows_;   // results of Follows
   mutable std::map<Sizes, bool> computes_;  // results of Computes
-  mutable std::list<std::pair<SizedKey, PaddedPtr>>
-      padded_;  // a few graphs, the most recently used first
+  /// A few graphs, the most recently used first.
+  mutable std::list<std::pair<SizedKey, PaddedPtr>> padded_;
   mutable std::map<SizedKey, std::string> refused_;
   mutable std::map<Sizes, int64_t> joined_;
   mutable uint64_t compiled_ = 0;  // number of compiled variants, including evicted ones

@@ -21,8 +21,8 @@ struct SizeFormula {
   double constant = 0;          // kSum: a summand; otherwise a factor
   std::vector<double> factors;  // factor of each size; 0 or 1 in a product
   double divisor = 1;           // kSum: divisor of the sum; the quotient is rounded down
-  std::vector<SizeExpression> terms =
-      {};  // values that replace the sizes; empty: the sizes themselves
+  /// Values that replace the sizes; empty: the sizes themselves.
+  std::vector<SizeExpression> terms = {};
 
   /// Returns the value, or 0 if a term has no value.
   double At(const Sizes& sizes) const;

@@ -159,8 +159,8 @@ class Tensor {
  private:
   /// The memory that the DLTensor points to, at addresses that do not change.
   struct State {
-    static constexpr size_t kAlignment =
-        64;  // a cache line and the widest vector have this alignment
+    /// A cache line and the widest vector have this alignment.
+    static constexpr size_t kAlignment = 64;
     struct Free {
       void operator()(std::byte* data) const {
         ::operator delete (data, std::align_val_t{kAlignment});
