@@ -176,7 +176,7 @@ class ModelFile {
   Result<Graph> LoadAgain(const Settings& settings) const {
     for (const FileStamp& file : files_) {
       if (StampOf(file.path) != file)
-        return Fail(ErrorCode::kIo, "{} is another file than the one that was compiled",
+        return Fail(ErrorCode::kIo, "{} has changed since the model was compiled",
                     file.path.string());
     }
     return LoadModel(path_, settings);

@@ -106,7 +106,7 @@ void NotePassedOver(const CompileOptions& options, const TuningTask& task, const
                     BuiltKernel& kernel) {
   if (refusals.records > 0) {
     Note(options, kernel,
-         fmt::format("{}: the tuned schedule does not apply any more: an untuned one is used; "
+         fmt::format("{}: the tuned schedule no longer applies: an untuned one is used; "
                      "tune again",
                      task.description));
   } else if (refusals.sketches > 0 && SourceOf(kernel.schedule) == ScheduleSource::kNaive) {
@@ -159,7 +159,7 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
     last = code.error();
   }
   return std::unexpected(
-      last.value_or(MakeError(ErrorCode::kInternal, "{}: no schedule at all", task.description)));
+      last.value_or(MakeError(ErrorCode::kInternal, "{}: no schedule exists", task.description)));
 }
 
 Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tasks,

@@ -120,8 +120,7 @@ class NoFileBeside : public WeightSource {
   Result<Array> Reserve(const WeightRequest& request) const override {
     return Fail(
         ErrorCode::kNotFound,
-        "weight {} has no bytes: expected random weights, for there is no .safetensors file "
-        "beside a text in memory",
+        "weight {} has no data, expected random weights: a text in memory has no .safetensors file",
         request.name);
   }
 };
@@ -359,7 +358,7 @@ Result<Graph> LoadGraphText(std::string_view text, const WeightSource& weights,
                             const ModelOptions& options) {
   TUNEC_RETURN_IF_ERROR(CheckOptions(ModelFormat::kGraph, kNameInMemory, options));
   if (options.random_weights) {
-    return Fail(ErrorCode::kInvalidArgument, "{}: a graph with given weights has no random ones",
+    return Fail(ErrorCode::kInvalidArgument, "{}: weights are given, expected no random weights",
                 kNameInMemory);
   }
   TUNEC_ASSIGN(const GraphSizes sizes, OneOfEach(options.dims));

@@ -285,7 +285,7 @@ Result<std::shared_ptr<const RuleSet>> ReadRules(const std::vector<std::string>&
 Result<Accelerator> GpuOf(const Settings& settings) {
   if (!settings.arch.empty()) return CudaAccelerator(settings.arch, settings.gpu);
   if (!settings.gpu.empty())
-    return Fail(ErrorCode::kInvalidArgument, "gpu names a part of an arch: say which arch");
+    return Fail(ErrorCode::kInvalidArgument, "option gpu needs option arch");
   Result<Accelerator> here = DetectCuda(settings.device);
   if (here) return here;
   return Fail(here.error().code, "{}; to compile for a GPU, name one with arch, sm_90a for example",

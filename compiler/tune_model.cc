@@ -55,14 +55,14 @@ Result<KnownTrials> LookUp(const Database* database, const Tasks& tasks,
 Result<TuneReport> Measure(Database* database, const Tasks& tasks, const TunerOptions& tuner) {
   if (tuner.trials == 0) return TuneReport{};
   if (database == nullptr) {
-    return Fail(ErrorCode::kInvalidArgument, "trials need a database to be kept in");
+    return Fail(ErrorCode::kInvalidArgument, "trials need a database; none is open");
   }
   TUNEC_RETURN_IF_ERROR(CheckTimesHere(tuner.target, {.name = tuner.device}));
   if (const auto emulated = EmulatedTarget(tuner.target))
     TUNEC_RETURN_IF_ERROR(CheckPredicts(*emulated->device));
   TUNEC_ASSIGN(TuneReport report, Tune(*database, tasks.unique, tuner));
   if (report.stop == TuneStop::kCancelled) {
-    return Fail(ErrorCode::kCancelled, "cancelled while tuning; what was measured is kept");
+    return Fail(ErrorCode::kCancelled, "cancelled while tuning; measured trials are stored");
   }
   return report;
 }

@@ -103,8 +103,9 @@ Result<std::optional<Difference>> FindDifference(const SizedSource& source, Size
 Result<std::vector<Sizes>> SizesToCompare(const Sizes& least, const Sizes& most) {
   for (size_t d = 0; d < least.size(); ++d) {
     if (most[d] - least[d] >= kMostOfOne)
-      return Fail(ErrorCode::kUnsupported, "{} to {} are more sizes than are compared, {}",
-                  least[d], most[d], kMostOfOne);
+      return Fail(ErrorCode::kUnsupported,
+                  "the range {} to {} is too large, expected at most {} sizes", least[d], most[d],
+                  kMostOfOne);
   }
   if (CountOf(least, most) <= kFewInAll) return AllOf(least, most);
   std::vector<Sizes> sizes;
