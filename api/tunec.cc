@@ -302,7 +302,7 @@ int tunec_compile_layouts(const tunec_executable* of, const char* layouts_json,
       return Fail(ErrorCode::kInvalidArgument, "{} is null", out == nullptr ? "out" : "of");
     if (!of->compile_layouts)
       return Fail(ErrorCode::kUnsupported,
-                  "the source of the model is not retained; compile it from a file");
+                  "the model cannot be compiled again: its source is not retained");
     TUNEC_ASSIGN(auto executable, of->compile_layouts(layouts_json, callbacks));
     *out = executable.release();
     return {};
