@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""The nine networks through ONNX and through FX: equal workloads, and what one door tuned is known at the other.
+"""Compiles nine networks through ONNX and FX, and checks that both have equal workloads and
+schedules.
 
     doors.py [NAME...] [--trials N]
 
-Each network of bench/peers is exported to ONNX by torch, compiled from there with N trials (default 32) and an empty
-database, and compiled from the module without trials. A line each: how many workloads both have, which only one has,
-how many of the module's have a schedule that was tuned, and the errors of both beside eager torch. The exit code is 1
-where a workload is of one door alone.
+torch exports each network of bench/peers to ONNX. It is compiled from ONNX with N trials (default
+32) and an empty database, and then from the module without trials. Prints a line per network: the
+number of common workloads, of workloads on one side only, and of the module's workloads with a
+tuned schedule; also the errors of both beside eager torch. The exit code is 1 if a workload occurs
+on one side only.
 """
 import argparse
 import sys
@@ -22,7 +24,7 @@ NAMES = ("resnet18", "resnet50", "mobilenet_v2", "vgg16", "unet_small", "bert_ba
 
 
 def export_onnx(module, inputs, path):
-    """By the exporter that needs torch alone."""
+    """Exports by torch's exporter that needs no other package."""
     import torch
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -30,12 +32,12 @@ def export_onnx(module, inputs, path):
 
 
 def schedules(executable):
-    """Of each workload, where its schedule comes from."""
+    """Returns the origin of each workload's schedule."""
     return {kernel["workload"]: kernel["schedule"] for kernel in executable.report["kernels"]}
 
 
 def through_both(name, trials):
-    """A line, and whether both doors have the same workloads."""
+    """Returns a line, and if both sides have the same workloads."""
     import torch
     import tunec
     sys.path.append(str(PEERS))

@@ -11,7 +11,7 @@ namespace nb = nanobind;
 namespace tunec::python {
 namespace {
 
-/// What the library's callbacks need. They run without the interpreter's lock and must not throw.
+/// The callbacks of one C call. They run without the interpreter's lock and must not throw.
 class Callbacks {
  public:
   explicit Callbacks(const Listeners& listeners) : listeners_(listeners) {
@@ -32,7 +32,7 @@ class Callbacks {
 
   const tunec_callbacks* functions() const { return &functions_; }
 
-  /// With the lock: raises what ended the call.
+  /// Raises the exception that ended the call. Requires the interpreter's lock.
   void Rethrow() const {
     if (raised_) std::rethrow_exception(raised_);
   }

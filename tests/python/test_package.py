@@ -316,7 +316,7 @@ class Refuses(unittest.TestCase):
         self.refuse(wrong, "input 'x' is of type int, expected a tensor", model, 3)
         self.refuse(wrong, "input 'x' has type f64, expected f32", model, x.astype(np.float64))
         self.refuse(wrong, "input 'x' has shape [3x4], expected [4x3]", model, x.T.copy())
-        self.refuse(wrong, "which tunec has not", model, x.astype(np.complex64))
+        self.refuse(wrong, "which is not supported", model, x.astype(np.complex64))
         self.refuse(ValueError, "input 'x'", model, None)
 
     def test_wrong_outputs(self):

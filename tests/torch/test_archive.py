@@ -173,7 +173,7 @@ class PrivateFolders(InFolder):
         self.assertRegex(why_not_private(path), "belongs to this user alone")
         os.chmod(path, 0o700)
         os.chmod(self.path("a"), 0o777)
-        self.assertRegex(why_not_private(path), "others may exchange what lies in .*/a")
+        self.assertRegex(why_not_private(path), "other users may replace files in .*/a")
         os.chmod(self.path("a"), 0o1777)  # only owners may rename
         self.assertIsNone(why_not_private(path))
 

@@ -21,7 +21,7 @@ void RefuseOptionsBefore(const CLI::App& command) {
 
 void Finish(Invocation& invocation, const Result<int>& exit_code) {
   invocation.exit_code = exit_code ? *exit_code : ReportError(exit_code.error());
-  // What a signal cut short looks like success to the code that ended early.
+  // Code that a signal ended early returns success, so the exit code is corrected here.
   const bool ended_early =
       invocation.exit_code == kExitOk || invocation.exit_code == kExitInterrupted;
   if (Interrupted() && ended_early) invocation.exit_code = InterruptionExitCode();

@@ -1,4 +1,4 @@
-// `tunec opt FILE`: graph in, passes, graph out.
+// `tunec opt FILE` reads a graph, runs passes and writes the graph.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -52,7 +52,7 @@ Result<PipelineResult> CountPasses(const OptArguments& arguments, const Graph& g
   return PrintCounts(graph, pipeline, count);
 }
 
-// Several passes try the same rules, so that what they leave alone is shown once.
+// Prints changes and rejected rules. Several passes try the same rules, so equal lines print once.
 void ShowChanges(PipelineOptions& options) {
   const auto shown = std::make_shared<std::set<std::string>>();
   const auto show_once = [shown](const std::string& line) {
@@ -125,7 +125,7 @@ void AddOptCommand(CLI::App& root, Invocation& invocation) {
   command.add_flag("--count", arguments->count,
                    "nodes and bytes moved after each pass; groups, phases and peak memory");
   command.add_flag("--json", arguments->json, "print the counts or the passes as JSON");
-  // Whose schedules' phases are counted.
+  // The target whose schedules' phases are counted.
   AddSettings(command, arguments->settings, {"cpu", "threads"});
 }
 

@@ -28,7 +28,7 @@ int ExitCodeOf(ErrorCode code) {
 }
 
 void PrintToStandardError(const std::string& line) {
-  // fmt would throw, and nobody is left to be told.
+  // fputs does not throw. A failure to write here cannot be reported.
   (void)std::fputs((line + "\n").c_str(), stderr);
 }
 

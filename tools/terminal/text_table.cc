@@ -13,7 +13,7 @@
 namespace tunec {
 namespace {
 
-/// Bytes that continue a UTF-8 character are not counted.
+/// Returns the number of UTF-8 characters: continuation bytes are not counted.
 size_t WidthOf(const std::string& text) {
   return static_cast<size_t>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
@@ -24,7 +24,7 @@ struct Unit {
   const char* name;
 };
 
-/// Three digits in the largest unit that leaves a number of at least 1.
+/// Formats three digits in the largest unit in which the number is at least 1.
 std::string InUnits(double value, std::span<const Unit> units) {
   if (value == 0) return fmt::format("0 {}", units.back().name);
   for (const Unit& unit : units) {

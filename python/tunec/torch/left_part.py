@@ -1,5 +1,5 @@
-"""Parts of a graph that were imported but that the compiler rejects, at some sizes or at all. Torch runs
-these parts, too."""
+"""Parts of a graph that were imported but rejected by the compiler, at some sizes or at all. torch
+runs these parts."""
 import warnings
 
 import torch
@@ -10,7 +10,7 @@ from .._errors import Error, InvalidArgument, NotCompiledWarning, ParseError, Un
 from .errors import UnsupportedNode, first_line
 from .partitions import BY_STRIDES
 
-# The compiler refuses a graph with one of these errors, and wrong options with the first.
+# Errors for a graph that the compiler rejects. Wrong options also give the first error.
 REFUSALS = (InvalidArgument, ParseError, Unsupported)
 
 _ANY_GRAPH = """graph any {
@@ -25,9 +25,9 @@ class LeftPart:
     """Runs a part in torch.
 
     module   the part's graph
-    name     what it is called in reports
-    options  of tunec.compile
-    left     a list of UnsupportedNodes that a refusal is added to
+    name     its name in reports
+    options  options of tunec.compile
+    left     a list of UnsupportedNodes, to which a rejected part is added
     """
 
     def __init__(self, module, name, options, left):
@@ -36,11 +36,11 @@ class LeftPart:
         self._shapes = set()  # the compiler refused the part for arguments of these shapes
 
     def takes(self, arguments):
-        """Tells whether the compiler rejected the part for arguments of these shapes."""
+        """Tests if the compiler rejected the part for arguments of these shapes."""
         return bool(self._shapes) and _shapes_of(arguments) in self._shapes
 
     def take(self, arguments, refusal):
-        """Notes a refusal. Raises the refusal if the options are wrong."""
+        """Records the compiler's error. Raises the error if the options caused it."""
         self._raise_for_options(refusal)
         self._shapes.add(_shapes_of(arguments))
         if self._in_torch is None:
@@ -51,7 +51,7 @@ class LeftPart:
                           stacklevel=2)
 
     def run(self, arguments):
-        """Returns a list of the part's results."""
+        """Runs the part in torch. Returns a list of its results."""
         results = self._in_torch(*arguments)
         return list(results) if isinstance(results, (tuple, list)) else [results]
 
@@ -67,7 +67,7 @@ def _shapes_of(arguments):
 
 
 def _of_any_strides(module):
-    """Returns the part with reshapes in the place of views, so that operands may have any strides."""
+    """Returns the part with reshapes instead of views, so that operands may have any strides."""
     graph = fx.Graph()
     graph.output(graph.graph_copy(module.graph, {}))
     for node in graph.nodes:

@@ -1,4 +1,4 @@
-"""Comparisons, logic, and choices by them."""
+"""Imports comparisons, logic, and selections."""
 from ..builder import Value
 from ..errors import Refused
 from ..handler_table import handles
@@ -16,7 +16,7 @@ def compare(call, a, b):
 
 
 def truth(x):
-    """Whether each element is other than 0."""
+    """Returns True for each nonzero element."""
     return x if x.element == "bool" else x.compare("ne", 0)
 
 
@@ -41,7 +41,7 @@ def is_special(call, x):
 @handles("where.self", "where.Scalar", "where.ScalarSelf", "where.ScalarOther")
 def where(call, condition, yes, no):
     yes, no = in_result_type(call, yes, no)
-    # Old models have conditions of u8.
+    # Older models have conditions of type u8.
     return call.graph.where(truth(condition), yes, no)
 
 
