@@ -1,4 +1,4 @@
-// Of a reduction, where nobody reads what it would begin.
+// Tests of reductions with initial values that are not read everywhere.
 #include "polyhedral/conditions_of_readers.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Sums below a diagonal, and who reads them.
+// Sums below a diagonal, and their readers.
 Compute Sums(const std::string& reader, const std::string& role = "workspace") {
   return MustParse(R"(compute sums {
   input X: f32[9, 9, 5]
