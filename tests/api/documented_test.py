@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the examples of library.md and bundles.md, the pages for C and C++, as a reader would.
 
-documented_test.py --tunec PROGRAM --library FOLDER [--flags FLAGS]
+    documented_test.py --tunec PROGRAM --library FOLDER [--flags FLAGS]
 
 Commands run on small models that are called as the page calls them. Blocks of C and C++ are
 compiled inside a frame with the declarations that a page assumes. They run unless they need a GPU.

@@ -2,7 +2,7 @@
 """Checks that libtunec.so exports the functions of tunec.h alone, and that all programs have the
 right isl and no protobuf.
 
-exports_test.py LIBRARY PROGRAM...
+    exports_test.py LIBRARY PROGRAM...
 """
 import re
 import subprocess

@@ -2,8 +2,8 @@
 """Installs the build, builds examples/c and examples/cpp against the package outside the tree, and
 runs them.
 
-package_test.py --cmake CMAKE --build DIR --source DIR --generator NAME --make-program PROGRAM
---build-type TYPE [--flags FLAGS] [--hardened]
+    package_test.py --cmake CMAKE --build DIR --source DIR --generator NAME --make-program PROGRAM
+                    --build-type TYPE [--flags FLAGS] [--hardened]
 
 FLAGS compile the examples, because a library with a sanitizer requires the sanitizer in the
 program, too. --hardened checks that the installed files are hardened.

@@ -2,7 +2,7 @@
 """Checks that libtunec_runtime.so is small, depends on the C and C++ libraries alone, and exports
 functions of tunec.h.
 
-runtime_needs_test.py LIBRARY COMPILER_LIBRARY [--any-size]
+    runtime_needs_test.py LIBRARY COMPILER_LIBRARY [--any-size]
 """
 import re
 import subprocess

@@ -2,7 +2,7 @@
 """Tests models as shared libraries (`tunec build --shared`) in a program that has two of them and
 nothing else of tunec.
 
-shared_library_test.py --tunec PROGRAM --cc PROGRAM --cxx PROGRAM [--flags=FLAGS]
+    shared_library_test.py --tunec PROGRAM --cc PROGRAM --cxx PROGRAM [--flags=FLAGS]
 """
 import argparse
 import re

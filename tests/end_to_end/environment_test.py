@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs tunec without one of: a home, a writable database, disk space, standard output, time.
 
-environment_test.py --tunec PROGRAM [unittest's arguments]
+    environment_test.py --tunec PROGRAM [unittest's arguments]
 """
 import os
 import re

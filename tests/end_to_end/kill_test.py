@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills tunec with SIGKILL at random moments while it tunes, and checks the files that remain.
 
-kill_test.py --tunec PROGRAM [--times N] [--seed N]
+    kill_test.py --tunec PROGRAM [--times N] [--seed N]
 
 Each round starts from the files of the kills before. When the search has converged before a kill,
 the next round begins with a new database.

@@ -2,7 +2,7 @@
 """Tests of faults of the machine: a full disk, files that may not be read or written, a missing
 worker.
 
-machine_test.py --tunec PROGRAM [unittest's arguments]
+    machine_test.py --tunec PROGRAM [unittest's arguments]
 
 A test that needs root, or an ordinary user, is skipped for another user with a line [SKIP].
 """

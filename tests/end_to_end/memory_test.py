@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests of the data that one tunec process stores for the next, and of damage to that data.
 
-memory_test.py --tunec PROGRAM [unittest's arguments]
+    memory_test.py --tunec PROGRAM [unittest's arguments]
 """
 import random
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests tunec at a terminal: a table that is redrawn, and Ctrl-C, which the worker receives too.
 
-terminal_test.py --tunec PROGRAM [unittest's arguments]
+    terminal_test.py --tunec PROGRAM [unittest's arguments]
 """
 import fcntl
 import os

@@ -2,7 +2,7 @@
 """Tests which compiled objects tunec trusts: of users of one database, foreign databases, and a
 missing key file.
 
-trust_test.py --tunec PROGRAM [unittest's arguments]
+    trust_test.py --tunec PROGRAM [unittest's arguments]
 """
 import os
 import shutil

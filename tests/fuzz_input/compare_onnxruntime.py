@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mutates ONNX models and compares the results of tunec and ONNX Runtime where both run a model.
 
-compare_onnxruntime.py --library LIBTUNEC [--seconds N] [--seed S] [--keep FOLDER] [MODEL...]
+    compare_onnxruntime.py --library LIBTUNEC [--seconds N] [--seed S] [--keep FOLDER] [MODEL...]
 
 Each round takes one of the models, or one of the onnx wheel's cases of single operators, changes up
 to three of its parts (extents, ranks and types of inputs, values and shapes of constants,

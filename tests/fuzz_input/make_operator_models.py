@@ -3,7 +3,7 @@
 case that uses most of its attributes and operands. From them the fuzzer reaches every handler of
 the importer.
 
-make_operator_models.py            # needs the Python packages of tools/dev onnx-answers
+    make_operator_models.py            # needs the Python packages of tools/dev onnx-answers
 """
 from pathlib import Path
 

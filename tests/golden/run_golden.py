@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs golden files: a command, its input and its expected output in one text file.
 
-run_golden.py --tunec PROGRAM FILE...
+    run_golden.py --tunec PROGRAM FILE...
 
 README.md in this folder describes the format. With TUNEC_BLESS=1 in the environment the
 expectations are rewritten instead of compared. A wrong exit code is a failure either way. The exit

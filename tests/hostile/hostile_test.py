@@ -2,7 +2,7 @@
 """Tests of models that are damaged, contradictory or too large: the command's exit code and message
 for each. Legal models must run.
 
-hostile_test.py --tunec PROGRAM [unittest's arguments]
+    hostile_test.py --tunec PROGRAM [unittest's arguments]
 """
 import os
 import struct

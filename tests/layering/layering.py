@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
 """Checks that the folders of tunec depend on each other in one direction only.
 
-layering.py --source ROOT --layers FILE
+    layering.py --source ROOT --layers FILE
 
 FILE is written by tests/layering/CMakeLists.txt from the CMake targets, one fact a line:
 
-  folder NAME DEPENDS...            a folder's DEPENDS, as given to tunec_library()
-  target FOLDER NAME LIBRARIES...   the libraries that a target of that folder links
-  interface FOLDER NAME LIBRARIES...  the libraries that it passes on to targets that link it
+    folder NAME DEPENDS...            a folder's DEPENDS, as given to tunec_library()
+    target FOLDER NAME LIBRARIES...   the libraries that a target of that folder links
+    interface FOLDER NAME LIBRARIES...  the libraries that are passed on to targets that link it
 
 The rules:
-1. a folder's DEPENDS stand before it in ORDER and are not FORBIDDEN to it, even indirectly;
-2. a target links only its own folder's libraries and those of its folder's DEPENDS;
-3. a file includes only its own folder and, transitively, its folder's DEPENDS;
-4. a project header is included by its path from the root, and exists;
-5. a THIRD_PARTY header is included only in the folders that own it, and never by a header, except
-for WRAPPERS; nothing outside the owner reaches a wrapper, even indirectly;
-6. the link libraries of a third party are PRIVATE;
-7. files of one kind of target are included by its folder alone (KINDS), except for DOORS.
+  1. a folder's DEPENDS stand before it in ORDER and are not FORBIDDEN to it, even indirectly;
+  2. a target links only its own folder's libraries and those of its folder's DEPENDS;
+  3. a file includes only its own folder and, transitively, its folder's DEPENDS;
+  4. a project header is included by its path from the root, and exists;
+  5. a THIRD_PARTY header is included only in the folders that own it, and never by a header, except
+     for WRAPPERS; nothing outside the owner reaches a wrapper, even indirectly;
+  6. the link libraries of a third party are PRIVATE;
+  7. files of one kind of target are included by its folder alone (KINDS), except for DOORS.
 
 Every violation is printed with its position. The exit code is 1 if there are any.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Computes with PyTorch the expected outputs of the networks of tests/networks/.
 
-python3 expected_outputs.py          # rewrites NAME.npz for each NAME.graph
+    python3 expected_outputs.py          # rewrites NAME.npz for each NAME.graph
 
 Each .npz has the network's inputs and outputs by name. Weights come from seed SEED, by the rule of
 support/random.h and graph/text/weights.h, repeated here in numpy bit for bit. Every operator is

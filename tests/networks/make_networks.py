@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the networks of examples/ and tests/networks/ as .graph text.
 
-python3 make_networks.py            # rewrites all files, which are in the repository
-python3 make_networks.py --check    # exit code 1 if a file differs from the script's output
+    python3 make_networks.py            # rewrites all files, which are in the repository
+    python3 make_networks.py --check    # exit code 1 if a file differs from the script's output
 
 The architectures are real. The weights are distributions (`init=`), drawn from the seed of
 `--random-weights SEED` (docs/graph_format.md), so that the files stay small. Their scales are

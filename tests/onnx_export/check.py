@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks with ONNX Runtime the files of `tunec show MODEL --onnx OUT`.
 
-check.py --tunec PROGRAM [--cases FILE] [MODEL...]
+    check.py --tunec PROGRAM [--cases FILE] [MODEL...]
 
 Each MODEL (.onnx, with its inputs and expected outputs in the .npz of the same name) is optimised,
 written as ONNX, and run by ONNX Runtime on these inputs. Its outputs must equal the expected ones

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests that operators that lack a fact do not compile.
 
-operator_facts_test.py --source ROOT --compiler CXX
+    operator_facts_test.py --source ROOT --compiler CXX
 
 Each test gives the compiler a changed graph/ops/op_list.h, and reads the compiler's output for the
 file that expands the rows.

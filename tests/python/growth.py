@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes models, runs each in several threads, drops them, and prints the process's resources.
 
-growth.py COUNT [--every N] [--threads N] [--layouts] [--db FILE]
+    growth.py COUNT [--every N] [--threads N] [--layouts] [--db FILE]
 
 Prints a line for each N models (default: a tenth of all): MiB of resident memory, threads, open
 files, mappings, and the number of executable mappings. The exit code is 1 if any of them grew from

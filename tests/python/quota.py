@@ -2,7 +2,7 @@
 """Times a model in a control group with a quota of one processor, on a machine of several
 processors.
 
-quota.py [--rounds N] [--torch]
+    quota.py [--rounds N] [--torch]
 
 Alternates between tunec's default number of threads, one thread, and two threads. Prints medians in
 milliseconds. Creates a control group, which requires root and a hierarchy of version 1 or 2 with

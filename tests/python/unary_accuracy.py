@@ -1,7 +1,7 @@
 """Compares functions of one operand with NumPy in a wider type: every float16 value, many of
 float32 and float64. Errors are counted in units in the last place of the exact result.
 
-python unary_accuracy.py [--options JSON]... [--values N] [--seed S] [NAME...]
+    python unary_accuracy.py [--options JSON]... [--values N] [--seed S] [NAME...]
 
 compares the named functions, or all, under each set of options that tunec.compile takes."""
 import argparse

@@ -64,15 +64,16 @@ LoopNest TasksBackwards(const LoopNest& nest);
 std::string Outcome(std::string_view compute, std::string_view steps,
                     const RoundingFreedom& rounding = ReductionOrder::kAny);
 
-/// Of a contract that takes everything: the arguments above have few bits.
+/// Returns the freedom of an accuracy mode that accepts any rounding, because the arguments above
+/// have few bits.
 RoundingFreedom AnyRounding();
 
 Target Avx2();
 Target Avx512();
-/// A GPU of two processors, so that small Computes have tiles of many elements.
+/// Returns a GPU of two processors, so that small Computes have tiles of many elements.
 Target SmallGpu();
 
-/// Of the lowering `direct`, for AVX-512, where sums may be regrouped.
+/// Returns the sketches of the lowering `direct`, for AVX-512, where sums may be regrouped.
 std::vector<Sketch> SketchesOn(const Compute& compute);
 
 }  // namespace tunec::test

@@ -2,7 +2,7 @@
 """Writes reference_cases.graph: small graphs per operator, with the outputs of numpy, PyTorch and
 onnx's reference evaluator. Run by hand when an operator changes. The tests read only the file.
 
-/path/to/venv/bin/python make_reference_cases.py > reference_cases.graph
+    /path/to/venv/bin/python make_reference_cases.py > reference_cases.graph
 
 Needs: numpy, torch, onnx.
 """
