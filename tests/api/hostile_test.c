@@ -1,6 +1,6 @@
 /* Calls that no caller should make: test_api_hostile CASE FOLDER runs one case on the models in
-   FOLDER. Each call is rejected with a message. Nothing is read or written beyond the given
-   memory. */
+ * FOLDER. Each call is rejected with a message. Nothing is read or written beyond the given
+ * memory. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -98,7 +98,7 @@ static void test_large_options(void) {
 }
 
 /* The tensors of one run of matmul.graph. Each shape ends at the end of a page, and the next
-   page cannot be read. */
+ * page cannot be read. */
 struct run {
   float a[kM * kK], b[kK * kN], y[kM * kN];
   DLTensor tensors[3];

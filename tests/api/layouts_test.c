@@ -127,7 +127,7 @@ static size_t tensors_of(char* bytes, int blanks) {
   return 8 + (size_t)size + sizeof w;
 }
 
-/* Compiles a model file twice, and replaces the bytes of its weights file between. */
+/* Compiles a model file and other layouts of it, which fails once the weights file has changed. */
 static void expect_stale(const char* model_path, const char* weights_path, const void* weights,
                          size_t count) {
   tunec_executable *model = NULL, *other = NULL;

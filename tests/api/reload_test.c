@@ -1,5 +1,5 @@
 /* Loads libtunec.so, compiles a model without running it, unloads the library, and repeats this:
-   test_reload LIBRARY MODEL. */
+ * test_reload LIBRARY MODEL. */
 #include <dlfcn.h>
 #include <stdio.h>
 

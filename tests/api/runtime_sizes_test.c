@@ -1,8 +1,8 @@
 /* A program that is linked with libtunec_runtime.so alone and runs a bundle of several sizes.
-
-       test_runtime_sizes BUNDLE
-
-   BUNDLE is sizes.graph for batch=1,2 and length=4..10. */
+ *
+ *     test_runtime_sizes BUNDLE
+ *
+ * BUNDLE is sizes.graph for batch=1,2 and length=4..10. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* A program that is linked with libtunec_runtime.so alone, loads bundles and runs them.
-
-       test_runtime CASE BUNDLE OTHER
-
-   BUNDLE is of tiny.graph. OTHER is for a processor that does not exist. */
+ *
+ *     test_runtime CASE BUNDLE OTHER
+ *
+ * BUNDLE is of tiny.graph. OTHER is for a processor that does not exist. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>

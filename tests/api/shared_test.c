@@ -1,5 +1,5 @@
 /* Two models as separate libraries in one process, without any library of tunec. Their graphs
-   are in shared_library_test.py, which compiles this file as C and as C++. */
+ * are in shared_library_test.py, which compiles this file as C and as C++. */
 #include "libraries/first.h"
 #include "libraries/second_one.h"
 

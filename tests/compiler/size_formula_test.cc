@@ -153,7 +153,7 @@ TEST(ChooseSizes, CutsFromTheLargestDown) {
 }
 
 // Runs are joined until the arithmetic takes 1.5 times as long as reading the matrix from a cache.
-// This holds for one run at first and for six later. The table is only gathered from.
+// One run reaches this on the first machine, six on the second. The table is only gathered from.
 TEST(ChooseSizes, JoinsRunsThatWaitForWeights) {
   const Graph graph = testing::GraphOf(R"(graph rows {
     input ids: i64[1]

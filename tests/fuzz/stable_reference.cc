@@ -356,7 +356,7 @@ class Sample {
     return result;
   }
 
-  // Makes some elements equal. Noise alone rarely does this, but roundings may.
+  // Makes elements equal that only differ by roundings. Noise alone rarely makes them equal.
   static void Meet(Array& left, const Array& right, DataType type) {
     if (!IsFloat(type) || left.shape() != right.shape()) return;
     Array met(DataType::kF64, left.shape());

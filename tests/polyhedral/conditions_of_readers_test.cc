@@ -1,4 +1,4 @@
-// Tests of reductions with initial values that are not read everywhere.
+// Tests of the conditions that all readers of a reduction share. No statement reads other elements.
 #include "polyhedral/conditions_of_readers.h"
 
 #include <gmock/gmock.h>

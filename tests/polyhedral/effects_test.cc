@@ -186,7 +186,7 @@ TEST(Effects, LanesTakeTurns) {
   EXPECT_FALSE(CheckLanes(std::string(kShifted), "+ 2"));
 }
 
-// A column is scaled by its pivot, then subtracted from the others. The guard separates the two.
+// Each step updates the elements after the pivot. The guard excludes the pivot's row and column.
 TEST(Effects, MakeEliminationsVectors) {
   const Compute compute = MustParse(R"(compute eliminate {
   input X: f32[7, 9]

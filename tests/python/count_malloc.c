@@ -1,5 +1,5 @@
 /* A preloaded library that counts the process's calls of malloc for
-   tests/python/test_allocations.py. */
+ * tests/python/test_allocations.py. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stddef.h>

@@ -139,7 +139,7 @@ class Brought(NoWarnings):
             expected = model(self.x)
             self.expect_equal(model(last(self.x)), expected)
             self.assertEqual(model.other_layouts, [{"x": "0,2,3,1"}])
-            # The file has other content, so the order differs, too.
+            # The file is replaced before another order is compiled.
             path.write_text(IMAGES + "\n")
             order, back = (0, 3, 1, 2), (0, 2, 3, 1)
             other = np.ascontiguousarray(self.x.transpose(order)).transpose(back)

@@ -269,7 +269,7 @@ class SeveralSizes(unittest.TestCase):
         self.assertTrue((out[[0, 6]] == -1).all())
 
     def test_boxes_of_odd_rows(self):
-        """Copies slices of rows of three bytes out of rows of seven, and overwrites others."""
+        """Copies slices whose rows have odd numbers of bytes."""
         text = """graph odd {
           input x: i8[n, length, 3]
           mask = cast(x) {to="f32"}

@@ -252,7 +252,7 @@ def norms():
     y = d / torch.sqrt((d * d).mean(-1, keepdim=True) + 1e-5) * T(s)
     case("rms_norm(x, s)", y.float().numpy(), x=x, s=s)
     x = f32(1, 5, 2, 2)
-    for size in (3, 4):  # onnx's evaluator requires as many channels as images
+    for size in (3, 4):  # onnx's evaluator only normalises as many channels as images
         total = np.zeros(x.shape)
         for c in range(5):
             total[:, c] = (x.astype(np.float64)[:, max(0, c - (size - 1) // 2):c + size // 2 + 1] ** 2).sum(1)

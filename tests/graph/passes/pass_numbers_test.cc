@@ -112,7 +112,7 @@ TEST(FoldBatchNorm, MomentsThatAreInputsAreSplit) {
   }
 }
 
-// The model of two blocks in the documentation: 7 nodes become 5.
+// The model of two blocks in examples/README.md: 7 nodes become 5.
 TEST(FoldBatchNorm, TwoBlocks) {
   SampleGraph g("two_blocks");
   ValueId x = g.Input({1, 3, 8, 8});
@@ -186,7 +186,7 @@ TEST(RecognizePatterns, LayerNormAndItsRelatives) {
   EXPECT_EQ(Count(after, Op::kSoftmax), 1);
   EXPECT_EQ(Count(after, Op::kSilu), 1);
   ExpectSameNumbers(before, after, 1e-5);
-  ExpectSameAsReference(before);  // as primitives, because fused rows differ
+  ExpectSameAsReference(before);  // as primitives, whose rows are fused
 }
 
 TEST(Canonicalize, SignedZeroDecides) {

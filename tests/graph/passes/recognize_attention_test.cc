@@ -225,10 +225,10 @@ Array Numbers(const Ints& shape, Random& random) {
   return RandomArray(DataType::kF32, shape, random);
 }
 
-// Windows of images: the scores of six windows are 2 x 3, and a mask is added for each of three
-// windows.
+// Windows of images: the scores of six windows are reshaped to 2 x 3, to add a mask for each of
+// three windows.
 struct Windows {
-  Ints below;  // shapes of constant masks added to the scores before or after; none
+  Ints below;  // shapes of the constant masks added before and after; empty: none
   Ints above;
   Ints split = {2, 3, 2, 9, 8};
   bool selects = false;
@@ -272,14 +272,14 @@ TEST(RecognizeAttention, MasksOverSplitBatches) {
   EXPECT_EQ(CountAttention(WindowAttention({.below = {2, 9, 8}})), 1);
   EXPECT_EQ(CountAttention(WindowAttention({.above = {6, 1, 9, 8}})), 1);
   EXPECT_EQ(CountAttention(WindowAttention({.split = {1, 6, 2, 9, 8}})), 1);
-  // Of three masks no two may be combined. Heads or rows are split.
+  // Not recognised: three masks, a selection after a mask, and split heads or rows.
   EXPECT_EQ(CountAttention(WindowAttention({.below = {8}, .above = {8}})), 0);
   EXPECT_EQ(CountAttention(WindowAttention({.below = {8}, .selects = true})), 0);
   EXPECT_EQ(CountAttention(WindowAttention({.split = {12, 9, 8}})), 0);
   EXPECT_EQ(CountAttention(WindowAttention({.split = {6, 2, 3, 3, 8}})), 0);
 }
 
-// Each mask alone hides a part of a row. Their sum overflows and hides the whole row.
+// Neither mask alone hides a whole row. Their sum overflows to -inf and hides the row.
 TEST(RecognizeAttention, MasksWithInfiniteSumsStayApart) {
   const auto count = [](DataType type, double first, double second) {
     SampleGraph g("masks");
@@ -331,7 +331,7 @@ TEST(RecognizeAttention, SelectedTriangles) {
           Op::kWhere, {g.Constant(std::move(visible)), negated ? low : zero, negated ? zero : low});
       const Graph graph =
           g.Build({g(Op::kMatmul, {g(Op::kSoftmax, {g(Op::kAdd, {s, mask})}), g.Input({9, 3})})});
-      // A row of 1 elsewhere is hidden in the same way, but is not recognised.
+      // A mask with 1 in place of 0 hides the same elements, but is not recognised.
       EXPECT_EQ(HidesColumns(graph, {.fold_growth_bytes = 0, .fold_growth_factor = 0}), other == 0);
     }
   }

@@ -94,7 +94,8 @@ std::string BundleMutator::ChangePlan(Random& random, uint32_t variant) const {
   return Container(sections);
 }
 
-// Exchanges sections of one kind between variants, or truncates or extends a section.
+// Exchanges sections of one kind, moves sections between variants, or removes, truncates or extends
+// a section.
 std::string BundleMutator::ChangeSections(Random& random) const {
   std::vector<RawSection> sections = sections_;
   RawSection& one = sections[random.Below(sections.size())];

@@ -341,7 +341,7 @@ TEST_F(CudaExecutableTest, QueuedRunsOfAStreamFollowEachOther) {
     ASSERT_TRUE(Run(x.at(i), results.at(i), QueuedIn(StreamAt(place))));
   EXPECT_EQ(executable_->Memory().contexts, 1);
   EXPECT_EQ(script_.stream_queries, 0);
-  // The same holds for an equal stream handle, which may belong to a new stream.
+  // The wait is needed even for an equal stream handle, which may belong to a new stream.
   EXPECT_THAT(script_.log, Contains("wait for an event").Times(2));
   script_.holds = false;
   ASSERT_TRUE(executable_->Wait());
