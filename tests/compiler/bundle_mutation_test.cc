@@ -1,6 +1,6 @@
-// Tests of bundles of compiled models that were modified: each is rejected or runs inside its
-// buffers (tests/runtime/bundle/touch_bundle.h). fuzz_bundles tries more of them.
-// TUNEC_BUNDLE_MUTATIONS and TUNEC_STALE_BUNDLES set the number of each; by default a run is short.
+// Tests of modified bundles of compiled models. Each is rejected or runs inside its buffers
+// (tests/runtime/bundle/touch_bundle.h). fuzz_bundles tries more bundles. TUNEC_BUNDLE_MUTATIONS
+// and TUNEC_STALE_BUNDLES set the number of each kind. By default a run is short.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -145,7 +145,7 @@ TEST(Bundle, UsesConstantsWhereTheFileIsMapped) {
   }
 }
 
-// This machine cannot pack for a processor that it lacks, so the bundle packs when it is loaded.
+// This machine cannot pack for another processor, so the bundle packs when it is loaded.
 TEST(Bundle, OfAnotherProcessorPacksWhenItIsLoaded) {
   const Graph graph = GraphOf(kManyKinds);
   const BundlePath file;

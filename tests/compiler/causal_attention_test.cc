@@ -1,6 +1,6 @@
-// Tests of causal attention, in which each block of rows computes only the columns that it can see.
-// Machine code is compared with the reference, for sizes that blocks, KV blocks and tiles divide
-// and sizes that they do not divide.
+// Tests of causal attention, in which each block of rows computes only its visible columns. Machine
+// code is compared with the reference, for sizes that are multiples of blocks, KV blocks and tiles,
+// and for others.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

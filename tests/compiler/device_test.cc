@@ -49,7 +49,7 @@ void ExpectReferencesResults(const Graph& graph, const Executable& executable) {
 }
 
 // A network with weights, a view, a concatenation written in place, an output that is an input, a
-// constant, and a value that is read after it was an output.
+// constant, and a value that is read after its use as an output.
 constexpr std::string_view kNetwork = R"(graph network {
   input x: f32[6, 8]
   input i: i64[4]

@@ -1,4 +1,4 @@
-// Tests of the executable that Compile returns, apart from its results, and of its errors.
+// Tests of the executable from Compile, apart from its results, and of errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Models for tests, functions that compile them, and functions that run them.
+// Models for tests, and functions that compile and run models.
 #pragma once
 
 #include <map>

@@ -1,6 +1,5 @@
 // Tests of attention whose products use pairs of bfloat16. Machine code is compared with the
-// reference, for sizes that pairs, vectors, blocks and KV blocks divide and sizes that they do not
-// divide.
+// reference, for sizes that are multiples of pairs, vectors, blocks and KV blocks, and for others.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -97,7 +97,7 @@ TEST(SizeFormula, FollowsWhatRulesSay) {
   EXPECT_EQ(less->At({6, 57}), 25);
 }
 
-// These samples determine the stride's remainder for any size.
+// These samples determine the stride's remainder for every size.
 TEST(ChooseSamples, CoverRemainders) {
   SizeExpression chain = SizeExpression::Size(0);
   for (int i = 0; i < 5; ++i) chain = chain.Plus(-1).Over(2).Plus(1);

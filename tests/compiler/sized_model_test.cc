@@ -381,7 +381,7 @@ TEST(SizedModel, CountsIndicesOutOfRange) {
   Lookup(**model, std::vector<int64_t>(23, 7));
   EXPECT_EQ((*model)->CountOutside(), 23);
   Lookup(**model, std::vector<int64_t>(21, 2));
-  EXPECT_EQ((*model)->CountOutside(), 23);  // without those that the previous run had at its end
+  EXPECT_EQ((*model)->CountOutside(), 23);  // without indices at the end of the previous run
   // The test uses more executables than the cache stores.
   for (int64_t length = 1, i = 0; i < 30; length = length * 5 / 4 + 1, ++i) {
     std::vector<int64_t> indices(static_cast<size_t>(length));

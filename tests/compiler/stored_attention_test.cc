@@ -146,7 +146,7 @@ TEST_P(StoredAttention, IsAttention) {
   for (const char* name : {"stream", "stream/dpbf16"}) EXPECT_GT(checked[name], 1) << name;
 }
 
-// Kernels that make the operands and kernels that multiply them agree about rounding.
+// The producers and the consumers of the operands agree about rounding.
 TEST_P(StoredAttention, IsWithinTheContractInItsModel) {
   const Graph graph = GraphOf(GetParam());
   const auto model = Compile(graph, nullptr, options_);

@@ -23,8 +23,8 @@ using testing::Options;
 
 constexpr int kTrials = 12;
 
-// The first group is kConvRelu's under other names; another group follows. Its result is an output
-// here, too, so that both models store it alike.
+// The first group is kConvRelu's under other names; another group follows. The first group's result
+// is an output here, too, so both models store it alike.
 constexpr std::string_view kConvReluPool = R"(graph other {
   input image: f32[1, 5, 13, 11]
   weight filter: f32[7, 5, 3, 3]

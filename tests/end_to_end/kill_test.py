@@ -45,7 +45,7 @@ def start_time(pid):
 
 class Kill(TunecTest):
     def killed_after(self, seconds):
-        """Starts a tuning and kills it. Returns the complete lines that it printed, or None if it
+        """Starts a tuning and kills it. Returns the complete lines of output, or None if the tuning
         had ended."""
         process = subprocess.Popen(
             [tunec_process.TUNEC, MODEL, "--random-weights", "7", "--trials", "100000", "--db", self.db],

@@ -22,7 +22,7 @@ struct CheckPlan {
   FusionMode fusion = FusionMode::kFused;
   size_t lowering = 0;  // the last if a group has fewer
   Values values = Values::kOrdinary;
-  uint64_t seed = 1;   // of the inputs and of the random schedule
+  uint64_t seed = 1;   // seed of the inputs and of the random schedule
   bool code = false;   // also runs machine code
   bool terms = false;  // products' operands are stored as bfloat16
   bool operator==(const CheckPlan&) const = default;
@@ -43,7 +43,7 @@ enum class Outcome : uint8_t {
 };
 struct CheckResult {
   Outcome outcome = Outcome::kEqual;
-  std::string reason;  // of a rejection: without names; of a wrong result: the difference
+  std::string reason;  // reason of a rejection, without names, or the difference of a wrong result
 };
 
 /// Returns whether the error says that the combination is not supported.

@@ -1,5 +1,4 @@
-// Random kernels, most of them products and convolutions, with their accuracy mode and their
-// machine.
+// Random kernels, most of them products and convolutions, each with an accuracy mode and a machine.
 #pragma once
 
 #include <cstdint>

@@ -158,7 +158,7 @@ class Driver {
   const std::function<void(uint64_t, const std::string&)>& record_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::vector<Worker> workers_;
-  std::deque<Range> left_;  // of crashed children
+  std::deque<Range> left_;  // ranges of crashed children
   uint64_t next_ = 0, recorded_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Regressions that the fuzzer found, and a test that it draws every operator.
+// Regressions from the fuzzer, and a test that every operator is drawn.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -334,8 +334,8 @@ class Sample {
     return result;
   }
 
-  // Rounds some 16-bit operands. A value may be rounded for a user that reads the stored value, and
-  // not rounded for a user that computes it.
+  // Rounds some 16-bit operands. A value may be rounded for a user that reads the stored value, but
+  // not for a user that computes the value.
   void RoundSome(std::vector<Array>& operands, const Node& node) {
     for (size_t i = 0; i < operands.size(); ++i) {
       if (!IsFloat(operands[i].type())) continue;

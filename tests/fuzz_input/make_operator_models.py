@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes corpus/onnx/operators: for each operator, its smallest case in the onnx wheel, and the
-case that uses most of its attributes and operands. From them the fuzzer reaches every handler of
+"""Writes corpus/onnx/operators. Each operator gets its smallest case in the onnx wheel, and the
+case with most of its attributes and operands. From these models the fuzzer reaches every handler of
 the importer.
 
     make_operator_models.py            # needs the Python packages of tools/dev onnx-answers

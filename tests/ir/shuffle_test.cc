@@ -1,4 +1,4 @@
-// Tests of shuffles: their text, their effect, and rejected ones.
+// Tests of shuffles: text, effect, and rejections.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -51,7 +51,7 @@ struct OperandText {
   std::string tensors;
   std::string alloc;
   std::string copy;
-  std::string element;  // of the local tensor
+  std::string element;  // element of the local tensor
 };
 
 std::string Indexed(const std::string& tensor, const std::vector<TileAxis>& axes) {

@@ -471,7 +471,7 @@ nest strides {
 })");
 }
 
-// Each lane writes in a row of its own column, at an index that it loads.
+// Each lane writes in a row of the lane's column, at a loaded index.
 TEST(Access, ScatteredLanes) {
   ExpectAsInterpreted(R"(nest scatter {
   input A: f32[7, 29]

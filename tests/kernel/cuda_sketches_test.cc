@@ -1,5 +1,5 @@
-// Tests of the analytic schedules for GPUs, on shapes that tiles divide and shapes that they do not
-// divide. The emulation checks the results. ptxas's statistics and predictions are checked as well.
+// Tests of the analytic schedules for GPUs, on shapes that tiles divide and on others. The
+// emulation checks the results. ptxas's statistics and predictions are checked as well.
 #include <gtest/gtest.h>
 
 #include <algorithm>

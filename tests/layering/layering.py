@@ -40,7 +40,7 @@ FORBIDDEN = {
     "db": {"ir", "graph", "polyhedral", "schedule", "runtime", "jit"},
 }
 
-# Third parties: (the start of their headers' paths, the folders that may include them, their link
+# Third parties: (the start of the headers' paths, the folders that may include them, the link
 # targets).
 THIRD_PARTY = {
     "isl": (r"isl/", {"polyhedral"}, r"tunec_isl|isl"),

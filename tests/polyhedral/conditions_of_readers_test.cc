@@ -30,7 +30,7 @@ std::vector<IndexExpr> Shared(const Compute& compute) {
   const std::vector<IndexExpr> shared =
       ConditionsOfReaders(compute, compute.statements[StatementId(0)]);
   const ScheduleTree tree = OriginalTree(compute);
-  EXPECT_EQ(tree.statements[StatementId(0)].domain, shared);  // of acc.init
+  EXPECT_EQ(tree.statements[StatementId(0)].domain, shared);  // domain of acc.init
   return shared;
 }
 

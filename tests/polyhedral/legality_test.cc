@@ -55,7 +55,7 @@ void Reverse(ScheduleTree& tree, std::string_view name, StatementId statement) {
   }
 }
 
-// Expects that the check rejects the tree, and that its forced execution is wrong.
+// Expects that the check rejects the tree. The forced execution must be wrong.
 void ExpectIllegal(const Compute& compute, const ScheduleTree& tree, std::string_view message) {
   EXPECT_EQ(Message(Check(tree)), message);
   EXPECT_FALSE(Agrees(compute, *GenerateLoops(tree, Contraction::kFused)))

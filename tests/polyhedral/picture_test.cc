@@ -109,7 +109,7 @@ TEST(Picture, TypesOfDependences) {
   const ScheduleTree tree = OriginalTree(MustParse(kTwoRows));
   const Picture picture = Take(tree, {View(tree, "A", {0, 1}, {0, 0})});
   EXPECT_EQ(Distances(picture, DependenceType::kFlow), (std::set<Step>{{1, -1}, {1, 1}}));
-  // The same neighbours overwrite each read element a step later. Those pairs also have flow
+  // The same neighbours overwrite each read element a step later. The pairs also have flow
   // dependences.
   EXPECT_EQ(Distances(picture, DependenceType::kAnti), (std::set<Step>{}));
   EXPECT_EQ(Distances(picture, DependenceType::kOutput), (std::set<Step>{{2, 0}}));

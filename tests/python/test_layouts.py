@@ -148,7 +148,7 @@ class Brought(NoWarnings):
                 self.expect_equal(model(other), expected)
 
     def test_weights_are_there_once(self):
-        """Models of 8 MB that differ only in their layouts share their weights."""
+        """Models of 8 MB with different layouts share their weights."""
         graph = IMAGES.replace("24, 40", "8, 8").replace("16", "512").replace("[32", "[512")
         random = np.random.default_rng(5)
         w = random.standard_normal((512, 512, 3, 3)).astype(np.float32)

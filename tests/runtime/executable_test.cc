@@ -159,7 +159,7 @@ TEST(Executable, ProfileGivesSecondsOfEachStep) {
   EXPECT_EQ(y, SampleResult(x));
 }
 
-// The second step updates its input, so its result counts its runs.
+// The second step updates its input, so the result counts the runs.
 TEST(Executable, RepeatedProfileRunsEachStepSoOften) {
   const ValueRef sum = ValueRef::Arena(0);
   const Executable executable =

@@ -216,8 +216,8 @@ TEST_F(SharedConstantsTest, AChainGoesOnFromWhatIsFound) {
   EXPECT_EQ(LastByte(end.constants[2]), 7);
 }
 
-// A step that runs again for one result writes all its results, but not into memory that others
-// read.
+// A step that runs again for one result writes all its results, but not into memory with other
+// readers.
 TEST_F(SharedConstantsTest, AStepThatRunsAgainWritesNothingOfOthers) {
   const ExecutablePlan one = Ready(PairPlan(shared_, {1}));
   const ExecutablePlan both = Ready(PairPlan(shared_, {1, 2}));

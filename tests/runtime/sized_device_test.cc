@@ -173,7 +173,7 @@ TEST_F(SizedOnADevice, RunsThatAreCutHaveTheirPlaces) {
   Arrays arrays(sizes);
   ASSERT_TRUE(Run(*model, sizes, arrays, kAllThere));
   EXPECT_EQ(arrays.y, arrays.x);
-  EXPECT_EQ(model->variants(), 2U);  // of two and of one
+  EXPECT_EQ(model->variants(), 2U);  // sizes two and one
 }
 
 // The first part must not write elements that the second part reads.

@@ -197,7 +197,7 @@ bool ComesTrue(const auto& is_so) {
   return is_so();
 }
 
-// A caller that began without the workers gets them once they are free, if phases remain.
+// A caller that began without the workers gets them when they become free, if phases remain.
 TEST(ThreadPool, WorkersComeBetweenPhases) {
   ThreadPool pool(2);
   std::atomic<bool> first_runs = false, second_began = false, first_done = false;

@@ -1,6 +1,6 @@
 // Tests of a depthwise convolution within the tasks of the pointwise convolution that reads its
-// results: where the sketch is offered, and that its loops agree with the interpreter.
-// tests/kernel/chain_test.cc tests machine code.
+// results. The sketch must be offered where it applies, and the loops must agree with the
+// interpreter. tests/kernel/chain_test.cc tests machine code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Tests of register tiles whose products are computed by instructions on pairs of bfloat16, in
-// vectors or matrices. They test where the sketches are offered, their order, and that their loops
-// agree with the interpreter for shapes that no tile divides. tests/kernel/dot_tiles_test.cc tests
-// machine code.
+// vectors or matrices. The tests check where the sketches are offered, and in which order. The
+// loops must agree with the interpreter for shapes that no tile divides.
+// tests/kernel/dot_tiles_test.cc tests machine code.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

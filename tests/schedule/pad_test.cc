@@ -1,6 +1,6 @@
 // Tests of pad: results are equal bit by bit, including infinities and NaN. The accuracy mode must
-// allow changes that non-finite operands would make. steps/padding_test.cc tests its use and
-// rejections, golden/pad*.txt its loops.
+// allow changes by non-finite operands. steps/padding_test.cc tests use and rejections of the step,
+// golden/pad*.txt its loops.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

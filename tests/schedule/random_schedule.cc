@@ -485,7 +485,7 @@ class Generator {
   }
 
   // Copies an operand of a statement: for groups of the iterators that the tensor does not use, and
-  // windows along some that it uses.
+  // windows along some of the others.
   void CopyByHand() {
     const Statement reader = Any(compute_.statements);
     if (reader.reads.empty()) return;

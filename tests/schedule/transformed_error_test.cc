@@ -54,8 +54,8 @@ TEST(TransformedError, IsThatOfEachOperation) {
   ASSERT_TRUE(error);
   // The terms are 5 * 1 and 2 * 0.5.
   EXPECT_DOUBLE_EQ(error->growth, (3 * 5 + 1) / 2.);
-  // Errors are in units. x + 4 y has an error of 4 and 5, and the sums of 16 have 16 times their
-  // magnitude each. x - y has an error of 2, times 0.5, and the half has 0.5, times 2.
+  // Errors are in units. x + 4 y has an error of 4 and 5; the sums of 16 have 16 times their
+  // magnitude each; x - y has an error of 2, times 0.5; the half has 0.5, times 2.
   const double first = 9 + 16 * 5;
   const double second = 2 * 0.5 + 0.5 * 2 + 16 * 1;
   EXPECT_DOUBLE_EQ(error->bound, (3 * first + 15 + second + 16) / 2 * kUnit);

@@ -1,6 +1,6 @@
-// Tests of products between transforms: where the sketch is offered, its position, and that its
-// loops agree with the interpreter for shapes that no tile divides.
-// tests/kernel/transformed_test.cc tests machine code.
+// Tests of products between transforms: where the sketch is offered, and its position. The loops
+// must agree with the interpreter for shapes that no tile divides. tests/kernel/transformed_test.cc
+// tests machine code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -97,7 +97,7 @@ TEST(TransformedSketch, OfFourOutputsGoesFirstForLargeImages) {
   EXPECT_THAT(TransformedLowerings(sketches), testing::ElementsAre("winograd,tile=4", "winograd"));
 }
 
-// Its weights are more than twice those of tiles of 2x2, and few outputs share them.
+// The weights are more than twice those of tiles of 2x2, and few outputs share the weights.
 TEST(TransformedSketch, OfFourOutputsGoesBehindForSmallImages) {
   const WinogradConv small{.channels = 512, .height = 5, .width = 5, .outputs = 512};
   const auto lowerings = TransformedLowerings(SketchesOfBothTiles(small, Loose()));

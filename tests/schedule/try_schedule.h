@@ -17,7 +17,7 @@ enum class Fate {
 
 struct Trial {
   Fate fate = Fate::kWrong;
-  std::string reason;  // of a rejection or a defect
+  std::string reason;  // reason of a rejection or a defect
 };
 
 /// Applies the steps, runs the quick proof and isl, and interprets the loops, illegal ones too.

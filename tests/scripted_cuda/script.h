@@ -24,10 +24,10 @@ struct Script {
   CuResult init = CuResult::kSuccess;  // result of the functions that initialise a driver
   int version = 13000;
   std::string missing = {};  // a missing function, for example "cuMemAlloc"
-  std::vector<std::pair<int, int>> capabilities = {{9, 0}};  // of each GPU
-  size_t memory_bytes = 1 << 20;                             // of each GPU
+  std::vector<std::pair<int, int>> capabilities = {{9, 0}};  // capabilities of each GPU
+  size_t memory_bytes = 1 << 20;                             // memory of each GPU
   CuResult load = CuResult::kSuccess;
-  std::vector<std::string> functions = {};  // of each module
+  std::vector<std::string> functions = {};  // functions of each module
   bool any_function = false;                // modules have every requested function
   size_t parameters = 4;  // number of each function's parameters, of eight bytes each
   std::function<size_t(std::string_view)> parameters_of = {};  // the number by the function's name

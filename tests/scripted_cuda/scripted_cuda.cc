@@ -55,9 +55,9 @@ void Obey(const std::string& what, std::istringstream& words, Script& begin) {
   if (what == "hang") begin.hanging_launch = 1;
 }
 
-// Reads the script from the environment, for tests of other programs. TUNEC_CUDA_SCRIPT has any of
-// "init N", "version N", "gpu MAJOR MINOR", "gpus N", "missing FUNCTION", "memory BYTES", "load N",
-// "graph N", "fault N" (the first launch has that error), and "hang" (the first launch never ends).
+// Reads the script from the environment, for tests of other programs. TUNEC_CUDA_SCRIPT has any of:
+// "init N"; "version N"; "gpu MAJOR MINOR"; "gpus N"; "missing FUNCTION"; "memory BYTES"; "load N";
+// "graph N"; "fault N" (the first launch has that error); "hang" (the first launch never ends).
 // Launches of all functions have no effect.
 Script FromEnvironment() {
   Script begin{.any_function = true, .parameters = 0};

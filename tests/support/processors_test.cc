@@ -88,7 +88,7 @@ TEST_F(Processors, AContainerSeesItsGroupAsTheRoot) {
   Version2("/pods/p1", "/pods/p1");
   Write("sys/fs/cgroup/cpu.max", "100000 100000\n");
   EXPECT_EQ(Usable(), 1);
-  Version2("/..", "/");  // as a namespace shows a group outside of it
+  Version2("/..", "/");  // a group outside of the namespace
   EXPECT_EQ(Usable(), 1);
 }
 

@@ -163,8 +163,7 @@ class Counter(nn.Module):
 
 
 class Views(nn.Module):
-    """Outputs that are inputs, views of them, constants, repeated tensors, and values that are not
-    tensors."""
+    """Outputs that are inputs, views of them, constants, repeated tensors, and non-tensors."""
 
     def forward(self, x):
         y = x.exp()

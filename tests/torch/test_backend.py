@@ -451,7 +451,7 @@ def cross_entropy_of(scores):
 
 
 class Residual(nn.Module):
-    """The parts of a ResNet: its first layers, a block that halves the image, its head."""
+    """The parts of a ResNet: the first layers, a block that halves the image, and the head."""
 
     def __init__(self):
         super().__init__()

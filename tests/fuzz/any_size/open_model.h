@@ -20,7 +20,7 @@ SizedSource OpenModel(uint64_t seed);
 
 /// The size of an axis in one graph.
 struct OpenAxisSize {
-  std::string formula;  // of the sizes; equal formulas are one axis
+  std::string formula;  // formula of the sizes; equal formulas are one axis
   int64_t size = 1;
   int degree = 0;  // number of dimensions in the product; 0: a constant
 

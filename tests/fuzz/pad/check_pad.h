@@ -15,7 +15,7 @@ namespace tunec::fuzz {
 
 struct PadCase {
   SizedModel model;
-  uint64_t seed = 1;  // of the inputs and of the garbage
+  uint64_t seed = 1;  // seed of the inputs and of the garbage
   bool code = false;  // also runs machine code
 };
 

@@ -1,5 +1,5 @@
-// Tests that the fuzzer of padding finds faults and draws what it must draw, and regressions that
-// it found.
+// Tests of the fuzzer of padding: it finds planted faults and draws all required cases. Regressions
+// of earlier findings are included.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -40,8 +40,8 @@ class SizedGenerator : public Draws {
   ValueId BroadcastingTo(DataType type, const SizedShape& shape);
   ValueId OfType(DataType type, const SizedShape& shape);  // an existing value or a leaf
   ValueId Leaf(DataType type, const SizedShape& shape);    // a new input or constant
-  /// Adds an input. Its dynamic axes are named dimensions, or products of them that a reshape
-  /// joins. `prefix` selects its elements in InputsOf.
+  /// Adds an input. Its dynamic axes are named dimensions, or products of dimensions joined by a
+  /// reshape. `prefix` selects the elements in InputsOf.
   ValueId Input(DataType type, const SizedShape& shape, const char* prefix = "x");
   ValueId Constant(DataType type, const SizedShape& shape, const ElementAt& element);
   /// Adds a constant with the same elements at equal positions for all sizes.

@@ -1,5 +1,5 @@
 // Recipes of images with dynamic height and width, as in models: strides, pools that round up,
-// windows that begin by the size, pyramids that are upsampled again.
+// windows whose start depends on the size, pyramids with upsampling.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"

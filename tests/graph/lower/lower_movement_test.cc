@@ -98,7 +98,7 @@ TEST(LowerMovement, Scatters) {
   };
   for (const char* reduction : {"none", "add", "mul", "min", "max"}) {
     for (const DataType type : {DataType::kF32, DataType::kBF16, DataType::kI32}) {
-      // Of four rows the fourth is out of range. One row has several updates.
+      // The last of four rows is out of range. One row has several updates.
       Check("rows", [&](SampleGraph& g) {
         const ValueId data = g.Input({2, 3, 5}, type);
         const ValueId rows = g.Input({2, 7, 1}, DataType::kI64);

@@ -1,4 +1,4 @@
-// Tests of the handlers that sample images and signals, and of those that quantize to levels.
+// Tests of the handlers of sampling images and signals, and of quantization to levels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Tests of the checked emulation: which kernels it accepts, how it reports faults, and its counts.
-// planted_faults_test.cc lists the faults that it must find.
+// Tests of the checked emulation: accepted kernels, reports of faults, and counts.
+// planted_faults_test.cc lists the faults that must be found.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -33,7 +33,7 @@ struct ProductCase {
   Lies left = Lies::kAlongReduced;
   Lies right = Lies::kAcross;
   std::vector<std::string> ptx;  // expected instructions
-  std::string swizzle = {};      // of shared storage
+  std::string swizzle = {};      // swizzle of shared storage
 };
 void PrintTo(const ProductCase& product, std::ostream* out) { *out << product.name; }
 

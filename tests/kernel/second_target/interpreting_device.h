@@ -1,5 +1,5 @@
 // A device whose memory is not visible to the host and whose kernels run later than they are
-// started. It runs PrintingGenerator's images by the interpreter. It checks its callers' duties:
+// started. It runs PrintingGenerator's images by the interpreter. It checks the duties of callers:
 // destroying a kernel before its runs complete stops the test.
 #pragma once
 

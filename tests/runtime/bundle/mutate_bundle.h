@@ -16,9 +16,9 @@ class BundleMutator {
   explicit BundleMutator(const std::string& bundle);
 
   /// Returns a bundle with a few changes and corrected hashes. Changes apply to bytes, to any
-  /// numbers, to a plan's numbers (replaced by meaningful ones), to the order and number of steps,
-  /// arguments and tensors, to sections, and to header and table. Most changes apply to the given
-  /// variant.
+  /// numbers, and to a plan's numbers, which get meaningful values. They also apply to the order
+  /// and number of steps, arguments and tensors, to sections, and to header and table. Most changes
+  /// apply to the given variant.
   std::string Change(Random& random, uint32_t variant) const;
 
   /// Returns a bundle with one changed byte and unchanged hashes.

@@ -254,7 +254,7 @@ TEST_F(CudaExecutableTest, MemoryForBuffersMayBeLacking) {
   ASSERT_FALSE(ran);
   EXPECT_EQ(ran.error().code, ErrorCode::kResourceLimit);
   EXPECT_THAT(ran.error().message, HasSubstr("has no 48 bytes free, only 4 of 452"));
-  ASSERT_TRUE(Run(x, results, kAllThere));  // which needs no memory
+  ASSERT_TRUE(Run(x, results, kAllThere));  // needs no memory
 }
 
 TEST_F(CudaExecutableTest, AFaultIsBlamedOnTheGraphAndStays) {
