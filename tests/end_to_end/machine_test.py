@@ -29,7 +29,7 @@ class Machine(TunecTest):
         self.skipTest(why)
 
     def as_nobody(self):
-        """Returns the command prefix that runs tunec as a user without privileges over files."""
+        """Returns the options of a process that runs tunec as a user bound by file modes."""
         if os.getuid() != 0:
             return {}
         how = {"user": NOBODY, "group": NOBODY, "extra_groups": []}

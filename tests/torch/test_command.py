@@ -93,8 +93,7 @@ class Command(unittest.TestCase):
             torch.testing.assert_close(found, module(y), rtol=1e-5, atol=1e-5)
 
     def test_constants_of_named_sizes(self):
-        """An importer's matrix is as long as the size. The weights file contains one for the text.
-        """
+        """An importer's matrix is as long as the size, but the weights file has only one."""
         dim = torch.export.Dim("length", min=2, max=200)
         program = torch.export.export(torch.nn.AdaptiveAvgPool1d(24), (torch.randn(1, 3, 24),),
                                       dynamic_shapes=({2: dim},))
