@@ -1,4 +1,4 @@
-// The stages from a graph to something that runs, in order. To start reading tunec, start here.
+// The stages from a graph to an Executable, in order. To start reading tunec, start here.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -45,7 +45,7 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   const int threads = options.target.host.threads;
   const auto pool =
       options.share_threads ? SharedPool(threads) : std::make_shared<ThreadPool>(threads);
-  // Beyond this point every value has its place in memory.
+  // Beyond this point every value has an offset in memory.
   TUNEC_ASSIGN(AssembledPlan assembled, Assemble(staged.front, staged.groups, options, *pool));
 
   CompiledModel model;

@@ -1,4 +1,4 @@
-// What the executables of one model hold together when it is compiled for several sizes.
+// Weights that the executables of one model share if the model is compiled for several sizes.
 #pragma once
 
 #include <map>
@@ -11,20 +11,22 @@
 
 namespace tunec {
 
-/// Their constants, and in which orders weights are packed, so that a schedule for another size
-/// may take one of these. It keeps nothing alive. May be used from several threads.
+/// Constants of the executables, and the orders in which their weights are packed. A schedule for
+/// another size can use a packing that already exists. The object does not keep constants alive. It
+/// may be used from several threads.
 class SharedPackings {
  public:
   const std::shared_ptr<SharedConstants>& constants() const { return constants_; }
 
-  /// As long as the user lives, somebody has a weight in this order. `packing` says which weight.
+  /// Records that a weight exists in this order as long as `user` is alive. `packing` names the
+  /// weight and the order.
   void Add(const std::string& packing, const std::shared_ptr<const void>& user);
   bool IsInUse(const std::string& packing) const;
 
  private:
   using Users = std::vector<std::weak_ptr<const void>>;
   const std::shared_ptr<SharedConstants> constants_ = std::make_shared<SharedConstants>();
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, Users> users_;
 };
 

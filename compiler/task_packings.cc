@@ -16,7 +16,7 @@
 namespace tunec {
 namespace {
 
-// The constants that a group reads by the names of its lowerings' arguments, as their hashes.
+// Returns the hashes of the constants that a group reads, by the names of the lowerings' arguments.
 std::map<std::string, std::string> ConstantsOf(const FrontReport& front, size_t group) {
   const GroupReport& report = front.groups[group];
   std::map<std::string, std::string> contents;
@@ -28,13 +28,14 @@ std::map<std::string, std::string> ConstantsOf(const FrontReport& front, size_t 
   return contents;
 }
 
-// A weight in an order; the constant's name in its group is no part of that.
+// Returns the key of a weight packed in an order. The key does not contain the constant's name in
+// its group.
 std::string PackingOf(const std::string& content, const std::string& constant, PackStep pack) {
   pack.tensor = "w" + pack.tensor.substr(constant.size());
   return content + " " + Print(Schedule{.lowering = "any", .compute_steps = {std::move(pack)}});
 }
 
-// An IsPacked of one task.
+// The packed weights of one task; the object is an IsPacked.
 class TaskPackings {
  public:
   TaskPackings(const std::vector<NamedCompute>& lowerings,

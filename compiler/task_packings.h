@@ -1,4 +1,4 @@
-// Which packings of a task's weights other executables of the model have.
+// Lookup of packed weights of a task in other executables of the model.
 #pragma once
 
 #include <map>
@@ -13,15 +13,16 @@
 
 namespace tunec {
 
-/// The hashes of all constants that groups read. Reads all of them.
+/// Returns the hashes of all constants that groups read. Reads all of these constants.
 std::map<ValueId, std::string> ContentsOf(const FrontReport& front);
 
-/// For each task, whether another executable has its weights in some order. A task of several
-/// groups goes by the first one's. What is referred to must outlive them.
+/// Returns, per task, a function that checks if another executable has the task's weights in an
+/// order. A task of several groups uses the weights of the first group. The arguments must outlive
+/// the functions.
 std::vector<IsPacked> PackingsInUse(const FrontReport& front, const Tasks& tasks,
                                     const SharedPackings& packings);
 
-/// Tells others how the model's weights are packed, as long as `user` lives.
+/// Records in `packings` how the model's weights are packed, as long as `user` is alive.
 void AddPackings(const StagedModel& model, const std::shared_ptr<const void>& user,
                  SharedPackings& packings);
 

@@ -36,15 +36,14 @@ Status CheckBuffer(const char* role, const TensorSpec& spec, int64_t bytes, cons
 
 std::unexpected<Error> NotThere(const char* role, const TensorSpec& spec) {
   return Fail(ErrorCode::kInvalidArgument,
-              "a run that is queued uses memory of its device alone, {} '{}' is the host's", role,
-              spec.name);
+              "a queued run needs device memory, but {} '{}' is in host memory", role, spec.name);
 }
 
 }  // namespace
 
 struct Executable::Impl {
   std::shared_ptr<ThreadPool> pool;
-  std::shared_ptr<Device> device;  // null: the host; else what follows is its, and goes first
+  std::shared_ptr<Device> device;  // null: the host; destroyed after the members below
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::vector<int64_t> input_bytes;
@@ -55,16 +54,16 @@ struct Executable::Impl {
   InPlaceOutputs in_place;
   std::vector<std::string> step_names;
   std::vector<IndexCheck> index_checks;
-  std::vector<std::atomic<int64_t>> outside;  // of each check, in all runs
+  std::vector<std::atomic<int64_t>> outside;  // count of each check over all runs
   StagedBuffers staged;
   int64_t arena_bytes = 0;
   std::optional<Error> refusal;
   std::string context_note;
 
-  std::mutex mutex;                  // held for a few instructions: guards what follows
-  std::unique_ptr<RunContext> idle;  // most recently used first, for its warm caches
+  std::mutex mutex;                  // held for a few instructions; guards the members below
+  std::unique_ptr<RunContext> idle;  // most recently used first, because its caches are warm
   int64_t contexts = 0;
-  int64_t context_bytes = 0;  // of one, without copies of inputs
+  int64_t context_bytes = 0;  // bytes of one context without copies of inputs
 
   using ContextResult = Result<std::unique_ptr<RunContext>>;
   Status PlaceConstants(std::vector<Constant> placed, const ConstantSharing& sharing);
@@ -100,7 +99,8 @@ Executable::Impl::ContextResult Executable::Impl::MakeContext() {
                               .staged = staged});
 }
 
-// The first that has no run under way in another stream, with the lock held. Null: there is none.
+// Takes the first idle context without a run in another stream. Returns null if none is free.
+// Requires: the lock is held.
 Executable::Impl::ContextResult Executable::Impl::TakeIdle(void* stream) {
   for (std::unique_ptr<RunContext>* at = &idle; *at != nullptr; at = &(*at)->next) {
     if (device != nullptr) {
@@ -152,10 +152,11 @@ Status Executable::Impl::Wait() {
   return first;
 }
 
-// A run that is queued may not wait, as copies from and to the host do.
+// Checks the buffers of a queued run. Such a run must not wait, so copies from and to the host are
+// not possible.
 Status Executable::Impl::CheckQueued(const RunOptions& options) const {
   if (options.stream == nullptr)
-    return Fail(ErrorCode::kInvalidArgument, "a run that is queued needs a stream");
+    return Fail(ErrorCode::kInvalidArgument, "a queued run needs a stream");
   for (size_t i = 0; i < inputs.size(); ++i)
     if (options.inputs.empty() || options.inputs[i] == BufferPlace::kHost)
       return NotThere("input", inputs[i]);
@@ -218,7 +219,7 @@ Status Executable::Impl::Run(std::span<const void* const> in, std::span<void* co
   TUNEC_RETURN_IF_ERROR(CheckBuffers(buffers));
   TUNEC_ASSIGN(std::unique_ptr<RunContext> context, TakeContext(options.stream));
   Status ran = context->Run(buffers, seconds);
-  // Steps that run several times may have written over indices that they read.
+  // Steps that run several times may have overwritten their indices.
   const bool counted = options.returns == RunReturn::kDone && seconds.size() <= steps.size();
   if (ran && counted) ran = CountOutside(*context, buffers);
   ReturnContext(std::move(context));
@@ -229,7 +230,7 @@ Result<Executable> Executable::Make(ExecutablePlan plan, std::shared_ptr<ThreadP
   TUNEC_RETURN_IF_ERROR(Verify(plan));
   auto impl = std::make_unique<Impl>();
   impl->pool = pool != nullptr ? std::move(pool) : std::make_shared<ThreadPool>(plan.threads);
-  impl->device = plan.device;  // code that is still the plan's goes before it
+  impl->device = plan.device;  // code that the plan still owns is destroyed before the device
   TUNEC_ASSIGN(impl->input_bytes, ByteSizes(plan.inputs));
   TUNEC_ASSIGN(impl->output_bytes, ByteSizes(plan.outputs));
   ConstantSharing sharing;
@@ -279,7 +280,8 @@ MemoryUse Executable::Memory() const {
 }
 
 void Executable::FreeIdle() const {
-  std::unique_ptr<RunContext> freed;  // after the lock: a device's may take a while
+  // Destroyed after the lock is released, because freeing device memory may take long.
+  std::unique_ptr<RunContext> freed;
   const std::lock_guard lock(impl_->mutex);
   for (std::unique_ptr<RunContext>* at = &impl_->idle; *at != nullptr;) {
     if ((*at)->HasQueuedRun() && !(*at)->IsFreeFor(nullptr).value_or(false)) {
@@ -310,9 +312,8 @@ std::vector<std::string> Executable::Notes() const {
   const auto add = [&](const char* role, const std::vector<TensorSpec>& specs, const auto& staged) {
     for (size_t i = 0; i < specs.size(); ++i) {
       if (!staged[i].load(std::memory_order_relaxed)) continue;
-      notes.push_back(
-          fmt::format("{} '{}' does not lie at a multiple of {} bytes: each run copies it aside",
-                      role, specs[i].name, kDeviceAlignment));
+      notes.push_back(fmt::format("{} '{}' is not aligned to {} bytes: each run copies it", role,
+                                  specs[i].name, kDeviceAlignment));
     }
   };
   add("input", impl_->inputs, impl_->staged.inputs);

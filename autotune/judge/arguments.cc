@@ -23,7 +23,7 @@ void FillIntegers(Array& array, Random& random, const std::optional<Interval>& r
   const bool is_bool = array.type() == DataType::kBool;
   const Interval values = range ? *range : is_bool ? Interval{0, 1} : Interval{1, 9};
   const auto low = static_cast<uint64_t>(values.lo);
-  const uint64_t count = static_cast<uint64_t>(values.hi) - low + 1;  // 0: all there are
+  const uint64_t count = static_cast<uint64_t>(values.hi) - low + 1;  // 0: all 2^64 values
   for (int64_t i = 0; i < array.size(); ++i) {
     const uint64_t above = count == 0 ? random.Next() : random.Below(count);
     array.SetInt(i, static_cast<int64_t>(low + above));
@@ -34,7 +34,7 @@ bool IsArgument(const Tensor& tensor) {
   return tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
 }
 
-// Keeps the upper bits of the fraction, halves to even.
+// Rounds the fraction to its upper bits, halves to even.
 float RoundFraction(float value, int dropped_bits) {
   if (!std::isfinite(value)) return value;
   auto bits = std::bit_cast<uint32_t>(value);

@@ -1,4 +1,4 @@
-// The arguments that a workload's candidates are tried on: random inputs and weights.
+// The arguments for checking a workload's candidates: random inputs and weights.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,21 @@
 
 namespace tunec {
 
-/// The interval that random floats are taken from. kPositive is for computations such as
-/// logarithms whose results are not finite otherwise.
+/// The interval of random floats. kPositive is for computations such as logarithms, whose results
+/// are otherwise not finite.
 enum class ValueRange { kAroundZero, kPositive };
 
-/// An array for each input and weight of the compute, in tensor order, logical row-major. Floats
-/// are uniform in [-1, 1), or [0.25, 1.25) if positive; integers in their declared range, else in
-/// [1, 9]; bools 0 or 1. Equal seeds and names give equal values.
+/// Returns an array for each input and weight of the compute, in tensor order, logical row-major.
+/// Floats are uniform in [-1, 1), or [0.25, 1.25) if positive. Integers are in their declared
+/// range, else in [1, 9]; bools are 0 or 1. Equal seeds and names give equal values.
 std::vector<Array> RandomArguments(const Compute& compute, uint64_t seed, ValueRange range);
 
-/// How operands of contractions are rounded before they are multiplied.
+/// The rounding of operands of contractions before they are multiplied.
 enum class OperandRounding { kNone, kTf32, kBf16 };
-/// The arguments with all floats rounded so.
+/// Returns the arguments with all floats rounded to `rounding`.
 std::vector<Array> RoundOperands(std::span<const Array> arguments, OperandRounding rounding);
 
-/// The array converted to f64 when it is of a float type.
+/// Returns the array converted to f64 if it has a float type, else a copy.
 Array Widen(const Array& array);
 
 }  // namespace tunec

@@ -1,6 +1,6 @@
 // Each rule uses the errors of its operands once or twice: the bound of a deep expression would
-// otherwise be too large to print. Where a function is steeper on one side of its argument, the
-// error is what the function does on that side.
+// otherwise be too large to print. If a function is steeper on one side of its argument, the error
+// is the change of the function on that side.
 #include "autotune/judge/bounded_expr.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Expr Apply(ScalarOp op, Expr a, Expr b) { return Expr::Apply(op, {std::move(a), 
 Expr Abs(const Expr& x) { return Unary(ScalarOp::kAbs, x); }
 bool IsZero(const Expr& x) { return x.IsConstant(0.0); }
 
-// Arithmetic of errors, without those that are 0.
+// Arithmetic of errors, with zero errors left out.
 Expr Plus(const Expr& a, const Expr& b) { return IsZero(a) ? b : IsZero(b) ? a : a + b; }
 Expr Times(const Expr& a, const Expr& b) { return IsZero(a) || IsZero(b) ? Number(0) : a * b; }
 Expr Larger(const Expr& a, const Expr& b) { return IsZero(a) ? b : IsZero(b) ? a : Max(a, b); }
@@ -33,13 +33,14 @@ Expr Where(const Expr& condition, const Expr& yes) {
   return Expr::Select(condition, yes, Number(0));
 }
 
-// |x| as f64, 0 for infinities: what is infinite stays so, whatever it is multiplied by.
+// Returns |x| as f64, or 0 for infinities: an infinite value stays infinite after any
+// multiplication.
 Expr Magnitude(const Expr& x) {
   if (!IsFloat(x.type())) return Abs(Expr::Cast(x, kWide));
   return Expr::Select(Unary(ScalarOp::kIsInf, x), Number(0), Abs(x));
 }
 
-// What one rounding to the type adds.
+// Adds the error of one rounding to the type.
 Expr AddRounding(const Expr& error, const Expr& value, DataType type, bool whole) {
   if (!IsFloat(type) || whole) return error;
   return AddRelative(error, value, RoundingOf(type));
@@ -50,19 +51,19 @@ bool IsWhole(const Expr& constant) {
   return !IsFloat(node.type) || std::floor(node.float_value) == node.float_value;
 }
 
-// f(x + error) - f(x - error) of a function that never falls.
+// Returns f(x + error) - f(x - error) of a function that never decreases.
 Expr Step(const Bounded& x, const std::function<Expr(const Expr&)>& function) {
   const Expr at = Expr::Cast(x.value, kWide);
   return function(at + x.error) - function(at - x.error);
 }
 
-// An argument, and the one within its error where the function is farthest from its value.
+// An argument, and another one within its error whose function value differs most.
 struct Steepest {
   Expr from, to;
 };
 
-// Of a function that is convex or concave in x or in |x|; none of one that is nowhere steeper than
-// kGreatestSlope. `op`: a function of ErrorOf.
+// Returns the pair for a function that is convex or concave in x or in |x|. Returns none for a
+// function whose slope never exceeds kGreatestSlope. `op` is a function of ErrorOf.
 std::optional<Steepest> SteepestOf(ScalarOp op, const Expr& x, const Expr& error) {
   const Expr size = Abs(x);
   switch (op) {
@@ -103,7 +104,8 @@ std::optional<Steepest> SteepestOf(ScalarOp op, const Expr& x, const Expr& error
   }
 }
 
-// Gelu's at the square root of 2, a little more than erf's at 0; its approximation's is 1.12936.
+// The slope of gelu at the square root of 2, slightly more than that of erf at 0. The slope of
+// gelu's approximation is 1.12936.
 constexpr double kGreatestSlope = 1.13;
 
 class Bounder {
@@ -184,7 +186,7 @@ bool IsWholeResult(ScalarOp op, const std::vector<Bounded>& of) {
   }
 }
 
-// Of a product; the errors of both factors may be large.
+// Returns the error of a product; the errors of both factors may be large.
 Expr ProductError(const Bounded& a, const Bounded& b) {
   const Expr first = Plus(Times(Magnitude(a.value), b.error), Times(Magnitude(b.value), a.error));
   return Plus(first, Times(a.error, b.error));
@@ -195,11 +197,11 @@ Expr QuotientError(const Bounded& a, const Bounded& b, const Expr& value) {
   if (IsZero(above)) return above;
   const Expr size = Abs(Expr::Cast(b.value, kWide));
   const Expr error = above / (IsZero(b.error) ? size : AboveZero(size - b.error));
-  // Integers are cut towards zero afterwards.
+  // Integers are truncated towards zero afterwards.
   return IsFloat(value.type()) ? error : Plus(error, Where(IsPositive(above), Number(1)));
 }
 
-// a - b * floor(a / b): off by b where the quotient may be on another step.
+// Returns the error of a - b * floor(a / b): at least |b| if the quotient may be on another step.
 Expr RemainderError(ScalarOp op, const Bounded& a, const Bounded& b) {
   const Expr x = Expr::Cast(a.value, kWide);
   const Expr y = Expr::Cast(b.value, kWide);
@@ -245,7 +247,8 @@ Expr SelectError(const Bounded& condition, const Bounded& yes, const Bounded& no
   return Plus(either, Where(IsPositive(condition.error), apart));
 }
 
-// Of and, or, xor, not and shifts: nothing is said of the bits of an integer that may be off.
+// Returns the error of and, or, xor, not and shifts. If an operand may be off, every integer result
+// is allowed.
 Expr BitsError(const std::vector<Bounded>& of, DataType type) {
   Expr any = Number(0);
   for (const Bounded& x : of) any = Larger(any, x.error);
@@ -310,7 +313,7 @@ Expr Bounder::ErrorOf(const Expr& expr, const Expr& value, const std::vector<Bou
     case ScalarOp::kShl:
     case ScalarOp::kShr:
       return BitsError(of, expr.type());
-    default:  // a function, for which SteepestOf stops if it is unknown
+    default:  // a function; SteepestOf fails if it is unknown
       return FunctionErrorOf(op, of[0], value);
   }
 }
@@ -362,7 +365,7 @@ Bounded Bounder::OfCast(const Bounded& x, DataType from, DataType to) {
   } else if (IsFloat(from) && !x.whole) {
     result.whole = true;
     if (x.IsExact()) return result;
-    // Low bits of what does not fit may fall.
+    // A cast keeps the low bits of a value that does not fit, so the difference may be negative.
     result.error =
         Abs(Step(x, [&](const Expr& y) { return Expr::Cast(Expr::Cast(y, to), kWide); }));
     result.stepped = true;

@@ -1,7 +1,7 @@
-// Running error analysis of expressions: beside the float64 value of an expression, another one
-// that bounds how far the value may be off in any legal evaluation in the expression's own types.
-// Rounding is counted operation by operation; what a function or a step (round, floor, a cast to
-// an integer, a comparison) makes of the error of its operands follows from the function.
+// Running error analysis of expressions. For the float64 value of an expression, a second
+// expression bounds the error of the value in any legal evaluation in the expression's own types.
+// Rounding is counted operation by operation. A function or a step (round, floor, a cast to an
+// integer, a comparison) changes the error of its operands according to the function.
 #pragma once
 
 #include <functional>
@@ -10,21 +10,20 @@
 
 namespace tunec {
 
-/// A value and its error. A bool's error is 1 where it may be either, else 0.
+/// A value and its error. The error of a bool is 1 if it may be true or false, else 0.
 struct Bounded {
-  Expr value;            // floats as f64, integers and bools as they are
-  Expr error;            // f64, not negative; the literal 0: the value is exact
-  bool whole = false;    // an integer of whatever type: sums and products of such are exact
-  bool stepped = false;  // part of the error is that of a step: a little more or less in front of
-                         // it is much more or less behind it
+  Expr value;            // floats as f64, integers and bools unchanged
+  Expr error;            // f64, not negative; the literal 0: exact
+  bool whole = false;    // an integer of any type; sums and products of integers are exact
+  bool stepped = false;  // part of the error is from a step, which amplifies small errors
   bool IsExact() const { return error.IsConstant(0.0); }
 };
 
-/// The value of an expression and its error, from those of its reads, accumulators and incoming
-/// values, which `leaf` is asked for.
+/// Returns the value of an expression and its error. `leaf` returns the value and error of reads,
+/// accumulators and incoming values.
 Bounded BoundOf(const Expr& expr, const std::function<Bounded(const Expr&)>& leaf);
 
-/// `error` with `relative * |value|` added; infinite values have no rounding error.
+/// Returns `error + relative * |value|`; infinite values have no rounding error.
 Expr AddRelative(const Expr& error, const Expr& value, double relative);
 
 }  // namespace tunec

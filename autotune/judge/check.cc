@@ -15,22 +15,22 @@ namespace {
 
 constexpr double kFloat32Ulp = 0x1p-23;
 
-// Whether `a` is the same NaN-or-infinity as `b`; true for two finite numbers.
+// Returns true if both are finite, or `a` is the same NaN or infinity as `b`.
 bool SameKind(double a, double b) {
   if (std::isnan(b)) return std::isnan(a);
   if (std::isinf(b)) return a == b;
   return std::isfinite(a);
 }
 
-// How far element i may be off for a step in front of it. Where the analysis itself met infinities
-// that cancel, it says nothing.
+// Returns the allowed distance of element i after a step. Where the error analysis has infinities
+// that cancel, there is no bound, and the result is 0.
 double BoundOf(const OutputJudge& judge, int64_t i) {
   if (judge.bounds.size() == 0) return 0;
   const double bound = judge.bounds.As<double>()[i];
   return std::isnan(bound) ? 0 : bound;
 }
 
-// Whether element i counts.
+// Returns true if element i is checked.
 bool Counts(const std::vector<bool>& judged, int64_t i) {
   return judged.empty() || judged[static_cast<size_t>(i)];
 }
@@ -45,7 +45,7 @@ MeasuredError MeasureIntegers(const Array& actual, const OutputJudge& judge,
     if (value == expected) continue;
     const double difference = std::abs(static_cast<double>(value) - static_cast<double>(expected));
     if (difference <= BoundOf(judge, i)) continue;
-    // Where rounding alone flips a comparison, either answer is right.
+    // Both results are correct if rounding alone flips a comparison.
     if (judge.sequential.size() > 0 && value == judge.sequential.GetInt(i)) continue;
     error.wrong_kind = error.worst = i;
     return error;
@@ -53,7 +53,7 @@ MeasuredError MeasureIntegers(const Array& actual, const OutputJudge& judge,
   return error;
 }
 
-// Overflow of a 16-bit result is right where float64 exceeds its range.
+// Returns the expected value, replaced by an infinity if it overflows the type.
 double RoundedKind(double expected, DataType type) {
   if (type == DataType::kF16 && std::abs(expected) >= 65520)
     return std::copysign(INFINITY, expected);
@@ -89,23 +89,23 @@ MeasuredError MeasureFloats(const Array& actual, const OutputJudge& judge,
   return error;
 }
 
-// Whether the contract lets the operands of the compute's last contraction be rounded.
+// Returns true if the accuracy mode allows rounded operands in the compute's last contraction.
 bool RoundsOperands(const Compute& compute, const Accuracy& accuracy) {
   if (accuracy.mode != AccuracyMode::kTf32 && accuracy.mode != AccuracyMode::kBf16) return false;
   const std::optional<StatementId> sum = LastContraction(compute);
   return sum && compute.statements[*sum].values[0].type() == DataType::kF32;
 }
 
-// What a contract that rounds operands allows beside `sequential`. Two terms keep 16 bits of an
-// operand, more than the contract's rounding, whose error may be less by luck: where operands
-// cancel that are rounded alike.
+// Returns the tolerance of a mode that rounds operands. It is at least the error of two bfloat16
+// limbs, which store 16 bits of an operand, more than the mode's rounding does. The error of the
+// sequential evaluation may be smaller by luck, if equally rounded operands cancel.
 double AllowedOfRounded(double sequential, double scale, const Compute& compute,
                         const ContractionScale& sum) {
   return std::max(sequential, kErrorOfTwoTerms) + OrderAllowance(compute) +
          (sum.flushed + sum.rounded) / scale;
 }
 
-// What a contract that rounds no operands allows of a group with a contraction.
+// Returns the tolerance of a group with a contraction in a mode that does not round operands.
 double AllowedOfOrder(double sequential, const Accuracy& accuracy) {
   constexpr double kLuckOfOrder = 1.5;
   const bool free = accuracy.mode == AccuracyMode::kF32;
@@ -120,7 +120,7 @@ std::string Describe(const Array& actual, const OutputJudge& judge, const Measur
                                   : fmt::format("{}[{}] is {}, expected {}", judge.name, i,
                                                 actual.GetInt(i), judge.expected.GetInt(i));
   }
-  return fmt::format("error {:.3g} of {}, allowed is {:.3g}: element {} is {}, expected {}",
+  return fmt::format("error {:.3g} of {}, expected at most {:.3g}: element {} is {}, expected {}",
                      error.e, judge.name, judge.allowed, error.worst, actual.GetDouble(error.worst),
                      judge.expected.GetDouble(error.worst));
 }
@@ -130,7 +130,7 @@ std::string Describe(const Array& actual, const OutputJudge& judge, const Measur
 double FunctionError(ScalarOp op) { return kFloat32Ulp * jit::CodeOf(op).error; }
 
 double FunctionError(const Compute& compute) {
-  // Room for what a following operation makes of an error.
+  // The factor leaves room for operations that amplify an error.
   constexpr double kRoom = 2;
   double total = 0;
   for (const Statement& statement : compute.statements) {

@@ -14,11 +14,11 @@ namespace {
 
 constexpr DataType kWide = DataType::kF64;
 
-// What is known of all elements of a tensor.
+// Properties of all elements of a tensor.
 struct Known {
-  bool exact = true;     // the same in every legal evaluation
-  bool whole = true;     // integers, whatever the type
-  bool stepped = false;  // some error is that of a step
+  bool exact = true;     // equal in every legal evaluation
+  bool whole = true;     // integers, of any type
+  bool stepped = false;  // some error is from a step
   bool operator==(const Known&) const = default;
 
   void Add(const Bounded& value) {
@@ -37,12 +37,12 @@ bool IsArgument(const Tensor& tensor) {
   return tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
 }
 
-// A statement whose values and combinations are bounded.
+// A statement with the bounds of its values and combinations.
 struct BoundedStatement {
   std::vector<Read> bound_reads;
   std::vector<Bounded> values;
   std::vector<Bounded> combine;   // with a reducer
-  std::vector<Bounded> finalise;  // with a reducer that has one
+  std::vector<Bounded> finalise;  // with a reducer that has `finalise`
 };
 
 class Bounding {
@@ -68,7 +68,7 @@ class Bounding {
   const Compute& compute_;
   IdVector<StatementId, double> sum_errors_;  // 0 for other statements
   IdVector<TensorId, Known> known_;
-  IdVector<TensorId, std::optional<TensorId>> bounds_;  // of a tensor; none of an exact one
+  IdVector<TensorId, std::optional<TensorId>> bounds_;  // bound tensor of each tensor; none: exact
 };
 
 Bounded Leaf(Expr value, Expr error, const Known& known) {
@@ -79,7 +79,7 @@ Bounded Leaf(Expr value, Expr error, const Known& known) {
 BoundedStatement Bounding::Bound(StatementId id) const {
   const Statement& statement = compute_.statements[id];
   BoundedStatement bounded;
-  std::vector<int> slots;  // by read: that of its bound
+  std::vector<int> slots;  // slot of each read's bound
   for (const Read& read : statement.reads) {
     slots.push_back(static_cast<int>(statement.reads.size() + bounded.bound_reads.size()));
     if (known_[read.tensor].exact) continue;
@@ -102,7 +102,8 @@ BoundedStatement Bounding::Bound(StatementId id) const {
   return bounded;
 }
 
-// Write k keeps its slot; the slots of the bounds follow those of all writes, in their order.
+// Bounds a reducer. Write k has the same slot as before; the slots of the bounds follow those of
+// all writes, in their order.
 void Bounding::BoundReducer(const Statement& statement, double sum_error,
                             BoundedStatement& bounded) const {
   const Reducer& reducer = *statement.reducer;
@@ -122,7 +123,7 @@ void Bounding::BoundReducer(const Statement& statement, double sum_error,
   for (const Expr& combine : reducer.combine) bounded.combine.push_back(BoundOf(combine, leaf));
   for (const Expr& last : reducer.finalise) bounded.finalise.push_back(BoundOf(last, leaf));
   if (!IsFloatSum(statement)) return;
-  // The error of each partial sum depends on the order, that of the whole sum is known.
+  // The error of a partial sum depends on the order, but that of the whole sum is known.
   Bounded& term = bounded.values[0];
   term.error = AddRelative(term.error, term.value, sum_error);
   term.whole = false;
@@ -131,7 +132,7 @@ void Bounding::BoundReducer(const Statement& statement, double sum_error,
       Expr::Accumulator(slot_of(0), kWide) + Expr::Incoming(slot_of(0), kWide);
 }
 
-// Until nothing changes: a statement may read what a later one writes, or itself.
+// Repeats until nothing changes: a statement may read tensors written by itself or a later one.
 void Bounding::Learn() {
   for (IdVector<TensorId, Known> before; before != known_;) {
     before = known_;
@@ -189,7 +190,7 @@ Statement Bounding::Rewrite(const Statement& statement, BoundedStatement bounded
   return result;
 }
 
-// Of an expression written out; nodes that it shares count once for each use.
+// Returns the number of nodes of an expression as text; a shared node counts once per use.
 double TreeSize(const Expr& expr, std::unordered_map<const ExprNode*, double>& known) {
   const auto found = known.find(&expr.node());
   if (found != known.end()) return found->second;
@@ -198,7 +199,7 @@ double TreeSize(const Expr& expr, std::unordered_map<const ExprNode*, double>& k
   return known[&expr.node()] = size;
 }
 
-// Whether no expression has become too large to be compiled in a moment.
+// Returns true if every expression is small enough to be compiled quickly.
 bool IsHandy(const Compute& compute) {
   constexpr double kLargest = 1 << 17;
   std::unordered_map<const ExprNode*, double> known;

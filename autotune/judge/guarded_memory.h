@@ -1,5 +1,5 @@
-// A device's memory for one argument of a kernel under test, between two zones that nobody may
-// write.
+// A device's memory for one argument of a kernel under test, between two guard zones that must not
+// be written.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,21 @@
 
 namespace tunec {
 
-/// How the data of GuardedMemory is aligned.
+/// The alignment of the data of GuardedMemory.
 enum class Placement {
-  kDevices,  // as the device aligns memory
-  kCallers,  // as callers place large arrays: 16 bytes behind the beginning of a page
+  kDevices,  // same as the device's allocations
+  kCallers,  // same as large arrays of callers: 16 bytes after the start of a page
 };
 
-/// Copies are the same memory. The device outlives it. Errors of all members: the device's.
+/// A handle of guarded memory; copies share the memory. Requires: the device outlives it. Errors of
+/// all members: those of the device.
 class GuardedMemory {
  public:
-  /// The data is not cleared; the guard zones hold a pattern.
+  /// Allocates memory. The data is not initialized; the guard zones hold a pattern.
   static Result<GuardedMemory> Allocate(Device& device, size_t bytes,
                                         Placement placement = Placement::kDevices);
 
-  /// Without the zones.
+  /// Returns the data without the guard zones.
   const DeviceMemory& data() const { return data_; }
   size_t size() const { return size_; }
 
@@ -30,7 +31,8 @@ class GuardedMemory {
   Status Poison();
   /// Fills the data with zeros.
   Status Clear();
-  /// Where the guards were written: bytes before (negative) or after the data; 0 if intact.
+  /// Returns the position of a write to the guards: bytes before (negative) or after the data; 0 if
+  /// intact.
   Result<ptrdiff_t> Overrun() const;
 
  private:

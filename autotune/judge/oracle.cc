@@ -14,7 +14,7 @@
 namespace tunec {
 namespace {
 
-// Arguments that no statement reads are not the nest's.
+// Selects the arguments of the nest; arguments that no statement reads are not among them.
 std::vector<Array> ArgumentsOf(const LoopNest& nest, const Compute& compute,
                                const std::vector<Array>& arguments) {
   std::vector<Array> chosen;
@@ -30,7 +30,7 @@ std::vector<Array> ArgumentsOf(const LoopNest& nest, const Compute& compute,
   return chosen;
 }
 
-using Results = std::map<std::string, Array>;  // by output
+using Results = std::map<std::string, Array>;  // key: name of the output
 
 struct Evaluation {
   const Target& target;
@@ -73,8 +73,8 @@ OperandRounding RoundingFor(const Accuracy& accuracy) {
   return OperandRounding::kNone;
 }
 
-// A factor as instructions of bfloat16 take it; none where they do not: an element of float32 is
-// rounded, one that is stored as bfloat16 is as it should be.
+// Returns a factor rounded as bfloat16 instructions round it. An element stored as bfloat16 is
+// unchanged. Returns none for factors that such instructions cannot take.
 std::optional<Expr> RoundedFactor(const Expr& factor) {
   const bool is_cast = factor.kind() == ExprKind::kCast;
   const Expr& read = is_cast ? factor.operands()[0] : factor;
@@ -83,8 +83,9 @@ std::optional<Expr> RoundedFactor(const Expr& factor) {
   return Expr::Cast(Expr::Cast(factor, DataType::kBF16), DataType::kF32);
 }
 
-// Rounds the operands of sums of float32 products where they are multiplied, as instructions of
-// bfloat16 do: whatever else is computed from arguments is not. False where there is no such sum.
+// Rounds the operands of sums of float32 products where they are multiplied, the same as bfloat16
+// instructions do. Other uses of the arguments are not rounded. Returns false if the compute has no
+// such sum.
 bool RoundFactors(Compute& compute) {
   bool any = false;
   for (Statement& statement : compute.statements) {
@@ -112,10 +113,11 @@ Compute WithSumsAsOutputs(Compute compute, const std::vector<StatementId>& sums)
   return compute;
 }
 
-// How far legal evaluations may be from the float64 sum, relative to the magnitudes of its terms:
-// twice as far as the sequential one is, where operands are rounded with another order's allowance.
-// But a step in front of the sum may have carried that one away, so no farther than rounding
-// explains.
+// Returns the largest distance of legal evaluations from the float64 sum, relative to the
+// magnitudes of its terms. It is twice the distance of the sequential evaluation. In modes that
+// round operands, the tolerance of another order is added. A step before the sum may make the
+// sequential evaluation's distance very large, so the result is limited by the distance that
+// rounding alone explains.
 double ErrorOfSum(const Statement& sum, const std::string& tensor, const Results& expected,
                   const Results& sequential, const Accuracy& accuracy) {
   if (accuracy.mode == AccuracyMode::kBound) return accuracy.bound;
@@ -133,12 +135,12 @@ double ErrorOfSum(const Statement& sum, const std::string& tensor, const Results
   return kUlp + std::min(2 * relative + order, LargestSumError(sum) + operands);
 }
 
-// What an evaluation has to tell of the compute's sums.
+// The sums of a compute that an evaluation must record.
 struct Sums {
-  std::optional<StatementId> contraction;  // the last
-  bool judge_steps = false;                // whether some output is behind a step
-  std::vector<StatementId> watched;        // whose magnitudes are wanted
-  int computed_factors = 0;                // of the last one, where the contract rounds them
+  std::optional<StatementId> contraction;  // last contraction
+  bool judge_steps = false;                // true: some output comes after a step
+  std::vector<StatementId> watched;        // sums whose magnitudes are needed
+  int computed_factors = 0;                // factors of the last one, if the mode rounds them
 };
 
 Sums SumsOf(const Compute& compute, const Accuracy& accuracy) {
@@ -153,7 +155,7 @@ Sums SumsOf(const Compute& compute, const Accuracy& accuracy) {
   return sums;
 }
 
-// One workload's evaluations.
+// The evaluations of one workload.
 class Judgement {
  public:
   Judgement(const Compute& compute, const Accuracy& accuracy, const Evaluation& evaluation)
@@ -189,7 +191,7 @@ Compute Judgement::Wide() const {
   return WithSquares(wide, *wide.FindStatement(compute_.statements[*sums_.contraction].name));
 }
 
-// The float64 results, for arguments that leave most of them finite.
+// Returns the float64 results, for arguments with the fewest results that are not finite.
 Result<Results> Judgement::ChooseArguments(uint64_t seed, Oracle& oracle) const {
   const Compute wide = Wide();
   oracle.arguments = RandomArguments(compute_, seed, ValueRange::kAroundZero);
@@ -217,7 +219,7 @@ Result<Results> Judgement::Bounds(const Oracle& oracle, const Results& expected,
   return RunWide(evaluation_, *bounded, oracle.arguments);
 }
 
-// With operands rounded, where the contract lets them be.
+// Evaluates the compute sequentially, with rounded operands if the accuracy mode allows them.
 Result<Results> Judgement::RunSequentially(const std::vector<Array>& arguments) const {
   Compute compute = WithSums(WithoutLayouts(compute_));
   const Contraction contraction = ContractionFor(accuracy_);

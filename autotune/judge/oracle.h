@@ -1,4 +1,4 @@
-// The float64 oracle of one workload: its random arguments and what its outputs have to be.
+// The float64 reference of one workload: random arguments and expected outputs.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ struct Oracle {
   std::optional<double> magnitude;  // max sum|a*b| of the last contraction
 };
 
-/// Computes the unscheduled compute with all floats in float64, and once more in its own types
-/// sequentially, both compiled for the target's host with a plain schedule that keeps the order of
-/// every reduction. Where outputs are behind steps, a third time in float64 with the errors carried
-/// along.
-/// Cost: about four times a scalar evaluation, behind steps ten, divided by vectors and threads.
-/// Errors: those of compilation; kResourceLimit without memory.
+/// Computes the reference. The unscheduled compute is evaluated twice: with all floats in float64,
+/// and sequentially in its own types. Both are compiled for the target's host with a plain schedule
+/// that preserves the order of every reduction. If outputs come after steps, a third evaluation in
+/// float64 also propagates the errors.
+/// Cost: about four times a scalar evaluation, ten times with steps, divided by vectors and
+/// threads. Errors: those of compilation; kResourceLimit without memory.
 Result<Oracle> ComputeOracle(const Compute& compute, const Accuracy& accuracy, uint64_t seed,
                              const Target& target, ThreadPool& pool);
-/// The same for given inputs and weights, in tensor order.
+/// Computes the same as ComputeOracle for given inputs and weights, in tensor order.
 Result<Oracle> ComputeOracleFor(const Compute& compute, std::vector<Array> arguments,
                                 const Accuracy& accuracy, const Target& target, ThreadPool& pool);
 

@@ -12,19 +12,19 @@
 namespace tunec {
 namespace {
 
-constexpr double kMostProducts = 6;  // of two operands in three terms each
+constexpr double kMostProducts = 6;  // two operands in three limbs each
 constexpr double kLambda = 8;
-constexpr double kDeviations = 5;  // of a sum of independent roundings
+constexpr double kDeviations = 5;  // standard deviations of a sum of independent roundings
 
-// The tensor that a factor is an element of, whatever it is cast to.
+// Returns the tensor whose element a factor is, through any casts.
 std::optional<TensorId> TensorOf(const Statement& sum, const Expr& factor) {
   if (factor.kind() == ExprKind::kCast) return TensorOf(sum, factor.operands()[0]);
   if (factor.kind() != ExprKind::kRead) return std::nullopt;
   return sum.reads[factor.node().slot].tensor;
 }
 
-// The tensors whose elements are computed from sums of floats: their results, and what statements
-// that read such elements write.
+// Returns the tensors whose elements are computed from sums of floats: the sums, and tensors
+// written by statements that read them.
 std::set<TensorId> FromSums(const Compute& compute) {
   const std::vector<StatementId> sums = FloatSums(compute);
   std::set<TensorId> found;
@@ -64,7 +64,7 @@ double OrderAllowance(const Compute& compute) {
   double squares = 0;
   for (const StatementId id : FloatSums(compute)) {
     const Statement& sum = compute.statements[id];
-    // Of 16 bits little is certain of any order.
+    // The error of 16-bit sums has no useful bound.
     if (SizeOf(sum.values[0].type()) < SizeOf(DataType::kF32)) continue;
     squares += std::pow(OrderAllowance(sum), 2);
   }

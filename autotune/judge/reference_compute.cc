@@ -26,7 +26,8 @@ bool IsContraction(const Statement& statement) {
   return body.Is(ScalarOp::kMul) && body.operands()[0] != body.operands()[1];
 }
 
-// How well the lanes of iterator `v` lie in memory: contiguous or the same element is good.
+// Returns a score of the memory access of iterator `v`'s lanes: contiguous or the same element is
+// good.
 int ContiguityOf(const Compute& compute, const Statement& statement, VarId v) {
   int score = 0;
   const auto add = [&](TensorId tensor, const std::vector<IndexExpr>& index, int weight) {
@@ -42,7 +43,7 @@ bool HasDimension(const std::vector<IndexExpr>& index, VarId v) {
   return std::ranges::any_of(index, [&](const IndexExpr& e) { return e.AsVar() == v; });
 }
 
-// Whether the statement reads nothing that another of its instances writes.
+// Returns true if no instance of the statement reads an element written by another instance.
 bool ReadsOnlyItsOwn(const Statement& statement) {
   return std::ranges::all_of(statement.reads, [&](const Read& read) {
     return std::ranges::all_of(statement.writes, [&](const Write& write) {
@@ -51,9 +52,9 @@ bool ReadsOnlyItsOwn(const Statement& statement) {
   });
 }
 
-// Iterators whose instances have nothing to do with each other: every write has one as a whole
-// index, so they write different elements. That is a proof; what the iterators claim to be is
-// not asked.
+// Returns iterators with independent instances: every write has the iterator as a whole index, so
+// the instances write different elements. This is a proof; the declared kinds of the iterators are
+// not used.
 std::vector<VarId> IndependentIterators(const Statement& statement) {
   std::vector<VarId> found;
   if (!ReadsOnlyItsOwn(statement)) return found;
@@ -79,7 +80,8 @@ std::optional<VarId> VectorIterator(const Compute& compute, const Statement& sta
   return best;
 }
 
-// The one dimension that is indexed by just `v`; -1 when v is not used, -2 when used otherwise.
+// Returns the only dimension that is indexed by just `v`; -1 if v is not used, -2 if it is used
+// otherwise.
 int DimensionOf(const std::vector<IndexExpr>& index, VarId v) {
   int found = -1;
   for (size_t d = 0; d < index.size(); ++d) {
@@ -90,7 +92,7 @@ int DimensionOf(const std::vector<IndexExpr>& index, VarId v) {
   return found;
 }
 
-// Whether no access of the statement uses `v` in another way than as a whole index.
+// Returns true if every access of the statement uses `v` only as a whole index.
 bool IsSeparable(const Statement& statement, VarId v) {
   const auto guarded = [&](const Read& read) {
     if (!read.guard) return false;
@@ -104,7 +106,7 @@ bool IsSeparable(const Statement& statement, VarId v) {
                               [&](const Write& w) { return DimensionOf(w.index, v) == -2; });
 }
 
-// Storage with dimension `last` innermost.
+// Returns a layout with dimension `last` innermost.
 Layout LayoutWithLast(const Tensor& tensor, int last) {
   Layout layout;
   const auto add = [&](size_t d) {
@@ -131,7 +133,8 @@ void ScheduleStatement(const Compute& compute, const Statement& statement,
   std::string innermost = loop_of(*vector);
   if (statement.iterators[*vector].extent > kLongestVectorLoop) {
     steps.emplace_back(SplitStep{innermost, {kLongestVectorLoop}});
-    // Outermost, so that what the vectors read stays in the caches for all the others.
+    // The loop is outermost, so that data read by the vectors stays in the caches for all other
+    // loops.
     order.insert(order.begin(), innermost + ".0");
     innermost += ".1";
   }
@@ -152,7 +155,7 @@ const std::string& NameOfSums(const Compute& compute, const Statement& sum) {
   return compute.tensors[sum.writes[0].tensor].name;
 }
 
-// A sum of other values over the same terms, whose results are a new output of the compute.
+// Returns a sum of other values over the same terms, whose results are a new output of the compute.
 Statement SumBeside(const Statement& sum, std::string name, std::string results, const Expr& value,
                     Compute& compute) {
   Statement beside = sum;

@@ -13,12 +13,12 @@
 namespace tunec {
 namespace {
 
-constexpr double kMostOperations = 1 << 26;  // of a candidate, loads counted as operations
-constexpr double kThreadOperations = 400;    // that the emulation of a thread costs beside its own
-constexpr double kRuns = 2;                  // of each sampled block
+constexpr double kMostOperations = 1 << 26;  // per candidate; loads count as operations
+constexpr double kThreadOperations = 400;    // cost of emulating a thread
+constexpr double kRuns = 2;                  // runs of each sampled block
 
-// Corner number `corner`: bit d says that axis d is at its end. Beginning with the one where all
-// are, whose tiles are partial where any is.
+// Returns the block of a corner. Bit d of `corner` puts axis d at its beginning, else at its end.
+// Corner 0, with all axes at their ends, has partial tiles if any block has.
 int64_t CornerBlock(std::span<const int64_t> extents, uint64_t corner) {
   int64_t block = 0;
   for (size_t d = 0; d < extents.size(); ++d) {

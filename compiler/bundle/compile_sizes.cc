@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Compiles plan after plan; their kernels stand in one table.
+/// Compiler of one plan after the other, with one table of kernels for all plans.
 class SizesCompiler {
  public:
   SizesCompiler(const SizedSource& source, Database* database, const CompileOptions& options)
@@ -39,9 +39,9 @@ class SizesCompiler {
 
  private:
   Status CompileKey(const SizedForm& form, SizedGraph graph);
-  /// Compiles padded code, and notes the sizes for which it would be wrong.
+  /// Compiles padded code, and records the sizes for which it would be wrong.
   Status CompilePadded(const SizedForm& form, SizedGraph graph);
-  /// Notes each size of a range that a key without padded code would have served.
+  /// Records each size of a range that a key without padded code would have served.
   Status ServeEach(const SizedForm& form, const SizedKey& key, const Error& why);
   Status CompileThemselves(const SizedForm& form);
   Status Account(const SizedCode& code, const StagedModel& staged, ExecutablePlan plan);
@@ -54,7 +54,8 @@ class SizesCompiler {
   std::set<Sizes> themselves_;  // sizes that need exact code
   std::vector<SizedCode> codes_;
   std::vector<UnplacedPlan> plans_;
-  std::vector<std::shared_ptr<const Executable>> executables_;  // whose packings others prefer
+  // Executables whose packed weights later ones prefer.
+  std::vector<std::shared_ptr<const Executable>> executables_;
   Json reports_ = Json::array();
   Json refused_ = Json::array();
 };
@@ -128,10 +129,10 @@ Status SizesCompiler::CompileKey(const SizedForm& form, SizedGraph graph) {
   return Account(codes_.emplace_back(std::move(graph.code)), staged, assembled.plan);
 }
 
-// What a run will take, and what others may share.
+// Records the memory that a run needs, and the data that other plans may share.
 Status SizesCompiler::Account(const SizedCode& code, const StagedModel& staged,
                               ExecutablePlan plan) {
-  plan.shared = nullptr;  // all that it shares it has
+  plan.shared = nullptr;  // everything shared is already in the plan
   TUNEC_ASSIGN(Executable made, Executable::Make(std::move(plan), pool_));
   const auto executable = std::make_shared<const Executable>(std::move(made));
   const MemoryUse memory = executable->Memory();
@@ -159,7 +160,7 @@ BundleVariant SizesCompiler::Take(LearntForm learnt, const std::string& cpu) {
   return variant;
 }
 
-/// The keys that there has to be code for. Of a range that nothing is padded of, each size.
+/// Returns the keys for which code is needed. If a range cannot be padded, these are all its sizes.
 Result<std::vector<SizedKey>> KeysFor(const SizedSource& source, const LearntForm& learnt) {
   const SizedForm& form = learnt.form;
   TUNEC_ASSIGN(std::vector<SizedKey> keys, KeysOf(form, bundle::kMostSizedPlans));

@@ -40,8 +40,8 @@ Status DatabaseConnection::Guarded(Access access, const std::function<Status()>&
 }
 
 Status DatabaseConnection::InTransaction(Access access, const std::function<Status()>& body) {
-  // A writer takes its lock at once: one that reads first and upgrades later could be refused
-  // without waiting.
+  // A writer takes its lock immediately: a transaction that reads first and upgrades later may be
+  // rejected without waiting.
   const auto behavior = access == Access::kWrite ? SQLite::TransactionBehavior::IMMEDIATE
                                                  : SQLite::TransactionBehavior::DEFERRED;
   SQLite::Transaction transaction(*sqlite_, behavior);
@@ -72,7 +72,7 @@ const ObjectKey* DatabaseConnection::Keep(Result<std::optional<ObjectKey>> found
 
 const ObjectKey* DatabaseConnection::FindKey() {
   if (key_) return &*key_;
-  // Without a file there is nobody else whose objects these could be.
+  // Without a file, all objects were stored by this process.
   if (path_ == kInMemory && key_file_.empty()) return Keep(ObjectKey::Random());
   return key_refused_ ? nullptr : Keep(FindObjectKey(key_file_));
 }
@@ -86,7 +86,7 @@ const ObjectKey* DatabaseConnection::FindOrMakeKey() {
 
 void DatabaseConnection::Miss(std::string reason) {
   const std::lock_guard lock(miss_mutex_);
-  miss_reasons_.push_back(Printable(reason));  // it may quote the file
+  miss_reasons_.push_back(Printable(reason));  // the reason may quote the file
 }
 
 std::vector<std::string> DatabaseConnection::TakeMissReasons() {

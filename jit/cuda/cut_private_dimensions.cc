@@ -1,5 +1,5 @@
-// Two walks: the first sees by how many elements a row of threads moves on in each dimension, the
-// second cuts there.
+// The pass has two walks. The first walk finds the number of elements by which a row of threads
+// advances in each dimension. The second walk splits the dimensions by these numbers.
 #include "jit/cuda/cut_private_dimensions.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 using Index = std::vector<IndexExpr>;
 
 struct Turns {
-  int64_t period = 0;  // elements of all threads of a row; 0: no access has said
+  int64_t period = 0;  // elements of all threads of a row; 0: not known from any access
   bool refused = false;
 };
 
@@ -51,7 +51,7 @@ class Cutting {
     return [this](VarId v) { return intervals_[v]; };
   }
 
-  // 0 where the dimension stays.
+  // Returns 0 if the dimension is not split.
   int64_t PeriodOf(TensorId tensor, size_t d) const {
     const Turns& turns = turns_.at(tensor)[d];
     return !turns.refused && turns.period < nest_.tensors[tensor].shape[d] ? turns.period : 0;
@@ -63,7 +63,7 @@ class Cutting {
     return false;
   }
 
-  // `walk` is told of each body inside, the loop's variable being within its range.
+  // Calls `walk` for each inner body, while the loop's variable is within its range.
   template <class Node, class Walk>
   void Enter(Node& node, const Walk& walk) {
     auto* loop = std::get_if<Loop>(&node.value);
@@ -85,7 +85,7 @@ class Cutting {
         if (may_cut && !in_threads && HoldsBlockLoop(alloc->body))
           turns_[alloc->tensor].resize(nest_.tensors[alloc->tensor].shape.size());
       }
-      // The dimensions of a box that is copied stay as they are.
+      // The dimensions of a copied slice stay unchanged.
       if (const auto* copy = std::get_if<AsyncCopy>(&node.value)) {
         for (const TensorId tensor : {copy->from.tensor, copy->to.tensor})
           if (const auto found = turns_.find(tensor); found != turns_.end())
@@ -151,7 +151,7 @@ class Cutting {
     return cut;
   }
 
-  // Each index of the node itself.
+  // Calls `take` for each index of the node itself.
   template <class Node, class Take>
   static void ForEachIndex(Node& node, const Take& take) {
     Visit(node, [&](auto& leaf) {
@@ -170,7 +170,7 @@ class Cutting {
 
   const LoopNest& nest_;
   IdVector<VarId, Interval> intervals_;
-  std::set<VarId> threads_;  // block loops around the present node
+  std::set<VarId> threads_;  // block loops around the current node
   std::map<TensorId, std::vector<Turns>> turns_;
 };
 

@@ -5,7 +5,7 @@
 namespace tunec::bundle {
 namespace {
 
-// Least bytes of each thing as it is written here.
+// Least number of bytes of each stored thing.
 constexpr size_t kTensorBytes = 17;
 constexpr size_t kConstantBytes = 24;
 constexpr size_t kStepBytes = 32;

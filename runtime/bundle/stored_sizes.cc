@@ -6,7 +6,7 @@
 namespace tunec::bundle {
 namespace {
 
-// Least bytes of each thing as it is written here.
+// Least number of bytes of each stored thing.
 constexpr size_t kNumberBytes = 8;
 constexpr size_t kTensorBytes = 17;
 constexpr size_t kAxisBytes = 24;
@@ -26,7 +26,7 @@ bool ReadFlag(ByteReader& in) {
   return flag == 1;
 }
 
-// A size that is open is -1.
+// Writes a tensor. A dynamic size is -1.
 void WriteTensor(ByteWriter& out, const TensorSpec& spec) {
   out.Text(spec.name);
   out.Byte(static_cast<uint8_t>(spec.type));
@@ -60,7 +60,7 @@ void WriteTerm(ByteWriter& out, const SizeExpression& term) {
     to.Number(step.value);
   });
 }
-// That it names sizes of the model's is CheckSizes' to say.
+// Reads a term. CheckSizes checks that it names sizes of the model.
 SizeExpression ReadTerm(ByteReader& in) {
   auto steps = ReadAll(in, kStepBytes, [](ByteReader& from) {
     const uint8_t kind = from.Byte();

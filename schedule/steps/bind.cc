@@ -1,9 +1,8 @@
-// bind: iterations become blocks of threads, or the threads of a block.
+// bind: maps iterations to blocks of threads, or to the threads of a block.
 //
-// A loop over threads may stand anywhere inside the loops over blocks, and several may stand one
-// after the other: each is the part of the threads in one piece of the block's work. What is
-// outside of them is done by the threads of number 0; barriers come with the loops
-// (ir/nest/insert_barriers.h).
+// A loop over threads may be anywhere inside the loops over blocks. Several such loops may follow
+// each other: each runs one part of the block's work on all threads. Code outside of them is run by
+// the threads of number 0. Barriers are inserted later (ir/nest/insert_barriers.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +18,7 @@ std::unexpected<Error> Refuse(const BindStep& step, std::string why) {
   return Fail(ErrorCode::kInvalidArgument, "bind {} {}: {}", step.loop, Name(step.kind), why);
 }
 
-// Another loop of the same axis on the way from the root down through this one.
+// Returns a loop of this kind at or below the node, or null.
 const TreeLoop* SameAxis(const ScheduleTree& tree, const TreeNode& node, LoopKind kind) {
   if (node.kind == TreeNode::Kind::kLoop && tree.loops[node.loop].kind == kind) {
     return &tree.loops[node.loop];
@@ -50,7 +49,8 @@ void CountThreads(const ScheduleTree& tree, const TreeNode& node, std::array<int
   for (const TreeNode& child : node.children) CountThreads(tree, child, threads);
 }
 
-// A phase is one launch: as many threads as its loops need along each axis.
+// Checks the number of threads. A phase is one launch, with as many threads as its loops need along
+// each axis.
 Status CheckThreads(const ScheduleTree& tree, const TreeNode& phase, VarId loop,
                     const BindStep& step) {
   std::array<int64_t, 3> threads = {1, 1, 1};
@@ -81,7 +81,8 @@ bool HoldsPipeline(const ScheduleTree& tree, const TreeNode& node) {
 
 bool IsParallel(LoopKind kind) { return kind == LoopKind::kParallel; }
 
-// The loops over threads are one chain: this one is directly outside or inside the others.
+// Checks that the loops over threads form one chain: this loop is directly outside or inside the
+// others.
 Status CheckBlock(const ScheduleTree& tree, const std::vector<const TreeNode*>& path,
                   const BindStep& step) {
   const auto is_block = [&](const TreeNode& node) {

@@ -1,8 +1,8 @@
-// hoist: a statement comes before all others.
+// hoist: moves a statement before all others.
 //
-// Statements run one after the other, and a phase is where the first statement of its loops is. So
-// a copy of an argument that a later statement wants is made in the midst of the loops that have
-// taken in the statements around it, unless it comes first.
+// Statements run one after the other, and a phase runs at the position of its first statement.
+// Without hoist, the copy of an argument for a later statement would run in the middle of the loops
+// that surrounding statements have moved into.
 #include <fmt/format.h>
 
 #include <algorithm>

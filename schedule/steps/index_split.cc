@@ -1,8 +1,8 @@
-// index_split: one statement becomes several, one for each part of an iterator's values, each with
-// loops of its own.
+// index_split: splits one statement into several, one for each range of an iterator's values, each
+// with separate loops.
 //
-// All instances of a part come before those of the next, as if the iterator's loop were outermost:
-// exactly that is asked of the dependences.
+// All instances of a part come before those of the next, as if the iterator's loop were outermost.
+// The step checks exactly this order against the dependences.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 namespace tunec {
 namespace {
 
-// Each part becomes code.
+// Limit on the parts, because each part becomes code.
 constexpr size_t kMostParts = 64;
 
 std::unexpected<Error> Refuse(const IndexSplitStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "index_split {}: {}", step.statement, why);
 }
 
-// Whether different values of the iterator write different elements: a part that begins its sums
-// anew must not find the terms of another in them.
+// Checks that different values of the iterator write different elements. Otherwise a part that
+// begins its sums anew would drop the terms of earlier parts.
 bool TellsElementsApart(const Statement& statement, VarId iterator) {
   return std::ranges::all_of(statement.writes, [&](const Write& write) {
     return std::ranges::any_of(write.index, [&](const IndexExpr& index) {
@@ -44,7 +44,7 @@ Result<VarId> FindIterator(const Statement& statement, const IndexSplitStep& ste
   return iterator;
 }
 
-// Where parts begin, the first at 0, and where the last ends.
+// Returns the begin of each part, the first one 0, and the end of the last part.
 Result<std::vector<int64_t>> Borders(const Statement& statement, VarId iterator,
                                      const IndexSplitStep& step) {
   const int64_t extent = statement.iterators[iterator].extent;
@@ -63,7 +63,7 @@ Result<std::vector<int64_t>> Borders(const Statement& statement, VarId iterator,
   return borders;
 }
 
-// The iterator's loop as the outermost of its statement.
+// Checks the dependences with the iterator's loop as the outermost of its statement.
 Status CheckOrder(const Compute& compute, const Statement& statement, VarId iterator,
                   ReductionOrder order) {
   if (iterator == IteratorVar(0)) return {};
@@ -77,7 +77,7 @@ Status CheckOrder(const Compute& compute, const Statement& statement, VarId iter
   return CheckLegality(Dependences::Of(tree.tensors, tree.statements), tree, order);
 }
 
-// The statement for the iterator's values from `begin` to `end`, counted from 0.
+// Returns the statement for the iterator's values from `begin` to `end`, counted from 0.
 Statement PartOf(const Statement& statement, VarId iterator, int64_t begin, int64_t end) {
   Statement part = statement;
   part.iterators[iterator].extent = end - begin;
@@ -104,7 +104,7 @@ Result<Compute> Apply(const Compute& compute, const IndexSplitStep& step, Reduct
   const std::optional<StatementId> id = compute.FindStatement(step.statement);
   if (!id) return Refuse(step, "there is no such statement");
   const Statement& statement = compute.statements[*id];
-  if (IsMadeOfConstant(compute, statement)) return Refuse(step, "it is run when compiling");
+  if (IsMadeOfConstant(compute, statement)) return Refuse(step, "it runs at compile time");
   TUNEC_ASSIGN(const VarId iterator, FindIterator(statement, step));
   TUNEC_ASSIGN(const std::vector<int64_t> borders, Borders(statement, iterator, step));
   TUNEC_RETURN_IF_ERROR(CheckOrder(compute, statement, iterator, order));

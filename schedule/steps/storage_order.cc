@@ -1,9 +1,9 @@
-// storage_order: a statement's loops walk the tensor that it writes as that is stored.
+// storage_order: makes a statement's loops walk the tensor that it writes in storage order.
 //
-// The storage's dimensions, seen through the write, are the statement's iterators: each whole, or
-// in parts, as its quotient and its remainder by one factor. So the loops over them are the
-// iterators' loops, or the parts of one, in the storage's order. Outermost parts are isolated:
-// where a factor does not divide, only the last of them carries conditions.
+// Through the write, the storage's dimensions are the statement's iterators. Each is a whole
+// iterator or a part of one: its quotient or its remainder by one factor. The loops over them are
+// therefore the iterators' loops, split where necessary, in the storage's order. Outermost parts
+// are isolated: if a factor does not divide the extent, only the last iteration has conditions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ std::optional<Axis> AxisOf(const IndexExpr& place) {
   return std::nullopt;
 }
 
-// Of an iterator, sorted.
+// Returns the sorted parts of an iterator.
 std::vector<IndexPart> PartsOf(const std::vector<Axis>& axes, VarId iterator) {
   std::vector<IndexPart> parts;
   for (const Axis& axis : axes)
@@ -53,8 +53,8 @@ std::vector<IndexPart> PartsOf(const std::vector<Axis>& axes, VarId iterator) {
   return parts;
 }
 
-// The dimensions of the storage, outermost first; nothing where they are not the statement's
-// iterators.
+// Returns the dimensions of the storage, outermost first, or nothing if they are not the
+// statement's iterators.
 std::optional<std::vector<Axis>> AxesOf(const Statement& statement, const Tensor& tensor) {
   std::vector<IndexExpr> places = statement.writes[0].index;
   if (!tensor.layout.IsRowMajor()) {
@@ -88,7 +88,7 @@ Result<std::vector<Axis>> FindAxes(const ScheduleTree& tree, const StorageOrderS
                                   tree.tensors[written].name));
 }
 
-// The statement's loops, split and in the storage's order; their names.
+// Splits the statement's loops, puts them in the storage's order, and returns their names.
 Result<std::vector<std::string>> OrderLoops(ScheduleTree& tree, const Statement& statement,
                                             const std::vector<Axis>& axes) {
   ReorderStep order;
@@ -115,7 +115,7 @@ Status Apply(ScheduleTree& tree, const StorageOrderStep& step) {
   TUNEC_ASSIGN(const std::vector<Axis> axes, FindAxes(tree, step));
   const Statement& statement = tree.statements[*tree.FindStatement(step.statement)];
   TUNEC_ASSIGN(std::vector<std::string> loops, OrderLoops(tree, statement, axes));
-  if (loops.empty()) return {};  // one element
+  if (loops.empty()) return {};  // one element only
   std::string innermost = loops.back();
   TUNEC_ASSIGN(const VarId last, LoopNamed(tree, innermost));
   if (tree.loops[last].extent > step.lanes) {

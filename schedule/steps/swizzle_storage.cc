@@ -1,8 +1,8 @@
-// swizzle_storage: chunks of 16 bytes of a staged tensor change places.
+// swizzle_storage: permutes the 16-byte chunks of a staged tensor.
 //
-// What a tensor's accesses say stays as it is: the storage alone knows where a chunk lies, so
-// nothing has to be proven. Rows of less than 128 bytes are taken together, for it is 128 bytes
-// that shared memory gives at once.
+// The accesses of a tensor do not change, because only the storage determines the offset of a
+// chunk. Therefore no legality proof is needed. Rows shorter than 128 bytes are combined, because
+// shared memory delivers 128 bytes at once.
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -19,7 +19,7 @@ std::unexpected<Error> Refuse(const SwizzleStorageStep& step, std::string_view w
   return Fail(ErrorCode::kInvalidArgument, "swizzle_storage {}: {}", step.tensor, why);
 }
 
-// The node that allocates the tensor; null when it is not staged.
+// Returns the node that allocates the tensor, or null if it is not staged.
 TreeNode* FindAlloc(TreeNode& node, TensorId tensor) {
   if (node.kind == TreeNode::Kind::kAlloc && node.tensor == tensor) return &node;
   for (TreeNode& child : node.children)

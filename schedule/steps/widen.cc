@@ -1,8 +1,8 @@
-// widen: an operand that a statement casts to a wider type is cast once, not at each use.
+// widen: casts an operand to a wider type once instead of at each use.
 //
-// An argument gets a copy of the wider type, made just before the statement that reads it; a
-// constant's is made when compiling. Workspace takes the wider type itself: what is written into it
-// is rounded to the narrow type as before, then cast.
+// An argument gets a copy of the wider type just before the statement that reads it. The copy of a
+// constant is made at compile time. Workspace changes its type: values written into it are rounded
+// to the narrow type as before, then cast.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,8 @@ bool IsReadOf(const Expr& expr, const Statement& statement, TensorId tensor) {
          statement.reads[static_cast<size_t>(expr.node().slot)].tensor == tensor;
 }
 
-/// The type that each read of the tensor is cast to; none where they differ or one is not cast.
+/// Returns the type that each read of the tensor is cast to. Returns nothing if the types differ or
+/// a read is not cast.
 std::optional<DataType> CastType(const Statement& statement, TensorId tensor) {
   std::optional<DataType> type;
   int reads = 0;
@@ -53,14 +54,15 @@ bool LoadsIndices(const Statement& statement) {
       statement.reads, [&](const Read& read) { return std::ranges::any_of(read.index, loads); });
 }
 
-/// The value outside of a guard is stated in the tensor's type: only zero is the same in all.
+/// Checks that the values outside of guards are 0. They have the tensor's type, and only zero is
+/// equal in all types.
 bool HasZeroOutside(const Statement& statement, TensorId tensor) {
   return std::ranges::all_of(statement.reads, [&](const Read& read) {
     return read.tensor != tensor || !read.guard || read.guard->outside == 0;
   });
 }
 
-/// The casts of reads of `tensor` become the reads.
+/// Replaces casts of reads of `tensor` by the reads.
 void DropCasts(Statement& statement, TensorId tensor, DataType type) {
   for (Expr& value : statement.values) {
     value = Transform(value, [&](const Expr& expr) {
@@ -95,7 +97,8 @@ Result<Compute> WidenWorkspace(const Compute& compute, const WidenStep& step, Te
   return result;
 }
 
-/// The copy lies as the argument does, unless it is a constant, which `pack` puts into order.
+/// Returns a copy in the layout of the argument. A constant has the default layout, because `pack`
+/// orders it.
 Tensor WideCopy(const Tensor& source, DataType type) {
   const bool constant = source.constant && source.role == TensorRole::kWeight;
   Tensor copy{.name = source.name + ".wide",
@@ -110,7 +113,7 @@ Tensor WideCopy(const Tensor& source, DataType type) {
   return copy;
 }
 
-/// The dimensions from the outermost of the storage on, where it is a permutation of them.
+/// Returns the dimensions from the outermost of the storage on, if the layout is a permutation.
 std::vector<size_t> StorageOrder(const Tensor& tensor) {
   std::vector<size_t> order;
   for (const IndexExpr& place : tensor.layout.map) {
@@ -123,7 +126,7 @@ std::vector<size_t> StorageOrder(const Tensor& tensor) {
   return order;
 }
 
-/// T.wide = cast(T), element by element as both are stored.
+/// Returns T.wide = cast(T), element by element in storage order.
 Statement WideningStatement(const Tensor& source, TensorId from, const Tensor& copy, TensorId to) {
   Statement statement{.name = copy.name};
   std::vector<IndexExpr> index = AddElementIterators(copy.shape, statement);
@@ -178,7 +181,7 @@ Result<Compute> Apply(const Compute& compute, const WidenStep& step) {
     return Refuse(step, "its value outside of a guard is not 0");
   }
   if (IsMadeOfConstant(compute, statement)) {
-    return Refuse(step, fmt::format("{} is run when compiling", step.statement));
+    return Refuse(step, fmt::format("{} runs at compile time", step.statement));
   }
   switch (tensor.role) {
     case TensorRole::kInput:

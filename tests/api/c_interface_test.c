@@ -550,7 +550,7 @@ static void test_wrong_bytes(void) {
   static const char weighted[] =
       "graph g {\n  weight w: f32[4]\n  y = relu(w)\n  output y = y\n}\n";
   refuse_bytes(weighted, sizeof weighted - 1, NULL, no_database, TUNEC_NOT_FOUND,
-               "weight w has no bytes: expected random weights");
+               "weight w has no data, expected random weights");
   tunec_executable* model = NULL;
   CHECK(tunec_compile_bytes(weighted, sizeof weighted - 1, "graph",
                             "{\"db\": \"\", \"random_weights\": 1}", NULL, &model) == TUNEC_OK);
@@ -607,7 +607,7 @@ static void test_wrong_weights(void) {
   refuse_weights(1, names, tensors, no_database, TUNEC_NOT_FOUND,
                  "weight 'bias.0' is not among those given");
   refuse_weights(2, names, tensors, "{\"db\": \"\", \"random_weights\": 1}", argument,
-                 "a graph with given weights has no random ones");
+                 "weights are given, expected no random weights");
   wrong.strides = strides;
   refuse_weights(2, names, given, no_database, argument, "weight 'w' has strides");
   wrong = right;

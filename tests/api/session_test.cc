@@ -398,11 +398,11 @@ TEST(Session, TakesTensorsOfItsGpu) {
   const auto no_stream = session.Run(inputs, outputs, options);
   ASSERT_FALSE(no_stream);
   EXPECT_EQ(no_stream.error().status, TUNEC_INVALID_ARGUMENT);
-  EXPECT_THAT(no_stream.error().message, HasSubstr("a run that is queued needs a stream"));
+  EXPECT_THAT(no_stream.error().message, HasSubstr("a queued run needs a stream"));
 
   from.byte_offset = sizeof(float);
   EXPECT_TRUE(session.Run(inputs, outputs));
-  EXPECT_THAT(session.Notes(), HasSubstr("does not lie at a multiple of 16 bytes"));
+  EXPECT_THAT(session.Notes(), HasSubstr("is not aligned to 16 bytes"));
 
   from.device.device_id = 1;
   const auto refused = session.Run(inputs, outputs);

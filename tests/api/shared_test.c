@@ -59,7 +59,7 @@ static void run_first(void) {
   options.size = sizeof options;
   options.device = "0";
   CHECK(first_create(&options, &model) != 0 && model == NULL);
-  CHECK(strstr(first_error(), "GPU '0' is asked for") != NULL);
+  CHECK(strstr(first_error(), "GPU '0' is requested") != NULL);
 }
 
 /* The model is relu of `count` elements, the first of which is `value`. */

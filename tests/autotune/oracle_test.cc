@@ -106,7 +106,7 @@ TEST_F(OracleTest, TheSequentialEvaluationIsTheInterpretersForProducts) {
   }
 }
 
-// What is added to a sum is not rounded, and what is computed before it only after that.
+// Addends of a sum are not rounded. Values computed before it are rounded only afterwards.
 TEST_F(OracleTest, OfBFloat16RoundsTheOperandsOfProductsAlone) {
   const Compute compute = Parsed(R"(
     compute layer {
@@ -135,8 +135,8 @@ TEST_F(OracleTest, OfBFloat16RoundsTheOperandsOfProductsAlone) {
   }
 }
 
-// An operand that the kernel before stored as bfloat16 is one term already; what is added to the
-// sum is rounded no more than beside others.
+// An operand that the previous kernel stored as bfloat16 is already one limb. An addend of the sum
+// is rounded no more than with other operands.
 TEST_F(OracleTest, OfBFloat16RoundsNothingBesideStoredTerms) {
   const Compute compute = Parsed(R"(
     compute layer {

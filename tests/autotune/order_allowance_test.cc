@@ -1,4 +1,5 @@
-// Under contracts that round operands: every order of a sum is right, and what is wrong is found.
+// Tests tolerances in modes that round operands: every order of a sum is accepted, and wrong
+// results are found.
 #include "autotune/judge/order_allowance.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +68,7 @@ double TwoTerms(float value) {
   return double{high} + double{ToBits(value - high, 16, true)};
 }
 
-// Adds up float32 numbers.
+// A function that sums float32 numbers.
 using Order = std::function<float(const std::vector<float>&)>;
 
 float Forward(const std::vector<float>& terms) {
@@ -91,7 +92,7 @@ std::vector<float> InPieces(const std::vector<float>& terms, size_t of) {
   return sums;
 }
 float PiecesOf128(const std::vector<float>& terms) { return Forward(InPieces(terms, 128)); }
-// As AMX does: even and odd ones of 32, then both to the sum.
+// Sums in the order of AMX: even and odd ones of 32, then both to the sum.
 float EvenAndOdd(const std::vector<float>& terms) {
   float sum = 0;
   for (size_t i = 0; i < terms.size(); i += 32) {
@@ -148,7 +149,7 @@ class OrderTest : public ::testing::Test {
 
 struct Case {
   AccuracyMode mode;
-  std::vector<Round> roundings;  // those that the contract allows
+  std::vector<Round> roundings;  // roundings that the mode allows
 };
 const std::vector<Case>& Cases() {
   static const std::vector<Case> cases = {
@@ -174,7 +175,7 @@ TEST_F(OrderTest, EveryOrderIsRight) {
   }
 }
 
-// Neighbours that are rounded alike to 10 bits cancel to the last bit; two terms may differ.
+// Neighbours that are rounded equally to 10 bits cancel to the last bit; two limbs may differ.
 TEST_F(OrderTest, FinerRoundingsMayHaveLessLuck) {
   for (const uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
     std::vector<Array> arguments = Drawn(40, seed, Uniform);
@@ -195,7 +196,7 @@ TEST_F(OrderTest, FinerRoundingsMayHaveLessLuck) {
   }
 }
 
-// What is wrong in one element, or a little in all, is more than an order makes.
+// An error in one element, or a small error in all, is larger than the effect of an order.
 TEST_F(OrderTest, WhatIsWrongIsFound) {
   for (const auto& [mode, roundings] : Cases()) {
     for (const int64_t length : {7, 39, 351, 2500}) {
@@ -243,7 +244,7 @@ TEST_F(OrderTest, WhatIsBelowTheNormalNumbersMayBeTakenForZero) {
       arguments, [](float) { return 0; }, Forward);
   EXPECT_TRUE(IsRight(OracleOf(arguments, AccuracyMode::kBf16), zeros));
   EXPECT_FALSE(IsRight(OracleOf(arguments, AccuracyMode::kF32), zeros));
-  // Normal ones are not.
+  // Normal numbers are not flushed.
   for (int64_t i = 0; i < kRows * 20; ++i)
     arguments[0].SetDouble(i, std::ldexp(arguments[0].GetDouble(i), 20));
   EXPECT_FALSE(IsRight(OracleOf(arguments, AccuracyMode::kBf16), zeros));
@@ -258,7 +259,8 @@ TEST_F(OrderTest, OtherContractsAllowWhatTheyDid) {
   EXPECT_EQ(bound->judges[0].allowed, 1e-5);
 }
 
-// A product whose left operand is a product: T = A B, C = T D.
+// Length of the sums of the first product. The left operand of the second product is the first one:
+// T = A B and C = T D.
 constexpr int64_t kInner = 9;
 
 Compute TwoProducts(int64_t length) {
@@ -287,7 +289,8 @@ std::vector<Array> DrawnForTwo(int64_t length, uint64_t seed) {
   return arrays;
 }
 
-// With the operands of the first product rounded or not; `lost` terms of the second are left out.
+// Computes both products, with the first one's operands rounded or not; `lost` terms of the second
+// are omitted.
 Array OfTwo(const std::vector<Array>& arguments, const Round& first, int64_t lost = 0) {
   const int64_t length = arguments[2].shape()[0];
   const auto a = arguments[0].As<float>(), b = arguments[1].As<float>(),
@@ -308,7 +311,8 @@ Array OfTwo(const std::vector<Array>& arguments, const Round& first, int64_t los
   return result;
 }
 
-// The sequential evaluation rounds the operands of both sums, a chain those of the second alone.
+// The sequential evaluation rounds the operands of both sums; a chain rounds only those of the
+// second.
 TEST_F(OrderTest, OperandsThatAreSumsMayBeRoundedOtherwise) {
   for (const int64_t length : {2, 7, 56, 150}) {
     for (uint64_t seed = 1; seed <= 100; ++seed) {
@@ -330,7 +334,7 @@ TEST(ComputedFactors, AreThoseFromSums) {
   EXPECT_EQ(ComputedFactors(testing::MatmulRelu(), StatementId(0)), 0);
 }
 
-// Of few terms the certain bound is the lesser, of many the probable one.
+// For few terms the certain bound is smaller, for many terms the probable one.
 TEST(OrderAllowance, GrowsAsTheRootOfLongSums) {
   const auto allowed = [](int64_t length) { return OrderAllowance(Product(length)); };
   EXPECT_DOUBLE_EQ(allowed(1), 7 * 0x1p-24);

@@ -1,4 +1,4 @@
-// A large kernel is checked by some of its blocks: which they are, and what is judged then.
+// Tests the check of a large kernel by some of its blocks: the choice of blocks and of elements.
 #include "autotune/judge/sample_blocks.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ TEST(SampleBlocks, TakesTheCornersFirst) {
 TEST(SampleBlocks, AreAsManyAsTheirOperationsAllow) {
   const std::vector<int64_t> box = {1000};
   const PhaseLaunch launch{.grid = {1000, 1, 1}, .block = {100, 1, 1}};
-  // The threads count for 400 each: 2^26 less those are left.
+  // Each thread counts for 400 operations; the rest of 2^26 is left.
   const double left = (1 << 26) - 400.0 * 1000 * 100;
   EXPECT_THAT(BlocksToCheck(launch, {.operations = left / 2, .loads = left / 2}, box, 0),
               IsEmpty());
@@ -54,8 +54,8 @@ TEST(SampleBlocks, WhatEitherRunChangedIsWritten) {
   Array zeros(DataType::kI16, {4});
   ones.SetInt(0, 7);
   zeros.SetInt(0, 7);
-  zeros.SetInt(1, -1);  // written, but nothing to be seen over ones
-  ones.SetInt(2, 0);    // the other way round
+  zeros.SetInt(1, -1);  // written, but equal to the ones
+  ones.SetInt(2, 0);    // written, but equal to the zeros
   EXPECT_THAT(WrittenElements(ones, zeros), ElementsAre(true, true, true, false));
 }
 

@@ -1,4 +1,4 @@
-// The worker against frames that no tuner sends: each is answered, and the next one is served.
+// Tests the worker with frames that no tuner sends: each is answered, and the next one is served.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,7 +77,7 @@ TEST(WorkerFrames, AFrameOfAbsurdLengthIsAnswered) {
   EXPECT_THAT(std::get<FailedEvent>(events[0]).error.message, HasSubstr("a frame of 2147483647"));
 }
 
-/// One of the ways in which a frame can be wrong and still be a frame.
+/// Returns a text with a random error whose frame is still valid.
 std::string Mutated(std::string text, Random& random) {
   const auto somewhere = [&] { return random.Below(text.size()); };
   switch (random.Below(5)) {
@@ -117,7 +117,8 @@ std::string Mutated(std::string text, Random& random) {
                       kValues[random.Below(std::size(kValues))]);
 }
 
-/// Tensors may take as much memory as the machine has; filling it is no test of frames.
+/// Returns true for large tensors. They may take as much memory as the machine has, but filling it
+/// does not test frames.
 bool IsLarge(const std::string& text) {
   const auto request = DecodeRequest(text);
   const auto* prepare = request ? std::get_if<PrepareRequest>(&*request) : nullptr;
@@ -139,7 +140,7 @@ TEST(WorkerFrames, AThousandMutatedOnesAreAnswered) {
     }
     const std::string text = Mutated(round % 4 == 3 ? GoodMeasure() : GoodPrepare(), random);
     if (IsLarge(text)) continue;
-    // A workload that is still one is answered by nothing but being done.
+    // A text that is still a valid workload gives no events before kDone.
     if (worker.Ask(text).empty() && DecodeRequest(text)) continue;
     ++answered;
   }

@@ -130,7 +130,7 @@ TEST(ArtifactOfAKernel, CodeThatWantsOtherArgumentsIsCompiledAgain) {
   lines.clear();
   EXPECT_FALSE(BuildKernel(task, &*database, options, tuner)->reused);
   ASSERT_EQ(lines.size(), 1u);
-  EXPECT_NE(lines[0].find("a stored object wants an argument nowhere"), std::string::npos);
+  EXPECT_NE(lines[0].find("a stored object expects argument nowhere"), std::string::npos);
   EXPECT_TRUE(BuildKernel(task, &*database, options, tuner)->reused);
 }
 

@@ -59,7 +59,7 @@ TEST(LoadModelBytes, HasNoWeightsButRandomOnes) {
   ASSERT_FALSE(without);
   EXPECT_EQ(without.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(without.error().Format(), HasSubstr("<memory>:3:"));
-  EXPECT_THAT(without.error().message, HasSubstr("weight w has no bytes: expected random weights"));
+  EXPECT_THAT(without.error().message, HasSubstr("weight w has no data, expected random weights"));
   ModelOptions random;
   random.random_weights = 1;
   EXPECT_TRUE(Load(kRelu, "graph", random));

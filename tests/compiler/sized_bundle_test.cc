@@ -230,7 +230,7 @@ TEST(SizedBundle, ServesDownToTheLeastSizeThatHasAGraph) {
     ExpectSameBits(*both.bundle, *both.model, {length});
   EXPECT_EQ(RefusalOf(*both.bundle, {3}).message, "output 'a' has no size");
   EXPECT_EQ(RefusalOf(*both.bundle, {6}).message,
-            "length is 6, expected at least 8: below, the model is another graph");
+            "length is 6, expected at least 8: smaller sizes have another graph");
   EXPECT_EQ(RefusalOf(*both.bundle, {65}).code, ErrorCode::kInvalidArgument);
 }
 
@@ -238,9 +238,8 @@ TEST(SizedBundle, OfWhatIsCutGoesAsFarAsItWasLookedAt) {
   const BundlePath file;
   const auto bundle = LoadOf(SourceOf(kOpenSizes, kBoth), kListed, file);
   ASSERT_TRUE(bundle);
-  EXPECT_EQ(
-      RefusalOf(*bundle, {100000, 12}).message,
-      "batch is 100000, expected at most 1024, the largest that the model was looked at with");
+  EXPECT_EQ(RefusalOf(*bundle, {100000, 12}).message,
+            "batch is 100000, expected at most 1024, the largest verified size");
 }
 
 // Weights are packed when they are first used, once for all sizes.

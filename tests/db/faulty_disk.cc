@@ -18,7 +18,7 @@ struct Plan {
 Plan plan;
 sqlite3_vfs* below = nullptr;
 
-/// What SQLite sees; the real file lies behind it in the same memory.
+/// A file as SQLite sees it; the real file follows in the same memory.
 struct File {
   sqlite3_file base;
   sqlite3_file* Real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
@@ -43,7 +43,7 @@ int Write(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) 
 void ShmBarrier(sqlite3_file* file) { Real(file)->pMethods->xShmBarrier(Real(file)); }
 
 constexpr sqlite3_io_methods kMethods = {
-    .iVersion = 2,  // without memory mapping, which would write around us
+    .iVersion = 2,  // no memory mapping, which would bypass this layer
     .xClose = Forward<&sqlite3_io_methods::xClose>,
     .xRead = Forward<&sqlite3_io_methods::xRead, void*, int, sqlite3_int64>,
     .xWrite = Write,

@@ -37,13 +37,13 @@ std::vector<std::string> NamesIn(const fs::path& folder) {
   return names;
 }
 
-/// A file of ours with one trial, closed.
+/// Makes a closed tunec file with one trial.
 void MakeDatabase(const std::string& path) {
   Database database = OpenForTest(path);
   TUNEC_CHECK(database.RecordTrial(SampleKey(), OkTrial(1, 1)).has_value(), "no trial");
 }
 
-/// Runs `body` as a user who may not write where others do not want it.
+/// Runs `body` as a user without write permission in other users' folders.
 int AsNobody(const std::function<int()>& body) {
   return WaitFor(StartChild([&] {
     if (getuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0)) return 100;
@@ -149,7 +149,7 @@ TEST(Open, ForeignLogIsNotCheckpointed) {
   const pid_t child = StartChild([&] {
     SQLite::Database raw(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     raw.exec("PRAGMA journal_mode = WAL; CREATE TABLE t(x); INSERT INTO t VALUES (1)");
-    return kill(getpid(), SIGKILL);  // the log stays behind
+    return kill(getpid(), SIGKILL);  // the log remains
   });
   ASSERT_EQ(WaitFor(child), -SIGKILL);
   const std::string before = ReadBytes(path);
@@ -176,7 +176,7 @@ TEST(Open, NewerVersionInTheLogIsRefusedAndLeftAsItIs) {
   MakeDatabase(path);
   const pid_t killed = StartChild([&] {
     SQLite::Database raw(path, SQLite::OPEN_READWRITE);
-    raw.exec("PRAGMA user_version = 1000");  // stays in the log: the header has the old one
+    raw.exec("PRAGMA user_version = 1000");  // remains in the log: the header has the old version
     return kill(getpid(), SIGKILL);
   });
   ASSERT_EQ(WaitFor(killed), -SIGKILL);
@@ -222,7 +222,7 @@ TEST(Open, VersionThatTheTablesBelieIsDamage) {
         .exec(fmt::format("PRAGMA user_version = {}", version));
   };
   set_version(0);
-  ExpectRefused(path, ErrorCode::kParse, "it has tables, but says that its schema is 0");
+  ExpectRefused(path, ErrorCode::kParse, "it has tables, but its schema is 0");
   set_version(1);
   ExpectRefused(path, ErrorCode::kParse, "table 'artifacts' lacks the column 'object_hash TEXT'");
   set_version(-5);
@@ -383,7 +383,7 @@ TEST(Schema, ListedMigrationsRunOnceEachInOneTransaction) {
   EXPECT_FALSE(Migrate(raw, "m", version1).has_value());
 }
 
-// An object of version 1 was kept under a hash that does not vouch for its metadata.
+// The hash of a version 1 object does not cover its metadata.
 TEST(Schema, ObjectsOfVersion1AreDropped) {
   TempFolder folder;
   const std::string path = folder.File("t.db");
@@ -413,11 +413,11 @@ TEST(Schema, FirstVersionKeepsItsConvergedTasks) {
   SQLite::Statement task(raw, "SELECT converged, converged_by, converged_bound FROM tasks");
   ASSERT_TRUE(task.executeStep());
   EXPECT_EQ(task.getColumn(0).getInt(), 77);
-  EXPECT_EQ(task.getColumn(1).getInt(), 0);  // nobody knows why
+  EXPECT_EQ(task.getColumn(1).getInt(), 0);  // unknown reason
   EXPECT_EQ(task.getColumn(2).getDouble(), 0);
 }
 
-// A wrong result may have been the judge's mistake; a time is none.
+// A wrong result may be an error of the checker, but a time is not.
 class ForgottenWrongResults : public ::testing::TestWithParam<size_t> {};
 INSTANTIATE_TEST_SUITE_P(Schema, ForgottenWrongResults, ::testing::Values(3, 6, 7));
 
@@ -448,7 +448,7 @@ TEST_P(ForgottenWrongResults, OfOlderVersions) {
   EXPECT_EQ(raw.execAndGet("SELECT converged FROM tasks WHERE id = 2").getInt(), 78);
 }
 
-// A number told where a sketch stood among others.
+// A number depended on the position of a sketch among others.
 TEST(Schema, SketchesHaveNamesSinceVersion5) {
   SQLite::Database raw(":memory:", SQLite::OPEN_READWRITE);
   ASSERT_TRUE(Migrate(raw, "m", Migrations().first(4)).has_value());
@@ -471,7 +471,7 @@ TEST(Schema, SketchesHaveNamesSinceVersion5) {
   EXPECT_EQ(raw.execAndGet("SELECT converged FROM tasks").getInt(), 77);
 }
 
-// Schedules say how copies are made; all else of a task stays.
+// Schedules state how copies are made; the rest of a task stays.
 TEST(Schema, CopiesAreSpelledOutSinceVersion6) {
   constexpr const char* kOld = "lower direct\npack w1 1 0\nsplit acc.j 16\n";
   constexpr const char* kSpelled =
@@ -505,7 +505,7 @@ TEST(Schema, CopiesAreSpelledOutSinceVersion6) {
     add(1, kOld, 1);
     add(2, kOld, 1);
   }
-  // Reading only leaves the file as it is, and sees the same.
+  // Opening for reading does not change the file, and shows the same data.
   for (const OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite}) {
     const Database database = OpenForTest(path, mode);
     const auto key = [&](const char* declaration) {

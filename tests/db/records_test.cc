@@ -133,15 +133,15 @@ TEST(Records, ChargesCountForTheirModelOnly) {
     ASSERT_TRUE(database.RecordTrial(keys[0], OkTrial(n, 1), "m").has_value());
     ASSERT_TRUE(database.RecordTrial(keys[1], OkTrial(n, 1), "other").has_value());
   }
-  // A schedule that is there already is not charged again.
+  // An existing schedule is not charged again.
   ASSERT_TRUE(database.RecordTrial(keys[0], OkTrial(0, 2), "m").has_value());
   EXPECT_EQ(database.Charged("m")->value(), 3);
   EXPECT_EQ(database.Charged("other")->value(), 3);
-  // Who has charges keeps them.
+  // A charged model keeps its charges.
   ASSERT_TRUE(database.ChargeNewModel("m", keys, {1, 1, 1}).has_value());
   EXPECT_EQ(database.Charged("m")->value(), 3);
   ASSERT_TRUE(database.ChargeNewModel("new", keys, {2, 9, 5}).has_value());
-  EXPECT_EQ(database.Charged("new")->value(), 2 + 3);  // as many as there are
+  EXPECT_EQ(database.Charged("new")->value(), 2 + 3);  // limited to the number of trials
 }
 
 TEST(Records, WhatIsRemovedIsNotChargedAnyMore) {
@@ -199,7 +199,7 @@ TEST(Records, UndatedTrialIsDatedNow) {
   EXPECT_GT(database.Best(SampleKey())->value().created_at, 1'700'000'000);
 }
 
-// None that was recorded has: its export would come back with the time of day.
+// Every recorded trial has a date. An export without one would come back with the current time.
 TEST(Records, AStoredTrialWithoutADateIsDamaged) {
   TempFolder folder;
   Database database = OpenForTest(folder.File("t.db"));
@@ -209,7 +209,7 @@ TEST(Records, AStoredTrialWithoutADateIsDamaged) {
   EXPECT_THAT(*database.IntegrityCheck(), ::testing::ElementsAre("trial 1: creation time is 0"));
 }
 
-// Nor has any that is not ok a median.
+// A trial that is not ok never has a median.
 TEST(Records, AStoredFailureWithAMedianIsDamaged) {
   TempFolder folder;
   Database database = OpenForTest(folder.File("t.db"));

@@ -103,7 +103,7 @@ class Trust(TunecTest):
         self.compiled(COMPILED)
         self.query("delete from artifacts")
         os.truncate(self.key("ann"), 20)
-        self.expect_no_objects("object_key: holds 20 bytes that are no key")
+        self.expect_no_objects("object_key: holds 20 bytes that are not a key")
 
     def test_without_a_place_for_a_key_there_are_no_objects(self):
         self.environment["XDG_CACHE_HOME"] = "/proc/nowhere"

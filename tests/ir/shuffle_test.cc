@@ -109,7 +109,7 @@ TEST(Shuffle, IsOfAPartnerInTheWarp) {
   EXPECT_THAT(WhyWrong(by(8)), HasSubstr("a shuffle over 8 threads at distance 8"));
   EXPECT_THAT(WhyWrong(by(3)), HasSubstr("at distance 3"));
   EXPECT_THAT(WhyWrong(Nest(Over("0 .. 8", "shuffle other[y, x] = own[y, x] of y xor 1"))),
-              HasSubstr("no thread's number along x"));
+              HasSubstr("not the thread's number along x"));
 }
 
 TEST(Shuffle, IsOfPrivateStorageOfOneType) {

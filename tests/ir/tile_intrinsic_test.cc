@@ -233,9 +233,9 @@ TEST(TileIntrinsics, BodiesMustFit) {
   EXPECT_EQ(fma("C[n] sum= A[0] * B[3, n]"), "");
   EXPECT_EQ(fma("C[n] sum= B[3, n] * A[0]"), "");  // the factors may be exchanged
   EXPECT_THAT(fma("C[n] sum= A[0] * B[n, 3]"),
-              HasSubstr("right operand B: neighbours along columns lie 16 apart, expected 1"));
+              HasSubstr("right operand B: neighbours along columns are 16 apart, expected 1"));
   EXPECT_THAT(fma("C[n] sum= A[n] * B[0, n]"),
-              HasSubstr("left operand A: neighbours along columns lie 1 apart, expected 0"));
+              HasSubstr("left operand A: neighbours along columns are 1 apart, expected 0"));
   EXPECT_THAT(fma("C[n] = A[0] * B[3, n]"), HasSubstr("expected a sum of products"));
   EXPECT_THAT(fma("C[n] sum= A[0] + B[3, n]"), HasSubstr("expected a sum of products"));
   EXPECT_THAT(fma("C[n] sum= A[0] * f32(H[n])"), HasSubstr("H of bf16, expected f32"));
@@ -251,7 +251,7 @@ TEST(TileIntrinsics, BodiesMustFit) {
   EXPECT_THAT(Refusal("alloc t: shared {\n tile fma.avx512 {\n vector for n in 0 .. 16 {\n"
                       " s: t[n] sum= A[0] * A[n]\n}\n}\n}",
                       " local t: f32[16]\n"),
-              HasSubstr("t lies in shared storage, which it cannot reach"));
+              HasSubstr("t is in shared storage, which the tile cannot access"));
 }
 
 TEST(TileIntrinsics, ReadOnlyWhatIsWritten) {

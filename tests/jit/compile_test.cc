@@ -187,7 +187,8 @@ TEST(Object, DamagedBytesAreAnError) {
   EXPECT_EQ(LoadKernel(broken).error().code, ErrorCode::kNotFound);
   broken = *object;
   broken.format = "cubin";
-  EXPECT_EQ(LoadKernel(broken).error().message, "code of format 'cubin' is none of the host's");
+  EXPECT_EQ(LoadKernel(broken).error().message,
+            "code has format 'cubin', which the host cannot load");
 }
 
 int64_t ResidentKilobytes() {

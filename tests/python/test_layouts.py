@@ -143,7 +143,7 @@ class Brought(NoWarnings):
             path.write_text(IMAGES + "\n")
             order, back = (0, 3, 1, 2), (0, 2, 3, 1)
             other = np.ascontiguousarray(self.x.transpose(order)).transpose(back)
-            with self.assertWarnsRegex(tunec.CopyWarning, "another file than the one that was compiled"):
+            with self.assertWarnsRegex(tunec.CopyWarning, "has changed since the model was compiled"):
                 warnings.simplefilter("always")
                 self.expect_equal(model(other), expected)
 
@@ -170,7 +170,7 @@ class Brought(NoWarnings):
         graph = IMAGES.replace("weight", "input")
         self.assertEqual(self.other_layouts_of(tunec.compile(graph, db=None)), 1)
         model = tunec.compile(graph.encode(), db=None)
-        with self.assertWarnsRegex(tunec.CopyWarning, "is not there to be compiled once more"):
+        with self.assertWarnsRegex(tunec.CopyWarning, "is not retained"):
             warnings.simplefilter("always")
             self.expect_equal(model(last(self.x), **weights()), self.expected)
 

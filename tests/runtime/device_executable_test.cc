@@ -134,10 +134,8 @@ TEST_F(DeviceExecutable, WhatKernelsCannotReadByVectorsIsCopiedAside) {
   ExpectNear(y, SampleResult(x));
   EXPECT_EQ(log_.copies_within, 3);
   EXPECT_THAT(executable_.Notes(),
-              ElementsAre("input 'x' does not lie at a multiple of 16 bytes: each run copies it "
-                          "aside",
-                          "output 'y' does not lie at a multiple of 16 bytes: each run copies it "
-                          "aside"));
+              ElementsAre("input 'x' is not aligned to 16 bytes: each run copies it",
+                          "output 'y' is not aligned to 16 bytes: each run copies it"));
 }
 
 TEST_F(DeviceExecutable, AnInputMayBeAnOutputOfTheDevice) {

@@ -89,9 +89,9 @@ TEST(KernelVectors, ErrorsNameTheLine) {
   EXPECT_EQ(error(""), "f:1: error: expected 'tunec-vectors 1'");
   EXPECT_EQ(error("tunec-vectors 1\n"), "f:2: error: expected 'from ' and whose outputs they are");
   EXPECT_EQ(error(begin + "A f99 1\n"),
-            "f:3: error: 'A f99 1' is no name, type and number of elements");
+            "f:3: error: 'A f99 1' is not a name, a type and a number of elements");
   const std::string no_bound =
-      "f:3: error: '{}' ends in no 'within BOUND', which elements of f32 may have";
+      "f:3: error: '{}' does not end in 'within BOUND', which elements of f32 may have";
   for (const std::string title :
        {"A f32 1 2", "A f32 1 within", "A f32 1 within -1", "A f32 1 within 0",
         "A f32 1 within inf", "A f32 1 within 1 2", "A f16 1 within 1"})

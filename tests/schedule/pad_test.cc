@@ -52,7 +52,7 @@ TEST(Pad, OfWindowsIsTheContractsToAllow) {
   ASSERT_FALSE(kernel);
   EXPECT_EQ(kernel.error().code, ErrorCode::kIllegalSchedule);
   EXPECT_EQ(kernel.error().message,
-            "pad acc: where oh + kh - 1 < 0, an operand that may not be finite must be left out");
+            "pad acc: an operand that may not be finite must be omitted where oh + kh - 1 < 0");
 }
 
 // 0 times an integer is always 0.

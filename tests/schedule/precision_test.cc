@@ -304,7 +304,7 @@ TEST(Precision, TheContractSaysHowManyTerms) {
       if (terms >= least) {
         EXPECT_EQ(outcome(terms, rounding), "");
       } else {
-        EXPECT_THAT(outcome(terms, rounding), testing::HasSubstr("the accuracy contract wants"));
+        EXPECT_THAT(outcome(terms, rounding), testing::HasSubstr("by the accuracy contract"));
       }
     }
   }

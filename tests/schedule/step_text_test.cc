@@ -167,9 +167,9 @@ TEST_P(StepTextRefuses, WithMessage) {
 constexpr Malformed kMalformed[] = {
     {"split a.i 4\nlower d", "a.sched:2:1: error: expected 'lower' once, before the steps"},
     {"lower", "a.sched:1:6: error: expected the name of a lowering at the end of the line"},
-    {"lower d\nspilt a.i 4", "a.sched:2:1: error: spilt is no step; did you mean split?"},
-    {"frobnicate a.i 4", "a.sched:1:1: error: frobnicate is no step"},
-    {"  splt a.i", "a.sched:1:3: error: splt is no step; did you mean split?"},
+    {"lower d\nspilt a.i 4", "a.sched:2:1: error: spilt is not a step; did you mean split?"},
+    {"frobnicate a.i 4", "a.sched:1:1: error: frobnicate is not a step"},
+    {"  splt a.i", "a.sched:1:3: error: splt is not a step; did you mean split?"},
     {"lower d\nsplit a.i", "a.sched:2:10: error: expected a factor at the end of the line"},
     {"lower d\nsplit a.i four", "a.sched:2:11: error: expected a factor, found 'four'"},
     {"lower d\nsplit a.i -4", "a.sched:2:11: error: expected a factor, found '-4'"},

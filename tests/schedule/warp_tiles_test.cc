@@ -158,7 +158,8 @@ TEST(WarpTileSchedules, RoundToTf32WhereTheContractAllowsIt) {
   const std::string steps = Simple("mma.m16n8k8.tf32", "", 8);
   EXPECT_EQ(Outcome(product, steps, AnyRounding()), "");
   EXPECT_EQ(Outcome(product, steps, ReductionOrder::kAny),
-            "tensorize acc.i.1 mma.m16n8k8.tf32: operands must keep more bits than TF32 has");
+            "tensorize acc.i.1 mma.m16n8k8.tf32: the accuracy contract requires more bits of "
+            "operands than TF32 has");
 }
 
 // Float32 products use three bfloat16 splits, which are made in earlier phases.

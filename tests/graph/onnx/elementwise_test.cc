@@ -293,7 +293,7 @@ TEST(OnnxElementwise, PowersOfHalvesTakeWiderExponents) {
 TEST(OnnxElementwise, AttributesOfTheWrongKindAreErrors) {
   EXPECT_THAT(
       ErrorOf({.op = "LeakyRelu", .attributes = {{"alpha", 1}}, .operands = {Floats({1}, {1})}}),
-      HasSubstr("attribute 'alpha' is of another kind, expected a float"));
+      HasSubstr("attribute 'alpha' has another kind, expected a float"));
 }
 
 }  // namespace

@@ -98,9 +98,9 @@ TEST_F(OnnxExternal, StaysInTheFolder) {
 }
 
 TEST_F(OnnxExternal, SizesAreChecked) {
-  EXPECT_THAT(Message({{"location", "w.bin"}, {"offset", "9"}}), HasSubstr("lies outside"));
+  EXPECT_THAT(Message({{"location", "w.bin"}, {"offset", "9"}}), HasSubstr("is outside"));
   EXPECT_THAT(Message({{"location", "w.bin"}, {"offset", "18446744073709551615"}}),
-              HasSubstr("lies outside"));
+              HasSubstr("is outside"));
   EXPECT_THAT(Message({{"location", "w.bin"}, {"offset", "-1"}}), HasSubstr("non-negative number"));
   EXPECT_THAT(Message({{"location", "w.bin"}, {"length", "9"}}),
               HasSubstr("expected 8 for 2 elements"));

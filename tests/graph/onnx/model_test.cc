@@ -291,7 +291,7 @@ TEST(OnnxModel, NamesAreChecked) {
     return model;
   };
   EXPECT_THAT(MessageOf(relu().Node("Relu", {"z"}, {"y"}).Output("y")),
-              HasSubstr("input 'z' is made by no earlier node"));
+              HasSubstr("input 'z' is not made by an earlier node"));
   EXPECT_THAT(MessageOf(relu().Node("Relu", {"b"}, {"a"}).Node("Relu", {"a"}, {"b"}).Output("b")),
               HasSubstr("a cycle"));
   EXPECT_THAT(MessageOf(relu().Node("Relu", {"x"}, {"y"}).Node("Neg", {"x"}, {"y"}).Output("y")),
@@ -299,7 +299,7 @@ TEST(OnnxModel, NamesAreChecked) {
   EXPECT_THAT(MessageOf(relu().Node("Relu", {"x"}, {"x"}).Output("x")),
               HasSubstr("value 'x' is defined twice"));
   EXPECT_THAT(MessageOf(relu().Node("Relu", {"x"}, {"y"}).Output("z")),
-              HasSubstr("output 'z' is made by no node"));
+              HasSubstr("output 'z' is not made by any node"));
   EXPECT_THAT(MessageOf(relu().Input("x", {3}).Node("Relu", {"x"}, {"y"}).Output("y")),
               HasSubstr("two graph inputs"));
   EXPECT_THAT(MessageOf(relu()
@@ -307,7 +307,7 @@ TEST(OnnxModel, NamesAreChecked) {
                             .Constant("w", Counting({1}))
                             .Node("Relu", {"x"}, {"y"})
                             .Output("y")),
-              HasSubstr("two initializers are called 'w'"));
+              HasSubstr("two initializers have the name 'w'"));
   EXPECT_THAT(MessageOf(relu().Node("Relu", {"x"}, {"y"})), HasSubstr("no outputs"));
   EXPECT_THAT(MessageOf(relu().Node("Add", {"x"}, {"y"}).Output("y")),
               HasSubstr("node 'Add_y' (Add): input 1 is missing"));
@@ -337,8 +337,8 @@ TEST(OnnxModel, InputsBoundToConstants) {
   };
   EXPECT_THAT(message("shape", Counting({2})), HasSubstr("is f32, expected i64"));
   EXPECT_THAT(message("shape", Ints({3}, {1, 2, 3})), HasSubstr("does not fit the model's [2]"));
-  EXPECT_THAT(message("z", Counting({2})), HasSubstr("given for 'z', which is no input"));
-  EXPECT_THAT(message("x", Counting({6})), HasSubstr("is not that of its constant, 6"));
+  EXPECT_THAT(message("z", Counting({2})), HasSubstr("given for 'z', which is not an input"));
+  EXPECT_THAT(message("x", Counting({6})), HasSubstr("differs from its constant's shape 6"));
 }
 
 TEST(OnnxModel, SameWeightsAndOutputsMayBeShared) {

@@ -320,7 +320,7 @@ TEST(OnnxConstant, FromShapes) {
   EXPECT_THAT(ErrorOf({.op = "Range",
                        .operands = {Ints({}, {0}), Ints({}, {5}), Ints({}, {0})},
                        .constants = {0, 1, 2}}),
-              HasSubstr("no finite range"));
+              HasSubstr("is not a finite range"));
 }
 
 TEST(OnnxConstant, HugeFillsStayOperators) {

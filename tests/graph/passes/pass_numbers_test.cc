@@ -237,7 +237,7 @@ TEST(Pipeline, PassesCanBeSwitchedOffAndUnknownOnesAreErrors) {
   options.disabled = {"canonicalise"};
   const auto result = RunPipeline(graph, options);
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().message, "no pass is called 'canonicalise'");
+  EXPECT_EQ(result.error().message, "unknown pass 'canonicalise'");
 }
 
 // A generator of random graphs: chains of elementwise, moving, reducing and multiplying nodes, with

@@ -127,7 +127,7 @@ TEST(VerifyPasses, UnknownAndFailingPassesAreErrors) {
   const Graph graph = ConvNorm();
   const std::vector<std::string> unknown = {"no_such"};
   EXPECT_EQ(VerifyPasses(graph, unknown, Inputs(graph, 1)).error().message,
-            "no pass is called 'no_such'");
+            "unknown pass 'no_such'");
   const auto fails = [](const Graph&, const PassOptions&) -> Result<Graph> {
     return Fail(ErrorCode::kUnsupported, "not today");
   };

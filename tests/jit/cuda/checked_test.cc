@@ -173,7 +173,8 @@ block.x for x in 0 .. 2 {
 }
 
 TEST_F(CheckedEmulationDeathTest, FindsSharedMemoryThatNobodyWrote) {
-  EXPECT_DEATH(RunChecked(Nest(R"(
+  EXPECT_DEATH(
+      RunChecked(Nest(R"(
 block.x for x in 0 .. 3 {
   fill: s[x] = A[x]
 }
@@ -182,7 +183,7 @@ block.x for y in 0 .. 4 {
   use: C[y] = s[y]
 }
 )")),
-               "thread 3: use reads 4 bytes of s at shared memory \\+ 12: nobody wrote that");
+      "thread 3: use reads 4 bytes of s at shared memory \\+ 12: the memory was never written");
 }
 
 // Runs on a device with memory for four elements. The kernel reads a fifth.

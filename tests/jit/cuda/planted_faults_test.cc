@@ -110,17 +110,17 @@ block.x for y in 0 .. 4 {
      "race"},
     {"missing_barrier_after_a_wait", Pipelined(kFirstWait, kWait, ""),
      "use reads 4 bytes of s at shared memory \\+ [0-9]+: async_copy of thread 1 began a copy to "
-     "there, and nobody has waited for it",
+     "it, and no wait ended the copy",
      "race"},
     {"missing_wait", Pipelined(kFirstWait, "", "barrier"),
      "use reads 4 bytes of s at shared memory \\+ [0-9]+: async_copy of thread [01] began a copy "
      "to "
-     "there, and nobody has waited for it",
+     "it, and no wait ended the copy",
      "nothing wrote"},
     {"wait_one_too_loose", Pipelined(kFirstWait, kLooseWait, "barrier"),
      "use reads 4 bytes of s at shared memory \\+ [0-9]+: async_copy of thread [01] began a copy "
      "to "
-     "there, and nobody has waited for it",
+     "it, and no wait ended the copy",
      "nothing wrote"},
     {"wrong_swizzle", R"(
 nest swizzled {
@@ -144,7 +144,7 @@ nest swizzled {
   }
 }
 )",
-     "thread 0: use reads 4 bytes of s at shared memory \\+ 512: nobody wrote that",
+     "thread 0: use reads 4 bytes of s at shared memory \\+ 512: the memory was never written",
      "nothing wrote"},
     {"shared_race", Nest(R"(
 block.x for x in 0 .. 4 {
@@ -195,7 +195,7 @@ block.x for y in 0 .. 4 {
 }
 barrier
 )"),
-     "thread 2 is at barrier 2, but thread 0 at barrier 1: a barrier is for all",
+     "thread 2 is at barrier 2, but thread 0 at barrier 1: all threads must reach the same barrier",
      "a barrier inside a block"},
     {"deadlock", Nest(R"(
 block.x for x in 0 .. 4 {
@@ -241,7 +241,7 @@ wait 0 stage 0 parity 0
 )"),
      "thread 0: again writes 4 bytes of s at shared memory \\+ 0: async_copy of thread 0 began a "
      "copy "
-     "to there, and nobody has waited for it",
+     "to it, and no wait ended the copy",
      "is written between"},
     {"forgotten_copy", Nest(R"(
 block.x for x in 0 .. 4 {

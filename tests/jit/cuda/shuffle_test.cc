@@ -108,7 +108,7 @@ TEST(ShuffleDeathTest, FindsOneThatIsNotForTheWholeWarp) {
     EXPECT_DEATH(
         kernel->phases[0].function(arguments, nullptr, nullptr, 0),
         "divergent_phase0, block 0, warp of thread 32: lane 8 is at its end, but lane 0 at "
-        "shfl.sync 1: all of a warp come together");
+        "shfl.sync 1: all lanes of a warp must come together");
   }
 }
 
@@ -142,8 +142,9 @@ TEST(WarpOperations, AreOneForAllLanes) {
     lanes[1] = second;
     return WhyDivergent(lanes);
   };
-  EXPECT_EQ(with_second({}),
-            "lane 1 is at its end, but lane 0 at shfl.sync 1: all of a warp come together");
+  EXPECT_EQ(
+      with_second({}),
+      "lane 1 is at its end, but lane 0 at shfl.sync 1: all lanes of a warp must come together");
   // The lane is at a barrier with the same number.
   EXPECT_THAT(with_second({.ended = false, .site = 1}), HasSubstr("lane 1 is at barrier 1, but"));
   EXPECT_THAT(with_second({.ended = false, .site = 2, .operation = &shuffle}),
@@ -191,7 +192,7 @@ TEST(ShuffleDeathTest, ACheckedKernelFindsTheMissingBarrierBetweenWarps) {
   float c[3] = {};
   void* arguments[] = {a.data(), c};
   EXPECT_DEATH(kernel->phases[0].function(arguments, nullptr, nullptr, 0),
-               "end reads 4 bytes of parts at shared memory .*: nobody wrote that");
+               "end reads 4 bytes of parts at shared memory .*: the memory was never written");
 }
 
 LoopNest Mapped(const std::string& text) {

@@ -270,7 +270,7 @@ TEST(PrivatizeThreads, RefusesFragmentsWithoutTiles) {
   text.replace(text.find("r: register"), 11, "r: fragment");
   const auto own = PrivatizeThreads(Parsed(text));
   ASSERT_FALSE(own);
-  EXPECT_THAT(own.error().message, HasSubstr("no tile says which lane has what of r"));
+  EXPECT_THAT(own.error().message, HasSubstr("no tile assigns the elements of r to lanes"));
 }
 
 // Threads alternate over two elements each along a row of 32.

@@ -87,7 +87,7 @@ TEST_F(Toolkit, ThatIsNotThereIsNamedWithItsPackage) {
   EXPECT_EQ(found.error().code, ErrorCode::kNotFound);
   EXPECT_EQ(found.error().message,
             "no tunec-test-tool, a program of this test, in PATH or a CUDA toolkit: `pip install "
-            "some-package==1.0` brings one, and TUNEC_TEST_TOOL names its file");
+            "some-package==1.0` installs one; or name its file with TUNEC_TEST_TOOL");
 }
 
 TEST_F(Toolkit, ThatIsNamedHasToBeThere) {
@@ -97,7 +97,7 @@ TEST_F(Toolkit, ThatIsNamedHasToBeThere) {
   const auto found = Find();
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().message,
-            "TUNEC_TEST_TOOL names '/nowhere/tool', which is no program that can be run");
+            "TUNEC_TEST_TOOL names '/nowhere/tool', which is not an executable program");
 }
 
 TEST_F(Toolkit, HasToTellItsVersion) {
@@ -105,7 +105,7 @@ TEST_F(Toolkit, HasToTellItsVersion) {
   const auto found = Find();
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message,
-              HasSubstr("is no tunec-test-tool: no version in what it prints: hello"));
+              HasSubstr("is not tunec-test-tool: its output has no version: hello"));
 }
 
 // The program gets the bytes in a file. Its output is larger than a pipe's buffer.

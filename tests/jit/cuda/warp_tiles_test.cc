@@ -242,11 +242,11 @@ std::string Apart(const ProductCase& of) {
 
 TEST(RefusedWarpTiles, TellLanesApart) {
   const ProductCase bf16 = Cases().front();
-  EXPECT_THAT(Refusal(Apart(bf16)), HasSubstr("loop step tells lanes apart"));
+  EXPECT_THAT(Refusal(Apart(bf16)), HasSubstr("loop step separates lanes"));
   const std::string half = Replaced(Product(bf16), "block.y for w2 in 0 .. 2 {\n",
                                     "block.y for w2 in 0 .. 2 {\nmore: C[0, 0] = 1.0\n");
-  EXPECT_THAT(Refusal(half), HasSubstr("loop w2 is over warps, as a tile is in it, and may hold "
-                                       "nothing but tiles"));
+  EXPECT_THAT(Refusal(half), HasSubstr("loop w2 is over warps because a tile is inside, so it may "
+                                       "contain only tiles"));
 }
 
 TEST(RefusedWarpTiles, HaveOtherShapes) {
@@ -254,10 +254,10 @@ TEST(RefusedWarpTiles, HaveOtherShapes) {
   std::string narrow = Product(bf16);
   for (size_t at = 0; (at = narrow.find("l in 0 .. 32", at)) != std::string::npos; ++at)
     narrow.replace(at, 12, "l in 0 .. 16");
-  EXPECT_THAT(Refusal(narrow), HasSubstr("16 threads along x, a warp's tile wants 32"));
+  EXPECT_THAT(Refusal(narrow), HasSubstr("16 threads along x, expected 32 for a warp's tile"));
   EXPECT_THAT(
       Refusal(Replaced(Product(bf16), "s: acc[16*w2 + m, 8*j + n]", "s: acc[8*w2 + m, 8*j + n]")),
-      HasSubstr("rows of acc are not a tile's"));
+      HasSubstr("rows of acc are not aligned to a tile"));
 }
 
 // The verifier does not check this race: the two warps have each other's rows.
@@ -297,7 +297,7 @@ TEST(WrongWarpTilesDeathTest, HaveLanesThatGoApart) {
   const LoopNest nest = OfEightLanes();
   EXPECT_DEATH(std::ignore = RunEmulated(nest, RandomArguments(nest, 1)),
                "product_phase0, block 0, warp of thread 0: lane 8 is at its end, but lane 0 at "
-               "ldmatrix [0-9]+: all of a warp come together");
+               "ldmatrix [0-9]+: all lanes of a warp must come together");
 }
 
 // The other lanes wait at a barrier, which lanes 0 to 7 cannot reach.

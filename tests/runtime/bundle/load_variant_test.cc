@@ -100,7 +100,7 @@ TEST_F(LoadVariantTest, WhatTheDriverRefusesIsPassedOver) {
 }
 
 TEST_F(LoadVariantTest, WhoAsksForADeviceGetsIt) {
-  ExpectChoice(kFirstHost, HasSubstr("for cuda sm_90: the CPU is asked for"),
+  ExpectChoice(kFirstHost, HasSubstr("for cuda sm_90: the CPU is requested"),
                {.device = {.name = "cpu"}});
   script_.capabilities = {{8, 0}, {9, 0}};
   ExpectChoice(kGpu, IsEmpty());
@@ -111,7 +111,7 @@ TEST_F(LoadVariantTest, WhoAsksForADeviceGetsIt) {
   ASSERT_FALSE(first);
   EXPECT_EQ(first.error().code, ErrorCode::kDevice);
   EXPECT_THAT(first.error().message, AllOf(HasSubstr("has compute capability 8.0"),
-                                           HasSubstr("for cpu plain: GPU '0' is asked for")));
+                                           HasSubstr("for cpu plain: GPU '0' is requested")));
 }
 
 TEST_F(LoadVariantTest, NoneThatFitsIsRefusedByAllNames) {

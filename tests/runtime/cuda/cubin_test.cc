@@ -45,27 +45,27 @@ TEST(Cubin, AWholeOneIsTaken) {
 TEST(Cubin, PtxAndOtherFilesAreRefused) {
   EXPECT_EQ(RefusalOf(""), "the cubin is damaged: it is too short");
   const std::string ptx = ".version 8.0\n.target sm_90a\n.address_size 64\n" + std::string(64, ' ');
-  EXPECT_EQ(RefusalOf(ptx), "the cubin is damaged: it is no ELF file for NVIDIA's GPUs");
+  EXPECT_EQ(RefusalOf(ptx), "the cubin is damaged: it is not an ELF file for NVIDIA GPUs");
   Elf64_Ehdr host = SampleHeader();
   host.e_machine = EM_X86_64;
   EXPECT_EQ(RefusalOf(std::string(reinterpret_cast<const char*>(&host), sizeof(host))),
-            "the cubin is damaged: it is no ELF file for NVIDIA's GPUs");
+            "the cubin is damaged: it is not an ELF file for NVIDIA GPUs");
 }
 
 TEST(Cubin, ATruncatedOneIsRefused) {
   const std::string whole = WithSection(SHT_PROGBITS, 4);
   EXPECT_EQ(RefusalOf(whole.substr(0, whole.size() - 1)),
-            "the cubin is damaged: a section does not lie within it");
+            "the cubin is damaged: a section exceeds the file");
   EXPECT_EQ(RefusalOf(whole.substr(0, sizeof(Elf64_Ehdr) + 8)),
-            "the cubin is damaged: its table of sections does not lie within it");
+            "the cubin is damaged: its section table exceeds the file");
   EXPECT_EQ(RefusalOf(WithSection(SHT_PROGBITS, UINT64_MAX)),
-            "the cubin is damaged: a section does not lie within it");
+            "the cubin is damaged: a section exceeds the file");
   Elf64_Ehdr header = SampleHeader();
   header.e_phnum = 1;
   header.e_phoff = 8;
   header.e_phentsize = sizeof(Elf64_Phdr) + 1;
   EXPECT_EQ(RefusalOf(std::string(reinterpret_cast<const char*>(&header), sizeof(header))),
-            "the cubin is damaged: its table of segments does not lie within it");
+            "the cubin is damaged: its segment table exceeds the file");
 }
 
 }  // namespace

@@ -166,7 +166,7 @@ TEST_F(CudaDeviceTest, LoadsOnlyCubins) {
   image.format = "elf";
   EXPECT_EQ(device_->Load(image).error().code, ErrorCode::kParse);
   EXPECT_EQ(device_->Load(image).error().message,
-            "NVIDIA S1 (device 0) runs no code of format 'elf', only 'cubin'");
+            "NVIDIA S1 (device 0) cannot run code of format 'elf', expected 'cubin'");
   image = SumsImage();
   image.bytes = ".version 8.0";
   EXPECT_EQ(device_->Load(image).error().code, ErrorCode::kParse);
@@ -181,7 +181,7 @@ TEST_F(CudaDeviceTest, ACubinThatDoesNotFitNamesTheDriver) {
   EXPECT_EQ(refused.error().message,
             "NVIDIA S1 (device 0) cannot load the kernel: CUDA_ERROR_NO_BINARY_FOR_GPU (209): as "
             "scripted; its compute capability is 9.0 and its driver supports CUDA 13.0: compile "
-            "for that arch, by a ptxas that is no newer");
+            "for that arch, with a ptxas that is not newer");
   for (const CuResult wrong : {CuResult::kInvalidImage, CuResult::kUnsupportedPtxVersion}) {
     script_.load = wrong;
     EXPECT_THAT(device_->Load(SumsImage()).error().message,
@@ -279,8 +279,8 @@ TEST(HangingCudaDevice, IsSaidAndLeftAlone) {
   EXPECT_EQ(copied.error().code, ErrorCode::kDevice);
   const std::string message =
       "NVIDIA S1 (device 0) hangs, in second or what was started before it: not done after 0.02 s "
-      "(driver of CUDA 13.0); end this process, for the GPU is not free before, and see "
-      "nvidia-smi; hang_after allows longer runs";
+      "(driver of CUDA 13.0); end this process to free the GPU, and see nvidia-smi; a larger "
+      "hang_after allows longer runs";
   EXPECT_EQ(copied.error().message, message);
   EXPECT_EQ(queue->Synchronize().error().message, message);
   EXPECT_EQ(sums.kernel->Seconds(1).error().message, message);
@@ -318,7 +318,7 @@ TEST(OpenCudaDevice, OneThatIsNotThere) {
   NewScript();
   const auto device = OpenCudaDevice(*LoadCudaDriver(kLibrary), 1);
   ASSERT_FALSE(device);
-  EXPECT_THAT(device.error().message, HasSubstr("says nothing of GPU 1"));
+  EXPECT_THAT(device.error().message, HasSubstr("cannot describe GPU 1"));
 }
 
 }  // namespace

@@ -471,18 +471,18 @@ TEST_F(CudaExecutableTest, OnlyWhatNeedNotWaitIsQueued) {
   alignas(16) const Floats x = {1, 2};
   Results results;
   RunOptions options = QueuedIn(nullptr);
-  EXPECT_EQ(Run(x, results, options).error().message, "a run that is queued needs a stream");
+  EXPECT_EQ(Run(x, results, options).error().message, "a queued run needs a stream");
   options = QueuedIn(StreamAt(place));
   options.inputs = {};
   EXPECT_EQ(Run(x, results, options).error().message,
-            "a run that is queued uses memory of its device alone, input 'x' is the host's");
+            "a queued run needs device memory, but input 'x' is in host memory");
   options = QueuedIn(StreamAt(place));
   constexpr std::array kLastOnHost = {kThere, kThere, BufferPlace::kHost};
   options.outputs = kLastOnHost;
   const Status ran = Run(x, results, options);
   EXPECT_EQ(ran.error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(ran.error().message,
-            "a run that is queued uses memory of its device alone, output 'x' is the host's");
+            "a queued run needs device memory, but output 'x' is in host memory");
   EXPECT_EQ(script_.launches, 0);
 }
 

@@ -46,7 +46,8 @@ TEST(LoadDriver, NoLibraryIsNoDriver) {
 }
 
 TEST(LoadDriver, AnotherLibraryIsNoDriver) {
-  EXPECT_EQ(RefusalOf("libm.so.6"), "libm.so.6 is no NVIDIA driver: it has no cuDriverGetVersion");
+  EXPECT_EQ(RefusalOf("libm.so.6"),
+            "libm.so.6 is not an NVIDIA driver: it has no cuDriverGetVersion");
 }
 
 TEST(LoadDriver, AStubIsNoDriver) {
@@ -127,7 +128,7 @@ TEST(GpuFacts, OfAGpuThatIsNotThere) {
   ASSERT_FALSE(facts);
   EXPECT_EQ(facts.error().code, ErrorCode::kDevice);
   EXPECT_EQ(facts.error().message,
-            "the NVIDIA driver says nothing of GPU 3: CUDA_ERROR_INVALID_DEVICE (101): as "
+            "the NVIDIA driver cannot describe GPU 3: CUDA_ERROR_INVALID_DEVICE (101): as "
             "scripted");
 }
 

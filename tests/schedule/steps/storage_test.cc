@@ -99,7 +99,7 @@ constexpr StepRefusal kRefusals[] = {
      "pack A: each dimension must appear once, or in parts that make it up, as d/32 d%32/2 d%2"},
     {"pack_twice", kMatmul, "pack A 1 0\npack A 1 0", "pack A: it is packed already"},
     {"copy_for_a_constant", kWeightMatmul, "pack B 1 0\ncopy B B.pack",
-     "copy B: B.pack is run when compiling"},
+     "copy B: B.pack runs at compile time"},
     {"copy_unread", kMatmul, "copy B C", "copy B: C does not read it"},
     {"copy_twice", kMatmul, "copy B acc\ncopy B acc", "copy B: acc does not read it"},
     {"copy_no_iterator", kMatmul, "copy B acc z 4", "copy B: no iterator z of acc in groups of 4"},

@@ -79,7 +79,7 @@ constexpr StepRefusal kRefusals[] = {
     {"tensorize_storage", kMatmul,
      "reorder acc.i acc.k acc.j\ncompute_at acc.init acc.i\ncompute_at C acc.i\n"
      "stage acc packed acc.i\ntensorize acc.i fma.avx2",
-     "tensorize acc.i fma.avx2: there must be one statement inside, and no storage of its own"},
+     "tensorize acc.i fma.avx2: it must contain one statement and no storage"},
     {"tensorize_no_sum", kMatmul, "split C.j 8\ntensorize C.j.1 fma.avx2",
      "tensorize C.j.1 fma.avx2: expected a sum of products"},
     {"tensorize_reduced", kMatmul, "split acc.k 8\ntensorize acc.k.1 fma.avx2",
@@ -116,7 +116,7 @@ constexpr StepRefusal kRefusals[] = {
     {"reduce_split_again", kSumAll, "reduce_split Y j 4 inner\nreduce_split Y jp 2 inner",
      "reduce_split Y: there is Y.part already"},
     {"reduce_split_diagonal", kDiagonalSum, "reduce_split Y k 4 inner",
-     "reduce_split Y: its write index is more than different iterators"},
+     "reduce_split Y: its write index must consist of different iterators"},
 };
 INSTANTIATE_TEST_SUITE_P(Sums, StepRefuses, testing::ValuesIn(kRefusals), CaseName<StepRefusal>);
 

@@ -8,7 +8,7 @@ class Accuracy(CliTest):
     def test_passes_are_verified(self):
         graph = self.file("p.graph", GRAPH)
         self.assertIn("canonicalize", self.good("verify", graph, "--no-db", "--pipeline"))
-        self.bad(2, "no pass is called 'nothing'", "verify", graph, "--no-db", "--pass", "nothing")
+        self.bad(2, "unknown pass 'nothing'", "verify", graph, "--no-db", "--pass", "nothing")
         self.bad(2, "--random-inputs is 0", "verify", graph, "--no-db", "--pipeline", "--random-inputs", 0)
 
     def test_verify(self):

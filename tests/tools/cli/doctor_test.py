@@ -96,10 +96,10 @@ class Doctor(CudaTest):
         self.environment["TUNEC_PTXAS"] = ptxas = self.program("ptxas", "echo Cuda compilation tools, V12.3.107")
         report, checks = self.doctor(1)
         self.assertEqual(checks["ptxas"]["found"],
-                         "ptxas 12.3.107 is known to write wrong code, 12.6.85 or later is not "
-                         f"({ptxas}); TUNEC_PTXAS names another one")
+                         "ptxas 12.3.107 is known to write wrong code, expected 12.6.85 or later "
+                         f"({ptxas}); name another one with TUNEC_PTXAS")
         self.assertEqual(checks["nvdisasm"]["found"],
-                         "TUNEC_NVDISASM names '/nowhere/nvdisasm', which is no program that can be run")
+                         "TUNEC_NVDISASM names '/nowhere/nvdisasm', which is not an executable program")
         self.assertEqual((report["problems"], report["cuda"]["ptxas"]), (2, None))
 
     def test_doctor_only_looks(self):
