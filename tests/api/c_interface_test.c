@@ -1,4 +1,4 @@
-/* The C interface, from C: test_api CASE FOLDER runs one case on the models in FOLDER. */
+/* Tests of the C interface in C: test_api CASE FOLDER runs one case on the models in FOLDER. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ static void test_interface(void) {
   CHECK(tunec_input_bytes(model, 0) == 24 && tunec_output_bytes(model, 1) == 32);
   CHECK(tunec_input_index(model, "k") == 2 && tunec_output_index(model, "n") == 1);
   CHECK(tunec_input_index(model, "n") == -1 && tunec_output_index(model, NULL) == -1);
-  /* out of range, and no executable at all */
+  /* Sizes out of range and a null executable are rejected. */
   CHECK(tunec_input_bytes(model, 3) == 0 && tunec_input_index(NULL, "k") == -1);
   CHECK(tunec_input_name(model, 3) == NULL && tunec_output_shape(model, 2) == NULL);
   CHECK(tunec_input_ndim(model, 9) == -1 && tunec_output_type(model, 9).bits == 0);
@@ -191,7 +191,7 @@ static void test_errors(void) {
   refuse_any_size();
   refuse_unknown_dimensions();
   CHECK(tunec_run(NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
-  /* every known option at once; a success leaves the message alone */
+  /* All options together are accepted. A success does not change the message. */
   CHECK(tunec_compile(tiny,
                       "{\"target\":\"cpu\",\"threads\":1,\"share_threads\":true,\"trials\":0,"
                       "\"accuracy\":\"f32\","
@@ -204,7 +204,7 @@ static void test_errors(void) {
   tunec_release(model);
 }
 
-/* A run that must fail with `part` in its message, leaving the outputs alone. */
+/* Expects that the run fails with `part` in its message and does not write the outputs. */
 static void refuse_run(tunec_executable* model, struct tiny_run* run, const char* part) {
   float before[6];
   memcpy(before, run->y, sizeof before);
@@ -271,7 +271,7 @@ static void test_run_options(void) {
   fill(&run, 2);
   CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &options) == TUNEC_OK);
   CHECK(is_right(&run, run.a));
-  options.size = sizeof(size_t); /* of a program that knows no streams */
+  options.size = sizeof(size_t); /* of a program older than the stream option */
   options.stream = &run;
   CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &options) == TUNEC_OK);
   options.size = sizeof options;
@@ -282,7 +282,7 @@ static void test_run_options(void) {
   CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &options) == TUNEC_INVALID_ARGUMENT);
   CHECK(message_has("the model runs on the host: it has no stream of a device"));
   options.queued = 0;
-  CHECK(tunec_wait(model) == TUNEC_OK); /* nothing is queued */
+  CHECK(tunec_wait(model) == TUNEC_OK); /* the queue is empty */
   CHECK(tunec_wait(NULL) == TUNEC_INVALID_ARGUMENT);
   const size_t wrong[] = {0, 1, sizeof options - 1, 1000000};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
@@ -304,7 +304,7 @@ static void test_run_options(void) {
   tunec_release(model);
 }
 
-/* No machine that tunec runs on has the instructions of both makers. */
+/* No supported machine has the instructions of both makers. */
 static void test_other_cpu(void) {
   tunec_executable* model = NULL;
   CHECK(tunec_compile(tiny, "{\"cpu\": \"bdver4\", \"db\": \"\"}", &model) == TUNEC_OK);
@@ -377,7 +377,7 @@ static void* run_often(void* model) {
     CHECK(tunec_run(model, run.inputs, run.outputs) == TUNEC_OK);
     CHECK(is_right(&run, run.a));
   }
-  CHECK(strcmp(tunec_error_message(), "") == 0); /* other threads' failures are theirs */
+  CHECK(strcmp(tunec_error_message(), "") == 0); /* errors are per thread */
   return NULL;
 }
 
@@ -424,7 +424,7 @@ static void test_callbacks(void) {
   CHECK(counts.progress > 0 && counts.asked > 0 && counts.measured > 0 && counts.measured <= 4);
   tunec_release(model);
 
-  /* a program built when log did not exist: what lies behind its struct is not read */
+  /* The program was built before `log` existed. Memory behind its struct is not read. */
   callbacks.size = offsetof(tunec_callbacks, log);
   callbacks.log = (void (*)(void*, const char*))(uintptr_t)1;
   memset(&counts, 0, sizeof counts);
@@ -437,7 +437,7 @@ static void test_callbacks(void) {
   callbacks.cancelled = cancel_at_once;
   CHECK(tunec_compile_with_callbacks(product, options, &callbacks, &model) == TUNEC_CANCELLED);
   CHECK(model == NULL);
-  /* a program built when there will be another function: it may go on without */
+  /* A newer program's struct has another function. It is accepted while that function is null. */
   struct {
     tunec_callbacks known;
     void (*other)(void);
@@ -472,7 +472,7 @@ static void test_bytes(void) {
   float x[4] = {-2, -1, 0, 3}, y[4];
   tunec_executable* model = NULL;
   for (size_t i = 0; i < 2; ++i) {
-    unsigned char* bytes = malloc(sizeof kReluOnnx); /* they may go afterwards */
+    unsigned char* bytes = malloc(sizeof kReluOnnx); /* freed after compiling */
     memcpy(bytes, kReluOnnx, sizeof kReluOnnx);
     CHECK(tunec_compile_bytes(bytes, sizeof kReluOnnx, formats[i], no_database, NULL, &model) ==
           TUNEC_OK);
@@ -483,7 +483,7 @@ static void test_bytes(void) {
     CHECK(y[0] == 0 && y[1] == 0 && y[2] == 0 && y[3] == 3);
     tunec_release(model);
   }
-  /* without the zero byte that ends the text */
+  /* The text without its zero byte is accepted. */
   CHECK(tunec_compile_bytes(kDoubleGraph, sizeof kDoubleGraph - 1, NULL, no_database, NULL,
                             &model) == TUNEC_OK);
   run_four(model, x, y);
@@ -540,7 +540,7 @@ static void test_wrong_bytes(void) {
   refuse_bytes(kDoubleGraph, length, NULL, "{\"db\": \"\", \"external_data\": \"/tmp\"}",
                TUNEC_INVALID_ARGUMENT, "<memory>: external data is for ONNX models");
   CHECK(tunec_compile_bytes(kReluOnnx, size, NULL, NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
-  /* every beginning, in memory of that size */
+  /* Each prefix is in memory of exactly its size. */
   for (size_t part = 1; part < size; ++part) {
     unsigned char* bytes = malloc(part);
     memcpy(bytes, kReluOnnx, part);
@@ -557,7 +557,7 @@ static void test_wrong_bytes(void) {
   tunec_release(model);
 }
 
-/* y = x * w + b, where b is known as "bias.0". */
+/* Computes y = x * w + b, where the name of b is "bias.0". */
 static const char kScaled[] =
     "graph g {\n  input x: f32[4]\n  weight w: f32[4]\n  weight b: f32[] from \"bias.0\"\n"
     "  s = mul(x, w)\n  y = add(s, b)\n  output y = y\n}\n";
@@ -574,7 +574,7 @@ static void test_weights(void) {
   tunec_executable* model = NULL;
   CHECK(tunec_compile_graph(kScaled, length, 3, names, tensors, no_database, NULL, &model) ==
         TUNEC_OK);
-  tensor_w.data = tensor_b.data = NULL; /* the tensors may go, what they pointed to stays */
+  tensor_w.data = tensor_b.data = NULL; /* the tensors may be freed, their data stays */
   run_four(model, x, y);
   CHECK(y[0] == 11 && y[1] == 12 && y[2] == 16 && y[3] == 18);
   tunec_release(model);

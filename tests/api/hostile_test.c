@@ -1,5 +1,6 @@
 /* Calls that no caller should make: test_api_hostile CASE FOLDER runs one case on the models in
- * FOLDER. Each is refused with a message, and nothing is read or written beyond what was given. */
+ * FOLDER. Each call is rejected with a message. Nothing is read or written beyond the given
+ * memory. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -79,7 +80,7 @@ static void test_options(void) {
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) refuse(product, wrong[i]);
 }
 
-/* A million brackets, and a key of a megabyte. */
+/* The options have a million brackets, then a key of a megabyte. */
 static void test_large_options(void) {
   const size_t size = 1 << 20;
   char* text = malloc(8 * size + 64);
@@ -96,8 +97,8 @@ static void test_large_options(void) {
   free(text);
 }
 
-/* The tensors of one run of matmul.graph. A shape lies at the end of its page, and the next one
- * cannot be read. */
+/* The tensors of one run of matmul.graph. Each shape ends at the end of a page, and the next
+ * page cannot be read. */
 struct run {
   float a[kM * kK], b[kK * kN], y[kM * kN];
   DLTensor tensors[3];
@@ -199,7 +200,7 @@ static void test_tensors(void) {
   tunec_release(model);
 }
 
-/* Tensors whose number of dimensions is compared before any of their sizes is read. */
+/* The number of dimensions of these tensors is checked before any size is read. */
 static void refuse_shapes(tunec_executable* model, const DLTensor* input, int64_t* const* shapes) {
   const int status = tunec_output_shapes(model, &input, shapes);
   CHECK(status == TUNEC_INVALID_ARGUMENT && tunec_error_message()[0] != '\0');
@@ -254,7 +255,7 @@ static void test_dimensions(void) {
   tunec_release(model);
 }
 
-/* A child of a process whose pool has threads. */
+/* This child process belongs to a process whose pool has threads. */
 static void test_fork(void) {
 #ifdef __SANITIZE_THREAD__
   fprintf(stderr, "[SKIP] the sanitizer follows no threads that a child starts\n");
@@ -291,7 +292,7 @@ static void* compile_often(void* options) {
 }
 
 static void test_threads(void) {
-  char shared[] = "{\"threads\": 2}"; /* with the user's database */
+  char shared[] = "{\"threads\": 2}"; /* uses the user's database */
   pthread_t threads[3];
   for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, compile_often, shared);
   for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
@@ -329,7 +330,7 @@ static void count_line(void* user, const char* line) {
   if (strstr(line, "/proc/nowhere") != NULL) ++*(int*)user;
 }
 
-/* The user's own database cannot be made: a line, and a model without it. */
+/* If the user's database cannot be created, a line is logged and the model has no database. */
 static void test_no_cache(void) {
   int lines = 0;
   tunec_callbacks callbacks;

@@ -1,4 +1,4 @@
-/* Tensors that lie otherwise than row-major: test_api_layouts CASE FOLDER. */
+/* Tests of tensors that are not row-major: test_api_layouts CASE FOLDER. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "check.h"
 #include "models.h"
 
-/* y = x * w: channel c of every position times w[c]. */
+/* Computes y = x * w: channel c of every position is multiplied by w[c]. */
 static const char kGraph[] =
     "graph g {\n  input x: f32[2, 3, 4]\n  weight w: f32[3, 1]\n  y = mul(x, w)\n  output y = "
     "y\n}\n";
@@ -35,7 +35,7 @@ static int64_t at(const int64_t* strides, int64_t n, int64_t c, int64_t i) {
   return n * strides[0] + c * strides[1] + i * strides[2];
 }
 
-/* Runs tensors that lie so, and looks at every element. */
+/* Runs tensors with these strides and checks every element. */
 static void run(tunec_executable* model, int64_t* from, int64_t* to) {
   float x[kCount], y[kCount];
   for (int i = 0; i < kCount; ++i) x[i] = (float)i - 7;
@@ -109,14 +109,14 @@ static void test_refused(void) {
   tunec_release(model);
 }
 
-/* In the place of another file, which may be mapped. */
+/* Replaces a file, which may be mapped, by a new file. */
 static void write_file(const char* path, const void* bytes, size_t count) {
   remove(path);
   FILE* file = fopen(path, "wb");
   CHECK(file != NULL && fwrite(bytes, 1, count, file) == count && fclose(file) == 0);
 }
 
-/* The weights of kGraph, with blanks behind the header. */
+/* Writes the weights of kGraph with blanks behind the header. */
 static size_t tensors_of(char* bytes, int blanks) {
   const int size = sprintf(
       bytes + 8, "{\"w\": {\"dtype\": \"F32\", \"shape\": [3, 1], \"data_offsets\": [0, 12]}}%*s",
@@ -127,7 +127,7 @@ static size_t tensors_of(char* bytes, int blanks) {
   return 8 + (size_t)size + sizeof w;
 }
 
-/* Compiles a model file, and once more, until the file of its weights has other bytes. */
+/* Compiles a model file and other layouts of it, which fails once the weights file has changed. */
 static void expect_stale(const char* model_path, const char* weights_path, const void* weights,
                          size_t count) {
   tunec_executable *model = NULL, *other = NULL;

@@ -1,5 +1,5 @@
-// tunec.hpp over libtunec_runtime.so alone: `load_session_test BUNDLE OTHER` runs the bundle of
-// tiny.graph, and is refused one for another processor.
+// Uses tunec.hpp with libtunec_runtime.so alone: `load_session_test BUNDLE OTHER` runs the bundle
+// of tiny.graph. The bundle OTHER for another processor is rejected.
 #include <algorithm>
 #include <array>
 #include <cstdio>

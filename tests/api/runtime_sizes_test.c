@@ -1,8 +1,8 @@
-/* A program that is linked with libtunec_runtime.so alone: it runs a bundle of several sizes.
+/* A program that is linked with libtunec_runtime.so alone and runs a bundle of several sizes.
  *
  *     test_runtime_sizes BUNDLE
  *
- * BUNDLE is of sizes.graph for batch=1,2 and length=4..10. */
+ * BUNDLE is sizes.graph for batch=1,2 and length=4..10. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static DLTensor describe(float* data, int dimensions, int64_t* shape) {
   return tensor;
 }
 
-/* Beyond what a run has of the arrays, nothing may be touched. */
+/* Runs the model and checks that nothing outside the run's part of the arrays is touched. */
 static void run(tunec_executable* model, int64_t batch, int64_t length) {
   int64_t of_x[] = {batch, length, 3}, of_mean[2] = {0, 0}, of_h[3] = {0, 0, 0};
   int64_t* shapes[] = {of_mean, of_h};
@@ -62,7 +62,7 @@ static void refuses(tunec_executable* model, int64_t batch, int64_t length) {
   CHECK(strstr(tunec_error_message(), "length is 11, expected at most 10") != NULL);
 }
 
-/* What a padded run would copy from or to. */
+/* Memory that a padded run would read or write. */
 static void refuses_null(tunec_executable* model) {
   int64_t of_x[] = {2, 9, 3}, of_mean[] = {2, 3}, of_h[] = {2, 9, 3};
   int64_t* shapes[] = {of_mean, of_h};

@@ -1,8 +1,8 @@
-/* A program that is linked with libtunec_runtime.so alone: it loads bundles and runs them.
+/* A program that is linked with libtunec_runtime.so alone, loads bundles and runs them.
  *
  *     test_runtime CASE BUNDLE OTHER
  *
- * BUNDLE is of tiny.graph; OTHER is for a processor that there is not. */
+ * BUNDLE is of tiny.graph. OTHER is for a processor that does not exist. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static tunec_executable* load(const char* path, const tunec_load_options* option
 
 enum { kMost = 4 };
 
-/* Room for the tensors of a small model. */
+/* The memory for the tensors of a small model. */
 static int64_t memory[2 * kMost][64];
 static DLTensor tensors[2 * kMost];
 
@@ -39,7 +39,7 @@ static DLTensor* describe(int at, DLDataType type, int dimensions, const int64_t
   return &tensors[at];
 }
 
-/* y = relu(a + b), n = k - 1: all bytes of a, b and k are 1. */
+/* The model computes y = relu(a + b) and n = k - 1. All bytes of a, b and k are 1. */
 static void run(tunec_executable* model) {
   DLTensor *inputs[kMost], *outputs[kMost];
   double seconds[16];
@@ -92,7 +92,7 @@ static void refuses(const char* bundle, const char* other) {
   CHECK(tunec_load(bundle, &options, &model) == TUNEC_INVALID_ARGUMENT);
 }
 
-/* Writes the bundle over the file that is at `to`, if there is one, as cp does. */
+/* Writes the bundle over an existing file at `to` in place, as cp does. */
 static void copy(const char* from, const char* to) {
   static char bytes[1 << 16];
   FILE* source = fopen(from, "rb");
@@ -112,11 +112,11 @@ static void refuse_changed(tunec_executable* model) {
   tunec_release(model);
 }
 
-/* A bundle may be replaced and removed, but not written to, while it is loaded. */
+/* A bundle may be replaced or removed while it is loaded, but not modified. */
 static void changed(const char* bundle, const char* other) {
   char path[4096], newer[4096];
   tunec_executable* model;
-  const struct timespec tick = {0, 20000000}; /* more than what file systems tell times apart by */
+  const struct timespec tick = {0, 20000000}; /* longer than the resolution of file times */
   (void)other;
   snprintf(path, sizeof path, "%s.loaded", bundle);
   snprintf(newer, sizeof newer, "%s.newer", bundle);

@@ -1,4 +1,4 @@
-// tunec.hpp as a C++ program meets it: this one includes no other header of tunec.
+// Tests of tunec.hpp as a C++ program uses it: this file includes no other header of tunec.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ const std::string kProduct = std::string(TUNEC_TEST_DATA) + "/matmul.graph";
 const std::string kNoDatabase = R"({"threads": 2, "db": ""})";
 const std::string kFewTrials = R"({"threads": 1, "db": "", "trials": 4})";
 
-// A failure that ends the test: what follows needs the value.
+// Returns the value or ends the test, because the later lines need the value.
 template <class T>
 T Must(tunec::Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);
@@ -73,7 +73,7 @@ TEST(Session, TensorsThatLieOtherwise) {
       for (size_t i = 0; i < 4; ++i) EXPECT_EQ(y[n * 12 + c * 4 + i], -x[n * 12 + i * 3 + c]);
 }
 
-// A mean over the length, and the last of it; 0, 1, 2, ... in float32.
+// Computes a mean over the length and takes its last position, in float32 numbers 0, 1, 2, ...
 constexpr std::string_view kOfAnyLength = R"(graph of_any_length {
   input x: f32[batch, length]
   mean = reduce_mean(x) {axes=[1], keepdims=0}
@@ -350,7 +350,7 @@ std::ptrdiff_t ThreadsOfThisProcess() {
 
 TEST(Session, ManyShareThreads) {
   const std::string options = R"({"threads": 4, "share_threads": true, "db": ""})";
-  std::thread([] {}).join();  // with the first, a sanitizer may start one of its own
+  std::thread([] {}).join();  // a sanitizer may start its own thread with the first
   const auto before = ThreadsOfThisProcess();
   std::vector<Session> sessions;
   for (int i = 0; i < 3; ++i)
@@ -365,7 +365,7 @@ TEST(Session, ManyShareThreads) {
   }
 }
 
-// On a driver that a script plays, whose kernels do nothing and whose memory is the host's.
+// The driver is scripted: its kernels do nothing, and its memory is the host's.
 TEST(Session, TakesTensorsOfItsGpu) {
   if (std::getenv("TUNEC_PTXAS") == nullptr) {
     ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << "no ptxas";
@@ -414,7 +414,7 @@ TEST(Session, TakesTensorsOfItsGpu) {
 
 TEST(Session, SaysThatItsGpuHangs) {
   if (std::getenv("TUNEC_PTXAS") == nullptr) GTEST_SKIP() << "no ptxas";
-  // A driver reads its script when it is loaded: this one is not that of the other tests.
+  // A driver reads its script when it is loaded, so this test uses a separate copy of the driver.
   const std::filesystem::path driver = ::testing::TempDir() + "hanging_cuda.so";
   std::filesystem::copy_file(TUNEC_SCRIPTED_CUDA, driver,
                              std::filesystem::copy_options::overwrite_existing);

@@ -1,4 +1,4 @@
-// Executables of one model for several sizes, which hold its weights and packings together.
+// Tests of one model's executables for several sizes, which share its weights and packed weights.
 #include "compiler/shared_packings.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ using testing::Options;
 using testing::RunOnce;
 using testing::SomeInputs;
 
-// Two products with packed weights, and a bias that is used as it lies.
+// Two products with packed weights, and a bias that is used unpacked.
 std::string TextOf(int64_t rows) {
   return fmt::format(R"(graph two {{
   input x: f32[{}, 64]
@@ -41,7 +41,8 @@ std::string TextOf(int64_t rows) {
                      rows);
 }
 
-// A convolution whose weights are folded with what follows: each compiled model makes them anew.
+// A convolution whose weights are folded with the following nodes. Each compiled model computes the
+// folded weights anew.
 std::string FoldedTextOf(int64_t batch) {
   return fmt::format(R"(graph folded {{
   input x: f32[{}, 16, 14, 14]
@@ -66,7 +67,7 @@ CompiledModel Compiled(const Graph& graph, const CompileOptions& options) {
   return *std::move(model);
 }
 
-// The plan that an executable is made of, with all that its prologue makes.
+// Returns the plan of an executable, with the weight preprocessing done.
 ExecutablePlan ReadyPlan(const Graph& graph, const CompileOptions& options) {
   const auto staged = RunStages(graph, nullptr, options);
   EXPECT_TRUE(staged.has_value()) << staged.error().Format();
@@ -110,7 +111,7 @@ TEST(SharedPackings, TwoSizesHaveOnePackingOfEachWeight) {
   EXPECT_NE(AddressOf(alone, "w.packed"), AddressOf(small, "w.packed"));
 }
 
-// 17 rows by themselves are packed otherwise than 3.
+// A separate model of 17 rows has other packed weights than one of 3 rows.
 TEST(SharedPackings, AnotherSizeTakesThePackingThatThereIs) {
   const auto packings = std::make_shared<SharedPackings>();
   std::vector<CompiledModel> models;

@@ -1,5 +1,5 @@
-// Numbers that ONNX models make of a size, at sizes that no sample was taken of: in place and in
-// bundles, against the same numbers computed here.
+// Tests of numbers that ONNX models compute from a size, at sizes without samples. Models run
+// directly and in bundles, and their numbers are compared with values computed here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,7 +89,7 @@ Result<LoadedBundle> Build(const Number& number, const Use& use, const DimSizes&
   return LoadBundle(file.path());
 }
 
-// A bundle of a few sizes has code for each size that needs it.
+// A bundle of a few sizes has separate code for each size that needs it.
 TEST_P(SizeNumbers, AreThoseOfEachSizeInABundle) {
   const auto& [number, use] = GetParam();
   const testing::BundlePath file;
@@ -111,7 +111,7 @@ int CountPadded(const SizedModel& model) {
   return padded;
 }
 
-// Half of a size follows one formula at each size: a few executables serve all.
+// Half of a size follows one formula at each size, so a few executables serve all sizes.
 TEST(SizeNumbersOfRules, RunOnFewExecutables) {
   const Number half = HalfOf();
   const Use use = SlicedFrom();
@@ -127,7 +127,7 @@ TEST(SizeNumbersOfRules, RunOnFewExecutables) {
   EXPECT_FALSE(nlohmann::json::parse((*model)->Report()).contains("refused")) << (*model)->Report();
 }
 
-// One size of many is another graph, and has exact code.
+// At one size of many the graph differs, so that size has exact code.
 TEST(SizeNumbersOfOneSize, HaveExactCode) {
   const Number is_one = IsOne(117);
   const testing::BundlePath file;
@@ -173,7 +173,7 @@ TEST(SizeNumbersOfLists, AreRightOrRefused) {
   }
 }
 
-// Two dimensions meet in one number. Rows are independent, and yet a run may not be cut.
+// One number depends on two dimensions. Rows are independent, but a run may not be split.
 TEST(SizeNumbersOfTwo, AreThoseOfBoth) {
   Model model(14);
   model.Input("x", {-1, -1})

@@ -1,4 +1,4 @@
-// Bundles of several sizes beside the same models of open sizes compiled in place.
+// Tests that bundles of several sizes equal the same dynamic-shape models compiled directly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,11 +26,11 @@ using testing::OptionsForCpu;
 using testing::SizedVariantOf;
 using testing::SourceOf;
 
-// Both dimensions by name, as the source lists them.
+// The names of both dimensions, in the order of the source.
 const std::vector<std::string> kBoth = {"batch", "length"};
 const std::vector<ListedSizes> kListed = {{.sizes = {1, 4}}, {.sizes = {12, 20}}};
 
-/// Means over the batch, which cannot be cut.
+/// A model of means over the batch, which cannot be split.
 constexpr std::string_view kOverBatch = R"(graph over_batch {
   input x: f32[batch, 24]
   m = reduce_mean(x) {axes=[0], keepdims=1}
@@ -38,7 +38,7 @@ constexpr std::string_view kOverBatch = R"(graph over_batch {
   output d
 })";
 
-/// Cannot be padded.
+/// A model that cannot be padded.
 constexpr std::string_view kCubic = R"(graph cubic {
   input x: f32[1, 2, length]
   y = resize(x) {shape=[1, 2, 7], mode="cubic"}
@@ -71,7 +71,8 @@ std::unique_ptr<SizedModel> InPlace(const SizedSource& source, std::vector<Liste
   return model ? *std::move(model) : nullptr;
 }
 
-/// A model as a bundle and in place. What could not be made is null, and fails the test.
+/// A model as a bundle and compiled directly. A part that could not be made is null, and the test
+/// fails.
 struct BothWays {
   BothWays(const SizedSource& source, const std::vector<ListedSizes>& listed)
       : bundle(LoadOf(source, listed, file)), model(InPlace(source, listed)) {}
@@ -176,7 +177,7 @@ TEST(SizedBundle, OfWhatIsNotCutServesSmallerSizes) {
   EXPECT_THAT(RefusalOf(*both.bundle, {10}).message, HasSubstr("batch is 10, expected at most 9"));
 }
 
-// What strides leave of sizes are formulas with divisions in them.
+// Sizes after strides are formulas with divisions.
 TEST(SizedBundle, OfImagesServesAnyHeightAndWidth) {
   constexpr std::string_view kImages = R"(graph images {
   input x: f32[1, 3, height, width]
@@ -210,7 +211,8 @@ TEST(SizedBundle, OfWhatCannotBePaddedHasTheListedSizes) {
   EXPECT_EQ(report["executables"].size(), 2);
 }
 
-// A window of five positions has no graph below. What is served begins at a power of two.
+// A window of five positions does not have a graph for smaller sizes. The served sizes begin at a
+// power of two.
 TEST(SizedBundle, ServesDownToTheLeastSizeThatHasAGraph) {
   constexpr std::string_view kWindow = R"(graph window {
   input x: f32[1, 2, length, 8]
@@ -240,11 +242,11 @@ TEST(SizedBundle, OfWhatIsCutGoesAsFarAsItWasLookedAt) {
             "batch is 100000, expected at most 1024, the largest verified size");
 }
 
-// Packed when it is first wanted, once for all sizes.
+// Weights are packed when they are first used, once for all sizes.
 TEST(SizedBundle, OfAnotherProcessorPacksForAllSizes) {
   const SizedSource source = SourceOf(kOpenSizes, kBoth);
   BundleVariant variant = SizedVariantOf(source, kListed, "native,+amx-fp16");
-  // Nothing of the model uses it: only the list says so.
+  // The model does not use the feature. Only the list names it.
   variant.head.features = SizedVariantOf(source, {{.sizes = {1}}, {.sizes = {12}}}).head.features;
   const BundlePath file;
   std::vector<BundleVariant> variants;
@@ -258,7 +260,8 @@ TEST(SizedBundle, OfAnotherProcessorPacksForAllSizes) {
 }
 
 TEST(SizedBundle, HasWeightsOnce) {
-  // Of the sizes together, the weights are those of one and little more: biases do not differ.
+  // The weights of all sizes together are little more than those of one size, because biases are
+  // equal.
   constexpr std::string_view kWide = R"(graph wide {
   input x: f32[batch, length, 64]
   weight w: f32[64, 256]
@@ -318,7 +321,7 @@ TEST(SizedBundle, TooManySizesAreRefused) {
   EXPECT_EQ(variant.error().code, ErrorCode::kResourceLimit);
 }
 
-/// The first part of output y's length, in the place of its formula.
+/// Loads the bundle with this formula as the first part of output y's length.
 Result<LoadedBundle> LoadWithFormula(BundleVariant variant, const SizeFormula& formula,
                                      const BundlePath& file) {
   (*variant.sizes->form.output_extents)[0][1] = {formula};
@@ -345,7 +348,7 @@ TEST(SizedBundle, FormulasOfOtherSizesThanTheTensorsAreRefused) {
   EXPECT_EQ(LoadWithFormula(variant, of_a_third, file).error().code, ErrorCode::kParse);
 }
 
-// Right for the size of the code: wrong ones below are met by a run.
+// The formulas are right for the size of the code. A run rejects wrong results at smaller sizes.
 TEST(SizedBundle, FormulasThatLeaveTheArraysAreRefusedByRuns) {
   const std::vector<ListedSizes> listed = {{.sizes = {1}}, {.sizes = {20}, .exact = false}};
   const BundleVariant variant = SizedVariantOf(SourceOf(kOpenSizes, kBoth), listed);
@@ -369,7 +372,7 @@ TEST(StoredSizes, AreCheckedBeforeTheyAreUsed) {
     change(changed);
     const Status checked = bundle::CheckSizes(changed, variant.kernels, {});
     EXPECT_FALSE(checked);
-    // Not because the weights are not here.
+    // The reason must not be that the weights are missing.
     if (!checked) {
       EXPECT_THAT(checked.error().message, HasSubstr("the bundle's sizes are damaged"));
     }

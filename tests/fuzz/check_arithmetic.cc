@@ -18,7 +18,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// What does a kernel's products.
+// Returns the arithmetic of a kernel's products.
 std::string ArithmeticOf(const Schedule& schedule) {
   const std::string text = Print(schedule);
   if (schedule.lowering == "winograd,tile=4") return "winograd4";
@@ -44,7 +44,7 @@ class Checker {
     options.names = DefaultPipeline();
     const auto optimised = RunPipeline(case_.graph, options);
     if (!optimised) return Wrong("passes", optimised.error().Format());
-    // Images this small would be no chains for their own sake.
+    // By default, images this small would not be fused into chains.
     const FusionMachine slow{.bytes_per_second = 1e6, .launch_seconds = 1e-3};
     auto fusion = PlanFusion(optimised->graph, FusionMode::kFused, slow);
     if (!fusion) return Wrong("fusion", fusion.error().Format());
@@ -64,7 +64,7 @@ class Checker {
     return std::move(result_);
   }
 
-  // Judges kernels of the group; its results are the sequential evaluation's.
+  // Checks kernels of the group. The group's results are those of the sequential evaluation.
   Result<std::vector<Array>> Group(const std::vector<Lowering>& lowerings,
                                    std::span<const Array> arguments) {
     const std::vector<NamedCompute> named = Named(lowerings);
@@ -90,8 +90,8 @@ class Checker {
     return count;
   }
 
-  // One that has another arithmetic, where there is one, and one of the others, the naive one for
-  // want of such: more cost more than they tell.
+  // Returns one sketch with other arithmetic, if there is one, and one other sketch, by default the
+  // naive one. More sketches cost more time than they find errors.
   std::vector<Sketch> Choose(const std::vector<NamedCompute>& named) {
     std::vector<Sketch> all = SketchesFor({.lowerings = named,
                                            .target = target_,
@@ -118,7 +118,7 @@ class Checker {
     const auto outputs = RunScheduled(*kernel, compute, oracle.arguments, target_);
     if (!outputs) return Broken(schedule, outputs.error().Format());
     ++result_.kernels[ArithmeticOf(schedule)];
-    // An infinity becomes NaN there (docs/decisions/0022_winograd.md).
+    // An infinity becomes NaN in this lowering (docs/decisions/0022_winograd.md).
     if (schedule.lowering.starts_with("winograd") && case_.operands == Operands::kSpecial)
       return {};
     const Verdict verdict = JudgeOutputs(*outputs, oracle.judges);
@@ -126,8 +126,8 @@ class Checker {
     return Broken(schedule, verdict.problem);
   }
 
-  // Transforms enlarge the error of operands that are rounded behind them, about twice. The tuner
-  // asks the judge whether that will do (docs/decisions/0024_values_stored_as_terms.md).
+  // Transforms about double the error of rounded operands. The tuner lets the checker decide about
+  // it (docs/decisions/0024_values_stored_as_terms.md).
   static bool IsLeftToTheJudge(const Schedule& schedule, const Verdict& verdict,
                                const Oracle& oracle) {
     constexpr double kEnlarged = 4;

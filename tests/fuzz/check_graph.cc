@@ -27,12 +27,12 @@ CheckResult Wrong(std::string_view stage, const std::string& reason) {
   return {Outcome::kWrong, fmt::format("{}: {}", stage, reason)};
 }
 
-// An error that a user may see for a well-formed graph, or a bug.
+// Returns a rejection if a user may see the error for a well-formed graph, otherwise a bug.
 CheckResult Judge(std::string_view stage, const Error& error) {
   return IsRefusal(error) ? Refused(error) : Wrong(stage, error.Format());
 }
 
-/// Constants that passes named as weights.
+/// The constants that passes named as weights.
 class WeightsOf : public WeightSource {
  public:
   explicit WeightsOf(const Graph& graph) : graph_(graph) {}
@@ -55,7 +55,7 @@ std::string TextProblem(const Graph& graph) {
   return fmt::format("its text reads back as another graph:\n{}\nbut\n{}", text, again);
 }
 
-/// Passes may only be fast and loose about NaN and infinities where there are none.
+/// Returns whether all values are finite. Passes may change NaN and infinities otherwise.
 bool IsFinite(const Graph& graph, std::span<const Array> inputs) {
   std::map<ValueId, Array> values;
   for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i]] = inputs[i];
@@ -90,7 +90,7 @@ Result<std::vector<Array>> InterpretAll(const Graph& graph, const CheckPlan& pla
       });
 }
 
-// The graph with those of its values rounded that the plan stores in another type.
+// Returns the graph with values rounded that the plan stores in another type.
 Result<Graph> RoundStored(const Graph& graph, const FusionPlan& fusion) {
   return Rebuild(
       graph,
@@ -111,7 +111,7 @@ Result<Graph> RoundStored(const Graph& graph, const FusionPlan& fusion) {
       });
 }
 
-// With values stored as terms, against the graph that rounds them.
+// Checks the plan with values stored as bfloat16 splits, compared with the graph that rounds them.
 CheckResult CheckTerms(const Graph& graph, const CheckPlan& plan, FusionPlan fusion,
                        std::span<const Array> inputs) {
   StoreTerms(graph, fusion);
@@ -170,7 +170,7 @@ std::string Print(const CheckPlan& plan) {
 Result<CheckPlan> ParsePlan(std::string_view text) {
   std::istringstream words{std::string(text)};
   std::string word;
-  words >> word >> word;  // "# check"
+  words >> word >> word;  // the words "# check"
   if (word != "check") return Fail(ErrorCode::kParse, "no line of checks: '{}'", text);
   CheckPlan plan;
   while (words >> word) {

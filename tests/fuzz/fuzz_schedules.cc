@@ -1,9 +1,9 @@
-// fuzz_schedules: random schedules over all steps on random small Computes. What the dependences
-// allow must give the interpreter's result, some of it as machine code too; what they refuse is
-// forced through the interpreter, to say how often a refusal was needed.
+// The program fuzz_schedules: random schedules over all steps on random small Computes. A legal
+// schedule must give the interpreter's result, for some schedules also as machine code. A rejected
+// schedule is forced through the interpreter. The report says how often a rejection was needed.
 //
-// The checks run in a forked child, so that a case that crashes or hangs is one wrong result. What
-// fails is printed with the steps that it needs.
+// Each check runs in a forked child process, so a crash or a hang is one wrong result. A failing
+// case is printed with its necessary steps.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -51,14 +51,15 @@ Case MakeCase(uint64_t seed) {
   return {std::move(compute), std::move(schedule)};
 }
 
-// Where machine code runs: this machine, or a GPU that it stands in for.
+// The machine that runs the code: this machine, or a GPU that this machine emulates.
 class Machine {
  public:
   explicit Machine(Target target) : target_(std::move(target)) {}
 
-  // What the target has no code for is interpreted, and `missing` says what that was.
+  // Runs a nest. If the target has no code for it, the nest is interpreted and `missing` gets the
+  // reason.
   Result<std::vector<Array>> Run(const LoopNest& nest, const std::vector<Array>& arguments) {
-    // The machine may lack an instruction that the nest is made of.
+    // The machine may lack an instruction of the nest.
     const std::vector<std::string> features = MissingFeatures(nest, target_);
     if (!features.empty()) return Interpreted(nest, arguments, features.front());
     static ThreadPool pool(kThreads);
@@ -169,7 +170,7 @@ class Fuzzer {
     erase(schedule.loop_steps, step - rewriting);
   }
 
-  // Without the steps that it does not need. Steps that fail for lack of others say nothing.
+  // Removes unneeded steps. Steps that fail without others are no evidence.
   Case Shrink(Case drawn, bool code) const {
     for (size_t i = drawn.schedule.StepCount(); i-- > 0;) {
       Case smaller = drawn;
@@ -183,7 +184,7 @@ class Fuzzer {
 
   void Report(uint64_t seed, bool code, const std::string& reason) {
     fmt::print("wrong: seed {}{}: {}\n", seed, code ? " with --code 1" : "", reason);
-    std::fflush(stdout);  // what made the child crash may do so again below
+    std::fflush(stdout);  // the following code may crash as the child did
     if (++reported_ <= kMostReported) {
       const Case small = Shrink(MakeCase(seed), code);
       fmt::print("{}{}", Print(small.compute), Print(small.schedule));
@@ -193,7 +194,7 @@ class Fuzzer {
 
   FuzzOptions options_;
   Target target_;
-  std::map<std::string, uint64_t> missing_;  // what had no code, how often
+  std::map<std::string, uint64_t> missing_;  // reasons without code, by count
   uint64_t code_every_ = 0;
   uint64_t equal_ = 0, refused_ = 0, conservative_ = 0, wrong_ = 0, with_code_ = 0;
   int reported_ = 0;

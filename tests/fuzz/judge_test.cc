@@ -1,4 +1,4 @@
-// The judge lets roundings pass, and nothing else.
+// Tests that the checker accepts roundings and no other difference.
 #include <gtest/gtest.h>
 
 #include <cmath>

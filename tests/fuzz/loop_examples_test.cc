@@ -1,4 +1,4 @@
-// The schedules of examples/loops as machine code on two threads.
+// Tests of the schedules of examples/loops as machine code on two threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ TEST(LoopExamples, RunAsMachineCode) {
       std::cout << "[SKIP] " << name << " as machine code: no " << missing.front() << "\n";
       continue;
     }
-    // More than once: tasks that depend on each other would differ only now and then.
+    // Several rounds are needed: tasks with a missed dependence differ only occasionally.
     for (int round = 0; round < 5; ++round) EXPECT_EQ(judge.Disagreement(*kernel, run), "") << name;
     ++examples;
   }

@@ -24,7 +24,7 @@ std::string WithoutNumbers(const std::string& reason) {
 
 }  // namespace
 
-// A node's or constant's name is the word behind.
+// The next word is the name of a node or constant.
 std::string WithoutNames(const std::string& reason) {
   std::istringstream words(WithoutNumbers(reason));
   std::string group, before;

@@ -19,7 +19,7 @@ const Target& ThisMachine() {
   return target;
 }
 
-// Decisions that make an illegal schedule are drawn again; the last sketch, the naive one, is
+// Decisions that give an illegal schedule are drawn again. The last sketch, the naive one, is
 // always legal.
 Result<std::vector<Array>> RunRandomly(const std::vector<Lowering>& lowerings,
                                        std::span<const Array> arguments, Random& random) {

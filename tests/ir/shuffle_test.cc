@@ -1,4 +1,4 @@
-// Shuffles: their text, what they do, and which are refused.
+// Tests of shuffles: text, effect, and rejections.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// In a block of 2 x 8 threads.
+// Returns a nest with a block of 2 x 8 threads.
 std::string Nest(const std::string& inner, const std::string& scope = "register",
                  const std::string& type = "f32") {
   return fmt::format(R"(nest n {{

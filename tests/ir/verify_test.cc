@@ -1,4 +1,4 @@
-// Each invariant of the verifiers, violated once.
+// Tests that violate each invariant of the verifiers once.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace {
 std::string ErrorOf(std::string_view text, const std::function<void(Compute&)>& spoil) {
   Compute compute = *ParseCompute(text, "c");
   spoil(compute);
-  (void)Print(compute);  // what is wrong can still be shown
+  (void)Print(compute);  // a wrong program can still be printed
   const Status status = Verify(compute);
   return status ? "" : status.error().message;
 }
@@ -98,7 +98,7 @@ TEST(VerifyCompute, Accesses) {
               c.statements[StatementId(0)].reads[1].index[0] = IndexExpr::Loaded(0);
             }),
             "statement S: A of type f32 is used as an index");
-  // A guard or a domain may keep an index inside.
+  // A guard or a domain may keep an index in range.
   EXPECT_EQ(Matmul([](Compute& c) {
               c.statements[StatementId(0)].reads[0].index[1] += 1;
               c.statements[StatementId(0)].reads[0].guard =
@@ -166,7 +166,7 @@ TEST(VerifyCompute, Reducers) {
             "statement S: a reducer uses variables");
 }
 
-// The body of a nest with an input A, an output C and a local t, each f32[16].
+// Returns a nest with this body, an input A, an output C and a local t, each f32[16].
 std::string Nest(std::string_view body, const std::function<void(LoopNest&)>& spoil = {}) {
   const std::string text = fmt::format(
       "nest n {{\n input A: f32[16]\n output C: f32[16]\n local t: f32[16]\n"

@@ -1,5 +1,5 @@
-// A depthwise convolution within the tasks of the pointwise one behind it, as machine code, against
-// the interpreter.
+// Tests of a depthwise convolution computed in the tasks of the following pointwise one, as machine
+// code against the interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 using test::ChainProgram;
 
-// The first choice and random ones; how many sketches there were.
+// Checks the first decisions and random ones. Returns the number of sketches.
 int ExpectRight(const std::string& text, const Target& target, const RoundingFreedom& rounding,
                 std::string_view name) {
   const test::Judge judge(test::MustParse(text));

@@ -61,7 +61,7 @@ double PredictedSeconds(const Compute& compute, const Schedule& schedule, const 
   EXPECT_TRUE(phases) << phases.error().Format();
   if (!phases) return 0;
   for (const PredictedPhase& phase : *phases) {
-    // ptxas gives up a value or two for a round number of registers, whatever it may use.
+    // ptxas may spill one or two values for a round number of registers.
     EXPECT_LE(phase.launch.spilled_bytes, 8) << Print(schedule);
   }
   const auto seconds = PredictSeconds(*phases);

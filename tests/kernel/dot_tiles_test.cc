@@ -1,4 +1,4 @@
-// Register tiles by VDPBF16PS and by AMX, which is emulated, as machine code, against the
+// Tests of register tiles by VDPBF16PS and by emulated AMX, as machine code against the
 // interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ std::vector<Sketch> SketchesBy(const std::string& instruction, const std::string
   return sketches;
 }
 
-// The first choice and random ones, of which the last computes an operand by block where it may;
-// how many sketches there were.
+// Checks the first decisions and random ones. The last decisions compute an operand by block if
+// possible. Returns the number of sketches.
 int ExpectRight(const std::string& instruction, const std::string& text, const Target& target,
                 const RoundingFreedom& rounding = test::AnyRounding()) {
   constexpr int kTries = 5;
@@ -67,7 +67,7 @@ TEST_P(DotTiles, OfMatricesRunUnderEmulation) {
   EXPECT_EQ(found > 0, GetParam().is_offered);
 }
 
-// What a contract of float32 takes: six products.
+// The accuracy mode of float32 needs six products.
 TEST_P(DotTiles, OfThreeTermsRunUnderEmulation) {
   if (!DetectCpu(2).Has("avx512f")) GTEST_SKIP() << "a machine without AVX-512";
   const Target target = *ParseCpu("native,+amx-emulated", 2);

@@ -1,4 +1,4 @@
-"""docs/python.md and docs/shapes.md are true."""
+"""Runs the examples of docs/python.md and docs/shapes.md."""
 import unittest
 
 from documented import blocks_of, run_page

@@ -1,4 +1,4 @@
-"""The package tunec over NumPy: what goes in, what comes out, what is rejected."""
+"""Tests of the package tunec with NumPy: accepted inputs, outputs, and rejections."""
 import array
 import ctypes
 import gc
@@ -24,7 +24,7 @@ TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dty
 
 
 class OnlyDlpack:
-    """A tensor of a library that knows nothing but the protocol."""
+    """A tensor of a library that supports only the protocol."""
 
     def __init__(self, array):
         self.array = array
@@ -37,7 +37,7 @@ class OnlyDlpack:
 
 
 class NoStrides(OnlyDlpack):
-    """One that leaves out the strides of what is row-major, as DLPack before 1.2 allows."""
+    """A tensor that omits the strides of row-major data, which DLPack before 1.2 allows."""
 
     def __dlpack__(self, **options):
         capsule = self.array.__dlpack__()
@@ -54,7 +54,7 @@ def scaled(**options):
 
 
 class Weight(np.ndarray):
-    """An array that may lead on."""
+    """An array that may have attributes, such as references."""
 
 
 def leading_weight():
@@ -114,7 +114,7 @@ class Runs(unittest.TestCase):
                     np.testing.assert_array_equal(y, x)
 
     def test_weights_are_used_where_they_are(self):
-        # A vector is no weight that is packed, so the code reads the caller's.
+        # A vector is not packed, so the code reads the caller's memory.
         w = np.zeros(1024 + 16, np.float32)
         start = (-w.ctypes.data % 64) // 4
         w = w[start:start + 1024]
@@ -136,7 +136,7 @@ class Runs(unittest.TestCase):
             w.extend(range(100_000))
         np.testing.assert_array_equal(model(self.x), self.expected)
         model = None
-        w.extend([4])  # nobody reads it any more
+        w.extend([4])  # no model reads it any more
 
     def test_memory_that_a_capsule_owns_stays(self):
         w = OnlyDlpack(np.array([1, 2, 3], np.float32))
@@ -236,7 +236,7 @@ class Bundles(unittest.TestCase):
 class TextsThatAFunctionMakes(unittest.TestCase):
 
     def setUp(self):
-        self.calls, self.interrupted = 0, None  # which call of the function is
+        self.calls, self.interrupted = 0, None  # number of the call
         self.x = np.random.default_rng(5).standard_normal((11, 3)).astype(np.float32)
 
     def text_at(self, sizes):

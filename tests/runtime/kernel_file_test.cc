@@ -1,5 +1,5 @@
-// Files of kernels, and vectors of what they read and write: read back as they were written,
-// refused where they are damaged.
+// Tests of files of kernels, and of vectors of their inputs and outputs. Files read back as
+// written, and damaged files are rejected.
 #include "runtime/kernel_file.h"
 
 #include <fmt/format.h>
@@ -153,7 +153,7 @@ TEST(KernelVectors, OutputsTakeThePlaceOfOlderOnes) {
   EXPECT_EQ(vectors.Find("D"), nullptr);
 }
 
-// None is zero, infinite or NaN, and integers may be indices.
+// Numbers are not zero, infinite or NaN. Integers are small enough for indices.
 TEST(RandomInputs, AreOrdinaryNumbers) {
   std::vector<KernelArgument> arguments;
   for (const DataType type : {DataType::kF32, DataType::kF64, DataType::kF16, DataType::kBF16,

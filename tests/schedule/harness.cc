@@ -174,7 +174,7 @@ const Array* Judge::ArgumentNamed(const std::string& name) const {
   return nullptr;
 }
 
-// The nest's arguments: those of the Compute, and packed weights from their prepack nests.
+// Returns the nest's arguments: those of the Compute, and packed weights from their prepack nests.
 Result<std::vector<Array>> Judge::NestArguments(const KernelLoops& kernel) const {
   std::vector<Array> found;
   for (const TensorId id : Arguments(kernel.nest)) {

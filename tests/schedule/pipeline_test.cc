@@ -1,5 +1,5 @@
-// What a pipelined loop and threads need to be right: without any one of its waits or barriers the
-// nest of the example is found wrong.
+// Tests of the waits and barriers of a pipelined loop with threads. Without any one of them, the
+// example's nest is found to be wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ TEST(PipelinedBlocks, NeedTheirBarrier) {
   EXPECT_THAT(DisagreementWithout<Barrier>(), HasSubstr("race: "));
 }
 
-// One stage less in storage, and what is begun ahead overwrites what is in use.
+// With one stage less in storage, copies begun ahead overwrite data in use.
 TEST(PipelinedBlocks, NeedAllTheirStages) {
   std::string text = Print(Matmul().kernel.nest);
   for (size_t at = 0; (at = text.find(" + 2) mod 3", at)) != std::string::npos;) {

@@ -1,5 +1,5 @@
-// Every sketch on every kind of Compute: the initial decisions and random ones must give loops
-// that are valid and agree with the interpreter, or be refused as illegal.
+// Tests of every sketch on every kind of Compute. Loops of the initial and of random decisions must
+// be valid and agree with the interpreter, or be rejected as illegal.
 #include "schedule/sketch.h"
 
 #include <gmock/gmock.h>
@@ -106,7 +106,7 @@ TEST(Sketches, ForADeviceKnowRows) {
     const Compute compute = MustParse(text);
     const std::vector<NamedCompute> lowerings = {{"direct", compute}};
     EXPECT_EQ(SketchesFor({lowerings, target, ReductionOrder::kAny})[0].name, "cuda_rows");
-    // Threads would sum in another order than the one that is written.
+    // Threads would sum in another order than the written one.
     for (const Sketch& sketch : SketchesFor({lowerings, target, ReductionOrder::kAsWritten}))
       EXPECT_NE(sketch.name, "cuda_rows");
   }
@@ -148,7 +148,7 @@ std::string AnalyticText(const Sketch& sketch) {
   return Print(sketch.Fill(sketch.InitialDecisions()));
 }
 
-// A name says what the sketch is, not where it stands: others do not change it.
+// A name describes the sketch, not its position, so other sketches do not change it.
 TEST(Sketches, HaveNamesOfTheirOwn) {
   for (const Program& program : kPrograms) {
     std::set<std::string> names;
@@ -166,7 +166,7 @@ TEST(Sketches, HaveNamesOfTheirOwn) {
   EXPECT_EQ(after_others[3].name, first[0].name);
 }
 
-// A sum of its own for each register of an output's tile.
+// Each register of an output's tile has a separate sum.
 TEST(Sketches, CallFusedLoopsAsNoIteratorIsCalled) {
   const Compute compute = MustParse(R"(compute named {
   input A: f32[16, 12]
@@ -189,13 +189,13 @@ TEST(Sketches, KeepBareSumsInRegisters) {
   EXPECT_THAT(schedule, HasSubstr("vectorize C.store.j.1\n"));
 }
 
-// Taps of a window are unrolled, a triangle's side is not.
+// Taps of a window are unrolled. A triangle's side is not.
 TEST(Sketches, UnrollAPieceOfATriangularSum) {
   EXPECT_THAT(AnalyticText(SketchOfKind("tile", kTriangularProduct)),
               HasSubstr("unroll acc.k 4\n"));
 }
 
-// Where no pattern is that of the whole, each nest has its own.
+// If no pattern fits the whole Compute, each nest has its own pattern.
 TEST(Sketches, ComposeOnePatternForEachNest) {
   const std::string products = AnalyticText(SketchOfKind("composed", kTwoProducts));
   EXPECT_THAT(products, HasSubstr("stage t.cache register t.i."));
@@ -203,7 +203,7 @@ TEST(Sketches, ComposeOnePatternForEachNest) {
   const std::string both = AnalyticText(SketchOfKind("composed", kRowsAndColumns));
   EXPECT_THAT(both, HasSubstr("reduce_split t j 29 inner\n"));
   EXPECT_THAT(both, HasSubstr("stage y.cache register y.j.0\n"));
-  // Both read the matrix once.
+  // Both products read the matrix once.
   EXPECT_THAT(both, Not(HasSubstr("pack")));
 }
 
@@ -221,7 +221,7 @@ TEST(Sketches, ComposedOnesGiveEqualResults) {
   }
 }
 
-// One statement can't be helped: that is no reason to leave the others alone.
+// One statement has no schedule. The other statements still get schedules.
 TEST(Sketches, HavePartsBesideWhatStaysAsWritten) {
   const Compute compute = MustParse(R"(compute chain {
   input x: f32[37]
@@ -242,7 +242,7 @@ TEST(Sketches, HavePartsBesideWhatStaysAsWritten) {
   EXPECT_EQ(Judge(compute).Outcome(schedule), "");
 }
 
-// What is dear to find is not sought where something cheap applies.
+// Expensive sketches are not searched where cheap sketches apply.
 TEST(Sketches, ComeInStages) {
   const auto names = [](std::string_view text) {
     std::vector<std::string> found;
@@ -255,7 +255,7 @@ TEST(Sketches, ComeInStages) {
   EXPECT_THAT(names(kTwoProducts), AllOf(Contains("composed"), Not(Contains("affine"))));
 }
 
-// Blocks of a transposition: a vector's lanes on one side, copies of the code on the other.
+// Blocks of a transposition have a vector's lanes on one side, and copies of the code on the other.
 TEST(Sketches, TurnInSquareBlocks) {
   const Compute compute = MustParse(kTurned);
   const std::vector<Sketch> sketches = SketchesOn(compute);
@@ -264,7 +264,8 @@ TEST(Sketches, TurnInSquareBlocks) {
   EXPECT_NE(schedule.find("unroll Y.i.1\nvectorize Y.j.1\n"), std::string::npos) << schedule;
 }
 
-// What is packed while running, and read across, is read in blocks; a constant is packed once.
+// An operand that is packed at run time and read transposed is read in blocks. A constant is packed
+// once.
 TEST(Sketches, TurnBlocksOfWhatIsPackedWhileRunning) {
   const auto packed = [](int depth, std::string_view role) {
     const Compute compute = MustParse(fmt::format(R"(compute linear {{
@@ -290,7 +291,7 @@ TEST(Sketches, TurnBlocksOfWhatIsPackedWhileRunning) {
   EXPECT_THAT(packed(24, "weight B: f32[37, 24] constant"), Not(HasSubstr("unroll B.pack")));
 }
 
-// The channels of a group lie side by side in the weights, though groups begin anywhere.
+// The channels of a group are contiguous in the weights, although groups begin anywhere.
 TEST(Sketches, PackWeightsOfGroups) {
   const Compute compute = MustParse(kGroupedConv);
   const std::vector<Sketch> sketches = SketchesOn(compute);
@@ -300,8 +301,8 @@ TEST(Sketches, PackWeightsOfGroups) {
   EXPECT_NE(schedule.find("vectorize acc.m.1\n"), std::string::npos) << schedule;
 }
 
-// A product of many half precision numbers casts each of them once, the constant ones when
-// compiling; one row is not worth it.
+// A large product of half precision numbers casts each number once, constant ones during
+// compilation. For one row this is not worthwhile.
 TEST(Sketches, WidenWhatIsUsedOften) {
   const auto schedule = [](int rows) {
     const Compute compute = MustParse(fmt::format(R"(compute half {{
@@ -332,8 +333,8 @@ TEST(Sketches, WidenWhatIsUsedOften) {
   EXPECT_EQ(schedule(1).find("widen B"), std::string::npos);
 }
 
-// What one task keeps does not grow with the product of the sequence lengths: scores live in the
-// tile of a block and a chunk, and nothing but arguments is as large as the sequence.
+// A task's memory does not grow with the product of the sequence lengths. Scores are stored in the
+// tile of a block and a KV block. Only arguments are as large as the sequence.
 TEST(Sketches, StreamsStoreNoScores) {
   const auto bytes = [](std::string_view text) {
     const Compute compute = MustParse(text);
@@ -345,7 +346,7 @@ TEST(Sketches, StreamsStoreNoScores) {
     EXPECT_EQ(plan.workspace_bytes, 0) << Print(kernel->nest);
     return plan.scratch_bytes;
   };
-  // Scores and weights of 16 columns by 8 rows, the rest smaller.
+  // Scores and weights have 16 columns by 8 rows. Other storage is smaller.
   EXPECT_LE(bytes(kStreamedAttention), 4 * 16 * 8 * 4);
   EXPECT_LE(bytes(kAttention), 4 * 29 * 13 * 4);
 }

@@ -1,5 +1,5 @@
-// The text language: every step round-trips and stands in the manual; malformed lines are refused
-// at their place.
+// Tests of the text language: every step round-trips and is described in the manual. Malformed
+// lines are rejected with their position.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ tensorize acc.j.1 dpbf16.avx512
 TEST(StepText, EveryStepRoundTrips) {
   const auto schedule = ParseSchedule(kEveryStep, "a.sched");
   ASSERT_TRUE(schedule) << schedule.error().Format();
-  // All lines but the first.
+  // These are all lines except the first.
   EXPECT_EQ(static_cast<int64_t>(schedule->StepCount()), std::ranges::count(kEveryStep, '\n') - 1);
   EXPECT_EQ(Print(*schedule), kEveryStep);
   EXPECT_EQ(*ParseSchedule(Print(*schedule), "b.sched"), *schedule);
@@ -95,7 +95,7 @@ TEST(StepText, TheManualHasAHeadingForEach) {
   EXPECT_THAT(headings, testing::UnorderedElementsAreArray(AllForms()));
 }
 
-// What a step without Fields, a name or equality would be: a variant with it does not compile.
+// A step without Fields, a name or equality does not compile in the variant.
 struct Complete {
   static constexpr std::string_view kName = "complete";
   std::string loop;
@@ -122,7 +122,7 @@ static_assert(!AreSteps<std::variant<Complete, WithoutFields>>);
 static_assert(!AreSteps<std::variant<WithoutName, Complete>>);
 static_assert(!AreSteps<std::variant<WithoutEquality>>);
 
-// A step that shapes no loops cannot be put among those that do.
+// A step that does not shape loops cannot be added to the loop steps.
 template <class T>
 concept ShapesLoops = requires(Schedule& schedule, T step) {
   schedule.Add(LoopStep(step));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tools/test_cuda.py makes of what programs print. The programs are stand-ins."""
+"""Tests how tools/test_cuda.py interprets the output of programs. The programs are stand-ins."""
 import contextlib
 import io
 import json
@@ -62,7 +62,7 @@ class Summaries(unittest.TestCase):
 
 
 class Commands(unittest.TestCase):
-    """Of whole parts, with scripts in the place of the programs."""
+    """Tests of whole parts, with scripts in place of the programs."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="tunec-test-cuda-")

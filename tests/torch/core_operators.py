@@ -1,9 +1,9 @@
-"""Every operator that PyTorch calls core ATen, and what becomes of it.
+"""Lists every operator that PyTorch calls core ATen, with its treatment.
 
-A row for each overload with the tag `core`. `Done` ones have a handler, `Otherwise` ones are
-written by other operators in torch's decompositions, `Refused` ones are an error with a reason.
-Each of the first two has samples: functions of a Sampler (samples.py) that return the arguments of
-one call.
+Each overload with the tag `core` has a row. `Done` operators have a handler. `Otherwise` operators
+are written by other operators in torch's decompositions. `Refused` operators are an error with a
+reason. Each of the first two has samples: functions of a Sampler (samples.py) that return the
+arguments of one call.
 """
 from dataclasses import dataclass, field
 
@@ -14,8 +14,8 @@ from samples import Sampler
 @dataclass(frozen=True)
 class Done:
     samples: list
-    refused_types: frozenset = frozenset()  # which eager PyTorch knows and tunec does not
-    rough_types: frozenset = frozenset()  # whose own rounding, of coordinates say, decides results
+    refused_types: frozenset = frozenset()  # types that only eager PyTorch supports
+    rough_types: frozenset = frozenset()  # types whose rounding decides results
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Otherwise(Done):
 
 @dataclass(frozen=True)
 class Refused:
-    reason: str  # part of the message
-    takes: str  # what would have to be done
+    reason: str  # a part of the message
+    takes: str  # work that support would need
     samples: list = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a shape, which is known when importing."""
+    """A constant of a shape, which has its value when importing."""
 
 
 def done(*samples, refused=(), rough=()):
@@ -44,14 +44,14 @@ def otherwise(*samples, refused=(), rough=()):
 
 
 def one(make="t"):
-    """Of one operand: a matrix, one of random sizes, a scalar."""
+    """Returns samples of one operand: a matrix, one of random sizes, a scalar."""
     return done(lambda s: (getattr(s, make)(3, 5),),
                 lambda s: (getattr(s, make)(s.size(), s.size(), s.size()),),
                 lambda s: (getattr(s, make)(),))
 
 
 def two(left="t", right="t", **kwargs):
-    """Of two operands that broadcast."""
+    """Returns samples of two operands that broadcast."""
     def of(a, b, **given):
         return lambda s: (getattr(s, left)(*a), getattr(s, right)(*b), given)
     samples = [of((3, 4), (4,)), of((2, 1, 5), (3, 1)), of((), (2, 3)), of((0, 3), (3,))]
@@ -65,14 +65,14 @@ def with_number(*numbers, make="t"):
 
 
 def reduced(*, dims=((0,), (1,), (0, 2), (-1,)), make="t", extra=()):
-    """Over lists of axes, kept or not."""
+    """Returns samples of reductions over lists of axes, with and without keepdim."""
     def of(dim, keep):
         return lambda s: (getattr(s, make)(3, 4, s.size(1, 4)), list(dim), keep)
     return done(*(of(dim, keep) for dim in dims for keep in (False, True)), *extra)
 
 
 def along(*, make="t", dims=(0, 1, -1)):
-    """Over one axis, kept or not."""
+    """Returns samples of reductions over one axis, with and without keepdim."""
     def of(dim, keep):
         return lambda s: (getattr(s, make)(3, 4, s.size(1, 4)), dim, keep)
     return done(*(of(dim, keep) for dim in dims for keep in (False, True)))
@@ -93,7 +93,8 @@ def _convolution(s, axes, transposed=False, groups=1, **given):
 
 def _convolution_backward(s, x, weight, stride=1, padding=0, dilation=1, groups=1, out=None,
                           wanted=(True, True, True)):
-    """`out`: the padding of the result of a transposed convolution; None: it is none."""
+    """Returns arguments. `out` is the output padding of a transposed convolution, or None for
+    others."""
     axes, transposed = len(x) - 2, out is not None
     window = ([stride] * axes, [padding] * axes, [dilation] * axes, transposed,
               [out or 0] * axes, groups)
@@ -102,14 +103,15 @@ def _convolution_backward(s, x, weight, stride=1, padding=0, dilation=1, groups=
 
 
 def _pool_backward(s, shape, *window):
-    """Of the windows of a pool of distinct numbers; several gradients go to one place."""
+    """Returns arguments for the windows of a pool of distinct numbers. Several gradients are added
+    to one element."""
     pool = torch.ops.aten.max_pool2d_with_indices.default
     y, indices = pool(Sampler(torch.float64, s.size(1, 99)).distinct(*shape), *window)
     return (s.t(*y.shape), s.t(*shape), *window, indices)
 
 
 def _lowest(s, *shape):
-    """All as small as a type has them."""
+    """Returns a tensor filled with the type's smallest number."""
     low = -torch.inf if s.dtype.is_floating_point else 0
     return torch.full(shape, low, dtype=s.dtype)
 
@@ -236,7 +238,7 @@ CORE = {
                                         groups=2),
         lambda s: _convolution_backward(s, (2, 3, 9), (4, 3, 2), dilation=2,
                                         wanted=[True, True, False]),
-        # What strides leave over: of x, and of the padding behind it.
+        # The strides leave remainders: of x, and of the padding after it.
         lambda s: _convolution_backward(s, (2, 3, 9, 8), (5, 3, 3, 2), stride=3, padding=1),
         lambda s: _convolution_backward(s, (2, 3, 8), (4, 3, 1), stride=2),
         lambda s: _convolution_backward(s, (1, 3, 1), (2, 3, 1), stride=5, padding=1),

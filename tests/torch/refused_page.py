@@ -1,4 +1,5 @@
-"""The tables of docs/torch_refused.md, made of core_operators.py and of what the importer raises.
+"""The tables of docs/torch_refused.md, made from core_operators.py and from the importer's
+exceptions.
 
     python tests/torch/refused_page.py      # writes them into the page; its other parts are by hand
 """
@@ -11,7 +12,8 @@ from core_operators import CORE, Done, Refused
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "torch_refused.md"
 _BEGIN, _END = "<!-- {} -->\n", "<!-- end -->\n"
 
-# What each reason would take; "..." is what a message fills in. None: no operator that a model has.
+# The work that each reason would need. "..." stands for a part that a message fills in. None: no
+# operator of a model.
 TAKES = {
     "... of booleans": "sums of booleans that torch has as `or`; none was met in a model",
     "... is not of ATen: export or decompose the module first": None,
@@ -70,7 +72,7 @@ TAKES = {
 
 
 def reasons():
-    """Where the importer rejects, by the message: module names."""
+    """Returns the rejecting modules' names by message."""
     found = {}
     folder = Path(tunec.torch.__file__).parent
     for path in sorted(folder.rglob("*.py")):
@@ -89,7 +91,7 @@ def _message(argument):
     if isinstance(argument, ast.JoinedStr):
         return "".join(part.value if isinstance(part, ast.Constant) else "..."
                        for part in argument.values)
-    return None  # a message of others
+    return None  # a message of another package
 
 
 def _table(head, rows):
@@ -98,7 +100,7 @@ def _table(head, rows):
 
 
 def tables():
-    """The text of each table by its name."""
+    """Returns the text of each table by its name."""
     operators = [(f"`{name}`", row.takes) for name, row in sorted(CORE.items())
                  if isinstance(row, Refused)]
     types = [(f"`{name}`", ", ".join(sorted(row.refused_types))) for name, row in sorted(CORE.items())
@@ -111,7 +113,7 @@ def tables():
 
 
 def with_tables(text):
-    """The page with its tables as they are today."""
+    """Returns the page with its current tables."""
     for name, table in tables().items():
         begin = text.index(_BEGIN.format(name)) + len(_BEGIN.format(name))
         text = text[:begin] + "\n" + table + "\n" + text[text.index(_END, begin):]

@@ -1,4 +1,4 @@
-"""docs/torch.md is true."""
+"""Runs the examples of docs/torch.md."""
 import sys
 import unittest
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""ONNX and FX are two doors to one compiler: equal workloads, and what was tuned by one door is known at the
-other."""
+"""Tests that ONNX and FX give equal workloads, so that a model tuned through one entry point is
+found through the other."""
 import sys
 import tempfile
 import unittest
@@ -14,7 +14,7 @@ from doors import export_onnx, schedules
 
 
 class TinyModel(nn.Module):
-    """A layer."""
+    """A linear layer."""
 
     def __init__(self):
         super().__init__()
@@ -25,7 +25,7 @@ class TinyModel(nn.Module):
 
 
 class ResidualBlock(nn.Module):
-    """Two layers, and a connection past them."""
+    """Two layers with a residual connection."""
 
     def __init__(self, dim=64):
         super().__init__()

@@ -1,5 +1,5 @@
-"""Nodes that the importer or the compiler cannot do stay in torch: the answer is eager mode's, and a
-report has one line."""
+"""Tests that nodes which the importer or the compiler does not support stay in torch. The answer is
+eager mode's, and a report has one line."""
 import functools
 import unittest
 import unittest.mock
@@ -26,7 +26,8 @@ class AgainstEager(unittest.TestCase):
         torch.manual_seed(3)
 
     def check(self, function, *inputs, reason=None, tolerance=1e-4, **options):
-        """Equal to eager mode. `reason`: a part of one of the report's lines; None: nothing is left."""
+        """Compares with eager mode. `reason` is a part of one of the report's lines, or None if
+        nothing may stay in torch."""
         given = [x.clone() if isinstance(x, torch.Tensor) else x for x in inputs]
         with torch.no_grad():
             expected = function(*inputs)
@@ -125,12 +126,12 @@ class LeftToTorch(AgainstEager):
         def pooled(x, w):
             rows = floor(x, x.abs().amax(1, keepdim=True) + 1).permute(0, 2, 3, 1).flatten(1, 2)
             images = (rows @ w).unflatten(1, (4, 5)).permute(0, 3, 1, 2)
-            return F.adaptive_avg_pool2d(images, 1).flatten(1)  # torch writes as_strided for it
+            return F.adaptive_avg_pool2d(images, 1).flatten(1)  # torch decomposes it to as_strided
         self.check(pooled, x, torch.randn(6, 3))
 
 
 class Imported(AgainstEager):
-    """Calls that once were errors are compiled."""
+    """Tests that calls which were errors earlier are compiled."""
 
     def test_statistics_in_bfloat16(self):
         x = torch.randn(2, 3, 4, 4).bfloat16()

@@ -1,4 +1,4 @@
-"""docs/torch_refused.md says what the importer rejects, and nothing else."""
+"""Tests that docs/torch_refused.md lists exactly the importer's rejections."""
 import unittest
 
 try:

@@ -1,5 +1,5 @@
-"""Numbers that graphs of torch make of sizes, compared with eager torch at many sizes, and the sizes that
-exported programs accept."""
+"""Tests of numbers that graphs of torch compute from sizes, compared with eager torch at many
+sizes, and of the sizes that exported programs accept."""
 import math
 import unittest
 
@@ -102,7 +102,8 @@ class NumbersOfSizes(unittest.TestCase):
         for n in (33, 40, 47, 61):
             self.assertEqual(compiled(torch.randn(2, n))[1:], (n % 10, n / 4, n > 41))
 
-    # The graph of a batch of one is not another module's that agrees with it at some sizes.
+    # The graph of a batch of one must not be taken for another module's graph that agrees at some
+    # sizes.
     def test_a_remainder_is_not_anothers(self):
         linear = torch.nn.Linear(8, 8).eval()
         one = torch.compile(lambda x: linear(x) * (x.shape[1] % 8), backend="tunec", dynamic=True,

@@ -46,7 +46,7 @@ Result<std::vector<Array>> RunModel(const tunec::SizedModel& model, const Graph&
   return outputs;
 }
 
-/// Nothing where the exact graph has no results itself.
+/// Returns no value if the exact graph itself has no results.
 std::optional<CheckResult> CheckRun(const tunec::SizedModel& model, const Graph& exact,
                                     uint64_t seed) {
   const std::vector<Array> inputs = RandomInputs(exact, Values::kOrdinary, seed);

@@ -25,8 +25,8 @@ CheckResult Judge(std::string_view stage, const Error& error) {
   return Wrong(stage, error.Format());
 }
 
-/// Constant indices that are out of range are the model's mistake. The reference only finds those
-/// that it comes to know as constants.
+/// Returns whether the error is caused by the model's constant indices out of range. The reference
+/// only finds indices that are constant in its graph.
 bool HasWrongIndices(const Error& error) {
   return error.code == ErrorCode::kInvalidArgument &&
          error.message.find(" is out of range, expected ") != std::string::npos;
@@ -39,7 +39,7 @@ std::string TextProblem(const Graph& graph) {
   return Print(*parsed) == text ? "" : "its text reads back as another graph";
 }
 
-// The parts of the answer fit each other and the two graphs.
+// Checks that the parts of the padded graph are consistent with each other and with the two graphs.
 std::string FormProblem(const PaddedGraph& padded, const Graph& exact, const Graph& bucket) {
   if (const Status status = Verify(padded.graph); !status) return status.error().Format();
   const std::vector<ValueId>& inputs = padded.graph.inputs();
@@ -73,7 +73,7 @@ std::string FormProblem(const PaddedGraph& padded, const Graph& exact, const Gra
   return "";
 }
 
-/// The dimensions' sizes in a graph, as formulas number them.
+/// Returns the dimensions' sizes in a graph, in the order of the formulas.
 std::vector<int64_t> SizesIn(const Graph& graph, const std::vector<OpenAxis>& open,
                              const PaddedGraph& padded) {
   std::vector<int64_t> sizes;
@@ -124,7 +124,7 @@ std::vector<Array> Cropped(std::span<const Array> outputs, const PaddedGraph& pa
   return exact;
 }
 
-// One set of sizes by a padded graph, which may have been made for another set.
+// Runs one set of sizes by a padded graph, which may have been made for another set.
 class Run {
  public:
   Run(const Graph& exact, const Graph& graph, const PaddedGraph& sizes, const PadCase& padded)
@@ -133,7 +133,7 @@ class Run {
   CheckResult Check(std::string_view stage) {
     const std::vector<Array> inputs = InputsOf(exact_, case_.model.values, case_.seed);
     auto expected = RunReference(exact_, inputs);
-    // What is wrong with the model itself.
+    // The model itself is wrong.
     if (!expected) return {Outcome::kRefused, "exact: " + expected.error().message};
     OutputJudge judge(exact_, inputs, *std::move(expected));
     inputs_ = PaddedInputs(graph_, inputs, sizes_.parameters, case_.seed);

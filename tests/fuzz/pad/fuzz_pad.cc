@@ -27,7 +27,7 @@ PadCase MakePadCase(uint64_t seed, bool code) {
   return {.model = SizedGenerator(seed).Make(), .seed = seed, .code = code};
 }
 
-// "0 1 reason": the outcome, how the texts compare.
+// Formats the answer as "0 1 reason": the outcome, the comparison of the texts, and the reason.
 std::string AnswerOf(const PadResult& checked) {
   return fmt::format("{} {} {}", static_cast<int>(checked.result.outcome),
                      static_cast<int>(checked.texts), OneLine(checked.result.reason));

@@ -1,4 +1,4 @@
-// The .graph text: round trips, what it refuses, the builder's names, rebuilding, the verifier.
+// Tests of the .graph text: round trips, rejections, the builder's names, rebuilding, the verifier.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Hostile .safetensors files, and the random weights that Python repeats.
+// Tests of hostile .safetensors files, and of the random weights that Python code reproduces.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ class Safetensors : public testing::Test {
     std::ofstream(path_, std::ios::binary) << bytes;
     return SafetensorsFile::Open(path_);
   }
-  /// The error of a file with this header and so many bytes of data, without the path.
+  /// Returns the error of a file with this header and this many bytes of data, without the path.
   std::string ErrorOf(const std::string& header, size_t data) {
     return Message(OpenBytes(Size(header.size()) + header + std::string(data, '\1')));
   }
@@ -123,7 +123,7 @@ TEST_F(Safetensors, RefusesAWeightOfAnotherShape) {
             path_.string() + " has no tensor b");
 }
 
-/// The three numbers are what docs/graph_format.md's lines of numpy give.
+/// The three numbers equal those of the numpy code in docs/graph_format.md.
 TEST(RandomWeights, AreWhatNumpyRepeats) {
   const auto w0 = RandomWeights(42).Load({"w0", DataType::kF32, {3}, "uniform(-0.03, 0.03)"});
   EXPECT_EQ(w0->GetDouble(0), -0.002915260847657919);

@@ -1,4 +1,4 @@
-// RNN, GRU and LSTM against their equations for one unit.
+// Tests of RNN, GRU and LSTM against their equations for one unit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ MATCHER(IsNear, "") { return std::abs(std::get<0>(arg) - std::get<1>(arg)) < 1e-
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// Two steps, one sequence, one input, one unit.
+/// The inputs are two steps, of one sequence, one input and one unit.
 const std::vector<float> kInputs = {0.5, -1};
 
 TEST(OnnxRecurrent, RnnForwardAndBackward) {

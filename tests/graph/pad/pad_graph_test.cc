@@ -1,5 +1,5 @@
-// PadGraph by families of operators: it is exact, it leaves alone what needs nothing, it refuses
-// with these messages, and what is the same at two sizes becomes one graph.
+// Tests of PadGraph by families of operators: results are exact, unaffected nodes are not changed,
+// rejections have these messages, and padded graphs of different sizes become one graph.
 #include "graph/pad/pad_graph.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ using ::testing::IsEmpty;
 const SizesByName kSmall = {{"B", 2}, {"L", 5}};
 const SizesByName kLarge = {{"B", 3}, {"L", 8}};
 
-/// A graph of inputs of one type and a node `y`.
+/// Returns a graph with inputs of one type and a node `y`.
 std::string Node(const std::string& inputs, const std::string& node) {
   return fmt::format("graph g {{\n{}\n  y = {}\n  output y\n}}", inputs, node);
 }
@@ -119,7 +119,7 @@ TEST(PadGraph, SoftmaxLeavesZeros) {
   output y
 })",
                                          kSmall, kLarge);
-  // Of the scores and of v, not of what softmax left.
+  // The scores and v are masked, but not softmax's result.
   EXPECT_EQ(CountOf(padded.graph, Op::kWhere), 2);
   EXPECT_THAT(padded.separable, ElementsAre("B"));
 }
@@ -133,7 +133,7 @@ TEST(PadGraph, PlacesOfExtremes) {
     ExpectExactNode("f32[$(B), $(L)]", fmt::format("{}(x) {{axis=1, select_last_index=1}}", op));
 }
 
-// Of elements that are all alike, neutral ones included.
+// All elements are equal, including the neutral elements of the padding.
 TEST(PadGraph, PlacesOfTheLastOfEqualOnes) {
   for (const char* least : {"-inf", "-1000"}) {
     ExpectExact(fmt::format(R"(graph g {{
@@ -207,7 +207,7 @@ TEST(PadGraph, ProductsOverOpenAxes) {
   ExpectExact(Node("  input x: f32[$(L)]\n  input w: f32[$(L)]", "matmul(x, w)"), kSmall, kLarge);
 }
 
-// A row of ones takes the layout of what it is multiplied with.
+// A row of ones takes the layout of the other factor.
 TEST(PadGraph, ProductsOfRepeatedElements) {
   ExpectExact(R"(graph g {
   input x: f32[$(B), $(L), 3]
@@ -268,10 +268,10 @@ TEST(PadGraph, CausalAttentionNeedsNoMask) {
 })";
   const PaddedGraph padded = ExpectExact(text, kSmall, kLarge);
   EXPECT_EQ(CountOf(padded.graph, Op::kAttention), 1);
-  EXPECT_EQ(CountOf(padded.graph, Op::kWhere), 1);  // of the values
+  EXPECT_EQ(CountOf(padded.graph, Op::kWhere), 1);  // on the values
 }
 
-// Of a row that sees nothing, all that is hidden has the same weight.
+// In a row that sees nothing, all hidden elements have the same weight.
 TEST(PadGraph, AttentionThatHidesByANumber) {
   const std::string text = R"(graph g {
   input q: f32[$(L), 3]
@@ -331,7 +331,7 @@ TEST(PadGraph, ReshapesOfMergedAxesMaskByBoth) {
 }
 
 TEST(PadGraph, ReshapesThatDoNotFit) {
-  // 5 of 10 as two rows: the exact ones do not fill rows.
+  // Reshaping 5 of 10 elements into two rows does not fill whole rows.
   EXPECT_THAT(
       RefusalOf(OfX("f32[$(L)]", "reshape(x) {shape=[2, $(L/2)]}"), {{"L", 6}}, {{"L", 10}}),
       HasSubstr("it puts parts of dimensions together that do not fit"));
@@ -362,8 +362,8 @@ TEST(PadGraph, ConcatenatesWithoutGaps) {
   EXPECT_EQ(CountOf(behind.graph, Op::kGather), 0);
 }
 
-// Beyond the exact ones, where an input has zeros, so that none is counted as out of range. A run
-// may be cut all the same.
+// Padded inputs are zeros, so their computed indices are not counted as out of range. A run may
+// still be split.
 TEST(PadGraph, ComputedIndicesAreZeroBeyond) {
   for (const char* lookup : {"gather(t, n)", "gather_elements(t, n)"}) {
     const auto pad = [&](const char* n) {
@@ -412,7 +412,7 @@ TEST(PadGraph, IndicesCountFromTheExactEnd) {
   const std::string x = "  input x: f32[$(L), 3]\n";
   ExpectExact(Node(x + "  constant i: i64[3] = [-1, 0, -5]", "gather(x, i) {axis=0}"), kSmall,
               kLarge);
-  // Data beyond the range is clamped to the exact one.
+  // Data beyond the range is clamped to the exact range.
   ExpectExact(R"(graph g {
   input x: f32[$(L), 3]
   input i: i64[4]
@@ -489,7 +489,7 @@ TEST(PadGraph, ConstantsOfTheSizes) {
       ExpectExact(Node(x + "  constant n: f32[] = $(L)", "div(x, n)"), kSmall, kLarge);
   ASSERT_EQ(count.parameters.size(), 1U);
   EXPECT_EQ(count.parameters[0].value.GetDouble(0), 5);
-  // A range as rows of a matrix takes its columns' layout.
+  // A range used as rows of a matrix takes the layout of the matrix's columns.
   ExpectExact(R"(graph g {
   input x: f32[$(B), $(L)]
   constant p: f32[$(B*L)] = $iota(B*L)
@@ -531,7 +531,7 @@ TEST(PadGraph, ResizesFixedAxes) {
   ExpectExactNode("f32[$(B), 2, 3, 4]", "resize(x) {shape=[$(B), 2, 6, 8], mode=\"linear\"}");
 }
 
-// A part of a run would have the first elements of the constant, or too many.
+// A part of a run would have the first elements of the constant, or too many elements.
 TEST(PadGraph, ConstantOfWhatIsMadeOfASizeIsNotSeparable) {
   const PaddedGraph padded = ExpectExact(R"(graph g {
   input x: f32[$(L), 4]
@@ -586,7 +586,7 @@ TEST(PadGraph, RefusesAnotherGraph) {
             "g is another graph at the smaller sizes (2 nodes) than at the larger (2), from y");
 }
 
-// Embeddings, attention under a mask of the tokens, a feed-forward pair, the mean over the tokens.
+// Embeddings, attention under a token mask, a feed-forward pair, and the mean over the tokens.
 constexpr const char* kBertBlock = R"(graph bert {
   input ids: i64[$(B), $(L)]
   input seen: f32[$(B), $(L)]
@@ -644,7 +644,7 @@ TEST(PadGraph, BertBlockOfAnyBatchAndLength) {
       kBertBlock, bucket, {{{"B", 3}, {"L", 7}}, {{"B", 1}, {"L", 1}}, {{"B", 2}, {"L", 15}}},
       {{{"B", 3}, {"L", 3}}, {{"B", 1}, {"L", 12}}});
   EXPECT_THAT(padded.separable, ElementsAre("B"));
-  ExpectExact(kBertBlock, {{"B", 4}, {"L", 2}}, bucket);  // a dimension less
+  ExpectExact(kBertBlock, {{"B", 4}, {"L", 2}}, bucket);  // one dimension less
 }
 
 // A part of a run has another number than the whole run.
@@ -665,7 +665,8 @@ TEST(PadGraph, WhatANumberIsMadeOfIsNotSeparable) {
       PadGraph(samples[0], large, OpenAxesOf(samples[0], large, bases, kLarge), samples);
   ASSERT_TRUE(padded) << padded.error().Format();
   EXPECT_THAT(padded->separable, ElementsAre("L"));
-  EXPECT_THAT(ExpectExact(text, kSmall, kLarge).separable, IsEmpty());  // nothing tells them apart
+  EXPECT_THAT(ExpectExact(text, kSmall, kLarge).separable,
+              IsEmpty());  // the dimensions cannot be distinguished
 }
 
 }  // namespace

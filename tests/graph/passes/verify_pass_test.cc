@@ -1,4 +1,4 @@
-// The harness finds what it is there to find: planted passes that break each of its answers.
+// Tests that the harness finds faults: planted passes violate each of its checks.
 #include "graph/passes/verify_pass.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What rule files say, and what is refused, with its place.
+// Tests of rule files: parsed rules, and rejections with their positions.
 #include "graph/rules/parse_rules.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ TEST(ParseRules, InfixAndCallsAreTheSame) {
   EXPECT_EQ(sum.operands[1].operands[0].kind, RuleTerm::Kind::kNumber);
 }
 
-// A term is a tree, and trees are walked by recursion.
+// A term is a tree, and trees are processed recursively, so their size is limited.
 TEST(ParseRules, HaveSoManyParts) {
   const auto repeated = [](std::string_view part) {
     std::string text;

@@ -1,4 +1,4 @@
-// What is refused of loops for a GPU before any code is generated.
+// Tests of loops for a GPU that are rejected before code generation.
 #include "jit/cuda/limits.h"
 
 #include <gmock/gmock.h>
@@ -66,7 +66,7 @@ nest sharing {
               HasSubstr("sm_86 has at most 101376"));
 }
 
-// Of 64 threads, each with so many sums in registers.
+// Returns a nest with 64 threads, each with this many sums in registers.
 std::string SumsOfAThread(int sums, std::string_view place) {
   const std::string alloc = "alloc r: register";
   const bool inside = place == "inside";
@@ -97,7 +97,7 @@ nest sums {{
                      inside ? "" : "}");
 }
 
-// A tensor of all threads is shared out among them: the same registers of each.
+// A tensor of all threads is divided among them. Each thread uses the same number of registers.
 TEST(CudaLimits, RegistersAreCountedForEachThread) {
   for (const char* place : {"inside", "outside"}) {
     const LoopNest few = jit_test::Parse(SumsOfAThread(8, place));
@@ -114,7 +114,8 @@ TEST(CudaLimits, RegistersAreCountedForEachThread) {
             "phase main has 512 registers a block at least, sm_90a has at most 256");
 }
 
-// A warp's product of 16 rows and 8 columns for each tile: four registers of each lane.
+// Returns a nest in which a warp computes 16 rows and 8 columns per tile, in four registers of each
+// lane.
 std::string SumsOfAWarp(int tiles) {
   return fmt::format(R"(
 nest sums {{
@@ -170,7 +171,8 @@ TEST(CudaLimits, FragmentsAreRegisters) {
             "phase main has 256 registers a thread at least, sm_90a has at most 255");
 }
 
-// The tuner asks for both before it compiles; who compiles what a user wrote gets what runs.
+// The tuner checks both limits before it compiles. A user's schedule is compiled whenever it can
+// run.
 TEST(CudaLimits, FewRegistersAreNoReasonToRefuseCode) {
   const Target target{.device = H100()};
   const LoopNest many = jit_test::Parse(SumsOfAThread(320, "inside"));

@@ -1,22 +1,21 @@
-// Faults that a kernel for a GPU must not have, one planted at a time. The checked emulation finds
-// each in the machine code, and says kernel, block, thread, statement, tensor and place; the
-// interpreter or the verifier finds what can be seen in the loops. The list:
+// Tests of faults in GPU kernels, each planted alone. The checked emulation finds each fault in the
+// machine code, and reports kernel, block, thread, statement, tensor and position. The interpreter
+// or the verifier finds the faults that are visible in the loops. The list:
 //
-//   missing barrier         threads read what others write; a copy overwrites what others read
-//   missing wait            a copy's destination is read while it is on its way
+//   missing barrier         threads read elements of others; a copy overwrites elements in use
+//   missing wait            a copy's destination is read before the copy completes
 //   wait one too loose      the group before the awaited one is waited for
-//   wrong swizzle           a reader looks where the chunks would lie without it
+//   wrong swizzle           a reader uses unswizzled positions
 //   shared race             two threads write one element, in shared and in global memory
 //   out of bounds           of global memory and of shared memory
 //   divergent barrier       some threads come to another barrier than the others
 //   deadlock                some threads wait at a barrier, the others have ended
-//   changed source          what a copy reads is written before it is waited for
-//   touched destination     what a copy fills is written before it is waited for
-//   forgotten copy          a block ends with a copy that nothing waits for
-//   misaligned copy         memory is not aligned as its tensor claims (this one is not in the
-//   loops)
+//   changed source          a copy's source is written before the wait for the copy
+//   touched destination     a copy's destination is written before the wait for the copy
+//   forgotten copy          a block ends with a copy without a wait
+//   misaligned copy         memory is less aligned than its tensor claims (not in the loops)
 //
-// Faults between blocks, and reads of what nobody wrote: checked_test.cc.
+// checked_test.cc tests faults between blocks, and reads of unwritten memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +32,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Columns of A go through three stages of shared memory, the threads reading each other's.
+// Columns of A go through three stages of shared memory. Threads read each other's columns.
 std::string Pipelined(const std::string& first_wait, const std::string& wait,
                       const std::string& barrier, const std::string& more = "") {
   return R"(
@@ -91,8 +90,8 @@ constexpr const char* kLooseWait = "wait 0 stage (k + 2) mod 3 parity floor((k -
 struct Fault {
   const char* name;
   std::string nest;
-  const char* emulation;    // what it says
-  const char* interpreter;  // or the verifier, which it asks first
+  const char* emulation;    // the emulation's message
+  const char* interpreter;  // the message of the interpreter, or of the verifier, which runs first
 };
 
 void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }

@@ -1,4 +1,4 @@
-// What becomes of loops over threads before code for a GPU is written.
+// Tests of the mapping of thread loops before code for a GPU is generated.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -273,7 +273,7 @@ TEST(PrivatizeThreads, RefusesFragmentsWithoutTiles) {
   EXPECT_THAT(own.error().message, HasSubstr("no tile assigns the elements of r to lanes"));
 }
 
-// Threads that take turns of two elements along a row of 32.
+// Threads alternate over two elements each along a row of 32.
 std::string NestOfTurns(const std::string& used) {
   return R"(
 nest turns {
@@ -318,7 +318,7 @@ TEST(CutPrivateDimensions, GivesEachThreadAPart) {
 }
 
 TEST(CutPrivateDimensions, LeavesOtherTurnsAlone) {
-  // A row of threads would move on by 6 elements of each 8.
+  // A row of threads would advance by 6 elements of each 8.
   const LoopNest nest = Parsed(R"(
 nest other {
   output C: f32[32]

@@ -1,5 +1,5 @@
-// Where NVIDIA's programs are looked for, and what is said when one cannot be used. The programs
-// are scripts.
+// Tests of the search for NVIDIA's programs, and of the messages if one cannot be used. The
+// programs are scripts.
 #include "jit/cuda/toolkit.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ Result<ToolkitProgram> Find() {
                              .package = "some-package==1.0"});
 }
 
-/// A folder for programs, and an environment that is put back.
+/// A fixture with a folder for programs. The environment is restored.
 class Toolkit : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -48,7 +48,7 @@ class Toolkit : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  /// A program in that folder below ours.
+  /// Creates a program in that subfolder of the test's folder.
   std::string Program(const std::string& below, const std::string& script) {
     const fs::path path = folder_ / below / "tunec-test-tool";
     fs::create_directories(path.parent_path());
@@ -108,7 +108,7 @@ TEST_F(Toolkit, HasToTellItsVersion) {
               HasSubstr("is not tunec-test-tool: its output has no version: hello"));
 }
 
-// It is handed the bytes in a file, and more text than fits a pipe comes back.
+// The program gets the bytes in a file. Its output is larger than a pipe's buffer.
 TEST_F(Toolkit, DisassemblesAFile) {
   const Nvdisasm good{.path = Program("good", "test \"$1\" = --print-code && cat \"$2\""),
                       .version = "1.0.0"};

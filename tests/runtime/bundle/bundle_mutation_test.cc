@@ -1,4 +1,4 @@
-// The short version of fuzz_bundles: of a bundle that has everything, made by hand.
+// The short version of fuzz_bundles: mutations of a handmade bundle with all features.
 #include <gtest/gtest.h>
 
 #include <span>

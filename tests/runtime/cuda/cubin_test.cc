@@ -1,4 +1,4 @@
-// What is no whole cubin does not get as far as the driver.
+// Tests that an incomplete cubin is rejected before it reaches the driver.
 #include "runtime/cuda/cubin.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ Elf64_Ehdr SampleHeader() {
   return header;
 }
 
-// The header and, right after it, a section of that many bytes.
+// Returns the header, directly followed by a section of this size.
 std::string WithSection(uint32_t type, uint64_t size) {
   Elf64_Ehdr header = SampleHeader();
   header.e_shnum = 1;
@@ -38,7 +38,8 @@ std::string WithSection(uint32_t type, uint64_t size) {
 TEST(Cubin, AWholeOneIsTaken) {
   EXPECT_TRUE(CheckCubin(SampleCubin()));
   EXPECT_TRUE(CheckCubin(WithSection(SHT_PROGBITS, 4)));
-  EXPECT_TRUE(CheckCubin(WithSection(SHT_NOBITS, 4096)));  // shared memory has no bytes in it
+  EXPECT_TRUE(
+      CheckCubin(WithSection(SHT_NOBITS, 4096)));  // shared memory occupies no bytes in the file
 }
 
 TEST(Cubin, PtxAndOtherFilesAreRefused) {

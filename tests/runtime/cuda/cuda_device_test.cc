@@ -1,4 +1,4 @@
-// A GPU through the Device interface, on a driver that plays what a test's script says.
+// Tests of a GPU through the Device interface, on a driver that runs the test's script.
 #include "runtime/cuda/cuda_device.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ class CudaDeviceTest : public ::testing::Test {
     device_ = *std::move(device);
   }
 
-  // What it holds to is given back: also after a fault.
+  // Checks that all resources are released, also after a fault.
   void TearDown() override {
     device_.reset();
     EXPECT_EQ(script_.contexts, 0);
@@ -147,7 +147,7 @@ TEST_F(CudaDeviceTest, TheCallersContextStays) {
   const Sums sums(*device_);
   sums.kernel->Start();
   EXPECT_TRUE(device_->Synchronize());
-  EXPECT_NE(driver.CtxPopCurrent(&context), CuResult::kSuccess);  // nothing was left behind
+  EXPECT_NE(driver.CtxPopCurrent(&context), CuResult::kSuccess);  // the context stack is empty
 }
 
 TEST_F(CudaDeviceTest, WithoutMemoryItSaysHowMuch) {
@@ -158,7 +158,7 @@ TEST_F(CudaDeviceTest, WithoutMemoryItSaysHowMuch) {
   EXPECT_EQ(refused.error().code, ErrorCode::kResourceLimit);
   EXPECT_EQ(refused.error().message,
             "NVIDIA S1 (device 0) has no 500 bytes free, only 400 of 1000");
-  EXPECT_TRUE(device_->Allocate(400));  // nothing is lost by it
+  EXPECT_TRUE(device_->Allocate(400));  // the device still works
 }
 
 TEST_F(CudaDeviceTest, LoadsOnlyCubins) {
@@ -214,7 +214,7 @@ TEST_F(CudaDeviceTest, ALaunchThatIsRefusedIsSaidOnce) {
   const Sums sums(*device_);
   script_.refused_launch = 2;
   sums.kernel->Start();
-  EXPECT_EQ(script_.launches, 2);  // what needs it is not started
+  EXPECT_EQ(script_.launches, 2);  // dependent runs are not started
   sums.kernel->Start();
   EXPECT_EQ(script_.launches, 2);
   const Status said = device_->Synchronize();
@@ -238,7 +238,7 @@ TEST_F(CudaDeviceTest, AFaultLosesTheDevice) {
       "NVIDIA S1 (device 0) is lost: CUDA_ERROR_ILLEGAL_ADDRESS (700): as scripted, in second or "
       "what was started before it";
   EXPECT_EQ(first.error().message, message);
-  script_.fault = CuResult::kMisalignedAddress;  // it is the first one that is said
+  script_.fault = CuResult::kMisalignedAddress;  // the first fault is reported
   std::array<float, kFloats> results{};
   EXPECT_EQ(device_->CopyOut(results.data(), sums.out.address, kBytes).error().message, message);
   EXPECT_EQ(device_->CopyIn(sums.in.address, results.data(), kBytes).error().message, message);
@@ -262,8 +262,7 @@ TEST_F(CudaDeviceTest, AFaultedRunHasNoTime) {
   EXPECT_THAT(seconds.error().message, HasSubstr("CUDA_ERROR_MISALIGNED_ADDRESS (716)"));
 }
 
-// What the driver would wait for without an end is not asked of it: its stand-in ends the test
-// then.
+// The driver is not called where it would wait forever. The scripted driver would end the test.
 TEST(HangingCudaDevice, IsSaidAndLeftAlone) {
   Script& script = NewScript();
   script.functions = {"first", "second"};
@@ -303,7 +302,7 @@ TEST(HangingCudaDevice, HasNoTime) {
   EXPECT_THAT(seconds.error().message, HasSubstr("NVIDIA S1 (device 0) hangs, in second or"));
 }
 
-// Nothing is taken for a hang because it takes a while.
+// A slow run is not a hang.
 TEST(HangingCudaDevice, IsNotOneThatEndsInTime) {
   Script& script = NewScript();
   script.functions = {"first", "second"};

@@ -1,4 +1,4 @@
-// Kernels out of files on a GPU, on a driver that plays what a test's script says.
+// Tests of kernels from files on a GPU, on a driver that runs the test's script.
 #include "runtime/file_kernel.h"
 
 #include <gmock/gmock.h>
@@ -85,7 +85,7 @@ TEST_F(FileKernelTest, RefusesOtherInputs) {
   EXPECT_EQ(refused.error().message, "A has 2 elements of f32, expected 12 of f32");
 }
 
-// A run is four launches of a millisecond, so a lap has two.
+// A run is four launches of a millisecond, so a lap has two runs.
 TEST_F(FileKernelTest, IsTimedInLaps) {
   FileKernel kernel = Load();
   ASSERT_TRUE(kernel.Run(inputs_));

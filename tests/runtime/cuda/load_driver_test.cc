@@ -1,4 +1,4 @@
-// What keeps a driver from being used, and what is said of it then.
+// Tests of reasons not to use a driver, and their messages.
 #include "runtime/cuda/load_driver.h"
 
 #include <gmock/gmock.h>

@@ -21,7 +21,7 @@ TEST_P(StepFires, AndKeepsTheResult) {
 
 TEST_P(StepRefuses, WithMessage) {
   RoundingFreedom rounding = ReductionOrder::kAny;
-  rounding.least_terms = 1;  // what the contract asks is tested elsewhere
+  rounding.least_terms = 1;  // the accuracy mode's number is tested elsewhere
   const auto kernel =
       LoopsOf(MustParse(GetParam().program), MustParseSteps(GetParam().steps), rounding);
   ASSERT_FALSE(kernel);

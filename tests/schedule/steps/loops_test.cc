@@ -1,4 +1,4 @@
-// Steps of loops: split, fused, reordered, in vectors, tasks and waves, unrolled, skewed, in parts.
+// Tests of steps on loops: split, fuse, reorder, vectors, tasks and waves, unroll, skew, partition.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -165,7 +165,7 @@ constexpr StepRefusal kRefusals[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Loops, StepRefuses, testing::ValuesIn(kRefusals), CaseName<StepRefusal>);
 
-// What the step makes of the program's loops, as text; the error where it refuses.
+// Returns the loops of the program after the step as text, or the error of its rejection.
 std::string NestText(std::string_view program, std::string_view steps) {
   const auto kernel = LoopsOf(MustParse(program), MustParseSteps(steps), ReductionOrder::kAny);
   return kernel ? Print(kernel->nest) : kernel.error().message;

@@ -1,4 +1,4 @@
-// Steps of how memory is reached: begun ahead, past the caches, without conflicts of banks.
+// Tests of steps on memory access: prefetch, non-temporal stores, storage without bank conflicts.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/programs.h"
@@ -7,7 +7,7 @@
 namespace tunec::test {
 namespace {
 
-// Nobody reads t.
+// No statement reads t.
 constexpr std::string_view kUnread = R"(compute unread {
   input X: f32[8, 8]
   output Y: f32[8]

@@ -1,4 +1,4 @@
-// The step pad. Its loops: ../pad_test.cc.
+// Tests of the step pad. ../pad_test.cc tests its loops.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/programs.h"

@@ -1,4 +1,4 @@
-// Steps that say where a statement runs and where its values are kept.
+// Tests of steps that place a statement and the storage of its values.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/programs.h"

@@ -1,4 +1,4 @@
-// Steps of how tensors lie in memory: packed, in an order of their own, copied.
+// Tests of steps on the storage of tensors: packed, in another order, copied.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/harness.h"
@@ -9,7 +9,7 @@
 namespace tunec::test {
 namespace {
 
-// Windows that overlap, begin before what they read, and end behind it.
+// Windows that overlap, and extend beyond both ends of their source.
 constexpr std::string_view kWindows = R"(compute windows {
   input X: f32[23, 11]
   output Y: f32[12, 11]

@@ -1,4 +1,4 @@
-// Steps of sums: in parts, and by intrinsics.
+// Tests of steps on sums: in parts, and by intrinsics.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Steps that give loops to blocks and threads.
+// Tests of steps that bind loops to blocks and threads.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/programs.h"

@@ -1,4 +1,5 @@
-// Steps that compute in other types: terms of narrow types, narrow and widened operands.
+// Tests of steps that compute in other types: splits into narrow types, narrowed and widened
+// operands.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/programs.h"

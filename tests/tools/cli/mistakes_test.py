@@ -1,4 +1,4 @@
-"""What a user does wrong gets a message and an exit code."""
+"""Tests that user errors give a message and an exit code."""
 import sqlite3
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Trials, their budget, and the database that remembers them."""
+"""Tests of trials, their budget, and the database."""
 import shutil
 import signal
 import subprocess
