@@ -4,6 +4,7 @@
 
 #include "support/file.h"
 #include "support/source.h"
+#include "tools/terminal/visible_text.h"
 
 namespace tunec {
 
@@ -29,7 +30,7 @@ int ExitCodeOf(ErrorCode code) {
 
 void PrintToStandardError(const std::string& line) {
   // fmt would throw, and nobody is left to be told.
-  (void)std::fputs((line + "\n").c_str(), stderr);
+  (void)std::fputs((VisibleText(line) + "\n").c_str(), stderr);
 }
 
 int ReportError(const Error& error) {
