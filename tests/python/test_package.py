@@ -187,6 +187,16 @@ class Runs(unittest.TestCase):
         x = memoryview(self.x)
         np.testing.assert_array_equal(scaled()(x), self.expected)
 
+    def test_takes_arrays_of_ctypes(self):
+        rows, columns = self.x.shape
+        x = ((ctypes.c_float * columns) * rows)()  # its buffer has no strides
+        ctypes.memmove(x, self.x.ctypes.data, self.x.nbytes)
+        np.testing.assert_array_equal(scaled()(x), self.expected)
+
+    def test_a_name_that_is_not_text_is_a_type_error(self):
+        with self.assertRaisesRegex(TypeError, "cannot convert"):
+            scaled()(**{"\udcff": self.x})
+
     def test_profile_names_the_steps(self):
         result, steps = scaled().profile(self.x)
         np.testing.assert_array_equal(result, self.expected)

@@ -301,6 +301,21 @@ TEST(Sketches, PackWeightsOfGroups) {
   EXPECT_NE(schedule.find("vectorize acc.m.1\n"), std::string::npos) << schedule;
 }
 
+// The columns of a padded image are in conditions, so the channels are the lanes.
+TEST(Sketches, PackWeightsOfPaddedImagesInEachRun) {
+  const Compute compute = MustParse(R"(compute conv {
+  input X: f32[8, 20, 20]
+  input W: f32[32, 8, 3, 3]
+  output C: f32[32, 20, 20]
+  acc[m: 32, y: 20, x: 20, c: 8 reduction, p: 3 reduction, q: 3 reduction] where y + p - 1 >= 0, -y - p + 20 >= 0, x + q - 1 >= 0, -x - q + 20 >= 0:
+    C[m, y, x] sum= X[c, y + p - 1, x + q - 1] * W[m, c, p, q]
+})");
+  const Sketch sketch = SketchesOn(compute)[0];
+  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAny), "") << Print(schedule);
+  EXPECT_THAT(Print(schedule), AllOf(HasSubstr("pack W "), HasSubstr("vectorize acc.m.1\n")));
+}
+
 // A large product of half precision numbers casts each number once, constant ones during
 // compilation. For one row this is not worthwhile.
 TEST(Sketches, WidenWhatIsUsedOften) {
