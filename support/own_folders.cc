@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Only its address is used: it lies in the library or program that this code is linked into.
+// Only its address is used: it is inside the library or program that this code is linked into.
 void Anchor() {}
 
 void AddFoldersOf(const fs::path& file, std::vector<fs::path>& folders) {
