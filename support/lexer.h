@@ -22,7 +22,7 @@ enum class TokenKind : uint8_t { kIdentifier, kInteger, kFloat, kString, kPunctu
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  std::string_view text;  // as written; points into the lexer's copy of the input
+  std::string_view text;  // source spelling; points into the lexer's copy of the input
   std::string value;      // kString: unescaped
   int line = 1;
   int column = 1;

@@ -15,9 +15,9 @@ std::vector<int> AllowedProcessors();
 /// rejects it.
 void StayOn(std::span<const int> processors);
 
-/// Returns how many threads of this process can run at once: the processors that its affinity
-/// allows, or fewer if a control group limits its share of time. The share is rounded up. Groups of
-/// version 1 and 2 count, the process's own and enclosing ones. The result is at least 1. The files
+/// Returns how many threads of this process can run at once. Its affinity limits the processors,
+/// and a control group may limit the share of time, which is rounded up. Groups of version 1 and 2
+/// count, the process's own and enclosing ones. The result is at least 1. The files
 /// /proc/self/cgroup and /proc/self/mountinfo and their file systems are searched for under `root`.
 int UsableProcessors(const std::filesystem::path& root = "/");
 

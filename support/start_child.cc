@@ -37,8 +37,8 @@ struct Plan {
   int problem = 0;        // errno of the failed call; 0: success
 };
 
-// The kernel's layout (x86-64). The function of libc is not used, because it may change state that
-// the child shares with its parent.
+// The kernel's layout (x86-64). The function of libc is not used: it may change state that child
+// and parent share.
 struct SystemAction {
   void (*handler)(int);
   unsigned long flags;
@@ -46,9 +46,9 @@ struct SystemAction {
   uint64_t mask;
 };
 
-// Resets handlers, because no handler of the parent may run in the child. The program also ignores
-// the signals that the parent ignores, except SIGCHLD: a program that ignores SIGCHLD gets no
-// status of its children.
+// Resets handlers, because no handler of the parent may run in the child. Signals that the parent
+// ignores stay ignored, except SIGCHLD: a program that ignores SIGCHLD gets no status of its
+// children.
 TUNEC_IN_CHILD void ForgetHandlers() {
   for (int signal = 1; signal <= 64; ++signal) {
     SystemAction action = {};
