@@ -18,7 +18,7 @@ Status CheckNames(const Graph& graph, const EdgeLayouts& layouts) {
   return {};
 }
 
-// The input as it lies, and behind it what the graph had.
+// Adds the input in its stored shape, followed by the transpose to the graph's shape.
 Result<std::vector<ValueId>> LaidInput(const Value& input, const AxisOrder& order,
                                        GraphBuilder& builder) {
   ValueType type{input.type.type, {}};

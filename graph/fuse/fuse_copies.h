@@ -5,10 +5,10 @@
 
 namespace tunec {
 
-/// Dissolves a group of elementwise and data-moving nodes into all groups that read its one result,
-/// each of which computes it for itself then, where that costs less than a kernel that stores it.
-/// Ensures: the order still respects data flow, for no group waits for another that it did not wait
-/// for before. O(groups x their readers).
+/// Recomputes small groups in their readers. A group of elementwise and data-moving nodes is merged
+/// into every group that reads its only result, if that costs less than a kernel that stores the
+/// result. Ensures: the order still respects data flow, because no group waits for a group that it
+/// did not wait for before. O(groups x their readers).
 void RecomputeInReaders(const Graph& graph, FusionPlan& plan);
 
 }  // namespace tunec
