@@ -1,5 +1,5 @@
-// Why the producer and the consumer of a value are, or are not, in one group: each reason once,
-// with the phrase that says it.
+// The reasons why the producer and the consumer of a value are in one group or not. Each reason has
+// one phrase for messages.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 namespace tunec {
 
 // clang-format off
-/// FUSED(name, phrase): in one kernel. APART: in two. VIEW: in no kernel, the consumer being a view.
+/// FUSED(name, phrase): in one kernel. APART: in two kernels. VIEW: no kernel, the consumer is a
+/// view.
 #define TUNEC_FUSION_REASONS(FUSED, APART, VIEW)                                                   \
   FUSED(kElementwiseChain, "elementwise chain")                                                    \
   /* in the contraction's loops */                                                                 \
@@ -57,7 +58,7 @@ enum class FusionReason : uint8_t {
 #undef TUNEC_ENUMERATOR
 };
 
-/// "fused: ...", "not fused: ..." or "no kernel: ...".
+/// Returns "fused: ...", "not fused: ..." or "no kernel: ...".
 std::string_view Describe(FusionReason reason);
 bool IsFused(FusionReason reason);
 
