@@ -10,15 +10,16 @@ namespace tunec {
 namespace {
 
 constexpr int kMostSweeps = 4;
-constexpr double kGain = 0.999;  // of the cost: a change below it is not worth another order
+constexpr double kGain = 0.999;  // a new order must cost less than this share of the current one
 
-// Reads and writes neighbouring positions of all channels: the operators that orders are for.
+// Returns whether the operator reads and writes neighbouring positions of all channels. Storage
+// orders matter for such operators.
 bool IsSpatial(ImageUse use) {
   return use == ImageUse::kConvolution || use == ImageUse::kPool || use == ImageUse::kNeighbours;
 }
 
-// Inputs, outputs and constants keep the order that their users know; one channel or one position
-// is all orders at once.
+// Returns whether the order may change. Inputs, outputs and constants keep the order that callers
+// expect. With one channel or one position, all orders are equal.
 bool MayBeReordered(const Graph& graph, ValueId value) {
   const ValueType& type = graph.value(value).type;
   if (type.dims.size() < 3 || !type.IsFixed() || graph.IsOutput(value)) return false;
@@ -28,7 +29,7 @@ bool MayBeReordered(const Graph& graph, ValueId value) {
   return shape[0] > 0 && shape[1] > 1 && positions > 1;
 }
 
-// Values of one order: those that elementwise operators and copies stand between.
+// Sets of values with one order: values connected by elementwise operators and copies.
 class Units {
  public:
   explicit Units(const Graph& graph) : graph_(graph), parent_(graph.values().size()) {
@@ -46,9 +47,9 @@ class Units {
     }
   }
 
-  /// The unit of a value whose order is open; -1 for the others.
+  /// Returns the unit of a value whose order may change; -1 for other values.
   int32_t UnitOf(ValueId value) { return value.valid() && open_[value.index] ? Root(value) : -1; }
-  /// The nodes that make or read values of each unit, in order.
+  /// Returns the nodes that make or read values of each unit, in order.
   std::vector<std::vector<const Node*>> NodesOfUnits() {
     std::vector<std::vector<const Node*>> nodes(parent_.size());
     const auto add = [&](const Node& node, ValueId value) {
@@ -86,7 +87,8 @@ class Units {
   std::vector<bool> open_;
 };
 
-// Each unit in turn takes the order that costs the nodes around it least, until none changes.
+// The search: each unit in turn takes the order that costs the nodes around it least, until none
+// changes.
 class OrderSearch {
  public:
   OrderSearch(const Graph& graph, const PassOptions& options)
@@ -114,7 +116,7 @@ class OrderSearch {
     }
   }
 
-  // Of equal costs the order that stands, then the plainer one.
+  // Takes the cheapest order. Among equal costs the current order wins, then the simpler one.
   bool Improve(size_t unit) {
     const ImageOrder before = order_[unit];
     ImageOrder best = before;

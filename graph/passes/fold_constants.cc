@@ -15,13 +15,13 @@ int64_t BytesOf(const ValueType& type) {
   return count < 0 ? INT64_MAX : count * static_cast<int64_t>(SizeOf(type.type));
 }
 
-// What constants that only lead to others may take while they are computed.
+// Most bytes of temporary constants, which only other constants depend on.
 constexpr int64_t kMostTemporaryBytes = int64_t{1} << 26;
 
-// The most bytes of all weights that are folded from smaller constants.
+// Most bytes of all weights that are folded from smaller constants.
 constexpr int64_t kMostWeightBytes = int64_t{4} << 30;
 
-// The bytes of its results; none where they must not be constants.
+// Returns the bytes of the node's results; nullopt if they must not be constants.
 std::optional<int64_t> BytesMade(const Graph& graph, const Node& node) {
   const OpKind kind = KindOf(node.op);
   if (kind == OpKind::kControl || kind == OpKind::kMemory || node.op == Op::kInput ||
@@ -37,15 +37,15 @@ std::optional<int64_t> BytesMade(const Graph& graph, const Node& node) {
   return made;
 }
 
-// What becomes of a node of constants.
+// The treatment of a node whose operands are constants.
 enum class Folding : uint8_t {
   kNone,
-  kTemporary,  // larger than the graph should hold, but only for nodes that fold: not kept
+  kTemporary,  // larger than the graph should hold, but used only by nodes that fold: not stored
   kConstant,
-  kWeight,  // a constant however large, for products that read it whole
+  kWeight,  // a constant of any size, for products that read the weight completely
 };
 
-// How much larger the graph's constants may become.
+// The allowed growth of the graph's constants.
 class GrowthBudget {
  public:
   GrowthBudget(const Graph& graph, const PassOptions& options)
@@ -75,7 +75,7 @@ class GrowthBudget {
   int64_t left_ = 0;
 };
 
-// What nodes become, each after those that it depends on.
+// The folding of each node, decided after those of its operands.
 class FoldingPlan {
  public:
   FoldingPlan(const Graph& graph, const PassOptions& options)
@@ -91,7 +91,7 @@ class FoldingPlan {
     return !value.valid() || graph_.ConstantOf(value) != nullptr;
   }
 
-  // Whether it could be computed now, were there no limit of size.
+  // Returns whether the node could be computed now, without limits of size.
   bool IsOfConstants(const Node& node) const {
     return BytesMade(graph_, node) && std::ranges::all_of(node.inputs, [&](ValueId input) {
              return IsConstant(input) || of_constants_[graph_.value(input).producer.index];
@@ -119,7 +119,8 @@ class FoldingPlan {
                                                                   : Folding::kNone;
   }
 
-  // Whether products alone read the results, as weights: constant ones are packed in advance.
+  // Returns whether only products read the results, as weights: constant weights are packed in
+  // advance.
   bool AreWeights(const Node& node) const {
     return std::ranges::all_of(node.outputs, [&](ValueId output) {
       const std::vector<NodeId>& users = users_[output.index];
@@ -146,8 +147,8 @@ class FoldingPlan {
   int64_t weight_bytes_left_ = kMostWeightBytes;
 };
 
-// Computes nodes of constants. Temporary results are known by the values of the graph before, and
-// forgotten behind their last reader: there may be many.
+// Computes nodes of constants. Temporary results are stored by the value of the old graph. They may
+// be many, so each one is deleted after its last reader.
 class Folder {
  public:
   explicit Folder(const Graph& graph) : graph_(graph), reads_left_(graph.values().size()) {
@@ -156,8 +157,8 @@ class Folder {
         if (input.valid()) ++reads_left_[input.index];
   }
 
-  // The results; nothing where an operand is no constant after all, or where it cannot be computed
-  // now (an index out of range), which is left to fail when it is run.
+  // Returns the results. Returns nullopt if an operand is not constant, or if the node cannot be
+  // computed now (an index out of range). Such a node fails when it runs.
   std::optional<std::vector<Array>> Compute(const Node& node, const std::vector<ValueId>& inputs,
                                             const Graph& built) const {
     std::vector<Array> operands;
@@ -185,7 +186,7 @@ class Folder {
       temporaries_[node.outputs[i]] = std::move(results[i]);
   }
 
-  /// The node has read its operands.
+  /// Records that the node has read its operands.
   void Leave(const Node& node) {
     for (const ValueId input : node.inputs)
       if (input.valid() && --reads_left_[input.index] == 0) temporaries_.erase(input);

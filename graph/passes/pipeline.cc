@@ -53,14 +53,15 @@ std::vector<std::string> DefaultPipeline() {
       "eliminate_dead_nodes",
       "fold_constants",
       "merge_common_nodes",
-      // The user's rules see the model as it was written and, below, as its operators are.
+      // The user's rules are applied to the original model and, below, to the recognised operators.
       "apply_rules",
       "canonicalize",
       "recognize_patterns",
       "recognize_attention",
       "fold_batch_norm",
       "fold_linear",
-      // What folding and recognition leave: reshaped parameters, constants of constants.
+      // Simplifies the result of folding and recognition: reshaped parameters, constants of
+      // constants.
       "fold_constants",
       "apply_rules",
       "canonicalize",
@@ -68,7 +69,7 @@ std::vector<std::string> DefaultPipeline() {
       "eliminate_dead_nodes",
       "merge_sibling_products",
       "eliminate_dead_nodes",
-      // Beyond this point operators are final; layouts are facts about their values.
+      // After this point operators are final. Layouts are properties of their values.
       "choose_layouts",
   };
 }

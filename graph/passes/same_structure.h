@@ -1,11 +1,11 @@
-// Whether a pass changed anything.
+// Detects whether a pass changed a graph.
 #pragma once
 
 #include "graph/graph.h"
 
 namespace tunec {
 
-/// Whether both graphs are the same but for names and the bytes of constants.
+/// Returns whether both graphs are equal except for names and the bytes of constants.
 bool SameStructure(const Graph& a, const Graph& b);
 
 }  // namespace tunec

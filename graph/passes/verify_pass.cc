@@ -12,7 +12,7 @@ namespace {
 
 using OutputSets = std::vector<std::vector<Array>>;  // one for each set of inputs
 
-/// A graph with what it computes.
+/// A graph with its outputs.
 struct RunGraph {
   Graph graph;
   OutputSets outputs;
@@ -27,7 +27,7 @@ Result<OutputSets> RunAll(const Graph& graph, std::span<const InputSet> inputs) 
   return outputs;
 }
 
-/// Whether a pass left everything alone, the bytes of constants included.
+/// Returns whether a pass changed nothing, including the bytes of constants.
 bool IsUntouched(const Graph& before, const Graph& after) {
   if (!SameStructure(before, after)) return false;
   return std::ranges::equal(
@@ -39,7 +39,7 @@ std::string TypeText(const ValueType& type) {
   return fmt::format("{} {}", Name(type.type), ShapeText(type.dims));
 }
 
-/// A difference between the values that the callers of both graphs see; empty: none.
+/// Returns a difference between the values visible to the callers of both graphs; empty: none.
 std::string DifferenceOfInterfaces(const Graph& before, const Graph& after) {
   if (before.inputs().size() != after.inputs().size() ||
       before.output_names() != after.output_names())
