@@ -23,7 +23,7 @@ bool IsNumber(const Token& token) {
          token.text == "inf";
 }
 
-// Whether a literal of this kind can be the attribute.
+// Returns whether a literal of this kind can be the attribute's value.
 bool Fits(AttributeKind literal, AttributeKind wanted) {
   if (literal == AttributeKind::kInt && wanted == AttributeKind::kFloat) return true;
   if (literal == AttributeKind::kInts && wanted == AttributeKind::kFloats) return true;
@@ -89,7 +89,7 @@ Result<RuleTerm> RuleTermParser::ParseNumber() {
   return term;
 }
 
-// ( a | b ): each alternative begins with what is bound before it.
+// Parses ( a | b ). Each alternative starts with the variables that are bound before it.
 Result<RuleTerm> RuleTermParser::ParseAlternatives() {
   TUNEC_RETURN_IF_ERROR(lexer_.Expect("("));
   ++depth_;

@@ -1,4 +1,4 @@
-// The *.rules files; their bytes stand in a source file that the build writes.
+// The texts of the *.rules files, in a source file that the build generates.
 #pragma once
 
 #include <span>
