@@ -18,7 +18,7 @@ void AddNames(const ValueType& type, std::vector<std::string>& names) {
       names.push_back(dim.parameter());
 }
 
-// Returns the names of open dimensions. Those of inputs come first, because all others are derived
+// Returns the names of open dimensions. The inputs' names come first, because all others derive
 // from them.
 std::vector<std::string> OpenDimensions(const Graph& graph) {
   std::vector<std::string> names;

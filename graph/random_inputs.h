@@ -27,8 +27,8 @@ std::span<const InputKind> AllInputKinds();
 std::string_view Name(InputKind kind);
 
 /// Makes seeded inputs for `graph`, one per input. Floats have the given kind; booleans are true or
-/// false with equal probability. If a gather uses the input, or a view or cast of the input, as
-/// indices, its integers are below the smallest axis that they index. Other integers are 0 or 1.
+/// false with equal probability. Integers that a gather uses as indices are below the smallest
+/// indexed axis, also if the gather uses a view or cast of the input. Other integers are 0 or 1.
 /// The values of an input depend only on its name and the seed. Requires: fixed shapes. Errors:
 /// kResourceLimit if memory is exhausted.
 Result<std::vector<Array>> RandomInputs(const Graph& graph, uint64_t seed,

@@ -5,8 +5,8 @@
 //   2. Names of values are non-empty and unique; so are names of nodes.
 //   3. The inputs are exactly the nodes of kind input, in order, with one value each.
 //   4. A constant's array has its value's type and shape; only constants hold arrays.
-//   5. Every other node's operands, attributes and nested graphs satisfy the operator table. Its
-//      attributes are complete, and its output types are the inferred ones.
+//   5. Every other node's operands, attributes and nested graphs satisfy the operator table. The
+//      attributes are complete, and the output types are the inferred types.
 //   6. There is one name per output; output names are non-empty and unique.
 //   7. A layout has one integer expression per storage dimension, over the value's dimensions, and
 //      stays within the storage.

@@ -1,5 +1,5 @@
-// The only path from a candidate to a kernel. The tuner, the product and the command use it, so
-// that the measured code is the code that runs.
+// The only path from a candidate to a kernel. The tuner, the product and the command use this path.
+// So the measured code is also the code that runs.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The complete code of one fusion group under one schedule. The tuner measures it, the database
-// stores it, and a model runs it.
+// The complete code of one fusion group under one schedule. The tuner measures this object, the
+// database stores it, and a model runs it.
 #pragma once
 
 #include <cstdint>

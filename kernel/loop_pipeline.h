@@ -76,8 +76,8 @@ struct KernelLoops {
 };
 
 /// Runs the stages. Errors: kInvalidArgument if a step does not fit the Compute; kIllegalSchedule,
-/// naming the violated dependence or the freedom that the accuracy contract does not allow;
-/// kResourceLimit if isl exceeds its quota; kInternal if a stage breaks its input.
+/// naming the violated dependence or the freedom that the accuracy contract forbids; kResourceLimit
+/// if isl exceeds the quota; kInternal if a stage breaks its input.
 Result<KernelLoops> RunLoopPipeline(const Compute& compute, const Schedule& schedule,
                                     const LoopPipelineOptions& options);
 

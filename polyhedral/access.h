@@ -1,5 +1,5 @@
 // The accesses of statements to storage, as both proofs of legality use them. Tensors that share
-// storage (an alias and its home) form one storage, and all of them use the same indices.
+// storage (an alias and its home) form one storage, and all of the tensors use the same indices.
 #pragma once
 
 #include <vector>

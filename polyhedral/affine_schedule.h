@@ -1,6 +1,6 @@
 // The proposal of isl's scheduler as plain data: a tree of bands and sequences. The rows of a band
 // are affine in the iterators of the statements. The proposal is a hint for initial schedules. No
-// code assumes that it is legal; the schedule made from it is proven (legality.h).
+// code assumes a legal proposal; the legality of the resulting schedule is proven (legality.h).
 #pragma once
 
 #include <cstdint>

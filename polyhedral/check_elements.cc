@@ -3,12 +3,12 @@
 // Inside: the set of instances with an index below 0 or not below the extent must be empty. Guards
 // of reads are considered.
 //
-// Written: statements run one after another. A statement may read elements that earlier statements
-// write and elements that its own earlier instances write. The set of all other elements that it
-// reads must be empty. A reduction stores its identity to every element that the iterators of its
-// writes reach, whatever its other conditions are (schedule_tree.cc). Therefore it writes all of
-// them. Indices and conditions that depend on loaded values count as writing all elements that they
-// may write. Reads with such indices or conditions are not checked.
+// Written: statements run one after another. A statement may read elements written by earlier
+// statements or by its own earlier instances. The set of all other elements that it reads must be
+// empty. A reduction stores its identity to every element reached by the iterators of its writes,
+// whatever the other conditions are (schedule_tree.cc). Therefore it writes all of these elements.
+// If the index or condition of a write depends on loaded values, the write counts as writing all
+// possible elements. Reads with such an index or condition are not checked.
 #include "polyhedral/check_elements.h"
 
 #include <fmt/format.h>

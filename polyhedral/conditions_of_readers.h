@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-/// Returns those conditions of a reduction that every reader of its results shares. Elements that
+/// Returns the conditions of a reduction that every reader of the results shares. Elements that
 /// violate a condition are never read, so they need no initial and no final value. Only conditions
 /// over iterators that index an element count, and only for tensors that are internal to the
 /// Compute. O(reads of the Compute).

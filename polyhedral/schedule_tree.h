@@ -51,9 +51,9 @@ struct LoopTile {
   std::vector<VarId> loops;  // in the order of the instruction's axes
 };
 
-/// Copies inside a loop that start ahead. Each iteration uses one of `stages` copies of the storage
-/// that they fill, chosen by its first dimension. It starts the copies that the iteration `stages -
-/// 1` later uses.
+/// Copies inside a loop that start ahead. The filled storage has `stages` copies, numbered by its
+/// first dimension, and each iteration uses one copy. Each iteration also starts the copies for the
+/// iteration `stages - 1` later.
 struct LoopPipeline {
   int stages = 1;
   int token = 0;
@@ -92,7 +92,7 @@ struct ScheduleTree {
   IdVector<StatementId, std::map<VarId, IndexExpr>> forward;
   /// Each iterator of a statement, over the loops around it.
   IdVector<StatementId, std::vector<IndexExpr>> inverse;
-  /// Whether a statement's stores bypass the caches.
+  /// True if a statement's stores bypass the caches.
   IdVector<StatementId, bool> non_temporal;
 
   std::optional<VarId> FindLoop(std::string_view loop_name) const;

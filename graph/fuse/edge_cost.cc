@@ -54,7 +54,7 @@ ContractionSize SizeOf(const Graph& graph, const Node& node) {
 // Returns the share of the work of the busiest core.
 double GreatestShare(double tasks, double cores) { return std::ceil(tasks / cores) / tasks; }
 
-// Adds the cost of a contraction that computes its operand while reading it.
+// Adds the cost of a contraction that also computes its operand.
 void AddOperandPrologue(const Graph& graph, const FusionQuestion& q, const FusionMachine& machine,
                         FusionCost& cost) {
   const ContractionSize size = SizeOf(graph, q.consumer);

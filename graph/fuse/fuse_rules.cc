@@ -132,7 +132,7 @@ bool SumsContiguously(const Graph& graph, const Node& node) {
   return offset.Coefficient(DimensionVar(summed)) == 1;
 }
 
-// Returns whether each result sums a few elements of its own channel. The work is small enough to
+// Returns whether each result sums a few elements of the same channel. The work is small enough to
 // be done where the results are used.
 bool IsDepthwise(const Graph& graph, const Node& node) {
   constexpr int64_t kMostTaps = 64;

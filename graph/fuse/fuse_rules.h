@@ -39,8 +39,8 @@ GroupTraits TraitsOf(const Graph& graph, const Node& node);
 /// producer is then computed.
 GroupTraits Merge(const GroupTraits& producer, const GroupTraits& into, double times = 1);
 
-/// Returns whether the two compute in the same loops, judged by their anchors: elementwise, or
-/// reductions over the same rows.
+/// Returns whether the two groups compute in the same loops according to their anchors:
+/// elementwise, or reductions over the same rows.
 bool AreSiblings(const GroupTraits& a, const GroupTraits& b);
 
 /// The edge from `value`, made in `producer`, to `consumer`, whose group so far is `into`. The

@@ -20,7 +20,7 @@ inline constexpr int kMostNodes = 64;
 inline constexpr size_t kMostInputs = 32;
 
 /// A value that leads from one computing node to another, with the decision about fusing them. For
-/// siblings: the value that they share, and the consumer that joined the group.
+/// siblings: the shared value, and the consumer that joined the group.
 struct FusionEdge {
   ValueId value;    // made by one node,
   NodeId consumer;  // read by this one

@@ -133,7 +133,7 @@ void NodeGroups::KeepOrder() {
   for (size_t i = 0; i < order_.size(); ++i) position_[order_[i]] = i;
 }
 
-// Moves those groups between the two that wait for the earlier one behind it.
+// Joins two groups. Groups between the two that wait for the earlier one are moved behind it.
 int32_t NodeGroups::JoinApart(int32_t a, int32_t b) {
   if (position_[a] > position_[b]) std::swap(a, b);
   const size_t begin = position_[a];

@@ -218,7 +218,7 @@ class Planner {
                       .cost = cost});
   }
 
-  // Returns the loops of a group: the rows that it reduces, or the common shape of its results.
+  // Returns the loops of a group: its reduced rows, or the common shape of the results.
   std::vector<int64_t> ShapeOf(int32_t group) {
     if (traits_[group].rows) return traits_[group].rows->shape;
     std::vector<int64_t> shape;

@@ -11,7 +11,7 @@ namespace tunec {
 /// writes them there. If the producer is one of the plan's view nodes, the writers of the owner do.
 struct StorageView {
   ValueId value;
-  ValueId owner;       // has storage of its own
+  ValueId owner;       // has separate storage
   int64_t offset = 0;  // elements from the start of the owner's storage
   Layout layout;       // layout of the value, from the offset on
   bool operator==(const StorageView&) const = default;

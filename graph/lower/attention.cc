@@ -321,7 +321,7 @@ class AttentionBuilder {
     output_axes_ = chunks_ == 1 ? kAxes : kRow | kWidth;
   }
 
-  // Returns y at an index of its own shape. The loops that can write y are those of the output.
+  // Returns y at an index of y's shape. The loops that can write y are those of the output.
   Lazy Outcome() {
     const Extents& extents = extents_;
     const size_t rank = q_.shape.size();

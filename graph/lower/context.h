@@ -112,8 +112,8 @@ class LowerContext {
   Lazy EmitReduction(StatementBuilder builder, TensorId tensor, const Index& index, Expr value,
                      Reducer reducer, DataType type);
 
-  /// Sets the space that later statements of the same shape iterate over, so that a schedule can
-  /// fuse them into the contraction's loops.
+  /// Sets the iteration space for later statements of the same shape. A schedule can then fuse them
+  /// into the contraction's loops.
   void SetAnchor(IterationSpace space) { anchor_ = std::move(space); }
   /// Returns the anchor's space if it has this shape, otherwise a box.
   IterationSpace SpaceFor(const std::vector<int64_t>& shape) const;

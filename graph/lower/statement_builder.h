@@ -71,8 +71,8 @@ class StatementBuilder {
   Statement Build(std::string name, std::vector<Write> writes, std::vector<Expr> values,
                   std::optional<Reducer> reducer) &&;
 
-  /// Cache of lazy values by (number, index). A value that is used twice at one index becomes one
-  /// expression, so chains that reuse their operands stay small. Each set of guards has a separate
+  /// Cache of lazy values by (number, index). Repeated uses of a value at one index share an
+  /// expression. So chains that reuse their operands stay small. Each set of guards has a separate
   /// cache.
   using MemoKey = std::pair<int, std::vector<IndexExpr>>;
   std::map<MemoKey, Expr>& memo() { return memos_[guards_]; }

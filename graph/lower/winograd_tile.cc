@@ -93,8 +93,8 @@ Row Column(const Matrix& matrix, size_t column) {
   return elements;
 }
 
-// Factors of other values for the same sums. For two columns that differ only in signs, the values
-// become their sum and their difference.
+// Factors of other values for the same sums. Two columns that differ only in signs use the sum and
+// the difference of their values.
 struct Factored {
   Matrix matrix;
   std::vector<Expr> values;

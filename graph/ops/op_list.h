@@ -1,22 +1,22 @@
-// The operators and all facts about them, one row each. A fact that is a function is named here and
-// defined where it is used: each folder expands the rows into its own table. A row with a missing
-// fact or an undefined name does not compile. The operators have ONNX's meaning unless stated
-// otherwise.
+// The operators and all facts about them, one row each. A fact may be a function: this file names
+// the function, and the folder that uses it defines the function. Each folder expands the rows into
+// a table. A row with a missing fact or an undefined name does not compile. The operators have
+// ONNX's meaning unless stated otherwise.
 //
 // The columns:
 //   id, name   the enumerator of Op, and the word in the text form
 //   kind       OpKind: the usual class of the node
-//   pattern    OpPattern: how results depend on operands; fusion uses it
+//   pattern    OpPattern: how results depend on operands; fusion uses the pattern
 //   operands   number and types of the operands, and the attributes with defaults, in words of
 //              ops/op_table.cc: Unary(kFloat, {Float("alpha", 1)})
 //   cost       operations for an element of the result: cost/operation_cost.cc
-//   repeats    how often a kernel computes an element of an operand that it computes itself:
+//   repeats    how often a kernel recomputes an element of a fused operand:
 //              cost/operation_cost.cc
 //   rows       RowAxes: axes that are processed as a whole; fusion joins nodes with the same rows
 //   images     ImageUse: the storage order of images that suits the operator
-//   range      bounds of its results: rules/value_range.cc
-//   reference  its definition, Run...: reference/run_node.cc; None: it is not executed
-//   lowering   its statements, Lower...: lower/lower.cc; None: it has none
+//   range      bounds of the results: rules/value_range.cc
+//   reference  the definition, Run...: reference/run_node.cc; None: not executed
+//   lowering   the statements, Lower...: lower/lower.cc; None: no statements
 #pragma once
 
 // clang-format off

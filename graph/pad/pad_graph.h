@@ -67,9 +67,9 @@ struct PaddedGraph {
 /// values, as long as its text is equal for them; callers compare the texts. Errors: kUnsupported,
 /// naming a node that cannot be padded or that differs.
 ///
-/// `samples` are the model at further sizes. A number that differs in one of them counts as
-/// dependent on the sizes, and its formula must hold in all of them. Without samples, only two
-/// graphs show whether a number depends on the sizes.
+/// `samples` are the model at further sizes. A number that differs in a sample counts as dependent
+/// on the sizes, and the formula for it must hold in all samples. Without samples, only two graphs
+/// show whether a number depends on the sizes.
 Result<PaddedGraph> PadGraph(const Graph& exact, const Graph& bucket,
                              std::span<const OpenAxis> open, std::span<const Graph> samples = {});
 

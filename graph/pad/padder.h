@@ -89,8 +89,8 @@ class Padder {
 
   /// Marks these parts as mixed: elements of different positions interact, or depend on the extent.
   void Mix(const Axis& axis);
-  /// Marks these parts as mixed. If an extent is not a dimension's, all dimensions are marked,
-  /// because it may depend on any of them: its constants would differ for a part of a run.
+  /// Marks these parts as mixed. If an extent is not a dimension's, it may depend on any dimension,
+  /// so all dimensions are marked. A constant of the extent would differ for a part of a run.
   void MixWhatMakes(const Axis& axis);
   /// Marks dimensions that determine a number which differs between the graphs: a part of a run
   /// would have another number. `same` compares two graphs, given by their numbers.
@@ -176,8 +176,8 @@ class PaddedNode {
 
   /// Checks that attributes are equal in both graphs, except those named.
   Status RequireSameAttributes(const std::set<std::string_view>& but = {}) const;
-  /// Checks that axis `a` of operand `i` has one size, for operators that mix its elements in their
-  /// own way.
+  /// Checks that axis `a` of operand `i` has one size. Used by operators with a special way of
+  /// mixing the axis's elements.
   Status RequireFixed(size_t i, size_t a) const;
   std::unexpected<Error> Refuse(std::string_view why) const;
 

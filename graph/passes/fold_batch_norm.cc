@@ -102,8 +102,8 @@ Array ScaledBias(const Array* bias, const ChannelAffine& affine, DataType type) 
   return scaled;
 }
 
-// Returns the convolution that makes the normalisation's input, if it may change: its parameters
-// are constants and its result has no other reader.
+// Returns the convolution that makes the normalisation's input, if it may change. It may change if
+// all parameters are constants and the result has no other reader.
 const Node* FoldableConv(const Graph& old_graph, const Node& batch_norm,
                          const std::vector<std::vector<NodeId>>& users, const Graph& graph,
                          ValueId input) {

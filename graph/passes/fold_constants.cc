@@ -42,7 +42,7 @@ enum class Folding : uint8_t {
   kNone,
   kTemporary,  // larger than the graph should hold, but used only by nodes that fold: not stored
   kConstant,
-  kWeight,  // a constant of any size, for products that read the weight completely
+  kWeight,  // a constant without a limit of size, for products that read the weight completely
 };
 
 // The allowed growth of the graph's constants.

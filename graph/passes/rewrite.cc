@@ -23,8 +23,8 @@ struct Match {
   ReplacementPlan plan;
 };
 
-// One pass over a graph. `uses` and `is_output` refer to values of the graph under construction: a
-// copied value has its previous users, except those that rules have removed.
+// One pass over a graph. `uses` and `is_output` refer to values of the graph under construction. A
+// copied value keeps the users of the original, except those that rules have removed.
 class Sweep {
  public:
   Sweep(const Graph& before, const RuleSet& rules, const PassOptions& options)

@@ -10,9 +10,9 @@ namespace tunec {
 /// results of earlier nodes of the sweep. Nodes that a sweep makes dead are removed. A rule does
 /// not fire if it would turn a graph output into a constant, an input or another output.
 ///
-/// The cost is that of a few sweeps: rules are indexed by the operator of their root, and nearly
-/// every sweep brings the graph closer to its normal form. Errors (kInvalidArgument): rules that
-/// never stop changing the graph; the message names one of them and its location.
+/// The cost is that of a few sweeps. Rules are indexed by the operator of their root, and nearly
+/// every sweep brings the graph closer to normal form. Errors: kInvalidArgument for rules that
+/// never stop changing the graph, with the name and location of one rule.
 Result<Graph> ApplyRules(const Graph& graph, const RuleSet& rules, const PassOptions& options);
 
 }  // namespace tunec

@@ -35,8 +35,8 @@ using InputSet = std::vector<Array>;
 /// Runs the passes in order, each on the result of the previous one, and compares each result with
 /// its input. With several passes, a last entry `(all)` compares the end with the beginning. Floats
 /// are computed in double, so that a difference is caused by a pass. Stops after a pass that breaks
-/// the graph. Errors: a pass that fails, with its name; a graph that the reference execution
-/// rejects; kUnsupported for dimensions that are not fixed.
+/// the graph. Errors: a failing pass, with its name; a graph rejected by the reference execution;
+/// kUnsupported for dimensions that are not fixed.
 Result<std::vector<PassAnswers>> VerifyPasses(const Graph& graph, std::span<const NamedPass> passes,
                                               std::span<const InputSet> inputs,
                                               const PassOptions& options = {});

@@ -20,8 +20,8 @@ class RuleScope {
   Result<int> Use(const std::string& name, const SourceLocation& where) const;
   VariableKind KindOf(int variable) const { return variables_[variable].kind; }
 
-  /// Returns the bound variables. Each alternative starts with those bound before it. After the
-  /// alternatives, those that all of them bind are bound.
+  /// Returns the bound variables. Each alternative starts with the variables bound before it. After
+  /// the alternatives, a variable is bound if all alternatives bind it.
   const std::set<int>& bound() const { return bound_; }
   void SetBound(std::set<int> bound) { bound_ = std::move(bound); }
 

@@ -1,5 +1,5 @@
-// The work of a kernel's loops on a GPU: operations, and bytes that are transferred from and to its
-// L2 and its memory. The work is counted from the loops; nothing is run.
+// The work of a kernel's loops on a GPU: operations, and bytes transferred to and from L2 and
+// memory. The work is counted from the loops; nothing is run.
 #pragma once
 
 #include <vector>

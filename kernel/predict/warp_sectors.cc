@@ -24,8 +24,8 @@ int64_t LowerOf(const Loop& loop, std::span<const int64_t> point) {
 
 constexpr int64_t kAccessBytes = 16;  // most bytes of one access of a thread
 
-// Walks over threads and over the vector lanes that have separate elements, and counts the pieces
-// of memory that they touch.
+// Walks over threads and over the vector lanes with separate elements, and counts the pieces of
+// memory that they touch.
 class WarpWalk {
  public:
   WarpWalk(IndexExpr offset, int64_t element_bytes, int64_t piece_bytes,

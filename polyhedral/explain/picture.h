@@ -1,5 +1,5 @@
-// The content of a drawing of iteration spaces as plain data: points, their dependences, and the
-// order that a schedule tree gives them.
+// The content of a drawing of iteration spaces as plain data: points, dependences between points,
+// and the execution order of a schedule tree.
 #pragma once
 
 #include <cstddef>

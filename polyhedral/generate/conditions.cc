@@ -54,10 +54,10 @@ bool IsSlanted(const IndexExpr& condition) {
          !std::ranges::all_of(condition.terms(), rises);
 }
 
-// Returns the condition without loops that cannot decide it. If all terms except multiples of some
-// number g lie between two neighbouring multiples of g, then g*x + y >= 0 equals x + floor(y / g)
-// >= 0. So a tile of four is complete below 4*b + 3, which its single conditions do not show.
-// Applied to slanted conditions only: at the end of a box, the inner loops end, too.
+// Returns the condition without loops that cannot decide it. Let all terms except multiples of some
+// number g be between two neighbouring multiples of g. Then g*x + y >= 0 equals x + floor(y / g) >=
+// 0. So a tile of four is complete below 4*b + 3, which its single conditions do not show. Applied
+// to slanted conditions only: at the end of a box, the inner loops end, too.
 IndexExpr WithoutRemainder(const IndexExpr& condition, const IntervalOf& ranges) {
   if (condition.UsesLoaded() || !IsSlanted(condition)) return condition;
   for (const IndexTerm& candidate : condition.terms()) {

@@ -1,5 +1,5 @@
-// The walk over a schedule tree that generates loops, for the files that share it. generate.cc has
-// the recursion over the nodes; each other file handles one kind of node.
+// The walk over a schedule tree that generates loops. Several files share this class. generate.cc
+// has the recursion over the nodes; each other file handles one kind of node.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// How the threads of a block combine a reduction of which each has a part.
+// Combines a reduction of which each thread of a block has computed a part.
 //
 //     block.x for t in 0 .. 64            alloc s.own: register { alloc s.other: register
 //       for k                               block.x for t: s.own[t] = 0
@@ -11,9 +11,9 @@
 //                                               s.parts[floor(t/32)] = s.own[t] }
 //                                             for p in 0 .. 2: m[i] sum= s.parts[p] }
 //
-// Threads along x shuffle in the largest groups of a power of two that rows of threads and warps
-// consist of. What is left of several groups, or of threads along y and z, goes through shared
-// storage, and the threads that are 0 along the reduction's loops take it from there. Barriers come
+// Threads along x shuffle in the largest groups of a power of two that divide rows of threads and
+// warps. The results of several groups, or of threads along y and z, go through shared storage. The
+// threads that are 0 along the reduction's loops read the results there. Barriers are inserted
 // later (ir/nest/insert_barriers.h).
 #include <algorithm>
 #include <array>

@@ -1,10 +1,10 @@
 // Legality asks one question about every dependence: does it still run forward?
 //
 // An instance's time is the vector of its positions in sequences and its loops' values, from the
-// root of the tree down (relations.h). Two statements share the entries of their common nodes, and
-// the sequence where they separate distinguishes them. So the lexicographic comparison of times
-// gives the order of execution. A dependence a -> b is violated if time(a) >= time(b). A loop
-// carries it if all entries before the loop's are equal and the loop's entry differs.
+// root of the tree down (relations.h). Two statements share the entries of their common nodes. The
+// sequence where the paths separate distinguishes the statements. So the lexicographic comparison
+// of times gives the order of execution. A dependence a -> b is violated if time(a) >= time(b). A
+// loop carries it if all entries before the loop's are equal and the loop's entry differs.
 #include "polyhedral/legality/legality.h"
 
 #include <fmt/format.h>
@@ -214,8 +214,8 @@ Status OrderCheck::Answer(const RunsForward&, const Asked& asked) const {
   return ExpectNone(prefix, asked.dependence, "order of accesses");
 }
 
-// Checks that a copy that starts some iterations ahead does not need values that these iterations
-// write.
+// Checks that a copy started some iterations ahead does not need values written by these
+// iterations.
 Status OrderCheck::Answer(const IsCopiedAhead& ahead, const Asked& asked) const {
   const TreeLoop& loop = tree_.loops[ahead.loop];
   const isl::Set near(isl_set_upper_bound_si(asked.together.copy(), isl_dim_set,

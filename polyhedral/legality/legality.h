@@ -1,5 +1,5 @@
-// Checks that a schedule tree preserves the meaning of its Compute. isl decides it from the
-// dependences between statement instances.
+// Checks that a schedule tree preserves the meaning of its Compute. The dependences between
+// statement instances decide, with the help of isl.
 #pragma once
 
 #include "polyhedral/dependences.h"
