@@ -182,7 +182,7 @@ FusionReason JudgeContraction(const Graph& graph, const FusionQuestion& q) {
   if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
   if (q.producer.only_renames) return FusionReason::kIndexMap;
   // An operand that windows read repeatedly has to be stored, and so has one with separate rows.
-  // Moved data is read in its current layout, if that is an image order, instead of being copied.
+  // Data that is only moved is read directly if its order allows that, instead of being copied.
   const bool computes = q.producer.operations > 0;
   if (computes && q.value == q.consumer.inputs[0] &&
       std::ranges::count(q.consumer.inputs, q.value) == 1 && HasNoWindows(graph, q.consumer))
