@@ -13,7 +13,7 @@ Status CheckNames(const Graph& graph, const EdgeLayouts& layouts) {
     if (std::ranges::any_of(graph.inputs(), is_named)) continue;
     if (std::ranges::find(graph.output_names(), name) == graph.output_names().end())
       return Fail(ErrorCode::kInvalidArgument,
-                  "a layout is given for '{}', which is no input and no output", name);
+                  "a layout is given for '{}', expected the name of an input or output", name);
   }
   return {};
 }

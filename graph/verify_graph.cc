@@ -72,7 +72,7 @@ Status VerifyInputs(const Graph& graph) {
     return Broken("graph lists {} inputs, its nodes are {}", graph.inputs().size(), found.size());
   for (const ValueId output : graph.outputs())
     if (!output.valid() || output.index >= static_cast<int32_t>(graph.values().size()))
-      return Broken("graph has output {}, which is no value", output.index);
+      return Broken("graph has output {}, which is not a value", output.index);
   return {};
 }
 

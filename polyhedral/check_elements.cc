@@ -95,7 +95,7 @@ class ElementChecker {
         if (!guard.empty()) continue;  // the guard may prevent the access
         return Fail(ErrorCode::kInvalidArgument,
                     "statement {}: index {} of {} is loaded and may be {} to {}, its extent is "
-                    "{}; a range of the tensor it is loaded from would say more",
+                    "{}; give a range for the tensor that holds the index",
                     statement.name, d, tensor.name, bounds.lo, bounds.hi, extent);
       }
       TUNEC_RETURN_IF_ERROR(CheckAffine(id, statement, tensor, index, d, guard));

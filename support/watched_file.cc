@@ -38,7 +38,7 @@ Result<std::shared_ptr<const WatchedFile>> WatchedFile::Open(const std::filesyst
 Status WatchedFile::CheckUnchanged() const {
   const std::optional<FileState> now = StateNow(file_, opened_);
   if (!now || *now == opened_) return {};
-  return Fail(ErrorCode::kIo, "{} was changed while it was in use: load it again", path_.string());
+  return Fail(ErrorCode::kIo, "{} was changed while it was in use; load it again", path_.string());
 }
 
 WatchedFile::~WatchedFile() {

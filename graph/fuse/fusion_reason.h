@@ -29,7 +29,7 @@ namespace tunec {
   FUSED(kRecomputed, "computed again in each kernel that reads it")                                \
   /* another value joined the two before */                                                        \
   FUSED(kSameGroup, "already in one kernel")                                                       \
-  APART(kUnfusedMode, "every node is a kernel of its own")                                         \
+  APART(kUnfusedMode, "every node is a separate kernel")                                         \
   /* control, memory, and what is known by no pattern */                                           \
   APART(kOpaque, "the operator is never fused")                                                    \
   /* the data before, and the result after */                                                      \
@@ -48,8 +48,8 @@ namespace tunec {
   APART(kCycle, "the groups would wait for each other")                                            \
   /* the value is a view: whoever made its storage has run before */                               \
   APART(kReadInPlace, "read in place, from storage that others fill")                              \
-  VIEW(kConcatInPlace, "written where the concatenation has it")                                   \
-  VIEW(kViewed, "read where it lies")
+  VIEW(kConcatInPlace, "written into the concatenation's storage")                                 \
+  VIEW(kViewed, "read directly from its storage")
 // clang-format on
 
 enum class FusionReason : uint8_t {

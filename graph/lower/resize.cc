@@ -143,8 +143,8 @@ Result<Lazy> LowerResize(LowerContext& context, const Node& node) {
     const std::optional<Fraction> scale = FractionOfScale(scales[d]);
     if (!scale)
       return FailAt(node.where, ErrorCode::kUnsupported,
-                    "'{}': resize scale {} of axis {} is no fraction of small integers", node.name,
-                    scales[d], d);
+                    "'{}': resize scale {} of axis {} is not a fraction of small integers",
+                    node.name, scales[d], d);
     if (!first && !nearest) value = context.Materialise(value);
     first = false;
     value = ResizeAlong(

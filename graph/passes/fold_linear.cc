@@ -27,7 +27,8 @@ std::string ReasonForShift(const Graph& graph, const Node& operand) {
     return "the constant of {} is not folded: nothing bounds it against the other operand";
   const bool has_bias = operand.op == Op::kLayerNorm && operand.inputs.size() > 2;
   if (has_bias && is_constant(1) && is_constant(2))
-    return "the bias of {} is not folded: it exceeds 8 times the scale, or others read the values";
+    return "the bias of {} is not folded: it exceeds 8 times the scale, or the values have other "
+           "readers";
   return "";
 }
 

@@ -21,16 +21,16 @@ namespace tunec {
 namespace {
 
 constexpr NamedPass kPasses[] = {
-    {"eliminate_dead_nodes", "drops what no output depends on", EliminateDeadNodes},
-    {"fold_constants", "computes what depends on constants alone", FoldConstants},
+    {"eliminate_dead_nodes", "removes nodes that no output depends on", EliminateDeadNodes},
+    {"fold_constants", "computes nodes that depend only on constants", FoldConstants},
     {"merge_common_nodes", "keeps one of equal computations", MergeCommonNodes},
     {"apply_rules", "applies the rules of --rules", ApplyUserRules},
     {"canonicalize", "brings equal computations to one form", Canonicalize},
     {"recognize_patterns", "finds operators written as primitives", RecognizePatterns},
-    {"recognize_attention", "makes attention of products around a softmax", RecognizeAttention},
+    {"recognize_attention", "replaces products around a softmax by attention", RecognizeAttention},
     {"fold_batch_norm", "folds batch normalisations into convolutions", FoldBatchNorm},
     {"fold_linear", "folds constants around matrix products into their weights", FoldLinear},
-    {"merge_sibling_products", "makes products of one operand one product", MergeSiblingProducts},
+    {"merge_sibling_products", "merges products of one operand", MergeSiblingProducts},
     {"choose_layouts", "stores images in the order that costs convolutions least", ChooseLayouts},
 };
 

@@ -196,7 +196,7 @@ class Sweep {
 
 std::unexpected<Error> NoEnd(const Rule* rule) {
   return FailAt(rule->where, ErrorCode::kInvalidArgument,
-                "rule {} goes on changing the graph, expected rules that come to an end",
+                "rule {} goes on changing the graph, expected rules that terminate",
                 rule->name);
 }
 

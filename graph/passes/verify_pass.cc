@@ -43,7 +43,7 @@ std::string TypeText(const ValueType& type) {
 std::string DifferenceOfInterfaces(const Graph& before, const Graph& after) {
   if (before.inputs().size() != after.inputs().size() ||
       before.output_names() != after.output_names())
-    return "the inputs or outputs are no longer the same ones";
+    return "the pass changed the list of inputs or outputs";
   const auto compare = [&](ValueId old_value, ValueId new_value, const std::string& name) {
     const ValueType& had = before.value(old_value).type;
     const ValueType& has = after.value(new_value).type;
@@ -52,7 +52,8 @@ std::string DifferenceOfInterfaces(const Graph& before, const Graph& after) {
   };
   for (size_t i = 0; i < before.inputs().size(); ++i) {
     const std::string& name = before.value(before.inputs()[i]).name;
-    if (after.value(after.inputs()[i]).name != name) return fmt::format("input {} is gone", name);
+    if (after.value(after.inputs()[i]).name != name)
+      return fmt::format("input {} was removed", name);
     std::string text = compare(before.inputs()[i], after.inputs()[i], "input " + name);
     if (!text.empty()) return text;
   }

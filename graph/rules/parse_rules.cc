@@ -126,7 +126,7 @@ class RuleFileParser {
   static Status CheckRoot(const RuleTerm& pattern, const SourceLocation& where) {
     const bool node = pattern.kind == RuleTerm::Kind::kNode;
     if (!node && pattern.kind != RuleTerm::Kind::kAlternatives)
-      return FailAt(where, ErrorCode::kParse, "the pattern is no operator");
+      return FailAt(where, ErrorCode::kParse, "the pattern is not an operator");
     if (pattern.variable >= 0)
       return FailAt(where, ErrorCode::kParse, "the pattern's root is called {}", kRootName);
     if (node) return {};

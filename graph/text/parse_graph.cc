@@ -402,7 +402,7 @@ Result<TypedLayout> GraphParser::ParseType() {
   TUNEC_ASSIGN(const std::string name, lexer_.ExpectIdentifier("a type such as f32"));
   const std::optional<DataType> type = ParseDataType(name);
   if (!type)
-    return FailAt(where, ErrorCode::kParse, "{} is no type, expected one such as f32", name);
+    return FailAt(where, ErrorCode::kParse, "{} is not a type, expected a type such as f32", name);
   typed.type.type = *type;
   TUNEC_RETURN_IF_ERROR(lexer_.Expect("["));
   while (!lexer_.TryTake("]")) {

@@ -145,7 +145,7 @@ Result<double> PredictSeconds(const std::vector<PredictedPhase>& phases) {
   double seconds = 0;
   for (const PredictedPhase& phase : phases) {
     if (!phase.time) {
-      return Fail(ErrorCode::kResourceLimit, "not one block of {} fits a processor: {}",
+      return Fail(ErrorCode::kResourceLimit, "a block of {} does not fit a processor: {}",
                   phase.launch.symbol,
                   phase.occupancy ? Name(phase.occupancy->limit) : "registers are not known");
     }
