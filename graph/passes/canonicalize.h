@@ -6,11 +6,11 @@ namespace tunec {
 
 /// Brings equal computations to one form by local algebra: neutral elements, inverse functions,
 /// composed transposes and reshapes, transposes into matmul's flags, common factors, scalar work
-/// before movement. The rules are graph/rules/algebra.rules and movement.rules. Without
-/// FloatRules::kFast, results that are NaN, infinite or zero keep their bits, unless the rule
-/// proves that no such results occur. For example, x + 0.0 is not an identity, because it turns
-/// -0.0 into 0.0; x - 0.0 is one. Requires: verified. Ensures: no rule fires; no dead node.
-/// O(nodes) per sweep.
+/// before movement. What it does is the text of graph/rules/algebra.rules and movement.rules.
+/// Without FloatRules::kFast every result keeps its bits where it is NaN, infinite or zero
+/// (x + 0.0 is no identity: it turns -0.0 into 0.0; x - 0.0 is), unless the rule proves that
+/// there are none.
+/// Requires: verified. Ensures: no rule fires; no dead node. O(nodes) a sweep.
 Result<Graph> Canonicalize(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

@@ -10,16 +10,15 @@ namespace tunec {
 namespace {
 
 constexpr int kMostSweeps = 4;
-constexpr double kGain = 0.999;  // a new order must cost less than this share of the current one
+constexpr double kGain = 0.999;  // of the cost: a change below it is not worth another order
 
-// Returns whether the operator reads and writes neighbouring positions of all channels. Storage
-// orders matter for such operators.
+// Reads and writes neighbouring positions of all channels: the operators that orders are for.
 bool IsSpatial(ImageUse use) {
   return use == ImageUse::kConvolution || use == ImageUse::kPool || use == ImageUse::kNeighbours;
 }
 
-// Returns whether the order may change. Inputs, outputs and constants keep the order that callers
-// expect. With one channel or one position, all orders are equal.
+// Inputs, outputs and constants keep the order that their users know; one channel or one position
+// is all orders at once.
 bool MayBeReordered(const Graph& graph, ValueId value) {
   const ValueType& type = graph.value(value).type;
   if (type.dims.size() < 3 || !type.IsFixed() || graph.IsOutput(value)) return false;
@@ -29,7 +28,7 @@ bool MayBeReordered(const Graph& graph, ValueId value) {
   return shape[0] > 0 && shape[1] > 1 && positions > 1;
 }
 
-// Sets of values with one order: values connected by elementwise operators and copies.
+// Values of one order: those that elementwise operators and copies stand between.
 class Units {
  public:
   explicit Units(const Graph& graph) : graph_(graph), parent_(graph.values().size()) {
@@ -47,9 +46,9 @@ class Units {
     }
   }
 
-  /// Returns the unit of a value whose order may change; -1 for other values.
+  /// The unit of a value whose order is open; -1 for the others.
   int32_t UnitOf(ValueId value) { return value.valid() && open_[value.index] ? Root(value) : -1; }
-  /// Returns the nodes that make or read values of each unit, in order.
+  /// The nodes that make or read values of each unit, in order.
   std::vector<std::vector<const Node*>> NodesOfUnits() {
     std::vector<std::vector<const Node*>> nodes(parent_.size());
     const auto add = [&](const Node& node, ValueId value) {
@@ -87,8 +86,7 @@ class Units {
   std::vector<bool> open_;
 };
 
-// The search: each unit in turn takes the order that costs the nodes around it least, until none
-// changes.
+// Each unit in turn takes the order that costs the nodes around it least, until none changes.
 class OrderSearch {
  public:
   OrderSearch(const Graph& graph, const PassOptions& options)
@@ -116,7 +114,7 @@ class OrderSearch {
     }
   }
 
-  // Takes the cheapest order. Among equal costs the current order wins, then the simpler one.
+  // Of equal costs the order that stands, then the plainer one.
   bool Improve(size_t unit) {
     const ImageOrder before = order_[unit];
     ImageOrder best = before;

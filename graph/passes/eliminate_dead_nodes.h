@@ -4,8 +4,8 @@
 
 namespace tunec {
 
-/// Removes every node that no graph output depends on; graph inputs stay. Requires: verified.
-/// Ensures: every node except inputs is used. O(nodes).
+/// Drops every node that no graph output depends on; graph inputs stay.
+/// Requires: verified. Ensures: every node but inputs is used. O(nodes).
 Result<Graph> EliminateDeadNodes(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

@@ -15,8 +15,8 @@
 namespace tunec {
 namespace {
 
-// Most standard deviations between a mean and 0. A larger mean is subtracted first, because x *
-// scale + shift would be the small difference of large numbers.
+// A mean further from 0 than this many standard deviations is subtracted first: x * scale + shift
+// would be the small difference of large numbers.
 constexpr double kMostDeviations = 8;
 
 // The normalisation as x * scale[c] + shift[c], and as (x - mean[c]) * scale[c] + bias[c].
@@ -25,7 +25,7 @@ struct ChannelAffine {
   std::vector<double> shift;
   std::vector<double> mean;
   std::vector<double> bias;
-  /// Text of the first channel whose mean exceeds kMostDeviations, and of that mean.
+  /// The first channel with a mean beyond kMostDeviations, and that mean in words.
   std::string far_mean;
 };
 
@@ -49,8 +49,7 @@ std::optional<ChannelAffine> AffineOf(const Graph& graph, const Node& node,
     if (affine.far_mean.empty() && !(std::abs(mean) <= kMostDeviations * std::sqrt(variance)))
       affine.far_mean =
           fmt::format("channel {} has the mean {:g} and the variance {:g}", c, mean, variance);
-    // An infinite factor and an infinite shift would give NaN, where the normalisation gives
-    // infinity.
+    // An infinite factor would meet an infinite shift where the normalisation has one alone.
     const DataType type = graph.value(inputs[0]).type.type;
     if (!std::isfinite(RoundTo(scale, type)) || !std::isfinite(RoundTo(affine.shift.back(), type)))
       return {};
@@ -58,8 +57,7 @@ std::optional<ChannelAffine> AffineOf(const Graph& graph, const Node& node,
   return affine;
 }
 
-// Computes y[i] = x[i] * factor for i in [begin, end). The loop for f32 is fast, because most
-// weights are f32 and have millions of elements.
+// y[i] = x[i] * factor for i in [begin, end). Weights are nearly all f32, and millions.
 void Scale(const Array& x, Array& y, int64_t begin, int64_t end, double factor) {
   if (x.type() != DataType::kF32) {
     for (int64_t i = begin; i < end; ++i) y.SetDouble(i, x.GetDouble(i) * factor);
@@ -70,7 +68,7 @@ void Scale(const Array& x, Array& y, int64_t begin, int64_t end, double factor) 
   for (int64_t i = begin; i < end; ++i) to[i] = static_cast<float>(from[i] * factor);
 }
 
-// Returns w[M, C/g, ...] scaled by output channel; for a transposed convolution, w[C, M/g, ...].
+// w[M, C/g, ...] scaled by output channel; of a transposed convolution, w[C, M/g, ...].
 Array ScaledWeight(const Node& conv, const Array& weight, const std::vector<double>& scale) {
   Array scaled(weight.type(), weight.shape());
   const bool transposed = conv.op == Op::kConvTranspose;
@@ -102,8 +100,8 @@ Array ScaledBias(const Array* bias, const ChannelAffine& affine, DataType type) 
   return scaled;
 }
 
-// Returns the convolution that makes the normalisation's input, if it may change. It may change if
-// all parameters are constants and the result has no other reader.
+// The convolution that makes the normalisation's input, if it may change: its parameters are
+// constants and nobody else reads it.
 const Node* FoldableConv(const Graph& old_graph, const Node& batch_norm,
                          const std::vector<std::vector<NodeId>>& users, const Graph& graph,
                          ValueId input) {
@@ -127,7 +125,7 @@ Result<std::vector<ValueId>> FoldInto(const Node& conv, const ChannelAffine& aff
   const Op op = conv.op;
   const Attributes attributes = conv.attributes;
   const SourceLocation where = conv.where;
-  // `conv` belongs to the graph that grows from here on.
+  // `conv` is in the graph that grows from here on.
   const ValueId w = AddDerivedConstant(builder, name + "_weight", std::move(new_weight));
   const ValueId b = AddDerivedConstant(builder, name + "_bias", std::move(new_bias));
   TUNEC_ASSIGN(const ValueId folded, builder.Add(op, {x, w, b}, attributes, name, where));
@@ -166,7 +164,7 @@ Result<std::vector<ValueId>> AsScaleAndShift(const Node& node, ValueId x,
   return std::vector<ValueId>{result};
 }
 
-// Returns shift @ w, the bias of a product with the weight.
+// shift @ w, as the bias of a product with the weight.
 Array ShiftOfProduct(const Node& product, const Array& weight, const std::vector<double>& shift) {
   const bool transposed = product.Int("transpose_b") != 0;
   const auto inner = static_cast<int64_t>(shift.size());
@@ -181,8 +179,8 @@ Array ShiftOfProduct(const Node& product, const Array& weight, const std::vector
   return bias;
 }
 
-// Returns the normalisation with computed parameters, split. Constants with a factor that is not
-// finite are unchanged.
+// Returns the normalisation by computed parameters. Constants with a factor that is not finite
+// stay.
 Result<std::vector<ValueId>> Split(const Node& node, const std::vector<ValueId>& inputs,
                                    GraphBuilder& builder) {
   const auto is_constant = [&](size_t i) {
@@ -215,8 +213,7 @@ class BatchNormFolder {
   }
 
  private:
-  // Returns whether the node multiplies normalised features by a constant weight and is their only
-  // reader.
+  // Whether the node multiplies features that only it reads, a normalisation, by a constant weight.
   bool IsLinear(const Node& node, const std::vector<ValueId>& inputs,
                 const GraphBuilder& builder) const {
     if (node.op != Op::kMatmul || node.Int("transpose_a") != 0) return false;
@@ -228,7 +225,7 @@ class BatchNormFolder {
     return weight != nullptr && weight->shape().size() == 2;
   }
 
-  // Replaces (x * scale + shift) @ w by (x * scale) @ w + shift @ w, if the shift is not too large.
+  // (x * scale + shift) @ w = (x * scale) @ w + shift @ w, where the shift is not too large.
   Result<std::vector<ValueId>> ReplaceLinear(const Node& product,
                                              const std::vector<ValueId>& inputs,
                                              GraphBuilder& builder) {
@@ -242,7 +239,7 @@ class BatchNormFolder {
     }
     const Array bias =
         ShiftOfProduct(product, *builder.graph().ConstantOf(inputs[1]), affine.shift);
-    // An infinity of the bias could be added to one of the other sign.
+    // An infinity of the bias could meet one of the other sign.
     if (!IsFinite(bias)) return std::vector<ValueId>{};
     const ValueId scaled = builder.graph().producer(inputs[0]).inputs[0];
     TUNEC_ASSIGN(const ValueId unshifted, builder.Add(Op::kMatmul, {scaled, inputs[1]},

@@ -15,13 +15,13 @@ int64_t BytesOf(const ValueType& type) {
   return count < 0 ? INT64_MAX : count * static_cast<int64_t>(SizeOf(type.type));
 }
 
-// Most bytes of temporary constants, which only other constants depend on.
+// What constants that only lead to others may take while they are computed.
 constexpr int64_t kMostTemporaryBytes = int64_t{1} << 26;
 
-// Most bytes of all weights that are folded from smaller constants.
+// The most bytes of all weights that are folded from smaller constants.
 constexpr int64_t kMostWeightBytes = int64_t{4} << 30;
 
-// Returns the bytes of the node's results; nullopt if they must not be constants.
+// The bytes of its results; none where they must not be constants.
 std::optional<int64_t> BytesMade(const Graph& graph, const Node& node) {
   const OpKind kind = KindOf(node.op);
   if (kind == OpKind::kControl || kind == OpKind::kMemory || node.op == Op::kInput ||
@@ -37,15 +37,15 @@ std::optional<int64_t> BytesMade(const Graph& graph, const Node& node) {
   return made;
 }
 
-// The treatment of a node whose operands are constants.
+// What becomes of a node of constants.
 enum class Folding : uint8_t {
   kNone,
-  kTemporary,  // larger than the graph should hold, but used only by nodes that fold: not stored
+  kTemporary,  // larger than the graph should hold, but only for nodes that fold: not kept
   kConstant,
-  kWeight,  // a constant without a limit of size, for products that read the weight completely
+  kWeight,  // a constant however large, for products that read it whole
 };
 
-// The allowed growth of the graph's constants.
+// How much larger the graph's constants may become.
 class GrowthBudget {
  public:
   GrowthBudget(const Graph& graph, const PassOptions& options)
@@ -75,7 +75,7 @@ class GrowthBudget {
   int64_t left_ = 0;
 };
 
-// The folding of each node, decided after those of its operands.
+// What nodes become, each after those that it depends on.
 class FoldingPlan {
  public:
   FoldingPlan(const Graph& graph, const PassOptions& options)
@@ -91,7 +91,7 @@ class FoldingPlan {
     return !value.valid() || graph_.ConstantOf(value) != nullptr;
   }
 
-  // Returns whether the node could be computed now, without limits of size.
+  // Whether it could be computed now, were there no limit of size.
   bool IsOfConstants(const Node& node) const {
     return BytesMade(graph_, node) && std::ranges::all_of(node.inputs, [&](ValueId input) {
              return IsConstant(input) || of_constants_[graph_.value(input).producer.index];
@@ -119,8 +119,7 @@ class FoldingPlan {
                                                                   : Folding::kNone;
   }
 
-  // Returns whether only products read the results, as weights: constant weights are packed in
-  // advance.
+  // Whether products alone read the results, as weights: constant ones are packed in advance.
   bool AreWeights(const Node& node) const {
     return std::ranges::all_of(node.outputs, [&](ValueId output) {
       const std::vector<NodeId>& users = users_[output.index];
@@ -147,8 +146,8 @@ class FoldingPlan {
   int64_t weight_bytes_left_ = kMostWeightBytes;
 };
 
-// Computes nodes of constants. Temporary results are stored by the value of the old graph. They may
-// be many, so each one is deleted after its last reader.
+// Computes nodes of constants. Temporary results are known by the values of the graph before, and
+// forgotten behind their last reader: there may be many.
 class Folder {
  public:
   explicit Folder(const Graph& graph) : graph_(graph), reads_left_(graph.values().size()) {
@@ -157,8 +156,8 @@ class Folder {
         if (input.valid()) ++reads_left_[input.index];
   }
 
-  // Returns the results. Returns nullopt if an operand is not constant, or if the node cannot be
-  // computed now (an index out of range). Such a node fails when it runs.
+  // The results; nothing where an operand is no constant after all, or where it cannot be computed
+  // now (an index out of range), which is left to fail when it is run.
   std::optional<std::vector<Array>> Compute(const Node& node, const std::vector<ValueId>& inputs,
                                             const Graph& built) const {
     std::vector<Array> operands;
@@ -186,7 +185,7 @@ class Folder {
       temporaries_[node.outputs[i]] = std::move(results[i]);
   }
 
-  /// Records that the node has read its operands.
+  /// The node has read its operands.
   void Leave(const Node& node) {
     for (const ValueId input : node.inputs)
       if (input.valid() && --reads_left_[input.index] == 0) temporaries_.erase(input);

@@ -10,15 +10,14 @@
 namespace tunec {
 namespace {
 
-// Returns whether the node multiplies by a constant matrix, as linear layers do.
+// Whether the node multiplies by a constant matrix, as linear layers do.
 bool IsLinear(const Graph& graph, const Node& node) {
   if (node.op != Op::kMatmul || node.Int("transpose_a") != 0) return false;
   const Array* weight = graph.ConstantOf(node.inputs[1]);
   return weight != nullptr && weight->shape().size() == 2 && IsFloat(weight->type());
 }
 
-// Returns the reason why the shift of a linear layer's operand stays before the product. Returns an
-// empty string if there is no shift.
+// Why the shift of a linear layer's operand stays before the product; empty: it has none.
 std::string ReasonForShift(const Graph& graph, const Node& operand) {
   const auto is_constant = [&](size_t i) { return graph.ConstantOf(operand.inputs[i]) != nullptr; };
   if (operand.op == Op::kAdd && (is_constant(0) || is_constant(1)))
@@ -27,8 +26,7 @@ std::string ReasonForShift(const Graph& graph, const Node& operand) {
     return "the constant of {} is not folded: nothing bounds it against the other operand";
   const bool has_bias = operand.op == Op::kLayerNorm && operand.inputs.size() > 2;
   if (has_bias && is_constant(1) && is_constant(2))
-    return "the bias of {} is not folded: it exceeds 8 times the scale, or the values have other "
-           "readers";
+    return "the bias of {} is not folded: it exceeds 8 times the scale, or others read the values";
   return "";
 }
 

@@ -1,4 +1,4 @@
-// The storage orders of images.
+// The orders in which images lie in memory.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace tunec {
 
-/// The storage order of a value [N, C, spatial...].
+/// How a value [N, C, spatial...] is stored.
 enum class ImageOrder : uint8_t {
   kChannelsFirst,  // row-major
   kChannelsLast,   // [N, spatial..., C]
   kBlocked,        // [N, C/lanes, spatial..., lanes]
 };
 
-/// Returns the layout of an order. kBlocked pads the channels to a multiple of the lanes.
+/// The layout of an order. kBlocked pads the channels to a multiple of the lanes.
 Layout MakeLayout(ImageOrder order, const std::vector<int64_t>& shape, int64_t lanes);
 
 }  // namespace tunec

@@ -1,6 +1,6 @@
-// Checks of the indices of gathers. The range is -extent to extent-1; negative indices count from
-// the end. Constants out of range are a compile error. Data out of range is clamped to the nearest
-// index in range at run time, and counted.
+// Indices that gathers look elements up with. In range are -extent to extent-1, negative ones
+// counting from the end. Constants out of range are an error when compiling; data are brought to
+// the nearest index in range by whatever runs the graph, and counted.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace tunec {
 
-/// Data that a gather uses as indices into an axis of `extent` elements: an input of the graph, or
-/// one of its outputs.
+/// Data that a gather indexes an axis of `extent` elements with: an input of the graph, or one of
+/// its outputs.
 struct UnprovenIndices {
   enum class Place { kInput, kOutput };
-  std::string node;  // name of the gather
+  std::string node;  // the gather
   int64_t extent = 0;
   Place place = Place::kInput;
   size_t position = 0;  // among the inputs or outputs
@@ -22,19 +22,19 @@ struct UnprovenIndices {
 
 struct CheckedGraph {
   Graph graph;
-  size_t outputs = 0;  // number of the model's outputs; later ones are outputs only for the checks
+  size_t outputs = 0;  // of the model; those behind them are there to be checked only
   std::vector<UnprovenIndices> unproven;
 };
 
-/// Lists the indices that are not proven to be in range. Computed indices become outputs after the
-/// graph's own. Gathers with the same indices into axes of one extent share a check. Fails if
-/// constants are out of range. Requires: fixed shapes.
+/// Lists the indices that are not proven to be in range. Those that are computed become outputs
+/// behind the graph's own. An error for constants out of range. Requires: fixed shapes.
+/// Ensures: gathers of the same indices from axes of one extent share a check.
 Result<CheckedGraph> AddIndexChecks(const Graph& graph);
 
-/// Fails if a gather has constant indices out of range.
+/// An error for a gather whose indices are constants out of range.
 Status CheckConstantIndices(const Graph& graph);
 
-/// Fails with the first index out of range.
+/// An error that names the first index out of range.
 Status CheckIndices(const Array& indices, int64_t extent);
 
 }  // namespace tunec

@@ -9,7 +9,7 @@ namespace tunec {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
-// Factor for the effect of rounding, chosen generously.
+// What rounding may add to it, generously.
 constexpr double kRounding = 1.01;
 constexpr int kDeepest = 64;
 
@@ -47,8 +47,7 @@ class MagnitudeFinder {
   }
 
  private:
-  // Returns the largest finite number of the type. A sum that exceeds it is infinite, so larger
-  // bounds are useless.
+  // Sums that leave the type are infinite: what is bounded only by more is not bounded.
   double LargestFinite(ValueId value) const {
     constexpr double kHalf = 65504;
     return graph_.value(value).type.type == DataType::kF16 ? kHalf
@@ -93,7 +92,7 @@ class MagnitudeFinder {
         return operand(0) * (operand(1) + operand(2));
       case Op::kMatmul:
         return Depth(node) * operand(0) * operand(1);
-      // An element's distance from the mean is at most the norm of its row.
+      // An element is no further from the mean than all of its row together.
       case Op::kLayerNorm:
       case Op::kRmsNorm:
         return std::sqrt(RowLength(node)) * operand(1) + (given(2) ? operand(2) : 0);
@@ -108,7 +107,7 @@ class MagnitudeFinder {
     return dims[axis].IsFixed() ? static_cast<double>(dims[axis].size()) : kUnknown;
   }
 
-  // Returns the number of elements that are normalised together.
+  // Of what is normalised together.
   double RowLength(const Node& node) const {
     const std::vector<Dim>& dims = graph_.value(node.inputs[0]).type.dims;
     const auto rank = static_cast<int64_t>(dims.size());

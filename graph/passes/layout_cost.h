@@ -1,4 +1,4 @@
-// The cost of an image's storage order for the operators that make and read the image.
+// What the storage order of images costs the operators that make and read them.
 #pragma once
 
 #include <vector>
@@ -9,16 +9,16 @@
 
 namespace tunec {
 
-/// Orders of a node's operands and results; kChannelsFirst for values that are not images.
+/// Orders of a node's operands and results; kChannelsFirst stands for values that are no images.
 struct NodeOrders {
   std::vector<ImageOrder> inputs;
   std::vector<ImageOrder> outputs;
 };
 
-/// Returns the estimated cycles of a core of `machine` for the node: vector operations, one lane
-/// per gathered or scattered element, and the bytes of blocked padding. Returns 0 for views and for
-/// nodes with open dimensions, which accept any order. Only differences between orders are
-/// meaningful. O(operands).
+/// About how many cycles of a core of `machine` the node takes: vector operations,
+/// a lane each for elements that are gathered or scattered, and the bytes of blocked padding.
+/// Of views, and of nodes with open dimensions: nothing, they take any order. Only differences
+/// between orders mean anything. O(operands).
 double LayoutCost(const Graph& graph, const Node& node, const NodeOrders& orders,
                   const FusionMachine& machine);
 

@@ -1,5 +1,5 @@
-// A graph pass: a free function from a verified graph to a verified graph with the same inputs,
-// outputs and results. Each pass has its own file; pipeline.h lists the order.
+// A graph pass: one free function from a verified graph to a verified graph with the same
+// inputs, outputs and results. Each is in a file of its own; pipeline.h lists them in order.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +16,25 @@
 namespace tunec {
 
 struct PassOptions {
-  /// kFast allows rewrites that change results for NaN, infinities or signed zeros, and that sum
+  /// kFast allows rewrites that change results for NaN, infinities or signed zeros, and sums of
   /// floats in another order.
   FloatRules rules = FloatRules::kStrict;
-  /// The user's rules for apply_rules; null: none.
+  /// Rules of the user's own, for apply_rules; null: none.
   std::shared_ptr<const RuleSet> user_rules;
   /// Called when a rule fires, with the node that it replaces.
   std::function<void(const Rule& rule, const Node& node)> on_rule;
-  /// Called when a rule would fire only under FloatRules::kFast, with the node that it would
+  /// Called when a rule would fire under FloatRules::kFast alone, with the node that it would
   /// replace.
   std::function<void(const Rule& rule, const Node& node)> on_held_back;
-  /// Called when a pass does not fold a node that it could fold, with the reason as one clause.
+  /// Called when a pass leaves a node alone that it could fold but for the reason, one clause.
   std::function<void(const Node& node, const std::string& reason)> on_kept;
-  /// Limits of folding. A folded constant may exceed its operands by fold_growth_bytes. All
-  /// constants together may grow by fold_growth_bytes plus fold_growth_factor times the original
-  /// constants.
+  /// A folded constant may be this much larger than what it was computed from; all of them
+  /// together may be larger by this and by the factor times the constants that were there.
   int64_t fold_growth_bytes = int64_t{1} << 20;
   double fold_growth_factor = 0.5;
-  /// Machine numbers for choosing layouts.
+  /// What layouts are weighed with.
   FusionMachine machine;
-  /// Storage order for every image; empty: chosen by cost.
+  /// Stores every image so; none: by cost.
   std::optional<ImageOrder> image_order;
 };
 

@@ -21,16 +21,16 @@ namespace tunec {
 namespace {
 
 constexpr NamedPass kPasses[] = {
-    {"eliminate_dead_nodes", "removes nodes that no output depends on", EliminateDeadNodes},
-    {"fold_constants", "computes nodes that depend only on constants", FoldConstants},
+    {"eliminate_dead_nodes", "drops what no output depends on", EliminateDeadNodes},
+    {"fold_constants", "computes what depends on constants alone", FoldConstants},
     {"merge_common_nodes", "keeps one of equal computations", MergeCommonNodes},
     {"apply_rules", "applies the rules of --rules", ApplyUserRules},
     {"canonicalize", "brings equal computations to one form", Canonicalize},
     {"recognize_patterns", "finds operators written as primitives", RecognizePatterns},
-    {"recognize_attention", "replaces products around a softmax by attention", RecognizeAttention},
+    {"recognize_attention", "makes attention of products around a softmax", RecognizeAttention},
     {"fold_batch_norm", "folds batch normalisations into convolutions", FoldBatchNorm},
     {"fold_linear", "folds constants around matrix products into their weights", FoldLinear},
-    {"merge_sibling_products", "merges products of one operand", MergeSiblingProducts},
+    {"merge_sibling_products", "makes products of one operand one product", MergeSiblingProducts},
     {"choose_layouts", "stores images in the order that costs convolutions least", ChooseLayouts},
 };
 
@@ -53,15 +53,14 @@ std::vector<std::string> DefaultPipeline() {
       "eliminate_dead_nodes",
       "fold_constants",
       "merge_common_nodes",
-      // The user's rules are applied to the original model and, below, to the recognised operators.
+      // The user's rules see the model as it was written and, below, as its operators are.
       "apply_rules",
       "canonicalize",
       "recognize_patterns",
       "recognize_attention",
       "fold_batch_norm",
       "fold_linear",
-      // Simplifies the result of folding and recognition: reshaped parameters, constants of
-      // constants.
+      // What folding and recognition leave: reshaped parameters, constants of constants.
       "fold_constants",
       "apply_rules",
       "canonicalize",
@@ -69,7 +68,7 @@ std::vector<std::string> DefaultPipeline() {
       "eliminate_dead_nodes",
       "merge_sibling_products",
       "eliminate_dead_nodes",
-      // After this point operators are final. Layouts are properties of their values.
+      // Beyond this point operators are final; layouts are facts about their values.
       "choose_layouts",
   };
 }

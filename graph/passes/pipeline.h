@@ -1,5 +1,5 @@
-// The passes in order. Only the pipeline verifies, times and prints the result of a pass. The
-// passes contain only their rewrite.
+// The passes in order. Only the pipeline verifies, times and shows what a pass did; passes
+// themselves do nothing but their rewrite.
 #pragma once
 
 #include <functional>
@@ -19,9 +19,9 @@ struct NamedPass {
   Result<Graph> (*run)(const Graph&, const PassOptions&);
 };
 
-/// Returns every pass once.
+/// Every pass, each once.
 std::span<const NamedPass> AllPasses();
-/// Returns the names of the default pipeline in order; some occur several times.
+/// The names of the default pipeline in order; some come several times.
 std::vector<std::string> DefaultPipeline();
 
 struct PassRecord {
@@ -45,8 +45,8 @@ struct PipelineResult {
   std::vector<PassRecord> records;  // of the passes that ran
 };
 
-/// Runs the passes. Each result is verified, and an error names the pass. Errors: kInvalidArgument
-/// for an unknown name; kInternal if a pass breaks the graph.
+/// Runs the passes; each result is verified, and an error names the pass.
+/// Errors: kInvalidArgument for an unknown name; kInternal when a pass breaks the graph.
 Result<PipelineResult> RunPipeline(const Graph& graph, const PipelineOptions& options = {});
 
 }  // namespace tunec

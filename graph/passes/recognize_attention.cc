@@ -14,12 +14,11 @@ namespace {
 
 using Axes = std::vector<int64_t>;
 
-// Under kFast, an added number as low as this counts as -inf: no score is close to it.
+// Under kFast a number as low as this, added, stands for -inf: no score comes near it.
 constexpr double kAsGoodAsMinusInfinity = -1e9;
-// The exponential of a lower number is 0 in every type.
+// The exponential of less is 0 in every type.
 constexpr double kVanishes = -800;
-// Sums of finite numbers below this share of the largest number stay finite, even with a score
-// added.
+// Sums of finite numbers below this share of the largest stay finite, with a score beside them.
 constexpr double kFarFromOverflow = 0.03;
 
 struct Mask {
@@ -27,22 +26,22 @@ struct Mask {
   bool over_split = false;  // broadcasts to Attention::split
 };
 
-/// The parts of a matched attention. Values are of the matched graph.
+/// What was found of one attention. Values are of the graph that was matched.
 struct Attention {
-  static constexpr std::ptrdiff_t kOfHead = 3;  // axes of scores that are not batch axes
+  static constexpr std::ptrdiff_t kOfHead = 3;  // axes of scores that are no batch
   ValueId q, k, v;
   bool transpose_q = false, transpose_k = false, transpose_v = false;
   double scale = 1;
   double softcap = 0;
   std::optional<Mask> mask;
-  std::optional<Mask> added_mask;  // added to the other mask; both are floats
-  bool negate_mask = false;        // a bool mask selects the hidden elements
-  // The scores' shape if masks are given over several batch axes.
+  std::optional<Mask> added_mask;  // to the other one, both of floats
+  bool negate_mask = false;        // a bool mask says where not
+  // The scores' shape where masks are given over several axes for the batch.
   std::optional<Axes> split;
   std::optional<int64_t> causal_offset;
-  std::optional<double> hidden;     // the number that selections put in place of a score
-  bool added = false;               // a float mask; selections must come after it
-  double least_hidden = -INFINITY;  // the greatest number that a causal mask adds to hidden scores
+  std::optional<double> hidden;     // what selections put in place of a score
+  bool added = false;               // a mask of floats: what selects must come after it
+  double least_hidden = -INFINITY;  // the greatest number that a causal mask adds where it hides
 };
 
 std::vector<int> CountUses(const Graph& graph) {
@@ -60,7 +59,7 @@ std::optional<double> NumberOf(const Graph& graph, ValueId value) {
   return constant->GetDouble(0);
 }
 
-// The other operand and the factor of a product or quotient with a constant of one element.
+// The other operand and the number of a product or quotient with a constant of one element.
 struct Scaled {
   ValueId value;
   double factor = 1;
@@ -78,11 +77,11 @@ std::optional<Scaled> AsScaled(const Graph& graph, ValueId value) {
   return {};
 }
 
-// A mask with known numbers: a constant, or a selection of two numbers by a constant. A large
-// selection is not folded.
+// A mask whose numbers are known: a constant, or what a constant selects of two numbers, which is
+// left unfolded where it would be large.
 struct KnownMask {
   const Array* array = nullptr;
-  std::optional<std::array<double, 2>> numbers;  // for false and true elements of the constant
+  std::optional<std::array<double, 2>> numbers;  // where the constant is false, true
 
   bool selects() const { return !numbers && array->type() == DataType::kBool; }
   double At(int64_t i) const {
@@ -104,14 +103,13 @@ std::optional<KnownMask> AsKnown(const Graph& graph, ValueId mask) {
   return KnownMask{condition, std::array{*if_false, *if_true}};
 }
 
-// A mask whose number at [i, j] is 0 (true) for j <= i + offset, and otherwise at most the lowest
-// allowed number (false).
+// A mask where the number at [i, j] is 0 (true) for j <= i + offset and else at most so low
+// (false).
 struct Diagonal {
   int64_t offset = 0;
-  double hidden = -INFINITY;  // the greatest hidden number
+  double hidden = -INFINITY;  // the greatest of them
 };
-// Returns the diagonal of a mask; nullopt if the mask has one row for all queries or one column for
-// all keys.
+// One row for all queries is none, nor is one column for all keys.
 std::optional<Diagonal> DiagonalOf(const KnownMask& mask, const Dim& queries, const Dim& keys,
                                    double lowest) {
   const auto& shape = mask.array->shape();
@@ -129,7 +127,7 @@ std::optional<Diagonal> DiagonalOf(const KnownMask& mask, const Dim& queries, co
     hidden = std::max(hidden, value);
     return value <= lowest ? std::optional(false) : std::nullopt;
   };
-  // The first row that ends inside determines the offset.
+  // The first row with an end inside tells the offset.
   std::optional<int64_t> offset;
   for (int64_t i = 0; i < rows && !offset; ++i) {
     int64_t end = 0;
@@ -143,8 +141,8 @@ std::optional<Diagonal> DiagonalOf(const KnownMask& mask, const Dim& queries, co
   return Diagonal{*offset, hidden};
 }
 
-// Returns the shape over the axes of `split` of a value that broadcasts to `scores`. Either all
-// batch axes are present or of extent 1, or there are none.
+// The shape over the axes of `split` of what broadcasts to `scores`: the batch's axes are all
+// there, or of extent 1 each, or there are none.
 std::optional<Axes> SplitShape(const ValueType& type, const ValueType& scores, const Axes& split) {
   if (!type.IsFixed()) return {};
   Axes shape = type.Shape();
@@ -159,11 +157,11 @@ std::optional<Axes> SplitShape(const ValueType& type, const ValueType& scores, c
   return result;
 }
 
-/// Matches upwards from the second product. Without `uses`, the caller guarantees that the values
-/// between have no other readers.
+/// Matches upwards from the second product. Without `uses` it is known that nothing else reads
+/// what lies between.
 class Matcher {
  public:
-  /// Makes a matcher. An added causal mask must be at most `lowest` where it hides elements.
+  /// A causal mask that is added must be at most `lowest` where it hides.
   Matcher(const Graph& graph, const PassOptions& options, const std::vector<int>* uses,
           double lowest)
       : graph_(graph),
@@ -189,7 +187,7 @@ class Matcher {
 
   bool IsUsedOnce(ValueId value) const { return uses_ == nullptr || (*uses_)[value.index] == 1; }
 
-  // Returns the node that makes the value, if it has the operator and the value has one reader.
+  // The node that makes the value, when it is of the operator and only one node reads it.
   const Node* Only(ValueId value, Op op) const {
     const Node& node = graph_.producer(value);
     return node.op == op && IsUsedOnce(value) ? &node : nullptr;
@@ -222,7 +220,7 @@ class Matcher {
     return true;
   }
 
-  // Matches tanh(x / c) * c.
+  // tanh(x / c) * c
   void TakeSoftcap(ValueId& value) {
     const std::optional<Scaled> outer = AsScaled(graph_, value);
     if (!outer || !IsUsedOnce(value) || !(outer->factor > 0)) return;
@@ -230,13 +228,13 @@ class Matcher {
     if (tanh == nullptr || !IsUsedOnce(tanh->inputs[0])) return;
     const std::optional<Scaled> inner = AsScaled(graph_, tanh->inputs[0]);
     if (!inner || !(inner->factor > 0)) return;
-    // A divisor that differs from the cap is an additional scale.
+    // What is divided by another number than the cap is scaled besides.
     found_.softcap = outer->factor;
     found_.scale *= inner->factor * outer->factor;
     value = inner->value;
   }
 
-  // Records a mask: at most one diagonal and one other mask. All hidden scores must get one number.
+  // One diagonal and one other mask at most. Hidden scores all become one number.
   bool Keep(ValueId mask, bool negate, double hidden, const ValueType& scores) {
     const std::optional<KnownMask> known = AsKnown(graph_, mask);
     std::optional<Diagonal> diagonal;
@@ -245,7 +243,7 @@ class Matcher {
     const bool selects = TypeOf(mask).type == DataType::kBool;
     if (selects || diagonal) {
       if (found_.hidden.value_or(hidden) != hidden) return false;
-      // A number that replaces a hidden score must not be added to afterwards.
+      // What is hidden by a number and then added to is not that number.
       if (hidden != -INFINITY && found_.added) return false;
       found_.hidden = hidden;
     }
@@ -261,8 +259,7 @@ class Matcher {
     return true;
   }
 
-  // Records the sum of two float masks as one mask, if the sum is as finite as the single
-  // additions.
+  // Two masks of floats are one, their sum, which is as finite as what is added one by one.
   bool KeepSum(ValueId mask, bool selects) {
     if (selects || !found_.added || found_.added_mask) return false;
     const double sum =
@@ -275,8 +272,8 @@ class Matcher {
     return true;
   }
 
-  // Matches reshape(mask(reshape(x))) with x of the scores' shape: the batch of the scores is
-  // temporarily split into several axes, over which masks are given.
+  // Scores of which the batch is several axes for a while, where masks are given over these:
+  // reshape(mask(reshape(x))), with x of the scores' shape.
   bool TakeReshape(ValueId& value, const ValueType& scores) {
     const Node* reshape = Only(value, Op::kReshape);
     if (reshape == nullptr || !LeadsToProduct(value)) return false;
@@ -295,7 +292,7 @@ class Matcher {
            std::equal(split.dims.end() - of_head, split.dims.end(), scores.dims.end() - of_head);
   }
 
-  // Returns whether the masks without the split have all of its batch, or one element for all.
+  // Whether the masks that do not know of the split have all of its batch, or one for all.
   bool MasksFit(const ValueType& scores) const {
     if (!found_.split) return true;
     return std::ranges::all_of(std::array{found_.mask, found_.added_mask}, [&](const auto& mask) {
@@ -331,8 +328,7 @@ class Matcher {
     return false;
   }
 
-  // Returns whether the value leads to a product through elementwise operators. The scores do, the
-  // other operand of an addition does not.
+  // Of the operands of an addition, the scores: elementwise work above a product.
   bool LeadsToProduct(ValueId value) const {
     constexpr int kMostSteps = 12;
     for (int step = 0; step < kMostSteps && IsUsedOnce(value); ++step) {
@@ -358,7 +354,7 @@ class Matcher {
     return dims;
   }
 
-  // Returns whether batches and heads fit one attention: matmul would broadcast any of them.
+  // Whether batches and heads are those of one attention: matmul would broadcast any of them.
   bool HasShapes() const {
     const std::vector<Dim> q = Dims(found_.q, found_.transpose_q);
     const std::vector<Dim> k = Dims(found_.k, found_.transpose_k);
@@ -382,8 +378,8 @@ class Matcher {
   Attention found_;
 };
 
-// Returns whether a causal mask's number has no effect compared with the scores that each row sees.
-// With `added`, the number is added to the hidden scores.
+// Whether a causal mask's number weighs nothing beside the scores that each row sees, all of them.
+// `added`: to what it hides.
 bool Vanishes(const Graph& graph, const Attention& found, double number, bool added) {
   if (found.mask || !found.causal_offset || *found.causal_offset < 0) return false;
   const std::vector<Dim>& q = graph.value(found.q).type.dims;
@@ -395,8 +391,7 @@ bool Vanishes(const Graph& graph, const Attention& found, double number, bool ad
   return number + (added ? score : 0) <= -score + kVanishes;
 }
 
-// Matches an attention. A low causal number may be equivalent to -inf, which can be checked only
-// after the scores are known.
+// A causal mask's number may be as good as -inf, which only the scores tell, once they are known.
 std::optional<Attention> MatchAttention(const Graph& graph, const PassOptions& options,
                                         const std::vector<int>* uses, const Node& product,
                                         const std::vector<ValueId>& inputs) {
@@ -422,7 +417,7 @@ Result<ValueId> SwapLastTwo(GraphBuilder& builder, ValueId value) {
   return builder.Add(Op::kTranspose, {value}, {{"perm", perm}});
 }
 
-// Returns the value without a scale that was applied below its transposes and reshapes.
+// The value without a scale that was applied below transposes and reshapes of it.
 Result<ValueId> TakeScale(GraphBuilder& builder, ValueId value, double& scale) {
   std::vector<ValueId> views;
   ValueId at = value;
@@ -445,8 +440,8 @@ Result<ValueId> TakeScale(GraphBuilder& builder, ValueId value, double& scale) {
   return at;
 }
 
-// Returns the heads before a repetition: k or v of [*, H, T, D] may be [*, H/g, T, D] with each
-// head repeated g times, as reshape(expand([*, H/g, 1, T, D] to [*, H/g, g, T, D])).
+// k or v of [*, H, T, D] that is [*, H/g, T, D] with each head repeated g times, as
+// reshape(expand([*, H/g, 1, T, D] to [*, H/g, g, T, D])); the heads before that.
 Result<ValueId> TakeRepeat(GraphBuilder& builder, ValueId value) {
   const Graph& graph = builder.graph();
   const Node& reshape = graph.producer(value);
@@ -477,7 +472,7 @@ bool HasSameHeads(const GraphBuilder& builder, ValueId k, ValueId v) {
   return a.size() < 3 || a[a.size() - 3] == b[b.size() - 3];
 }
 
-// Returns q, k or v with its batch split into several axes.
+// q, k or v with its batch over several axes.
 Result<ValueId> SplitBatch(GraphBuilder& builder, ValueId value, const Axes& split) {
   const Axes own = builder.TypeOf(value).Shape();
   Axes shape(split.begin(), split.end() - Attention::kOfHead);
@@ -493,7 +488,7 @@ Result<ValueId> MaskOf(GraphBuilder& builder, const Attention& found, const Mask
   return builder.Add(Op::kReshape, {mask.value}, {{"shape", shape}});
 }
 
-// Returns the offset of a causal mask that is an operand of an attention node.
+// The offset of a causal mask that an attention node has as an operand.
 std::optional<int64_t> CausalMaskOf(const Graph& graph, const Node& node) {
   constexpr size_t kMask = 3;
   if (node.op != Op::kAttention || node.inputs.size() <= kMask || node.Int("causal") != 0)
@@ -501,7 +496,7 @@ std::optional<int64_t> CausalMaskOf(const Graph& graph, const Node& node) {
   if (!node.inputs[kMask].valid()) return {};
   const std::optional<KnownMask> mask = AsKnown(graph, node.inputs[kMask]);
   if (!mask) return {};
-  // An added -inf hides an element, whatever number the node selects for hidden scores.
+  // An added -inf hides by itself, whatever the node selects in place of a score.
   if (!mask->selects() && node.Float("hidden") != -INFINITY) return {};
   const auto dim = [&](size_t operand) {
     const std::vector<Dim>& dims = graph.value(node.inputs[operand]).type.dims;
@@ -523,7 +518,7 @@ Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, cons
   TUNEC_ASSIGN(const ValueId v, operand(found.v, found.transpose_v));
   TUNEC_ASSIGN(q, TakeScale(builder, q, scale));
   TUNEC_ASSIGN(k, TakeScale(builder, k, scale));
-  // Both k and v must be repeated for a grouped pair; otherwise neither is replaced.
+  // Of a grouped pair both are repeated, or neither is taken so.
   TUNEC_ASSIGN(const ValueId k_heads, TakeRepeat(builder, k));
   TUNEC_ASSIGN(const ValueId v_heads, TakeRepeat(builder, v));
   const bool grouped = HasSameHeads(builder, k_heads, v_heads);

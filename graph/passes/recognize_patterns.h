@@ -4,10 +4,10 @@
 
 namespace tunec {
 
-/// Replaces primitives that front ends write by one operator: gelu, silu, hard_swish, softplus,
-/// softmax, layer_norm, rms_norm and others of graph/rules/patterns.rules. Requires: verified,
-/// canonicalized (a square is a product). Ensures: no pattern left; dead nodes removed. O(nodes)
-/// per sweep.
+/// Makes one node of operators that front ends write as primitives: gelu, silu, hard_swish,
+/// softplus, softmax, layer_norm, rms_norm and others of graph/rules/patterns.rules.
+/// Requires: verified, canonicalized (a square is a product). Ensures: no pattern left; dead
+/// nodes removed. O(nodes) a sweep.
 Result<Graph> RecognizePatterns(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

@@ -12,7 +12,7 @@ namespace tunec {
 namespace {
 
 constexpr int kMostSweeps = 64;
-// Limits of growth: rules may add nodes, but must terminate.
+// Rules may add nodes, but not without end.
 constexpr size_t kMostGrowth = 8;
 constexpr size_t kSmallGraph = 1000;
 
@@ -23,8 +23,8 @@ struct Match {
   ReplacementPlan plan;
 };
 
-// One pass over a graph. `uses` and `is_output` refer to values of the graph under construction. A
-// copied value keeps the users of the original, except those that rules have removed.
+// One pass over a graph. `uses` and `is_output` are of the values of the graph being built: a
+// copied value has the users that it had before, less those that rules took away since.
 class Sweep {
  public:
   Sweep(const Graph& before, const RuleSet& rules, const PassOptions& options)
@@ -40,7 +40,7 @@ class Sweep {
     }
   }
 
-  /// Returns whether any rule fires, without building anything.
+  /// Whether any rule fires anywhere, without building anything.
   bool AnyFires() {
     uses_ = before_uses_;
     is_output_ = before_output_;
@@ -62,7 +62,7 @@ class Sweep {
 
   const Rule* last_fired() const { return last_fired_; }
 
-  /// Reports the reasons that prevent rules from firing, for a graph in which none fires.
+  /// Tells what keeps rules from firing, of a graph in which none does.
   void TellHeldBack() {
     uses_ = before_uses_;
     is_output_ = before_output_;
@@ -108,8 +108,8 @@ class Sweep {
     return {};
   }
 
-  // Returns a description of the value that would wrongly become the graph output of the node, else
-  // an empty string. A graph output is made by a computing node and is not another output.
+  // What would become the graph output that the node makes, though it must not; else empty. A graph
+  // output is made by a computing node, and is no other output.
   std::string_view InPlaceOfOutput(const Node& node, const ReplacementPlan& plan,
                                    const Graph& graph) const {
     if (!before_output_[node.outputs[0].index]) return "";
@@ -120,7 +120,7 @@ class Sweep {
     return is_output_[plan.value.index] ? "another output" : "";
   }
 
-  // Reports the reason that prevents the rule from firing. Returns false if there is none.
+  // Tells the one reason that keeps the rule from firing. Returns false where there is none.
   bool TellHeldBack(const Rule& rule, const Node& node) {
     for (const FloatRules rules : {options_.rules, FloatRules::kFast}) {
       const bool others = rules != options_.rules;
@@ -170,7 +170,7 @@ class Sweep {
     return std::vector<ValueId>{value};
   }
 
-  // Removes one user; a value without users also releases its producer's inputs.
+  // One user less; a value without users takes its producer's uses along.
   void Release(const Graph& graph, ValueId value) {
     std::vector<ValueId> released = {value};
     while (!released.empty()) {
@@ -196,7 +196,7 @@ class Sweep {
 
 std::unexpected<Error> NoEnd(const Rule* rule) {
   return FailAt(rule->where, ErrorCode::kInvalidArgument,
-                "rule {} goes on changing the graph, expected rules that terminate",
+                "rule {} goes on changing the graph, expected rules that come to an end",
                 rule->name);
 }
 

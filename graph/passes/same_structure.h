@@ -1,11 +1,11 @@
-// Detects whether a pass changed a graph.
+// Whether a pass changed anything.
 #pragma once
 
 #include "graph/graph.h"
 
 namespace tunec {
 
-/// Returns whether both graphs are equal except for names and the bytes of constants.
+/// Whether both graphs are the same but for names and the bytes of constants.
 bool SameStructure(const Graph& a, const Graph& b);
 
 }  // namespace tunec

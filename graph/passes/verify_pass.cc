@@ -12,7 +12,7 @@ namespace {
 
 using OutputSets = std::vector<std::vector<Array>>;  // one for each set of inputs
 
-/// A graph with its outputs.
+/// A graph with what it computes.
 struct RunGraph {
   Graph graph;
   OutputSets outputs;
@@ -27,7 +27,7 @@ Result<OutputSets> RunAll(const Graph& graph, std::span<const InputSet> inputs) 
   return outputs;
 }
 
-/// Returns whether a pass changed nothing, including the bytes of constants.
+/// Whether a pass left everything alone, the bytes of constants included.
 bool IsUntouched(const Graph& before, const Graph& after) {
   if (!SameStructure(before, after)) return false;
   return std::ranges::equal(
@@ -39,11 +39,11 @@ std::string TypeText(const ValueType& type) {
   return fmt::format("{} {}", Name(type.type), ShapeText(type.dims));
 }
 
-/// Returns a difference between the values visible to the callers of both graphs; empty: none.
+/// A difference between the values that the callers of both graphs see; empty: none.
 std::string DifferenceOfInterfaces(const Graph& before, const Graph& after) {
   if (before.inputs().size() != after.inputs().size() ||
       before.output_names() != after.output_names())
-    return "the pass changed the list of inputs or outputs";
+    return "the inputs or outputs are no longer the same ones";
   const auto compare = [&](ValueId old_value, ValueId new_value, const std::string& name) {
     const ValueType& had = before.value(old_value).type;
     const ValueType& has = after.value(new_value).type;
@@ -52,8 +52,7 @@ std::string DifferenceOfInterfaces(const Graph& before, const Graph& after) {
   };
   for (size_t i = 0; i < before.inputs().size(); ++i) {
     const std::string& name = before.value(before.inputs()[i]).name;
-    if (after.value(after.inputs()[i]).name != name)
-      return fmt::format("input {} was removed", name);
+    if (after.value(after.inputs()[i]).name != name) return fmt::format("input {} is gone", name);
     std::string text = compare(before.inputs()[i], after.inputs()[i], "input " + name);
     if (!text.empty()) return text;
   }

@@ -1,5 +1,5 @@
-// Checks a pass on a graph: equal numbers on given inputs, the verifier, and parameters before and
-// after. Slow, because it runs the reference execution.
+// The harness that checks a pass on a graph: the same numbers on given inputs, the verifier,
+// parameters before and after. Slow, for it runs the reference execution.
 #pragma once
 
 #include <span>
@@ -11,17 +11,17 @@
 
 namespace tunec {
 
-/// The findings about one pass, or about several passes in a row.
+/// What was found about one pass, or about several in a row.
 struct PassAnswers {
   std::string pass;
-  int64_t nodes_before = 0;  // nodes that compute
+  int64_t nodes_before = 0;  // that compute
   int64_t nodes_after = 0;
   // Numerics:
-  int inputs = 0;            // sets of inputs on which both graphs ran
-  double error = 0;          // the greatest difference, relative to the output's largest magnitude
-  std::string worst_output;  // the output with that difference; empty without a difference
+  int inputs = 0;            // sets of inputs that both graphs ran on
+  double error = 0;          // the greatest difference over the output's largest magnitude
+  std::string worst_output;  // where; empty without a difference
   // Lint:
-  std::string lint;  // finding of the verifier or a changed interface; empty: none
+  std::string lint;  // what the verifier or a changed interface says; empty: nothing
   // Parameters (count_graph.h):
   int64_t parameters_before = 0;
   int64_t parameters_after = 0;
@@ -32,16 +32,16 @@ struct PassAnswers {
 /// One set of inputs, as Graph::inputs.
 using InputSet = std::vector<Array>;
 
-/// Runs the passes in order, each on the result of the previous one, and compares each result with
-/// its input. With several passes, a last entry `(all)` compares the end with the beginning. Floats
-/// are computed in double, so that a difference is caused by a pass. Stops after a pass that breaks
-/// the graph. Errors: a failing pass, with its name; a graph rejected by the reference execution;
+/// Runs the passes in order, each on what the one before left, and compares each pass's result with
+/// its input; with several passes a last entry `(all)` compares the end with the beginning. Floats
+/// are computed in double, so that a difference is a pass's doing. After a pass that breaks the
+/// graph none follows. Errors: a pass that fails, named; what the reference execution refuses;
 /// kUnsupported for dimensions that are not fixed.
 Result<std::vector<PassAnswers>> VerifyPasses(const Graph& graph, std::span<const NamedPass> passes,
                                               std::span<const InputSet> inputs,
                                               const PassOptions& options = {});
 
-/// Runs passes given by name. Errors: also kInvalidArgument for a name that is not in AllPasses.
+/// The same for passes by their names. kInvalidArgument for one that is not in AllPasses.
 Result<std::vector<PassAnswers>> VerifyPasses(const Graph& graph,
                                               std::span<const std::string> names,
                                               std::span<const InputSet> inputs,

@@ -8,7 +8,7 @@ namespace tunec::reference {
 namespace {
 
 struct Sizes {
-  int64_t heads = 1, group = 1;  // heads of q over all batches; heads of q per head of k
+  int64_t heads = 1, group = 1;  // heads of q, all batches together; heads of q per head of k
   int64_t queries = 0, keys = 0, depth = 0, width = 0;
 };
 
@@ -25,7 +25,7 @@ Sizes SizesOf(const RunContext& context) {
   return sizes;
 }
 
-/// The mask at [head, i, j]: a number added to a score, or whether the score stays.
+/// mask[head, i, j]: what is added to a score, or whether it stays.
 class Mask {
  public:
   explicit Mask(const RunContext& context) {
@@ -58,8 +58,8 @@ class Mask {
   std::vector<double> values_;
   bool selects_ = false;
   double hidden_ = -INFINITY;
-  std::vector<int64_t> shape_;    // shape of the scores
-  std::vector<int64_t> strides_;  // strides of the mask along these axes
+  std::vector<int64_t> shape_;    // of the scores
+  std::vector<int64_t> strides_;  // of the mask along these
 };
 
 struct Rows {

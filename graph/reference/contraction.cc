@@ -1,7 +1,7 @@
 // Matrix products and convolutions. All are sums over one depth axis: a row of the result is a
-// combination of the rows of a matrix B[depth][columns]. A convolution's row is one output
-// position, and its factors are the inputs under the window. Four rows share each read of B. So the
-// innermost loop runs over contiguous columns, and the compiler vectorises it.
+// combination of the rows of a matrix B[depth][columns]; a convolution's row is one output
+// place, its factors the inputs under the window. Four rows share each read of B, so that the
+// innermost loop runs over contiguous columns and the compiler vectorises it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 #include "graph/reference/run.h"
 
-// A sanitized program cannot run the resolver that selects a clone.
+// A sanitized program cannot run the resolver that chooses among clones.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define TUNEC_FOR_EACH_CPU __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
@@ -21,12 +21,12 @@ namespace tunec::reference {
 namespace {
 
 constexpr int64_t kRows = 4;
-constexpr int64_t kColumns = 512;  // 4 x 512 sums of 8 bytes fit into the first-level cache
+constexpr int64_t kColumns = 512;  // 4 x 512 sums of 8 bytes stay in the first-level cache
 
 template <class Sum>
 using Sums = std::array<std::array<Sum, kColumns>, kRows>;
 
-/// Computes sums[r][j] += a[r] * b[j].
+/// sums[r][j] += a[r] * b[j]
 template <class B, class Sum>
 [[gnu::always_inline]] inline void AddScaled(const std::array<Sum, kRows>& a, const B* b,
                                              int64_t count, Sums<Sum>& sums) {
@@ -51,7 +51,7 @@ TUNEC_FOR_EACH_CPU void AddRow(const std::array<double, kRows>& a, const double*
                                Sums<double>& sums) {
   AddScaled(a, b, count, sums);
 }
-// Unsigned arithmetic, because sums wrap.
+// Unsigned: sums wrap.
 void AddRow(const std::array<uint64_t, kRows>& a, const uint64_t* b, int64_t count,
             Sums<uint64_t>& sums) {
   AddScaled(a, b, count, sums);
@@ -62,7 +62,7 @@ template <class B, class Sum>
 struct Product {
   int64_t rows = 0, depth = 0, columns = 0;
   const B* b = nullptr;
-  std::function<void(int64_t row, Sum* a)> load_row;  // loads `depth` factors
+  std::function<void(int64_t row, Sum* a)> load_row;  // depth factors
   std::function<void(int64_t row, int64_t column, int64_t count, const Sum* sums)> store;
 };
 
@@ -110,8 +110,7 @@ void StoreNumbers(const uint64_t* from, int64_t start, int64_t count, Array& to)
   Store(reinterpret_cast<const int64_t*>(from), start, count, to);
 }
 
-/// Returns the array as numbers of type T. `storage` holds them unless the array's own memory
-/// suffices.
+/// The array as numbers of type T; `storage` holds them unless the array's own will do.
 template <class T>
 const T* NumbersOf(const Array& array, std::vector<T>& storage) {
   if constexpr (std::is_same_v<T, float>)
@@ -121,7 +120,7 @@ const T* NumbersOf(const Array& array, std::vector<T>& storage) {
   return storage.data();
 }
 
-/// Returns the start of each matrix of a broadcast batch, in matrices.
+/// Where each matrix of a broadcast batch starts, in matrices.
 std::vector<int64_t> BatchOffsets(std::span<const int64_t> own, std::span<const int64_t> result) {
   const std::vector<int64_t> strides = StridesOf(own);
   std::vector<int64_t> offsets;
@@ -138,7 +137,7 @@ std::vector<int64_t> BatchOffsets(std::span<const int64_t> own, std::span<const 
 }
 
 struct MatmulShape {
-  std::vector<int64_t> lhs, rhs;  // of rank 2 or more; vectors are matrices here
+  std::vector<int64_t> lhs, rhs;  // of rank 2 and more, vectors made matrices
   int64_t rows = 0, depth = 0, columns = 0;
   std::vector<int64_t> lhs_batch, rhs_batch;  // offsets in matrices, one per result matrix
 };
@@ -159,7 +158,7 @@ MatmulShape ShapeOfMatmul(const RunContext& context, bool a_turned, bool b_turne
   return shape;
 }
 
-/// Returns `matrix`[columns][rows] as [rows][columns].
+/// `matrix`[columns][rows] as [rows][columns].
 template <class T>
 std::vector<T> Transposed(const T* matrix, int64_t rows, int64_t columns) {
   std::vector<T> turned(static_cast<size_t>(rows * columns));
@@ -202,7 +201,7 @@ struct ConvShape {
   int64_t from, places, taps;                 // elements of one input and one output channel
 };
 
-/// Returns B[channel, tap][filter] of one group. conv: w[filter][channel][tap]; transposed:
+/// B[channel, tap][filter] of one group. conv: w[filter][channel][tap]; transposed:
 /// w[channel][filter][tap].
 template <class B>
 std::vector<B> GroupWeights(const B* w, const ConvShape& shape, bool transposed) {
@@ -223,8 +222,9 @@ struct SpecialWeight {
   B value;
 };
 
-/// Sets infinities and NaN among one group's weights to 0, and returns them. Their product with the
-/// zero between two strides would be NaN, but a transposed convolution has no such product.
+/// Sets infinities and NaN among one group's weights to 0, and returns them. A product with the
+/// zero of a place between the strides would be NaN, and a transposed convolution has no such
+/// product.
 template <class B>
 std::vector<SpecialWeight<B>> TakeSpecialWeights(const ConvShape& shape, std::vector<B>& b) {
   std::vector<SpecialWeight<B>> taken;
@@ -238,7 +238,7 @@ std::vector<SpecialWeight<B>> TakeSpecialWeights(const ConvShape& shape, std::ve
   return taken;
 }
 
-/// Adds the products with these weights, if the tap is an element of the image.
+/// Adds the products with these weights, each where the tap is an element of the image.
 template <class B, class Sum>
 void AddSpecialWeights(const std::vector<SpecialWeight<B>>& weights, const ConvShape& shape,
                        const WindowTable& table, const Sum* image, Sum* result) {
@@ -262,7 +262,7 @@ ConvShape ShapeOfConv(const RunContext& context, const WindowTable& table, bool 
           .taps = table.taps};
 }
 
-/// Returns the product for one image's group: result[filter][place], which starts with the bias.
+/// One image's group: result[filter][place], started with the bias.
 template <class B, class Sum>
 Product<B, Sum> ConvProduct(const ConvShape& shape, const WindowTable& table, const B* b,
                             const Sum* x, Sum* result) {
@@ -301,7 +301,7 @@ std::vector<Array> Conv(const RunContext& context) {
   for (int64_t n = 0; n < shape.images; ++n) {
     for (size_t m = 0; m < bias.size(); ++m)
       std::fill_n(y.data() + m * shape.places, shape.places, bias[m]);
-    // Many groups run in parallel; a single one splits its positions.
+    // Many groups run side by side; a single one splits its places.
     ParallelFor(
         shape.groups, group_size * shape.channels * shape.taps, [&](int64_t begin, int64_t end) {
           for (int64_t g = begin; g < end; ++g) {
@@ -320,8 +320,7 @@ std::vector<Array> Conv(const RunContext& context) {
   return {std::move(result)};
 }
 
-/// Selects the types. Weights of at most 32 bits are float in memory, and sums are double. Integers
-/// are exact.
+/// Weights of at most 32 bits stay float in memory; sums are double. Integers are exact.
 template <template <class, class> class Run>
 Outputs Dispatch(const RunContext& context) {
   const DataType weights = context.input(1).type();

@@ -1,4 +1,4 @@
-// Elementwise operators with broadcasting. The result is processed in pieces of one row. Each
+// Elementwise operators with broadcasting. The result is walked in pieces of one row: each
 // piece's operands are converted to plain numbers, computed, and stored.
 #include <algorithm>
 #include <array>
@@ -12,13 +12,13 @@ namespace {
 
 constexpr int64_t kPiece = 1024;
 
-/// The result's index space. Neighbouring dimensions are merged if all operands allow it.
+/// The result's index space with neighbouring dimensions merged where all operands allow it.
 struct Walk {
   std::vector<int64_t> shape;                 // at least one dimension
-  std::vector<std::vector<int64_t>> strides;  // per operand; the innermost stride is 0 or 1
+  std::vector<std::vector<int64_t>> strides;  // per operand; innermost 0 or 1
 };
 
-/// Returns the operand's stride along each dimension of the result; 0 for a repeated dimension.
+/// The operand's stride along each dimension of the result: 0 where it is repeated.
 std::vector<int64_t> BroadcastStrides(const Array& operand, size_t rank) {
   const std::vector<int64_t> own = StridesOf(operand.shape());
   std::vector<int64_t> strides(rank, 0);
@@ -57,7 +57,7 @@ int64_t OffsetOfRow(const Walk& walk, size_t operand, int64_t row) {
   return offset;
 }
 
-/// Calls compute(operands, result, count) on pieces. In and Out are double or int64_t.
+/// compute(operands, result, count) on pieces; In and Out: double or int64_t.
 template <class In, class Out, size_t kOperands, class F>
 std::vector<Array> Apply(const RunContext& context, const F& compute) {
   Array result = context.MakeOutput();
@@ -125,7 +125,7 @@ Outputs RunCast(const RunContext& context) {
 Outputs RunBinary(const RunContext& context) {
   const DataType type = context.input(0).type();
   if (!IsFloat(type)) return Apply2<int64_t, int64_t>(context, IntFunction2(context.node, type));
-  // The four operators that occur with large constants are inlined and vectorised.
+  // The four that large constants meet are inlined, and vectorised.
   switch (context.node.op) {
     case Op::kAdd:
       return Apply2<double, double>(context, std::plus<double>());

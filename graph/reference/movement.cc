@@ -1,6 +1,5 @@
-// Data movement. Every result element is a fill value or an input element, found axis by axis. All
-// operators share one engine: for each axis of the result, each index adds an offset into the
-// input.
+// Movement: every result element is an input element found axis by axis, or a fill value. One
+// engine serves all: per axis of the result, the input offset that each index adds.
 #include <algorithm>
 #include <cstring>
 
@@ -12,7 +11,7 @@ namespace tunec::reference {
 namespace {
 
 constexpr int64_t kOutside = -1;
-/// Copies one row. `offsets` has an offset per index, or kOutside.
+/// Per axis of the result: an offset per index, or kOutside.
 using AxisOffsets = std::vector<std::vector<int64_t>>;
 
 template <class T>
@@ -54,8 +53,7 @@ void CopyRows(const Array& from, const AxisOffsets& offsets, const std::byte* fi
   });
 }
 
-/// Copies elements by offsets. `shape` is the result's; its dimensions may differ from those of
-/// `offsets`, but the order of elements is the same.
+/// `shape` is the result's, possibly with other dimensions than `offsets`, of the same order.
 Array CopyByOffsets(const Array& from, AxisOffsets offsets, std::vector<int64_t> shape,
                     double fill = 0) {
   Array to(from.type(), std::move(shape));
@@ -85,19 +83,18 @@ Array CopyByOffsets(const Array& from, AxisOffsets offsets, std::vector<int64_t>
   return to;
 }
 
-/// Returns the input index for a padded index: the index itself if inside, otherwise according to
-/// the mode.
+/// The input index that a padded index shows: itself inside, and by the mode outside.
 int64_t Mirror(int64_t i, int64_t size, const std::string& mode) {
   if (i >= 0 && i < size) return i;
   if (mode == "constant") return kOutside;
   if (mode == "edge" || size == 1) return std::clamp<int64_t>(i, 0, size - 1);
   if (mode == "wrap") return FloorModulo(i, size);
-  const int64_t period = 2 * (size - 1);  // the mode reflect does not repeat the border
+  const int64_t period = 2 * (size - 1);  // reflect does not repeat the border
   const int64_t phase = FloorModulo(i, period);
   return phase < size ? phase : period - phase;
 }
 
-/// Returns the input index along `axis` for result index `i`, for operators that keep the axes.
+/// The input index along `axis` that result index `i` shows, of operators that keep the axes.
 int64_t SourceIndex(const Node& node, size_t axis, int64_t i, const Array& input) {
   const int64_t size = input.shape()[axis];
   switch (node.op) {
@@ -112,7 +109,7 @@ int64_t SourceIndex(const Node& node, size_t axis, int64_t i, const Array& input
   }
 }
 
-/// Returns the input's axis for axis `a` of the result; -1 if the axis is repeated.
+/// The input's axis that axis `a` of the result runs along; -1: it repeats.
 int64_t SourceAxis(const Node& node, size_t a, size_t rank, const Array& input) {
   if (node.op == Op::kTranspose) return node.Ints("perm")[a];
   const auto axis = static_cast<int64_t>(a) - static_cast<int64_t>(rank - input.shape().size());
@@ -120,8 +117,8 @@ int64_t SourceAxis(const Node& node, size_t a, size_t rank, const Array& input) 
   return axis;
 }
 
-/// Returns an index in range. Negative indices count from the end. An index out of range is
-/// clamped, as in a compiled gather. Requires: size > 0.
+/// Negative indices count from the end. What is out of range is brought to the nearest in range: a
+/// compiled gather does so, too. Requires: size > 0.
 int64_t IndexInRange(int64_t index, int64_t size) {
   return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size - 1);
 }
@@ -160,7 +157,7 @@ Outputs RunConcat(const RunContext& context) {
   const std::vector<int64_t> shape = context.output_types[0].Shape();
   const auto axis = static_cast<size_t>(context.node.Int("axis"));
   std::vector<Array> parts(context.inputs.begin(), context.inputs.end());
-  if (context.precision == Precision::kFloat64)  // constants may have a narrow type
+  if (context.precision == Precision::kFloat64)  // constants may still be narrow
     for (Array& part : parts) part = Widened(part);
   Array result(parts[0].type(), shape);
   const size_t element = SizeOf(result.type());
@@ -229,7 +226,7 @@ Outputs RunOneHot(const RunContext& context) {
   const std::vector<int64_t> indices = LoadAll<int64_t>(context.input(0));
   for (int64_t i = 0; i < result.size(); ++i) {
     const int64_t index = indices[i / (inner * depth) * inner + i % inner];
-    const int64_t hot = index < 0 ? index + depth : index;  // out of range: no element is hot
+    const int64_t hot = index < 0 ? index + depth : index;  // outside: nothing is hot
     const double value = i / inner % depth == hot ? on : off;
     Store(&value, i, 1, result);
   }

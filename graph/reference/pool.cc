@@ -7,8 +7,7 @@
 namespace tunec::reference {
 namespace {
 
-/// Returns the largest value, or NaN if one value is NaN. Without values, returns the type's
-/// smallest one.
+/// The largest of the values; NaN if one is. Of none: the smallest value of the type.
 template <class T>
 T MaxOf(std::span<const T> x, std::span<const int64_t> window, T smallest) {
   T best = smallest;
@@ -17,7 +16,7 @@ T MaxOf(std::span<const T> x, std::span<const int64_t> window, T smallest) {
   return best;
 }
 
-/// Returns the average. Padding counts as zeros or does not count.
+/// Padding counts as zeros, or not at all.
 double AverageOf(std::span<const double> x, std::span<const int64_t> window,
                  int64_t padding_weight) {
   double sum = 0;
@@ -29,8 +28,8 @@ double AverageOf(std::span<const double> x, std::span<const int64_t> window,
   return sum / static_cast<double>(count);
 }
 
-/// Calls combine(a plane's elements, the window's indices into it) for every output position. T is
-/// double or int64_t.
+/// Calls combine(a plane's elements, the window's places in it) for every place. T: double or
+/// int64_t.
 template <class T, class F>
 std::vector<Array> PoolOver(const RunContext& context, const F& combine) {
   const Array& input = context.input(0);
@@ -65,7 +64,7 @@ Outputs RunPool(const RunContext& context) {
     return PoolOver<double>(context,
                             [=](auto x, auto window) { return MaxOf(x, window, smallest); });
   }
-  // Values are held in 64 bits; u64 by its bits.
+  // Carried in 64 bits; u64 by its bits.
   const int64_t smallest = SmallestInt(type);
   if (type != DataType::kU64)
     return PoolOver<int64_t>(context,

@@ -1,5 +1,5 @@
-// Resizes one axis after the other. Each output element is a weighted sum of input elements.
-// Nearest has one element of weight 1.
+// Resizing, one axis after the other: each output coordinate is a weighted sum of input
+// coordinates. Nearest is one of weight 1.
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +18,7 @@ struct Axis {
   double scale;
 };
 
-/// Returns the input coordinate of ONNX's coordinate transformation.
+/// ONNX's coordinate transformation.
 double InputCoordinate(const std::string& mode, int64_t out, const Axis& axis) {
   const auto x = static_cast<double>(out);
   const auto from = static_cast<double>(axis.from), to = static_cast<double>(axis.to);
@@ -32,8 +32,7 @@ double InputCoordinate(const std::string& mode, int64_t out, const Axis& axis) {
   return (x + 0.5) / axis.scale - 0.5;  // half_pixel
 }
 
-// Rounds a coordinate. Coordinates are rational: an integer or a half must not be missed because of
-// rounding errors.
+// Coordinates are rational; what is an integer or a half must not miss the step for a rounding.
 double RoundNearest(const std::string& mode, double x) {
   const double half = std::nearbyint(2 * x) / 2;
   if (std::abs(x - half) < 1e-9) x = half;
@@ -42,7 +41,7 @@ double RoundNearest(const std::string& mode, double x) {
   return mode == "round_prefer_ceil" ? std::floor(x + 0.5) : std::ceil(x - 0.5);
 }
 
-/// Returns Keys' cubic kernel with parameter a.
+/// Keys' cubic kernel with parameter a.
 double CubicWeight(double distance, double a) {
   const double d = std::abs(distance);
   if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
@@ -50,7 +49,7 @@ double CubicWeight(double distance, double a) {
   return 0;
 }
 
-/// Returns the taps around x, before coordinates are clamped to the input.
+/// Taps around x before coordinates are clamped to the input.
 std::vector<Tap> TapsAt(const Node& node, double x) {
   const std::string& mode = node.String("mode");
   if (mode == "nearest")
@@ -80,8 +79,8 @@ std::vector<Tap> ClampedTaps(const Node& node, int64_t out, const Axis& axis) {
   return taps;
 }
 
-/// Replaces axis `a` of x by its resized values. T is double, or int64_t, whose nearest elements
-/// are copied unchanged.
+/// Replaces axis `a` of x by its resized values. T: double, or int64_t, whose nearest elements are
+/// copied as they are.
 template <class T>
 std::vector<T> ResizeAxis(const Node& node, const std::vector<T>& x, const Axis& axis,
                           int64_t outer, int64_t inner) {

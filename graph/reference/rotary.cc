@@ -4,8 +4,7 @@
 namespace tunec::reference {
 namespace {
 
-// Returns the offset of the angles for row `row` of the result's leading axes. The leading axes of
-// the angles are broadcast.
+// Where row `row` of the result's leading axes reads the angles, whose leading axes broadcast.
 int64_t AngleRow(int64_t row, std::span<const int64_t> x, std::span<const int64_t> angles) {
   int64_t at = 0;
   int64_t stride = angles.back();
@@ -23,9 +22,8 @@ int64_t AngleRow(int64_t row, std::span<const int64_t> x, std::span<const int64_
 
 }  // namespace
 
-// Rotates each pair (a, b) by angle t to (a cos t - b sin t, b cos t + a sin t). With an angle for
-// each element, the first result uses the first element's angle. Elements after the pairs are
-// unchanged.
+// The pair (a, b) at angle t becomes (a cos t - b sin t, b cos t + a sin t); with an angle for each
+// element the first result has the first element's. What is beyond the pairs stays.
 Outputs RunRotaryEmbedding(const RunContext& context) {
   Array result = context.MakeOutput();
   const std::vector<double> x = LoadAll<double>(context.input(0));

@@ -1,7 +1,7 @@
-// Shared by the families of reference operators: a node's view of its operands and result,
-// conversion between arrays and plain numbers, and parallel loops.
+// What the families of reference operators share: a node's view of its operands and
+// result, conversion between arrays and plain numbers, and loops over two threads.
 //
-// Floats are computed in double, whatever their type, and rounded once when stored. Integers and
+// Floats are computed in double whatever their type and rounded once when stored; integers and
 // bool are computed in int64 (u64: its bits) and wrapped when stored.
 #pragma once
 
@@ -24,23 +24,22 @@ struct RunContext {
 
   bool Given(size_t i) const;
   const Array& input(size_t i) const { return inputs[i]; }
-  /// Returns a zeroed array for output 0. Its shape is the inferred one; its type is the output's
-  /// or f64.
+  /// A zeroed array for output 0: of its inferred shape, and its type or f64.
   Array MakeOutput() const;
-  /// Returns the type in which `type` is stored at the precision.
+  /// `type` as it is stored under the precision.
   DataType Stored(DataType type) const;
 };
 
 using Outputs = Result<std::vector<Array>>;
 using RunOp = Outputs (*)(const RunContext& context);
 
-// Convert the elements start, start+stride, ... of the array; stride is at least 0.
+// Elements start, start+stride, ... of the array; stride is 0 or more.
 void Load(const Array& from, int64_t start, int64_t stride, int64_t count, double* to);
 void Load(const Array& from, int64_t start, int64_t stride, int64_t count, int64_t* to);
 void Store(const double* from, int64_t start, int64_t count, Array& to);
 void Store(const int64_t* from, int64_t start, int64_t count, Array& to);
 
-/// Returns all elements. T is double or int64_t.
+/// All elements. T: double or int64_t.
 template <class T>
 std::vector<T> LoadAll(const Array& from) {
   std::vector<T> values(static_cast<size_t>(from.size()));
@@ -48,21 +47,21 @@ std::vector<T> LoadAll(const Array& from) {
   return values;
 }
 
-/// Returns the array with floats as f64; other types are unchanged.
+/// The array with floats as f64; others unchanged.
 Array Widened(const Array& array);
 
-/// Returns the row-major strides in elements.
+/// Row-major strides in elements.
 std::vector<int64_t> StridesOf(std::span<const int64_t> shape);
-/// Returns the product of the sizes from `begin` to before `end`.
+/// The product of the sizes from `begin` to before `end`.
 int64_t Product(std::span<const int64_t> shape, size_t begin, size_t end);
 
-/// Calls body(begin, end) for disjoint ranges that cover 0..count. Uses several threads if count *
-/// work_per_item is large. The body must not throw and must not depend on the split.
+/// Calls body(begin, end) for disjoint ranges that cover 0..count; on several threads when
+/// count * work_per_item is large. The body must not throw and must not depend on the split.
 void ParallelFor(int64_t count, int64_t work_per_item,
                  const std::function<void(int64_t begin, int64_t end)>& body);
 
-/// The linear index into the spatial input for every position and tap of a sliding window, or -1 in
-/// the padding. Row-major, taps fastest.
+/// For every output place of a sliding window and every tap of it: the linear index into the
+/// spatial input, or -1 in the padding. Row-major, taps fastest.
 struct WindowTable {
   int64_t places = 0;
   int64_t taps = 0;
@@ -73,8 +72,7 @@ struct WindowTable {
 };
 WindowTable MakeWindowTable(const Node& node, std::span<const int64_t> from,
                             std::span<const int64_t> to, std::span<const int64_t> kernel);
-/// Returns the input positions that contribute to each output position of a transposed convolution,
-/// per tap.
+/// For a transposed convolution: the input places that reach an output place, per tap.
 WindowTable MakeTransposedTable(const Node& node, std::span<const int64_t> from,
                                 std::span<const int64_t> to, std::span<const int64_t> kernel);
 
@@ -93,7 +91,7 @@ Outputs RunArg(const RunContext& context);
 Outputs RunCumSum(const RunContext& context);
 Outputs RunSoftmax(const RunContext& context);
 Outputs RunBatchNorm(const RunContext& context);
-Outputs RunInstanceNorm(const RunContext& context);  // also group_norm
+Outputs RunInstanceNorm(const RunContext& context);  // and group_norm
 Outputs RunAxisNorm(const RunContext& context);
 Outputs RunLrn(const RunContext& context);
 Outputs RunReshape(const RunContext& context);
@@ -112,8 +110,8 @@ inline constexpr RunOp RunNone = nullptr;
 
 /// The column `reference` of op_list.h.
 struct DefinitionRow {
-  std::string_view name;  // for static_assert: with GCC's sanitizers, addresses are not constant
-  RunOp run;              // null: the operator is not executed
+  std::string_view name;  // for static_assert: GCC's sanitizers leave no address a constant
+  RunOp run;              // null: it is not executed
 };
 inline constexpr DefinitionRow kDefinitions[] = {
 #define TUNEC_DEFINITION(id, name, kind, pattern, operands, cost, repeats, rows, images, range, \

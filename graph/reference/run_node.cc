@@ -4,8 +4,7 @@ namespace tunec {
 namespace reference {
 namespace {
 
-/// Checks the sizes of results. A result that does not fit into memory is an error of the model,
-/// not a bug.
+/// A result that memory cannot hold is the model's fault, not a reason to stop.
 Status CheckOutputs(const Node& node, std::span<const ValueType> types) {
   constexpr int64_t kMostElements = int64_t{1} << 33;
   for (const ValueType& type : types) {

@@ -22,7 +22,7 @@ Status CheckInputs(const Graph& graph, std::span<const Array> inputs) {
   return {};
 }
 
-/// Returns the number of remaining reads of each value; its array is freed at 0.
+/// How often each value is still to be read; its array is dropped at 0.
 std::vector<int> CountReads(const Graph& graph) {
   std::vector<int> reads(graph.values().size(), 0);
   for (const Node& node : graph.nodes())

@@ -3,11 +3,10 @@
 namespace tunec::reference {
 namespace {
 
-/// A function that returns the input coordinate along axis `a` for output coordinate `out` and tap
-/// `tap`; -1: none.
+/// The input coordinate along axis `a` that output coordinate `out` meets at tap `tap`; -1: none.
 using InputCoordinate = std::function<int64_t(size_t a, int64_t out, int64_t tap)>;
 
-/// Increments `index`, with the last axis fastest.
+/// Counts `index` up, last axis fastest.
 void Advance(std::vector<int64_t>& index, std::span<const int64_t> shape) {
   for (size_t a = shape.size(); a-- > 0;) {
     if (++index[a] < shape[a]) return;

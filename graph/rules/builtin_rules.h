@@ -1,16 +1,16 @@
-// The rules of tunec: the *.rules files of this folder, compiled into the library.
+// The rules that come with tunec: the *.rules files of this folder, compiled in.
 #pragma once
 
 #include "graph/rules/rule.h"
 
 namespace tunec {
 
-/// Returns the rules that bring equal computations to one form: algebra.rules and movement.rules.
+/// What brings equal computations to one form: algebra.rules and movement.rules.
 const RuleSet& CanonicalRules();
-/// Returns the rules that recognise operators written as primitives: patterns.rules.
+/// Operators written as primitives: patterns.rules.
 const RuleSet& PatternRules();
 
-/// Returns the rules that fold constants around linear layers into their weights: folds.rules.
+/// What constants do around linear layers, into their weights: folds.rules.
 const RuleSet& FoldRules();
 
 }  // namespace tunec

@@ -18,7 +18,7 @@ ValueType TypeOf(const Array& array) {
   return {array.type(), std::vector<Dim>(array.shape().begin(), array.shape().end())};
 }
 
-// Returns the number as a scalar of the type, if the type can hold it.
+// The number as a scalar of the type, if the type has such a number.
 std::optional<Plan> PlanNumber(double number, DataType type) {
   Array array(type, {});
   if (IsFloat(type)) {
@@ -94,7 +94,7 @@ class Planner {
     return sum;
   }
 
-  // Plans the operands. Numbers come last, because they take the type of an operand beside them.
+  // Numbers last: they take the type of an operand beside them.
   bool PlanOperands(const RuleTerm& term, DataType number_type, Plan& node) const {
     std::optional<DataType> beside;
     for (const RuleTerm& operand : term.operands) {
@@ -132,7 +132,7 @@ class Planner {
       if (!value) return false;
       node.attributes[attribute.name] = *std::move(value);
     }
-    // One spelling: an attribute with its default value is not written.
+    // One spelling: an attribute at its default is not written.
     std::erase_if(node.attributes, [&](const auto& entry) {
       const AttributeSpec* spec = FindAttribute(node.op, entry.first);
       return spec != nullptr && spec->absence == Absence::kDefault &&
@@ -141,8 +141,7 @@ class Planner {
     return true;
   }
 
-  // Returns the node with its type and complete attributes, or a constant if it can be computed
-  // now.
+  // With its type and complete attributes; a constant if it can be computed now.
   std::optional<Plan> Typed(Plan node) const {
     std::vector<const ValueType*> operands;
     for (const Plan& operand : node.operands) {
@@ -156,7 +155,7 @@ class Planner {
     if (const auto operands = FoldableOperands(node)) {
       const Node as_node{.op = node.op, .name = "folded", .attributes = node.attributes};
       const std::optional<Array> folded = JoinConstants(as_node, *operands, node.type);
-      // An infinite product of constants may differ from the product of the separate factors.
+      // A product of factors is not the product of their infinities.
       if (!folded || (site_.rules == FloatRules::kStrict && !IsFinite(*folded))) return {};
       ValueType type = TypeOf(*folded);
       return Plan{.kind = Plan::Kind::kConstant, .type = std::move(type), .constant = *folded};
@@ -164,14 +163,13 @@ class Planner {
     return node;
   }
 
-  // Returns whether the constant is freed when the match is replaced. Then a result of its size
-  // does not enlarge the model.
+  // Whether the constant goes once the match is replaced, so that a result of its size is no
+  // growth of the model.
   bool IsFreed(const Plan& operand) const {
     return !operand.value.valid() || site_.uses[operand.value.index] == 1;
   }
 
-  // Returns the operands' arrays if the node can be computed now and its result is small enough to
-  // be stored.
+  // The arrays, if the node can be computed now and its result is small enough to be kept.
   std::optional<std::vector<Array>> FoldableOperands(const Plan& node) const {
     if (!node.type.IsFixed() || node.operands.empty()) return {};
     const int64_t count = ElementCount(node.type.Shape());

@@ -1,4 +1,4 @@
-// Builds the replacement of a match.
+// What replaces a match.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace tunec {
 
-/// A replacement with types and attributes, before any node is built.
+/// A replacement whose types and attributes are known, before anything is built.
 struct ReplacementPlan {
   enum class Kind : uint8_t { kExisting, kConstant, kNode };
   Kind kind = Kind::kExisting;
@@ -16,18 +16,18 @@ struct ReplacementPlan {
   Array constant;  // kConstant
   Op op = Op::kIdentity;
   Attributes attributes;
-  std::vector<ReplacementPlan> operands;  // kNode; an omitted operand is an invalid kExisting
+  std::vector<ReplacementPlan> operands;  // kNode; an omitted one is an invalid kExisting
 };
 
-/// Returns the plan if the replacement can be typed and has the root's type and shape. Numbers take
-/// the element type of the operand beside them. Nodes whose operands are all constants are
-/// computed, if the result is at most 64 KiB, or at most as large as an operand without other
-/// users. Returns nullopt if the element type cannot hold the result (joined_constant.h).
+/// The plan, when the replacement can be typed there and has the root's type and shape. Numbers
+/// take the element type of what they are combined with. Nodes of constants alone are computed,
+/// if the result is not larger than 64 KiB or than an operand that has no other user; there is no
+/// plan where the element type does not hold what they make (joined_constant.h).
 std::optional<ReplacementPlan> PlanReplacement(const Rule& rule, const RuleBindings& bindings,
                                                const MatchSite& site);
 
-/// Builds the nodes of the plan. One node takes the name of the replaced node: the one with the
-/// same operator, otherwise the last.
+/// Adds what the plan needs. The node with the operator of the one that is replaced, if there
+/// is one, else the last, takes its name.
 Result<ValueId> Build(const ReplacementPlan& plan, const Node& replaced, GraphBuilder& builder);
 
 }  // namespace tunec

@@ -23,7 +23,7 @@ double LeastNormal(DataType type) {
 }
 
 struct Extremes {
-  double least = std::numeric_limits<double>::infinity();  // least magnitude
+  double least = std::numeric_limits<double>::infinity();  // of magnitudes
   bool finite = true;
 };
 
@@ -38,20 +38,19 @@ Extremes ExtremesOf(int64_t count, Get get) {
   return found;
 }
 
-// The path for f32 is fast, because most weights are f32 and have millions of elements.
+// Weights are nearly all f32, and millions.
 Extremes ExtremesOf(const Array& array) {
   if (array.type() != DataType::kF32)
     return ExtremesOf(array.size(), [&](int64_t i) { return array.GetDouble(i); });
   return ExtremesOf(array.size(), [values = array.As<float>()](int64_t i) { return values[i]; });
 }
 
-// Returns whether rounding is accepted: sums round to the unit of their terms, and a cast is the
-// model's own rounding.
+// Sums round to the unit of what they add, and a cast is the model's own rounding.
 bool RoundsAsMeant(Op op) {
   return op == Op::kReduceSum || op == Op::kReduceMean || op == Op::kMatmul || op == Op::kCast;
 }
 
-// For each element, the least over all axes of the greatest magnitude in its slice.
+// For each element the least, over the axes, of the greatest magnitude in its slice.
 class SliceSizes {
  public:
   explicit SliceSizes(const Array& exact)
@@ -80,7 +79,7 @@ class SliceSizes {
 
   std::vector<int64_t> shape_;
   std::vector<int64_t> strides_;
-  std::vector<std::vector<double>> greatest_;  // by axis, then by position along it
+  std::vector<std::vector<double>> greatest_;  // of each axis, by the place along it
 };
 
 bool KeepsTinyNumbers(const Array& rounded, const Array& exact) {

@@ -1,22 +1,22 @@
-// Constants that rules compute from constants, if the element type can hold them.
+// The constants that rules make of constants, if the element type holds them.
 #pragma once
 
 #include "graph/rules/instantiate.h"
 
 namespace tunec {
 
-/// Returns whether all elements are finite. O(elements).
+/// Returns false if an element is infinite or NaN. O(elements).
 bool IsFinite(const Array& array);
 
-/// Returns whether the type can hold the number `exact`. A finite number must not become infinite,
-/// and a denormal number must not lose more than the type's rounding.
+/// Returns true if the type has a number for `exact`. A finite number may not become infinite, and
+/// a denormal one may not lose more than the type's rounding.
 bool HoldsNumber(DataType type, double exact);
 
-/// Returns the result of a node whose operands are constants; nullopt if the element type cannot
-/// hold it. A finite result must not become infinite. A denormal result may lose as much as the
-/// type's rounding of the greatest magnitude in the same row and in the same column. So small
-/// weights among large ones may vanish, but a channel's factor may not. Sums are not checked,
-/// because their terms are larger. Casts are not checked either.
+/// Returns the result of a node of constants, or nothing if the element type does not hold it. A
+/// finite result may not become infinite. A denormal result may lose the type's rounding of the
+/// greatest magnitude in the same row and in the same column. Small weights among large ones may
+/// vanish so; the factor of a channel may not. Sums are not checked, since their terms are larger,
+/// and neither are casts.
 std::optional<Array> JoinConstants(const Node& node, std::span<const Array> operands,
                                    const ValueType& type);
 

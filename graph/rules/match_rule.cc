@@ -1,7 +1,6 @@
-// Backtracking over a list of goals. A goal states that a value is made as a term says. A satisfied
-// goal adds the goals of its operands to the front of the list. If the list is empty, users and
-// conditions are checked; if they reject the match, the search continues. The list is stored on the
-// stack.
+// Backtracking over a list of goals: "this value is made as this term says". A goal that is met
+// puts the goals of its operands in front of the list; with the list empty, users and conditions
+// are looked at, and a refusal there makes the search go on. The list lies on the stack.
 #include "graph/rules/match_rule.h"
 
 #include <algorithm>
@@ -12,8 +11,7 @@
 namespace tunec {
 namespace {
 
-// Returns the tolerance, which is at least the type's own precision: 1/6 in bfloat16 is off by 0.2
-// %.
+// Of the type's own precision, at least: 1/6 in bfloat16 is off by 0.2 %.
 double ToleranceOf(DataType type) {
   switch (type) {
     case DataType::kF16:
@@ -29,7 +27,7 @@ bool IsNear(double number, double wanted, double tolerance) {
   return std::abs(number - wanted) <= tolerance * std::abs(wanted);
 }
 
-// Returns whether the numbers are equal; -0.0 differs from 0.
+// -0.0 is another number than 0.
 bool IsExactly(double number, double wanted) {
   return number == wanted && std::signbit(number) == std::signbit(wanted);
 }
@@ -50,7 +48,7 @@ class Matcher {
   struct Goal {
     const RuleTerm* term = nullptr;
     ValueId value;
-    bool attributes_only = false;  // the operands match; the attributes may refer to them
+    bool attributes_only = false;  // the operands are met; the attributes may speak of them
     const Goal* next = nullptr;
   };
 
@@ -75,7 +73,7 @@ class Matcher {
       case RuleTerm::Kind::kNode:
         return SolveNamed(term.variable, goals->value, [&] { return SolveNode(*goals); });
       case RuleTerm::Kind::kRest:
-        return false;  // handled by its node
+        return false;  // taken by its node
     }
     return false;
   }
@@ -149,7 +147,7 @@ class Matcher {
     return false;
   }
 
-  // Adds the goals from the last to the first.
+  // Pushes the goals from the last to the first.
   bool SolveOperands(const std::vector<RuleTerm>& operands, std::span<const ValueId> values,
                      size_t count, const Goal* after) {
     if (count == 0) return Solve(after);
@@ -157,8 +155,8 @@ class Matcher {
     return SolveOperands(operands, values, count - 1, &goal);
   }
 
-  // Tries every way to open the chain into as many leaves as there are operands. `first` prevents a
-  // set of opened operators from being visited in two orders.
+  // Every way to open the chain into as many leaves as there are operands; `first` keeps a set
+  // of opened operators from being visited in two orders.
   bool SolveChain(const std::vector<RuleTerm>& operands, std::vector<ValueId>& leaves, size_t first,
                   const Goal* after) {
     if (leaves.size() == operands.size()) {
@@ -184,8 +182,8 @@ class Matcher {
   bool SolveInAnyOrder(const std::vector<RuleTerm>& operands, const std::vector<ValueId>& leaves,
                        std::vector<bool>& taken, size_t operand, const Goal* after) {
     if (operand == operands.size()) return Solve(after);
-    // The quick test comes first, because the rest of the permutation is chosen before any goal
-    // below is tried. Most leaves cannot be the operand.
+    // The rest of the permutation is chosen before any goal below is looked at, so the quick
+    // test comes first: most leaves cannot be the operand.
     for (size_t i = 0; i < leaves.size(); ++i) {
       if (taken[i] || !MayBe(operands[operand], leaves[i])) continue;
       taken[i] = true;
@@ -280,8 +278,8 @@ class Matcher {
   const Rule& rule_;
   const MatchSite& site_;
   RuleBindings bindings_;
-  std::vector<ValueId> nodes_;  // nodes matched by operators of the pattern
-  std::vector<ValueId> chain_;  // operators of a chain, below the first
+  std::vector<ValueId> nodes_;  // matched by operators of the pattern
+  std::vector<ValueId> chain_;  // operators of a chain, below its first
   std::vector<Goal> order_;
 };
 

@@ -1,4 +1,4 @@
-// The data that a rule can access at the node where it is tried.
+// What a rule sees where it is tried.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,17 @@
 
 namespace tunec {
 
-/// A placeholder for the output of the node on which a rule is tried, because that node is not in a
-/// graph yet.
+/// Stands for the output of the node that a rule is tried on: that node is in no graph yet.
 inline constexpr ValueId kRootValue{INT32_MAX};
 
-/// A node that is in a graph or about to be added.
+/// A node, whether it is in a graph or about to be.
 struct NodeView {
   Op op = Op::kInput;
   const Attributes* attributes = nullptr;
   std::span<const ValueId> inputs;
 };
 
-/// A cache of the values of constants whose elements are all equal.
+/// The values of constants of equal elements, found once each.
 class UniformValues {
  public:
   std::optional<double> Of(const Graph& graph, ValueId value);
@@ -30,26 +29,25 @@ class UniformValues {
   std::unordered_map<int32_t, std::optional<double>> known_;
 };
 
-/// A node about to be added to a graph under construction, with the data known at that time.
+/// A node about to be added to a graph that is being built, and what is known there.
 struct MatchSite {
   const Graph& graph;  // holds the root's operands
   NodeView root;
   const ValueType& root_type;
-  std::span<const int> uses;  // by value of the graph, including the root's operands
+  std::span<const int> uses;  // of the graph's values, the root's included
   FloatRules rules;
   UniformValues& uniform;
 
-  /// Returns the producer of a value, if it has one output; otherwise an operator that no pattern
-  /// contains.
+  /// Of a value with a producer of one output; else an operator that no pattern names.
   NodeView NodeOf(ValueId value) const;
   const ValueType& TypeOf(ValueId value) const;
-  /// Returns the constant of a value; null for the root and for computed values.
+  /// Null for the root and for what is computed.
   const Array* ConstantOf(ValueId value) const;
-  /// Returns the value of a constant whose elements are all equal.
+  /// The value of a constant whose elements are all equal.
   std::optional<double> Uniform(ValueId value) const;
 };
 
-/// The binding of a rule's variable. The variable's kind selects the member.
+/// What a variable of a rule stands for; which member, its kind says.
 struct RuleBinding {
   bool bound = false;
   ValueId value;

@@ -8,13 +8,13 @@
 namespace tunec {
 namespace {
 
-// A choice such as `f in (relu, abs)`: the rule is read once for each operator.
+// `f in (relu, abs)`: the rule is read once for each.
 struct OperatorChoice {
   std::string name;
   std::vector<Op> operators;
 };
 
-// Returns the elementwise operators that compute and have `operands` operands.
+// Elementwise operators that compute, by how many operands they have.
 std::vector<Op> ElementwiseOperators(int operands) {
   std::vector<Op> found;
   for (const Op op : kAllOps) {
@@ -62,7 +62,7 @@ class RuleFileParser {
     }
   }
 
-  // Parses: label [shared] for f in (..), g in (..):
+  // label [shared] for f in (..), g in (..):
   Status ParseHeader(Rule& rule, std::vector<OperatorChoice>& choices) {
     const Token& after = lexer_.Peek(1);
     const bool labelled = lexer_.Peek().kind == TokenKind::kIdentifier && !lexer_.At("for") &&
@@ -104,7 +104,7 @@ class RuleFileParser {
     return choice;
   }
 
-  // Parses: pattern => replacement where condition
+  // pattern => replacement where condition
   Status ParseBody(Rule& rule, const OperatorNames& operators) {
     RuleScope scope;
     const SourceLocation where = lexer_.Here();
@@ -126,7 +126,7 @@ class RuleFileParser {
   static Status CheckRoot(const RuleTerm& pattern, const SourceLocation& where) {
     const bool node = pattern.kind == RuleTerm::Kind::kNode;
     if (!node && pattern.kind != RuleTerm::Kind::kAlternatives)
-      return FailAt(where, ErrorCode::kParse, "the pattern is not an operator");
+      return FailAt(where, ErrorCode::kParse, "the pattern is no operator");
     if (pattern.variable >= 0)
       return FailAt(where, ErrorCode::kParse, "the pattern's root is called {}", kRootName);
     if (node) return {};

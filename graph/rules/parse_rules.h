@@ -1,4 +1,4 @@
-// The parser of rule files (docs/rules.md).
+// Rule files (docs/rules.md).
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,11 @@
 
 namespace tunec {
 
-/// Parses rules. Errors (kParse) have file:line:column: an unknown operator or attribute, a wrong
-/// number of operands, a variable that the pattern does not bind, an attribute of the wrong kind.
+/// Errors (kParse) carry file:line:column: an unknown operator or attribute, a wrong number of
+/// operands, a variable that the pattern does not bind, an attribute of the wrong kind.
 Result<std::vector<Rule>> ParseRules(std::string_view text, std::string_view file_name);
 
-/// Returns the rules of several files, in order.
+/// The rules of several files, in order.
 Result<RuleSet> ReadRuleFiles(const std::vector<std::string>& paths);
 
 }  // namespace tunec

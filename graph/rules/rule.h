@@ -1,6 +1,6 @@
-// Graph rewrites as data: the lines `pattern => replacement where condition` of a rule file
-// (docs/rules.md describes the language). parse_rules.h reads rules, match_rule.h finds matches,
-// and instantiate.h builds the replacements.
+// Graph rewrites as data: what a line `pattern => replacement where condition` of a rule file
+// says (docs/rules.md has the language). parse_rules.h reads it, match_rule.h finds where it
+// applies, instantiate.h builds what replaces it.
 #pragma once
 
 #include <span>
@@ -14,12 +14,12 @@ namespace tunec {
 
 struct RuleFunction;  // rule_functions.h
 
-/// Policy for rewrites that change results for NaN, infinities or signed zeros: kFast allows them.
+/// Whether rewrites that change results for NaN, infinities or signed zeros are allowed.
 enum class FloatRules : uint8_t { kStrict, kFast };
 
 enum class VariableKind : uint8_t {
   kValue,      // a value of the graph
-  kRest,       // the additional operands of an operator, besides those written
+  kRest,       // the operands that an operator has besides those written
   kAttribute,  // a number, string or list
 };
 
@@ -28,11 +28,11 @@ struct RuleVariable {
   VariableKind kind = VariableKind::kValue;
 };
 
-/// Number of a value variable that every rule has: the result of the pattern's root.
+/// A value variable of every rule: what the pattern's root makes.
 inline constexpr int kRootVariable = 0;
 inline constexpr std::string_view kRootName = "out";
 
-/// An expression over the variables of the pattern: conditions, attributes, numbers.
+/// An expression over what the pattern bound: conditions, attributes, numbers.
 struct RuleExpr {
   enum class Kind : uint8_t {
     kLiteral,
@@ -55,10 +55,10 @@ struct RuleExpr {
 /// One attribute of an operator in a pattern or a replacement.
 struct RuleAttribute {
   enum class Kind : uint8_t {
-    kBind,   // pattern: binds the variable to the attribute, or compares both
+    kBind,   // pattern: the variable becomes, or is, its value
     kNear,   // pattern: within the literal's tolerance
-    kEqual,  // pattern: equals the expression; replacement: is set to it
-    kCopy,   // replacement: all attributes of the node that makes the variable
+    kEqual,  // pattern: is the expression's value; replacement: becomes it
+    kCopy,   // replacement: every attribute of the node that makes the variable
   };
   Kind kind = Kind::kEqual;
   std::string name;
@@ -69,13 +69,13 @@ struct RuleAttribute {
 /// A pattern or a replacement.
 struct RuleTerm {
   enum class Kind : uint8_t {
-    kVariable,  // a value; the same variable twice is the same value
-    kRest,      // ..operands, last of a node
-    kOmitted,   // _
-    kNumber,  // pattern: a constant whose elements all have this value; replacement: a new constant
-    kNear,    // pattern: a constant within a tolerance
-    kNode,    // an operator; with n > 2 operands a chain of n - 1 operators
-    kAlternatives,  // pattern: the first alternative that matches
+    kVariable,      // a value; the same variable twice is the same value
+    kRest,          // ..operands, last of a node
+    kOmitted,       // _
+    kNumber,        // pattern: a constant, all of whose elements are this; else a new constant
+    kNear,          // pattern: the same within a tolerance
+    kNode,          // an operator; of a chain of n - 1 of them if it is given n > 2 operands
+    kAlternatives,  // pattern: the first that matches
   };
   Kind kind = Kind::kVariable;
   int variable = -1;  // kVariable, kRest; else the name given to the value, or -1
@@ -92,7 +92,7 @@ struct Rule {
   std::vector<RuleVariable> variables;
   RuleTerm pattern;
   RuleTerm replacement;
-  std::vector<RuleExpr> conditions;  // all must be true
+  std::vector<RuleExpr> conditions;  // all must hold
 };
 
 /// Rules in order of preference, indexed by the operator of the pattern's root. Immutable.
@@ -103,7 +103,7 @@ class RuleSet {
 
   bool empty() const { return rules_.empty(); }
   const std::vector<Rule>& rules() const { return rules_; }
-  /// Returns the indices into rules() of the rules whose root may be `op`, in order.
+  /// Indices into rules() of those whose root may be `op`, in order.
   std::span<const int> For(Op op) const;
 
  private:
@@ -111,10 +111,10 @@ class RuleSet {
   std::vector<std::vector<int>> by_root_;  // by operator
 };
 
-/// Returns whether the operator with more than two operands means a chain that matches in any order
-/// and nesting.
+/// Whether the operator with more operands than two stands for a chain that matches in any
+/// order and nesting.
 bool IsAssociative(Op op);
-/// Returns whether a node's two operands may be exchanged.
+/// Whether a node's two operands may be exchanged.
 bool IsCommutative(Op op);
 
 }  // namespace tunec

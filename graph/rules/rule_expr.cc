@@ -35,7 +35,7 @@ bool AtKeyword(const Lexer& lexer, std::string_view word) {
   return !lexer.Peek().starts_line || after.text != "(" || after.follows_space;
 }
 
-// Takes a sign. A minus at the beginning of a line, outside brackets, belongs to the next rule.
+// A minus at the beginning of a line, outside of brackets, belongs to the next rule.
 bool RuleExprParser::TakeSign(std::string_view sign) {
   if (sign == "-" && lexer_.Peek().starts_line && depth_ == 0) return false;
   return lexer_.TryTake(sign);
@@ -68,7 +68,7 @@ Result<RuleExpr> RuleExprParser::ParseNot() {
   return expr;
 }
 
-// Parses a comparison: a < b < c means a < b and b < c.
+// a < b < c is a < b and b < c.
 Result<RuleExpr> RuleExprParser::ParseComparison() {
   constexpr std::array<std::string_view, 6> kSigns = {"==", "!=", "<=", ">=", "<", ">"};
   TUNEC_ASSIGN(RuleExpr left, ParseSum());

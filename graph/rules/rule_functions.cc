@@ -37,7 +37,7 @@ RuleValue OnLists(const Attribute& a, const Attribute& b, const F& apply) {
   return Attribute(std::move(result));
 }
 
-// Applies an arithmetic operator. Integers stay integers; an overflow gives an undefined result.
+// Integers stay integers; overflow is undefined.
 template <class OnInts, class OnDoubles>
 RuleValue Arithmetic(Arguments in, const OnInts& ints, const OnDoubles& doubles) {
   const Attribute& a = in[0].attribute;
@@ -74,7 +74,7 @@ RuleValue Multiply(const MatchSite&, Arguments in) {
       std::multiplies<double>());
 }
 
-// Divides. Two integers give an integer if the remainder is 0.
+// Of integers: an integer where it divides.
 RuleValue Divide(const MatchSite&, Arguments in) {
   const int64_t* a = AsInt(in[0].attribute);
   const int64_t* b = AsInt(in[1].attribute);
@@ -108,8 +108,7 @@ RuleValue OfNumber(const MatchSite&, Arguments in) {
   return Attribute(kFunction(*x));
 }
 
-// Returns whether the number is a power of two, of either sign, whose reciprocal is exact in every
-// float type.
+// A finite power of two, of either sign, whose reciprocal every float type holds exactly.
 RuleValue IsPowerOfTwo(const MatchSite&, Arguments in) {
   const auto x = AsNumber(in[0].attribute);
   int exponent = 0;
@@ -125,7 +124,7 @@ RuleValue Size(const MatchSite&, Arguments in) {
   return Attribute(static_cast<int64_t>(list->size()));
 }
 
-// Returns list[index]; negative indices count from the end.
+// list[index]; negative indices count from the end.
 RuleValue Element(const MatchSite&, Arguments in) {
   const Ints* list = AsInts(in[0].attribute);
   const int64_t* index = AsInt(in[1].attribute);
@@ -136,7 +135,7 @@ RuleValue Element(const MatchSite&, Arguments in) {
   return Attribute((*list)[at]);
 }
 
-// Returns [list[i] for i in indices].
+// [list[i] for i in indices]
 RuleValue Take(const MatchSite&, Arguments in) {
   const Ints* list = AsInts(in[0].attribute);
   const Ints* indices = AsInts(in[1].attribute);
@@ -209,7 +208,7 @@ RuleValue Extent(const MatchSite& site, Arguments in) {
   return Attribute(dims[at].size());
 }
 
-// Returns the extents of the axes from `begin` to before `end`, if they are fixed.
+// The extents from one axis to before another, when they are fixed.
 RuleValue Extents(const MatchSite& site, Arguments in) {
   const std::vector<Dim>& dims = site.TypeOf(in[0].value).dims;
   const int64_t* begin = AsInt(in[1].attribute);
@@ -224,7 +223,7 @@ RuleValue Extents(const MatchSite& site, Arguments in) {
   return Attribute(std::move(extents));
 }
 
-// Returns whether the first value has the second's extents from an axis on, and 1 before.
+// Whether the first value has the extents of the second from an axis on, and 1 before.
 RuleValue SpansFrom(const MatchSite& site, Arguments in) {
   const std::vector<Dim>& dims = site.TypeOf(in[0].value).dims;
   const std::vector<Dim>& whole = site.TypeOf(in[1].value).dims;
@@ -258,8 +257,7 @@ RuleValue IsIntegerValue(const MatchSite& site, Arguments in) {
 RuleValue IsConstant(const MatchSite& site, Arguments in) {
   return Truth(site.ConstantOf(in[0].value) != nullptr);
 }
-// Returns whether an operator that computes or moves makes the value; false for inputs and
-// constants.
+// Made by an operator that computes or moves, not an input or a constant.
 RuleValue IsComputed(const MatchSite& site, Arguments in) {
   return Truth(KindOf(site.NodeOf(in[0].value).op) != OpKind::kData);
 }
@@ -287,7 +285,7 @@ RuleValue Like(const MatchSite& site, Arguments in) {
   return Truth(site.TypeOf(in[0].value) == site.TypeOf(in[1].value));
 }
 
-// Returns whether a transpose of the value by the permutation moves only axes of extent 1.
+// Whether a transpose of the value by the permutation moves axes of extent 1 alone.
 RuleValue KeepsOrder(const MatchSite& site, Arguments in) {
   const ValueType& type = site.TypeOf(in[0].value);
   const Ints* permutation = AsInts(in[1].attribute);
@@ -298,7 +296,7 @@ RuleValue KeepsOrder(const MatchSite& site, Arguments in) {
   return Truth(std::ranges::is_sorted(moved));
 }
 
-// Returns whether the second value's element type can hold every number of the first's.
+// Whether the second value's element type holds every number of the first's.
 RuleValue Holds(const MatchSite& site, Arguments in) {
   const DataType narrow = site.TypeOf(in[0].value).type;
   const DataType wide = site.TypeOf(in[1].value).type;
@@ -322,7 +320,7 @@ RuleValue IsNonzero(const MatchSite& site, Arguments in) {
   const ValueRange range = RangeOf(site, in[0].value);
   return Truth(!range.nan && !range.ContainsZero());
 }
-// Returns whether no element is below zero or -0.0. NaNs are allowed, because they stay NaNs.
+// Below zero nothing, not even -0.0. NaNs are allowed: they stay NaNs.
 RuleValue IsPositiveOrZero(const MatchSite& site, Arguments in) {
   const ValueRange range = RangeOf(site, in[0].value);
   return Truth(range.low >= 0 && !range.negative_zero);

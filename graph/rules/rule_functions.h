@@ -9,14 +9,13 @@
 
 namespace tunec {
 
-/// The result of an expression. True is the integer 1. Empty: undefined, for example the value of a
-/// constant with different elements, or an element past the end of a list. A condition with an
-/// undefined result is false.
+/// Truth is the integer 1. Nothing: not defined here (the value of a constant that has several,
+/// an element past the end of a list); a condition of that does not hold.
 using RuleValue = std::optional<Attribute>;
 
 struct RuleArgument {
-  ValueId value;        // for parameters that are values of the graph
-  Attribute attribute;  // for other parameters
+  ValueId value;        // of parameters that are values of the graph
+  Attribute attribute;  // of the others
 };
 
 struct RuleFunction {
@@ -26,18 +25,18 @@ struct RuleFunction {
   RuleValue (*call)(const MatchSite& site, std::span<const RuleArgument> arguments);
 };
 
-/// Returns the function, or null if it does not exist. Operators are called by their sign.
+/// Null when there is none. Operators are called by their sign.
 const RuleFunction* FindRuleFunction(std::string_view name);
 
 std::optional<double> AsNumber(const Attribute& attribute);
 bool IsTrue(const RuleValue& value);
-/// Returns whether the attributes are equal. Integers and floats compare as numbers.
+/// Numbers compare as numbers, whether written as integers or not.
 bool EqualAttributes(const Attribute& a, const Attribute& b);
 
-/// Returns the value of the expression under these bindings.
+/// The value of the expression under these bindings.
 RuleValue Evaluate(const RuleExpr& expr, const MatchSite& site, const RuleBindings& bindings);
 
-/// Returns the node's attribute, or its default.
+/// The node's attribute, or its default.
 RuleValue AttributeOf(const NodeView& node, std::string_view name);
 
 }  // namespace tunec

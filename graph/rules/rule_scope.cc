@@ -26,7 +26,7 @@ RuleScope::RuleScope() : variables_{{std::string(kRootName), VariableKind::kValu
 Result<int> RuleScope::Bind(const std::string& name, VariableKind kind,
                             const SourceLocation& where) {
   if (name == kRootName)
-    return FailAt(where, ErrorCode::kParse, "{} is the reserved name of the pattern's result",
+    return FailAt(where, ErrorCode::kParse, "{} is the name of what the pattern's root makes",
                   kRootName);
   for (size_t i = 1; i < variables_.size(); ++i) {
     if (variables_[i].name != name) continue;

@@ -10,18 +10,17 @@ namespace tunec {
 
 class RuleScope {
  public:
-  /// Makes a scope with the variable `out`.
+  /// `out` is there from the beginning.
   RuleScope();
 
-  /// Returns the variable of this name and kind, and creates it if necessary. Errors: the name has
-  /// another kind or is reserved.
+  /// The variable of this name and kind, made if there is none. Errors: the name is of another
+  /// kind, or reserved.
   Result<int> Bind(const std::string& name, VariableKind kind, const SourceLocation& where);
-  /// Returns a variable that is bound whenever the pattern matches.
+  /// A variable that is bound wherever the pattern matches.
   Result<int> Use(const std::string& name, const SourceLocation& where) const;
   VariableKind KindOf(int variable) const { return variables_[variable].kind; }
 
-  /// Returns the bound variables. Each alternative starts with the variables bound before it. After
-  /// the alternatives, a variable is bound if all alternatives bind it.
+  /// Of alternatives: each begins with what is bound before; afterwards what all of them bind is.
   const std::set<int>& bound() const { return bound_; }
   void SetBound(std::set<int> bound) { bound_ = std::move(bound); }
 
@@ -32,7 +31,7 @@ class RuleScope {
   std::set<int> bound_;
 };
 
-/// The parser of conditions and attributes.
+/// Conditions and attributes.
 class RuleExprParser {
  public:
   RuleExprParser(Lexer& lexer, const RuleScope& scope) : lexer_(lexer), scope_(scope) {}
@@ -55,15 +54,14 @@ class RuleExprParser {
 
   Lexer& lexer_;
   const RuleScope& scope_;
-  int depth_ = 0;  // nesting of brackets: inside them an expression continues over lines
-  int parts_ = 0;  // parts of the expression so far
+  int depth_ = 0;  // of brackets: within them an expression goes on over lines
+  int parts_ = 0;  // of the expression so far
 };
 
-/// Most parts of one term or condition. It is a tree, and trees are processed recursively.
+/// What one term or condition may consist of: it is a tree, and trees are walked by recursion.
 inline constexpr int kMostRuleParts = 200;
 
-/// Returns whether the lexer is at a keyword, not at an operator of the same name at the beginning
-/// of a rule: and(x, y) => ..
+/// A keyword, and not an operator of the same name at the beginning of a rule: and(x, y) => ..
 bool AtKeyword(const Lexer& lexer, std::string_view word);
 
 }  // namespace tunec

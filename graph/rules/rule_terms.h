@@ -1,4 +1,4 @@
-// The parser of patterns and replacements.
+// Patterns and replacements.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@ namespace tunec {
 
 enum class TermRole : uint8_t { kPattern, kReplacement };
 
-/// The operators chosen for the names of `for f in (relu, abs)`, in one reading of the rule.
+/// What `for f in (relu, abs)` makes of f in one of its readings.
 using OperatorNames = std::map<std::string, Op, std::less<>>;
 
 class RuleTermParser {
@@ -18,7 +18,7 @@ class RuleTermParser {
   RuleTermParser(Lexer& lexer, RuleScope& scope, const OperatorNames& operators, TermRole role)
       : lexer_(lexer), scope_(scope), operators_(operators), role_(role) {}
 
-  /// Parses a term: sums of products of calls, variables and numbers.
+  /// Sums of products of calls, variables and numbers.
   Result<RuleTerm> Parse();
 
  private:
@@ -40,8 +40,8 @@ class RuleTermParser {
   RuleScope& scope_;
   const OperatorNames& operators_;
   TermRole role_;
-  int depth_ = 0;  // nesting of brackets
-  int parts_ = 0;  // parts of the term so far
+  int depth_ = 0;  // of brackets
+  int parts_ = 0;  // of the term so far
 };
 
 }  // namespace tunec

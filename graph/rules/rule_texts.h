@@ -1,4 +1,4 @@
-// The texts of the *.rules files, in a source file that the build generates.
+// The *.rules files; their bytes stand in a source file that the build writes.
 #pragma once
 
 #include <span>

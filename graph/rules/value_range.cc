@@ -10,9 +10,9 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-// Most visited values: chains of operators with several operands have too many paths.
+// Operators of several operands each make very many ways: the rest is not looked at.
 constexpr int kMostVisited = 4096;
-// Most elements of a constant that is examined.
+// Constants above this are not looked through.
 constexpr int64_t kMostElements = int64_t{1} << 16;
 
 ValueRange Between(double low, double high) { return {low, high, false, false}; }
@@ -58,8 +58,8 @@ ValueRange ProductOf(const ValueRange& a, const ValueRange& b) {
   return {low, high, false, negative};
 }
 
-// Returns the range if all of it fits the type. Integer arithmetic that leaves the type wraps
-// around, and then any value may result. Doubles cannot distinguish all integers beyond 2^53.
+// Integer arithmetic that leaves the type wraps around: then anything may come out. Beyond 2^53
+// doubles do not tell integers apart.
 ValueRange Unwrapped(const ValueRange& range, DataType type) {
   constexpr double kExact = 0x1p53;
   const ValueRange whole = RangeOfType(type);
@@ -81,7 +81,7 @@ class RangeFinder {
   mutable int visited_ = 0;
 };
 
-// A node and its depth in the search.
+// A node, and where in the search it was met.
 class RangeQuestion {
  public:
   RangeQuestion(const RangeFinder& finder, ValueId value, const NodeView& node, int depth)
@@ -90,7 +90,7 @@ class RangeQuestion {
   const ValueType& type() const { return finder_.site().TypeOf(value_); }
   const ValueType& OperandType(size_t i) const { return finder_.site().TypeOf(node_.inputs[i]); }
   size_t operands() const { return node_.inputs.size(); }
-  /// Returns the range of an operand; unbounded if the operand is omitted.
+  /// Anything where the operand is omitted.
   ValueRange Operand(size_t i) const {
     if (i >= node_.inputs.size() || !node_.inputs[i].valid()) return {};
     return finder_.Find(node_.inputs[i], depth_);
@@ -115,7 +115,7 @@ class RangeQuestion {
 
 using Q = const RangeQuestion&;
 
-// Functions for the column `range` of op_list.h: bounds of a node's results.
+// What the column `range` of op_list.h says: bounds of a node's results.
 ValueRange Any(Q) { return {}; }
 ValueRange First(Q q) { return q.Operand(0); }
 ValueRange Negative(Q q) { return NegativeOf(q.Operand(0)); }
@@ -139,7 +139,7 @@ ValueRange Greatest(Q q) {
   return range;
 }
 
-// Returns the range of an extreme; unbounded without elements, because the result is then infinite.
+// The extreme of nothing is infinite.
 ValueRange Extreme(Q q) {
   const ValueType& type = q.OperandType(0);
   return type.IsFixed() && type.Elements() > 0 ? q.Operand(0) : ValueRange();
@@ -168,8 +168,7 @@ ValueRange Sqrt(Q q) {
           std::sqrt(std::max(x.high, 0.0)) * (1 + 1e-6), x.nan || x.low < 0, x.negative_zero};
 }
 
-// Returns the range of a function with results in [0, 1]. A factor of 0 turns an infinity into NaN,
-// and an infinite or NaN factor turns 0 into NaN.
+// A factor of 0 makes NaN of an infinity, and so does one that is not finite of a 0.
 ValueRange Unit(Q q) {
   const double alpha = q.Float("alpha", 1);
   const bool is_usual = alpha != 0 && std::isfinite(alpha) && std::isfinite(q.Float("beta", 0));
@@ -193,13 +192,12 @@ ValueRange Clip(Q q) {
   const double low = q.Float("min", -kInfinity);
   const double high = q.Float("max", kInfinity);
   if (std::isnan(low) || std::isnan(high)) return {};
-  // If the bounds cross, every element becomes the upper one.
+  // Bounds that cross give the upper one for every element.
   const auto clipped = [&](double bound) { return std::min(std::max(bound, low), high); };
   return {clipped(x.low), clipped(x.high), x.nan, true};
 }
 
-// Returns the range of a remainder, which has the sign of the divisor, or of the dividend for
-// `fmod`.
+// What is left by division, with the sign of the divisor, or of the dividend for `fmod`.
 ValueRange Remainder(Q q) {
   if (IsFloat(q.OperandType(0).type)) return {};
   const ValueRange dividend = q.Operand(0);
@@ -209,7 +207,7 @@ ValueRange Remainder(Q q) {
   return Between(q.Int("fmod") != 0 && dividend.low < 0 ? -most : 0, most);
 }
 
-// Returns the range of results that are elements of the operands.
+// One of the operands' elements.
 ValueRange PartsFrom(Q q, size_t first) {
   ValueRange range = q.Operand(first);
   for (size_t i = first + 1; i < q.operands(); ++i) range = Union(range, q.Operand(i));
@@ -217,7 +215,7 @@ ValueRange PartsFrom(Q q, size_t first) {
 }
 
 ValueRange Parts(Q q) { return PartsFrom(q, 0); }
-ValueRange Branches(Q q) { return PartsFrom(q, 1); }  // the operands after the condition
+ValueRange Branches(Q q) { return PartsFrom(q, 1); }  // behind the condition
 
 ValueRange Places(Q q) {
   const Dim& dim = q.OperandType(0).dims[static_cast<size_t>(q.Int("axis"))];
@@ -229,7 +227,7 @@ ValueRange Steps(Q q) {
   return {low, high, false, IsFloat(q.type().type)};
 }
 
-// Widens the bounds, which may round outwards by one unit of the coarsest type.
+// The bounds may round outwards, by one unit of the coarsest type.
 ValueRange Rounded(const ValueRange& x) {
   constexpr double kSlack = 0x1p-7;
   return {x.low - std::abs(x.low) * kSlack, x.high + std::abs(x.high) * kSlack, x.nan,
@@ -241,8 +239,8 @@ ValueRange Cast(Q q) {
   ValueRange x = q.Operand(0);
   if (IsFloat(to)) return Rounded(x);
   if (to == DataType::kBool) return RangeOfType(to);
-  if (!IsFloat(q.OperandType(0).type)) return x;  // Unwrapped checks whether the range fits
-  // A value that does not fit keeps only its low bits, so any value may result.
+  if (!IsFloat(q.OperandType(0).type)) return x;  // Unwrapped says whether it fits
+  // What does not fit keeps low bits, so that it may be anything.
   const ValueRange whole = RangeOfType(to);
   if (std::trunc(x.low) < whole.low || std::trunc(x.high) > whole.high) return whole;
   const ValueRange range = Between(std::trunc(x.low), std::trunc(x.high));
@@ -257,8 +255,7 @@ struct RangeRule {
   bool chooses = false;
 };
 
-// Marks a rule whose results are elements of the operands or bounds of them: the type can hold
-// them.
+// The results are some of the operands' elements, or a bound of theirs: the type can hold them.
 constexpr RangeRule Chosen(RangeRule rule) {
   rule.chooses = true;
   return rule;
@@ -278,10 +275,10 @@ ValueRange RangeFinder::Find(ValueId value, int depth) const {
   const NodeView node = site_.NodeOf(value);
   const RangeRule& rule = kRules[static_cast<size_t>(node.op)];
   ValueRange range = rule.find(RangeQuestion(*this, value, node, depth + 1));
-  // Bounds from infinities of both signs, or from no elements, may be NaN or in the wrong order.
+  // The bounds of infinities of both signs, and of nothing, are no numbers in order.
   if (!(range.low <= range.high)) range = RangeOfType(type);
   if (!IsFloat(type)) return rule.chooses && !range.nan ? range : Unwrapped(range, type);
-  // Rounding is monotonic, so a rounded result is within the rounded bounds.
+  // Rounding keeps the order, so what is rounded lies within the rounded bounds.
   range.low = RoundTo(range.low, type);
   range.high = RoundTo(range.high, type);
   return range;

@@ -1,5 +1,5 @@
-// Bounds on the numbers in a value, derived without running anything. They are proofs for rules
-// that are wrong for NaN, infinities or signed zeros.
+// What is known about the numbers in a value without running anything: the proofs that rules
+// which are wrong for NaN, infinities or signed zeros ask for.
 #pragma once
 
 #include <limits>
@@ -8,8 +8,7 @@
 
 namespace tunec {
 
-/// The range of a value: every element is in [low, high], or is NaN if `nan`; -0.0 occurs only if
-/// `negative_zero`.
+/// Every element is a NaN, if `nan`, or lies in [low, high]; -0.0 only if `negative_zero`.
 struct ValueRange {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -20,9 +19,8 @@ struct ValueRange {
   bool ContainsZero() const { return low <= 0 && high >= 0; }
 };
 
-/// Returns the range of a value, derived from constants, integer types and operators with bounded
-/// results, through at most `deepest` operators. Graph inputs may contain anything that their types
-/// allow. Visits a bounded number of values.
+/// From constants, integer types and operators of bounded results, so many operators deep. Graph
+/// inputs may hold anything that their types can. Looks at a bounded number of values.
 ValueRange RangeOf(const MatchSite& site, ValueId value, int deepest = 8);
 
 }  // namespace tunec

@@ -247,8 +247,8 @@ TEST(ApplyRules, RulesWithoutEndAreErrors) {
   const std::string body = std::string(kInputs) + "  z = add(x, y)\n  w = neg(z)\n  output w\n";
   EXPECT_EQ(
       Lines("# comment\nswap: a + b => b + a", body),
-      "my.rules:2:1: error: rule swap goes on changing the graph, expected rules that "
-      "terminate");
+      "my.rules:2:1: error: rule swap goes on changing the graph, expected rules that come to "
+      "an end");
   EXPECT_EQ(Lines("grow: neg(a) => neg(neg(neg(a)))", body).substr(0, 26),
             "my.rules:1:1: error: rule ");
 }

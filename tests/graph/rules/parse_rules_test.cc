@@ -80,7 +80,7 @@ TEST(ParseRules, ErrorsHaveTheirPlace) {
             "my.rules:1:25: error: the pattern does not bind y");
   EXPECT_EQ(ErrorOf("relu(x, y) => x"),
             "my.rules:1:1: error: relu is given 2 operands, expected 1");
-  EXPECT_EQ(ErrorOf("x => relu(x)"), "my.rules:1:1: error: the pattern is not an operator");
+  EXPECT_EQ(ErrorOf("x => relu(x)"), "my.rules:1:1: error: the pattern is no operator");
   EXPECT_EQ(ErrorOf("relu(x)"), "my.rules:1:8: error: expected '=>', found the end of the text");
   EXPECT_EQ(ErrorOf("relu(x) => x x"),
             "my.rules:1:14: error: expected the end of the rule, found 'x'");
@@ -96,9 +96,9 @@ TEST(ParseRules, ErrorsHaveTheirPlace) {
   EXPECT_EQ(ErrorOf("relu(x) => reshape(x)"),
             "my.rules:1:12: error: reshape needs the attribute shape");
   EXPECT_EQ(ErrorOf("relu(x) => relu(out)"),
-            "my.rules:1:17: error: out is the replaced value, which cannot be an operand");
+            "my.rules:1:17: error: out is what is replaced, and cannot be an operand");
   EXPECT_EQ(ErrorOf("relu(out) => out"),
-            "my.rules:1:6: error: out is the reserved name of the pattern's result");
+            "my.rules:1:6: error: out is the name of what the pattern's root makes");
   EXPECT_EQ(ErrorOf("transpose(x){perm=x} => x"),
             "my.rules:1:19: error: x is an attribute here, but a value before");
   EXPECT_EQ(ErrorOf("(relu(x) | abs(y)) => x"),
