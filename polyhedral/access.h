@@ -22,7 +22,7 @@ struct Access {
 
 struct WrittenStorage {
   TensorId home;                 // the tensor that owns the storage
-  std::vector<int64_t> extents;  // of the index space
+  std::vector<int64_t> extents;  // extents of the index space
   std::vector<Access> accesses;
 };
 

@@ -47,7 +47,7 @@ struct LoopPrefetch {
 
 /// A loop and its inner loops as one instruction, used where all their iterations run.
 struct LoopTile {
-  std::string intrinsic;     // of ir/tile_intrinsic.h
+  std::string intrinsic;     // a name in ir/tile_intrinsic.h
   std::vector<VarId> loops;  // in the order of the instruction's axes
 };
 

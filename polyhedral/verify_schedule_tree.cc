@@ -85,7 +85,7 @@ class NodeWalk {
 
   const ScheduleTree& tree_;
   std::vector<VarId> around_;
-  IdVector<StatementId, int> leaves_;  // of each statement
+  IdVector<StatementId, int> leaves_;  // by statement
 };
 
 Status VerifyStatement(const ScheduleTree& tree, StatementId s) {

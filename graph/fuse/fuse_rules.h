@@ -50,7 +50,7 @@ struct FusionQuestion {
   const GroupTraits& producer;
   const Node& consumer;
   const GroupTraits& into;
-  const std::vector<NodeId>& users;  // of the value
+  const std::vector<NodeId>& users;  // users of the value
 };
 FusionReason Judge(const Graph& graph, const FusionQuestion& question);
 

@@ -194,9 +194,10 @@ class ViewPlacer {
     });
   }
 
-  // Returns the concatenation's placement: the one that an outer concatenation gives it; else the
-  // start of another concatenation that already contains its operands; else separate storage. Other
-  // operands have no room in the other concatenation, which continues with its own operands.
+  // Returns the concatenation's placement: the one given by an outer concatenation; else the start
+  // of another concatenation that already contains all operands; else separate storage. An operand
+  // without a placement has no room in the other concatenation, which continues with different
+  // operands.
   Placement PlacementOfConcat(const Node& node) const {
     const ValueId output = node.outputs[0];
     const auto first = placements_.find(node.inputs[0]);

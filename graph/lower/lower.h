@@ -21,8 +21,8 @@ struct Lowering {
   Compute compute;
 };
 
-/// Selects alternatives that compute a sum by transforms. kAccurate allows only those as accurate
-/// as another order of the sum. kAll also allows those that lose digits.
+/// Selects alternatives that compute a sum by transforms. kAccurate allows only alternatives as
+/// accurate as another order of the sum. kAll also allows less accurate ones.
 enum class Transforms { kAccurate, kAll };
 
 /// Returns the alternatives. The first one is the default, and its text identifies the workload.

@@ -10,7 +10,7 @@ namespace {
 
 struct Pooling {
   std::vector<WindowAxis> axes;
-  Lazy value;  // of the accumulated windows
+  Lazy value;  // the accumulated windows
 };
 
 Pooling PoolOver(LowerContext& context, const Node& node, DataType type, const Reducer& reducer,

@@ -62,7 +62,7 @@ struct OpSpec {
   Op op = Op::kIdentity;
   int min_inputs = 0;
   int max_inputs = 0;            // kAnyNumber: no limit
-  Domain domain = Domain::kAny;  // of the operands
+  Domain domain = Domain::kAny;  // types of the operands
   std::vector<AttributeSpec> attributes;
   InferTypes infer = nullptr;
 };

@@ -119,7 +119,7 @@ class Padder {
     std::string name;
     Series series;
     SizeExpression formula;
-    std::string dimension;  // of an input's axis; empty for a derived size
+    std::string dimension;  // dimension of an input's axis; empty for a derived size
     ValueId input;          // set at the first use
   };
   Result<Axis> OpenInput(const OpenAxis& axis, std::map<std::string, int>& parameters);

@@ -91,7 +91,7 @@ class GraphParser {
   const WeightSource& weights_;
   NamedSizes& sizes_;
   int depth_;
-  std::vector<std::string> dim_names_;  // of the latest type; empty: not a single name
+  std::vector<std::string> dim_names_;  // names in the latest type; empty: not a single name
   std::vector<NamedAxis> named_axes_;
   GraphBuilder builder_;
   std::unordered_map<std::string, ValueId> values_;

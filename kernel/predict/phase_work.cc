@@ -92,7 +92,7 @@ class Counting {
   struct Moved {
     double elements = 0;
     double accesses = 0;
-    double bytes = 0;  // of the sectors
+    double bytes = 0;  // bytes of the sectors
   };
 
   struct OfElement {

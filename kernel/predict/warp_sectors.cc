@@ -107,7 +107,7 @@ double AccessesPerElement(const Tensor& tensor, const std::vector<IndexExpr>& in
 double RepeatsOf(const std::vector<IndexExpr>& index, const SampledStore& sampled) {
   double repeats = 1;
   bool unchanged = true;    // by the loops so far
-  bool only_copies = true;  // the loops so far only copy iterations
+  bool only_copies = true;  // true while all loops so far are unrolled or vector loops
   for (const auto& [loop, extent] : std::views::reverse(sampled.loops)) {
     if (IsBlock(loop->kind)) continue;
     if (NumbersTasks(loop->kind)) break;

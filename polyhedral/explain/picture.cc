@@ -91,7 +91,7 @@ class Photographer {
   struct Panel {
     PicturePanel shown;
     TimeLine line;
-    std::vector<Key> instances;  // of the points
+    std::vector<Key> instances;  // by point
     std::vector<Key> times;
     std::map<Key, size_t> point_of;  // by instance
   };

@@ -48,7 +48,7 @@ struct PictureArrow {
 struct Picture {
   std::vector<PicturePanel> panels;
   std::vector<PictureArrow> arrows;
-  bool has_waves = false;  // of the statements in the panels
+  bool has_waves = false;  // refers to the statements in the panels
   bool has_tasks = false;
   bool has_vectors = false;
   bool others = false;  // some dependences leave the slices

@@ -1,7 +1,7 @@
 // The conditions under which statements run, at one node of the walk that generates loops from a
-// schedule tree. The class answers four questions. Which conditions are certainly true? Which
-// conditions do all statements share? Which conditions become bounds of a loop? For which values is
-// a loop free of conditions?
+// schedule tree. The class finds conditions that are certainly true and conditions that all
+// statements share. It also finds conditions that become bounds of a loop, and ranges of a loop
+// without conditions.
 //
 // A condition is an expression over the tree's loops that must be >= 0. Intervals decide it: each
 // loop has a range, which the walk narrows. A condition can be tested where all its loops are

@@ -1,12 +1,14 @@
 // Generates loops from a schedule tree.
 //
 // Every statement has conditions: its domain, over the loops around it. On the way down the tree,
-// each condition is handled in one of three ways. (1) It is dropped if the ranges of the loops
-// prove it. (2) It becomes a bound of its innermost loop, if all statements below share it. (3) It
-// becomes an If where all its variables are known. An isolated loop is split at the values where
-// its conditions can no longer fail. The middle part has no conditions. In an end part of one
-// iteration, a constant replaces the variable, so that ranges can decide conditions further down.
-// So full tiles get constant bounds and partial tiles are specialised.
+// each condition is handled in one of three ways:
+//   (1) The condition is dropped if the ranges of the loops prove it.
+//   (2) The condition becomes a bound of its innermost loop, if all statements below share it.
+//   (3) The condition becomes an If where all its variables are known.
+// An isolated loop is split at the values where its conditions can no longer fail. The middle part
+// has no conditions. In an end part of one iteration, a constant replaces the variable, so that
+// ranges can decide conditions further down. So full tiles get constant bounds and partial tiles
+// are specialised.
 //
 // isl's own generator does the same for any polyhedron. The domains of tensor programs are boxes
 // with a few additional conditions. For them, intervals decide as much at a hundredth of the time

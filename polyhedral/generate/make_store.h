@@ -11,7 +11,7 @@ namespace tunec {
 
 /// Facts known at the position of the store.
 struct StoreSite {
-  IntervalOf ranges;                                   // of the tree's loops
+  IntervalOf ranges;                                   // ranges of the tree's loops
   std::function<IndexExpr(const IndexExpr&)> to_nest;  // rewrites loops as the nest's variables
   bool non_temporal = false;                           // its stores bypass the caches
 };

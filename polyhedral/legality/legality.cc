@@ -29,7 +29,7 @@ namespace {
 struct Asked {
   const OrderQuestion& question;
   const Dependence& dependence;
-  const isl::Set& differences;  // of the times of its ends
+  const isl::Set& differences;  // differences of the times of its ends
   isl::Set together;            // differences whose first `question.depth` entries are 0
 };
 
@@ -66,7 +66,7 @@ class OrderCheck {
   const ScheduleTree& tree_;
   const std::vector<OrderQuestion>& questions_;
   const std::vector<WrittenStorage>& storages_;
-  size_t length_ = 0;  // of times; in `times_` the numbers of the thread follow
+  size_t length_ = 0;  // length of times; in `times_` the numbers of the thread follow
   IdVector<StatementId, isl::Map> times_;
 };
 
