@@ -24,7 +24,7 @@ GraphBuilder::GraphBuilder(std::string graph_name) { data().name = std::move(gra
 Result<ValueId> GraphBuilder::AddInput(std::string name, ValueType type) {
   if (name.empty()) return Fail(ErrorCode::kInvalidArgument, "an input has no name");
   if (value_names_.contains(name))
-    return Fail(ErrorCode::kInvalidArgument, "input name {} is used twice", name);
+    return Fail(ErrorCode::kInvalidArgument, "input name {} is already used", name);
   for (const Dim& dim : type.dims)
     if (dim.IsFixed() && dim.size() < 0)
       return Fail(ErrorCode::kInvalidArgument,

@@ -14,7 +14,7 @@ namespace tunec {
   FUSED(kElementwiseChain, "elementwise chain")                                                    \
   /* in the contraction's loops */                                                                 \
   FUSED(kEpilogue, "elementwise after a contraction")                                              \
-  /* of a transpose or reshape of what a kernel writes */                                          \
+  /* a transpose or reshape of the result of a kernel */                                           \
   FUSED(kRenamedOutput, "the store is moved to the renamed index")                                 \
   FUSED(kRowEpilogue, "elementwise after a reduction over the same rows")                          \
   FUSED(kPrologue, "cheap elementwise work before a reduction")                                    \
@@ -30,7 +30,7 @@ namespace tunec {
   /* another value joined the two before */                                                        \
   FUSED(kSameGroup, "already in one kernel")                                                       \
   APART(kUnfusedMode, "every node is a separate kernel")                                         \
-  /* control, memory, and what is known by no pattern */                                           \
+  /* control, memory, and operators without a pattern */                                           \
   APART(kOpaque, "the operator is never fused")                                                    \
   /* the data before, and the result after */                                                      \
   APART(kWrittenOver, "a scatter writes over stored data")                                         \
@@ -38,7 +38,7 @@ namespace tunec {
   APART(kContractionOperand, "a contraction would compute its operand again and again")            \
   APART(kOperandOrder, "what the contraction sums lies apart in memory")                           \
   APART(kNotAffine, "the contraction's reads would not be affine")                                 \
-  /* it would be stored anyway */                                                                  \
+  /* the value would be stored anyway */                                                           \
   APART(kOtherUsers, "the value has other users")                                                  \
   APART(kOtherShape, "the consumer iterates another shape")                                        \
   APART(kOtherRows, "the reductions are over different rows")                                      \
@@ -46,7 +46,7 @@ namespace tunec {
   /* too many nodes or operands */                                                                 \
   APART(kTooLarge, "the kernel would be too large")                                                \
   APART(kCycle, "the groups would wait for each other")                                            \
-  /* the value is a view: whoever made its storage has run before */                               \
+  /* the value is a view: an earlier kernel has filled the storage */                              \
   APART(kReadInPlace, "read in place, from storage that others fill")                              \
   VIEW(kConcatInPlace, "written into the concatenation's storage")                                 \
   VIEW(kViewed, "read directly from its storage")

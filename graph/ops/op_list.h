@@ -207,7 +207,7 @@
     kRowCost, Passes<2>, Axis, AnyOrder, Softmax, Softmax, Softmax)                                \
   TUNEC_OVER_ROWS(X, kLogSoftmax, "log_softmax", Composite, AlongAxis(),                           \
     kRowCost, Passes<3>, Axis, AnyOrder, Any, Softmax, Softmax)                                    \
-  /* pairs of elements, turned: each needs its partner */                                          \
+  /* rotated pairs of elements: each element needs its partner */                                  \
   /* x[*,D] cos sin, broadcast in front, their last axis an angle for each pair (at most D/2)      \
      or element; interleaved=0: pairs (i, i + pairs), 1: (2i, 2i+1) */                             \
   TUNEC_INJECTIVE(X, kRotaryEmbedding, "rotary_embedding", Compute, RotaryEmbedding(),             \
@@ -216,7 +216,7 @@
   /* perm */                                                                                       \
   TUNEC_INJECTIVE(X, kTranspose, "transpose", Shape, Transpose(),                                  \
     0, Spread, Renamed, Chosen(First), Movement, Transpose)                                        \
-  /* shape: all known, no -1 or 0 tricks */                                                        \
+  /* shape: all sizes are known, without ONNX's special values -1 and 0 */                         \
   TUNEC_INJECTIVE(X, kReshape, "reshape", Shape, Reshape(),                                        \
     0, Spread, Renamed, Chosen(First), Reshape, Reshape)                                           \
   /* shape: the output's */                                                                        \
