@@ -20,7 +20,7 @@ namespace tunec {
   FUSED(kPrologue, "cheap elementwise work before a reduction")                                    \
   /* tile by tile */                                                                               \
   FUSED(kOperandPrologue, "computed while the contraction reads it")                               \
-  /* depthwise into pointwise */                                                                  \
+  /* depthwise into pointwise */                                                                   \
   FUSED(kChain, "a contraction's operand, finished block by block")                                \
   FUSED(kSameRows, "reductions over the same rows")                                                \
   FUSED(kUpdates, "computed where a scatter writes it")                                            \
@@ -29,7 +29,7 @@ namespace tunec {
   FUSED(kRecomputed, "computed again in each kernel that reads it")                                \
   /* another value joined the two before */                                                        \
   FUSED(kSameGroup, "already in one kernel")                                                       \
-  APART(kUnfusedMode, "every node is a separate kernel")                                         \
+  APART(kUnfusedMode, "every node is a separate kernel")                                           \
   /* control, memory, and operators without a pattern */                                           \
   APART(kOpaque, "the operator is never fused")                                                    \
   /* the data before, and the result after */                                                      \
