@@ -45,7 +45,7 @@ Result<ScheduledTrees> Pipeline::MakeTrees(Compute rewritten, const Schedule& sc
   return trees;
 }
 
-// A refusal, as the options want it; the first of several.
+// Returns the error of an illegal schedule, or records the first one if the options allow it.
 Status Pipeline::Heed(Status legal) {
   if (legal || options_.legality == Legality::kRefuse) return legal;
   if (!refusal_) refusal_ = std::move(legal).error();
@@ -53,14 +53,15 @@ Status Pipeline::Heed(Status legal) {
   return {};
 }
 
-// Where a warp's tile stands, and who touches its fragment, is a schedule's to get right.
+// Generates loops and checks fragments. A schedule must place the tiles of a warp correctly, and
+// only their own accesses may use the fragments.
 Result<LoopNest> LoopsOf(const ScheduleTree& tree, Contraction contraction) {
   TUNEC_ASSIGN(LoopNest nest, GenerateLoops(tree, contraction));
   TUNEC_RETURN_IF_ERROR(VerifyFragments(nest));
   return nest;
 }
 
-// A tree's way to its loops.
+// Runs the stages from a schedule tree to its loops.
 Result<LoopNest> Pipeline::MakeLoops(const ScheduledTree& scheduled) {
   const ScheduleTree& tree = scheduled.tree;
   const RoundingFreedom& rounding = options_.rounding;
@@ -79,7 +80,7 @@ Result<KernelLoops> Pipeline::Run(const Compute& compute, const Schedule& schedu
     return ApplyComputeSteps(compute, schedule, options_.rounding);
   }));
   TUNEC_ASSIGN(const ScheduledTrees trees, MakeTrees(std::move(rewritten), schedule));
-  // Beyond this point the kernel and what packs each of its weights go their way alone.
+  // From here on, the kernel and the packing of each weight are processed separately.
   KernelLoops loops;
   for (const ScheduledTree& prepack : trees.prepacks) {
     TUNEC_ASSIGN(LoopNest nest, MakeLoops(prepack));

@@ -90,7 +90,7 @@ static void test_refused(void) {
   CHECK(compile("{\"db\": \"\"}", &model) == TUNEC_OK);
   static const struct {
     const char *layouts, *part;
-  } wrong[] = {{"{\"z\": \"0,2,1\"}", "'z', which is no input and no output"},
+  } wrong[] = {{"{\"z\": \"0,2,1\"}", "'z', expected the name of an input or output"},
                {"{\"x\": \"0,2,3,1\"}", "the layout of 'x' is '0,2,3,1', expected row_major"},
                {"{\"x\": 3}", "option 'layouts' is"},
                {"[", "the layouts are not valid JSON at byte 2"},

@@ -107,7 +107,7 @@ static void copy(const char* from, const char* to) {
 
 static void refuse_changed(tunec_executable* model) {
   CHECK(tunec_run(model, NULL, NULL) == TUNEC_IO_ERROR);
-  CHECK(strstr(tunec_error_message(), "was changed while it was in use: load it again") != NULL);
+  CHECK(strstr(tunec_error_message(), "was changed while it was in use; load it again") != NULL);
   CHECK(tunec_profile(model, NULL, NULL, (double[64]){0}) == TUNEC_IO_ERROR);
   tunec_release(model);
 }

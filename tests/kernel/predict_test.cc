@@ -348,7 +348,7 @@ nest two {
   const Result<double> none = PredictSeconds(*PredictPhases(work, image, Gpu()));
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kResourceLimit);
-  EXPECT_EQ(none.error().message, "not one block of k fits a processor: registers");
+  EXPECT_EQ(none.error().message, "a block of k does not fit a processor: registers");
 
   image.phases.pop_back();
   EXPECT_EQ(PredictPhases(work, image, Gpu()).error().code, ErrorCode::kParse);

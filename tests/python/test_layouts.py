@@ -90,7 +90,8 @@ class Stated(NoWarnings):
         self.assertTrue(model(last(self.x)).transpose(LAST).flags.c_contiguous)
 
     def test_wrong_ones(self):
-        for layouts, message in (({"z": "channels_last"}, "'z', which is no input and no output"),
+        for layouts, message in (({"z": "channels_last"},
+                                  "'z', expected the name of an input or output"),
                                  ({"x": "nhwc"}, "the layout of 'x' is 'nhwc', expected"),
                                  ({"x": (0, 1)}, "the layout of 'x' is '0,1', expected")):
             with self.assertRaisesRegex(tunec.InvalidArgument, message):

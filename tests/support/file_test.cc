@@ -122,7 +122,7 @@ TEST_F(FileTest, AWatchedFileSaysThatItWasWritten) {
   EXPECT_TRUE(written->CheckUnchanged());
   std::ofstream(folder_ / "x") << "HELLO";
   EXPECT_EQ(written->CheckUnchanged().error().message,
-            (folder_ / "x").string() + " was changed while it was in use: load it again");
+            (folder_ / "x").string() + " was changed while it was in use; load it again");
   const auto cut = Watched(folder_ / "x");
   std::filesystem::resize_file(folder_ / "x", 2);
   EXPECT_EQ(cut->CheckUnchanged().error().code, ErrorCode::kIo);

@@ -75,7 +75,7 @@ TEST(EdgeLayouts, NothingIsDoneForRowMajor) {
 TEST(EdgeLayouts, RefusesOtherNamesAndOrders) {
   const Graph graph = Parsed(kImages);
   EXPECT_EQ(LayEdges(graph, {{"w", "channels_last"}}).error().message,
-            "a layout is given for 'w', which is no input and no output");
+            "a layout is given for 'w', expected the name of an input or output");
   const auto wrong = LayEdges(graph, {{"z", "0,2,3,1"}});
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, ErrorCode::kInvalidArgument);

@@ -118,7 +118,7 @@ TEST(GraphText, RefusesWithAPlace) {
   EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[2]\n  y = frob(x)\n}"),
             "g.graph:3:7: error: frob is no operator");
   EXPECT_EQ(ErrorOf("graph g {\n  input x: f31[2]\n}"),
-            "g.graph:2:12: error: f31 is no type, expected one such as f32");
+            "g.graph:2:12: error: f31 is not a type, expected a type such as f32");
   EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[2]\n  x = relu(x)\n}"),
             "g.graph:3:3: error: value x is already defined");
   EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[2]\n  y = relu(x): f32[3]\n}"),

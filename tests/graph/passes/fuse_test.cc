@@ -421,9 +421,9 @@ TEST(Fuse, DeadNodesAreInNoGroup) {
 
 TEST(Fuse, EveryReasonHasItsText) {
   EXPECT_EQ(Describe(FusionReason::kSameGroup), "fused: already in one kernel");
-  EXPECT_EQ(Describe(FusionReason::kUnfusedMode), "not fused: every node is a kernel of its own");
+  EXPECT_EQ(Describe(FusionReason::kUnfusedMode), "not fused: every node is a separate kernel");
   EXPECT_EQ(Describe(FusionReason::kCycle), "not fused: the groups would wait for each other");
-  EXPECT_EQ(Describe(FusionReason::kViewed), "no kernel: read where it lies");
+  EXPECT_EQ(Describe(FusionReason::kViewed), "no kernel: read directly from its storage");
 }
 
 // Every edge is inside one group, or a border that both groups list.
