@@ -18,7 +18,7 @@
 #include "api/run/guarded.h"
 #include "compiler/compiler.h"
 #include "compiler/report_json.h"
-#include "compiler/shared_packings.h"
+#include "compiler/shared_packed_weights.h"
 #include "compiler/sized/lay_source.h"
 #include "compiler/sized/load_sized.h"
 #include "compiler/sized/sized_model.h"
@@ -137,8 +137,8 @@ Result<ExecutablePtr> CompileAgain(CompileCall call, const Reload& reload, const
 Result<ExecutablePtr> CompileGraph(const Graph& graph, const CompileCall& call,
                                    const Reload& reload) {
   CompileOptions options = call.options;
-  if (reload && !options.target.device && options.packings == nullptr && HasLayouts(graph))
-    options.packings = std::make_shared<SharedPackings>();
+  if (reload && !options.target.device && options.packed_weights == nullptr && HasLayouts(graph))
+    options.packed_weights = std::make_shared<SharedPackedWeights>();
   TUNEC_ASSIGN(const std::unique_ptr<Database> database,
                OpenDatabase(call.settings, options.on_log));
   TUNEC_ASSIGN(const CompiledModel model, Compile(graph, database.get(), options));

@@ -169,9 +169,9 @@ Result<ChosenSchedule> ChooseSchedule(const Database* database, const TuningTask
       choice.chosen = *std::move(candidate);
       return choice;
     }
-    choice.refused.push_back({candidate->sketch, applies.error()});
+    choice.rejected.push_back({candidate->sketch, applies.error()});
   }
-  return std::unexpected(choice.refused.back().error);
+  return std::unexpected(choice.rejected.back().error);
 }
 
 Result<Schedule> BestSchedule(const Database* database, const TuningTask& task,

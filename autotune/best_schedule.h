@@ -66,14 +66,14 @@ class ScheduleRanking {
 Result<std::vector<RankedSchedule>> RankSchedules(const Database* database, const TuningTask& task,
                                                   const TunerOptions& options);
 
-struct RefusedSchedule {
+struct RejectedSchedule {
   std::string sketch;
   Error error;
 };
 
 struct ChosenSchedule {
   RankedSchedule chosen;
-  std::vector<RefusedSchedule> refused;  // schedules before the chosen one
+  std::vector<RejectedSchedule> rejected;  // schedules before the chosen one
 };
 
 /// Returns the first schedule of ScheduleRanking that CheckApplies accepts.

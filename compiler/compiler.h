@@ -37,7 +37,7 @@
 
 namespace tunec {
 
-class SharedPackings;
+class SharedPackedWeights;
 class WeightSource;
 
 struct CompileOptions {
@@ -59,7 +59,7 @@ struct CompileOptions {
   bool share_threads = false;  // true: the executable runs on SharedPool, else on its own pool
   /// Weights and packed weights that are shared with other executables of the model. Schedules
   /// prefer the packed weights that already exist. Null: the executable has its own weights.
-  std::shared_ptr<SharedPackings> packings = nullptr;
+  std::shared_ptr<SharedPackedWeights> packed_weights = nullptr;
   std::string worker_path;  // path of tunec-worker; empty: found beside the program or library
   /// Folder to which failing candidates are written as cases; empty: none.
   std::string failure_folder;

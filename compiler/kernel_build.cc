@@ -81,14 +81,14 @@ Result<std::optional<CompiledKernel>> FindStored(const Database* database, const
 }
 
 // Counts of a task's skipped schedules, in the order of their rank.
-struct Refusals {
+struct Rejections {
   int records = 0;
   int sketches = 0;
 };
 
 // Logs a rejected schedule for developers of sketches.
-void LogRefusal(const CompileOptions& options, const TuningTask& task,
-                const RankedSchedule& candidate, const Error& error) {
+void LogRejection(const CompileOptions& options, const TuningTask& task,
+                  const RankedSchedule& candidate, const Error& error) {
   if (!options.on_detail) return;
   options.on_detail(fmt::format("{}: the schedule of {} is rejected: {}", task.description,
                                 candidate.sketch.empty() ? "a record" : candidate.sketch,
@@ -102,14 +102,14 @@ void Note(const CompileOptions& options, BuiltKernel& kernel, const std::string&
 }
 
 // Notes for users that the kernel is slower because schedules were skipped.
-void NotePassedOver(const CompileOptions& options, const TuningTask& task, const Refusals& refusals,
-                    BuiltKernel& kernel) {
-  if (refusals.records > 0) {
+void NotePassedOver(const CompileOptions& options, const TuningTask& task,
+                    const Rejections& rejections, BuiltKernel& kernel) {
+  if (rejections.records > 0) {
     Note(options, kernel,
          fmt::format("{}: the tuned schedule no longer applies: an untuned one is used; "
                      "tune again",
                      task.description));
-  } else if (refusals.sketches > 0 && SourceOf(kernel.schedule) == ScheduleSource::kNaive) {
+  } else if (rejections.sketches > 0 && SourceOf(kernel.schedule) == ScheduleSource::kNaive) {
     Note(options, kernel,
          fmt::format("{}: no optimised schedule applies: it runs as plain loops on one thread, "
                      "often many times slower",
@@ -131,7 +131,7 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                ScheduleRanking::Of(database, task, tuner, std::move(packed)));
   const KernelOptions kernel_options{.target = options.target,
                                      .loops = {.rounding = RoundingFreedomFor(options.accuracy)}};
-  Refusals refusals;
+  Rejections rejections;
   std::optional<Error> last;
   while (const auto candidate = ranking.Next()) {
     const Schedule& schedule = candidate->schedule;
@@ -145,7 +145,7 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
         reused ? std::move(*stored) : CompileKernel(*compute, schedule, kernel_options);
     if (code) {
       BuiltKernel built{.schedule = *candidate, .reused = reused};
-      NotePassedOver(options, task, refusals, built);
+      NotePassedOver(options, task, rejections, built);
       if (database != nullptr && !reused) {
         TUNEC_RETURN_IF_ERROR(database->PutArtifact(key, ToArtifact(*code)));
         LogMisses(options, *database);
@@ -154,8 +154,8 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
       return built;
     }
     if (!MayTryAnother(code.error())) return std::unexpected(code.error());
-    LogRefusal(options, task, *candidate, code.error());
-    ++(candidate->seconds ? refusals.records : refusals.sketches);
+    LogRejection(options, task, *candidate, code.error());
+    ++(candidate->seconds ? rejections.records : rejections.sketches);
     last = code.error();
   }
   return std::unexpected(

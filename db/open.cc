@@ -105,7 +105,7 @@ Status CheckWholePages(const std::string& path, const unsigned char* header, int
 }
 
 /// Rejects the file at `path` unless its header has tunec's application id and a supported version.
-Status Judge(const std::string& path) {
+Status CheckFile(const std::string& path) {
   const SQLite::Database probe(path, SQLite::OPEN_READONLY, kBusyTimeoutMs);
   sqlite3_file* file = nullptr;
   probe.check(sqlite3_file_control(probe.getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &file));
@@ -155,7 +155,7 @@ Result<Opened> OpenForWriting(const std::string& path, OpenMode mode) {
   TUNEC_ASSIGN(const Found found, LookAt(path));
   if (found == Found::kNothing && mode == OpenMode::kExisting) return NoSuchDatabase(path);
   if (found != Found::kNothing) TUNEC_RETURN_IF_ERROR(CheckAccess(path, R_OK, "read"));
-  if (found == Found::kFile) TUNEC_RETURN_IF_ERROR(Judge(path));
+  if (found == Found::kFile) TUNEC_RETURN_IF_ERROR(CheckFile(path));
   if (found != Found::kNothing) TUNEC_RETURN_IF_ERROR(CheckAccess(path, W_OK, "write"));
   TUNEC_RETURN_IF_ERROR(PrepareFolder(path));
   auto sqlite = std::make_unique<SQLite::Database>(
@@ -194,7 +194,7 @@ Result<Opened> OpenForReading(const std::string& path) {
   if (found == Found::kNothing) return NoSuchDatabase(path);
   TUNEC_RETURN_IF_ERROR(CheckAccess(path, R_OK, "read"));
   if (found == Found::kEmptyFile) return Fail(ErrorCode::kParse, "{}: is an empty file", path);
-  TUNEC_RETURN_IF_ERROR(Judge(path));
+  TUNEC_RETURN_IF_ERROR(CheckFile(path));
   // Readers of a write-ahead log share an index next to the file. If the folder is read-only and no
   // log exists, the file is complete and can be read directly.
   const bool folder_writable = access(fs::path(path).parent_path().c_str(), W_OK) == 0;

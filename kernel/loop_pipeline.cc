@@ -30,7 +30,7 @@ class Pipeline {
 
   const LoopPipelineOptions& options_;
   StageRunner stages_;
-  std::optional<Error> refusal_;
+  std::optional<Error> rejection_;
 };
 
 Result<ScheduledTrees> Pipeline::MakeTrees(Compute rewritten, const Schedule& schedule) const {
@@ -47,8 +47,8 @@ Result<ScheduledTrees> Pipeline::MakeTrees(Compute rewritten, const Schedule& sc
 
 // Returns the error of an illegal schedule, or records the first one if the options allow it.
 Status Pipeline::Heed(Status legal) {
-  if (legal || options_.legality == Legality::kRefuse) return legal;
-  if (!refusal_) refusal_ = std::move(legal).error();
+  if (legal || options_.legality == Legality::kReject) return legal;
+  if (!rejection_) rejection_ = std::move(legal).error();
   stages_.StopVerifying();
   return {};
 }
@@ -87,7 +87,7 @@ Result<KernelLoops> Pipeline::Run(const Compute& compute, const Schedule& schedu
     loops.prepack.push_back(std::move(nest));
   }
   TUNEC_ASSIGN(loops.nest, MakeLoops(trees.kernel));
-  loops.refusal = std::move(refusal_);
+  loops.rejection = std::move(rejection_);
   return loops;
 }
 

@@ -47,7 +47,7 @@ enum class VerifyStages : uint8_t {
 
 /// Policy for schedules that are not legal.
 enum class Legality : uint8_t {
-  kRefuse,  // the result is the error
+  kReject,  // the result is the error
   kReport,  // the loops are generated anyway: for showing them, and for tests of the proof
 };
 
@@ -58,7 +58,7 @@ struct LoopPipelineOptions {
 #else
   VerifyStages verify = VerifyStages::kLast;
 #endif
-  Legality legality = Legality::kRefuse;
+  Legality legality = Legality::kReject;
   /// Called after each stage. May be empty.
   std::function<void(const StageRecord&, const StageProduct&)> on_stage = {};
   /// Tests only: corrupts the result of a stage before it is verified. No verifier runs after stage
@@ -71,8 +71,8 @@ struct LoopPipelineOptions {
 /// output, and the weight is its only other argument.
 struct KernelLoops {
   LoopNest nest;
-  std::vector<LoopNest> prepack;  // run once, when the constants are known
-  std::optional<Error> refusal;   // Legality::kReport: the reason why these loops must not run
+  std::vector<LoopNest> prepack;   // run once, when the constants are known
+  std::optional<Error> rejection;  // Legality::kReport: the reason why these loops must not run
 };
 
 /// Runs the stages. Errors: kInvalidArgument if a step does not fit the Compute; kIllegalSchedule,

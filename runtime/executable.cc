@@ -57,7 +57,7 @@ struct Executable::Impl {
   std::vector<std::atomic<int64_t>> outside;  // count of each check over all runs
   StagedBuffers staged;
   int64_t arena_bytes = 0;
-  std::optional<Error> refusal;
+  std::optional<Error> rejection;
   std::string context_note;
 
   std::mutex mutex;                  // held for a few instructions; guards the members below
@@ -83,7 +83,7 @@ struct Executable::Impl {
 Status Executable::Impl::PlaceConstants(std::vector<Constant> placed,
                                         const ConstantSharing& sharing) {
   constants = std::move(placed);
-  if (device == nullptr || refusal) return {};
+  if (device == nullptr || rejection) return {};
   TUNEC_ASSIGN(on_device, CopyConstants({pool, device}, constants, sharing, steps, arena_bytes));
   return {};
 }
@@ -214,7 +214,7 @@ Status Executable::Impl::CountOutside(RunContext& context, const RunBuffers& buf
 
 Status Executable::Impl::Run(std::span<const void* const> in, std::span<void* const> out,
                              const RunOptions& options, std::span<double> seconds) {
-  if (refusal) return std::unexpected(*refusal);
+  if (rejection) return std::unexpected(*rejection);
   const RunBuffers buffers{in, input_bytes, out, output_bytes, options};
   TUNEC_RETURN_IF_ERROR(CheckBuffers(buffers));
   TUNEC_ASSIGN(std::unique_ptr<RunContext> context, TakeContext(options.stream));
@@ -236,8 +236,8 @@ Result<Executable> Executable::Make(ExecutablePlan plan, std::shared_ptr<ThreadP
   ConstantSharing sharing;
   if (plan.device != nullptr && plan.shared != nullptr)
     sharing = {plan.shared, KeysOfConstants(plan)};
-  if (!plan.refusal) TUNEC_RETURN_IF_ERROR(RunPrologue(plan, *impl->pool));
-  impl->refusal = std::move(plan.refusal);
+  if (!plan.rejection) TUNEC_RETURN_IF_ERROR(RunPrologue(plan, *impl->pool));
+  impl->rejection = std::move(plan.rejection);
   impl->in_place = InPlaceOutputs(plan);
   impl->inputs = std::move(plan.inputs);
   impl->outputs = std::move(plan.outputs);
@@ -343,7 +343,7 @@ Status Executable::RunTogether(std::span<const JoinedRun> runs, const RunOptions
   for (const auto& [executable, given] : runs) {
     TUNEC_CHECK(executable->GoesWith(*runs[0].executable), "runs that do not go together");
     const Impl& impl = *executable->impl_;
-    if (impl.refusal) return std::unexpected(*impl.refusal);
+    if (impl.rejection) return std::unexpected(*impl.rejection);
     buffers.push_back({given.inputs, impl.input_bytes, given.outputs, impl.output_bytes, options});
     TUNEC_RETURN_IF_ERROR(impl.CheckBuffers(buffers.back()));
   }

@@ -107,7 +107,7 @@ class Executable {
   /// overlap outputs (it is copied first); two outputs must not overlap. Allocates only if more
   /// calls run at once than ever before, or if an input overlaps an output for the first time.
   /// kInvalidArgument: a wrong number of buffers, or a null or misaligned buffer; nothing was
-  /// written. If the plan has a refusal, returns the refusal.
+  /// written. If the plan has a rejection, returns the rejection.
   ///
   /// On a device: host buffers are copied to the device and back. Device buffers are used in place,
   /// except for inputs that overlap outputs and for buffers that are not aligned to 16 bytes, which

@@ -3,9 +3,9 @@
 //      threads >= 1. Alignments of constants are powers of two up to 64.
 //   2. Every argument names something that exists, at an offset within it.
 //   3. A step is a kernel or a copy, or does nothing (no phases and no bytes). All phases of a
-//      kernel have tasks >= 0 and a function; the function may be missing in a plan with a refusal
-//      and in a device's kernel. A copy has two arguments, stays within both, and its ends do not
-//      overlap; its target is writable.
+//      kernel have tasks >= 0 and a function; the function may be missing in a plan with a
+//      rejection and in a device's kernel. A copy has two arguments, stays within both, and its
+//      ends do not overlap; its target is writable.
 //   4. Prologue steps name only constants.
 //   5. If a step names a constant without data, a prologue step names it too.
 //   6. Only `steps` name kernels of the device. If there is a device, all kernels of `steps` are
@@ -92,7 +92,7 @@ Status VerifyStep(const ExecutablePlan& plan, const Step& step, Kind writable) {
     TUNEC_RETURN_IF_ERROR(VerifyReference(plan, ref, step.copy_bytes));
   if (step.copy_bytes != 0) return VerifyCopy(step, writable);
   for (const KernelPhase& phase : step.kernel.phases)
-    if ((phase.function == nullptr && !plan.refusal && !step.code) || phase.tasks < 0)
+    if ((phase.function == nullptr && !plan.rejection && !step.code) || phase.tasks < 0)
       return Fail(ErrorCode::kInvalidArgument, "a phase has {} tasks and {} function", phase.tasks,
                   phase.function == nullptr ? "no" : "a");
   for (const KernelPhase& phase : step.kernel.phases)

@@ -105,7 +105,7 @@ struct ExecutablePlan {
   std::shared_ptr<SharedConstants> shared = nullptr;
   /// Why this machine cannot run the kernels. If set, nothing runs, not even the prologue, Run
   /// returns this error, and phases need no functions.
-  std::optional<Error> refusal;
+  std::optional<Error> rejection;
 };
 
 /// Checks the invariants listed in executable_plan.cc. kInvalidArgument names the violation.

@@ -11,7 +11,7 @@ namespace tunec {
 /// name have data, with the required alignment. A prologue kernel and a constant are freed after
 /// the last step that needs them. So packing all weights of a model holds one weight twice at a
 /// time, not all. With plan.shared and without a device, constants of other executables are reused,
-/// and only the others are made. Requires: Verify(plan), no refusal. Fails with kResourceLimit
+/// and only the others are made. Requires: Verify(plan), no rejection. Fails with kResourceLimit
 /// without memory.
 Status RunPrologue(ExecutablePlan& plan, ThreadPool& pool);
 

@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
-#include "autotune/judge/check.h"
-#include "autotune/judge/guarded_memory.h"
-#include "autotune/judge/oracle.h"
-#include "autotune/judge/sample_blocks.h"
+#include "autotune/checker/check.h"
+#include "autotune/checker/guarded_memory.h"
+#include "autotune/checker/kernel_reference.h"
+#include "autotune/checker/sample_blocks.h"
 #include "autotune/measure/predict_candidate.h"
 #include "jit/open_device.h"
 #include "kernel/compile_kernel.h"
@@ -117,7 +117,7 @@ struct Workbench::Impl {
   ThreadPool* pool = nullptr;
   std::unique_ptr<Device> device;
   std::unique_ptr<Device> host;  // host that packs weights; null: the device is the host
-  Oracle oracle;
+  KernelReference reference;
   Storage storage;
   std::vector<Tensor> outputs;  // outputs of the default lowering
   std::set<std::string> weights;
@@ -156,7 +156,8 @@ Status Workbench::Impl::AllocateStorage() {
     if (output) outputs.push_back(tensor);
     if (tensor.role == TensorRole::kWeight) weights.insert(tensor.name);
     if (argument) {
-      TUNEC_RETURN_IF_ERROR(WriteArray(*device, memory.data(), tensor, oracle.arguments[next++]));
+      TUNEC_RETURN_IF_ERROR(
+          WriteArray(*device, memory.data(), tensor, reference.arguments[next++]));
     }
     storage.emplace(tensor.name, std::move(memory));
   }
@@ -258,7 +259,7 @@ Result<CheckedRun> Workbench::Impl::Check(LoadedCandidate& candidate) {
   TUNEC_ASSIGN(std::string overrun, Overrun());
   if (!overrun.empty()) return CheckedRun{{.problem = std::move(overrun)}, seconds};
   TUNEC_ASSIGN(const std::vector<Array> actual, ReadOutputs());
-  return CheckedRun{JudgeOutputs(actual, oracle.judges), seconds};
+  return CheckedRun{CheckOutputs(actual, reference.checkers), seconds};
 }
 
 Result<std::vector<Array>> Workbench::Impl::ReadOutputs() {
@@ -294,7 +295,7 @@ Result<Verdict> Workbench::Impl::CheckBlocks(LoadedCandidate& candidate,
     elements += std::ranges::count(written.back(), true);
   }
   if (elements == 0) return Verdict{.problem = "the blocks that were run wrote nothing"};
-  return JudgeOutputs(actual, oracle.judges, written);
+  return CheckOutputs(actual, reference.checkers, written);
 }
 
 // Returns the seconds of runs that find their constants in no cache. The caches are emptied between
@@ -420,8 +421,8 @@ const Workload& Workbench::workload() const { return impl_->workload; }
 size_t Workbench::Bytes() const {
   size_t bytes = 0;
   for (const auto& [name, memory] : impl_->storage) bytes += memory.size();
-  for (const OutputJudge& judge : impl_->oracle.judges) {
-    bytes += judge.expected.bytes() + judge.sequential.bytes() + judge.bounds.bytes();
+  for (const OutputChecker& checker : impl_->reference.checkers) {
+    bytes += checker.expected.bytes() + checker.sequential.bytes() + checker.bounds.bytes();
   }
   return bytes;
 }
@@ -441,12 +442,14 @@ Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, Candidate
   impl->pool = &pool;
   impl->emulated = EmulatedTarget(workload.target);
   // The host's own code is faster than emulated code of a device.
-  const Target of_oracle = impl->emulated ? Target{.host = workload.target.host} : workload.target;
-  TUNEC_ASSIGN(impl->oracle, ComputeOracle(workload.lowerings.front().compute, workload.accuracy,
-                                           workload.seed, of_oracle, pool));
+  const Target of_reference =
+      impl->emulated ? Target{.host = workload.target.host} : workload.target;
+  TUNEC_ASSIGN(impl->reference,
+               ComputeKernelReference(workload.lowerings.front().compute, workload.accuracy,
+                                      workload.seed, of_reference, pool));
   impl->workload = std::move(workload);
   TUNEC_RETURN_IF_ERROR(impl->AllocateStorage());
-  impl->oracle.arguments.clear();
+  impl->reference.arguments.clear();
   return Workbench(std::move(impl));
 }
 

@@ -44,7 +44,7 @@ class CompiledCandidate {
 class Workbench {
  public:
   /// Computes the reference outputs. Requires: the pool outlives the workbench. Errors: see
-  /// ComputeOracle.
+  /// ComputeKernelReference.
   static Result<Workbench> Make(Workload workload, ThreadPool& pool, CandidateHook hook = {});
   Workbench(Workbench&&) noexcept;
   Workbench& operator=(Workbench&&) noexcept;

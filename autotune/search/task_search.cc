@@ -49,7 +49,7 @@ TaskSearch::TaskSearch(TuningTask task, const TunerOptions& options, const Ceili
   progress.description = task_.description;
   progress.flops = key_.workload.flops;
   progress.bytes = key_.workload.bytes;
-  progress.arithmetic = JudgedBy("");
+  progress.arithmetic = CurrentArithmetic("");
 }
 
 Status TaskSearch::Load(const Database& database, const SketchSource& sketches) {
@@ -250,20 +250,20 @@ void TaskSearch::Retimed(const std::string& schedule, double seconds) {
 void TaskSearch::NoteTime(const std::string& schedule, double seconds) {
   if (progress.best_seconds && seconds >= *progress.best_seconds) return;
   progress.best_seconds = seconds;
-  if (schedule != shown_) progress.arithmetic = JudgedBy(schedule);
+  if (schedule != shown_) progress.arithmetic = CurrentArithmetic(schedule);
   shown_ = schedule;
 }
 
 void TaskSearch::ShowBest() {
   progress.best_seconds = history_.Best();
   const std::string best = history_.BestSchedule();
-  if (best != shown_) progress.arithmetic = JudgedBy(best);
+  if (best != shown_) progress.arithmetic = CurrentArithmetic(best);
   shown_ = best;
 }
 
 // Returns the arithmetic of a schedule. Without a readable schedule, returns that of the default
 // lowering as written.
-std::optional<KernelArithmetic> TaskSearch::JudgedBy(const std::string& schedule) const {
+std::optional<KernelArithmetic> TaskSearch::CurrentArithmetic(const std::string& schedule) const {
   const Result<Schedule> steps = ParseSchedule(schedule, "record");
   const Compute* lowering = steps ? FindLowering(task_.lowerings, steps->lowering) : nullptr;
   if (lowering == nullptr) {
@@ -313,7 +313,7 @@ bool TaskSearch::IsTransformed(const std::string& schedule) const {
 std::vector<KernelArithmetic> TaskSearch::OtherArithmetics() const {
   std::vector<KernelArithmetic> others;
   for (int sketch = 0; sketch < space_->Searched(); ++sketch) {
-    const auto other = JudgedBy(space_->Initial(sketch).schedule);
+    const auto other = CurrentArithmetic(space_->Initial(sketch).schedule);
     const bool known = std::ranges::find(others, other) != others.end();
     if (other && other != progress.arithmetic && !known) others.push_back(*other);
   }

@@ -105,7 +105,7 @@ class TaskSearch {
   bool StillHolds(const Convergence& convergence) const;
   void Take(const TrialRecord& record);
   void ShowBest();
-  std::optional<KernelArithmetic> JudgedBy(const std::string& schedule) const;
+  std::optional<KernelArithmetic> CurrentArithmetic(const std::string& schedule) const;
   void OfferAnalytic(std::vector<Candidate>& chosen, int count);
   void OfferSeeds(std::vector<Candidate>& chosen, int count, const std::vector<TrialRecord>& seeds,
                   std::string_view origin);

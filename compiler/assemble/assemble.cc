@@ -9,7 +9,7 @@
 
 #include "compiler/assemble/plan_arena.h"
 #include "compiler/front_end.h"
-#include "compiler/shared_packings.h"
+#include "compiler/shared_packed_weights.h"
 #include "jit/open_device.h"
 #include "support/check.h"
 #include "support/hash.h"
@@ -56,8 +56,8 @@ class Assembler {
   const CompileOptions& options_;
   ThreadPool& pool_;
   const CodeUse use_;
-  std::unique_ptr<Device>
-      host_;  // null if the host runs nothing: the plan has a refusal or its device runs everything
+  std::unique_ptr<Device> host_;  // null if the host runs nothing: the plan has a rejection or its
+                                  // device runs everything
   ExecutablePlan plan_;
   std::vector<StepCode> prologue_code_;
   std::vector<StepCode> step_code_;
@@ -80,8 +80,8 @@ Status Assembler::OpenTarget() {
   const auto open_all = [&]() -> Status {
     if (options_.target.device) {
       if (use_ == CodeUse::kStore) {
-        plan_.refusal = MakeError(ErrorCode::kDevice, "the code for {} is not loaded",
-                                  options_.target.device->name);
+        plan_.rejection = MakeError(ErrorCode::kDevice, "the code for {} is not loaded",
+                                    options_.target.device->name);
       } else {
         TUNEC_ASSIGN(plan_.device, open(options_.target));
       }
@@ -93,7 +93,7 @@ Status Assembler::OpenTarget() {
   Status opened = open_all();
   if (opened || opened.error().code != ErrorCode::kDevice) return opened;
   plan_.device = nullptr;
-  plan_.refusal = opened.error();
+  plan_.rejection = opened.error();
   return {};
 }
 
@@ -163,7 +163,7 @@ ValueRef Assembler::RefOf(ValueId value) {
   return ValueRef::Constant(ConstantIndex(value));
 }
 
-// Returns a kernel without functions, for device code and for plans with a refusal: it is never
+// Returns a kernel without functions, for device code and for plans with a rejection: it is never
 // called.
 Kernel WithoutFunctions(const KernelImage& image) {
   Kernel kernel{.workspace_bytes = image.workspace_bytes, .scratch_bytes = image.scratch_bytes};
@@ -220,7 +220,7 @@ Result<ValueRef> Assembler::PackedWeight(const CompiledPrepack& prepack, ValueId
   Step step{.name = plan_.constants[index].name};
   TUNEC_ASSIGN(step.kernel, LoadOnHost(prepack.image));
   step.arguments = {ValueRef::Constant(source), ValueRef::Constant(index)};
-  if (options_.packings != nullptr) step.identity = StableHash(Serialize(prepack.image));
+  if (options_.packed_weights != nullptr) step.identity = StableHash(Serialize(prepack.image));
   const int64_t element = plan_.constants[source].alignment;
   prologue_code_.push_back(
       {.image = &prepack.image,
@@ -333,7 +333,7 @@ Status Assembler::AddIndexCheck(const UnprovenIndices& unproven) {
 
 Result<AssembledPlan> Assembler::Run() {
   plan_.threads = options_.target.host.threads;
-  if (options_.packings != nullptr) plan_.shared = options_.packings->constants();
+  if (options_.packed_weights != nullptr) plan_.shared = options_.packed_weights->constants();
   TUNEC_RETURN_IF_ERROR(OpenTarget());
   AddInterface();
   PlaceValues();

@@ -44,14 +44,14 @@ struct AssembledPlan {
 };
 
 /// The use of the assembled code. kStore: the code is written to a file. Device code is then not
-/// loaded, so no device has to exist, and the plan has a refusal. The host's code for packing
+/// loaded, so no device has to exist, and the plan has a rejection. The host's code for packing
 /// weights is loaded if this host can run it.
 enum class CodeUse : uint8_t { kRun, kStore };
 
 /// Loads the code and plans the memory. `groups` are in an order that respects data flow. `pool` is
 /// the pool on which the executable will run. Kernels of a device are steps of the plan's device;
 /// packing of weights runs on the host. If this machine cannot run the target's kernels, nothing is
-/// loaded, and the plan has a refusal. Errors: constant indices that are out of range, and errors
+/// loaded, and the plan has a rejection. Errors: constant indices that are out of range, and errors
 /// of loading code.
 Result<AssembledPlan> Assemble(const FrontReport& front, const std::vector<GroupKernel>& groups,
                                const CompileOptions& options, ThreadPool& pool,

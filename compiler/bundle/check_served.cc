@@ -134,7 +134,7 @@ Status KeepWhatHolds(const SizedSource& source, LearntForm& learnt) {
     TUNEC_ASSIGN(found, FindDifference(source, learnt.form));
   }
   if (!found) return {};
-  return RefuseForm(source, found->why, learnt, {found->sizes});
+  return RejectForm(source, found->why, learnt, {found->sizes});
 }
 
 Sizes LeastAskedFor(const SizedForm& form, const SizedCode& code) {

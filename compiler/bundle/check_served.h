@@ -21,8 +21,8 @@ inline constexpr size_t kMostForThemselves = 24;
 Result<std::vector<Sizes>> SizesToCompare(const Sizes& least, const Sizes& most);
 
 /// Compares the form with the graphs of the sizes that the bundle serves. Limits runs of separable
-/// dimensions to the compared sizes. If the form does not hold, `refusal` says why, and nothing is
-/// padded or split. Requires: NeedsChecks of the form.
+/// dimensions to the compared sizes. If the form does not hold, `rejection` says why, and nothing
+/// is padded or split. Requires: NeedsChecks of the form.
 Status KeepWhatHolds(const SizedSource& source, LearntForm& learnt);
 
 /// Returns the least sizes that the list or range requests from the code. Smaller sizes are also

@@ -13,7 +13,7 @@ namespace tunec {
 /// A form inferred from samples.
 struct LearntForm {
   SizedForm form;
-  std::string refusal;  // reason why the model cannot be padded; empty: it can
+  std::string rejection;  // reason why the model cannot be padded; empty: it can
 };
 
 /// Infers the form. `listed` has the sizes of each dimension for which code is requested. Errors:
@@ -21,7 +21,7 @@ struct LearntForm {
 Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes> listed);
 /// Replaces the form by one without padding and splitting, with the reason `why`. Outputs whose
 /// sizes differ at some of `seen` become dynamic.
-Status RefuseForm(const SizedSource& source, std::string why, LearntForm& learnt,
+Status RejectForm(const SizedSource& source, std::string why, LearntForm& learnt,
                   std::vector<Sizes> seen = {});
 
 }  // namespace tunec

@@ -71,7 +71,7 @@ class SizedModel : public SizedExecutable {
   SizedSource source_;
   SizedOptions options_;
   std::unique_ptr<Database> database_;
-  std::string refusal_;  // why the model cannot be padded; empty: it can
+  std::string rejection_;  // why the model cannot be padded; empty: it can
   std::optional<int> device_number_;
 
   mutable std::mutex looking_;
@@ -84,7 +84,7 @@ class SizedModel : public SizedExecutable {
   mutable std::map<Sizes, bool> computes_;  // results of Computes
   /// A few graphs, the most recently used first.
   mutable std::list<std::pair<SizedKey, PaddedPtr>> padded_;
-  mutable std::map<SizedKey, std::string> refused_;
+  mutable std::map<SizedKey, std::string> rejected_;
   mutable std::map<Sizes, int64_t> joined_;
   mutable uint64_t compiled_ = 0;  // number of compiled variants, including evicted ones
 };

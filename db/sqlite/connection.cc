@@ -65,7 +65,7 @@ const ObjectKey* DatabaseConnection::Keep(Result<std::optional<ObjectKey>> found
     key_ = *std::move(found);
     return key_ ? &*key_ : nullptr;
   }
-  key_refused_ = true;
+  key_rejected_ = true;
   Miss(fmt::format("{}; compiled objects are neither kept nor loaded", found.error().message));
   return nullptr;
 }
@@ -74,12 +74,12 @@ const ObjectKey* DatabaseConnection::FindKey() {
   if (key_) return &*key_;
   // Without a file, all objects were stored by this process.
   if (path_ == kInMemory && key_file_.empty()) return Keep(ObjectKey::Random());
-  return key_refused_ ? nullptr : Keep(FindObjectKey(key_file_));
+  return key_rejected_ ? nullptr : Keep(FindObjectKey(key_file_));
 }
 
 const ObjectKey* DatabaseConnection::FindOrMakeKey() {
   const ObjectKey* const found = FindKey();
-  if (found != nullptr || key_refused_) return found;
+  if (found != nullptr || key_rejected_) return found;
   if (in_memory_) return Keep(ObjectKey::Random());
   return Keep(FindOrMakeObjectKey(key_file_));
 }

@@ -95,7 +95,7 @@ class DatabaseConnection {
   OpenMode mode_;
   std::string key_file_;
   std::optional<ObjectKey> key_;  // set on first use
-  bool key_refused_ = false;
+  bool key_rejected_ = false;
   bool in_memory_;
   std::function<void(const std::string&)> log_;  // empty: file errors are returned to the caller
   bool removal_noticed_ = false;

@@ -96,7 +96,7 @@ FusionCost CostOfEdge(const Graph& graph, const FusionQuestion& q, const FusionM
     if (!q.producer.only_renames && q.producer.anchor == GroupTraits::Anchor::kNone) {
       AddOperandPrologue(graph, q, machine, cost);
     }
-    if (Judge(graph, q) == FusionReason::kChain) AddChain(graph, q, machine, cost);
+    if (DecideFusion(graph, q) == FusionReason::kChain) AddChain(graph, q, machine, cost);
     return cost;
   }
   cost.elements = static_cast<double>(ElementsOf(graph, q.consumer.outputs[0]));

@@ -91,7 +91,7 @@ class Copier {
                                       .consumer = graph_.node(user),
                                       .into = into,
                                       .users = alone};
-        if (!IsFused(Judge(graph_, question))) return std::nullopt;
+        if (!IsFused(DecideFusion(graph_, question))) return std::nullopt;
         const FusionCost cost = CostOfEdge(graph_, question, plan_.machine);
         times += cost.times_computed;
         if (cost.parts > 0) total.parts = cost.parts;

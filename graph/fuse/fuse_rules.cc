@@ -79,7 +79,7 @@ bool SpreadsOverRows(const Graph& graph, const FusionQuestion& q) {
   return ShapeOf(graph, q.value) == row;
 }
 
-FusionReason JudgeElementwise(const Graph& graph, const FusionQuestion& q) {
+FusionReason DecideElementwise(const Graph& graph, const FusionQuestion& q) {
   const bool same_shape = SameShape(graph, q.value, q.consumer.outputs[0]);
   const bool anchored = q.producer.anchor != Anchor::kNone;
   if (anchored && q.into.anchor != Anchor::kNone) {
@@ -106,7 +106,7 @@ FusionReason JudgeElementwise(const Graph& graph, const FusionQuestion& q) {
   return q.producer.only_renames ? FusionReason::kIndexMap : FusionReason::kElementwiseChain;
 }
 
-FusionReason JudgeInjective(const Graph& graph, const FusionQuestion& q) {
+FusionReason DecideInjective(const Graph& graph, const FusionQuestion& q) {
   if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
   if (q.producer.anchor == Anchor::kNone) return FusionReason::kIndexMap;
   if (q.into.anchor != Anchor::kNone) return FusionReason::kOtherRows;
@@ -166,7 +166,7 @@ bool IsElementwiseOf(const Graph& graph, ValueId value, NodeId origin, int depth
 
 // Decides on two contractions: one kernel finishes the first for a block of rows, which the second
 // then multiplies.
-FusionReason JudgeChain(const Graph& graph, const FusionQuestion& q) {
+FusionReason DecideChain(const Graph& graph, const FusionQuestion& q) {
   const bool fits = IsDepthwise(graph, graph.node(q.producer.contraction)) &&
                     IsPointwise(graph, q.consumer) && q.value == q.consumer.inputs[0] &&
                     std::ranges::count(q.consumer.inputs, q.value) == 1 &&
@@ -176,8 +176,8 @@ FusionReason JudgeChain(const Graph& graph, const FusionQuestion& q) {
   return SumsContiguously(graph, q.consumer) ? FusionReason::kChain : FusionReason::kOperandOrder;
 }
 
-FusionReason JudgeContraction(const Graph& graph, const FusionQuestion& q) {
-  if (q.producer.anchor == Anchor::kContraction) return JudgeChain(graph, q);
+FusionReason DecideContraction(const Graph& graph, const FusionQuestion& q) {
+  if (q.producer.anchor == Anchor::kContraction) return DecideChain(graph, q);
   if (q.producer.anchor != Anchor::kNone) return FusionReason::kContractionOperand;
   if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
   if (q.producer.only_renames) return FusionReason::kIndexMap;
@@ -193,7 +193,7 @@ FusionReason JudgeContraction(const Graph& graph, const FusionQuestion& q) {
              : FusionReason::kContractionOperand;
 }
 
-FusionReason JudgeReduction(const Graph& graph, const FusionQuestion& q) {
+FusionReason DecideReduction(const Graph& graph, const FusionQuestion& q) {
   if (q.producer.anchor == Anchor::kNone) {
     if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
     return q.producer.only_renames ? FusionReason::kIndexMap : FusionReason::kPrologue;
@@ -204,7 +204,7 @@ FusionReason JudgeReduction(const Graph& graph, const FusionQuestion& q) {
 
 // Decides on a scatter. Operand 0 needs separate storage, so that the result can reuse it. The
 // indices and updates are computed while they are written.
-FusionReason JudgeScatter(const Graph& graph, const FusionQuestion& q) {
+FusionReason DecideScatter(const Graph& graph, const FusionQuestion& q) {
   if (q.value == q.consumer.inputs[0] || q.producer.anchor != Anchor::kNone)
     return FusionReason::kWrittenOver;
   if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
@@ -294,22 +294,22 @@ GroupTraits Merge(const GroupTraits& producer, const GroupTraits& into, double t
   return merged;
 }
 
-FusionReason Judge(const Graph& graph, const FusionQuestion& question) {
+FusionReason DecideFusion(const Graph& graph, const FusionQuestion& question) {
   if (question.producer.anchor == Anchor::kOpaque || question.into.anchor == Anchor::kOpaque)
     return FusionReason::kOpaque;
   if (question.producer.anchor == Anchor::kScatter) return FusionReason::kWrittenOver;
   switch (PatternOf(question.consumer.op)) {
     case OpPattern::kElementwise:
-      return JudgeElementwise(graph, question);
+      return DecideElementwise(graph, question);
     case OpPattern::kInjective:
-      return JudgeInjective(graph, question);
+      return DecideInjective(graph, question);
     case OpPattern::kContraction:
-      return JudgeContraction(graph, question);
+      return DecideContraction(graph, question);
     case OpPattern::kReduction:
     case OpPattern::kComposite:
-      return JudgeReduction(graph, question);
+      return DecideReduction(graph, question);
     case OpPattern::kScatter:
-      return JudgeScatter(graph, question);
+      return DecideScatter(graph, question);
     default:
       return FusionReason::kOpaque;
   }

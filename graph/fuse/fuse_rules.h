@@ -52,6 +52,6 @@ struct FusionQuestion {
   const GroupTraits& into;
   const std::vector<NodeId>& users;  // users of the value
 };
-FusionReason Judge(const Graph& graph, const FusionQuestion& question);
+FusionReason DecideFusion(const Graph& graph, const FusionQuestion& question);
 
 }  // namespace tunec

@@ -145,7 +145,7 @@ class Planner {
                                   .consumer = graph_.nodes()[node],
                                   .into = traits_[into],
                                   .users = LiveUsers(edge.value)};
-    edge.reason = Judge(graph_, question);
+    edge.reason = DecideFusion(graph_, question);
     if (edge.reason == FusionReason::kChain && !machine_.chains)
       edge.reason = FusionReason::kTwoContractions;
     edge.cost = CostOfEdge(graph_, question, machine_);

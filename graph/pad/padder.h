@@ -179,7 +179,7 @@ class PaddedNode {
   /// Checks that axis `a` of operand `i` has one size. Used by operators with a special way of
   /// mixing the axis's elements.
   Status RequireFixed(size_t i, size_t a) const;
-  std::unexpected<Error> Refuse(std::string_view why) const;
+  std::unexpected<Error> Reject(std::string_view why) const;
 
   std::vector<Extents> OutputShape(size_t output = 0) const;
   Series OutputSeries(size_t axis, size_t output = 0) const;

@@ -11,7 +11,7 @@
 // - the meaning in ir/expr/apply_op.cc;
 // - the code in jit/emit/op.cc, or in jit/math/ for an elementary function;
 // - the error and the size of the code in jit/scalar_code.cc;
-// - the error propagation in autotune/judge/bounded_expr.cc: `ErrorOf`, for a function
+// - the error propagation in autotune/checker/bounded_expr.cc: `ErrorOf`, for a function
 //   `SteepestOf`, for one with steps `IsSteppy`.
 // The compiler warns of or rejects an omission, or the program stops at the operator. Only an
 // omission in `IsSteppy` is silent. tests/jit/types_test.cc runs all operators on all types.

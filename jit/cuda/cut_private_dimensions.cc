@@ -19,7 +19,7 @@ using Index = std::vector<IndexExpr>;
 
 struct Turns {
   int64_t period = 0;  // elements of all threads of a row; 0: not known from any access
-  bool refused = false;
+  bool rejected = false;
 };
 
 class Cutting {
@@ -54,7 +54,7 @@ class Cutting {
   // Returns 0 if the dimension is not split.
   int64_t PeriodOf(TensorId tensor, size_t d) const {
     const Turns& turns = turns_.at(tensor)[d];
-    return !turns.refused && turns.period < nest_.tensors[tensor].shape[d] ? turns.period : 0;
+    return !turns.rejected && turns.period < nest_.tensors[tensor].shape[d] ? turns.period : 0;
   }
 
   bool IsWorthCutting(TensorId tensor) const {
@@ -89,7 +89,7 @@ class Cutting {
       if (const auto* copy = std::get_if<AsyncCopy>(&node.value)) {
         for (const TensorId tensor : {copy->from.tensor, copy->to.tensor})
           if (const auto found = turns_.find(tensor); found != turns_.end())
-            for (Turns& turns : found->second) turns.refused = true;
+            for (Turns& turns : found->second) turns.rejected = true;
       }
       ForEachIndex(node, [&](TensorId tensor, const Index& index) {
         const auto found = turns_.find(tensor);
@@ -108,18 +108,18 @@ class Cutting {
       const int64_t step = index.Coefficient(thread);
       if (step == 0 || intervals_[thread].hi == 0) continue;
       if (step < 0 || period) {
-        turns.refused = true;
+        turns.rejected = true;
         return;
       }
       period = step * (intervals_[thread].hi + 1);
     }
     if (!period) {
-      turns.refused |= UsesThread(index);
+      turns.rejected |= UsesThread(index);
       return;
     }
-    if (turns.period != 0 && turns.period != *period) turns.refused = true;
+    if (turns.period != 0 && turns.period != *period) turns.rejected = true;
     turns.period = *period;
-    turns.refused |= UsesThread(Simplify(IndexExpr::FloorDiv(index, *period), Intervals()));
+    turns.rejected |= UsesThread(Simplify(IndexExpr::FloorDiv(index, *period), Intervals()));
   }
 
   bool UsesThread(const IndexExpr& index) const {

@@ -30,7 +30,7 @@ auto ReadAll(ByteReader& in, size_t least_bytes, ReadOne read) {
 inline DataType ReadType(ByteReader& in) {
   const auto type = static_cast<DataType>(in.Byte());
   if (type <= DataType::kBool) return type;
-  in.Refuse();
+  in.Reject();
   return DataType::kF32;
 }
 

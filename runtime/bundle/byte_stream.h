@@ -36,7 +36,7 @@ class ByteReader {
   bool ok() const { return ok_; }
   /// Returns true if everything was read and nothing was wrong.
   bool done() const { return ok_ && rest_.empty(); }
-  void Refuse() { ok_ = false; }
+  void Reject() { ok_ = false; }
 
   uint8_t Byte() {
     const auto taken = Take(1);

@@ -32,7 +32,7 @@ Result<SizedBundle::VariantPtr> SizedBundle::VariantFor(const Sizes& sizes) cons
     if (found == plans_.end() || !found->second.code.Serves(sizes)) continue;
     return FindOrMake(key, [&] { return MakeVariant(found->second.code, found->second.plan); });
   }
-  return std::unexpected(Refusal(sizes));
+  return std::unexpected(Rejection(sizes));
 }
 
 // Rejects a size above the verified ones if runs can be split along the dimension. Otherwise no
@@ -44,7 +44,7 @@ Status SizedBundle::LookFurther(size_t dimension, int64_t size) const {
               form().dimensions[dimension], size, form().most[dimension]);
 }
 
-Error SizedBundle::Refusal(const Sizes& sizes) const {
+Error SizedBundle::Rejection(const Sizes& sizes) const {
   const auto& names = form().dimensions;
   if (form().output_extents) {
     for (size_t d = 0; d < sizes.size(); ++d) {

@@ -40,7 +40,7 @@ class SizedBundle : public SizedExecutable {
 
  private:
   Result<VariantPtr> MakeVariant(const SizedCode& code, const ExecutablePlan& plan) const;
-  Error Refusal(const Sizes& sizes) const;
+  Error Rejection(const Sizes& sizes) const;
 
   std::map<SizedKey, SizedPlan> plans_;
   std::shared_ptr<ThreadPool> pool_;

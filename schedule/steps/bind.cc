@@ -14,7 +14,7 @@
 namespace tunec {
 namespace {
 
-std::unexpected<Error> Refuse(const BindStep& step, std::string why) {
+std::unexpected<Error> Reject(const BindStep& step, std::string why) {
   return Fail(ErrorCode::kInvalidArgument, "bind {} {}: {}", step.loop, Name(step.kind), why);
 }
 
@@ -38,7 +38,7 @@ Status CheckAxis(const ScheduleTree& tree, const std::vector<const TreeNode*>& p
     if (same) other = &tree.loops[node->loop];
   }
   if (other == nullptr) return {};
-  return Refuse(step, fmt::format("loop {} is bound to it already", other->name));
+  return Reject(step, fmt::format("loop {} is bound to it already", other->name));
 }
 
 void CountThreads(const ScheduleTree& tree, const TreeNode& node, std::array<int64_t, 3>& threads) {
@@ -61,7 +61,7 @@ Status CheckThreads(const ScheduleTree& tree, const TreeNode& phase, VarId loop,
   for (const int64_t extent : threads) {
     product *= extent;
     if (product > kMostBlockThreads) {
-      return Refuse(step, fmt::format("{} x {} x {} threads a block, at most {}", threads[0],
+      return Reject(step, fmt::format("{} x {} x {} threads a block, at most {}", threads[0],
                                       threads[1], threads[2], kMostBlockThreads));
     }
   }
@@ -91,17 +91,17 @@ Status CheckBlock(const ScheduleTree& tree, const std::vector<const TreeNode*>& 
   bool around = false;
   for (size_t i = 1; i + 1 < path.size(); ++i) {
     if (path[i]->kind == TreeNode::Kind::kLoop && IsParallel(tree.loops[path[i]->loop].kind)) {
-      return Refuse(step, "it is inside tasks");
+      return Reject(step, "it is inside tasks");
     }
     around |= is_block(*path[i]);
   }
   const TreeNode& node = *path.back();
   const bool below = HoldsKind(tree, node.children[0], IsBlock);
   if ((around && !is_block(*path[path.size() - 2])) || (below && !is_block(node.children[0]))) {
-    return Refuse(step, "loops over threads must be directly inside each other");
+    return Reject(step, "loops over threads must be directly inside each other");
   }
-  if (HoldsSharedStorage(node)) return Refuse(step, "it holds storage that threads share");
-  if (HoldsPipeline(tree, node)) return Refuse(step, "it holds a pipelined loop");
+  if (HoldsSharedStorage(node)) return Reject(step, "it holds storage that threads share");
+  if (HoldsPipeline(tree, node)) return Reject(step, "it holds a pipelined loop");
   return {};
 }
 
@@ -116,9 +116,9 @@ Status Apply(ScheduleTree& tree, const BindStep& step) {
       return IsGrid(kind) || kind == LoopKind::kWave;
     };
     if (!StandsInChain(tree, loop, may_be_around)) {
-      return Refuse(step, "only the outermost loops of a phase can be blocks");
+      return Reject(step, "only the outermost loops of a phase can be blocks");
     }
-    if (HoldsKind(tree, *path.back(), IsParallel)) return Refuse(step, "tasks are inside it");
+    if (HoldsKind(tree, *path.back(), IsParallel)) return Reject(step, "tasks are inside it");
   } else {
     TUNEC_RETURN_IF_ERROR(CheckBlock(tree, path, step));
     TUNEC_RETURN_IF_ERROR(CheckThreads(tree, *path[1], loop, step));

@@ -17,7 +17,7 @@
 namespace tunec {
 namespace {
 
-std::unexpected<Error> Refuse(const CopyStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const CopyStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "copy {}: {}", step.tensor, why);
 }
 
@@ -32,12 +32,12 @@ Result<std::vector<Group>> FindGroups(const Statement& reader, const CopyStep& s
   for (const CopyStep::Group& group : step.groups) {
     const auto found = std::ranges::find(reader.iterators, group.iterator, &Iterator::name);
     if (found == reader.iterators.end() || group.factor < 1) {
-      return Refuse(step, fmt::format("no iterator {} of {} in groups of {}", group.iterator,
+      return Reject(step, fmt::format("no iterator {} of {} in groups of {}", group.iterator,
                                       step.statement, group.factor));
     }
     const auto iterator = reader.iterators.id_of(found);
     if (std::ranges::find(groups, iterator, &Group::iterator) != groups.end()) {
-      return Refuse(step, fmt::format("iterator {} is named twice", group.iterator));
+      return Reject(step, fmt::format("iterator {} is named twice", group.iterator));
     }
     groups.push_back({iterator, group.factor});
   }
@@ -50,15 +50,15 @@ Status CheckSource(const Compute& compute, TensorId source, const Statement& rea
                    const CopyStep& step) {
   const auto touches = [&](const auto& access) { return access.tensor == source; };
   if (std::ranges::none_of(reader.reads, touches)) {
-    return Refuse(step, fmt::format("{} does not read it", step.statement));
+    return Reject(step, fmt::format("{} does not read it", step.statement));
   }
   if (IsMadeOfConstant(compute, reader)) {
-    return Refuse(step, fmt::format("{} runs at compile time", step.statement));
+    return Reject(step, fmt::format("{} runs at compile time", step.statement));
   }
   const auto home = [&](TensorId tensor) { return compute.tensors[tensor].alias.value_or(tensor); };
   for (const Write& write : reader.writes) {
     if (home(write.tensor) == home(source)) {
-      return Refuse(step, fmt::format("{} writes it too", step.statement));
+      return Reject(step, fmt::format("{} writes it too", step.statement));
     }
   }
   return {};
@@ -260,7 +260,7 @@ std::vector<IndexExpr> IndexOfCopy(const std::vector<IndexExpr>& index,
 Result<Compute> Apply(const Compute& compute, const CopyStep& step) {
   const std::optional<TensorId> source = compute.FindTensor(step.tensor);
   const std::optional<StatementId> reader = compute.FindStatement(step.statement);
-  if (!source || !reader) return Refuse(step, "there is no such tensor or statement");
+  if (!source || !reader) return Reject(step, "there is no such tensor or statement");
   const Statement& reads = compute.statements[*reader];
   TUNEC_RETURN_IF_ERROR(CheckSource(compute, *source, reads, step));
   TUNEC_ASSIGN(const std::vector<Group> groups, FindGroups(reads, step));
@@ -270,7 +270,7 @@ Result<Compute> Apply(const Compute& compute, const CopyStep& step) {
   result.tensors.push_back(
       CopyOf(compute.tensors[*source], NameOfCopy(compute, step.tensor), reads, groups, windows));
   if (ElementCount(result.tensors.back().shape) < 0) {
-    return Refuse(step, "the copies have too many elements");
+    return Reject(step, "the copies have too many elements");
   }
   for (Read& read : result.statements[*reader].reads) {
     if (read.tensor != *source) continue;

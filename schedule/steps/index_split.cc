@@ -18,7 +18,7 @@ namespace {
 // Limit on the parts, because each part becomes code.
 constexpr size_t kMostParts = 64;
 
-std::unexpected<Error> Refuse(const IndexSplitStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const IndexSplitStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "index_split {}: {}", step.statement, why);
 }
 
@@ -35,11 +35,11 @@ bool TellsElementsApart(const Statement& statement, VarId iterator) {
 Result<VarId> FindIterator(const Statement& statement, const IndexSplitStep& step) {
   const auto found = std::ranges::find(statement.iterators, step.iterator, &Iterator::name);
   if (found == statement.iterators.end()) {
-    return Refuse(step, fmt::format("it has no iterator {}", step.iterator));
+    return Reject(step, fmt::format("it has no iterator {}", step.iterator));
   }
   const auto iterator = statement.iterators.id_of(found);
   if (statement.reducer && !TellsElementsApart(statement, iterator)) {
-    return Refuse(step, fmt::format("{} is reduced over", step.iterator));
+    return Reject(step, fmt::format("{} is reduced over", step.iterator));
   }
   return iterator;
 }
@@ -51,14 +51,14 @@ Result<std::vector<int64_t>> Borders(const Statement& statement, VarId iterator,
   std::vector<int64_t> borders = {0};
   for (const int64_t point : step.points) {
     if (point <= borders.back() || point >= extent) {
-      return Refuse(step, fmt::format("no part of the {} values of {} begins at {}", extent,
+      return Reject(step, fmt::format("no part of the {} values of {} begins at {}", extent,
                                       step.iterator, point));
     }
     borders.push_back(point);
   }
   borders.push_back(extent);
   if (borders.size() < 3 || borders.size() > kMostParts + 1) {
-    return Refuse(step, fmt::format("{} parts, expected 2 to {}", borders.size() - 1, kMostParts));
+    return Reject(step, fmt::format("{} parts, expected 2 to {}", borders.size() - 1, kMostParts));
   }
   return borders;
 }
@@ -102,9 +102,9 @@ Statement PartOf(const Statement& statement, VarId iterator, int64_t begin, int6
 
 Result<Compute> Apply(const Compute& compute, const IndexSplitStep& step, ReductionOrder order) {
   const std::optional<StatementId> id = compute.FindStatement(step.statement);
-  if (!id) return Refuse(step, "there is no such statement");
+  if (!id) return Reject(step, "there is no such statement");
   const Statement& statement = compute.statements[*id];
-  if (IsMadeOfConstant(compute, statement)) return Refuse(step, "it runs at compile time");
+  if (IsMadeOfConstant(compute, statement)) return Reject(step, "it runs at compile time");
   TUNEC_ASSIGN(const VarId iterator, FindIterator(statement, step));
   TUNEC_ASSIGN(const std::vector<int64_t> borders, Borders(statement, iterator, step));
   TUNEC_RETURN_IF_ERROR(CheckOrder(compute, statement, iterator, order));
@@ -113,7 +113,7 @@ Result<Compute> Apply(const Compute& compute, const IndexSplitStep& step, Reduct
     parts.push_back(PartOf(statement, iterator, borders[p], borders[p + 1]));
     parts.back().name = fmt::format("{}.part{}", statement.name, p);
     if (compute.FindStatement(parts.back().name)) {
-      return Refuse(step, fmt::format("there is {} already", parts.back().name));
+      return Reject(step, fmt::format("there is {} already", parts.back().name));
     }
   }
   Compute result = compute;

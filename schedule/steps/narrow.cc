@@ -15,7 +15,7 @@
 namespace tunec {
 namespace {
 
-std::unexpected<Error> Refuse(const NarrowStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const NarrowStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "narrow {}: {}", step.tensor, why);
 }
 
@@ -51,16 +51,16 @@ Status CheckTensor(const Compute& compute, const NarrowStep& step, TensorId id,
                         return t.alias == id;
                       });
   if (tensor.role != TensorRole::kWorkspace || tensor.type != DataType::kF32 || shares) {
-    return Refuse(step, "it is not a separate f32 workspace");
+    return Reject(step, "it is not a separate f32 workspace");
   }
   for (const StatementId s : compute.statements.ids()) {
     const Statement& statement = compute.statements[s];
     const auto touches = [&](const auto& access) { return access.tensor == id; };
     if (s != reader && std::ranges::any_of(statement.reads, touches)) {
-      return Refuse(step, fmt::format("{} reads it too", statement.name));
+      return Reject(step, fmt::format("{} reads it too", statement.name));
     }
     if (statement.reducer && std::ranges::any_of(statement.writes, touches)) {
-      return Refuse(step, fmt::format("{} reduces into it", statement.name));
+      return Reject(step, fmt::format("{} reduces into it", statement.name));
     }
   }
   return {};
@@ -71,9 +71,9 @@ Status CheckTensor(const Compute& compute, const NarrowStep& step, TensorId id,
 Result<Compute> Apply(const Compute& compute, const NarrowStep& step) {
   const std::optional<TensorId> id = compute.FindTensor(step.tensor);
   const std::optional<StatementId> reader = compute.FindStatement(step.statement);
-  if (!id || !reader) return Refuse(step, "there is no such tensor or statement");
+  if (!id || !reader) return Reject(step, "there is no such tensor or statement");
   if (!MultipliesOnce(compute.statements[*reader], *id)) {
-    return Refuse(
+    return Reject(
         step, fmt::format("{} is not a sum of products with one of its elements", step.statement));
   }
   TUNEC_RETURN_IF_ERROR(CheckTensor(compute, step, *id, *reader));

@@ -34,7 +34,7 @@ namespace {
 // Keeps extents far from overflow.
 constexpr int64_t kLargestFactor = int64_t{1} << 31;
 
-std::unexpected<Error> Refuse(const PadStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const PadStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "pad {}: {}", step.statement, why);
 }
 
@@ -129,35 +129,35 @@ class Padder {
 
 Status Padder::CheckSum() const {
   const auto home = [&](TensorId t) { return compute_.tensors[t].alias.value_or(t); };
-  if (sum_.writes.size() != 1) return Refuse(step_, "it writes several values");
+  if (sum_.writes.size() != 1) return Reject(step_, "it writes several values");
   const TensorId written = sum_.writes[0].tensor;
   if (sum_.reducer != Reducer::Sum(compute_.tensors[written].type)) {
-    return Refuse(step_, "it is not a sum");
+    return Reject(step_, "it is not a sum");
   }
   if (!NamesDimensions(sum_.writes[0].index)) {
-    return Refuse(step_, "its write index must consist of different iterators");
+    return Reject(step_, "its write index must consist of different iterators");
   }
   for (size_t r = 0; r < sum_.reads.size(); ++r) {
     const Read& read = sum_.reads[r];
     const std::string& name = compute_.tensors[read.tensor].name;
     if (home(read.tensor) == home(written)) {
-      return Refuse(step_, "it reads the tensor that it writes");
+      return Reject(step_, "it reads the tensor that it writes");
     }
     if (AnyLoaded(read.index) || AnyLoaded(ConditionsOf(read))) {
-      return Refuse(step_, fmt::format("the index of its operand {} is loaded", name));
+      return Reject(step_, fmt::format("the index of its operand {} is loaded", name));
     }
     if (!operands_[r].copy && !IsWrittenWhole(compute_, read.tensor)) {
-      return Refuse(step_,
+      return Reject(step_,
                     fmt::format("its operand {} may have elements that nothing wrote", name));
     }
     if (read.guard && read.guard->outside != 0) {
-      return Refuse(step_, fmt::format("its operand {} is {} outside of its guard", name,
+      return Reject(step_, fmt::format("its operand {} is {} outside of its guard", name,
                                        read.guard->outside));
     }
   }
-  if (AnyLoaded(sum_.domain)) return Refuse(step_, "its domain is loaded");
+  if (AnyLoaded(sum_.domain)) return Reject(step_, "its domain is loaded");
   const auto is_empty = [](const Iterator& iterator) { return iterator.extent == 0; };
-  if (std::ranges::any_of(sum_.iterators, is_empty)) return Refuse(step_, "it has no instances");
+  if (std::ranges::any_of(sum_.iterators, is_empty)) return Reject(step_, "it has no instances");
   return {};
 }
 
@@ -167,12 +167,12 @@ Status Padder::RoundUp() {
   for (const PadStep::Multiple& multiple : step_.multiples) {
     const auto found = std::ranges::find(sum_.iterators, multiple.iterator, &Iterator::name);
     if (found == sum_.iterators.end() || multiple.factor < 1 || multiple.factor > kLargestFactor) {
-      return Refuse(step_, fmt::format("no iterator {} to round up to a multiple of {}",
+      return Reject(step_, fmt::format("no iterator {} to round up to a multiple of {}",
                                        multiple.iterator, multiple.factor));
     }
     const VarId v = sum_.iterators.id_of(found);
     if (std::ranges::find(named, v) != named.end()) {
-      return Refuse(step_, fmt::format("iterator {} is named twice", multiple.iterator));
+      return Reject(step_, fmt::format("iterator {} is named twice", multiple.iterator));
     }
     named.push_back(v);
     rounded_[v].extent = CeilDivide(found->extent, multiple.factor) * multiple.factor;
@@ -185,7 +185,7 @@ Status Padder::CheckValue(const std::vector<bool>& zero_reads, std::string_view 
   const Expr& value = sum_.values[0];
   if (IsZero(value, zero_reads, OtherOperands::kAnything)) return {};
   if (!IsZero(value, zero_reads, OtherOperands::kFinite)) {
-    return Refuse(step_, fmt::format("its value may be nonzero where {}", where));
+    return Reject(step_, fmt::format("its value may be nonzero where {}", where));
   }
   if (order_ == ReductionOrder::kAny) return {};
   return Fail(ErrorCode::kIllegalSchedule,
@@ -209,7 +209,7 @@ Status Padder::CheckBeyond(VarId iterator) const {
     zero[r] = std::ranges::any_of(operands_[r].NonZeroConditions(), fails) ||
               std::ranges::any_of(ConditionsOf(read), fails);
     if (zero[r]) continue;
-    return Refuse(step_, fmt::format("where {}, {} may be inside of its extents", where,
+    return Reject(step_, fmt::format("where {}, {} may be inside of its extents", where,
                                      compute_.tensors[read.tensor].name));
   }
   return CheckValue(zero, where);
@@ -242,18 +242,18 @@ Status Padder::GrowWritten() {
     const std::optional<VarId> v = write.index[d].AsVar();
     if (!v || !IsRounded(*v)) continue;
     if (tensor.role != TensorRole::kWorkspace || SharesStorage(compute_, write.tensor)) {
-      return Refuse(step_, fmt::format("{} is not a separate workspace; add cache_write {}",
+      return Reject(step_, fmt::format("{} is not a separate workspace; add cache_write {}",
                                        tensor.name, step_.statement));
     }
     if (tensor.shape[d] != sum_.iterators[*v].extent) {
-      return Refuse(step_, fmt::format("{} has elements beyond those that {} reaches", tensor.name,
+      return Reject(step_, fmt::format("{} has elements beyond those that {} reaches", tensor.name,
                                        sum_.iterators[*v].name));
     }
     tensor.shape[d] = rounded_[*v].extent;
   }
   FitLayout(tensor);
   if (ElementCount(tensor.shape) >= 0) return {};
-  return Refuse(step_, fmt::format("{} would have too many elements", tensor.name));
+  return Reject(step_, fmt::format("{} would have too many elements", tensor.name));
 }
 
 // Adds guards to operands that are read in place. For a copy, removes the conditions that its zeros
@@ -307,7 +307,7 @@ Status Padder::GrowCopy(TensorId id, StatementId copy_id) {
   }
   FitLayout(tensor);
   if (ElementCount(tensor.shape) < 0) {
-    return Refuse(step_, fmt::format("{} would have too many elements", tensor.name));
+    return Reject(step_, fmt::format("{} would have too many elements", tensor.name));
   }
   if (tensor.range) {
     tensor.range->lo = std::min<int64_t>(tensor.range->lo, 0);
@@ -358,9 +358,9 @@ void Padder::GuardSource(const Statement& before, const std::vector<IndexExpr>& 
 
 Result<Compute> Apply(const Compute& compute, const PadStep& step, ReductionOrder order) {
   const std::optional<StatementId> id = compute.FindStatement(step.statement);
-  if (!id) return Refuse(step, "there is no such statement");
+  if (!id) return Reject(step, "there is no such statement");
   if (IsMadeOfConstant(compute, compute.statements[*id])) {
-    return Refuse(step, "it runs at compile time");
+    return Reject(step, "it runs at compile time");
   }
   return Padder(compute, step, *id, order).Run();
 }

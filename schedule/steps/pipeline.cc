@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMostStages = 64;
 
-std::unexpected<Error> Refuse(const PipelineStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const PipelineStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "pipeline {}: {}", step.loop, why);
 }
 
@@ -75,12 +75,12 @@ bool OnlyInside(const ScheduleTree& tree, const TreeNode& loop, TensorId tensor)
 Status Apply(ScheduleTree& tree, const PipelineStep& step) {
   TUNEC_ASSIGN(const VarId loop, SerialLoop(tree, "pipeline", step.loop));
   if (step.stages < 2 || step.stages > kMostStages) {
-    return Refuse(step, fmt::format("{} stages, expected 2 to {}", step.stages, kMostStages));
+    return Reject(step, fmt::format("{} stages, expected 2 to {}", step.stages, kMostStages));
   }
-  if (tree.loops[loop].isolate) return Refuse(step, "it is isolated");
+  if (tree.loops[loop].isolate) return Reject(step, "it is isolated");
   for (const TreeNode* node : PathToLoop(tree.root, loop)) {
     if (node->kind == TreeNode::Kind::kLoop && IsBlock(tree.loops[node->loop].kind)) {
-      return Refuse(step, "it is inside a loop over threads");
+      return Reject(step, "it is inside a loop over threads");
     }
   }
   const TreeNode& node = *FindLoopNode(tree.root, loop);
@@ -104,11 +104,11 @@ Status Apply(ScheduleTree& tree, const PipelineStep& step) {
   }
   for (const StatementId copy : pipeline.copies) {
     if (!tree.non_temporal[copy]) continue;
-    return Refuse(step, fmt::format("{} is non_temporal, but its result is used soon",
+    return Reject(step, fmt::format("{} is non_temporal, but its result is used soon",
                                     tree.statements[copy].name));
   }
   if (pipeline.copies.empty()) {
-    return Refuse(step, "it contains no plain copy into separate packed or shared storage");
+    return Reject(step, "it contains no plain copy into separate packed or shared storage");
   }
   for (const TreeLoop& other : tree.loops) {
     if (other.IsPipelined()) pipeline.token = std::max(pipeline.token, other.pipeline.token + 1);

@@ -71,7 +71,7 @@ struct SplitProduct {
   bool is_term[2] = {false, false};  // a bfloat16 operand, which is left unchanged
 };
 
-std::unexpected<Error> Refuse(const PrecisionStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const PrecisionStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "precision {}: {}", step.statement, why);
 }
 
@@ -122,21 +122,21 @@ Status CheckOperand(const Compute& compute, const PrecisionStep& step, Statement
   const Tensor& tensor = compute.tensors[read.tensor];
   const auto home = [&](TensorId id) { return compute.tensors[id].alias.value_or(id); };
   if (home(compute.statements[statement].writes[0].tensor) == home(read.tensor)) {
-    return Refuse(step, fmt::format("it writes its operand {}", tensor.name));
+    return Reject(step, fmt::format("it writes its operand {}", tensor.name));
   }
   bool known = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
   for (StatementId s(0); s < statement && !known; ++s) {
     known = WritesAll(compute.statements[s], tensor, read.tensor);
   }
   if (!known) {
-    return Refuse(step, fmt::format("not all of its operand {} may be written", tensor.name));
+    return Reject(step, fmt::format("not all of its operand {} may be written", tensor.name));
   }
   const auto is_loaded = [](const IndexExpr& index) { return index.UsesLoaded(); };
   if (std::ranges::any_of(read.index, is_loaded)) {
-    return Refuse(step, fmt::format("the index of its operand {} is loaded", tensor.name));
+    return Reject(step, fmt::format("the index of its operand {} is loaded", tensor.name));
   }
   if (read.guard && read.guard->outside != 0) {
-    return Refuse(step, fmt::format("its operand {} is {} outside of its guard", tensor.name,
+    return Reject(step, fmt::format("its operand {} is {} outside of its guard", tensor.name,
                                     read.guard->outside));
   }
   return {};
@@ -144,17 +144,17 @@ Status CheckOperand(const Compute& compute, const PrecisionStep& step, Statement
 
 Result<SplitProduct> FindProduct(const Compute& compute, const PrecisionStep& step) {
   const std::optional<StatementId> id = compute.FindStatement(step.statement);
-  if (!id) return Refuse(step, "there is no such statement");
+  if (!id) return Reject(step, "there is no such statement");
   if (step.terms < 1 || step.terms > 3) {
-    return Refuse(step, fmt::format("{} terms, expected 1 to 3", step.terms));
+    return Reject(step, fmt::format("{} terms, expected 1 to 3", step.terms));
   }
   const Statement& statement = compute.statements[*id];
   if (!IsProductOfReads(statement, step.terms)) {
-    return Refuse(step, "it is not a sum of products of two f32 elements");
+    return Reject(step, "it is not a sum of products of two f32 elements");
   }
   const auto has_name = [](const Iterator& it) { return it.name == kIterator; };
   if (std::ranges::any_of(statement.iterators, has_name)) {
-    return Refuse(step, fmt::format("there is an iterator {} already", kIterator));
+    return Reject(step, fmt::format("there is an iterator {} already", kIterator));
   }
   SplitProduct product{.statement = *id};
   for (size_t i = 0; i < 2; ++i) {
@@ -287,7 +287,7 @@ Result<Compute> Apply(const Compute& compute, const PrecisionStep& step) {
     }
     const std::string name = compute.tensors[read.tensor].name + ".bf16";
     if (compute.FindTensor(name)) {
-      return Refuse(step, fmt::format("there is {} already", name));
+      return Reject(step, fmt::format("there is {} already", name));
     }
     if (!result.FindTensor(name)) {
       splits.push_back(SplitStatement(result, read.tensor, step.terms));

@@ -17,7 +17,7 @@
 namespace tunec {
 namespace {
 
-std::unexpected<Error> Refuse(const StorageOrderStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const StorageOrderStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "storage_order {}: {}", step.statement, why);
 }
 
@@ -75,16 +75,16 @@ std::optional<std::vector<Axis>> AxesOf(const Statement& statement, const Tensor
 
 Result<std::vector<Axis>> FindAxes(const ScheduleTree& tree, const StorageOrderStep& step) {
   const std::optional<StatementId> id = tree.FindStatement(step.statement);
-  if (!id) return Refuse(step, "there is no such statement");
+  if (!id) return Reject(step, "there is no such statement");
   const Statement& statement = tree.statements[*id];
   const TensorId written = statement.writes[0].tensor;
   const auto is_other = [&](const Write& write) { return write.tensor != written; };
   if (std::ranges::any_of(statement.writes, is_other)) {
-    return Refuse(step, "it writes several tensors");
+    return Reject(step, "it writes several tensors");
   }
   std::optional<std::vector<Axis>> axes = AxesOf(statement, tree.tensors[written]);
   if (axes) return *std::move(axes);
-  return Refuse(step, fmt::format("its iterators are not the dimensions in which {} is stored",
+  return Reject(step, fmt::format("its iterators are not the dimensions in which {} is stored",
                                   tree.tensors[written].name));
 }
 

@@ -21,7 +21,7 @@
 namespace tunec {
 namespace {
 
-std::unexpected<Error> Refuse(const TensorizeStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const TensorizeStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "tensorize {} {}: {}", step.loop, step.intrinsic, why);
 }
 
@@ -38,7 +38,7 @@ Result<Chain> ChainFrom(const ScheduleTree& tree, const TensorizeStep& step, Var
     const TreeLoop& loop = tree.loops[node->loop];
     if (loop.in_tile || !loop.cuts.empty() || !loop.prefetches.empty() || NumbersTasks(loop.kind) ||
         IsBlock(loop.kind)) {
-      return Refuse(
+      return Reject(
           step,
           fmt::format("loop {} is of a tile, of tasks or threads, peeled or prefetches already",
                       loop.name));
@@ -46,7 +46,7 @@ Result<Chain> ChainFrom(const ScheduleTree& tree, const TensorizeStep& step, Var
     chain.loops.push_back(node->loop);
   }
   if (node->kind != TreeNode::Kind::kLeaf) {
-    return Refuse(step, "it must contain one statement and no storage");
+    return Reject(step, "it must contain one statement and no storage");
   }
   chain.statement = node->statement;
   return chain;
@@ -112,7 +112,7 @@ std::string Describe(const ScheduleTree& tree, const TileIntrinsic& intrinsic,
 
 Status Apply(ScheduleTree& tree, const TensorizeStep& step) {
   const TileIntrinsic* intrinsic = FindTileIntrinsic(step.intrinsic);
-  if (intrinsic == nullptr) return Refuse(step, "there is no such intrinsic");
+  if (intrinsic == nullptr) return Reject(step, "there is no such intrinsic");
   TUNEC_ASSIGN(const VarId outermost, LoopNamed(tree, step.loop));
   TUNEC_ASSIGN(const Chain chain, ChainFrom(tree, step, outermost));
   const std::vector<int> axes = AxesOf(*intrinsic);
@@ -124,11 +124,11 @@ Status Apply(ScheduleTree& tree, const TensorizeStep& step) {
   for (const Read& read : store.reads) {
     const auto home = [&](TensorId id) { return tree.tensors[id].alias.value_or(id); };
     if (home(read.tensor) != home(store.writes[0].tensor)) continue;
-    return Refuse(
+    return Reject(
         step, fmt::format("{} is an operand and the accumulator", tree.tensors[read.tensor].name));
   }
   if (chain.loops.size() != axes.size()) {
-    return Refuse(step, Describe(tree, *intrinsic, axes, chain.loops));
+    return Reject(step, Describe(tree, *intrinsic, axes, chain.loops));
   }
   std::vector<VarId> loops = chain.loops;
   std::ranges::sort(loops);
@@ -144,7 +144,7 @@ Status Apply(ScheduleTree& tree, const TensorizeStep& step) {
     }
     if (!why) why = parts.error().message;
   } while (std::ranges::next_permutation(loops).found);
-  return Refuse(step, why ? *why : Describe(tree, *intrinsic, axes, chain.loops));
+  return Reject(step, why ? *why : Describe(tree, *intrinsic, axes, chain.loops));
 }
 
 }  // namespace tunec

@@ -16,7 +16,7 @@
 namespace tunec {
 namespace {
 
-std::unexpected<Error> Refuse(const WidenStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const WidenStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "widen {}: {}", step.tensor, why);
 }
 
@@ -79,16 +79,16 @@ Result<Compute> WidenWorkspace(const Compute& compute, const WidenStep& step, Te
   const bool shares =
       tensor.alias ||
       std::ranges::any_of(compute.tensors, [&](const Tensor& other) { return other.alias == id; });
-  if (shares) return Refuse(step, "it shares its storage with another tensor");
+  if (shares) return Reject(step, "it shares its storage with another tensor");
   Compute result = compute;
   for (const StatementId s : compute.statements.ids()) {
     Statement& statement = result.statements[s];
     if (s != reader && Reads(statement, id)) {
-      return Refuse(step, fmt::format("{} reads it too", statement.name));
+      return Reject(step, fmt::format("{} reads it too", statement.name));
     }
     for (size_t w = 0; w < statement.writes.size(); ++w) {
       if (statement.writes[w].tensor != id) continue;
-      if (statement.reducer) return Refuse(step, fmt::format("{} reduces into it", statement.name));
+      if (statement.reducer) return Reject(step, fmt::format("{} reduces into it", statement.name));
       statement.values[w] = Expr::Cast(statement.values[w], type);
     }
   }
@@ -149,7 +149,7 @@ Result<Compute> WidenArgument(const Compute& compute, const WidenStep& step, Ten
   const TensorId id = result.tensors.next_id();
   const Tensor copy = WideCopy(compute.tensors[source], type);
   if (compute.FindTensor(copy.name) || compute.FindStatement(copy.name)) {
-    return Refuse(step, fmt::format("there is {} already", copy.name));
+    return Reject(step, fmt::format("there is {} already", copy.name));
   }
   Statement& statement = result.statements[reader];
   DropCasts(statement, source, type);
@@ -167,21 +167,21 @@ Result<Compute> WidenArgument(const Compute& compute, const WidenStep& step, Ten
 Result<Compute> Apply(const Compute& compute, const WidenStep& step) {
   const std::optional<TensorId> source = compute.FindTensor(step.tensor);
   const std::optional<StatementId> reader = compute.FindStatement(step.statement);
-  if (!source || !reader) return Refuse(step, "there is no such tensor or statement");
+  if (!source || !reader) return Reject(step, "there is no such tensor or statement");
   const Statement& statement = compute.statements[*reader];
   const Tensor& tensor = compute.tensors[*source];
   const std::optional<DataType> type = CastType(statement, *source);
   if (!type || SizeOf(*type) <= SizeOf(tensor.type)) {
-    return Refuse(step, fmt::format("{} does not read it cast to one wider type", step.statement));
+    return Reject(step, fmt::format("{} does not read it cast to one wider type", step.statement));
   }
   if (LoadsIndices(statement)) {
-    return Refuse(step, fmt::format("{} loads indices", step.statement));
+    return Reject(step, fmt::format("{} loads indices", step.statement));
   }
   if (!HasZeroOutside(statement, *source)) {
-    return Refuse(step, "its value outside of a guard is not 0");
+    return Reject(step, "its value outside of a guard is not 0");
   }
   if (IsMadeOfConstant(compute, statement)) {
-    return Refuse(step, fmt::format("{} runs at compile time", step.statement));
+    return Reject(step, fmt::format("{} runs at compile time", step.statement));
   }
   switch (tensor.role) {
     case TensorRole::kInput:
@@ -190,7 +190,7 @@ Result<Compute> Apply(const Compute& compute, const WidenStep& step) {
     case TensorRole::kWorkspace:
       return WidenWorkspace(compute, step, *source, *reader, *type);
     default:
-      return Refuse(step, "only arguments that are read, and workspace, can be widened");
+      return Reject(step, "only arguments that are read, and workspace, can be widened");
   }
 }
 

@@ -47,7 +47,7 @@ static void run(tunec_executable* model, int64_t* from, int64_t* to) {
       for (int64_t i = 0; i < 4; ++i) CHECK(y[at(to, n, c, i)] == x[at(from, n, c, i)] * w[c]);
 }
 
-static void refuse(tunec_executable* model, int64_t* from, int64_t* to, const char* part) {
+static void reject(tunec_executable* model, int64_t* from, int64_t* to, const char* part) {
   float x[kCount] = {0}, y[kCount] = {0};
   DLTensor input = tensor(x, from), output = tensor(y, to);
   DLTensor *inputs[1] = {&input}, *outputs[1] = {&output};
@@ -64,9 +64,9 @@ static void test_stated(void) {
   CHECK(tunec_output_order(model, 0) == NULL);
   CHECK(tunec_input_order(model, 1) == NULL && tunec_input_order(NULL, 0) == NULL);
   run(model, last, row_major);
-  refuse(model, row_major, row_major, "'x' has strides that are not dense with axes 0,2,1");
-  refuse(model, NULL, row_major, "'x' has strides that are not dense with axes 0,2,1");
-  refuse(model, last, last, "'y' has strides that are not dense row-major");
+  reject(model, row_major, row_major, "'x' has strides that are not dense with axes 0,2,1");
+  reject(model, NULL, row_major, "'x' has strides that are not dense with axes 0,2,1");
+  reject(model, last, last, "'y' has strides that are not dense row-major");
   tunec_release(model);
 }
 
@@ -85,7 +85,7 @@ static void test_again(void) {
   tunec_release(third);
 }
 
-static void test_refused(void) {
+static void test_rejected(void) {
   tunec_executable *model = NULL, *other = (tunec_executable*)&failures;
   CHECK(compile("{\"db\": \"\"}", &model) == TUNEC_OK);
   static const struct {
@@ -162,7 +162,7 @@ static const struct {
   void (*run)(void);
 } cases[] = {{"stated", test_stated},
              {"again", test_again},
-             {"refused", test_refused},
+             {"refused", test_rejected},
              {"weights_files", test_weights_files}};
 
 int main(int argc, char** argv) {

@@ -23,8 +23,8 @@ int Run(const char* bundle, const char* other) {
   if (Fails(outputs.has_value(), "run")) return 1;
   const std::array<float, 6> wanted = {0, 0, 2, 0, 0, 2};
   if (Fails(std::ranges::equal(*(*outputs)[0].As<const float>(), wanted), "outputs")) return 1;
-  const auto refused = tunec::Session::Load(other);
-  if (Fails(!refused && refused.error().status == TUNEC_DEVICE_ERROR, "another processor"))
+  const auto rejected = tunec::Session::Load(other);
+  if (Fails(!rejected && rejected.error().status == TUNEC_DEVICE_ERROR, "another processor"))
     return 1;
   return 0;
 }

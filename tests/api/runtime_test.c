@@ -76,7 +76,7 @@ static void loads(const char* bundle, const char* other) {
   tunec_release(model);
 }
 
-static void refuses(const char* bundle, const char* other) {
+static void rejects(const char* bundle, const char* other) {
   tunec_load_options options;
   tunec_executable* model = (tunec_executable*)&options;
   CHECK(tunec_load(other, NULL, &model) == TUNEC_DEVICE_ERROR);
@@ -105,7 +105,7 @@ static void copy(const char* from, const char* to) {
   CHECK(fclose(source) == 0 && fclose(target) == 0);
 }
 
-static void refuse_changed(tunec_executable* model) {
+static void reject_changed(tunec_executable* model) {
   CHECK(tunec_run(model, NULL, NULL) == TUNEC_IO_ERROR);
   CHECK(strstr(tunec_error_message(), "was changed while it was in use; load it again") != NULL);
   CHECK(tunec_profile(model, NULL, NULL, (double[64]){0}) == TUNEC_IO_ERROR);
@@ -125,10 +125,10 @@ static void changed(const char* bundle, const char* other) {
   model = load(path, NULL);
   run(model);
   copy(bundle, path);
-  refuse_changed(model);
+  reject_changed(model);
   model = load(path, NULL);
   CHECK(truncate(path, 4096) == 0);
-  refuse_changed(model);
+  reject_changed(model);
   copy(bundle, path);
   model = load(path, NULL);
   copy(bundle, newer);
@@ -142,7 +142,7 @@ static void changed(const char* bundle, const char* other) {
 int main(int count, char** words) {
   CHECK(count == 4);
   if (strcmp(words[1], "loads") == 0) loads(words[2], words[3]);
-  if (strcmp(words[1], "refuses") == 0) refuses(words[2], words[3]);
+  if (strcmp(words[1], "refuses") == 0) rejects(words[2], words[3]);
   if (strcmp(words[1], "changed") == 0) changed(words[2], words[3]);
   return failures > 0;
 }

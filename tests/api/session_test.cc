@@ -264,7 +264,7 @@ TEST(Tensor, StaysWhereItIsWhenMoved) {
   EXPECT_EQ(moved.dlpack()->strides, nullptr);
 }
 
-TEST(Tensor, RefusesOtherShapesAndTypes) {
+TEST(Tensor, RejectsOtherShapesAndTypes) {
   std::vector<float> values(6);
   using Shape = std::vector<int64_t>;
   EXPECT_TRUE(Tensor::View(values, Shape{1, 6, 1}));
@@ -405,10 +405,10 @@ TEST(Session, TakesTensorsOfItsGpu) {
   EXPECT_THAT(session.Notes(), HasSubstr("is not aligned to 16 bytes"));
 
   from.device.device_id = 1;
-  const auto refused = session.Run(inputs, outputs);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().status, TUNEC_INVALID_ARGUMENT);
-  EXPECT_THAT(refused.error().message,
+  const auto rejected = session.Run(inputs, outputs);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().status, TUNEC_INVALID_ARGUMENT);
+  EXPECT_THAT(rejected.error().message,
               HasSubstr("is on GPU 1, expected the CPU (1) or GPU 0, which runs the model"));
 }
 
@@ -424,10 +424,10 @@ TEST(Session, SaysThatItsGpuHangs) {
       Bytes(kDoubleGraph), "graph", R"({"target": "cuda", "db": "", "hang_after": "0.1s"})"));
   unsetenv("TUNEC_LIBCUDA");
   unsetenv("TUNEC_CUDA_SCRIPT");
-  const auto refused = session.Run(session.NewInputs());
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().status, TUNEC_DEVICE_ERROR);
-  EXPECT_THAT(refused.error().message, HasSubstr("NVIDIA S1 (device 0) hangs, in a graph of"));
+  const auto rejected = session.Run(session.NewInputs());
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().status, TUNEC_DEVICE_ERROR);
+  EXPECT_THAT(rejected.error().message, HasSubstr("NVIDIA S1 (device 0) hangs, in a graph of"));
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ def program(arguments, folder, compiler, *language):
     run("env", "-i", made)
 
 
-def refusals(tunec, folder):
+def rejections(tunec, folder):
     model = folder / "model.graph"
     for options, words in ((("-o", folder / "model.tnc"), "a library's name is model.so"),
                            (("-o", folder / ("x" * 200 + ".so")), "expected at most"),
@@ -108,7 +108,7 @@ def main():
             run("strip", "--strip-unneeded", library)
             problems += check_library(library, {"libfirst.so": "first"}.get(library.name, "second_one"), False)
         run("env", "-i", folder / "program")
-        problems += refusals(arguments.tunec, folder)
+        problems += rejections(arguments.tunec, folder)
     print("\n".join(problems))
     return int(bool(problems))
 

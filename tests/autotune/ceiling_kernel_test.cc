@@ -128,9 +128,9 @@ TEST_P(EveryArithmetic, IsMeasuredOnlyWhereTheTargetHasIt) {
   }
   if (by().intrinsic == nullptr) return;
   for (const std::string& feature : by().intrinsic->features) target.host.features.erase(feature);
-  const auto refused = MeasureArithmetic(target, by());
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported) << refused.error().Format();
+  const auto rejected = MeasureArithmetic(target, by());
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::kUnsupported) << rejected.error().Format();
 }
 
 INSTANTIATE_TEST_SUITE_P(Ceiling, EveryArithmetic,
@@ -201,7 +201,7 @@ TEST(CeilingCode, OfTilesIsTheInstructionAndFewLoads) {
   }
 }
 
-TEST(CeilingCode, IsRefusedWithoutTheInstruction) {
+TEST(CeilingCode, IsRejectedWithoutTheInstruction) {
   const Target target = *ParseCpu("haswell", 1);
   const CeilingKernel kernel = MakeCeilingKernel(*FindMac("amx.bf16"), target, kFewRounds);
   const auto image = EmitImage(kernel.nest, target);

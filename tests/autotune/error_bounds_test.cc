@@ -1,12 +1,12 @@
-#include "autotune/judge/error_bounds.h"
+#include "autotune/checker/error_bounds.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "autotune/judge/check.h"
-#include "autotune/judge/oracle.h"
+#include "autotune/checker/check.h"
+#include "autotune/checker/kernel_reference.h"
 #include "ir/interpret/interpret.h"
 #include "tests/autotune/workloads.h"
 
@@ -147,26 +147,27 @@ TEST(ErrorBounds, SumsAndMaximaPassTheirTermsErrorsOn) {
 class StepsTest : public ::testing::Test {
  protected:
   StepsTest() {
-    Result<Oracle> made = ComputeOracle(QuantisedMatmul(), {}, 7, DetectCpu(2), pool_);
-    if (made) oracle_ = std::move(*made);
+    Result<KernelReference> made =
+        ComputeKernelReference(QuantisedMatmul(), {}, 7, DetectCpu(2), pool_);
+    if (made) reference_ = std::move(*made);
     if (!made) ADD_FAILURE() << made.error().Format();
   }
   // Checks the correct outputs with `change` added to one element of one output.
-  Verdict JudgedWith(size_t output, int64_t element, double change) {
+  Verdict CheckedWith(size_t output, int64_t element, double change) {
     std::vector<Array> actual;
-    for (const OutputJudge& judge : oracle_.judges) {
-      Array array(judge.sequential.type(), judge.sequential.shape());
+    for (const OutputChecker& checker : reference_.checkers) {
+      Array array(checker.sequential.type(), checker.sequential.shape());
       for (int64_t i = 0; i < array.size(); ++i) {
         const bool changed = actual.size() == output && i == element;
-        array.SetDouble(i, judge.expected.GetDouble(i) + (changed ? change : 0));
+        array.SetDouble(i, checker.expected.GetDouble(i) + (changed ? change : 0));
       }
       actual.push_back(std::move(array));
     }
-    return JudgeOutputs(actual, oracle_.judges);
+    return CheckOutputs(actual, reference_.checkers);
   }
   // Returns the first element whose bound is more than rounding, or is only rounding.
   int64_t FirstElement(size_t output, bool at_edge) const {
-    const Array& bounds = oracle_.judges[output].bounds;
+    const Array& bounds = reference_.checkers[output].bounds;
     for (int64_t i = 0; i < bounds.size(); ++i) {
       if ((bounds.GetDouble(i) > 1e-4) == at_edge) return i;
     }
@@ -174,7 +175,7 @@ class StepsTest : public ::testing::Test {
     return 0;
   }
   ThreadPool pool_{2};
-  Oracle oracle_;
+  KernelReference reference_;
 };
 
 TEST_F(StepsTest, OneStepAtAnEdgeIsRightTwoStepsAreWrong) {
@@ -182,17 +183,17 @@ TEST_F(StepsTest, OneStepAtAnEdgeIsRightTwoStepsAreWrong) {
     const double step = output == 0 ? 1.0 / 512 : 1;
     const int64_t edge = FirstElement(output, true);
     const int64_t inside = FirstElement(output, false);
-    EXPECT_EQ(JudgedWith(output, edge, 0).problem, "");
-    EXPECT_EQ(JudgedWith(output, edge, step).problem, "");
-    EXPECT_EQ(JudgedWith(output, edge, -step).problem, "");
-    EXPECT_NE(JudgedWith(output, edge, 2 * step).problem, "");
-    EXPECT_NE(JudgedWith(output, inside, step).problem, "");
-    EXPECT_NE(JudgedWith(output, inside, -step).problem, "");
+    EXPECT_EQ(CheckedWith(output, edge, 0).problem, "");
+    EXPECT_EQ(CheckedWith(output, edge, step).problem, "");
+    EXPECT_EQ(CheckedWith(output, edge, -step).problem, "");
+    EXPECT_NE(CheckedWith(output, edge, 2 * step).problem, "");
+    EXPECT_NE(CheckedWith(output, inside, step).problem, "");
+    EXPECT_NE(CheckedWith(output, inside, -step).problem, "");
   }
 }
 
 TEST_F(StepsTest, FewElementsAreAtAnEdge) {
-  const Array& bounds = oracle_.judges[1].bounds;
+  const Array& bounds = reference_.checkers[1].bounds;
   int64_t at_edge = 0;
   for (int64_t i = 0; i < bounds.size(); ++i) at_edge += bounds.GetDouble(i) > 0 ? 1 : 0;
   EXPECT_GT(at_edge, 0);

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "autotune/judge/guarded_memory.h"
-#include "autotune/judge/oracle.h"
+#include "autotune/checker/guarded_memory.h"
+#include "autotune/checker/kernel_reference.h"
 #include "jit/open_device.h"
 #include "tests/autotune/fault.h"
 #include "tests/autotune/workloads.h"
@@ -103,11 +103,11 @@ TEST_F(MeasureTest, ExactRoundsProductsBeforeTheyAreAdded) {
   };
   bool fused_differ = false;
   for (uint64_t seed = 1; seed <= 8; ++seed) {
-    const auto oracle =
-        ComputeOracle(MatmulRelu(), {AccuracyMode::kExact}, seed, DetectCpu(2), pool_);
-    ASSERT_TRUE(oracle) << oracle.error().Format();
-    const OutputJudge& judge = oracle->judges[0];
-    const double separate = MeasureError(judge.sequential, judge).e;
+    const auto reference =
+        ComputeKernelReference(MatmulRelu(), {AccuracyMode::kExact}, seed, DetectCpu(2), pool_);
+    ASSERT_TRUE(reference) << reference.error().Format();
+    const OutputChecker& checker = reference->checkers[0];
+    const double separate = MeasureError(checker.sequential, checker).e;
     EXPECT_EQ(error_under(AccuracyMode::kExact, seed), separate);
     fused_differ |= error_under(AccuracyMode::kF32, seed) != separate;
   }

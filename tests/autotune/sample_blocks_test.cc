@@ -1,5 +1,5 @@
 // Tests the check of a large kernel by some of its blocks: the choice of blocks and of elements.
-#include "autotune/judge/sample_blocks.h"
+#include "autotune/checker/sample_blocks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "autotune/judge/check.h"
+#include "autotune/checker/check.h"
 
 namespace tunec {
 namespace {
@@ -59,11 +59,11 @@ TEST(SampleBlocks, WhatEitherRunChangedIsWritten) {
   EXPECT_THAT(WrittenElements(ones, zeros), ElementsAre(true, true, true, false));
 }
 
-OutputJudge JudgeOf(const Array& expected) {
+OutputChecker CheckerOf(const Array& expected) {
   return {.name = "C", .expected = expected, .allowed = 1e-6};
 }
 
-TEST(JudgeOutputs, PassesOverWhatDoesNotCount) {
+TEST(CheckOutputs, PassesOverWhatDoesNotCount) {
   Array expected(DataType::kF64, {4});
   Array actual(DataType::kF32, {4});
   for (int64_t i = 0; i < 4; ++i) {
@@ -72,17 +72,17 @@ TEST(JudgeOutputs, PassesOverWhatDoesNotCount) {
   }
   actual.SetDouble(1, NAN);
   actual.SetDouble(3, 0.75);
-  const std::vector<OutputJudge> judges = {JudgeOf(expected)};
-  EXPECT_THAT(JudgeOutputs({actual}, judges).problem, HasSubstr("C[1] is nan"));
-  EXPECT_THAT(JudgeOutputs({actual}, judges, {{true, false, true, true}}).problem,
+  const std::vector<OutputChecker> checkers = {CheckerOf(expected)};
+  EXPECT_THAT(CheckOutputs({actual}, checkers).problem, HasSubstr("C[1] is nan"));
+  EXPECT_THAT(CheckOutputs({actual}, checkers, {{true, false, true, true}}).problem,
               HasSubstr("element 3 is 0.75, expected 0.25"));
-  EXPECT_EQ(JudgeOutputs({actual}, judges, {{true, false, true, false}}).problem, "");
+  EXPECT_EQ(CheckOutputs({actual}, checkers, {{true, false, true, false}}).problem, "");
 
   Array levels(DataType::kI32, {2});
-  const std::vector<OutputJudge> of_levels = {JudgeOf(Array(DataType::kI32, {2}))};
+  const std::vector<OutputChecker> of_levels = {CheckerOf(Array(DataType::kI32, {2}))};
   levels.SetInt(1, 5);
-  EXPECT_THAT(JudgeOutputs({levels}, of_levels).problem, HasSubstr("C[1] is 5, expected 0"));
-  EXPECT_EQ(JudgeOutputs({levels}, of_levels, {{true, false}}).problem, "");
+  EXPECT_THAT(CheckOutputs({levels}, of_levels).problem, HasSubstr("C[1] is 5, expected 0"));
+  EXPECT_EQ(CheckOutputs({levels}, of_levels, {{true, false}}).problem, "");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ class ServedHere {
   }
 
   /// Returns the worker's error for a request that it must reject.
-  std::string Refusal(const std::string& text) {
+  std::string Rejection(const std::string& text) {
     const std::vector<Event> events = Ask(text);
     const auto* failed = events.empty() ? nullptr : std::get_if<FailedEvent>(&events.front());
     return failed == nullptr ? "not rejected" : failed->error.message;

@@ -123,7 +123,7 @@ TEST(Protocol, ADeviceIsPartOfTheTarget) {
               HasSubstr("target kind 'cuda' without a device"));
 }
 
-TEST(Protocol, AnotherVersionIsRefused) {
+TEST(Protocol, AnotherVersionIsRejected) {
   std::string text = Encode(Request(HelloRequest{}));
   const std::string version = fmt::format("\"version\":{}", kProtocolVersion);
   text.replace(text.find(version), version.size(), "\"version\":999");

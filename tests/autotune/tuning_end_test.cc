@@ -82,7 +82,7 @@ TEST_F(TuningEnd, AGreaterCeilingReopensWhatConvergedBelowIt) {
   EXPECT_EQ(Tuned(measurer).progress.measured, 39);
 }
 
-TEST_F(TuningEnd, WhatConvergedForUnknownReasonsIsJudgedAnew) {
+TEST_F(TuningEnd, WhatConvergedForUnknownReasonsIsCheckedAgain) {
   ScriptedMeasurer measurer;
   options_.trials = 2;
   Tuned(measurer, ManySketches);

@@ -46,11 +46,11 @@ TEST(WorkerFrames, WhatCannotBeIsNamed) {
   ServedHere worker;
   const std::string good = GoodPrepare();
   const auto with = [&](const std::string& from, const std::string& to) {
-    return worker.Refusal(Replaced(good, from, to));
+    return worker.Rejection(Replaced(good, from, to));
   };
   const auto number = [&](const std::string& field, const std::string& value) {
     const std::regex pattern("\"" + field + "\":[0-9]+");
-    return worker.Refusal(std::regex_replace(good, pattern, "\"" + field + "\":" + value));
+    return worker.Rejection(std::regex_replace(good, pattern, "\"" + field + "\":" + value));
   };
   EXPECT_THAT(with("out[i: 37, j: 13]", "out[i: 37, j: 99999999999]"), HasSubstr("out: index 1"));
   EXPECT_THAT(with("output C: f32[37, 13]", "output C: f32[37, 7]"), HasSubstr("index 1 of C"));
@@ -66,7 +66,7 @@ TEST(WorkerFrames, WhatCannotBeIsNamed) {
   EXPECT_THAT(number("l2", "1.5"), HasSubstr("l2 is 1.5"));
   EXPECT_THAT(number("version", "\"1\""), HasSubstr("the tuner speaks protocol"));
   EXPECT_THAT(with("\"avx\"", "\"avx1024\""), HasSubstr("it has no avx1024"));
-  EXPECT_THAT(worker.Refusal(GoodMeasure()), HasSubstr("no workload was prepared"));
+  EXPECT_THAT(worker.Rejection(GoodMeasure()), HasSubstr("no workload was prepared"));
   ExpectServing(worker);
 }
 

@@ -101,7 +101,7 @@ TEST_F(BundleForGpus, StandBesideThoseForProcessors) {
   EXPECT_EQ(variant_on(10, 0), 0U);
 }
 
-TEST(BundleForEmulatedGpus, IsRefused) {
+TEST(BundleForEmulatedGpus, IsRejected) {
   CompileOptions options = OptionsForGpu("sm_90a");
   options.target.device->features.emplace(kEmulated);
   const auto variant = CompileVariant(GraphOf(kManyKinds), nullptr, options, "native");

@@ -57,7 +57,7 @@ std::string SomeSizedBundle() {
 void ExpectInsideBuffers(const std::string& whole, uint64_t seed) {
   BundleToucher toucher(scripted_cuda::kLibrary);
   const auto tried = TryMutants(toucher, whole, CountFrom("TUNEC_BUNDLE_MUTATIONS", 2000), seed);
-  fmt::print("{} rejected, {} too large to try, {} ran\n", tried.refused, tried.too_large,
+  fmt::print("{} rejected, {} too large to try, {} ran\n", tried.rejected, tried.too_large,
              tried.ran);
   EXPECT_GT(tried.ran, 0U);
 }
@@ -72,16 +72,16 @@ TEST(BundleMutation, TheWholeOnesRun) {
   }
 }
 
-TEST(BundleMutation, StaleHashesAreRefused) {
+TEST(BundleMutation, StaleHashesAreRejected) {
   EXPECT_EQ(testing::CountStaleAccepted(SomeBundle(), CountFrom("TUNEC_STALE_BUNDLES", 2000), 1),
             0U);
 }
 
-TEST(BundleMutation, WithRepairedHashesIsRefusedOrRunsInsideItsBuffers) {
+TEST(BundleMutation, WithRepairedHashesIsRejectedOrRunsInsideItsBuffers) {
   ExpectInsideBuffers(SomeBundle(), 2);
 }
 
-TEST(BundleMutation, OfSeveralSizesIsRefusedOrRunsInsideItsBuffers) {
+TEST(BundleMutation, OfSeveralSizesIsRejectedOrRunsInsideItsBuffers) {
   ExpectInsideBuffers(SomeSizedBundle(), 4);
 }
 

@@ -215,7 +215,7 @@ TEST(Bundle, MayBeReplacedWhileItRuns) {
   ExpectEqualRuns(graph, *loaded->executable, "native");
 }
 
-TEST(Bundle, IsRefusedWhenItIsCutShort) {
+TEST(Bundle, IsRejectedWhenItIsCutShort) {
   const BundlePath file;
   ASSERT_TRUE(WriteBundle(file.path(), {VariantOf(GraphOf(kManyKinds))}));
   const auto whole = ReadFile(file.path());
@@ -228,12 +228,12 @@ TEST(Bundle, IsRefusedWhenItIsCutShort) {
   EXPECT_EQ(LoadBundle(file.path()).error().code, ErrorCode::kParse);
 }
 
-TEST(Bundle, OfAnotherVersionOrKindIsRefused) {
+TEST(Bundle, OfAnotherVersionOrKindIsRejected) {
   const BundlePath file;
   EXPECT_EQ(LoadBundle(file.path()).error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(WriteBundle(file.path(), {VariantOf(GraphOf(kManyKinds))}));
   std::string bytes = *ReadFile(file.path());
-  const auto refusal = [&](uint32_t version) {
+  const auto rejection = [&](uint32_t version) {
     bytes[8] = static_cast<char>(version);
     EXPECT_TRUE(WriteFileAtomically(file.path(), bytes));
     return LoadBundle(file.path()).error().Format();
@@ -241,9 +241,9 @@ TEST(Bundle, OfAnotherVersionOrKindIsRefused) {
   const std::string begin =
       fmt::format("error: {}: the bundle is of version ", file.path().string());
   const std::string expected = fmt::format("this tunec reads version {}: ", bundle::kVersion);
-  EXPECT_EQ(refusal(bundle::kVersion + 1),
+  EXPECT_EQ(rejection(bundle::kVersion + 1),
             fmt::format("{}{}, {}a newer tunec made it", begin, bundle::kVersion + 1, expected));
-  EXPECT_EQ(refusal(bundle::kVersion - 1),
+  EXPECT_EQ(rejection(bundle::kVersion - 1),
             fmt::format("{}{}, {}build it again", begin, bundle::kVersion - 1, expected));
   bytes[0] = 'T';
   ASSERT_TRUE(WriteFileAtomically(file.path(), bytes));

@@ -68,7 +68,7 @@ TEST(LoadModelBytes, HasNoWeightsButRandomOnes) {
   EXPECT_EQ(onnx.error().message, "<memory>: an ONNX model has its own weights");
 }
 
-TEST(LoadModelBytes, RefusesWhatIsNoModel) {
+TEST(LoadModelBytes, RejectsWhatIsNoModel) {
   EXPECT_EQ(Load("", "").error().message, "the model has no bytes");
   EXPECT_EQ(Load(kRelu, ".graph").error().message,
             "the format of the model is '.graph', expected onnx or graph");

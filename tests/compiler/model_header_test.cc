@@ -45,7 +45,7 @@ TEST(ModelNameOf, IsAWord) {
   EXPECT_EQ(ModelNameOf(".so"), "model_");
 }
 
-TEST(WriteLibrary, RefusesWhatIsNoTemplate) {
+TEST(WriteLibrary, RejectsWhatIsNoTemplate) {
   for (const std::string& bytes : {std::string(), std::string(64, 'x'), std::string(4096, '\0')}) {
     const Status written =
         WriteLibrary("/nowhere/x.so", std::as_bytes(std::span(bytes)), "x", BundleParts{});

@@ -71,17 +71,17 @@ TEST(OutsideIndices, OfComputedOnesToo) {
   EXPECT_EQ(RunAndCount(*model->executable, graph, Indices({0, 14, 15, 16, -15, -16})), "a 30 3; ");
 }
 
-TEST(OutsideIndices, AsConstantsAreRefused) {
-  const auto refused = Compile(GraphOf(R"(graph g {
+TEST(OutsideIndices, AsConstantsAreRejected) {
+  const auto rejected = Compile(GraphOf(R"(graph g {
     input x: f32[3, 2]
     constant i: i64[2] = [1, 7]
     y = gather(x, i)
     output y
   })"),
-                               nullptr, Options());
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_EQ(refused.error().message,
+                                nullptr, Options());
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(rejected.error().message,
             "gather y: index 7 at position 1 is out of range, expected -3 to 2");
 }
 

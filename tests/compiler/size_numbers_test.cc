@@ -138,7 +138,7 @@ TEST(SizeNumbersOfOneSize, HaveExactCode) {
   EXPECT_LE(report["executables"].size(), 4U) << report;
 }
 
-TEST(SizeNumbersOfRanges, AreRefusedWhereEachOfManyNeedsCode) {
+TEST(SizeNumbersOfRanges, AreRejectedWhereEachOfManyNeedsCode) {
   const testing::BundlePath file;
   const auto bundle = Build(Remainder(10), Added(), Range(16, 512), file);
   ASSERT_FALSE(bundle);
@@ -149,7 +149,7 @@ TEST(SizeNumbersOfRanges, AreRefusedWhereEachOfManyNeedsCode) {
 }
 
 /// Returns whether a bundle runs on this length. If so, the result has to be right.
-bool RunsOrRefuses(const SizedBundle& bundle, const Number& number, int64_t n) {
+bool RunsOrRejects(const SizedBundle& bundle, const Number& number, int64_t n) {
   const std::vector<float> x(static_cast<size_t>(n * kWidth), 0.0F);
   std::vector<float> y(x.size());
   const std::vector<Shape> shapes = {{n, kWidth}};
@@ -162,13 +162,13 @@ bool RunsOrRefuses(const SizedBundle& bundle, const Number& number, int64_t n) {
   return runs;
 }
 
-TEST(SizeNumbersOfLists, AreRightOrRefused) {
+TEST(SizeNumbersOfLists, AreRightOrRejected) {
   const testing::BundlePath file;
   const auto bundle = Build(Remainder(10), Added(), {{100, 109, 120}}, file);
   ASSERT_TRUE(bundle) << bundle.error().Format();
   for (int64_t n = 1; n <= 120; ++n) {
     const bool is_listed = n == 100 || n == 109 || n == 120;
-    const bool runs = RunsOrRefuses(*bundle->sized, Remainder(10), n);
+    const bool runs = RunsOrRejects(*bundle->sized, Remainder(10), n);
     EXPECT_TRUE(runs || !is_listed) << n;
   }
 }

@@ -554,9 +554,9 @@ TEST(SizedModel, NothingIsWrittenWhereAPartCannotRun) {
   EXPECT_EQ(after, untouched);
   is_gone = false;
   // Twelve bytes of three rows are in both outputs.
-  const auto [refused, same] = RunOfEleven(*model, 0, 30);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "outputs 'y' and 'z' overlap");
+  const auto [rejected, same] = RunOfEleven(*model, 0, 30);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().message, "outputs 'y' and 'z' overlap");
   EXPECT_EQ(same, untouched);
   const auto [run, results] = RunOfEleven(*model, 0, 50);
   ASSERT_TRUE(run) << run.error().message;

@@ -38,7 +38,7 @@ TEST_P(Disk, FailingAtAnyWriteOfCreationLeavesAFileThatOpens) {
     {
       const Result<Database> database = Database::Open(path, OpenMode::kReadWrite);
       if (!database) ExpectDiskError(database.error());
-      if (database && disk_.refused() == 0) break;
+      if (database && disk_.rejected() == 0) break;
     }
     disk_.Heal();
     const Result<Database> database = Database::Open(path, OpenMode::kReadWrite);

@@ -263,7 +263,7 @@ TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
   }
 }
 
-TEST(Exchange, ImportWithoutHeaderIsRefused) {
+TEST(Exchange, ImportWithoutHeaderIsRejected) {
   Database database = OpenForTest();
   std::istringstream in(R"({"record": "target", "id": 1, "text": "t"})");
   const auto counts = database.Import(in, "lines");
@@ -271,7 +271,7 @@ TEST(Exchange, ImportWithoutHeaderIsRefused) {
   EXPECT_EQ(counts.error().Format(), "lines:1: error: the first record is not 'tunec_database'");
 }
 
-TEST(Exchange, EveryPrefixOfAnExportIsRefusedOrTaken) {
+TEST(Exchange, EveryPrefixOfAnExportIsRejectedOrTaken) {
   Database source = OpenForTest();
   ASSERT_TRUE(source.RecordTrial(SampleKey(), OkTrial(1, 1)).has_value());
   const std::string text = ExportText(source);
@@ -283,7 +283,7 @@ TEST(Exchange, EveryPrefixOfAnExportIsRefusedOrTaken) {
   }
 }
 
-TEST(Exchange, DeeplyNestedLineIsRefused) {
+TEST(Exchange, DeeplyNestedLineIsRejected) {
   Database database = OpenForTest();
   std::istringstream in(std::string(1 << 20, '['));
   EXPECT_FALSE(database.Import(in, "lines").has_value());

@@ -13,7 +13,7 @@ struct Plan {
   bool armed = false;
   int writes_left = 0;
   int result_code = SQLITE_OK;
-  int refused = 0;
+  int rejected = 0;
 };
 Plan plan;
 sqlite3_vfs* below = nullptr;
@@ -34,7 +34,7 @@ int Forward(sqlite3_file* file, Args... args) {
 
 int Write(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) {
   if (plan.armed && plan.writes_left-- <= 0) {
-    ++plan.refused;
+    ++plan.rejected;
     return plan.result_code;
   }
   return Real(file)->pMethods->xWrite(Real(file), data, size, offset);
@@ -97,6 +97,6 @@ void FaultyDisk::FailAfter(int writes, int result_code) { plan = {true, writes, 
 
 void FaultyDisk::Heal() { plan.armed = false; }
 
-int FaultyDisk::refused() const { return plan.refused; }
+int FaultyDisk::rejected() const { return plan.rejected; }
 
 }  // namespace tunec

@@ -17,7 +17,7 @@ class FaultyDisk {
   void FailAfter(int writes, int result_code);
   void Heal();
   /// Returns the number of writes rejected since FailAfter.
-  int refused() const;
+  int rejected() const;
 
  private:
   struct Layer;

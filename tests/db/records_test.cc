@@ -228,9 +228,9 @@ TEST(Records, MessageMayHoldAnyBytes) {
   EXPECT_EQ(database.Trials(SampleKey())->at(0).message, "signal? 11 ??");
 }
 
-TEST(Records, WhatCannotBeStoredIsRefused) {
+TEST(Records, WhatCannotBeStoredIsRejected) {
   Database database = OpenForTest();
-  const auto refuses = [&](const TuningKey& key, const TrialRecord& trial, const char* message) {
+  const auto rejects = [&](const TuningKey& key, const TrialRecord& trial, const char* message) {
     const auto outcome = database.RecordTrial(key, trial);
     ASSERT_FALSE(outcome.has_value()) << message;
     EXPECT_EQ(outcome.error().code, ErrorCode::kInvalidArgument);
@@ -238,25 +238,25 @@ TEST(Records, WhatCannotBeStoredIsRefused) {
   };
   TuningKey key = SampleKey();
   key.workload.text = "\xff";
-  refuses(key, OkTrial(1, 1), "workload text is not UTF-8");
+  rejects(key, OkTrial(1, 1), "workload text is not UTF-8");
   key = SampleKey();
   key.target = "";
-  refuses(key, OkTrial(1, 1), "target text is empty");
+  rejects(key, OkTrial(1, 1), "target text is empty");
   key = SampleKey();
   key.schedule_version = 0;
-  refuses(key, OkTrial(1, 1), "schedule version is 0, expected at least 1");
+  rejects(key, OkTrial(1, 1), "schedule version is 0, expected at least 1");
 
-  refuses(SampleKey(), OkTrial(1, 0), "median of an ok trial is 0");
-  refuses(SampleKey(), OkTrial(1, std::nan("")), "median is nan");
+  rejects(SampleKey(), OkTrial(1, 0), "median of an ok trial is 0");
+  rejects(SampleKey(), OkTrial(1, std::nan("")), "median is nan");
   TrialRecord trial = OkTrial(1, 1);
   trial.samples.push_back(-1);
-  refuses(SampleKey(), trial, "sample is -1");
+  rejects(SampleKey(), trial, "sample is -1");
   trial = OkTrial(1, 1);
   trial.status = static_cast<TrialStatus>(8);
-  refuses(SampleKey(), trial, "trial status is 8");
+  rejects(SampleKey(), trial, "trial status is 8");
   trial = OkTrial(1, 1);
   trial.schedule = std::string("a\0b", 3);
-  refuses(SampleKey(), trial, "schedule is not UTF-8");
+  rejects(SampleKey(), trial, "schedule is not UTF-8");
   EXPECT_EQ(database.Stats()->tasks, 0);
 }
 

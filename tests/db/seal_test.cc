@@ -140,7 +140,7 @@ struct BadKey {
   std::function<void(const std::string&)> make;
 };
 
-class RefusedKey : public ::testing::TestWithParam<BadKey> {};
+class RejectedKey : public ::testing::TestWithParam<BadKey> {};
 
 std::function<void(const std::string&)> WithMode(int mode) {
   return [mode](const std::string& path) {
@@ -164,7 +164,7 @@ void LinkToAKey(const std::string& path) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    KeyFile, RefusedKey,
+    KeyFile, RejectedKey,
     ::testing::Values(BadKey{"ReadableByAll", "has mode 0644, expected 0600", WithMode(0644)},
                       BadKey{"ReadableByTheGroup", "has mode 0640, expected 0600", WithMode(0640)},
                       BadKey{"WritableByAll", "has mode 0602, expected 0600", WithMode(0602)},
@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(
                       BadKey{"ALink", "is a link", LinkToAKey}),
     [](const auto& info) { return info.param.name; });
 
-TEST_P(RefusedKey, KeepsObjectsOutAndSaysWhyOnce) {
+TEST_P(RejectedKey, KeepsObjectsOutAndSaysWhyOnce) {
   TempFolder folder;
   const std::string key_file = folder.File("object_key");
   GetParam().make(key_file);
@@ -197,7 +197,7 @@ TEST_P(RefusedKey, KeepsObjectsOutAndSaysWhyOnce) {
   EXPECT_THAT(*database.IntegrityCheck(), IsEmpty());
 }
 
-TEST(KeyFile, OfAnotherUserIsRefused) {
+TEST(KeyFile, OfAnotherUserIsRejected) {
   if (geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   TempFolder folder;
   const std::string path = folder.File("object_key");

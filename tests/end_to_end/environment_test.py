@@ -169,7 +169,7 @@ class Environment(TunecTest):
 
     # --- Tests of numbers.
 
-    def test_what_is_no_number_is_refused(self):
+    def test_what_is_no_number_is_rejected(self):
         for arguments in (("bench", self.graph, "--seconds"), ("verify", self.graph, "--tolerance"),
                           ("db", "prune", "--keep-best")):
             for value in ("nan", "-1", "inf"):

@@ -88,7 +88,7 @@ class Trust(TunecTest):
             self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o700, path)
         self.assertEqual(stat.S_IMODE(self.key("ann").stat().st_mode), 0o600)
 
-    def test_a_key_that_others_may_know_is_refused(self):
+    def test_a_key_that_others_may_know_is_rejected(self):
         self.become("ann")
         self.compiled(COMPILED)
         self.query("delete from artifacts")
@@ -98,7 +98,7 @@ class Trust(TunecTest):
         self.compiled(COMPILED)
         self.compiled(REUSED)
 
-    def test_a_key_that_was_cut_is_refused(self):
+    def test_a_key_that_was_cut_is_rejected(self):
         self.become("ann")
         self.compiled(COMPILED)
         self.query("delete from artifacts")

@@ -38,7 +38,7 @@ Result<CheckPlan> ParsePlan(std::string_view text);
 
 enum class Outcome : uint8_t {
   kEqual,
-  kRefused,  // an error value says that the combination is not supported
+  kRejected,  // an error value says that the combination is not supported
   kWrong,
 };
 struct CheckResult {
@@ -47,7 +47,7 @@ struct CheckResult {
 };
 
 /// Returns whether the error says that the combination is not supported.
-bool IsRefusal(const Error& error);
+bool IsRejection(const Error& error);
 
 CheckResult CheckGraph(const Graph& graph, const CheckPlan& plan);
 

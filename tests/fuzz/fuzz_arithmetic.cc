@@ -48,7 +48,7 @@ class Fuzzer {
         [this](uint64_t n, const std::string& answer) { Record(n, answer); });
     for (const auto& [what, times] : kernels_) fmt::print("kernels {:7}: {}\n", times, what);
     fmt::print("{} contractions from seed {}\n", count, options_.seed);
-    fmt::print("{} within the contract\n{} rejected\n{} wrong\n", right_, refused_, wrong_);
+    fmt::print("{} within the contract\n{} rejected\n{} wrong\n", right_, rejected_, wrong_);
     return wrong_ == 0 ? 0 : 1;
   }
 
@@ -81,7 +81,7 @@ class Fuzzer {
     const auto outcome = static_cast<Outcome>(answer[0] - '0');
     if (outcome == Outcome::kEqual && !last.empty()) Count(last);
     if (outcome == Outcome::kEqual) ++right_;
-    if (outcome == Outcome::kRefused) ++refused_;
+    if (outcome == Outcome::kRejected) ++rejected_;
     if (outcome == Outcome::kWrong) Report(number, last);
   }
 
@@ -99,7 +99,7 @@ class Fuzzer {
 
   FuzzOptions options_;
   Widest widest_;
-  uint64_t right_ = 0, refused_ = 0, wrong_ = 0;
+  uint64_t right_ = 0, rejected_ = 0, wrong_ = 0;
   std::map<std::string, uint64_t> kernels_;
 };
 

@@ -69,10 +69,11 @@ class Fuzzer {
     const uint64_t count = RunBatches(
         options_.InBatchesOf(kCasesPerChild), [this](uint64_t n) { return Answer(n); },
         [this](uint64_t n, const std::string& answer) { Record(n, answer); });
-    for (const auto& [reason, times] : refusals_) fmt::print("rejected {:6}: {}\n", times, reason);
+    for (const auto& [reason, times] : rejections_)
+      fmt::print("rejected {:6}: {}\n", times, reason);
     fmt::print("{} graphs from seed {}, {} through machine code\n", count, options_.seed,
                with_code_);
-    fmt::print("{} equal\n{} rejected\n{} wrong\n", equal_, refused_, wrong_);
+    fmt::print("{} equal\n{} rejected\n{} wrong\n", equal_, rejected_, wrong_);
     return wrong_ == 0 ? 0 : 1;
   }
 
@@ -96,9 +97,9 @@ class Fuzzer {
     const std::string reason = crashed ? answer : answer.substr(2);
     with_code_ += WithCode(number) ? 1 : 0;
     if (outcome == Outcome::kEqual) ++equal_;
-    if (outcome == Outcome::kRefused) {
-      ++refused_;
-      ++refusals_[WithoutNames(reason)];
+    if (outcome == Outcome::kRejected) {
+      ++rejected_;
+      ++rejections_[WithoutNames(reason)];
     }
     if (outcome == Outcome::kWrong) {
       ++wrong_;
@@ -126,9 +127,9 @@ class Fuzzer {
 
   Options options_;
   uint64_t code_every_ = 0;
-  uint64_t equal_ = 0, refused_ = 0, wrong_ = 0, with_code_ = 0;
+  uint64_t equal_ = 0, rejected_ = 0, wrong_ = 0, with_code_ = 0;
   int reported_ = 0;
-  std::map<std::string, int> refusals_;
+  std::map<std::string, int> rejections_;
 };
 
 }  // namespace

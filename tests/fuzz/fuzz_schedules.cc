@@ -30,7 +30,7 @@ namespace tunec::fuzz {
 namespace {
 
 using test::Fate;
-using test::Judge;
+using test::ScheduleChecker;
 using test::Trial;
 
 constexpr uint64_t kCasesPerChild = 200;
@@ -85,9 +85,9 @@ class Machine {
 Trial Check(const Case& drawn, const Target* code) {
   const auto replayed = ParseSchedule(Print(drawn.schedule), "replay");
   if (!replayed || *replayed != drawn.schedule) return {Fate::kWrong, "its text reads differently"};
-  if (code == nullptr) return test::TrySchedule(Judge(drawn.compute), drawn.schedule, {});
+  if (code == nullptr) return test::TrySchedule(ScheduleChecker(drawn.compute), drawn.schedule, {});
   Machine machine(*code);
-  Trial trial = test::TrySchedule(Judge(drawn.compute), drawn.schedule,
+  Trial trial = test::TrySchedule(ScheduleChecker(drawn.compute), drawn.schedule,
                                   [&](const LoopNest& nest, const std::vector<Array>& arguments) {
                                     return machine.Run(nest, arguments);
                                   });
@@ -114,8 +114,8 @@ class Fuzzer {
       fmt::print("{} times no code, but the interpreter: {}\n", times, what);
     fmt::print(
         "{} of the rejected, forced through, were wrong; {} were right in the orders tried\n",
-        refused_, conservative_);
-    fmt::print("{} equal\n{} rejected\n{} wrong\n", equal_, refused_ + conservative_, wrong_);
+        rejected_, conservative_);
+    fmt::print("{} equal\n{} rejected\n{} wrong\n", equal_, rejected_ + conservative_, wrong_);
     return wrong_ == 0 ? 0 : 1;
   }
 
@@ -134,7 +134,7 @@ class Fuzzer {
     const Fate fate = crashed ? Fate::kWrong : static_cast<Fate>(answer[0] - '0');
     if (fate == Fate::kEqual) ++equal_;
     if (fate == Fate::kEqual && WithCode(number)) RecordCode(answer.substr(2));
-    if (fate == Fate::kRefused) ++refused_;
+    if (fate == Fate::kRejected) ++rejected_;
     if (fate == Fate::kConservative) ++conservative_;
     if (fate == Fate::kWrong) {
       ++wrong_;
@@ -196,7 +196,7 @@ class Fuzzer {
   Target target_;
   std::map<std::string, uint64_t> missing_;  // reasons without code, by count
   uint64_t code_every_ = 0;
-  uint64_t equal_ = 0, refused_ = 0, conservative_ = 0, wrong_ = 0, with_code_ = 0;
+  uint64_t equal_ = 0, rejected_ = 0, conservative_ = 0, wrong_ = 0, with_code_ = 0;
   int reported_ = 0;
 };
 

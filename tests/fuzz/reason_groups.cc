@@ -36,9 +36,9 @@ std::string WithoutNames(const std::string& reason) {
   return group;
 }
 
-void PrintRefusals(const std::map<std::string, int>& refusals) {
+void PrintRejections(const std::map<std::string, int>& rejections) {
   std::vector<std::pair<int, std::string>> sorted;
-  for (const auto& [reason, times] : refusals) sorted.emplace_back(times, reason);
+  for (const auto& [reason, times] : rejections) sorted.emplace_back(times, reason);
   std::ranges::sort(sorted, std::greater<>());
   for (const auto& [times, reason] : sorted) fmt::print("rejected {:6}: {}\n", times, reason);
 }

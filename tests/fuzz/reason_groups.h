@@ -24,6 +24,6 @@ inline std::string StageOf(const std::string& reason) { return reason.substr(0, 
 std::string WithoutNames(const std::string& reason);
 
 /// Prints a line for each reason, the most frequent first.
-void PrintRefusals(const std::map<std::string, int>& refusals);
+void PrintRejections(const std::map<std::string, int>& rejections);
 
 }  // namespace tunec::fuzz

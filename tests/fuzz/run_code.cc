@@ -34,7 +34,7 @@ Result<std::vector<Array>> RunRandomly(const std::vector<Lowering>& lowerings,
       if (lowering.name != schedule.lowering) continue;
       const auto kernel = test::LoopsOf(lowering.compute, schedule, ReductionOrder::kAny);
       if (kernel) return RunScheduled(*kernel, lowering.compute, arguments, ThisMachine());
-      if (!MayRefuse(kernel.error().code)) return std::unexpected(kernel.error());
+      if (!MayReject(kernel.error().code)) return std::unexpected(kernel.error());
     }
   }
   return Fail(ErrorCode::kInternal, "the naive schedule does not apply");

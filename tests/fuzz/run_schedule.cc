@@ -36,7 +36,7 @@ Decisions RandomDecisions(const Sketch& sketch, Random& random) {
   return decisions;
 }
 
-bool MayRefuse(ErrorCode code) {
+bool MayReject(ErrorCode code) {
   return code == ErrorCode::kIllegalSchedule || code == ErrorCode::kInvalidArgument ||
          code == ErrorCode::kResourceLimit;
 }

@@ -26,7 +26,7 @@ Decisions RandomDecisions(const Sketch& sketch, Random& random);
 
 /// Returns whether a filled schedule of a sketch may be rejected with this code. Knobs are drawn
 /// independently and may conflict.
-bool MayRefuse(ErrorCode code);
+bool MayReject(ErrorCode code);
 
 /// Packs the weights, then runs the kernel. `arguments` are the inputs and weights of the compute,
 /// in tensor order. Returns the outputs.

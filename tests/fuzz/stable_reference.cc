@@ -618,19 +618,19 @@ double SmallestOf(DataType type) { return type == DataType::kF16 ? 0x1p-24 : 0x1
 
 double CloseEnough(DataType type) { return 4 * RoundingOf(type); }
 
-OutputJudge::OutputJudge(const Graph& graph, std::span<const Array> inputs,
-                         std::vector<Array> expected)
+OutputChecker::OutputChecker(const Graph& graph, std::span<const Array> inputs,
+                             std::vector<Array> expected)
     : graph_(graph), inputs_(inputs.begin(), inputs.end()), expected_(std::move(expected)) {}
 
-std::string OutputJudge::Judge(std::span<const Array> outputs) {
+std::string OutputChecker::Check(std::span<const Array> outputs) {
   if (outputs.size() != expected_.size())
     return fmt::format("{} outputs, expected {}", outputs.size(), expected_.size());
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (std::string problem = JudgeOutput(i, outputs[i]); !problem.empty()) return problem;
+    if (std::string problem = CheckOutput(i, outputs[i]); !problem.empty()) return problem;
   return "";
 }
 
-void OutputJudge::DrawSamples(size_t count) {
+void OutputChecker::DrawSamples(size_t count) {
   while (samples_.size() < count) {
     // Later samples are stronger, because a near threshold may need more than a unit of noise.
     const bool exact = samples_.size() % kExactEvery == kExactEvery - 1;
@@ -640,7 +640,7 @@ void OutputJudge::DrawSamples(size_t count) {
   }
 }
 
-std::string OutputJudge::JudgeOutput(size_t output, const Array& actual) {
+std::string OutputChecker::CheckOutput(size_t output, const Array& actual) {
   const Array& expected = expected_[output];
   const std::string& name = graph_.output_names()[output];
   if (actual.shape() != expected.shape() || actual.type() != expected.type())

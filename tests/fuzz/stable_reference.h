@@ -23,16 +23,16 @@ namespace tunec::fuzz {
 /// of the type.
 double CloseEnough(DataType type);
 
-class OutputJudge {
+class OutputChecker {
  public:
   /// Creates a checker. `expected` are the outputs of RunReference on these inputs.
-  OutputJudge(const Graph& graph, std::span<const Array> inputs, std::vector<Array> expected);
+  OutputChecker(const Graph& graph, std::span<const Array> inputs, std::vector<Array> expected);
 
   /// Checks the outputs. Returns the error of the first wrong output, or an empty string.
-  std::string Judge(std::span<const Array> outputs);
+  std::string Check(std::span<const Array> outputs);
 
  private:
-  std::string JudgeOutput(size_t output, const Array& actual);
+  std::string CheckOutput(size_t output, const Array& actual);
   void DrawSamples(size_t count);
 
   const Graph& graph_;

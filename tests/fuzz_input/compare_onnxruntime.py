@@ -168,7 +168,7 @@ def difference(have, want):
     return f"at {list(first)} {have[first]}, ONNX Runtime has {want[first]}"
 
 
-def judge(library, path, seed, say):
+def checker(library, path, seed, say):
     """Runs the model at path on both sides. Returns both outcomes and the reasons. Calls `say`
     before tunec runs."""
     try:
@@ -178,14 +178,14 @@ def judge(library, path, seed, say):
     try:
         wanted = run_onnxruntime(path, inputs)
     except Exception as error:  # ONNX Runtime raises many kinds of exceptions
-        wanted, refusal = None, str(error)
+        wanted, rejection = None, str(error)
     say("tunec")
     try:
         outputs = run_tunec(library, path, inputs)
     except Failure as failure:
         return ("neither" if wanted is None else "only ONNX Runtime"), failure.message
     if wanted is None:
-        return "only tunec", refusal
+        return "only tunec", rejection
     problems = [f"'{name}': {problem}" for name, want in wanted.items()
                 if (problem := difference(outputs[name], np.asarray(want)))]
     return ("differ", "; ".join(problems)) if problems else ("equal", "")
@@ -196,10 +196,10 @@ def serve(pipe, library_path):
     library = Library(library_path)
     while True:
         path, seed = pipe.recv()
-        pipe.send(("outcome", *judge(library, path, seed, lambda turn: pipe.send((turn,)))))
+        pipe.send(("outcome", *checker(library, path, seed, lambda turn: pipe.send((turn,)))))
 
 
-class Judge:
+class ScheduleChecker:
     """A process that checks models. It is replaced if a model ends it."""
 
     def __init__(self, library_path):
@@ -262,7 +262,7 @@ def main():
     models = [(Path(path).stem, onnx.load(path)) for path in arguments.models] + node_cases()
     counts = collections.Counter()
     end, number = time.monotonic() + arguments.seconds, arguments.seed
-    process = Judge(arguments.library)
+    process = ScheduleChecker(arguments.library)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.onnx"
         while time.monotonic() < end:

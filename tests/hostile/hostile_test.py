@@ -18,7 +18,7 @@ TUNEC = None
 COMMANDS = (["run"], ["verify"], ["show"], [])
 
 # For each model, a part of its error line. Every command rejects the model with exit code 2.
-REFUSED = {
+REJECTED = {
     "attention_scalar_lengths_1.onnx": r"Attention.*input 6 \('nonpad_kv_seqlen'\) is a scalar",
     "attention_scalar_lengths_2.onnx": r"Attention.*input 6 .* is a scalar, of rank 0, expected rank 1",
     "duplicate_output.graph": r"duplicate_output.graph:\d+:\d+: error: two outputs are called ne",
@@ -89,13 +89,13 @@ class Hostile(unittest.TestCase):
         return subprocess.run([TUNEC, *command, model, *options, *more], capture_output=True, text=True,
                               cwd=self.dir, env=self.environment, timeout=120)
 
-    def refused(self, code, message, command, model, *more):
+    def rejected(self, code, message, command, model, *more):
         done = self.tunec(command, model, *more)
         self.assertEqual(done.returncode, code, f"{command} {model}: {done.stderr}{done.stdout}")
         self.assertRegex(done.stderr, message)
         self.assertNotRegex(done.stderr, r"error: (internal|pass)")
 
-    def refused_in_little_memory(self, message, command, model, *more):
+    def rejected_in_little_memory(self, message, command, model, *more):
         """Expects a rejection within 2 GiB, before anything of the model's sizes is allocated."""
         with open(self.dir / "stderr", "w+", encoding="utf-8") as errors:
             process = subprocess.Popen([TUNEC, *command, model, "--no-db", *more], stdout=subprocess.DEVNULL,
@@ -108,13 +108,13 @@ class Hostile(unittest.TestCase):
 
     def test_every_model_is_in_a_table(self):
         models = {path.name for path in HERE.iterdir() if path.suffix in (".onnx", ".graph")}
-        self.assertEqual(models, {*REFUSED, *RUN})
+        self.assertEqual(models, {*REJECTED, *RUN})
 
-    def test_what_is_wrong_is_refused_by_every_command(self):
-        for name, message in REFUSED.items():
+    def test_what_is_wrong_is_rejected_by_every_command(self):
+        for name, message in REJECTED.items():
             for command in COMMANDS:
                 with self.subTest(name, command=command):
-                    self.refused(2, message, command, HERE / name)
+                    self.rejected(2, message, command, HERE / name)
 
     def test_what_is_legal_runs(self):
         for name, shown in RUN.items():
@@ -126,14 +126,14 @@ class Hostile(unittest.TestCase):
                         self.assertRegex(done.stdout, shown)
 
     def test_functions_that_call_each_other_are_not_written_out_first(self):
-        self.refused_in_little_memory("functions written out", ["run"], HERE / "function_bomb.onnx")
+        self.rejected_in_little_memory("functions written out", ["run"], HERE / "function_bomb.onnx")
 
     def test_inputs_beyond_memory_are_a_message(self):
         model = self.file("big.graph", f"graph g {{\n  input x: f32[{2**44}, 16]\n"
                           "  y = reduce_sum(x) {axes=[0, 1]}\n  output y\n}\n")
         for command in (["run"], ["verify"], ["bench"], []):
             with self.subTest(command=command):
-                self.refused(1, f"cannot allocate {2**50} bytes for input x", command, model)
+                self.rejected(1, f"cannot allocate {2**50} bytes for input x", command, model)
 
     def test_the_loop_level_says_so_too(self):
         compute = self.file("big.compute", f"compute big {{\n  input X: f32[{2**44}, 16]\n  output Y: f32[16]\n"
@@ -146,7 +146,7 @@ class Hostile(unittest.TestCase):
     def test_shapes_are_checked_before_weights_are_filled(self):
         model = self.file("weights.graph", "graph g {\n  input x: f32[2, 3]\n  weight w: f32[2147483648]\n"
                           "  y = matmul(x, w)\n  output y\n}\n")
-        self.refused_in_little_memory("matmul inner sizes differ", ["run"], model, "--random-weights", "1")
+        self.rejected_in_little_memory("matmul inner sizes differ", ["run"], model, "--random-weights", "1")
 
     def test_indices_out_of_range_are_counted(self):
         model = self.file("gather.graph", "graph g {\n  constant x: f32[3] = [10, 20, 30]\n  input i: i64[4]\n"

@@ -60,7 +60,7 @@ TEST(ComputeText, KeepsCustomReducers) {
   EXPECT_EQ(MustParse(Print(compute)), compute) << Print(compute);
 }
 
-TEST(ComputeText, RefusesWithAPlace) {
+TEST(ComputeText, RejectsWithAPlace) {
   const auto error = [](std::string_view text) {
     const auto compute = ParseCompute(text, "c.txt");
     return compute ? "" : compute.error().Format();

@@ -152,7 +152,7 @@ TEST(Simplify, MeetsInOneNormalForm) {
             Simplified(Expr::Select(c, Y(), X())));
 }
 
-TEST(Expr, RefusesWithAPlace) {
+TEST(Expr, RejectsWithAPlace) {
   const auto error = [](std::string_view text) { return Parse(text, kF32).error().Format(); };
   EXPECT_EQ(error("@0 + 1i32"), "expr:1:4: error: add of f32 and i32, expected one type");
   EXPECT_EQ(error("max(@0)"), "expr:1:1: error: max has 1 operands, expected 2");

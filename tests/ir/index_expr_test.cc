@@ -154,7 +154,7 @@ TEST(IndexExpr, SimplifiesByRanges) {
   EXPECT_EQ(simplified("floor(k/8)"), "floor(k/8)");
 }
 
-TEST(IndexExpr, RefusesWithAPlace) {
+TEST(IndexExpr, RejectsWithAPlace) {
   const auto error = [](std::string_view text) { return Parse(text).error().Format(); };
   EXPECT_EQ(error("i * j"), "index:1:5: error: a product in an index needs a constant factor");
   EXPECT_EQ(error("i + x"), "index:1:5: error: no variable is called x here");

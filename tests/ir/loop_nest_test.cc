@@ -34,7 +34,7 @@ TEST(LoopNestText, CanonicalTextsPrintAsWritten) {
   }
 }
 
-TEST(LoopNestText, RefusesWithAPlace) {
+TEST(LoopNestText, RejectsWithAPlace) {
   const auto error = [](std::string_view text) {
     const auto nest = ParseLoopNest(text, "n.txt");
     return nest ? "" : nest.error().Format();

@@ -216,7 +216,7 @@ TEST(TileIntrinsics, SayWhatATargetLacks) {
   EXPECT_EQ(FindTileIntrinsic("fma"), nullptr);
 }
 
-std::string Refusal(const std::string& body, const std::string& tensors = "") {
+std::string Rejection(const std::string& body, const std::string& tensors = "") {
   const std::string text =
       "nest n {\n input A: f32[64]\n input B: f32[64, 16]\n input H: bf16[64]\n" + tensors +
       " output C: f32[64]\n phase p {\n" + body + "\n}\n}\n";
@@ -228,7 +228,7 @@ std::string Refusal(const std::string& body, const std::string& tensors = "") {
 
 TEST(TileIntrinsics, BodiesMustFit) {
   const auto fma = [](const std::string& statement) {
-    return Refusal("tile fma.avx512 {\n vector for n in 0 .. 16 {\n s: " + statement + "\n}\n}");
+    return Rejection("tile fma.avx512 {\n vector for n in 0 .. 16 {\n s: " + statement + "\n}\n}");
   };
   EXPECT_EQ(fma("C[n] sum= A[0] * B[3, n]"), "");
   EXPECT_EQ(fma("C[n] sum= B[3, n] * A[0]"), "");  // the factors may be exchanged
@@ -244,13 +244,13 @@ TEST(TileIntrinsics, BodiesMustFit) {
               HasSubstr("an operand is guarded"));
   EXPECT_THAT(fma("C[n] sum= C[16] * A[n]"), HasSubstr("C is an operand and the accumulator"));
   EXPECT_THAT(
-      Refusal("tile fma.avx512 {\n vector for n in 0 .. 8 {\n s: C[n] sum= A[0] * A[n]\n}\n}"),
+      Rejection("tile fma.avx512 {\n vector for n in 0 .. 8 {\n s: C[n] sum= A[0] * A[n]\n}\n}"),
       HasSubstr("expected a loop over columns of 16 iterations"));
-  EXPECT_THAT(Refusal("tile fma.avx512 {\n s: C[0] sum= A[0] * A[1]\n}"),
+  EXPECT_THAT(Rejection("tile fma.avx512 {\n s: C[0] sum= A[0] * A[1]\n}"),
               HasSubstr("expected a loop over columns of 16 iterations"));
-  EXPECT_THAT(Refusal("alloc t: shared {\n tile fma.avx512 {\n vector for n in 0 .. 16 {\n"
-                      " s: t[n] sum= A[0] * A[n]\n}\n}\n}",
-                      " local t: f32[16]\n"),
+  EXPECT_THAT(Rejection("alloc t: shared {\n tile fma.avx512 {\n vector for n in 0 .. 16 {\n"
+                        " s: t[n] sum= A[0] * A[n]\n}\n}\n}",
+                        " local t: f32[16]\n"),
               HasSubstr("t is in shared storage, which the tile cannot access"));
 }
 

@@ -275,7 +275,7 @@ TEST(Cpu, AmxIsEmulatedOnlyWhereItIsAskedFor) {
   EXPECT_EQ(narrow.error().message, "cpu feature '+amx-emulated' needs AVX-512");
 }
 
-TEST(Cpu, Refusals) {
+TEST(Cpu, Rejections) {
   EXPECT_EQ(ParseCpu("nonsense", 1).error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(ParseCpu("native,-nonsense", 1).error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(ParseCpu("native,", 1).error().code, ErrorCode::kInvalidArgument);
@@ -308,7 +308,7 @@ TEST(Cpu, CodeForItselfRuns) {
   EXPECT_TRUE(CheckHostRuns(narrow->host).has_value());
 }
 
-TEST(Cpu, CodeForWhatAMachineLacksIsRefusedByFeature) {
+TEST(Cpu, CodeForWhatAMachineLacksIsRejectedByFeature) {
   std::set<std::string> haswell = FeaturesOf(*ParseCpu("haswell", 1));
   haswell.insert({"sse4.2", "popcnt", "lzcnt", "movbe"});
   EXPECT_TRUE(CheckRuns(ParseCpu("haswell", 1)->host, haswell).has_value());

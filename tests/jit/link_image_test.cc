@@ -13,7 +13,7 @@
 namespace tunec {
 namespace {
 
-TEST(CodeImage, RefusesWhatIsNoObject) {
+TEST(CodeImage, RejectsWhatIsNoObject) {
   CodeImage image;
   for (const std::string_view bytes : {"", "tunec",
                                        "\x7f"

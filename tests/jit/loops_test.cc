@@ -673,7 +673,7 @@ nest exact separate {
   EXPECT_EQ(AssemblyOf(Parse(nest), DetectCpu(1))->find("vfmadd"), std::string::npos);
 }
 
-void ExpectRefused(const std::string& node, const std::string& message) {
+void ExpectRejected(const std::string& node, const std::string& message) {
   const LoopNest nest = Parse(
       "nest gpu {\n  input A: f32[8]\n  output C: f32[8]\n  local F: f32[8]\n  phase main {\n" +
       node + "\n  }\n}");
@@ -684,14 +684,14 @@ void ExpectRefused(const std::string& node, const std::string& message) {
 }
 
 TEST(Errors, WhatACpuHasNot) {
-  ExpectRefused("warp for b in 0 .. 8 {\ns: C[b] = 1.0\n}",
-                "loop b over GPU threads cannot be emitted for a cpu");
-  ExpectRefused("alloc F: fragment {\ns: F[0] = 1.0\n}",
-                "tensor F has no storage: it needs an alloc of packed or register scope");
-  ExpectRefused("alloc F: shared {\ns: F[0] = 1.0\n}",
-                "an alloc of shared scope cannot be emitted for a cpu");
-  ExpectRefused("roles {\nrole load threads 32 registers 40 {\ns: C[0] = 1.0\n}\n}",
-                "warp roles cannot be emitted for a cpu");
+  ExpectRejected("warp for b in 0 .. 8 {\ns: C[b] = 1.0\n}",
+                 "loop b over GPU threads cannot be emitted for a cpu");
+  ExpectRejected("alloc F: fragment {\ns: F[0] = 1.0\n}",
+                 "tensor F has no storage: it needs an alloc of packed or register scope");
+  ExpectRejected("alloc F: shared {\ns: F[0] = 1.0\n}",
+                 "an alloc of shared scope cannot be emitted for a cpu");
+  ExpectRejected("roles {\nrole load threads 32 registers 40 {\ns: C[0] = 1.0\n}\n}",
+                 "warp roles cannot be emitted for a cpu");
 }
 
 TEST(Errors, TooMuchUnrolling) {

@@ -54,15 +54,15 @@ struct Counted {
 };
 
 Counted RunExample(const std::string& steps) {
-  const test::Judge judge(test::MustParse(ReadExample("matmul_async.compute")));
-  const auto kernel =
-      test::LoopsOf(judge.compute(), *ParseSchedule(steps, "example"), ReductionOrder::kAsWritten);
+  const test::ScheduleChecker checker(test::MustParse(ReadExample("matmul_async.compute")));
+  const auto kernel = test::LoopsOf(checker.compute(), *ParseSchedule(steps, "example"),
+                                    ReductionOrder::kAsWritten);
   EXPECT_TRUE(kernel) << kernel.error().message;
   ThreadPool pool(2);
   const CountedRun counted;
   Counted result;
   result.disagreement =
-      judge.Disagreement(*kernel, [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+      checker.Disagreement(*kernel, [&](const LoopNest& nest, const std::vector<Array>& arguments) {
         return CompileAndRun(nest, arguments, CheckedGpu(), pool);
       });
   result.counts = counted.Of("matmul_phase0");

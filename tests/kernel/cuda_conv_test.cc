@@ -117,7 +117,7 @@ class SmallConvolution : public testing::TestWithParam<Case> {};
 
 TEST_P(SmallConvolution, IsComputedRight) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
-  const Judge judge(MustParse(GetParam().text));
+  const ScheduleChecker checker(MustParse(GetParam().text));
   for (const int processors : {1, 132}) {
     Target target = Gpu("sm_90a");
     target.device->processors = processors;
@@ -125,7 +125,7 @@ TEST_P(SmallConvolution, IsComputedRight) {
         SketchesFor({{{"direct", MustParse(GetParam().text)}}, target, GetParam().rounding});
     const auto sketch = std::ranges::find(sketches, "cuda_conv", &Sketch::Kind);
     ASSERT_NE(sketch, sketches.end());
-    ExpectRightOn(target, judge, Analytic(*sketch), GetParam().rounding);
+    ExpectRightOn(target, checker, Analytic(*sketch), GetParam().rounding);
   }
 }
 

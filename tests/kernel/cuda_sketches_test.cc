@@ -183,16 +183,16 @@ class SmallShape : public testing::TestWithParam<Shape> {};
 
 TEST_P(SmallShape, IsComputedRight) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
-  const Judge judge(MustParse(GetParam().text));
+  const ScheduleChecker checker(MustParse(GetParam().text));
   for (const int processors : {1, 132}) {
     Target target = Gpu("sm_90a");
     target.device->processors = processors;
-    const Sketch sketch = DeviceSketches(judge.compute(), target)[0];
+    const Sketch sketch = DeviceSketches(checker.compute(), target)[0];
     // If processors would be idle, a thread computes one element.
     if (processors == 1) {
       EXPECT_EQ(sketch.Kind(), GetParam().kind);
     }
-    ExpectRightOn(target, judge, Analytic(sketch), ReductionOrder::kAny);
+    ExpectRightOn(target, checker, Analytic(sketch), ReductionOrder::kAny);
   }
 }
 

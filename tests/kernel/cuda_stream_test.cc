@@ -213,28 +213,28 @@ std::optional<Sketch> StreamOf(const Attention& attention, const Target& target)
 
 class SmallStream : public testing::TestWithParam<Attention> {
  protected:
-  void Expect(const Judge& judge, const Schedule& schedule) const {
+  void Expect(const ScheduleChecker& checker, const Schedule& schedule) const {
     ASSERT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
-    const auto loops = RunLoopPipeline(judge.compute(), schedule,
+    const auto loops = RunLoopPipeline(checker.compute(), schedule,
                                        {.rounding = Any(), .verify = VerifyStages::kEach});
     ASSERT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
     EXPECT_EQ(loops->nest.phases.size(), 1U);
-    EXPECT_EQ(judge.Disagreement(*loops), "") << Print(schedule);
+    EXPECT_EQ(checker.Disagreement(*loops), "") << Print(schedule);
     if (!kEmulates) return;  // sanitizers do not know the emulation's stacks
-    EXPECT_EQ(judge.Disagreement(*loops, CheckedEmulation(Gpu("sm_90a"))), "") << Print(schedule);
+    EXPECT_EQ(checker.Disagreement(*loops, CheckedEmulation(Gpu("sm_90a"))), "") << Print(schedule);
   }
 };
 
 TEST_P(SmallStream, IsComputedRight) {
-  const Judge judge(MustParse(TextOf(GetParam())));
+  const ScheduleChecker checker(MustParse(TextOf(GetParam())));
   const std::optional<Sketch> sketch = StreamOf(GetParam(), Gpu("sm_90a"));
   ASSERT_TRUE(sketch) << TextOf(GetParam());
-  Expect(judge, Analytic(*sketch));
+  Expect(checker, Analytic(*sketch));
   EXPECT_THAT(Print(Analytic(*sketch)), HasSubstr("pipeline "));
   std::mt19937 random(11);
   constexpr int kDecisions = 4;
   for (int i = 0; i < kDecisions && !HasFailure(); ++i) {
-    Expect(judge, sketch->Fill(RandomDecisions(*sketch, random)));
+    Expect(checker, sketch->Fill(RandomDecisions(*sketch, random)));
   }
 }
 

@@ -180,7 +180,7 @@ class SmallTensorProduct : public testing::TestWithParam<Multiplied> {};
 
 TEST_P(SmallTensorProduct, IsComputedRight) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
-  const Judge judge(MustParse(GetParam().text));
+  const ScheduleChecker checker(MustParse(GetParam().text));
   for (const int processors : {1, 132}) {
     Target target = Gpu("sm_90a");
     target.device->processors = processors;
@@ -189,7 +189,7 @@ TEST_P(SmallTensorProduct, IsComputedRight) {
     if (processors == 1) {
       EXPECT_EQ(sketch.Kind(), "cuda_tensor");
     }
-    ExpectRightOn(target, judge, Analytic(sketch), GetParam().rounding);
+    ExpectRightOn(target, checker, Analytic(sketch), GetParam().rounding);
   }
 }
 

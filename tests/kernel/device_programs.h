@@ -29,13 +29,13 @@ Target WithoutTensorCores(Target target);
 Schedule Analytic(const Sketch& sketch);
 
 /// Returns a runner of nests as the target's machine code, on two threads.
-Judge::Runner RunnerOn(Target target);
+ScheduleChecker::Runner RunnerOn(Target target);
 /// Returns a runner of nests on an emulated GPU that checks its threads.
-Judge::Runner CheckedEmulation(Target target);
+ScheduleChecker::Runner CheckedEmulation(Target target);
 
 /// Expects that the schedule's loops, verified after each stage, agree with the checker's Compute.
 /// The loops are interpreted, and run by an emulation of the target.
-void ExpectRightOn(const Target& target, const Judge& judge, const Schedule& schedule,
+void ExpectRightOn(const Target& target, const ScheduleChecker& checker, const Schedule& schedule,
                    const RoundingFreedom& rounding);
 
 /// Returns the predicted time of all phases, compiled for `target`, or 0 after a failed

@@ -35,17 +35,17 @@ std::vector<Sketch> SketchesBy(const std::string& instruction, const std::string
 int ExpectRight(const std::string& instruction, const std::string& text, const Target& target,
                 const RoundingFreedom& rounding = test::AnyRounding()) {
   constexpr int kTries = 5;
-  const test::Judge judge(test::MustParse(text));
+  const test::ScheduleChecker checker(test::MustParse(text));
   std::mt19937 random(5);
   const std::vector<Sketch> sketches = SketchesBy(instruction, text, target, rounding);
   for (const Sketch& sketch : sketches) {
     Decisions decisions = sketch.InitialDecisions();
     for (int i = 0; i < kTries && !testing::Test::HasFailure(); ++i) {
       const Schedule schedule = sketch.Fill(decisions);
-      const auto loops = test::LoopsOf(judge.compute(), schedule, rounding);
+      const auto loops = test::LoopsOf(checker.compute(), schedule, rounding);
       EXPECT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);
       if (!loops) break;
-      EXPECT_EQ(judge.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
+      EXPECT_EQ(checker.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
       decisions = test::RandomDecisions(sketch, random);
       if (i == kTries - 2) decisions = test::WithKnob(sketch, decisions, "operand_by_block", 1);
     }

@@ -145,17 +145,17 @@ TEST(LoopPipeline, NothingBrokenIsCompiled) {
 }
 
 // With acc.k in parallel, tasks could add to one element at the same time.
-TEST(LoopPipeline, WhatIsNotLegalIsRefusedOrReported) {
+TEST(LoopPipeline, WhatIsNotLegalIsRejectedOrReported) {
   const Schedule schedule = MustParseSteps("reorder acc.k acc.i acc.j\nparallelize acc.k");
-  const auto refused = RunLoopPipeline(MustParse(kProgram), schedule, {ReductionOrder::kAny});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kIllegalSchedule);
+  const auto rejected = RunLoopPipeline(MustParse(kProgram), schedule, {ReductionOrder::kAny});
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::kIllegalSchedule);
   const auto reported =
       RunLoopPipeline(MustParse(kProgram), schedule,
                       {.rounding = ReductionOrder::kAny, .legality = Legality::kReport});
   ASSERT_TRUE(reported) << reported.error().Format();
-  ASSERT_TRUE(reported->refusal);
-  EXPECT_EQ(reported->refusal->message, refused.error().message);
+  ASSERT_TRUE(reported->rejection);
+  EXPECT_EQ(reported->rejection->message, rejected.error().message);
   EXPECT_FALSE(reported->nest.phases.empty());
 }
 

@@ -37,14 +37,14 @@ Target CheckedGpu() {
 
 // Returns the disagreement of a schedule's machine code with the Compute, or an empty string.
 std::string Disagreement(std::string_view compute, const Schedule& schedule, const Target& target) {
-  const test::Judge judge(test::MustParse(compute));
-  const auto kernel = test::LoopsOf(judge.compute(), schedule, ReductionOrder::kAny);
+  const test::ScheduleChecker checker(test::MustParse(compute));
+  const auto kernel = test::LoopsOf(checker.compute(), schedule, ReductionOrder::kAny);
   if (!kernel) return kernel.error().message;
   ThreadPool pool(2);
-  return judge.Disagreement(*kernel,
-                            [&](const LoopNest& nest, const std::vector<Array>& arguments) {
-                              return CompileAndRun(nest, arguments, target, pool);
-                            });
+  return checker.Disagreement(*kernel,
+                              [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+                                return CompileAndRun(nest, arguments, target, pool);
+                              });
 }
 
 // The output channels are in full vectors. A row of the image and its neighbours have no condition.

@@ -24,13 +24,13 @@ void ExpectRight(const LongSum& sum, const Target& target) {
   const std::optional<Sketch> sketch = test::SketchOf(sum, target);
   ASSERT_TRUE(sketch);
   Decisions decisions = sketch->InitialDecisions();
-  const test::Judge judge(test::ComputeOf(sum, sketch->Fill(decisions)));
+  const test::ScheduleChecker checker(test::ComputeOf(sum, sketch->Fill(decisions)));
   std::mt19937 random(5);
   for (int i = 0; i < 4 && !testing::Test::HasFailure(); ++i) {
     const Schedule schedule = sketch->Fill(decisions);
-    const auto loops = test::LoopsOf(judge.compute(), schedule, ReductionOrder::kAny);
+    const auto loops = test::LoopsOf(checker.compute(), schedule, ReductionOrder::kAny);
     ASSERT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);
-    EXPECT_EQ(judge.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
+    EXPECT_EQ(checker.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
     decisions = test::RandomDecisions(*sketch, random);
   }
 }

@@ -139,18 +139,18 @@ Target SmallCaches(Target target) {
 class RowsInCode : public testing::TestWithParam<Case> {
  protected:
   std::string Disagreement(const Schedule& schedule) {
-    const auto kernel = test::LoopsOf(judge_.compute(), schedule, ReductionOrder::kAny);
+    const auto kernel = test::LoopsOf(checker_.compute(), schedule, ReductionOrder::kAny);
     if (!kernel) return kernel.error().message;
-    return judge_.Disagreement(*kernel,
-                               [&](const LoopNest& nest, const std::vector<Array>& arguments) {
-                                 return CompileAndRun(nest, arguments, DetectCpu(2), pool_);
-                               });
+    return checker_.Disagreement(*kernel,
+                                 [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+                                   return CompileAndRun(nest, arguments, DetectCpu(2), pool_);
+                                 });
   }
   std::vector<Sketch> SketchesOn(const Target& target) const {
-    return SketchesFor({{{"direct", judge_.compute()}}, target, ReductionOrder::kAny});
+    return SketchesFor({{{"direct", checker_.compute()}}, target, ReductionOrder::kAny});
   }
 
-  test::Judge judge_{test::MustParse(GetParam().text)};
+  test::ScheduleChecker checker_{test::MustParse(GetParam().text)};
   ThreadPool pool_{2};
 };
 

@@ -42,15 +42,15 @@ RoundingFreedom Loose() {
 // Checks the first decisions and random ones.
 void ExpectRight(const Sketch& sketch, const WinogradConv& conv, const Target& target,
                  const RoundingFreedom& rounding) {
-  const test::Judge judge(test::MustParse(test::WinogradText(conv)));
+  const test::ScheduleChecker checker(test::MustParse(test::WinogradText(conv)));
   std::mt19937 random(5);
   Decisions decisions = sketch.InitialDecisions();
   const int schedules = conv.tile == 2 ? 5 : 2;  // larger tiles compile longer
   for (int i = 0; i < schedules && !testing::Test::HasFailure(); ++i) {
     const Schedule schedule = sketch.Fill(decisions);
-    const auto loops = test::LoopsOf(judge.compute(), schedule, rounding);
+    const auto loops = test::LoopsOf(checker.compute(), schedule, rounding);
     ASSERT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);
-    EXPECT_EQ(judge.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
+    EXPECT_EQ(checker.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
     decisions = test::RandomDecisions(sketch, random);
   }
 }

@@ -170,7 +170,7 @@ TEST_F(NpzTest, WritingReplacesTheFileAndLeavesNoOther) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }
 
-TEST_F(NpzTest, RefusesToWrite) {
+TEST_F(NpzTest, RejectsWrites) {
   const int32_t value = 5;
   const NamedArrayView view{{"v", DataType::kI32, {}}, &value};
   const NamedArrayView twice[] = {view, view};
@@ -205,7 +205,7 @@ std::string Npy(const std::string& header, size_t bytes) {
   return file + header + std::string(bytes, '\0');
 }
 
-TEST_F(NpzTest, RefusesHeaders) {
+TEST_F(NpzTest, RejectsHeaders) {
   const std::string f4 = "'descr': '<f4', 'fortran_order': False, ";
   const struct {
     std::string file;

@@ -139,7 +139,7 @@ def write_arrays(arrays, folder):
     return files
 
 
-def judged(outcome, case):
+def checked(outcome, case):
     """Returns the outcome for a case that intentionally has other numbers."""
     if case.name not in cases.CHOSEN or outcome.status == "unsupported":
         return outcome
@@ -150,7 +150,7 @@ def judged(outcome, case):
 
 
 def run_case(library, case, folder, target):
-    return judged(run_data(library, case, folder, target), case)
+    return checked(run_data(library, case, folder, target), case)
 
 
 def run_data(library, case, folder, target):

@@ -151,9 +151,9 @@ TEST(Effects, FreeWhatTheyDoNotTouch) {
   EXPECT_TRUE(CheckLegality(dependences, tree, ReductionOrder::kAsWritten));
   tree.loops[*tree.FindLoop("s.i")].kind = LoopKind::kSerial;
   tree.loops[*tree.FindLoop("s.p")].kind = LoopKind::kParallel;
-  const Status refused = CheckLegality(dependences, tree, ReductionOrder::kAsWritten);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message,
+  const Status rejected = CheckLegality(dependences, tree, ReductionOrder::kAsWritten);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().message,
             "parallel loop s.p carries accesses of a: the flow dependence s(p=0, i=2) -> s(p=1, "
             "i=2) at distance (p 1, i 0) is violated");
 }

@@ -110,7 +110,7 @@ TEST(Legality, ReductionsMayBeReorderedUnlessAsWritten) {
               HasSubstr("order of accesses of Y: the flow dependence Y("));
 }
 
-TEST(Legality, ParallelReductionIsRefused) {
+TEST(Legality, ParallelReductionIsRejected) {
   ScheduleTree tree = OriginalTree(MustParse(kRunningSum));
   SetKind(tree, "Y.k", LoopKind::kParallel);
   EXPECT_EQ(Message(Check(tree)),

@@ -222,7 +222,7 @@ TEST(Picture, RunsOfAStageShareNoStorage) {
   EXPECT_TRUE(Take(tree, {view}).arrows.empty());
 }
 
-TEST(Picture, CropsAndRefuses) {
+TEST(Picture, CropsAndRejects) {
   const ScheduleTree tree = OriginalTree(MustParse(kTriangle));
   PictureView view = View(tree, "Y", {0, 1}, {2, 1});
   view.sizes = {2, 3};
@@ -236,7 +236,7 @@ TEST(Picture, CropsAndRefuses) {
   EXPECT_EQ(empty.error().message, "statement Y has no instance in the slice drawn");
 }
 
-TEST(Dependences, TooManyPairsAreRefused) {
+TEST(Dependences, TooManyPairsAreRejected) {
   const ScheduleTree tree = OriginalTree(MustParse(kTwoRows));
   const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
   const InstanceBox all{*tree.FindStatement("A"), {{0, 3}, {0, 6}}};

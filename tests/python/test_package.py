@@ -307,9 +307,9 @@ class TextsThatAFunctionMakes(unittest.TestCase):
         np.testing.assert_array_equal(model(self.x), self.x * np.array([1, 2, 3], np.float32))
 
 
-class Refuses(unittest.TestCase):
+class Rejects(unittest.TestCase):
 
-    def refuse(self, kind, part, call, *arguments, **named):
+    def reject(self, kind, part, call, *arguments, **named):
         with self.assertRaises(kind) as raised:
             call(*arguments, **named)
         self.assertIsInstance(raised.exception, tunec.Error)
@@ -319,15 +319,15 @@ class Refuses(unittest.TestCase):
         model = scaled()
         x = np.zeros((4, 3), np.float32)
         wrong = tunec.InvalidArgument
-        self.refuse(wrong, "got 0 inputs, expected 1: input 'x'", model)
-        self.refuse(wrong, "got 2 inputs, expected 1", model, x, x)
-        self.refuse(wrong, "no input 'z'", model, z=x)
-        self.refuse(wrong, "by position and by name", model, x, x=x)
-        self.refuse(wrong, "input 'x' is of type int, expected a tensor", model, 3)
-        self.refuse(wrong, "input 'x' has type f64, expected f32", model, x.astype(np.float64))
-        self.refuse(wrong, "input 'x' has shape [3x4], expected [4x3]", model, x.T.copy())
-        self.refuse(wrong, "which is not supported", model, x.astype(np.complex64))
-        self.refuse(ValueError, "input 'x'", model, None)
+        self.reject(wrong, "got 0 inputs, expected 1: input 'x'", model)
+        self.reject(wrong, "got 2 inputs, expected 1", model, x, x)
+        self.reject(wrong, "no input 'z'", model, z=x)
+        self.reject(wrong, "by position and by name", model, x, x=x)
+        self.reject(wrong, "input 'x' is of type int, expected a tensor", model, 3)
+        self.reject(wrong, "input 'x' has type f64, expected f32", model, x.astype(np.float64))
+        self.reject(wrong, "input 'x' has shape [3x4], expected [4x3]", model, x.T.copy())
+        self.reject(wrong, "which is not supported", model, x.astype(np.complex64))
+        self.reject(ValueError, "input 'x'", model, None)
 
     def test_wrong_outputs(self):
         model = scaled()
@@ -335,22 +335,22 @@ class Refuses(unittest.TestCase):
         fixed = np.zeros((4, 3), np.float32)
         fixed.flags.writeable = False
         wrong = tunec.InvalidArgument
-        self.refuse(wrong, "output 'y' is read-only", model, x, out=fixed)
-        self.refuse(wrong, "output 'y' has shape", model, x, out=np.zeros((3, 4), np.float32))
-        self.refuse(wrong, "strides", model, x, out=np.zeros((3, 4), np.float32).T)
-        self.refuse(wrong, "got 2 outputs, expected 1", model, x, out=[x, x])
+        self.reject(wrong, "output 'y' is read-only", model, x, out=fixed)
+        self.reject(wrong, "output 'y' has shape", model, x, out=np.zeros((3, 4), np.float32))
+        self.reject(wrong, "strides", model, x, out=np.zeros((3, 4), np.float32).T)
+        self.reject(wrong, "got 2 outputs, expected 1", model, x, out=[x, x])
 
     def test_wrong_models(self):
         compile_ = tunec.compile
-        self.refuse(tunec.NotFound, "nowhere.onnx", compile_, "nowhere.onnx")
-        self.refuse(FileNotFoundError, "nowhere.onnx", compile_, "nowhere.onnx")
-        self.refuse(tunec.ParseError, "<memory>", compile_, b"\xff\xff")
-        self.refuse(tunec.ParseError, "<memory>:3:", compile_, "graph g {\n  input\n}\n", db=None)
-        self.refuse(tunec.NotFound, "weight 'w' is not among those given", compile_, SCALED,
+        self.reject(tunec.NotFound, "nowhere.onnx", compile_, "nowhere.onnx")
+        self.reject(FileNotFoundError, "nowhere.onnx", compile_, "nowhere.onnx")
+        self.reject(tunec.ParseError, "<memory>", compile_, b"\xff\xff")
+        self.reject(tunec.ParseError, "<memory>:3:", compile_, "graph g {\n  input\n}\n", db=None)
+        self.reject(tunec.NotFound, "weight 'w' is not among those given", compile_, SCALED,
                     weights={}, db=None)
-        self.refuse(tunec.InvalidArgument, "unknown option 'trails'", compile_, SCALED, trails=1)
-        self.refuse(tunec.InvalidArgument, "example inputs", compile_, SCALED, (1,))
-        self.refuse(tunec.InvalidArgument, "weights are for", compile_, "a.onnx", weights={})
+        self.reject(tunec.InvalidArgument, "unknown option 'trails'", compile_, SCALED, trails=1)
+        self.reject(tunec.InvalidArgument, "example inputs", compile_, SCALED, (1,))
+        self.reject(tunec.InvalidArgument, "weights are for", compile_, "a.onnx", weights={})
 
 
 if __name__ == "__main__":

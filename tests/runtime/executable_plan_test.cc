@@ -27,7 +27,7 @@ ExecutablePlan GoodPlan() {
 
 TEST(ExecutablePlan, AGoodOnePasses) { EXPECT_TRUE(Verify(GoodPlan()).has_value()); }
 
-TEST(ExecutablePlan, BadOnesAreRefusedByName) {
+TEST(ExecutablePlan, BadOnesAreRejectedByName) {
   const struct {
     std::function<void(ExecutablePlan&)> spoil;
     const char* message;
@@ -106,9 +106,9 @@ Vector RunOnce(const Executable& executable, const Vector& x) {
   return y;
 }
 
-TEST(ExecutablePlan, ARefusedOneIsMadeAndRunsNothing) {
+TEST(ExecutablePlan, ARejectedOneIsMadeAndRunsNothing) {
   ExecutablePlan plan = GoodPlan();
-  plan.refusal = MakeError(ErrorCode::kDevice, "no such machine");
+  plan.rejection = MakeError(ErrorCode::kDevice, "no such machine");
   plan.prologue[0].kernel.phases[0].function = [](void* const*, void*, void*, int64_t) {
     ADD_FAILURE() << "the prologue ran";
   };
@@ -170,7 +170,7 @@ TEST(Prologue, PacksIntoOneBlockInTheOrderOfUse) {
 }
 
 // A bundle may contain such constants. Their sum overflows 64 bits and must not appear small.
-TEST(Prologue, ConstantsWhoseSumOverflowsAreRefused) {
+TEST(Prologue, ConstantsWhoseSumOverflowsAreRejected) {
   ExecutablePlan plan = GoodPlan();
   for (int i = 0; i < 256; ++i) {
     const auto number = static_cast<int32_t>(plan.constants.size());

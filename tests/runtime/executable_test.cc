@@ -315,7 +315,7 @@ TEST(Executable, PlansNameArgumentsThatTheyHave) {
   EXPECT_THAT(made.error().message, HasSubstr("arguments 0 and 3 of 3 are one storage"));
 }
 
-TEST(Executable, RefusesWrongBuffers) {
+TEST(Executable, RejectsWrongBuffers) {
   const Executable executable = Make(
       {.inputs = {VectorSpec("x")}, .outputs = {VectorSpec("y"), VectorSpec("z")}, .steps = {}});
   Vector x{};

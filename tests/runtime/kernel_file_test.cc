@@ -38,16 +38,16 @@ TEST(KernelFile, ReadsBack) {
   EXPECT_EQ(back->arguments[1].bytes(), 6u);
 }
 
-TEST(KernelFile, DamagedOnesAreRefused) {
+TEST(KernelFile, DamagedOnesAreRejected) {
   EXPECT_EQ(ParseKernelFile("tunec-object 4").error().message,
             "no kernel file, which begins with 'tunec-kernel 1'");
   for (const char* const line :
        {"argument A f32 -1 in", "argument A f33 1 in", "argument A f32 1 inout", "argument A f32 1",
         "argument A f32 1 in more", "argument A f32 99999999999999 in", "A f32 1 in", ""}) {
-    const auto refused = ParseKernelFile(std::string("tunec-kernel 1\n") + line + "\nimage\n");
-    ASSERT_FALSE(refused) << line;
-    EXPECT_EQ(refused.error().code, ErrorCode::kParse);
-    EXPECT_EQ(refused.error().message, "the kernel file is damaged: '" + std::string(line) + "'");
+    const auto rejected = ParseKernelFile(std::string("tunec-kernel 1\n") + line + "\nimage\n");
+    ASSERT_FALSE(rejected) << line;
+    EXPECT_EQ(rejected.error().code, ErrorCode::kParse);
+    EXPECT_EQ(rejected.error().message, "the kernel file is damaged: '" + std::string(line) + "'");
   }
   std::string cut = Serialize(Sample());
   cut.pop_back();

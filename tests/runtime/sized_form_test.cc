@@ -98,7 +98,7 @@ TEST(KeysOf, AreThoseThatRunsTake) {
   }
 }
 
-TEST(KeysOf, RefusesTooMany) {
+TEST(KeysOf, RejectsTooMany) {
   const SizedForm form = FormOf({{.sizes = RoundedSizes(1, 512), .exact = false},
                                  {.sizes = RoundedSizes(1, 512), .exact = false}},
                                 {false, false});

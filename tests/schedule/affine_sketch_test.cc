@@ -50,15 +50,15 @@ TEST_P(AffineSketches, BeginWithTheExpectedSteps) {
 
 // Tests both accuracy modes. The first decisions run in full, others as drawn.
 TEST_P(AffineSketches, KeepTheResult) {
-  const Judge judge(Example(GetParam()));
-  const Sketch sketch = AffineSketchOf(judge.compute());
+  const ScheduleChecker checker(Example(GetParam()));
+  const Sketch sketch = AffineSketchOf(checker.compute());
   const Schedule first = sketch.Fill(sketch.InitialDecisions());
   EXPECT_EQ(*ParseSchedule(Print(first), "replay"), first);
-  EXPECT_EQ(judge.Outcome(first, ReductionOrder::kAsWritten), "") << Print(first);
+  EXPECT_EQ(checker.Outcome(first, ReductionOrder::kAsWritten), "") << Print(first);
   std::mt19937 random(7);
   for (int i = 0; i < 3; ++i) {
     const Schedule drawn = sketch.Fill(RandomDecisions(sketch, random));
-    EXPECT_EQ(judge.Outcome(drawn, ReductionOrder::kAny, Tasks::kBackwards), "") << Print(drawn);
+    EXPECT_EQ(checker.Outcome(drawn, ReductionOrder::kAny, Tasks::kBackwards), "") << Print(drawn);
   }
 }
 
@@ -103,7 +103,7 @@ TEST(AffineSketch, RunsColumnsOfAScanAsLanes) {
   const auto sketches = SketchesOn(compute);
   const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize y.j"));
-  EXPECT_EQ(Judge(compute).Outcome(schedule), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "");
 }
 
 // Elements depend on the far end of a later row, so the loops cannot be skewed. They run one row at
@@ -121,7 +121,7 @@ TEST(AffineSketch, RunsARowAtATimeWhereNothingCanBeTiled) {
   EXPECT_THAT(Print(schedule),
               testing::EndsWith("split A.i 256\nisolate A.i.0\nwavefront A.t\nparallelize A.i.0\n"
                                 "vectorize A.i.1\n"));
-  EXPECT_EQ(Judge(compute).Outcome(schedule), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "");
 }
 
 // A new loop order without further use costs more than it gains.
@@ -153,7 +153,7 @@ TEST(AffineSketch, TellsFoldedPhasesApart) {
   const Compute compute = SmallKernel("gramschmidt");
   const Schedule schedule = InitialSchedule(compute);
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize step.j\npeel step.p 1\n"));
-  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
 // Sweeps alternate along rows and columns. The loop without dependences in either sweep becomes
@@ -164,7 +164,7 @@ TEST(AffineSketch, RunsSweepsBesideEachOther) {
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize step.i"));
   EXPECT_THAT(Print(schedule), testing::HasSubstr("peel step.s 1\npeel step.d 1\n"));
   EXPECT_THAT(Print(schedule), testing::Not(testing::HasSubstr("skew step")));
-  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
 // Three statements are shifted into one. A lane's h needs a value of the lane before, which is
@@ -173,7 +173,7 @@ TEST(AffineSketch, RunsShiftedStatementsAsLanes) {
   const Compute compute = SmallKernel("fdtd-2d");
   const Schedule schedule = InitialSchedule(compute);
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize step.j"));
-  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
 // The sum over pairs runs outside of the lanes, although isl has it innermost.
@@ -182,7 +182,7 @@ TEST(AffineSketch, MovesALoopOfContiguousWritesInside) {
   const Schedule schedule = InitialSchedule(compute);
   EXPECT_THAT(Print(schedule), testing::HasSubstr(" T.k T.j.1\n"));
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize T.j.1\n"));
-  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
 // For the lanes the operand's elements are far apart. The tile takes few of its rows, and long
@@ -212,7 +212,7 @@ TEST(AffineSketch, RunsRowsOfAScanSideBySide) {
 })");
   const Schedule schedule = InitialSchedule(compute);
   EXPECT_EQ(Print(schedule), "lower direct\nunroll_jam y.i 4\nparallelize y.i.0\n");
-  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
 // No loop may move, and no schedule is proposed.

@@ -41,14 +41,14 @@ std::string Replaced(std::string text, std::string_view from, std::string_view t
 
 // Checks the first decisions and random ones.
 void ExpectRight(const std::string& text, const Sketch& sketch, const RoundingFreedom& rounding) {
-  const Judge judge(MustParse(text));
+  const ScheduleChecker checker(MustParse(text));
   std::mt19937 random(7);
   Decisions decisions = sketch.InitialDecisions();
   for (int i = 0; i < 10 && !testing::Test::HasFailure(); ++i) {
     const Schedule schedule = sketch.Fill(decisions);
     EXPECT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
-    EXPECT_EQ(judge.Outcome(schedule, rounding, Tasks::kBackwards), "") << sketch.name << "\n"
-                                                                        << Print(schedule);
+    EXPECT_EQ(checker.Outcome(schedule, rounding, Tasks::kBackwards), "") << sketch.name << "\n"
+                                                                          << Print(schedule);
     for (size_t k = 0; k < decisions.size(); ++k) {
       decisions[k] = static_cast<int>(random() % sketch.knobs[k].choices.size());
     }

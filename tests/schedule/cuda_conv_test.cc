@@ -52,7 +52,7 @@ Schedule WithChoice(const std::string& compute, const CudaConvChoice& choice) {
 
 // Returns the difference, with the schedule's text.
 std::string Wrong(const std::string& compute, const Schedule& schedule) {
-  const std::string outcome = Judge(MustParse(compute)).Outcome(schedule, AnyRounding());
+  const std::string outcome = ScheduleChecker(MustParse(compute)).Outcome(schedule, AnyRounding());
   return outcome.empty() ? "" : outcome + "\n" + Print(schedule);
 }
 
@@ -162,7 +162,7 @@ std::string AnalyticText(const std::string& compute, const RoundingFreedom& roun
   const Sketch sketch = SketchesFor({{{"direct", MustParse(compute)}}, target, rounding})[0];
   EXPECT_EQ(sketch.name, "cuda_conv");
   const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
-  const std::string outcome = Judge(MustParse(compute)).Outcome(schedule, rounding);
+  const std::string outcome = ScheduleChecker(MustParse(compute)).Outcome(schedule, rounding);
   EXPECT_EQ(outcome, "") << Print(schedule);
   return Print(schedule);
 }

@@ -51,7 +51,7 @@ std::string TileText(std::string_view compute, const CudaTileChoice& choice) {
   EXPECT_EQ(Fitted(*plan, choice, Gpu()).Threads(), choice.Threads());
   Schedule schedule{.lowering = "direct"};
   WriteCudaTile(*plan, choice, schedule);
-  EXPECT_EQ(Judge(MustParse(compute)).Outcome(schedule), "");
+  EXPECT_EQ(ScheduleChecker(MustParse(compute)).Outcome(schedule), "");
   return Print(schedule);
 }
 
@@ -305,7 +305,7 @@ std::string PaddedText(std::string_view compute, const CudaTileChoice& choice) {
   if (!plan) return "";
   Schedule schedule{.lowering = "direct"};
   WriteCudaTile(*plan, Fitted(*plan, choice, Gpu()), schedule);
-  EXPECT_EQ(Judge(MustParse(compute)).Outcome(schedule), "") << Print(schedule);
+  EXPECT_EQ(ScheduleChecker(MustParse(compute)).Outcome(schedule), "") << Print(schedule);
   return Print(schedule);
 }
 
@@ -399,7 +399,7 @@ TEST(CudaTile, MakesSumsInParts) {
       values[k] = found->second;
   Schedule schedule{.lowering = "direct"};
   phase.write(values, schedule);
-  EXPECT_EQ(Judge(compute).Outcome(schedule), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "");
   EXPECT_EQ(Print(schedule), R"(lower direct
 reduce_split acc k 128 outer
 pack acc.part 2 0 1
@@ -497,7 +497,7 @@ TEST(CudaTile, HasPartsThatNothingDivides) {
   Schedule schedule{.lowering = "direct"};
   phase.WriteInitial(schedule);
   EXPECT_THAT(Print(schedule), HasSubstr("\npad acc.part"));
-  EXPECT_EQ(Judge(compute).Outcome(schedule), "") << Print(schedule);
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "") << Print(schedule);
 }
 
 TEST(CudaTile, HasNoPartsOfSumsThatAreAddedAsWritten) {
@@ -534,7 +534,7 @@ std::string AnalyticText(std::string_view compute) {
       SketchesFor({{{"direct", MustParse(compute)}}, SmallGpu(), ReductionOrder::kAny});
   EXPECT_EQ(sketches[0].name, "cuda_elements");
   const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
-  EXPECT_EQ(Judge(MustParse(compute)).Outcome(schedule), "");
+  EXPECT_EQ(ScheduleChecker(MustParse(compute)).Outcome(schedule), "");
   return Print(schedule);
 }
 

@@ -62,7 +62,7 @@ Schedule WithChoice(const std::string& compute, const CudaTensorChoice& choice,
 // Returns the difference, with the schedule's text.
 std::string Wrong(const std::string& compute, const Schedule& schedule,
                   const RoundingFreedom& rounding = AnyRounding()) {
-  const std::string outcome = Judge(MustParse(compute)).Outcome(schedule, rounding);
+  const std::string outcome = ScheduleChecker(MustParse(compute)).Outcome(schedule, rounding);
   return outcome.empty() ? "" : outcome + "\n" + Print(schedule);
 }
 

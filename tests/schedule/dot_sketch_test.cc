@@ -143,15 +143,15 @@ parallelize A.bf16.d0
 }
 
 // Checks the first decisions and random ones.
-void ExpectRight(const std::string& text, const Judge& judge, const Sketch& sketch, int tries,
-                 std::mt19937& random, const RoundingFreedom& rounding = AnyRounding()) {
+void ExpectRight(const std::string& text, const ScheduleChecker& checker, const Sketch& sketch,
+                 int tries, std::mt19937& random, const RoundingFreedom& rounding = AnyRounding()) {
   Decisions decisions = sketch.InitialDecisions();
   for (int i = 0; i < tries && !testing::Test::HasFailure(); ++i) {
     const Schedule schedule = sketch.Fill(decisions);
     EXPECT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
-    EXPECT_EQ(judge.Outcome(schedule, rounding, Tasks::kBackwards), "") << text << "\n"
-                                                                        << sketch.name << "\n"
-                                                                        << Print(schedule);
+    EXPECT_EQ(checker.Outcome(schedule, rounding, Tasks::kBackwards), "") << text << "\n"
+                                                                          << sketch.name << "\n"
+                                                                          << Print(schedule);
     decisions = RandomDecisions(sketch, random);
   }
 }
@@ -161,9 +161,9 @@ TEST(DotSketch, AgreesForRandomShapes) {
   const auto draw = [&](int64_t most) { return 1 + static_cast<int64_t>(random() % most); };
   for (int i = 0; i < 25 && !HasFailure(); ++i) {
     const std::string text = DotProduct({draw(50), 1 + draw(80), 1 + draw(40)});
-    const Judge judge(MustParse(text));
+    const ScheduleChecker checker(MustParse(text));
     const auto sketches = SketchesUnder(text, AnyRounding(), Avx512Bf16());
-    ExpectRight(text, judge, FirstOf(sketches, "/dpbf16"), 4, random);
+    ExpectRight(text, checker, FirstOf(sketches, "/dpbf16"), 4, random);
   }
 }
 
@@ -236,9 +236,9 @@ TEST(MatrixSketch, AgreesForRandomShapes) {
   const auto draw = [&](int64_t most) { return 1 + static_cast<int64_t>(random() % most); };
   for (int i = 0; i < 12 && !HasFailure(); ++i) {
     const std::string text = DotProduct({draw(70), 1 + draw(80), 1 + draw(100)});
-    const Judge judge(MustParse(text));
+    const ScheduleChecker checker(MustParse(text));
     const auto sketches = SketchesUnder(text, AnyRounding(), EmulatedAmx());
-    ExpectRight(text, judge, FirstOf(sketches, "/amx"), 4, random);
+    ExpectRight(text, checker, FirstOf(sketches, "/amx"), 4, random);
   }
 }
 
@@ -246,15 +246,15 @@ TEST(MatrixSketch, AgreesForRandomShapes) {
 TEST(MatrixSketch, AgreesForLongSums) {
   std::mt19937 random(4);
   const std::string text = DotProduct({40, 20, 1000});
-  const Judge judge(MustParse(text));
+  const ScheduleChecker checker(MustParse(text));
   const auto sketches = SketchesUnder(text, AnyRounding(), EmulatedAmx());
-  ExpectRight(text, judge, FirstOf(sketches, "/amx"), 8, random);
+  ExpectRight(text, checker, FirstOf(sketches, "/amx"), 8, random);
 }
 
 // The splits of an operand stay in the task.
 TEST(MatrixSketch, SplitsAnOperandForABlockOfRows) {
   const std::string text = DotProduct({150, 40, 90});
-  const Judge judge(MustParse(text));
+  const ScheduleChecker checker(MustParse(text));
   std::mt19937 random(6);
   for (const int terms : {2, 3}) {
     RoundingFreedom rounding = ReductionOrder::kAny;
@@ -267,7 +267,7 @@ TEST(MatrixSketch, SplitsAnOperandForABlockOfRows) {
       EXPECT_THAT(Print(schedule), HasSubstr("compute_at A.bf16 acc.i.0\n"));
       EXPECT_THAT(Print(schedule), HasSubstr("stage A.bf16 packed acc.i.0 0 1 2\n"));
       EXPECT_THAT(Print(schedule), Not(HasSubstr("pack A.bf16")));
-      EXPECT_EQ(judge.Outcome(schedule, rounding, Tasks::kBackwards), "") << Print(schedule);
+      EXPECT_EQ(checker.Outcome(schedule, rounding, Tasks::kBackwards), "") << Print(schedule);
     }
     // The analytic choice is an earlier phase.
     EXPECT_THAT(Print(sketch.Fill(sketch.InitialDecisions())), Not(HasSubstr("compute_at A.bf16")));
@@ -277,31 +277,31 @@ TEST(MatrixSketch, SplitsAnOperandForABlockOfRows) {
 class DotSketchOn : public testing::TestWithParam<DotProgram> {};
 
 TEST_P(DotSketchOn, AgreesWithTheInterpreter) {
-  const Judge judge(MustParse(GetParam().text));
+  const ScheduleChecker checker(MustParse(GetParam().text));
   std::mt19937 random(11);
   int found = 0;
   for (const Sketch& sketch : SketchesUnder(GetParam().text, AnyRounding(), Avx512Bf16())) {
     if (!sketch.name.ends_with("/dpbf16")) continue;
     ++found;
-    ExpectRight(GetParam().text, judge, sketch, 12, random);
+    ExpectRight(GetParam().text, checker, sketch, 12, random);
   }
   EXPECT_EQ(found > 0, GetParam().is_offered);
 }
 
 TEST_P(DotSketchOn, MatricesAgreeWithTheInterpreter) {
-  const Judge judge(MustParse(GetParam().text));
+  const ScheduleChecker checker(MustParse(GetParam().text));
   std::mt19937 random(12);
   int found = 0;
   for (const Sketch& sketch : SketchesUnder(GetParam().text, AnyRounding(), EmulatedAmx())) {
     if (!sketch.name.ends_with("/amx")) continue;
     ++found;
-    ExpectRight(GetParam().text, judge, sketch, 2, random);
+    ExpectRight(GetParam().text, checker, sketch, 2, random);
   }
   EXPECT_EQ(found > 0, GetParam().is_offered);
 }
 
 TEST_P(DotSketchOn, MatricesOfTermsAgreeWithTheInterpreter) {
-  const Judge judge(MustParse(GetParam().text));
+  const ScheduleChecker checker(MustParse(GetParam().text));
   std::mt19937 random(13);
   for (const int terms : {2, 3}) {
     RoundingFreedom rounding = ReductionOrder::kAny;
@@ -310,7 +310,7 @@ TEST_P(DotSketchOn, MatricesOfTermsAgreeWithTheInterpreter) {
     for (const Sketch& sketch : SketchesUnder(GetParam().text, rounding, EmulatedAmx())) {
       if (!sketch.name.ends_with("/amx")) continue;
       ++found;
-      ExpectRight(GetParam().text, judge, sketch, 1, random, rounding);
+      ExpectRight(GetParam().text, checker, sketch, 1, random, rounding);
     }
     EXPECT_EQ(found > 0, GetParam().IsOfferedInTerms()) << terms;
   }

@@ -49,7 +49,7 @@ TEST_P(LoopExamples, AreLegalAndKeepTheResult) {
       LoopsOf(compute, *schedule, exact ? ReductionOrder::kAsWritten : ReductionOrder::kAny);
   ASSERT_TRUE(kernel) << kernel.error().message;
   EXPECT_EQ(*ParseLoopNest(Print(kernel->nest), "again"), kernel->nest);
-  EXPECT_EQ(Judge(compute).Disagreement(*kernel), "");
+  EXPECT_EQ(ScheduleChecker(compute).Disagreement(*kernel), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, LoopExamples, testing::ValuesIn(Names()),

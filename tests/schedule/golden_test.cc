@@ -82,7 +82,7 @@ TEST_P(Golden, TextsRoundTripAndAgree) {
   const auto kernel = LoopsOf(compute, *schedule, ReductionOrder::kAny);
   if (!kernel) return;
   EXPECT_TRUE(*ParseLoopNest(Print(kernel->nest), "again") == kernel->nest);
-  EXPECT_EQ(Judge(compute).Disagreement(*kernel), "");
+  EXPECT_EQ(ScheduleChecker(compute).Disagreement(*kernel), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(Files()),

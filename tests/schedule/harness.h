@@ -28,9 +28,9 @@ std::vector<Array> RandomArguments(const Compute& compute, uint64_t seed);
 enum class Tasks { kBothWays, kBackwards };
 
 /// A checker with a Compute, arguments and the interpreter's result for them.
-class Judge {
+class ScheduleChecker {
  public:
-  explicit Judge(Compute compute);
+  explicit ScheduleChecker(Compute compute);
   const Compute& compute() const { return compute_; }
 
   /// Verifies the nest and the prepacks, runs them and compares with the Compute. Tasks run in

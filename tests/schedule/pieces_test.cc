@@ -130,11 +130,11 @@ TEST_P(LongSumOn, AgreesWithTheInterpreter) {
     const std::optional<Sketch> sketch = SketchOf(GetParam(), target);
     ASSERT_TRUE(sketch);
     Decisions decisions = sketch->InitialDecisions();
-    const Judge judge(ComputeOf(GetParam(), sketch->Fill(decisions)));
+    const ScheduleChecker checker(ComputeOf(GetParam(), sketch->Fill(decisions)));
     for (int i = 0; i < 4 && !HasFailure(); ++i) {
       const Schedule schedule = sketch->Fill(decisions);
       EXPECT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
-      EXPECT_EQ(judge.Outcome(schedule, ReductionOrder::kAny, Tasks::kBackwards), "")
+      EXPECT_EQ(checker.Outcome(schedule, ReductionOrder::kAny, Tasks::kBackwards), "")
           << sketch->name << "\n"
           << Print(schedule);
       decisions = RandomDecisions(*sketch, random);

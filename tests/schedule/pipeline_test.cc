@@ -29,7 +29,7 @@ std::string ReadExample(std::string_view name) {
 }
 
 struct Example {
-  Judge judge;
+  ScheduleChecker checker;
   KernelLoops kernel;
 };
 
@@ -38,7 +38,7 @@ const Example& Matmul() {
     Compute compute = MustParse(ReadExample("matmul_blocks.compute"));
     const auto schedule = ParseSchedule(ReadExample("matmul_blocks.sched"), "example");
     auto kernel = LoopsOf(compute, *schedule, ReductionOrder::kAsWritten);
-    return Example{Judge(std::move(compute)), std::move(*kernel)};
+    return Example{ScheduleChecker(std::move(compute)), std::move(*kernel)};
   }();
   return example;
 }
@@ -52,11 +52,11 @@ std::string DisagreementWithout() {
     return Body();
   });
   EXPECT_EQ(removed, 1);
-  return Matmul().judge.Disagreement(kernel);
+  return Matmul().checker.Disagreement(kernel);
 }
 
 TEST(PipelinedBlocks, AreRightAsTheyAre) {
-  EXPECT_EQ(Matmul().judge.Disagreement(Matmul().kernel), "");
+  EXPECT_EQ(Matmul().checker.Disagreement(Matmul().kernel), "");
   const std::string nest = Print(Matmul().kernel.nest);
   if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1') {
     std::ofstream(ExampleFile("matmul_blocks.nest")) << nest;
@@ -80,7 +80,7 @@ TEST(PipelinedBlocks, NeedAllTheirStages) {
   }
   KernelLoops kernel = Matmul().kernel;
   kernel.nest = *ParseLoopNest(text, "stages");
-  EXPECT_NE(Matmul().judge.Disagreement(kernel), "");
+  EXPECT_NE(Matmul().checker.Disagreement(kernel), "");
 }
 
 }  // namespace

@@ -24,27 +24,27 @@ int FromEnvironment(const char* name, int otherwise) {
   return text == nullptr ? otherwise : static_cast<int>(std::strtol(text, nullptr, 10));
 }
 
-TEST(RandomSchedules, AreEqualOrRefused) {
+TEST(RandomSchedules, AreEqualOrRejected) {
   const int count = FromEnvironment("TUNEC_SCHEDULES", 300);
   std::mt19937 random(static_cast<unsigned>(FromEnvironment("TUNEC_SEED", 1)));
   std::map<Fate, int> fates;
   for (int i = 0; i < count; ++i) {
-    const Judge judge(RandomProgram(random));
+    const ScheduleChecker checker(RandomProgram(random));
     const int length = 1 + static_cast<int>(random() % 14);
-    const Schedule schedule = RandomSchedule(judge.compute(), length, random);
+    const Schedule schedule = RandomSchedule(checker.compute(), length, random);
     ASSERT_EQ(*ParseSchedule(Print(schedule), "replay"), schedule);
-    const Trial trial = TrySchedule(judge, schedule);
+    const Trial trial = TrySchedule(checker, schedule);
     ASSERT_NE(trial.fate, Fate::kWrong) << trial.reason << "\n"
-                                        << Print(judge.compute()) << Print(schedule);
+                                        << Print(checker.compute()) << Print(schedule);
     ++fates[trial.fate];
   }
-  const int refused = fates[Fate::kRefused] + fates[Fate::kConservative];
-  std::cout << fates[Fate::kEqual] << " equal, " << refused << " rejected ("
+  const int rejected = fates[Fate::kRejected] + fates[Fate::kConservative];
+  std::cout << fates[Fate::kEqual] << " equal, " << rejected << " rejected ("
             << fates[Fate::kConservative] << " of them right in the orders tried), 0 wrong\n";
   EXPECT_GT(fates[Fate::kEqual], count / 5);
-  EXPECT_GT(refused, count / 20);
+  EXPECT_GT(rejected, count / 20);
   // Rejections are justified: most rejected schedules give wrong results when forced.
-  EXPECT_LT(fates[Fate::kConservative], refused / 2);
+  EXPECT_LT(fates[Fate::kConservative], rejected / 2);
 }
 
 std::string FirstWord(const std::string& line) { return line.substr(0, line.find(' ')); }

@@ -123,7 +123,7 @@ TEST_P(RenamingTest, ChangesNoSketchAndNoSchedule) {
   const std::vector<Sketch> wanted = SketchesOn(compute);
   const std::vector<Sketch> sketches = SketchesOn(renamed.compute);
   ASSERT_EQ(sketches.size(), wanted.size()) << Print(renamed.compute);
-  const Judge before(compute), after(renamed.compute);
+  const ScheduleChecker before(compute), after(renamed.compute);
   for (size_t i = 0; i < sketches.size(); ++i) {
     EXPECT_EQ(WithOldNames(Describe(sketches[i]), renamed), Describe(wanted[i]));
     const Schedule schedule = sketches[i].Fill(sketches[i].InitialDecisions());
@@ -146,21 +146,21 @@ TEST(Renaming, StreamsFitASecondProductThatCallsItsLanesAsTheFirstItsColumns) {
   ASSERT_EQ(e.name, "e");
   ASSERT_EQ(lane.name, "t");
   std::swap(e.name, lane.name);
-  const Judge judge(compute);
+  const ScheduleChecker checker(compute);
   const Sketch first = SketchesOn(compute)[0];
   EXPECT_EQ(first.Kind(), "stream");
   const Schedule schedule = first.Fill(first.InitialDecisions());
-  EXPECT_EQ(judge.Outcome(schedule), "") << Print(schedule);
+  EXPECT_EQ(checker.Outcome(schedule), "") << Print(schedule);
 }
 
 // The joined rows get the name that compute_at uses, although the statements have no common name.
 TEST(Renaming, RowsFitStatementsThatAreRelatedByTheRowOnly) {
   for (const std::string_view text : {kTwoChains, kBesideArgMax, kSoftmax, kLayerNorm}) {
-    const Judge judge(Rename(MustParse(text)).compute);
-    const Sketch first = SketchesOn(judge.compute())[0];
+    const ScheduleChecker checker(Rename(MustParse(text)).compute);
+    const Sketch first = SketchesOn(checker.compute())[0];
     EXPECT_EQ(first.Kind(), "rows");
     const Schedule schedule = first.Fill(first.InitialDecisions());
-    EXPECT_EQ(judge.Outcome(schedule), "") << Print(schedule);
+    EXPECT_EQ(checker.Outcome(schedule), "") << Print(schedule);
   }
 }
 

@@ -50,17 +50,17 @@ class SketchTest : public testing::TestWithParam<Case> {
     const Schedule schedule = sketch.Fill(decisions);
     ASSERT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
     EXPECT_EQ(*ParseSchedule(Print(schedule), "replay"), schedule);
-    EXPECT_EQ(judge_.Outcome(schedule, ReductionOrder::kAny, tasks), "") << sketch.name << "\n"
-                                                                         << Print(schedule);
+    EXPECT_EQ(checker_.Outcome(schedule, ReductionOrder::kAny, tasks), "") << sketch.name << "\n"
+                                                                           << Print(schedule);
   }
 
-  Judge judge_ = Judge(MustParse(GetParam().program.text));
+  ScheduleChecker checker_ = ScheduleChecker(MustParse(GetParam().program.text));
 };
 
 TEST_P(SketchTest, DecisionsGiveEqualResults) {
   std::mt19937 random(7);
   for (const Sketch& sketch :
-       SketchesFor({{{"direct", judge_.compute()}}, GetParam().target, ReductionOrder::kAny})) {
+       SketchesFor({{{"direct", checker_.compute()}}, GetParam().target, ReductionOrder::kAny})) {
     Expect(sketch, sketch.InitialDecisions(), Tasks::kBothWays);
     const bool has_choices = sketch.SpaceSize() > 1;
     for (int i = 0; i < kRandomDecisions && has_choices && !HasFailure(); ++i) {
@@ -178,7 +178,8 @@ TEST(Sketches, CallFusedLoopsAsNoIteratorIsCalled) {
     const auto sketches = SketchesFor({{{"direct", compute}}, target, ReductionOrder::kAny});
     ASSERT_GT(sketches.size(), 1U);
     EXPECT_THAT(AnalyticText(sketches[0]), HasSubstr(" as C.flat1_"));
-    EXPECT_EQ(Judge(compute).Outcome(sketches[0].Fill(sketches[0].InitialDecisions())), "");
+    EXPECT_EQ(ScheduleChecker(compute).Outcome(sketches[0].Fill(sketches[0].InitialDecisions())),
+              "");
   }
 }
 
@@ -210,13 +211,14 @@ TEST(Sketches, ComposeOnePatternForEachNest) {
 TEST(Sketches, ComposedOnesGiveEqualResults) {
   std::mt19937 random(7);
   for (const std::string_view text : {kTwoProducts, kRowsAndColumns}) {
-    const Judge judge(MustParse(text));
+    const ScheduleChecker checker(MustParse(text));
     const Sketch sketch = SketchOfKind("composed", text);
     const Schedule first = sketch.Fill(sketch.InitialDecisions());
-    EXPECT_EQ(judge.Outcome(first), "") << Print(first);
+    EXPECT_EQ(checker.Outcome(first), "") << Print(first);
     for (int i = 0; i < kRandomDecisions; ++i) {
       const Schedule drawn = sketch.Fill(RandomDecisions(sketch, random));
-      EXPECT_EQ(judge.Outcome(drawn, ReductionOrder::kAny, Tasks::kBackwards), "") << Print(drawn);
+      EXPECT_EQ(checker.Outcome(drawn, ReductionOrder::kAny, Tasks::kBackwards), "")
+          << Print(drawn);
     }
   }
 }
@@ -239,7 +241,7 @@ TEST(Sketches, HavePartsBesideWhatStaysAsWritten) {
   ASSERT_EQ(sketches.size(), 1U);
   const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
   EXPECT_THAT(Print(schedule), AllOf(HasSubstr("vectorize B."), Not(HasSubstr(" A."))));
-  EXPECT_EQ(Judge(compute).Outcome(schedule), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "");
 }
 
 // Expensive sketches are not searched where cheap sketches apply.
@@ -281,7 +283,7 @@ TEST(Sketches, TurnBlocksOfWhatIsPackedWhileRunning) {
                                                   depth, role));
     const Sketch sketch = SketchesOn(compute)[0];
     const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
-    EXPECT_EQ(Judge(compute).Outcome(schedule), "") << Print(schedule);
+    EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "") << Print(schedule);
     return Print(schedule);
   };
   EXPECT_THAT(packed(24, "input B: f32[37, 24]"),
@@ -312,7 +314,8 @@ TEST(Sketches, PackWeightsOfPaddedImagesInEachRun) {
 })");
   const Sketch sketch = SketchesOn(compute)[0];
   const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
-  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAny), "") << Print(schedule);
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAny), "")
+      << Print(schedule);
   EXPECT_THAT(Print(schedule), AllOf(HasSubstr("pack W "), HasSubstr("vectorize acc.m.1\n")));
 }
 

@@ -155,9 +155,9 @@ struct Malformed {
   std::string_view message;
 };
 
-class StepTextRefuses : public testing::TestWithParam<Malformed> {};
+class StepTextRejects : public testing::TestWithParam<Malformed> {};
 
-TEST_P(StepTextRefuses, WithMessage) {
+TEST_P(StepTextRejects, WithMessage) {
   const auto schedule = ParseSchedule(GetParam().text, "a.sched");
   ASSERT_FALSE(schedule);
   EXPECT_EQ(schedule.error().code, ErrorCode::kParse);
@@ -207,7 +207,7 @@ constexpr Malformed kMalformed[] = {
     {"lower d\nsplit a.i 4\ninline t",
      "a.sched:3:1: error: 'inline t' rewrites statements and must come before the loop steps"},
 };
-INSTANTIATE_TEST_SUITE_P(Texts, StepTextRefuses, testing::ValuesIn(kMalformed));
+INSTANTIATE_TEST_SUITE_P(Texts, StepTextRejects, testing::ValuesIn(kMalformed));
 
 }  // namespace
 }  // namespace tunec::test

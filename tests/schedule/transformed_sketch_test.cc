@@ -139,7 +139,7 @@ TEST(TransformedSketch, WantsPlanesThatNobodyElseReads) {
 class TransformedSketchOn : public testing::TestWithParam<WinogradConv> {};
 
 TEST_P(TransformedSketchOn, AgreesWithTheInterpreter) {
-  const Judge judge(MustParse(WinogradText(GetParam())));
+  const ScheduleChecker checker(MustParse(WinogradText(GetParam())));
   for (const Target& target : {Avx512(), Avx2()}) {
     const std::optional<Sketch> sketch = TransformedOf(GetParam(), target);
     if (!sketch) continue;  // not worthwhile for the shape
@@ -148,7 +148,7 @@ TEST_P(TransformedSketchOn, AgreesWithTheInterpreter) {
     const int schedules = GetParam().tile == 2 ? 3 : 1;  // larger tiles take longer
     for (int i = 0; i < schedules && !HasFailure(); ++i) {
       const Schedule schedule = sketch->Fill(decisions);
-      EXPECT_EQ(judge.Outcome(schedule), "") << Print(schedule);
+      EXPECT_EQ(checker.Outcome(schedule), "") << Print(schedule);
       decisions = RandomDecisions(*sketch, random);
     }
   }

@@ -10,7 +10,7 @@ namespace tunec::test {
 
 enum class Fate {
   kEqual,         // legal, and the interpreter agrees
-  kRefused,       // illegal, and wrong when forced
+  kRejected,      // illegal, and wrong when forced
   kConservative,  // illegal, but right in the orders that the interpreter tried
   kWrong,         // a defect of tunec
 };
@@ -23,6 +23,7 @@ struct Trial {
 /// Applies the steps, runs the quick proof and isl, and interprets the loops, illegal ones too.
 /// Legal loops also run through `code`, if given. A schedule for which isl gives up is rejected,
 /// and not forced.
-Trial TrySchedule(const Judge& judge, const Schedule& schedule, const Judge::Runner& code = {});
+Trial TrySchedule(const ScheduleChecker& checker, const Schedule& schedule,
+                  const ScheduleChecker::Runner& code = {});
 
 }  // namespace tunec::test

@@ -34,15 +34,15 @@ Target EmulatedGpu() {
 // Returns the difference on the interpreter or on an emulated GPU, or the pipeline's rejection.
 std::string Outcome(const std::string& compute, const std::string& steps,
                     const RoundingFreedom& rounding) {
-  const Judge judge(MustParse(compute));
+  const ScheduleChecker checker(MustParse(compute));
   const auto schedule = ParseSchedule(steps, "steps");
   if (!schedule) return schedule.error().Format();
-  const auto kernel = LoopsOf(judge.compute(), *schedule, rounding);
+  const auto kernel = LoopsOf(checker.compute(), *schedule, rounding);
   if (!kernel) return kernel.error().message;
-  const std::string interpreted = judge.Disagreement(*kernel);
+  const std::string interpreted = checker.Disagreement(*kernel);
   if (!interpreted.empty() || !kEmulates) return interpreted;
   ThreadPool pool(2);
-  return judge.Disagreement(*kernel, [&](const LoopNest& nest, const std::vector<Array>& arrays) {
+  return checker.Disagreement(*kernel, [&](const LoopNest& nest, const std::vector<Array>& arrays) {
     return CompileAndRun(nest, arrays, EmulatedGpu(), pool);
   });
 }

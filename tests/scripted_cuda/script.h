@@ -34,9 +34,9 @@ struct Script {
   std::function<void(const Launch&)> run = [](const Launch&) {
   };  // the immediate effect of a launch
   std::function<double(const Launch&)> milliseconds = [](const Launch&) { return 1; };
-  int refused_launch =
-      0;  // number of the launch that fails with `refusal`, counted from 1; 0: none
-  CuResult refusal = CuResult::kLaunchOutOfResources;
+  int rejected_launch =
+      0;  // number of the launch that fails with `rejection`, counted from 1; 0: none
+  CuResult rejection = CuResult::kLaunchOutOfResources;
   CuResult graph = CuResult::kSuccess;  // result of preparing a graph
   int faulting_launch =
       0;  // number of the launch after which, once waited for, all calls fail with `fault`; 0: none

@@ -421,7 +421,7 @@ CuResult LaunchKernel(CuFunction handle, unsigned grid_x, unsigned grid_y, unsig
                                       shared_bytes, parameters})) {
     return kInvalidValue;
   }
-  if (++script.launches == script.refused_launch) return script.refusal;
+  if (++script.launches == script.rejected_launch) return script.rejection;
   Log("launch {} grid {}x{}x{} block {}x{}x{} shared {}", function.symbol, grid_x, grid_y, grid_z,
       block_x, block_y, block_z, shared_bytes);
   const Launch launch{function.symbol, grid_x, parameters};
@@ -546,7 +546,7 @@ CuResult GraphLaunch(CuGraphExec exec, CuStream stream) {
   script.streams.push_back(stream);
   Log("launch a graph");
   for (const auto& node : graph.nodes) {
-    if (++script.launches == script.refused_launch) return script.refusal;
+    if (++script.launches == script.rejected_launch) return script.rejection;
     if (script.launches == script.faulting_launch || Hangs()) return CuResult::kSuccess;
     StartNode(graph.prepared.at(reinterpret_cast<CuGraphNode>(node.get())), stream);
   }

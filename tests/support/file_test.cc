@@ -103,7 +103,7 @@ TEST_F(FileTest, NewFilesHaveThePermissionsThatTheUmaskLeaves) {
   EXPECT_EQ(mode("shared"), 0664U);
 }
 
-TEST_F(FileTest, PipesAreRefusedAtOnce) {
+TEST_F(FileTest, PipesAreRejectedAtOnce) {
   ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(ReadFile(folder_ / "pipe").error().message,
             (folder_ / "pipe").string() + " is not a regular file");

@@ -52,7 +52,7 @@ TEST(SizeExpression, DoesNotOverflow) {
             std::numeric_limits<int64_t>::min() / 3 - 1);
 }
 
-TEST(SizeExpression, RefusesStepsThatAreNone) {
+TEST(SizeExpression, RejectsStepsThatAreNone) {
   const Steps good = {{Kind::kSize, 1}, {Kind::kConstant, 3}, {Kind::kAdd}, {Kind::kDivide, 2}};
   ASSERT_TRUE(SizeExpression::FromSteps(good, 2));
   EXPECT_EQ(SizeExpression::FromSteps(good, 2)->At(std::vector<int64_t>{0, 6}), 4);

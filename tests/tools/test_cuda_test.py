@@ -44,8 +44,8 @@ class Summaries(unittest.TestCase):
         self.assertIn("0 kernels, 0 functions", test_cuda.summary([])[0])
 
     def test_candidates_may_fail(self):
-        refused = [dict(row(), error="too many threads") for _ in range(3)]
-        line, reasons = test_cuda.candidate_summary([row(), row(spilled=8), *refused])
+        rejected = [dict(row(), error="too many threads") for _ in range(3)]
+        line, reasons = test_cuda.candidate_summary([row(), row(spilled=8), *rejected])
         self.assertEqual(line, "5 candidates, 3 not compiled, 1 with spills; 100 ms each, 0.2 s: loops 10 %, "
                                "LLVM 30 %, ptxas 60 %")
         self.assertEqual(reasons, ["3 x too many threads"])

@@ -11,7 +11,7 @@ try:
 except ImportError:
     raise unittest.SkipTest("torch is not installed")
 
-from core_operators import CORE, Done, Number, Otherwise, Refused
+from core_operators import CORE, Done, Number, Otherwise, Rejected
 from run_graph import CompiledGraph
 from samples import Sampler
 from torch.utils import _pytree as pytree
@@ -50,9 +50,9 @@ class CoreTable(unittest.TestCase):
                 has_one = isinstance(row, Done) and not isinstance(row, Otherwise)
                 self.assertEqual(name in handled_names(), has_one)
 
-    def test_refused_ones_are_refused_with_their_reason(self):
+    def test_rejected_ones_are_refused_with_their_reason(self):
         for name, row in CORE.items():
-            if not isinstance(row, Refused):
+            if not isinstance(row, Rejected):
                 continue
             for sample in row.samples:
                 with self.subTest(name):
@@ -96,18 +96,18 @@ def check_operator(test, name, row, make_graph=None):
                 given, results = [samples[i] for i in known], [wanted[i] for i in known]
                 graph, tensors = (make_graph(target, given, results) if make_graph else
                                   trace(target, given))
-                is_refused = element_type(dtype) in row.refused_types
-                compared += _compare(test, graph, tensors, is_refused, results)
+                is_rejected = element_type(dtype) in row.rejected_types
+                compared += _compare(test, graph, tensors, is_rejected, results)
     test.assertGreater(compared, 0)
 
 
-def _compare(test, graph, tensors, is_refused, wanted):
+def _compare(test, graph, tensors, is_rejected, wanted):
     try:
         imported = import_graph(graph)
     except UnsupportedOperator as error:
-        test.assertTrue(is_refused, error)
+        test.assertTrue(is_rejected, error)
         return 0
-    test.assertFalse(is_refused, "is no longer rejected")
+    test.assertFalse(is_rejected, "is no longer rejected")
     leaves = pytree.tree_leaves(wanted)
     if not imported.outputs:
         return 0

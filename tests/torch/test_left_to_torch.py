@@ -70,19 +70,19 @@ class LeftToTorch(AgainstEager):
         with unittest.mock.patch("tunec.torch.partitions.hinted_sizes", side_effect=KeyError("s0")):
             self.check(lambda x: torch.tanh(x), torch.randn(4), reason="KeyError")
 
-    def test_a_part_that_the_compiler_refuses(self):
+    def test_a_part_that_the_compiler_rejects(self):
         real = sized.compile_model
 
-        def refusing(text, **options):
+        def rejecting(text, **options):
             if "tanh" in text:
                 raise tunec.InvalidArgument("tanh operand 0 is wrong")
             return real(text, **options)
-        with unittest.mock.patch.object(sized, "compile_model", refusing), warnings.catch_warnings():
+        with unittest.mock.patch.object(sized, "compile_model", rejecting), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.check(lambda x: torch.tanh(x).t().reshape(-1), torch.randn(4, 3),
                        reason="the compiler rejected it: InvalidArgument: tanh operand 0")
 
-    def test_a_wrong_option_is_no_refusal_of_a_part(self):
+    def test_a_wrong_option_is_no_rejection_of_a_part(self):
         with self.assertRaisesRegex(Exception, "unknown option 'trails'"):
             self.check(torch.tanh, torch.randn(4), trails=3)
 

@@ -27,21 +27,21 @@ std::unexpected<Error> SystemError(const std::string& path) {
 
 /// Returns the parts of a relative path. Fails if the path leaves its start folder.
 Result<std::vector<std::string>> SplitLocation(const std::string& location) {
-  const auto refuse = [&](std::string_view why) {
+  const auto reject = [&](std::string_view why) {
     return Fail(ErrorCode::kInvalidArgument, "external data location '{}' {}", location, why);
   };
-  if (location.empty()) return refuse("is empty");
-  if (location.contains('\0')) return refuse("contains a zero byte");
-  if (location.front() == '/') return refuse("is absolute, expected a path in the model's folder");
+  if (location.empty()) return reject("is empty");
+  if (location.contains('\0')) return reject("contains a zero byte");
+  if (location.front() == '/') return reject("is absolute, expected a path in the model's folder");
   std::vector<std::string> parts;
   for (size_t begin = 0; begin <= location.size();) {
     const size_t end = std::min(location.find('/', begin), location.size());
     const std::string part = location.substr(begin, end - begin);
-    if (part == "..") return refuse("contains '..', expected a path in the model's folder");
+    if (part == "..") return reject("contains '..', expected a path in the model's folder");
     if (!part.empty() && part != ".") parts.push_back(part);
     begin = end + 1;
   }
-  if (parts.empty()) return refuse("does not name a file");
+  if (parts.empty()) return reject("does not name a file");
   return parts;
 }
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from .._errors import Unsupported
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """Raised by a handler: tunec does not support the operator with these arguments."""
 
 

@@ -3,7 +3,7 @@ import torch
 from torch import fx
 
 from .builder import Value
-from .errors import Refused, UnsupportedNode, place_of
+from .errors import Rejected, UnsupportedNode, place_of
 from .imported_graph import Fixed, Port
 
 
@@ -31,9 +31,9 @@ def _argument(importer, node, weight):
             return (importer.size(meta) if meta is not None else None), None
         order = memory_order(meta)
         value = importer.placeholder(meta, node.name, order)
-    except Refused as refused:
+    except Rejected as rejected:
         importer.unsupported.append(
-            UnsupportedNode(node.name, "placeholder", str(refused), place_of(node)))
+            UnsupportedNode(node.name, "placeholder", str(rejected), place_of(node)))
         return importer.graph.input(node.name, "f32", ()), None
     return value, Port(node.name, value.element, value.shape, node.name, order)
 

@@ -20,8 +20,8 @@ CheckResult Wrong(std::string_view stage, const std::string& reason) {
   return {Outcome::kWrong, fmt::format("{}: {}", stage, reason)};
 }
 
-CheckResult Judge(std::string_view stage, const Error& error) {
-  if (IsRefusal(error)) return {Outcome::kRefused, fmt::format("{}: {}", stage, error.message)};
+CheckResult Check(std::string_view stage, const Error& error) {
+  if (IsRejection(error)) return {Outcome::kRejected, fmt::format("{}: {}", stage, error.message)};
   return Wrong(stage, error.Format());
 }
 
@@ -134,19 +134,19 @@ class Run {
     const std::vector<Array> inputs = InputsOf(exact_, case_.model.values, case_.seed);
     auto expected = RunReference(exact_, inputs);
     // The model itself is wrong.
-    if (!expected) return {Outcome::kRefused, "exact: " + expected.error().message};
-    OutputJudge judge(exact_, inputs, *std::move(expected));
+    if (!expected) return {Outcome::kRejected, "exact: " + expected.error().message};
+    OutputChecker checker(exact_, inputs, *std::move(expected));
     inputs_ = PaddedInputs(graph_, inputs, sizes_.parameters, case_.seed);
     const auto plain = RunReference(graph_, inputs_);
     if (!plain) return Wrong(stage, plain.error().Format());
-    if (const std::string problem = judge.Judge(Cropped(*plain, sizes_)); !problem.empty())
+    if (const std::string problem = checker.Check(Cropped(*plain, sizes_)); !problem.empty())
       return Wrong(stage, problem);
     if (!case_.code) return {};
     const auto compiled = RunCompiled(graph_, FusionMode::kFused, inputs_);
     if (!compiled && HasWrongIndices(compiled.error()))
-      return {Outcome::kRefused, compiled.error().message};
-    if (!compiled) return Judge("machine code", compiled.error());
-    if (const std::string problem = judge.Judge(Cropped(*compiled, sizes_)); !problem.empty())
+      return {Outcome::kRejected, compiled.error().message};
+    if (!compiled) return Check("machine code", compiled.error());
+    if (const std::string problem = checker.Check(Cropped(*compiled, sizes_)); !problem.empty())
       return Wrong("machine code", problem);
     return {};
   }
@@ -181,7 +181,7 @@ PadResult CheckPad(const PadCase& padded, const Pads& pads) {
   const std::vector<OpenAxis> open = OpenAxes(padded.model);
   const Graph samples[] = {exact, other};
   const auto made = pads(exact, bucket, open, samples);
-  if (!made) return {Judge("pad", made.error())};
+  if (!made) return {Check("pad", made.error())};
   if (const std::string problem = FormProblem(*made, exact, bucket); !problem.empty())
     return {Wrong("form", problem)};
   if (const std::string problem = FormulaProblem(*made, SizesIn(exact, open, *made));
@@ -199,9 +199,9 @@ PadResult CheckPad(const PadCase& padded, const Pads& pads) {
 
   const auto beside = pads(other, bucket, open, samples);
   if (!beside) {
-    const CheckResult refused = Judge("other sizes", beside.error());
-    if (refused.outcome == Outcome::kWrong) return {refused};
-    return {{}, Texts::kRefused};
+    const CheckResult rejected = Check("other sizes", beside.error());
+    if (rejected.outcome == Outcome::kWrong) return {rejected};
+    return {{}, Texts::kRejected};
   }
   if (const std::string problem = FormProblem(*beside, other, bucket); !problem.empty())
     return {Wrong("form of other sizes", problem)};

@@ -20,7 +20,7 @@ struct PadCase {
 };
 
 /// Says whether the third set of sizes gave the same padded graph.
-enum class Texts : uint8_t { kEqual, kDiffer, kRefused, kNotCompared };
+enum class Texts : uint8_t { kEqual, kDiffer, kRejected, kNotCompared };
 
 struct PadResult {
   CheckResult result;

@@ -96,14 +96,14 @@ std::string OutputProblem(const Array& before, const Array& after, const Parts& 
   std::vector<int64_t> place(parts.extents.size(), 0);
   for (int64_t i = 0; i < before.size(); ++i) {
     int64_t from = 0;
-    bool judged = true;
+    bool checked = true;
     for (size_t p = 0; p < place.size(); ++p) {
       const bool moves = p == parts.dimension;
       const int64_t origin = moves ? origins[place[p]] : place[p];
-      judged = judged && place[p] < parts.extents[p].exact && origin >= 0;
+      checked = checked && place[p] < parts.extents[p].exact && origin >= 0;
       from = from * parts.extents[p].padded + origin;
     }
-    if (judged && !Close(after, i, before, from))
+    if (checked && !Close(after, i, before, from))
       return fmt::format("element {} is not what {} was", i, from);
     for (size_t p = place.size(); p-- > 0;) {
       if (++place[p] < parts.extents[p].padded) break;

@@ -72,7 +72,7 @@ TEST(EdgeLayouts, NothingIsDoneForRowMajor) {
   EXPECT_EQ(Print(*LayEdges(graph, {{"x", "row_major"}, {"z", "0,1,2"}})), Print(graph));
 }
 
-TEST(EdgeLayouts, RefusesOtherNamesAndOrders) {
+TEST(EdgeLayouts, RejectsOtherNamesAndOrders) {
   const Graph graph = Parsed(kImages);
   EXPECT_EQ(LayEdges(graph, {{"w", "channels_last"}}).error().message,
             "a layout is given for 'w', expected the name of an input or output");

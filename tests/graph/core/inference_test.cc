@@ -113,7 +113,7 @@ TEST(Inference, NamesTheNodeWhereThereIsNoText) {
             "error: node /layer/Add: add shapes 2x3 and 2x4 do not broadcast: 3 against 4");
 }
 
-TEST(Inference, RefusesConvolutionsThatDoNotFit) {
+TEST(Inference, RejectsConvolutionsThatDoNotFit) {
   const std::string x = "input x: f32[1, 4, 5, 5]\n  ";
   EXPECT_EQ(ErrorOf(x + "input w: f32[8, 3, 3, 3]", "y = conv(x, w)"),
             "g.graph:4:3: error: conv channels differ: input is 1x4x5x5 with 4 channels, weight is "

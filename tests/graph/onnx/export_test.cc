@@ -76,7 +76,7 @@ void ExpectSame(const Array& have, const Array& want, const std::string& text) {
 }
 
 /// Returns whether the error says that ONNX has no form for the case, or lacks its type.
-bool IsKnownRefusal(const Error& error) {
+bool IsKnownRejection(const Error& error) {
   return error.code == ErrorCode::kUnsupported && error.message.contains("ONNX has no");
 }
 
@@ -86,7 +86,7 @@ TEST(ExportOnnx, EveryOperatorComesBackWithItsNumbers) {
     const Case made = WithInputs(Parsed(text));
     const auto bytes = ExportOnnxBytes(made.graph);
     if (!bytes) {
-      EXPECT_TRUE(IsKnownRefusal(bytes.error())) << bytes.error().Format() << "\n" << text;
+      EXPECT_TRUE(IsKnownRejection(bytes.error())) << bytes.error().Format() << "\n" << text;
       continue;
     }
     const auto again = ReadAgain(*bytes);
@@ -139,7 +139,7 @@ TEST(ExportOnnx, KeepsTheNamesOfInputsAndOutputs) {
   for (size_t i = 0; i < want->size(); ++i) ExpectSame((*have)[i], (*want)[i], Print(*again));
 }
 
-TEST(ExportOnnx, RefusesWhatOnnxHasNotAndNamesIt) {
+TEST(ExportOnnx, RejectsWhatOnnxHasNotAndNamesIt) {
   const Graph graph = Parsed(R"(graph g {
   input x: i32[1, 1, 4]
   input w: i32[1, 1, 2]

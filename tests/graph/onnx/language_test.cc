@@ -84,7 +84,7 @@ TEST(OnnxRotaryEmbedding, HalvesAndPairs) {
   EXPECT_THAT(rotate({{"num_heads", 2}}, {1, 1, 8}), ElementsAre(-3, -4, 1, 2, -7, -8, 5, 6));
 }
 
-TEST(OnnxRotaryEmbedding, RefusesOtherNumbersOfAngles) {
+TEST(OnnxRotaryEmbedding, RejectsOtherNumbersOfAngles) {
   EXPECT_THAT(
       ErrorOf({.op = "RotaryEmbedding",
                .operands = {Counting({1, 1, 1, 4}), Floats({1, 1, 1}, {0}), Floats({1, 1, 1}, {1})},

@@ -234,7 +234,7 @@ TEST(OnnxIndex, Gather) {
               ElementsAre(4, 5));
 }
 
-TEST(OnnxIndex, ConstantsOutOfRangeAreRefused) {
+TEST(OnnxIndex, ConstantsOutOfRangeAreRejected) {
   const Array x = Counting({2, 3});
   const auto error = [&](const char* op, const Array& indices) {
     return ErrorOf({.op = op, .operands = {x, indices}, .constants = {1}});

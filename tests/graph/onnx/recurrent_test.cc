@@ -65,7 +65,7 @@ TEST(OnnxRecurrent, WithoutStepsTheStateStays) {
   EXPECT_THAT(Values((*results)[1]), Pointwise(IsNear(), {7.0, 8.0}));
 }
 
-TEST(OnnxRecurrent, OperandsOfOtherRanksAreRefusedByName) {
+TEST(OnnxRecurrent, OperandsOfOtherRanksAreRejectedByName) {
   const auto error = [](const Array& bias) {
     return ErrorOf({.op = "RNN",
                     .attributes = {{"hidden_size", 1}},

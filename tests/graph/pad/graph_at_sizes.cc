@@ -175,8 +175,8 @@ PaddedGraph ExpectOneGraph(const std::string& text, const SizesByName& bucket,
   return first;
 }
 
-std::string RefusalOf(const std::string& text, const SizesByName& exact,
-                      const SizesByName& bucket) {
+std::string RejectionOf(const std::string& text, const SizesByName& exact,
+                        const SizesByName& bucket) {
   const auto padded = PadText(text, exact, bucket);
   EXPECT_FALSE(padded) << Print(padded->graph);
   if (padded) return "";

@@ -37,7 +37,8 @@ PaddedGraph ExpectOneGraph(const std::string& text, const SizesByName& bucket,
                            const std::vector<SizesByName>& others = {});
 
 /// Returns the message of a rejection, or fails the test if padding succeeds.
-std::string RefusalOf(const std::string& text, const SizesByName& exact, const SizesByName& bucket);
+std::string RejectionOf(const std::string& text, const SizesByName& exact,
+                        const SizesByName& bucket);
 
 int CountOf(const Graph& graph, Op op);
 

@@ -18,7 +18,7 @@ using test::ExpectOneGraph;
 using test::GraphAt;
 using test::OpenAxesOf;
 using test::PadText;
-using test::RefusalOf;
+using test::RejectionOf;
 using test::SizesByName;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -40,8 +40,8 @@ PaddedGraph ExpectExactNode(const std::string& type, const std::string& node) {
   return ExpectExact(OfX(type, node), kSmall, kLarge);
 }
 
-std::string RefusedNode(const std::string& type, const std::string& node) {
-  return RefusalOf(OfX(type, node), kSmall, kLarge);
+std::string RejectedNode(const std::string& type, const std::string& node) {
+  return RejectionOf(OfX(type, node), kSmall, kLarge);
 }
 
 TEST(PadGraph, LeavesAloneWhatMixesNothing) {
@@ -99,7 +99,7 @@ TEST(PadGraph, MeansOfSixteenBitsDoNotOverflow) {
 }
 
 TEST(PadGraph, MeansOfIntegers) {
-  EXPECT_THAT(RefusedNode("i32[$(L)]", "reduce_mean(x) {axes=[0]}"),
+  EXPECT_THAT(RejectedNode("i32[$(L)]", "reduce_mean(x) {axes=[0]}"),
               HasSubstr("node y (reduce_mean) cannot be padded: it is a mean of integers"));
 }
 
@@ -230,7 +230,7 @@ TEST(PadGraph, RepeatedElementsThatBecameDifferent) {
   y = add(sums, flat)
   output y
 })";
-  EXPECT_THAT(RefusalOf(text, kSmall, kLarge), HasSubstr("lie differently along an axis"));
+  EXPECT_THAT(RejectionOf(text, kSmall, kLarge), HasSubstr("lie differently along an axis"));
 }
 
 std::string AttentionText(const std::string& mask, const std::string& attributes) {
@@ -333,7 +333,7 @@ TEST(PadGraph, ReshapesOfMergedAxesMaskByBoth) {
 TEST(PadGraph, ReshapesThatDoNotFit) {
   // Reshaping 5 of 10 elements into two rows does not fill whole rows.
   EXPECT_THAT(
-      RefusalOf(OfX("f32[$(L)]", "reshape(x) {shape=[2, $(L/2)]}"), {{"L", 6}}, {{"L", 10}}),
+      RejectionOf(OfX("f32[$(L)]", "reshape(x) {shape=[2, $(L/2)]}"), {{"L", 6}}, {{"L", 10}}),
       HasSubstr("it puts parts of dimensions together that do not fit"));
   ExpectExact(OfX("f32[$(L)]", "reshape(x) {shape=[$(L/2), 2]}"), {{"L", 6}}, {{"L", 10}});
 }
@@ -395,7 +395,7 @@ TEST(PadGraph, PadsRepeatElementsOfOpenAxes) {
     for (const char* pads : {"[0, 1, 0, 0]", "[0, 0, 0, 3]", "[1, 2, 0, 4]"})
       ExpectExactNode("f32[2, $(L)]", fmt::format("pad(x) {{pads={}, mode=\"{}\"}}", pads, mode));
   }
-  EXPECT_THAT(RefusedNode("f32[2, $(L)]", "pad(x) {pads=[0, -1, 0, 1], mode=\"edge\"}"),
+  EXPECT_THAT(RejectedNode("f32[2, $(L)]", "pad(x) {pads=[0, -1, 0, 1], mode=\"edge\"}"),
               HasSubstr("it repeats elements of an open dimension, and cuts it"));
 }
 
@@ -404,7 +404,7 @@ TEST(PadGraph, TilesFixedAxes) { ExpectExactNode("f32[$(B), 3]", "tile(x) {repea
 TEST(PadGraph, TilesOpenAxes) {
   ExpectExactNode("f32[$(B), 3]", "tile(x) {repeats=[2, 1]}");
   ExpectExactNode("f32[$(B), $(L)]", "tile(x) {repeats=[3, 2]}");
-  EXPECT_THAT(RefusedNode("f32[3, $(L)]", "tile(x) {repeats=[$(B), 1]}"),
+  EXPECT_THAT(RejectedNode("f32[3, $(L)]", "tile(x) {repeats=[$(B), 1]}"),
               HasSubstr("its repeats depend on the sizes"));
 }
 
@@ -501,7 +501,7 @@ TEST(PadGraph, ConstantsOfTheSizes) {
               kSmall, kLarge);
 }
 
-TEST(PadGraph, RefusesConstantsThatCountDown) {
+TEST(PadGraph, RejectsConstantsThatCountDown) {
   for (const std::string y : {"add(x, p)", "concat(x, p) {axis=0}", "concat(p, x) {axis=0}",
                               "reduce_sum(p) {axes=[0]}", "reduce_mean(p) {axes=[0]}"}) {
     const std::string text = Node("  input x: f32[$(L)]\n  constant p: f32[$(L)] = $down(L)", y);
@@ -576,7 +576,7 @@ TEST(PadGraph, AxesThatDifferHaveNames) {
   EXPECT_THAT(padded.error().message, HasSubstr("input x axis 0 has 5 elements"));
 }
 
-TEST(PadGraph, RefusesAnotherGraph) {
+TEST(PadGraph, RejectsAnotherGraph) {
   const Graph exact = GraphAt(OfX("f32[$(L)]", "relu(x)"), kSmall);
   const Graph bucket = GraphAt(OfX("f32[$(L)]", "tanh(x)"), kLarge);
   const OpenAxis open[] = {{0, 0, "L"}};

@@ -11,7 +11,7 @@ namespace {
 
 using test::CountOf;
 using test::ExpectOneGraph;
-using test::RefusalOf;
+using test::RejectionOf;
 using test::SizesByName;
 using ::testing::HasSubstr;
 
@@ -104,8 +104,8 @@ TEST(PadImages, WindowsThatBeginBySize) {
 TEST(PadImages, WindowsOverAllThereIs) {
   for (const char* pool : {"max_pool", "average_pool"})
     ExpectImages(fmt::format("  y = {}(x) {{kernel=[$(H), $(W)]}}", pool));
-  EXPECT_THAT(RefusalOf(Text("  input x: f32[1, 2, $(L)]\n  y = max_pool(x) {kernel=[$(L/2)]}"),
-                        {{"L", 5}}, {{"L", 8}}),
+  EXPECT_THAT(RejectionOf(Text("  input x: f32[1, 2, $(L)]\n  y = max_pool(x) {kernel=[$(L/2)]}"),
+                          {{"L", 5}}, {{"L", 8}}),
               HasSubstr("an attribute depends on the sizes"));
 }
 
@@ -159,9 +159,9 @@ TEST(PadImages, ResizesToSizes) {
   y = resize(c) {{shape=[2, 3, 9, 6], {}}})",
                              manner, manner));
   }
-  EXPECT_THAT(RefusalOf(Text("  input x: f32[1, 2, $(L)]\n"
-                             "  y = resize(x) {shape=[1, 2, 11], mode=\"cubic\"}"),
-                        {{"L", 5}}, {{"L", 8}}),
+  EXPECT_THAT(RejectionOf(Text("  input x: f32[1, 2, $(L)]\n"
+                               "  y = resize(x) {shape=[1, 2, 11], mode=\"cubic\"}"),
+                          {{"L", 5}}, {{"L", 8}}),
               HasSubstr("cubic sums by a factor that depends on the sizes"));
 }
 

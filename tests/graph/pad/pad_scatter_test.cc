@@ -89,15 +89,15 @@ TEST(PadScatter, IntoRepeatedElements) {
               kSmall, kLarge);
 }
 
-TEST(PadScatter, RefusesUpdatesThatLieOtherwise) {
-  EXPECT_THAT(test::RefusalOf(R"(graph g {
+TEST(PadScatter, RejectsUpdatesThatLieOtherwise) {
+  EXPECT_THAT(test::RejectionOf(R"(graph g {
   input x: f32[2, $(M)]
   input more: f32[1, $(L)]
   input i: i64[1, $(L)]
   y = scatter(x, i, more) {axis=0, depth=1, reduction="none"}
   output y
 })",
-                              {{"L", 5}, {"M", 6}}, {{"L", 8}, {"M", 9}}),
+                                {{"L", 5}, {"M", 6}}, {{"L", 8}, {"M", 9}}),
               HasSubstr("its operands lie differently along axis 1"));
 }
 

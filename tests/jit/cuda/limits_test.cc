@@ -22,7 +22,7 @@ const Accelerator& H100() {
   return device;
 }
 
-std::string Refusal(const Status& status) { return status ? "none" : status.error().message; }
+std::string Rejection(const Status& status) { return status ? "none" : status.error().message; }
 
 TEST(CudaLimits, HoldOfALaunch) {
   EXPECT_TRUE(CheckLaunchLimits(jit_test::Parse(std::string(jit_test::kSharedNest)), H100()));
@@ -39,7 +39,8 @@ nest deep {
 }
 )");
   const Status along_z = CheckLaunchLimits(deep, H100());
-  EXPECT_EQ(Refusal(along_z), "phase main has 128 threads a block along z, sm_90a has at most 64");
+  EXPECT_EQ(Rejection(along_z),
+            "phase main has 128 threads a block along z, sm_90a has at most 64");
   EXPECT_EQ(along_z.error().code, ErrorCode::kResourceLimit);
 
   const LoopNest sharing = jit_test::Parse(R"(
@@ -60,9 +61,9 @@ nest sharing {
   }
 }
 )");
-  EXPECT_EQ(Refusal(CheckLaunchLimits(sharing, H100())),
+  EXPECT_EQ(Rejection(CheckLaunchLimits(sharing, H100())),
             "phase main has 240000 bytes that a block shares, sm_90a has at most 232448");
-  EXPECT_THAT(Refusal(CheckLaunchLimits(sharing, *CudaAccelerator("sm_86"))),
+  EXPECT_THAT(Rejection(CheckLaunchLimits(sharing, *CudaAccelerator("sm_86"))),
               HasSubstr("sm_86 has at most 101376"));
 }
 
@@ -104,13 +105,13 @@ TEST(CudaLimits, RegistersAreCountedForEachThread) {
     EXPECT_EQ(LeastRegisters(few.phases[0], few), 8) << place;
     EXPECT_TRUE(CheckRegisters(few, H100())) << place;
     const LoopNest many = jit_test::Parse(SumsOfAThread(320, place));
-    EXPECT_EQ(Refusal(CheckRegisters(many, H100())),
+    EXPECT_EQ(Rejection(CheckRegisters(many, H100())),
               "phase main has 320 registers a thread at least, sm_90a has at most 255")
         << place;
   }
   Accelerator small = H100();
   small.registers = 256;
-  EXPECT_EQ(Refusal(CheckRegisters(jit_test::Parse(SumsOfAThread(8, "inside")), small)),
+  EXPECT_EQ(Rejection(CheckRegisters(jit_test::Parse(SumsOfAThread(8, "inside")), small)),
             "phase main has 512 registers a block at least, sm_90a has at most 256");
 }
 
@@ -167,17 +168,17 @@ TEST(CudaLimits, FragmentsAreRegisters) {
   const LoopNest few = jit_test::Parse(SumsOfAWarp(4));
   EXPECT_EQ(LeastRegisters(few.phases[0], few), 16);
   EXPECT_TRUE(CheckRegisters(few, H100()));
-  EXPECT_EQ(Refusal(CheckRegisters(jit_test::Parse(SumsOfAWarp(64)), H100())),
+  EXPECT_EQ(Rejection(CheckRegisters(jit_test::Parse(SumsOfAWarp(64)), H100())),
             "phase main has 256 registers a thread at least, sm_90a has at most 255");
 }
 
 // The tuner checks both limits before it compiles. A user's schedule is compiled whenever it can
 // run.
-TEST(CudaLimits, FewRegistersAreNoReasonToRefuseCode) {
+TEST(CudaLimits, FewRegistersAreNoReasonToRejectCode) {
   const Target target{.device = H100()};
   const LoopNest many = jit_test::Parse(SumsOfAThread(320, "inside"));
   const auto generator = MakeCudaGenerator();
-  EXPECT_THAT(Refusal(generator->CheckFits(many, target)), HasSubstr("320 registers a thread"));
+  EXPECT_THAT(Rejection(generator->CheckFits(many, target)), HasSubstr("320 registers a thread"));
   EXPECT_TRUE(generator->Show(generator->MapThreads(many), target, CodeText::kLlvmIr));
 }
 

@@ -67,7 +67,7 @@ TEST_F(DetectCudaTest, KnowsItsSize) {
   EXPECT_EQ(device->shared_bytes, 227 << 10);
 }
 
-TEST_F(DetectCudaTest, RefusesAnOldGpu) {
+TEST_F(DetectCudaTest, RejectsAnOldGpu) {
   script_.capabilities = {{7, 5}};
   const auto device = DetectCuda();
   ASSERT_FALSE(device);

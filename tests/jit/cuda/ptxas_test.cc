@@ -22,7 +22,7 @@ TEST(Ptxas, TellsItsVersion) {
   EXPECT_FALSE(ToolkitVersion("hello"));
 }
 
-TEST(Ptxas, OfWrongCodeIsRefused) {
+TEST(Ptxas, OfWrongCodeIsRejected) {
   EXPECT_TRUE(CheckPtxasVersion("11.8.89"));
   EXPECT_FALSE(CheckPtxasVersion("12.3.107"));
   EXPECT_FALSE(CheckPtxasVersion("12.6.84"));

@@ -152,7 +152,7 @@ block.x for x in 0 .. 2 {
   EXPECT_THAT(Print(*own), HasSubstr("r[floor(k/4), k mod 4]"));
 }
 
-TEST(PrivatizeThreads, RefusesWhatBelongsToDifferentThreads) {
+TEST(PrivatizeThreads, RejectsWhatBelongsToDifferentThreads) {
   const auto other = PrivatizeThreads(Parsed(NestOfRegisters(R"(
 block.x for x in 0 .. 8 {
   fill: r[x, 0] = A[b, x]
@@ -265,7 +265,7 @@ TEST(PrivatizeThreads, MakesRegistersOfFragments) {
   EXPECT_THAT(text, HasSubstr("init: acc[0, floor(u/2), floor(v/8), "));
 }
 
-TEST(PrivatizeThreads, RefusesFragmentsWithoutTiles) {
+TEST(PrivatizeThreads, RejectsFragmentsWithoutTiles) {
   std::string text = NestOfRegisters("block.x for x in 0 .. 8 {\n s: r[x, 0] = 0.0\n}\n");
   text.replace(text.find("r: register"), 11, "r: fragment");
   const auto own = PrivatizeThreads(Parsed(text));

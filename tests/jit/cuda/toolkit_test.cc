@@ -118,9 +118,9 @@ TEST_F(Toolkit, DisassemblesAFile) {
   EXPECT_EQ(*text, bytes);
   const Nvdisasm bad{.path = Program("bad", "echo 'unknown arch sm_200'; exit 1"),
                      .version = "1.0.0"};
-  const auto refused = Disassemble(bad, bytes);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "nvdisasm 1.0.0 does not read the code: unknown arch sm_200");
+  const auto rejected = Disassemble(bad, bytes);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().message, "nvdisasm 1.0.0 does not read the code: unknown arch sm_200");
 }
 
 }  // namespace

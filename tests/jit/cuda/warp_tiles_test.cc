@@ -206,7 +206,7 @@ TEST(SwizzledWarpTiles, HaveFewerBankConflicts) {
 
 // --- Rejections ---
 
-std::string Refusal(const std::string& text) {
+std::string Rejection(const std::string& text) {
   const auto nest = ParseLoopNest(text, "n");
   if (!nest) return nest.error().Format();
   const Status status = Verify(*nest);
@@ -219,19 +219,19 @@ std::string Replaced(std::string text, const std::string& what, const std::strin
   return text.replace(at, what.size(), by);
 }
 
-TEST(RefusedWarpTiles, HaveLanesInAnotherOrder) {
+TEST(RejectedWarpTiles, HaveLanesInAnotherOrder) {
   const ProductCase bf16 = Cases().front();
-  EXPECT_EQ(Refusal(Product(bf16)), "");
+  EXPECT_EQ(Rejection(Product(bf16)), "");
   // The groups have eight lanes.
-  EXPECT_THAT(Refusal(Product(bf16, "[16*{0} + 4*j + floor(l/8), 4*u + 2*v + (l mod 8)]")),
+  EXPECT_THAT(Rejection(Product(bf16, "[16*{0} + 4*j + floor(l/8), 4*u + 2*v + (l mod 8)]")),
               HasSubstr("store init: fragment acc: lane "));
   // The lanes of one register belong to another register.
-  EXPECT_THAT(Refusal(Product(bf16, "[16*{0} + 8*u + floor(l/4), 8*j + (l mod 4) + 4*v]")),
+  EXPECT_THAT(Rejection(Product(bf16, "[16*{0} + 8*u + floor(l/4), 8*j + (l mod 4) + 4*v]")),
               HasSubstr("fragment acc: lane"));
   // The element does not belong to a lane.
   const std::string outside =
       Replaced(Product(bf16), "alloc a: shared {\n", "alloc a: shared {\nagain: acc[0, 0] = 0.0\n");
-  EXPECT_THAT(Refusal(outside), HasSubstr("so it is touched in a loop over block.x"));
+  EXPECT_THAT(Rejection(outside), HasSubstr("so it is touched in a loop over block.x"));
 }
 
 // Lanes 0 and 1 each do one step.
@@ -240,23 +240,24 @@ std::string Apart(const ProductCase& of) {
                   "block.x for step in 0 .. 2 {\nunrolled for j");
 }
 
-TEST(RefusedWarpTiles, TellLanesApart) {
+TEST(RejectedWarpTiles, TellLanesApart) {
   const ProductCase bf16 = Cases().front();
-  EXPECT_THAT(Refusal(Apart(bf16)), HasSubstr("loop step separates lanes"));
+  EXPECT_THAT(Rejection(Apart(bf16)), HasSubstr("loop step separates lanes"));
   const std::string half = Replaced(Product(bf16), "block.y for w2 in 0 .. 2 {\n",
                                     "block.y for w2 in 0 .. 2 {\nmore: C[0, 0] = 1.0\n");
-  EXPECT_THAT(Refusal(half), HasSubstr("loop w2 is over warps because a tile is inside, so it may "
-                                       "contain only tiles"));
+  EXPECT_THAT(Rejection(half),
+              HasSubstr("loop w2 is over warps because a tile is inside, so it may "
+                        "contain only tiles"));
 }
 
-TEST(RefusedWarpTiles, HaveOtherShapes) {
+TEST(RejectedWarpTiles, HaveOtherShapes) {
   const ProductCase bf16 = Cases().front();
   std::string narrow = Product(bf16);
   for (size_t at = 0; (at = narrow.find("l in 0 .. 32", at)) != std::string::npos; ++at)
     narrow.replace(at, 12, "l in 0 .. 16");
-  EXPECT_THAT(Refusal(narrow), HasSubstr("16 threads along x, expected 32 for a warp's tile"));
+  EXPECT_THAT(Rejection(narrow), HasSubstr("16 threads along x, expected 32 for a warp's tile"));
   EXPECT_THAT(
-      Refusal(Replaced(Product(bf16), "s: acc[16*w2 + m, 8*j + n]", "s: acc[8*w2 + m, 8*j + n]")),
+      Rejection(Replaced(Product(bf16), "s: acc[16*w2 + m, 8*j + n]", "s: acc[8*w2 + m, 8*j + n]")),
       HasSubstr("rows of acc are not aligned to a tile"));
 }
 

@@ -247,9 +247,9 @@ TEST(SecondTarget, ItsDriverSaysWhetherItRunsHere) {
   EXPECT_TRUE(CheckRunsHere(target));
   EXPECT_TRUE(OpenDevice(target, pool));
   target.device->name = "vellum";
-  const auto refused = OpenDevice(target, pool);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "this machine has no vellum, only paper");
+  const auto rejected = OpenDevice(target, pool);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().message, "this machine has no vellum, only paper");
 }
 
 }  // namespace

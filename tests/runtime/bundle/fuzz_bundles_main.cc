@@ -67,7 +67,7 @@ int Run(const Arguments& arguments) {
     const uint64_t taken = CountStaleAccepted(bytes, stale, arguments.seed);
     fmt::print(
         "{}: {} mutants: {} rejected, {} too large to try, {} ran; {} stale, {} taken; {:.0f} s\n",
-        name, count, tried.refused, tried.too_large, tried.ran, stale, taken,
+        name, count, tried.rejected, tried.too_large, tried.ran, stale, taken,
         watch.Milliseconds() / 1e3);
     std::fflush(stdout);
     accepted += taken;

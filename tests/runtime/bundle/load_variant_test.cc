@@ -91,7 +91,7 @@ TEST_F(LoadVariantTest, OnAnotherGpuTheHostRuns) {
                AllOf(HasSubstr("for cuda sm_90: "), HasSubstr("has compute capability 8.6")));
 }
 
-TEST_F(LoadVariantTest, WhatTheDriverRefusesIsPassedOver) {
+TEST_F(LoadVariantTest, WhatTheDriverRejectsIsPassedOver) {
   script_.load = CuResult::kNoBinaryForGpu;
   ExpectChoice(kFirstHost, HasSubstr("for cuda sm_90: "));
   script_.load = CuResult::kSuccess;
@@ -114,7 +114,7 @@ TEST_F(LoadVariantTest, WhoAsksForADeviceGetsIt) {
                                            HasSubstr("for cpu plain: GPU '0' is requested")));
 }
 
-TEST_F(LoadVariantTest, NoneThatFitsIsRefusedByAllNames) {
+TEST_F(LoadVariantTest, NoneThatFitsIsRejectedByAllNames) {
   script_.capabilities = {{8, 6}, {12, 0}};
   const auto loaded = Load({}, GpuOnly());
   ASSERT_FALSE(loaded);

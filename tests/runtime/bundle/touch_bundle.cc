@@ -205,25 +205,25 @@ Touched RunAt(const SizedBundle& model, const Sizes& sizes) {
     from.push_back(memory.back().get());
   }
   const auto results = model.OutputShapes(shapes);
-  if (!results) return Touched::kRefused;
+  if (!results) return Touched::kRejected;
   std::vector<void*> to;
   for (size_t i = 0; i < results->size(); ++i) {
     memory.push_back(BytesOf({"", model.Outputs()[i].type, (*results)[i]}));
     if (memory.back() == nullptr) return Touched::kTooLarge;
     to.push_back(memory.back().get());
   }
-  return model.Run(shapes, from, to) ? Touched::kRan : Touched::kRefused;
+  return model.Run(shapes, from, to) ? Touched::kRan : Touched::kRejected;
 }
 
 /// Runs a variant for several sizes. Returns whether any run completed.
 Touched RunSizes(const BundleFile& file, uint32_t variant, std::shared_ptr<ThreadPool> pool,
                  Random& random) {
   auto plans = bundle::ReadSizedPlans(file, variant, TouchingKernels);
-  if (!plans) return Touched::kRefused;
+  if (!plans) return Touched::kRejected;
   for (const SizedPlan& plan : plans->plans)
     if (IsTooLarge(plan.plan)) return Touched::kTooLarge;
   const SizedBundle model(std::move(plans->form), std::move(plans->plans), std::move(pool), "");
-  Touched touched = Touched::kRefused;
+  Touched touched = Touched::kRejected;
   for (int run = 0; run < 6; ++run) {
     const Touched one = RunAt(model, SomeSizes(model.form(), random));
     touched = std::max(touched, one);
@@ -263,26 +263,26 @@ BundleToucher::~BundleToucher() {
 
 Touched BundleToucher::Run(std::span<const std::byte> bytes, uint32_t variant, Random& random) {
   const auto file = BundleFile::Read({.bytes = bytes, .owner = nullptr}, *impl_->pool);
-  if (!file || variant >= file->Variants()) return Touched::kRefused;
+  if (!file || variant >= file->Variants()) return Touched::kRejected;
   const auto heads = bundle::ReadHeads(*file);
-  if (!heads) return Touched::kRefused;
+  if (!heads) return Touched::kRejected;
   const bool on_gpu = !(*heads)[variant].device.empty();
   if (on_gpu && file->Has(SectionKind::kDeviceCode, variant)) {
     const auto table = bundle::ParseDeviceCode(*file->Section(SectionKind::kDeviceCode, variant));
-    if (!table || AskForTooMuch(table->kernels)) return Touched::kRefused;
+    if (!table || AskForTooMuch(table->kernels)) return Touched::kRejected;
     device_code = *table;
   }
   impl_->script->log.clear();
   if (file->Has(SectionKind::kSizes, variant))
-    return on_gpu ? Touched::kRefused : RunSizes(*file, variant, impl_->pool, random);
+    return on_gpu ? Touched::kRejected : RunSizes(*file, variant, impl_->pool, random);
   auto plan = bundle::ReadPlan(*file, variant, TouchingKernels, on_gpu ? impl_->device : nullptr);
-  if (!plan) return Touched::kRefused;
+  if (!plan) return Touched::kRejected;
   if (IsTooLarge(*plan)) return Touched::kTooLarge;
   const auto executable = Executable::Make(*std::move(plan), impl_->pool);
-  if (!executable) return Touched::kRefused;
+  if (!executable) return Touched::kRejected;
   const RunMemory memory(*executable, random);
   for (int round = 0; round < 2; ++round)
-    if (!executable->Run(memory.inputs(), memory.outputs())) return Touched::kRefused;
+    if (!executable->Run(memory.inputs(), memory.outputs())) return Touched::kRejected;
   return Touched::kRan;
 }
 

@@ -14,7 +14,7 @@
 namespace tunec::testing {
 
 enum class Touched : uint8_t {
-  kRefused,   // at loading or before running
+  kRejected,  // at loading or before running
   kTooLarge,  // for a test: it needs more memory than the test provides
   kRan,
 };

@@ -14,7 +14,7 @@ Touched TryBundle(BundleToucher& toucher, const std::string& bundle, uint32_t va
                   Random& random);
 
 struct TriedBundles {
-  uint64_t refused = 0;
+  uint64_t rejected = 0;
   uint64_t too_large = 0;
   uint64_t ran = 0;
 };

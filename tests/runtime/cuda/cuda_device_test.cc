@@ -153,10 +153,10 @@ TEST_F(CudaDeviceTest, TheCallersContextStays) {
 TEST_F(CudaDeviceTest, WithoutMemoryItSaysHowMuch) {
   script_.memory_bytes = 1000;
   const auto held = device_->Allocate(600);
-  const auto refused = device_->Allocate(500);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kResourceLimit);
-  EXPECT_EQ(refused.error().message,
+  const auto rejected = device_->Allocate(500);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::kResourceLimit);
+  EXPECT_EQ(rejected.error().message,
             "NVIDIA S1 (device 0) has no 500 bytes free, only 400 of 1000");
   EXPECT_TRUE(device_->Allocate(400));  // the device still works
 }
@@ -175,10 +175,10 @@ TEST_F(CudaDeviceTest, LoadsOnlyCubins) {
 
 TEST_F(CudaDeviceTest, ACubinThatDoesNotFitNamesTheDriver) {
   script_.load = CuResult::kNoBinaryForGpu;
-  const auto refused = device_->Load(SumsImage());
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kDevice);
-  EXPECT_EQ(refused.error().message,
+  const auto rejected = device_->Load(SumsImage());
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(rejected.error().message,
             "NVIDIA S1 (device 0) cannot load the kernel: CUDA_ERROR_NO_BINARY_FOR_GPU (209): as "
             "scripted; its compute capability is 9.0 and its driver supports CUDA 13.0: compile "
             "for that arch, with a ptxas that is not newer");
@@ -194,25 +194,25 @@ TEST_F(CudaDeviceTest, ACubinThatDoesNotFitNamesTheDriver) {
 
 TEST_F(CudaDeviceTest, AFunctionThatIsMissing) {
   script_.functions = {"first"};
-  const auto refused = device_->Load(SumsImage());
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(refused.error().message, "the kernel has no function second");
+  const auto rejected = device_->Load(SumsImage());
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(rejected.error().message, "the kernel has no function second");
 }
 
 TEST_F(CudaDeviceTest, SharedMemoryThatItHasNot) {
   KernelImage image = SumsImage();
   image.phases[1].shared_bytes = (227 << 10) + 1;
-  const auto refused = device_->Load(image);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kResourceLimit);
-  EXPECT_EQ(refused.error().message,
+  const auto rejected = device_->Load(image);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::kResourceLimit);
+  EXPECT_EQ(rejected.error().message,
             "second shares 232449 bytes in a block, NVIDIA S1 (device 0) has 232448");
 }
 
-TEST_F(CudaDeviceTest, ALaunchThatIsRefusedIsSaidOnce) {
+TEST_F(CudaDeviceTest, ALaunchThatIsRejectedIsSaidOnce) {
   const Sums sums(*device_);
-  script_.refused_launch = 2;
+  script_.rejected_launch = 2;
   sums.kernel->Start();
   EXPECT_EQ(script_.launches, 2);  // dependent runs are not started
   sums.kernel->Start();

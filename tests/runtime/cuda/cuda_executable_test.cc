@@ -396,7 +396,7 @@ TEST_F(CudaExecutableTest, AFaultOfAQueuedRunIsSaidByTheNextCall) {
 
 TEST_F(CudaExecutableTest, AQueuedRunThatCannotStartSaysSoAtOnce) {
   MustMake();
-  script_.refused_launch = 1;
+  script_.rejected_launch = 1;
   int place = 0;
   alignas(16) const Floats x = {1, 2};
   Results results;
@@ -499,9 +499,9 @@ TEST_F(CudaExecutableTest, AProfileIsNeverQueued) {
   EXPECT_NEAR(seconds->at(0), 4e-3, 1e-9);
 }
 
-TEST_F(CudaExecutableTest, ALaunchThatIsRefusedIsSaidOnce) {
+TEST_F(CudaExecutableTest, ALaunchThatIsRejectedIsSaidOnce) {
   MustMake();
-  script_.refused_launch = 1;
+  script_.rejected_launch = 1;
   alignas(16) const Floats x = {1, 2};
   Results results;
   const Status ran = Run(x, results);

@@ -17,7 +17,7 @@ struct StepExample {
   std::string_view steps;
 };
 
-struct StepRefusal {
+struct StepRejection {
   std::string_view name;
   std::string_view program;
   std::string_view steps;
@@ -25,7 +25,7 @@ struct StepRefusal {
 };
 
 void PrintTo(const StepExample& example, std::ostream* out);
-void PrintTo(const StepRefusal& refusal, std::ostream* out);
+void PrintTo(const StepRejection& rejection, std::ostream* out);
 
 /// Returns the end of a test's name, the name of its case.
 template <typename Case>
@@ -34,7 +34,7 @@ std::string CaseName(const testing::TestParamInfo<Case>& info) {
 }
 
 class StepFires : public testing::TestWithParam<StepExample> {};
-class StepRefuses : public testing::TestWithParam<StepRefusal> {};
+class StepRejects : public testing::TestWithParam<StepRejection> {};
 
 // Programs for several kinds of step.
 

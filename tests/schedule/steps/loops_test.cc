@@ -87,7 +87,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Loops, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRefusal kRefusals[] = {
+constexpr StepRejection kRejections[] = {
     {"split_a_part", kMatmul,
      "index_split C j 5\ncopy acc C.part0\ncompute_at acc.copy C.part0.i\n"
      "stage acc.copy packed C.part0.i\nsplit acc.copy.j 4",
@@ -163,7 +163,8 @@ constexpr StepRefusal kRefusals[] = {
     {"index_split_of_a_constant", kWeightMatmul, "pack B 1 0\nindex_split B.pack d0 3",
      "index_split B.pack: it runs at compile time"},
 };
-INSTANTIATE_TEST_SUITE_P(Loops, StepRefuses, testing::ValuesIn(kRefusals), CaseName<StepRefusal>);
+INSTANTIATE_TEST_SUITE_P(Loops, StepRejects, testing::ValuesIn(kRejections),
+                         CaseName<StepRejection>);
 
 // Returns the loops of the program after the step as text, or the error of its rejection.
 std::string NestText(std::string_view program, std::string_view steps) {

@@ -43,7 +43,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Memory, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRefusal kRefusals[] = {
+constexpr StepRejection kRejections[] = {
     {"swizzle_storage_unstaged", kMatmul, "swizzle_storage B 8",
      "swizzle_storage B: it is not staged in shared storage"},
     {"swizzle_storage_private", kMatmul,
@@ -98,7 +98,8 @@ constexpr StepRefusal kRefusals[] = {
      "prefetch T: Y accesses it at a loaded index"},
     {"non_temporal_unknown", kMatmul, "non_temporal D", "non_temporal: there is no statement D"},
 };
-INSTANTIATE_TEST_SUITE_P(Memory, StepRefuses, testing::ValuesIn(kRefusals), CaseName<StepRefusal>);
+INSTANTIATE_TEST_SUITE_P(Memory, StepRejects, testing::ValuesIn(kRejections),
+                         CaseName<StepRejection>);
 
 }  // namespace
 }  // namespace tunec::test

@@ -107,7 +107,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Padding, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRefusal kRefusals[] = {
+constexpr StepRejection kRejections[] = {
     {"pad_unknown", kMatmul, "pad sum i 8", "pad sum: there is no such statement"},
     {"pad_no_sum", kMatmul, "pad C i 8", "pad C: it is not a sum"},
     {"pad_a_maximum", kMaxPool, "pad acc c 8", "pad acc: it is not a sum"},
@@ -140,7 +140,8 @@ constexpr StepRefusal kRefusals[] = {
     {"pad_grown", kTwoProducts, "pad t j 8\npad acc k 8",
      "pad acc: where k is 23 or more, t may be inside of its extents"},
 };
-INSTANTIATE_TEST_SUITE_P(Padding, StepRefuses, testing::ValuesIn(kRefusals), CaseName<StepRefusal>);
+INSTANTIATE_TEST_SUITE_P(Padding, StepRejects, testing::ValuesIn(kRejections),
+                         CaseName<StepRejection>);
 
 }  // namespace
 }  // namespace tunec::test

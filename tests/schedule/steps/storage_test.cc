@@ -66,7 +66,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Storage, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRefusal kRefusals[] = {
+constexpr StepRejection kRejections[] = {
     {"pack_unknown", kMatmul, "pack Z 0", "pack: there is no tensor Z"},
     {"pack_output", kMatmul, "pack C 1 0",
      "pack C: only arguments that are read, and workspace, can be packed"},
@@ -105,7 +105,8 @@ constexpr StepRefusal kRefusals[] = {
     {"copy_no_iterator", kMatmul, "copy B acc z 4", "copy B: no iterator z of acc in groups of 4"},
     {"copy_unknown", kMatmul, "copy D acc", "copy D: there is no such tensor or statement"},
 };
-INSTANTIATE_TEST_SUITE_P(Storage, StepRefuses, testing::ValuesIn(kRefusals), CaseName<StepRefusal>);
+INSTANTIATE_TEST_SUITE_P(Storage, StepRejects, testing::ValuesIn(kRejections),
+                         CaseName<StepRejection>);
 
 TEST(Steps, PackedWeightsArePackedOnce) {
   const auto kernel =

@@ -73,7 +73,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Sums, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRefusal kRefusals[] = {
+constexpr StepRejection kRejections[] = {
     {"tensorize_unknown", kMatmul, "tensorize acc.k fma",
      "tensorize acc.k fma: there is no such intrinsic"},
     {"tensorize_storage", kMatmul,
@@ -118,7 +118,8 @@ constexpr StepRefusal kRefusals[] = {
     {"reduce_split_diagonal", kDiagonalSum, "reduce_split Y k 4 inner",
      "reduce_split Y: its write index must consist of different iterators"},
 };
-INSTANTIATE_TEST_SUITE_P(Sums, StepRefuses, testing::ValuesIn(kRefusals), CaseName<StepRefusal>);
+INSTANTIATE_TEST_SUITE_P(Sums, StepRejects, testing::ValuesIn(kRejections),
+                         CaseName<StepRejection>);
 
 TEST(Steps, AsWrittenKeepsTheOrderOfSums) {
   EXPECT_THAT(Outcome(kSumLast, "reduce_split Y j 8 inner", ReductionOrder::kAsWritten),

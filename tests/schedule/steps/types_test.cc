@@ -78,7 +78,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Types, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRefusal kRefusals[] = {
+constexpr StepRejection kRejections[] = {
     {"widen_unknown", kHalfMatmul, "widen D acc", "widen D: there is no such tensor or statement"},
     {"widen_wide", kMatmul, "widen A acc", "widen A: acc does not read it cast to one wider type"},
     {"widen_also_as_it_is", kUncast, "widen A Y",
@@ -107,7 +107,8 @@ constexpr StepRefusal kRefusals[] = {
     {"precision_padded_by_ones", kPaddedByOnes, "precision Y bf16 3",
      "precision Y: its operand X is 1 outside of its guard"},
 };
-INSTANTIATE_TEST_SUITE_P(Types, StepRefuses, testing::ValuesIn(kRefusals), CaseName<StepRefusal>);
+INSTANTIATE_TEST_SUITE_P(Types, StepRejects, testing::ValuesIn(kRejections),
+                         CaseName<StepRejection>);
 
 }  // namespace
 }  // namespace tunec::test

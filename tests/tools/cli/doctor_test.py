@@ -90,7 +90,7 @@ class Doctor(CudaTest):
         _, checks = self.doctor(1)
         self.assertFalse(checks["driver"]["ok"])
 
-    def test_doctor_refuses_a_ptxas_of_wrong_code(self):
+    def test_doctor_rejects_a_ptxas_of_wrong_code(self):
         self.script_cuda()
         self.environment["TUNEC_NVDISASM"] = "/nowhere/nvdisasm"
         self.environment["TUNEC_PTXAS"] = ptxas = self.program("ptxas", "echo Cuda compilation tools, V12.3.107")

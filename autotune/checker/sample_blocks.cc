@@ -1,4 +1,4 @@
-#include "autotune/judge/sample_blocks.h"
+#include "autotune/checker/sample_blocks.h"
 
 #include <algorithm>
 #include <cstddef>

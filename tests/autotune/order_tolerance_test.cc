@@ -1,6 +1,6 @@
 // Tests tolerances in modes that round operands: every order of a sum is accepted, and wrong
 // results are found.
-#include "autotune/judge/order_allowance.h"
+#include "autotune/checker/order_tolerance.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <functional>
 #include <numeric>
 
-#include "autotune/judge/oracle.h"
+#include "autotune/checker/kernel_reference.h"
 #include "support/random.h"
 #include "tests/autotune/workloads.h"
 
@@ -133,14 +133,14 @@ Array Computed(const std::vector<Array>& arguments, const Round& round, const Or
 
 class OrderTest : public ::testing::Test {
  protected:
-  Oracle OracleOf(const std::vector<Array>& arguments, AccuracyMode mode) {
-    Result<Oracle> oracle =
-        ComputeOracleFor(Product(arguments[0].shape()[1]), arguments, {mode}, target_, pool_);
-    if (!oracle) ADD_FAILURE() << oracle.error().Format();
-    return std::move(*oracle);
+  KernelReference ReferenceOf(const std::vector<Array>& arguments, AccuracyMode mode) {
+    Result<KernelReference> reference = ComputeKernelReferenceFor(
+        Product(arguments[0].shape()[1]), arguments, {mode}, target_, pool_);
+    if (!reference) ADD_FAILURE() << reference.error().Format();
+    return std::move(*reference);
   }
-  static bool IsRight(const Oracle& oracle, const Array& result) {
-    return JudgeOutputs({result}, oracle.judges).problem.empty();
+  static bool IsRight(const KernelReference& reference, const Array& result) {
+    return CheckOutputs({result}, reference.checkers).problem.empty();
   }
 
   Target target_ = DetectCpu(2);
@@ -166,10 +166,10 @@ TEST_F(OrderTest, EveryOrderIsRight) {
     for (const int64_t length : {1, 2, 7, 39, 351, 2500}) {
       for (const Draw& draw : {Draw(Uniform), Draw(Positive), Draw(Quarters), Draw(Wide)}) {
         const std::vector<Array> arguments = Drawn(length, static_cast<uint64_t>(length), draw);
-        const Oracle oracle = OracleOf(arguments, mode);
+        const KernelReference reference = ReferenceOf(arguments, mode);
         for (const Round& round : roundings)
           for (const Order& order : orders)
-            EXPECT_TRUE(IsRight(oracle, Computed(arguments, round, order))) << length;
+            EXPECT_TRUE(IsRight(reference, Computed(arguments, round, order))) << length;
       }
     }
   }
@@ -189,9 +189,9 @@ TEST_F(OrderTest, FinerRoundingsMayHaveLessLuck) {
       for (int64_t j = 0; j < kColumns; ++j)
         arguments[1].SetDouble(k * kColumns + j, arguments[1].GetDouble((k - 1) * kColumns + j));
     for (const auto& [mode, roundings] : Cases()) {
-      const Oracle oracle = OracleOf(arguments, mode);
+      const KernelReference reference = ReferenceOf(arguments, mode);
       for (const Round& round : roundings)
-        EXPECT_TRUE(IsRight(oracle, Computed(arguments, round, Forward))) << seed;
+        EXPECT_TRUE(IsRight(reference, Computed(arguments, round, Forward))) << seed;
     }
   }
 }
@@ -202,9 +202,9 @@ TEST_F(OrderTest, WhatIsWrongIsFound) {
     for (const int64_t length : {7, 39, 351, 2500}) {
       for (const Draw& draw : {Draw(Uniform), Draw(Positive)}) {
         const std::vector<Array> arguments = Drawn(length, 3, draw);
-        const Oracle oracle = OracleOf(arguments, mode);
+        const KernelReference reference = ReferenceOf(arguments, mode);
         const Array right = Computed(arguments, roundings[0], EvenAndOdd);
-        ASSERT_TRUE(IsRight(oracle, right));
+        ASSERT_TRUE(IsRight(reference, right));
 
         std::vector<float> terms = TermsOf(arguments, 2, 4, roundings[0]);
         const auto magnitude = [](float term) { return std::abs(term); };
@@ -217,19 +217,19 @@ TEST_F(OrderTest, WhatIsWrongIsFound) {
         *lost = 0;
         Array wrong = Computed(arguments, roundings[0], EvenAndOdd);
         wrong.SetDouble(2 * kColumns + 4, EvenAndOdd(terms));
-        EXPECT_FALSE(IsRight(oracle, wrong)) << "a lost product of " << length;
+        EXPECT_FALSE(IsRight(reference, wrong)) << "a lost product of " << length;
 
         Array lanes = Computed(arguments, roundings[0], EvenAndOdd);
         lanes.SetDouble(2 * kColumns + 4, right.GetDouble(2 * kColumns + 5));
-        EXPECT_FALSE(IsRight(oracle, lanes)) << "the neighbour's sum of " << length;
+        EXPECT_FALSE(IsRight(reference, lanes)) << "the neighbour's sum of " << length;
       }
       const std::vector<Array> positive = Drawn(length, 3, Positive);
-      const Oracle oracle = OracleOf(positive, mode);
-      EXPECT_FALSE(IsRight(oracle, Computed(positive, Bf16CutOff, EvenAndOdd))) << length;
-      EXPECT_FALSE(IsRight(oracle, Computed(positive, roundings[0], PiecesRoundedToBf16)))
+      const KernelReference reference = ReferenceOf(positive, mode);
+      EXPECT_FALSE(IsRight(reference, Computed(positive, Bf16CutOff, EvenAndOdd))) << length;
+      EXPECT_FALSE(IsRight(reference, Computed(positive, roundings[0], PiecesRoundedToBf16)))
           << "rounded once more: " << length;
       const std::vector<Array> uniform = Drawn(length, 3, Uniform);
-      EXPECT_EQ(IsRight(OracleOf(uniform, mode), Computed(uniform, Bf16, EvenAndOdd)),
+      EXPECT_EQ(IsRight(ReferenceOf(uniform, mode), Computed(uniform, Bf16, EvenAndOdd)),
                 mode == AccuracyMode::kBf16)
           << "operands of fewer bits: " << length;
     }
@@ -242,21 +242,21 @@ TEST_F(OrderTest, WhatIsBelowTheNormalNumbersMayBeTakenForZero) {
     arguments[0].SetDouble(i, std::ldexp(arguments[0].GetDouble(i), -130));
   const Array zeros = Computed(
       arguments, [](float) { return 0; }, Forward);
-  EXPECT_TRUE(IsRight(OracleOf(arguments, AccuracyMode::kBf16), zeros));
-  EXPECT_FALSE(IsRight(OracleOf(arguments, AccuracyMode::kF32), zeros));
+  EXPECT_TRUE(IsRight(ReferenceOf(arguments, AccuracyMode::kBf16), zeros));
+  EXPECT_FALSE(IsRight(ReferenceOf(arguments, AccuracyMode::kF32), zeros));
   // Normal numbers are not flushed.
   for (int64_t i = 0; i < kRows * 20; ++i)
     arguments[0].SetDouble(i, std::ldexp(arguments[0].GetDouble(i), 20));
-  EXPECT_FALSE(IsRight(OracleOf(arguments, AccuracyMode::kBf16), zeros));
+  EXPECT_FALSE(IsRight(ReferenceOf(arguments, AccuracyMode::kBf16), zeros));
 }
 
 TEST_F(OrderTest, OtherContractsAllowWhatTheyDid) {
   const std::vector<Array> arguments = Drawn(351, 3, Positive);
-  EXPECT_LT(OracleOf(arguments, AccuracyMode::kF32).judges[0].allowed, 0x1p-19);
-  const Result<Oracle> bound =
-      ComputeOracleFor(Product(351), arguments, {AccuracyMode::kBound, 1e-5}, target_, pool_);
+  EXPECT_LT(ReferenceOf(arguments, AccuracyMode::kF32).checkers[0].allowed, 0x1p-19);
+  const Result<KernelReference> bound = ComputeKernelReferenceFor(
+      Product(351), arguments, {AccuracyMode::kBound, 1e-5}, target_, pool_);
   ASSERT_TRUE(bound);
-  EXPECT_EQ(bound->judges[0].allowed, 1e-5);
+  EXPECT_EQ(bound->checkers[0].allowed, 1e-5);
 }
 
 // Length of the sums of the first product. The left operand of the second product is the first one:
@@ -317,12 +317,12 @@ TEST_F(OrderTest, OperandsThatAreSumsMayBeRoundedOtherwise) {
   for (const int64_t length : {2, 7, 56, 150}) {
     for (uint64_t seed = 1; seed <= 100; ++seed) {
       const std::vector<Array> arguments = DrawnForTwo(length, seed);
-      const Result<Oracle> oracle =
-          ComputeOracleFor(TwoProducts(length), arguments, {AccuracyMode::kBf16}, target_, pool_);
-      ASSERT_TRUE(oracle) << oracle.error().Format();
-      EXPECT_TRUE(IsRight(*oracle, OfTwo(arguments, Bf16))) << length << " seed " << seed;
-      EXPECT_TRUE(IsRight(*oracle, OfTwo(arguments, Whole))) << length << " seed " << seed;
-      EXPECT_FALSE(IsRight(*oracle, OfTwo(arguments, Whole, 1))) << length << " seed " << seed;
+      const Result<KernelReference> reference = ComputeKernelReferenceFor(
+          TwoProducts(length), arguments, {AccuracyMode::kBf16}, target_, pool_);
+      ASSERT_TRUE(reference) << reference.error().Format();
+      EXPECT_TRUE(IsRight(*reference, OfTwo(arguments, Bf16))) << length << " seed " << seed;
+      EXPECT_TRUE(IsRight(*reference, OfTwo(arguments, Whole))) << length << " seed " << seed;
+      EXPECT_FALSE(IsRight(*reference, OfTwo(arguments, Whole, 1))) << length << " seed " << seed;
     }
   }
 }
@@ -335,8 +335,8 @@ TEST(ComputedFactors, AreThoseFromSums) {
 }
 
 // For few terms the certain bound is smaller, for many terms the probable one.
-TEST(OrderAllowance, GrowsAsTheRootOfLongSums) {
-  const auto allowed = [](int64_t length) { return OrderAllowance(Product(length)); };
+TEST(OrderTolerance, GrowsAsTheRootOfLongSums) {
+  const auto allowed = [](int64_t length) { return OrderTolerance(Product(length)); };
   EXPECT_DOUBLE_EQ(allowed(1), 7 * 0x1p-24);
   EXPECT_DOUBLE_EQ(allowed(9), 63 * 0x1p-24);
   EXPECT_DOUBLE_EQ(allowed(700), 8 * 70 * 0x1p-24);

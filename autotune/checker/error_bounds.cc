@@ -1,12 +1,12 @@
-#include "autotune/judge/error_bounds.h"
+#include "autotune/checker/error_bounds.h"
 
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
 #include <utility>
 
-#include "autotune/judge/bounded_expr.h"
-#include "autotune/judge/reference_compute.h"
+#include "autotune/checker/bounded_expr.h"
+#include "autotune/checker/reference_compute.h"
 #include "ir/rounding.h"
 
 namespace tunec {
@@ -156,8 +156,8 @@ void Bounding::AddTensors(Compute& result) {
     Tensor bound{.name = BoundTensor(compute_.tensors[t].name),
                  .type = kWide,
                  .shape = compute_.tensors[t].shape};
-    const bool judges = compute_.tensors[t].role == TensorRole::kOutput && known_[t].stepped;
-    bound.role = judges ? TensorRole::kOutput : TensorRole::kWorkspace;
+    const bool checkers = compute_.tensors[t].role == TensorRole::kOutput && known_[t].stepped;
+    bound.role = checkers ? TensorRole::kOutput : TensorRole::kWorkspace;
     bounds_[t] = result.tensors.push_back(std::move(bound));
   }
 }

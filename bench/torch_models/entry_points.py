@@ -2,7 +2,7 @@
 """Compiles nine networks through ONNX and FX, and checks that both have equal workloads and
 schedules.
 
-    doors.py [NAME...] [--trials N]
+    entry_points.py [NAME...] [--trials N]
 
 torch exports each network of bench/peers to ONNX. It is compiled from ONNX with N trials (default
 32) and an empty database, and then from the module without trials. Prints a line per network: the

@@ -1,15 +1,15 @@
 // Each rule uses the errors of its operands once or twice: the bound of a deep expression would
 // otherwise be too large to print. If a function is steeper on one side of its argument, the error
 // is the change of the function on that side.
-#include "autotune/judge/bounded_expr.h"
+#include "autotune/checker/bounded_expr.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
 
-#include "autotune/judge/check.h"
-#include "autotune/judge/reference_compute.h"
+#include "autotune/checker/check.h"
+#include "autotune/checker/reference_compute.h"
 #include "ir/rounding.h"
 #include "support/check.h"
 

@@ -1,12 +1,12 @@
-#include "autotune/judge/order_allowance.h"
+#include "autotune/checker/order_tolerance.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
 
-#include "autotune/judge/check.h"
-#include "autotune/judge/error_bounds.h"
+#include "autotune/checker/check.h"
+#include "autotune/checker/error_bounds.h"
 #include "ir/rounding.h"
 
 namespace tunec {
@@ -55,18 +55,18 @@ std::optional<double> LargestOf(const Compute& compute, TensorId wanted,
 
 }  // namespace
 
-double OrderAllowance(const Statement& sum) {
+double OrderTolerance(const Statement& sum) {
   const double roundings = (kMostProducts + 1) * TermsOf(sum);
   return std::min(roundings, kLambda * std::sqrt(roundings)) * RoundingOf(sum.values[0].type());
 }
 
-double OrderAllowance(const Compute& compute) {
+double OrderTolerance(const Compute& compute) {
   double squares = 0;
   for (const StatementId id : FloatSums(compute)) {
     const Statement& sum = compute.statements[id];
     // The error of 16-bit sums has no useful bound.
     if (SizeOf(sum.values[0].type()) < SizeOf(DataType::kF32)) continue;
-    squares += std::pow(OrderAllowance(sum), 2);
+    squares += std::pow(OrderTolerance(sum), 2);
   }
   return std::sqrt(squares);
 }
@@ -86,11 +86,11 @@ int ComputedFactors(const Compute& compute, StatementId id) {
   return count;
 }
 
-double RoundingAllowance(int factors, double unit, double squares) {
+double RoundingTolerance(int factors, double unit, double squares) {
   return kDeviations * unit * std::sqrt(factors * squares / 3);
 }
 
-double FlushAllowance(const Compute& compute, StatementId id, std::span<const Array> arguments) {
+double FlushTolerance(const Compute& compute, StatementId id, std::span<const Array> arguments) {
   constexpr double kSmallestNormal = 0x1p-126;
   const Statement& sum = compute.statements[id];
   const Expr& product = sum.values[0];

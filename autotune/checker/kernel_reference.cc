@@ -1,13 +1,13 @@
-#include "autotune/judge/oracle.h"
+#include "autotune/checker/kernel_reference.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
 
-#include "autotune/judge/error_bounds.h"
-#include "autotune/judge/order_allowance.h"
-#include "autotune/judge/reference_compute.h"
+#include "autotune/checker/error_bounds.h"
+#include "autotune/checker/order_tolerance.h"
+#include "autotune/checker/reference_compute.h"
 #include "kernel/run_once.h"
 #include "support/check.h"
 
@@ -131,23 +131,23 @@ double ErrorOfSum(const Statement& sum, const std::string& tensor, const Results
     if (std::isfinite(error)) relative = std::max(relative, error);
   }
   const double operands = OperandError(accuracy.mode);
-  const double order = operands > 0 ? OrderAllowance(sum) : 0;
+  const double order = operands > 0 ? OrderTolerance(sum) : 0;
   return kUlp + std::min(2 * relative + order, LargestSumError(sum) + operands);
 }
 
 // The sums of a compute that an evaluation must record.
 struct Sums {
   std::optional<StatementId> contraction;  // last contraction
-  bool judge_steps = false;                // true: some output comes after a step
+  bool check_steps = false;                // true: some output comes after a step
   std::vector<StatementId> watched;        // sums whose magnitudes are needed
   int computed_factors = 0;                // factors of the last one, if the mode rounds them
 };
 
 Sums SumsOf(const Compute& compute, const Accuracy& accuracy) {
-  Sums sums{.contraction = LastContraction(compute), .judge_steps = HasSteps(compute)};
+  Sums sums{.contraction = LastContraction(compute), .check_steps = HasSteps(compute)};
   if (sums.contraction && OperandError(accuracy.mode) > 0)
     sums.computed_factors = ComputedFactors(compute, *sums.contraction);
-  if (sums.judge_steps) {
+  if (sums.check_steps) {
     sums.watched = FloatSums(compute);
   } else if (sums.contraction) {
     sums.watched = {*sums.contraction};
@@ -156,27 +156,29 @@ Sums SumsOf(const Compute& compute, const Accuracy& accuracy) {
 }
 
 // The evaluations of one workload.
-class Judgement {
+class ReferenceEvaluation {
  public:
-  Judgement(const Compute& compute, const Accuracy& accuracy, const Evaluation& evaluation)
+  ReferenceEvaluation(const Compute& compute, const Accuracy& accuracy,
+                      const Evaluation& evaluation)
       : compute_(compute),
         accuracy_(accuracy),
         evaluation_(evaluation),
         sums_(SumsOf(compute, accuracy)) {}
 
-  Result<Oracle> Make(uint64_t seed) const;
-  Result<Oracle> MakeFor(std::vector<Array> arguments) const;
+  Result<KernelReference> Make(uint64_t seed) const;
+  Result<KernelReference> MakeFor(std::vector<Array> arguments) const;
 
  private:
-  Result<Results> ChooseArguments(uint64_t seed, Oracle& oracle) const;
-  Result<Oracle> JudgedBy(Results expected, Oracle oracle) const;
+  Result<Results> ChooseArguments(uint64_t seed, KernelReference& reference) const;
+  Result<KernelReference> WithCheckers(Results expected, KernelReference reference) const;
   Result<Results> RunSequentially(const std::vector<Array>& arguments) const;
-  Result<Results> Bounds(const Oracle& oracle, const Results& expected,
+  Result<Results> Bounds(const KernelReference& reference, const Results& expected,
                          const Results& sequential) const;
-  std::optional<ContractionScale> ScaleOf(const Oracle& oracle, const Results& expected) const;
+  std::optional<ContractionScale> ScaleOf(const KernelReference& reference,
+                                          const Results& expected) const;
   Compute Wide() const;
   Compute WithSums(Compute compute) const {
-    return sums_.judge_steps ? WithSumsAsOutputs(std::move(compute), sums_.watched) : compute;
+    return sums_.check_steps ? WithSumsAsOutputs(std::move(compute), sums_.watched) : compute;
   }
 
   const Compute& compute_;
@@ -185,30 +187,32 @@ class Judgement {
   Sums sums_;
 };
 
-Compute Judgement::Wide() const {
+Compute ReferenceEvaluation::Wide() const {
   Compute wide = WithMagnitudes(WithSums(PromoteToFloat64(compute_)), sums_.watched);
   if (sums_.computed_factors == 0) return wide;
   return WithSquares(wide, *wide.FindStatement(compute_.statements[*sums_.contraction].name));
 }
 
 // Returns the float64 results, for arguments with the fewest results that are not finite.
-Result<Results> Judgement::ChooseArguments(uint64_t seed, Oracle& oracle) const {
+Result<Results> ReferenceEvaluation::ChooseArguments(uint64_t seed,
+                                                     KernelReference& reference) const {
   const Compute wide = Wide();
-  oracle.arguments = RandomArguments(compute_, seed, ValueRange::kAroundZero);
-  TUNEC_ASSIGN(Results expected, RunWide(evaluation_, wide, oracle.arguments));
+  reference.arguments = RandomArguments(compute_, seed, ValueRange::kAroundZero);
+  TUNEC_ASSIGN(Results expected, RunWide(evaluation_, wide, reference.arguments));
   if (const int64_t bad = CountNonFinite(expected); bad > 0) {
     std::vector<Array> positive = RandomArguments(compute_, seed, ValueRange::kPositive);
     TUNEC_ASSIGN(Results other, RunWide(evaluation_, wide, positive));
     if (CountNonFinite(other) < bad) {
-      oracle.arguments = std::move(positive);
+      reference.arguments = std::move(positive);
       expected = std::move(other);
     }
   }
   return expected;
 }
 
-Result<Results> Judgement::Bounds(const Oracle& oracle, const Results& expected,
-                                  const Results& sequential) const {
+Result<Results> ReferenceEvaluation::Bounds(const KernelReference& reference,
+                                            const Results& expected,
+                                            const Results& sequential) const {
   std::vector<double> errors;
   for (const StatementId sum : sums_.watched) {
     errors.push_back(ErrorOfSum(compute_.statements[sum], TensorOf(compute_, sum), expected,
@@ -216,11 +220,11 @@ Result<Results> Judgement::Bounds(const Oracle& oracle, const Results& expected,
   }
   const std::optional<Compute> bounded = WithErrorBounds(compute_, errors);
   TUNEC_CHECK(bounded.has_value(), "compute {} has lost its steps", compute_.name);
-  return RunWide(evaluation_, *bounded, oracle.arguments);
+  return RunWide(evaluation_, *bounded, reference.arguments);
 }
 
 // Evaluates the compute sequentially, with rounded operands if the accuracy mode allows them.
-Result<Results> Judgement::RunSequentially(const std::vector<Array>& arguments) const {
+Result<Results> ReferenceEvaluation::RunSequentially(const std::vector<Array>& arguments) const {
   Compute compute = WithSums(WithoutLayouts(compute_));
   const Contraction contraction = ContractionFor(accuracy_);
   if (accuracy_.mode == AccuracyMode::kBf16 && RoundFactors(compute)) {
@@ -230,64 +234,70 @@ Result<Results> Judgement::RunSequentially(const std::vector<Array>& arguments) 
   return evaluation_.Run(compute, rounded, contraction);
 }
 
-std::optional<ContractionScale> Judgement::ScaleOf(const Oracle& oracle,
-                                                   const Results& expected) const {
+std::optional<ContractionScale> ReferenceEvaluation::ScaleOf(const KernelReference& reference,
+                                                             const Results& expected) const {
   if (!sums_.contraction) return std::nullopt;
-  ContractionScale scale{.magnitude = *oracle.magnitude,
-                         .flushed = FlushAllowance(compute_, *sums_.contraction, oracle.arguments)};
+  ContractionScale scale{
+      .magnitude = *reference.magnitude,
+      .flushed = FlushTolerance(compute_, *sums_.contraction, reference.arguments)};
   if (sums_.computed_factors > 0) {
     const std::string squares = SquaresTensor(TensorOf(compute_, *sums_.contraction));
-    scale.rounded = RoundingAllowance(sums_.computed_factors, OperandError(accuracy_.mode) / 2,
+    scale.rounded = RoundingTolerance(sums_.computed_factors, OperandError(accuracy_.mode) / 2,
                                       LargestFinite(expected.at(squares)));
   }
   return scale;
 }
 
-Result<Oracle> Judgement::Make(uint64_t seed) const {
-  Oracle oracle;
-  TUNEC_ASSIGN(Results expected, ChooseArguments(seed, oracle));
-  return JudgedBy(std::move(expected), std::move(oracle));
+Result<KernelReference> ReferenceEvaluation::Make(uint64_t seed) const {
+  KernelReference reference;
+  TUNEC_ASSIGN(Results expected, ChooseArguments(seed, reference));
+  return WithCheckers(std::move(expected), std::move(reference));
 }
 
-Result<Oracle> Judgement::MakeFor(std::vector<Array> arguments) const {
+Result<KernelReference> ReferenceEvaluation::MakeFor(std::vector<Array> arguments) const {
   TUNEC_ASSIGN(Results expected, RunWide(evaluation_, Wide(), arguments));
-  return JudgedBy(std::move(expected), {.arguments = std::move(arguments)});
+  return WithCheckers(std::move(expected), {.arguments = std::move(arguments)});
 }
 
-Result<Oracle> Judgement::JudgedBy(Results expected, Oracle oracle) const {
+Result<KernelReference> ReferenceEvaluation::WithCheckers(Results expected,
+                                                          KernelReference reference) const {
   if (sums_.contraction) {
-    oracle.magnitude =
+    reference.magnitude =
         LargestFinite(expected.at(MagnitudeTensor(TensorOf(compute_, *sums_.contraction))));
   }
-  TUNEC_ASSIGN(Results sequential, RunSequentially(oracle.arguments));
+  TUNEC_ASSIGN(Results sequential, RunSequentially(reference.arguments));
   Results bounds;
-  if (sums_.judge_steps) {
-    TUNEC_ASSIGN(bounds, Bounds(oracle, expected, sequential));
+  if (sums_.check_steps) {
+    TUNEC_ASSIGN(bounds, Bounds(reference, expected, sequential));
   }
   for (const Tensor& tensor : compute_.tensors) {
     if (tensor.role != TensorRole::kOutput) continue;
-    OutputJudge judge{tensor.name, std::move(expected[tensor.name]),
-                      std::move(sequential[tensor.name])};
+    OutputChecker checker{tensor.name, std::move(expected[tensor.name]),
+                          std::move(sequential[tensor.name])};
     const auto found = bounds.find(BoundTensor(tensor.name));
-    if (found != bounds.end()) judge.bounds = std::move(found->second);
-    oracle.judges.push_back(std::move(judge));
+    if (found != bounds.end()) checker.bounds = std::move(found->second);
+    reference.checkers.push_back(std::move(checker));
   }
-  SetAllowances(oracle.judges, compute_, ScaleOf(oracle, expected), accuracy_);
-  return oracle;
+  SetTolerances(reference.checkers, compute_, ScaleOf(reference, expected), accuracy_);
+  return reference;
 }
 
 }  // namespace
 
-Result<Oracle> ComputeOracle(const Compute& compute, const Accuracy& accuracy, uint64_t seed,
-                             const Target& target, ThreadPool& pool) {
+Result<KernelReference> ComputeKernelReference(const Compute& compute, const Accuracy& accuracy,
+                                               uint64_t seed, const Target& target,
+                                               ThreadPool& pool) {
   const Target host{.host = target.host};
-  return Judgement(compute, accuracy, Evaluation{host, pool}).Make(seed);
+  return ReferenceEvaluation(compute, accuracy, Evaluation{host, pool}).Make(seed);
 }
 
-Result<Oracle> ComputeOracleFor(const Compute& compute, std::vector<Array> arguments,
-                                const Accuracy& accuracy, const Target& target, ThreadPool& pool) {
+Result<KernelReference> ComputeKernelReferenceFor(const Compute& compute,
+                                                  std::vector<Array> arguments,
+                                                  const Accuracy& accuracy, const Target& target,
+                                                  ThreadPool& pool) {
   const Target host{.host = target.host};
-  return Judgement(compute, accuracy, Evaluation{host, pool}).MakeFor(std::move(arguments));
+  return ReferenceEvaluation(compute, accuracy, Evaluation{host, pool})
+      .MakeFor(std::move(arguments));
 }
 
 }  // namespace tunec

@@ -14,7 +14,7 @@ namespace tunec {
 /// Constants of the executables, and the orders in which their weights are packed. A schedule for
 /// another size can use a packing that already exists. The object does not keep constants alive. It
 /// may be used from several threads.
-class SharedPackings {
+class SharedPackedWeights {
  public:
   const std::shared_ptr<SharedConstants>& constants() const { return constants_; }
 

@@ -11,16 +11,16 @@
 namespace tunec::fuzz {
 namespace {
 
-struct Judged {
+struct Checked {
   Graph graph;
   std::vector<Array> inputs;
   std::vector<Array> expected;
   std::string Problem(const std::vector<Array>& outputs) const {
-    return OutputJudge(graph, inputs, expected).Judge(outputs);
+    return OutputChecker(graph, inputs, expected).ScheduleChecker(outputs);
   }
 };
 
-Judged Make(std::string_view text, std::vector<Array> inputs) {
+Checked Make(std::string_view text, std::vector<Array> inputs) {
   auto graph = ParseGraph(text, "test.graph", NoWeights());
   EXPECT_TRUE(graph) << graph.error().Format();
   auto expected = RunReference(*graph, inputs);
@@ -42,8 +42,8 @@ std::vector<Array> Changed(const std::vector<Array>& outputs, int64_t element, d
   return {array};
 }
 
-TEST(OutputJudge, AllowsRoundingsOnly) {
-  const Judged c =
+TEST(OutputChecker, AllowsRoundingsOnly) {
+  const Checked c =
       Make("graph g {\n input x: f32[3]\n y = exp(x)\n output y\n }", {Of({0.3, 1, 2})});
   EXPECT_EQ(c.Problem(c.expected), "");
   EXPECT_EQ(c.Problem(Changed(c.expected, 1, std::exp(1.0) * (1 + 1e-7))), "");
@@ -51,15 +51,16 @@ TEST(OutputJudge, AllowsRoundingsOnly) {
   EXPECT_NE(c.Problem(Changed(c.expected, 1, NAN)), "");
 }
 
-TEST(OutputJudge, ExactOperationsHaveOneAnswer) {
-  const Judged c = Make("graph g {\n input x: f32[3]\n y = add(x, x)\n z = lt(y, x)\n output z\n }",
-                        {Of({0.25, -1, 0})});
+TEST(OutputChecker, ExactOperationsHaveOneAnswer) {
+  const Checked c =
+      Make("graph g {\n input x: f32[3]\n y = add(x, x)\n z = lt(y, x)\n output z\n }",
+           {Of({0.25, -1, 0})});
   EXPECT_EQ(c.Problem(c.expected), "");
   for (int64_t i = 0; i < 3; ++i) EXPECT_NE(c.Problem(Changed(c.expected, i, i == 1 ? 0 : 1)), "");
 }
 
-TEST(OutputJudge, ThresholdsNextToARoundingAreOpen) {
-  const Judged c = Make(
+TEST(OutputChecker, ThresholdsNextToARoundingAreOpen) {
+  const Checked c = Make(
       "graph g {\n input x: f32[2]\n constant third: f32[] = 3.0\n y = div(x, third)\n"
       " s = mul(y, third)\n z = lt(s, x)\n output z\n }",
       {Of({0.7, 1.9})});
@@ -67,8 +68,8 @@ TEST(OutputJudge, ThresholdsNextToARoundingAreOpen) {
   EXPECT_EQ(c.Problem(Changed(c.expected, 0, 0)), "");
 }
 
-TEST(OutputJudge, CancellationWidensTheTolerance) {
-  const Judged c = Make(
+TEST(OutputChecker, CancellationWidensTheTolerance) {
+  const Checked c = Make(
       "graph g {\n input x: f32[1]\n constant e: f32[] = 1000.0\n t = sin(x)\n a = add(t, e)\n"
       " y = sub(a, e)\n output y\n }",
       {Of({0.7})});
@@ -77,8 +78,8 @@ TEST(OutputJudge, CancellationWidensTheTolerance) {
   EXPECT_NE(c.Problem(Changed(c.expected, 0, value + 6e-3)), "");
 }
 
-TEST(OutputJudge, ARoundedMeanWidensANormalisation) {
-  const Judged c = Make(
+TEST(OutputChecker, ARoundedMeanWidensANormalisation) {
+  const Checked c = Make(
       "graph g {\n input x: f32[2]\n constant s: f32[2] = [1.0, 1.0]\n"
       " y = layer_norm(x, s) {axis=0, epsilon=1e-05}\n output y\n }",
       {Of({1000, 1001})});
@@ -87,8 +88,8 @@ TEST(OutputJudge, ARoundedMeanWidensANormalisation) {
   EXPECT_NE(c.Problem(Changed(c.expected, 0, value * (1 + 1e-2))), "");
 }
 
-TEST(OutputJudge, EqualFormulasMayBeEqual) {
-  const Judged c = Make(
+TEST(OutputChecker, EqualFormulasMayBeEqual) {
+  const Checked c = Make(
       "graph g {\n input x: f32[2]\n e = exp(x)\n l = log(e)\n y = eq(x, l)\n"
       " z = eq(x, e)\n output y\n output z\n }",
       {Of({3e-5, 1.3e-5})});
@@ -98,8 +99,8 @@ TEST(OutputJudge, EqualFormulasMayBeEqual) {
   }
 }
 
-TEST(OutputJudge, SpecialValuesMustAgree) {
-  const Judged c =
+TEST(OutputChecker, SpecialValuesMustAgree) {
+  const Checked c =
       Make("graph g {\n input x: f32[3]\n y = neg(x)\n output y\n }", {Of({NAN, INFINITY, 1})});
   EXPECT_EQ(c.Problem(c.expected), "");
   EXPECT_NE(c.Problem(Changed(c.expected, 0, 0)), "");

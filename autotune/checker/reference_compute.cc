@@ -1,4 +1,4 @@
-#include "autotune/judge/reference_compute.h"
+#include "autotune/checker/reference_compute.h"
 
 #include <algorithm>
 #include <cstdlib>

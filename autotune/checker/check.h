@@ -7,7 +7,7 @@
 //   - f32: 1.5 times that error. Another order of a sum is equally valid. With few results, or
 //     results of very different size, the largest error may be greater by luck.
 //   - tf32, bf16: the error of the sequential evaluation with rounded operands, or that of
-//     operands in two bfloat16 limbs if it is larger. Three tolerances of order_allowance.h are
+//     operands in two bfloat16 limbs if it is larger. Three tolerances of order_tolerance.h are
 //     added: for another order of the sums, for flushing of small numbers, and for other roundings
 //     of operands that are sums.
 //   - a number: that number.
@@ -33,8 +33,8 @@
 
 namespace tunec {
 
-/// The expected values and tolerance of one output of a workload, made by ComputeOracle.
-struct OutputJudge {
+/// The expected values and tolerance of one output of a workload, made by ComputeKernelReference.
+struct OutputChecker {
   std::string name;
   Array expected;      // y64 (integers: exact value), logical row-major
   Array sequential;    // sequential evaluation, in the output's own type
@@ -59,20 +59,20 @@ struct MeasuredError {
   int64_t worst = -1;       // element of largest error
   int64_t wrong_kind = -1;  // -1: none
 };
-/// Measures the error of an output. `actual` has the shape of the output. `judged` selects the
+/// Measures the error of an output. `actual` has the shape of the output. `counted` selects the
 /// elements that are checked; empty: all.
-MeasuredError MeasureError(const Array& actual, const OutputJudge& judge,
-                           const std::vector<bool>& judged = {});
+MeasuredError MeasureError(const Array& actual, const OutputChecker& checker,
+                           const std::vector<bool>& counted = {});
 
 /// Numbers of a group's last contraction for its tolerance.
 struct ContractionScale {
   double magnitude = 0;  // max sum|a*b|
-  double flushed = 0;    // largest error by flushing (order_allowance.h)
+  double flushed = 0;    // largest error by flushing (order_tolerance.h)
   double rounded = 0;    // largest error by other roundings of computed operands
 };
 /// Sets `scale` and `allowed` of every output. Requires: `expected` and `sequential` are set.
 /// `contraction` is present for groups with a contraction.
-void SetAllowances(std::vector<OutputJudge>& judges, const Compute& compute,
+void SetTolerances(std::vector<OutputChecker>& checkers, const Compute& compute,
                    const std::optional<ContractionScale>& contraction, const Accuracy& accuracy);
 
 /// The result of checking all outputs of one run.
@@ -80,8 +80,8 @@ struct Verdict {
   double e = 0;         // largest error of all outputs
   std::string problem;  // first violation; empty if the accuracy mode is met
 };
-/// Checks the outputs. `judged` selects the elements of each output that are checked; empty: all.
-Verdict JudgeOutputs(const std::vector<Array>& actual, const std::vector<OutputJudge>& judges,
-                     const std::vector<std::vector<bool>>& judged = {});
+/// Checks the outputs. `counted` selects the elements of each output that are checked; empty: all.
+Verdict CheckOutputs(const std::vector<Array>& actual, const std::vector<OutputChecker>& checkers,
+                     const std::vector<std::vector<bool>>& counted = {});
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-#include "compiler/task_packings.h"
+#include "compiler/task_packed_weights.h"
 
 #include <map>
 #include <optional>
@@ -8,7 +8,7 @@
 
 #include "compiler/assemble/plan_arena.h"
 #include "compiler/front_end.h"
-#include "compiler/shared_packings.h"
+#include "compiler/shared_packed_weights.h"
 #include "schedule/packed_constant.h"
 #include "schedule/schedule.h"
 #include "support/hash.h"
@@ -36,11 +36,14 @@ std::string PackingOf(const std::string& content, const std::string& constant, P
 }
 
 // The packed weights of one task; the object is an IsPacked.
-class TaskPackings {
+class TaskPackedWeights {
  public:
-  TaskPackings(const std::vector<NamedCompute>& lowerings,
-               std::map<std::string, std::string> constants, const SharedPackings& packings)
-      : lowerings_(&lowerings), constants_(std::move(constants)), packings_(&packings) {}
+  TaskPackedWeights(const std::vector<NamedCompute>& lowerings,
+                    std::map<std::string, std::string> constants,
+                    const SharedPackedWeights& packed_weights)
+      : lowerings_(&lowerings),
+        constants_(std::move(constants)),
+        packed_weights_(&packed_weights) {}
 
   bool operator()(const PackStep& pack) const {
     for (const NamedCompute& lowering : *lowerings_) {
@@ -48,7 +51,7 @@ class TaskPackings {
       if (!constant) continue;
       const auto content = constants_.find(*constant);
       return content != constants_.end() &&
-             packings_->IsInUse(PackingOf(content->second, *constant, pack));
+             packed_weights_->IsInUse(PackingOf(content->second, *constant, pack));
     }
     return false;
   }
@@ -56,7 +59,7 @@ class TaskPackings {
  private:
   const std::vector<NamedCompute>* lowerings_;
   std::map<std::string, std::string> constants_;
-  const SharedPackings* packings_;
+  const SharedPackedWeights* packed_weights_;
 };
 
 }  // namespace
@@ -73,20 +76,20 @@ std::map<ValueId, std::string> ContentsOf(const FrontReport& front) {
   return contents;
 }
 
-std::vector<IsPacked> PackingsInUse(const FrontReport& front, const Tasks& tasks,
-                                    const SharedPackings& packings) {
+std::vector<IsPacked> PackedWeightsInUse(const FrontReport& front, const Tasks& tasks,
+                                         const SharedPackedWeights& packed_weights) {
   std::vector<IsPacked> in_use(tasks.unique.size());
   for (size_t g = 0; g < tasks.of_group.size(); ++g) {
     IsPacked& of_task = in_use[tasks.of_group[g]];
     if (of_task) continue;
-    of_task =
-        TaskPackings(tasks.unique[tasks.of_group[g]].lowerings, ConstantsOf(front, g), packings);
+    of_task = TaskPackedWeights(tasks.unique[tasks.of_group[g]].lowerings, ConstantsOf(front, g),
+                                packed_weights);
   }
   return in_use;
 }
 
-void AddPackings(const StagedModel& model, const std::shared_ptr<const void>& user,
-                 SharedPackings& packings) {
+void AddPackedWeights(const StagedModel& model, const std::shared_ptr<const void>& user,
+                      SharedPackedWeights& packed_weights) {
   for (size_t g = 0; g < model.front.groups.size(); ++g) {
     const size_t task = model.tasks.of_group[g];
     const Schedule& schedule = model.kernels[task].schedule.schedule;
@@ -98,7 +101,7 @@ void AddPackings(const StagedModel& model, const std::shared_ptr<const void>& us
       if (pack == nullptr) continue;
       const std::optional<std::string> constant = PackedConstant(*compute, *pack);
       if (!constant || !constants.contains(*constant)) continue;
-      packings.Add(PackingOf(constants.at(*constant), *constant, *pack), user);
+      packed_weights.Add(PackingOf(constants.at(*constant), *constant, *pack), user);
     }
   }
 }

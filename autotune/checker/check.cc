@@ -1,12 +1,12 @@
-#include "autotune/judge/check.h"
+#include "autotune/checker/check.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "autotune/judge/order_allowance.h"
-#include "autotune/judge/reference_compute.h"
+#include "autotune/checker/order_tolerance.h"
+#include "autotune/checker/reference_compute.h"
 #include "ir/rounding.h"
 #include "jit/scalar_code.h"
 
@@ -24,29 +24,29 @@ bool SameKind(double a, double b) {
 
 // Returns the allowed distance of element i after a step. Where the error analysis has infinities
 // that cancel, there is no bound, and the result is 0.
-double BoundOf(const OutputJudge& judge, int64_t i) {
-  if (judge.bounds.size() == 0) return 0;
-  const double bound = judge.bounds.As<double>()[i];
+double BoundOf(const OutputChecker& checker, int64_t i) {
+  if (checker.bounds.size() == 0) return 0;
+  const double bound = checker.bounds.As<double>()[i];
   return std::isnan(bound) ? 0 : bound;
 }
 
 // Returns true if element i is checked.
-bool Counts(const std::vector<bool>& judged, int64_t i) {
-  return judged.empty() || judged[static_cast<size_t>(i)];
+bool Counts(const std::vector<bool>& counted, int64_t i) {
+  return counted.empty() || counted[static_cast<size_t>(i)];
 }
 
-MeasuredError MeasureIntegers(const Array& actual, const OutputJudge& judge,
-                              const std::vector<bool>& judged) {
+MeasuredError MeasureIntegers(const Array& actual, const OutputChecker& checker,
+                              const std::vector<bool>& counted) {
   MeasuredError error;
   for (int64_t i = 0; i < actual.size(); ++i) {
-    if (!Counts(judged, i)) continue;
+    if (!Counts(counted, i)) continue;
     const int64_t value = actual.GetInt(i);
-    const int64_t expected = judge.expected.GetInt(i);
+    const int64_t expected = checker.expected.GetInt(i);
     if (value == expected) continue;
     const double difference = std::abs(static_cast<double>(value) - static_cast<double>(expected));
-    if (difference <= BoundOf(judge, i)) continue;
+    if (difference <= BoundOf(checker, i)) continue;
     // Both results are correct if rounding alone flips a comparison.
-    if (judge.sequential.size() > 0 && value == judge.sequential.GetInt(i)) continue;
+    if (checker.sequential.size() > 0 && value == checker.sequential.GetInt(i)) continue;
     error.wrong_kind = error.worst = i;
     return error;
   }
@@ -63,17 +63,17 @@ double RoundedKind(double expected, DataType type) {
   return expected;
 }
 
-MeasuredError MeasureFloats(const Array& actual, const OutputJudge& judge,
-                            const std::vector<bool>& judged) {
+MeasuredError MeasureFloats(const Array& actual, const OutputChecker& checker,
+                            const std::vector<bool>& counted) {
   MeasuredError error;
-  const std::span<const double> expected = judge.expected.As<double>();
+  const std::span<const double> expected = checker.expected.As<double>();
   double worst = 0;
   for (int64_t i = 0; i < actual.size(); ++i) {
     const double value =
         actual.type() == DataType::kF32 ? actual.As<float>()[i] : actual.GetDouble(i);
     double difference = std::abs(value - expected[i]);
-    if (difference <= worst || !Counts(judged, i)) continue;
-    const double bound = BoundOf(judge, i);
+    if (difference <= worst || !Counts(counted, i)) continue;
+    const double bound = BoundOf(checker, i);
     if (difference <= bound) continue;
     if (std::isfinite(bound)) difference -= bound;
     if (difference <= worst) continue;
@@ -85,7 +85,7 @@ MeasuredError MeasureFloats(const Array& actual, const OutputJudge& judge,
     worst = difference;
     error.worst = i;
   }
-  error.e = worst / judge.scale;
+  error.e = worst / checker.scale;
   return error;
 }
 
@@ -101,7 +101,7 @@ bool RoundsOperands(const Compute& compute, const Accuracy& accuracy) {
 // sequential evaluation may be smaller by luck, if equally rounded operands cancel.
 double AllowedOfRounded(double sequential, double scale, const Compute& compute,
                         const ContractionScale& sum) {
-  return std::max(sequential, kErrorOfTwoTerms) + OrderAllowance(compute) +
+  return std::max(sequential, kErrorOfTwoTerms) + OrderTolerance(compute) +
          (sum.flushed + sum.rounded) / scale;
 }
 
@@ -112,17 +112,18 @@ double AllowedOfOrder(double sequential, const Accuracy& accuracy) {
   return (free ? kLuckOfOrder : 1) * sequential + kFloat32Ulp;
 }
 
-std::string Describe(const Array& actual, const OutputJudge& judge, const MeasuredError& error) {
+std::string Describe(const Array& actual, const OutputChecker& checker,
+                     const MeasuredError& error) {
   if (error.wrong_kind >= 0) {
     const int64_t i = error.wrong_kind;
-    return IsFloat(actual.type()) ? fmt::format("{}[{}] is {}, expected {}", judge.name, i,
-                                                actual.GetDouble(i), judge.expected.GetDouble(i))
-                                  : fmt::format("{}[{}] is {}, expected {}", judge.name, i,
-                                                actual.GetInt(i), judge.expected.GetInt(i));
+    return IsFloat(actual.type()) ? fmt::format("{}[{}] is {}, expected {}", checker.name, i,
+                                                actual.GetDouble(i), checker.expected.GetDouble(i))
+                                  : fmt::format("{}[{}] is {}, expected {}", checker.name, i,
+                                                actual.GetInt(i), checker.expected.GetInt(i));
   }
   return fmt::format("error {:.3g} of {}, expected at most {:.3g}: element {} is {}, expected {}",
-                     error.e, judge.name, judge.allowed, error.worst, actual.GetDouble(error.worst),
-                     judge.expected.GetDouble(error.worst));
+                     error.e, checker.name, checker.allowed, error.worst,
+                     actual.GetDouble(error.worst), checker.expected.GetDouble(error.worst));
 }
 
 }  // namespace
@@ -152,40 +153,40 @@ double LargestFinite(const Array& array) {
   return largest;
 }
 
-MeasuredError MeasureError(const Array& actual, const OutputJudge& judge,
-                           const std::vector<bool>& judged) {
-  return IsFloat(actual.type()) ? MeasureFloats(actual, judge, judged)
-                                : MeasureIntegers(actual, judge, judged);
+MeasuredError MeasureError(const Array& actual, const OutputChecker& checker,
+                           const std::vector<bool>& counted) {
+  return IsFloat(actual.type()) ? MeasureFloats(actual, checker, counted)
+                                : MeasureIntegers(actual, checker, counted);
 }
 
-void SetAllowances(std::vector<OutputJudge>& judges, const Compute& compute,
+void SetTolerances(std::vector<OutputChecker>& checkers, const Compute& compute,
                    const std::optional<ContractionScale>& contraction, const Accuracy& accuracy) {
   constexpr double kOtherGroups = 1e-6;
-  for (OutputJudge& judge : judges) {
-    const DataType type = judge.sequential.type();
+  for (OutputChecker& checker : checkers) {
+    const DataType type = checker.sequential.type();
     if (!IsFloat(type)) continue;
     const double magnitude = contraction ? contraction->magnitude : 0;
-    judge.scale = std::max(magnitude, LargestFinite(judge.expected));
-    if (judge.scale == 0) judge.scale = 1;
-    const double sequential = MeasureError(judge.sequential, judge).e;
-    judge.allowed = contraction ? AllowedOfOrder(sequential, accuracy)
-                                : std::max(2 * sequential, kOtherGroups + FunctionError(compute));
+    checker.scale = std::max(magnitude, LargestFinite(checker.expected));
+    if (checker.scale == 0) checker.scale = 1;
+    const double sequential = MeasureError(checker.sequential, checker).e;
+    checker.allowed = contraction ? AllowedOfOrder(sequential, accuracy)
+                                  : std::max(2 * sequential, kOtherGroups + FunctionError(compute));
     if (contraction && RoundsOperands(compute, accuracy))
-      judge.allowed = AllowedOfRounded(sequential, judge.scale, compute, *contraction);
-    if (accuracy.mode == AccuracyMode::kBound) judge.allowed = accuracy.bound;
-    if (SizeOf(type) == 2) judge.allowed += RoundingOf(type);
+      checker.allowed = AllowedOfRounded(sequential, checker.scale, compute, *contraction);
+    if (accuracy.mode == AccuracyMode::kBound) checker.allowed = accuracy.bound;
+    if (SizeOf(type) == 2) checker.allowed += RoundingOf(type);
   }
 }
 
-Verdict JudgeOutputs(const std::vector<Array>& actual, const std::vector<OutputJudge>& judges,
-                     const std::vector<std::vector<bool>>& judged) {
+Verdict CheckOutputs(const std::vector<Array>& actual, const std::vector<OutputChecker>& checkers,
+                     const std::vector<std::vector<bool>>& counted) {
   Verdict verdict;
-  for (size_t i = 0; i < judges.size(); ++i) {
+  for (size_t i = 0; i < checkers.size(); ++i) {
     const MeasuredError error =
-        MeasureError(actual[i], judges[i], judged.empty() ? std::vector<bool>() : judged[i]);
+        MeasureError(actual[i], checkers[i], counted.empty() ? std::vector<bool>() : counted[i]);
     verdict.e = std::max(verdict.e, error.e);
-    const bool met = error.wrong_kind < 0 && error.e <= judges[i].allowed;
-    if (!met && verdict.problem.empty()) verdict.problem = Describe(actual[i], judges[i], error);
+    const bool met = error.wrong_kind < 0 && error.e <= checkers[i].allowed;
+    if (!met && verdict.problem.empty()) verdict.problem = Describe(actual[i], checkers[i], error);
   }
   return verdict;
 }

@@ -46,9 +46,9 @@ namespace tunec {
 
 /// Returns the largest distance of two evaluations due to the order of the compute's sums of 32 and
 /// 64 bits, relative to the sum of the terms' magnitudes. For several sums the squares are added.
-double OrderAllowance(const Compute& compute);
+double OrderTolerance(const Compute& compute);
 /// Returns the same for one sum.
-double OrderAllowance(const Statement& sum);
+double OrderTolerance(const Statement& sum);
 
 /// Returns the number of factors of a sum's products that are computed from other sums of the
 /// group.
@@ -57,10 +57,10 @@ int ComputedFactors(const Compute& compute, StatementId sum);
 /// Returns the largest absolute distance of two evaluations due to the roundings of `factors`
 /// computed factors. `unit` is the largest relative error of one rounding, `squares` the sum of the
 /// terms' squares.
-double RoundingAllowance(int factors, double unit, double squares);
+double RoundingTolerance(int factors, double unit, double squares);
 
 /// Returns the largest absolute error by flushing in a sum of products of arguments; 0 for other
 /// sums. `arguments` are inputs and weights in tensor order.
-double FlushAllowance(const Compute& compute, StatementId sum, std::span<const Array> arguments);
+double FlushTolerance(const Compute& compute, StatementId sum, std::span<const Array> arguments);
 
 }  // namespace tunec

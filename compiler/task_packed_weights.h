@@ -19,11 +19,11 @@ std::map<ValueId, std::string> ContentsOf(const FrontReport& front);
 /// Returns, per task, a function that checks if another executable has the task's weights in an
 /// order. A task of several groups uses the weights of the first group. The arguments must outlive
 /// the functions.
-std::vector<IsPacked> PackingsInUse(const FrontReport& front, const Tasks& tasks,
-                                    const SharedPackings& packings);
+std::vector<IsPacked> PackedWeightsInUse(const FrontReport& front, const Tasks& tasks,
+                                         const SharedPackedWeights& packed_weights);
 
-/// Records in `packings` how the model's weights are packed, as long as `user` is alive.
-void AddPackings(const StagedModel& model, const std::shared_ptr<const void>& user,
-                 SharedPackings& packings);
+/// Records in `packed_weights` how the model's weights are packed, as long as `user` is alive.
+void AddPackedWeights(const StagedModel& model, const std::shared_ptr<const void>& user,
+                      SharedPackedWeights& packed_weights);
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
 // Tests of one model's executables for several sizes, which share its weights and packed weights.
-#include "compiler/shared_packings.h"
+#include "compiler/shared_packed_weights.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -55,9 +55,9 @@ std::string FoldedTextOf(int64_t batch) {
                      batch);
 }
 
-CompileOptions SharingOptions(const std::shared_ptr<SharedPackings>& packings) {
+CompileOptions SharingOptions(const std::shared_ptr<SharedPackedWeights>& packed_weights) {
   CompileOptions options = Options();
-  options.packings = packings;
+  options.packed_weights = packed_weights;
   return options;
 }
 
@@ -84,7 +84,9 @@ const void* AddressOf(const ExecutablePlan& plan, const std::string& constant) {
   return found == plan.constants.end() ? nullptr : found->data.get();
 }
 
-int64_t BytesOf(const SharedPackings& packings) { return packings.constants()->Bytes(); }
+int64_t BytesOf(const SharedPackedWeights& packed_weights) {
+  return packed_weights.constants()->Bytes();
+}
 
 void ExpectSameBits(const std::vector<Array>& actual, const std::vector<Array>& expected) {
   ASSERT_EQ(actual.size(), expected.size());
@@ -94,11 +96,11 @@ void ExpectSameBits(const std::vector<Array>& actual, const std::vector<Array>& 
   }
 }
 
-TEST(SharedPackings, TwoSizesHaveOnePackingOfEachWeight) {
-  const auto packings = std::make_shared<SharedPackings>();
-  const CompileOptions options = SharingOptions(packings);
+TEST(SharedPackedWeights, TwoSizesHaveOnePackingOfEachWeight) {
+  const auto packed_weights = std::make_shared<SharedPackedWeights>();
+  const CompileOptions options = SharingOptions(packed_weights);
   const ExecutablePlan small = ReadyPlan(GraphOf(TextOf(3)), options);
-  const int64_t bytes = BytesOf(*packings);
+  const int64_t bytes = BytesOf(*packed_weights);
   const ExecutablePlan again = ReadyPlan(GraphOf(TextOf(3)), options);
   for (const Constant& constant : small.constants) {
     if (constant.data == nullptr) continue;
@@ -106,34 +108,34 @@ TEST(SharedPackings, TwoSizesHaveOnePackingOfEachWeight) {
   }
   EXPECT_NE(AddressOf(small, "w.packed"), nullptr);
   EXPECT_EQ(AddressOf(small, "w"), nullptr);
-  EXPECT_EQ(BytesOf(*packings), bytes);
+  EXPECT_EQ(BytesOf(*packed_weights), bytes);
   const ExecutablePlan alone = ReadyPlan(GraphOf(TextOf(3)), Options());
   EXPECT_NE(AddressOf(alone, "w.packed"), AddressOf(small, "w.packed"));
 }
 
 // A separate model of 17 rows has other packed weights than one of 3 rows.
-TEST(SharedPackings, AnotherSizeTakesThePackingThatThereIs) {
-  const auto packings = std::make_shared<SharedPackings>();
+TEST(SharedPackedWeights, AnotherSizeTakesThePackingThatThereIs) {
+  const auto packed_weights = std::make_shared<SharedPackedWeights>();
   std::vector<CompiledModel> models;
   int64_t first = 0;
   for (const int64_t rows : {16, 3, 17, 40, 128, 100}) {
     const Graph graph = GraphOf(TextOf(rows));
-    models.push_back(Compiled(graph, SharingOptions(packings)));
-    if (first == 0) first = BytesOf(*packings);
+    models.push_back(Compiled(graph, SharingOptions(packed_weights)));
+    if (first == 0) first = BytesOf(*packed_weights);
     const auto error = ErrorAgainstReference(graph, *models.back().executable);
     ASSERT_TRUE(error.has_value());
     EXPECT_LE(*error, kTolerance) << rows;
   }
   EXPECT_GE(first, (64 * 192 + 192 * 96 + 192) * 4);
-  EXPECT_LE(static_cast<double>(BytesOf(*packings)), 2.0 * static_cast<double>(first));
+  EXPECT_LE(static_cast<double>(BytesOf(*packed_weights)), 2.0 * static_cast<double>(first));
 }
 
-TEST(SharedPackings, OutputsAreThoseOfUnsharedOnes) {
-  const auto packings = std::make_shared<SharedPackings>();
+TEST(SharedPackedWeights, OutputsAreThoseOfUnsharedOnes) {
+  const auto packed_weights = std::make_shared<SharedPackedWeights>();
   std::vector<CompiledModel> models;
   for (const int64_t rows : {3, 16, 40}) {
     const Graph graph = GraphOf(TextOf(rows));
-    models.push_back(Compiled(graph, SharingOptions(packings)));
+    models.push_back(Compiled(graph, SharingOptions(packed_weights)));
     const CompiledModel alone = Compiled(graph, Options());
     const std::vector<Array> inputs = SomeInputs(*alone.executable);
     const auto expected = RunOnce(*alone.executable, inputs);
@@ -143,52 +145,52 @@ TEST(SharedPackings, OutputsAreThoseOfUnsharedOnes) {
   }
 }
 
-TEST(SharedPackings, FoldedWeightsAreSharedToo) {
-  const auto packings = std::make_shared<SharedPackings>();
-  const CompileOptions options = SharingOptions(packings);
+TEST(SharedPackedWeights, FoldedWeightsAreSharedToo) {
+  const auto packed_weights = std::make_shared<SharedPackedWeights>();
+  const CompileOptions options = SharingOptions(packed_weights);
   const CompiledModel one = Compiled(GraphOf(FoldedTextOf(1)), options);
-  const int64_t bytes = BytesOf(*packings);
+  const int64_t bytes = BytesOf(*packed_weights);
   const CompiledModel other = Compiled(GraphOf(FoldedTextOf(1)), options);
   EXPECT_GT(bytes, 0);
-  EXPECT_EQ(BytesOf(*packings), bytes);
+  EXPECT_EQ(BytesOf(*packed_weights), bytes);
 }
 
-TEST(SharedPackings, OtherWeightsOfEqualShapesAreOthers) {
-  const auto packings = std::make_shared<SharedPackings>();
-  const CompileOptions options = SharingOptions(packings);
+TEST(SharedPackedWeights, OtherWeightsOfEqualShapesAreOthers) {
+  const auto packed_weights = std::make_shared<SharedPackedWeights>();
+  const CompileOptions options = SharingOptions(packed_weights);
   const auto other = ParseGraph(TextOf(16), "other.graph", RandomWeights(8));
   ASSERT_TRUE(other.has_value());
   const CompiledModel one = Compiled(GraphOf(TextOf(16)), options);
-  const int64_t bytes = BytesOf(*packings);
+  const int64_t bytes = BytesOf(*packed_weights);
   const CompiledModel two = Compiled(*other, options);
-  EXPECT_EQ(BytesOf(*packings), 2 * bytes);
+  EXPECT_EQ(BytesOf(*packed_weights), 2 * bytes);
   for (const auto& [model, graph] : {std::pair(&one, GraphOf(TextOf(16))), std::pair(&two, *other)})
     EXPECT_LE(*ErrorAgainstReference(graph, *model->executable), kTolerance);
 }
 
-TEST(SharedPackings, MemoryGoesWithTheLastExecutable) {
-  const auto packings = std::make_shared<SharedPackings>();
-  const CompileOptions options = SharingOptions(packings);
+TEST(SharedPackedWeights, MemoryGoesWithTheLastExecutable) {
+  const auto packed_weights = std::make_shared<SharedPackedWeights>();
+  const CompileOptions options = SharingOptions(packed_weights);
   const Graph graph = GraphOf(TextOf(16));
   std::optional<CompiledModel> one = Compiled(graph, options);
-  const int64_t bytes = BytesOf(*packings);
+  const int64_t bytes = BytesOf(*packed_weights);
   std::optional<CompiledModel> two = Compiled(graph, options);
   one.reset();
-  EXPECT_EQ(BytesOf(*packings), bytes);
+  EXPECT_EQ(BytesOf(*packed_weights), bytes);
   EXPECT_LE(*ErrorAgainstReference(graph, *two->executable), kTolerance);
   two.reset();
-  EXPECT_EQ(BytesOf(*packings), 0);
+  EXPECT_EQ(BytesOf(*packed_weights), 0);
 }
 
-TEST(SharedPackings, ModelsMayBeCompiledInThreads) {
-  const auto packings = std::make_shared<SharedPackings>();
+TEST(SharedPackedWeights, ModelsMayBeCompiledInThreads) {
+  const auto packed_weights = std::make_shared<SharedPackedWeights>();
   std::atomic<int> wrong = 0;
   std::vector<std::shared_ptr<const Executable>> executables(4);
   std::vector<std::thread> threads;
   for (size_t t = 0; t < executables.size(); ++t) {
     threads.emplace_back([&, t] {
       const Graph graph = GraphOf(TextOf(16));
-      const auto model = Compile(graph, nullptr, SharingOptions(packings));
+      const auto model = Compile(graph, nullptr, SharingOptions(packed_weights));
       if (!model) {
         wrong.fetch_add(1);
         return;
@@ -200,17 +202,17 @@ TEST(SharedPackings, ModelsMayBeCompiledInThreads) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong.load(), 0);
-  const auto alone = std::make_shared<SharedPackings>();
+  const auto alone = std::make_shared<SharedPackedWeights>();
   const CompiledModel one = Compiled(GraphOf(TextOf(16)), SharingOptions(alone));
-  EXPECT_EQ(BytesOf(*packings), BytesOf(*alone));
+  EXPECT_EQ(BytesOf(*packed_weights), BytesOf(*alone));
 }
 
 // A bundle has its weights in its file.
-TEST(SharedPackings, BundlesAreTheSame) {
+TEST(SharedPackedWeights, BundlesAreTheSame) {
   const Graph graph = GraphOf(TextOf(16));
-  const auto packings = std::make_shared<SharedPackings>();
-  const CompiledModel held = Compiled(graph, SharingOptions(packings));
-  const auto sharing = CompileVariant(graph, nullptr, SharingOptions(packings), "native");
+  const auto packed_weights = std::make_shared<SharedPackedWeights>();
+  const CompiledModel held = Compiled(graph, SharingOptions(packed_weights));
+  const auto sharing = CompileVariant(graph, nullptr, SharingOptions(packed_weights), "native");
   const auto alone = CompileVariant(graph, nullptr, Options(), "native");
   ASSERT_TRUE(sharing && alone);
   EXPECT_TRUE(sharing->image == alone->image);

@@ -1,13 +1,13 @@
 """The tables of docs/torch_refused.md, made from core_operators.py and from the importer's
 exceptions.
 
-    python tests/torch/refused_page.py      # writes them into the page; its other parts are by hand
+    python tests/torch/rejected_page.py      # writes them into the page; its other parts are by hand
 """
 import ast
 from pathlib import Path
 
 import tunec.torch
-from core_operators import CORE, Done, Refused
+from core_operators import CORE, Done, Rejected
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "torch_refused.md"
 _BEGIN, _END = "<!-- {} -->\n", "<!-- end -->\n"
@@ -78,7 +78,7 @@ def reasons():
     for path in sorted(folder.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Raise) and getattr(getattr(node.exc, "func", None), "id",
-                                                       "") == "Refused":
+                                                       "") == "Rejected":
                 message = _message(node.exc.args[0])
                 if message is not None:
                     found.setdefault(message, set()).add(path.stem)
@@ -102,9 +102,9 @@ def _table(head, rows):
 def tables():
     """Returns the text of each table by its name."""
     operators = [(f"`{name}`", row.takes) for name, row in sorted(CORE.items())
-                 if isinstance(row, Refused)]
-    types = [(f"`{name}`", ", ".join(sorted(row.refused_types))) for name, row in sorted(CORE.items())
-             if isinstance(row, Done) and row.refused_types]
+                 if isinstance(row, Rejected)]
+    types = [(f"`{name}`", ", ".join(sorted(row.rejected_types))) for name, row in sorted(CORE.items())
+             if isinstance(row, Done) and row.rejected_types]
     messages = [(message, ", ".join(sorted(where)), TAKES[message])
                 for message, where in sorted(reasons().items()) if TAKES[message] is not None]
     return {"operators": _table(["operator", "what it would take"], operators),

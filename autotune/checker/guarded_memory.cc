@@ -1,4 +1,4 @@
-#include "autotune/judge/guarded_memory.h"
+#include "autotune/checker/guarded_memory.h"
 
 #include <array>
 

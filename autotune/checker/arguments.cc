@@ -1,4 +1,4 @@
-#include "autotune/judge/arguments.h"
+#include "autotune/checker/arguments.h"
 
 #include <bit>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "autotune/judge/oracle.h"
+#include "autotune/checker/kernel_reference.h"
 #include "ir/array_storage.h"
 
 #include <gmock/gmock.h>
@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "autotune/judge/guarded_memory.h"
-#include "autotune/judge/reference_compute.h"
+#include "autotune/checker/guarded_memory.h"
+#include "autotune/checker/reference_compute.h"
 #include "ir/interpret/interpret.h"
 #include "jit/open_device.h"
 #include "schedule/steps/apply_compute_steps.h"
@@ -64,27 +64,27 @@ Compute ArgmaxRows() {
     })");
 }
 
-class OracleTest : public ::testing::Test {
+class KernelReferenceTest : public ::testing::Test {
  protected:
-  Result<Oracle> OracleOf(const Compute& compute, const Accuracy& accuracy = {}) {
-    return ComputeOracle(compute, accuracy, 7, target_, pool_);
+  Result<KernelReference> ReferenceOf(const Compute& compute, const Accuracy& accuracy = {}) {
+    return ComputeKernelReference(compute, accuracy, 7, target_, pool_);
   }
   Target target_ = DetectCpu(2);
   ThreadPool pool_{2};
 };
 
-TEST_F(OracleTest, AgreesWithTheInterpreterInFloat64) {
+TEST_F(KernelReferenceTest, AgreesWithTheInterpreterInFloat64) {
   for (const Compute& compute :
        {MatmulRelu(), SoftmaxRows(), PaddedConv(), GatherRows(), Logarithm(), ArgmaxRows()}) {
     SCOPED_TRACE(compute.name);
-    const Result<Oracle> oracle = OracleOf(compute);
-    ASSERT_TRUE(oracle) << oracle.error().Format();
-    const auto expected = Interpret(compute, oracle->arguments, Precision::kFloat64);
+    const Result<KernelReference> reference = ReferenceOf(compute);
+    ASSERT_TRUE(reference) << reference.error().Format();
+    const auto expected = Interpret(compute, reference->arguments, Precision::kFloat64);
     ASSERT_TRUE(expected) << expected.error().Format();
-    ASSERT_EQ(expected->size(), oracle->judges.size());
+    ASSERT_EQ(expected->size(), reference->checkers.size());
     for (size_t o = 0; o < expected->size(); ++o) {
       const Array& wanted = (*expected)[o];
-      const Array& got = oracle->judges[o].expected;
+      const Array& got = reference->checkers[o].expected;
       ASSERT_EQ(got.type(), wanted.type());
       ASSERT_EQ(got.shape(), wanted.shape());
       for (int64_t i = 0; i < wanted.size(); ++i) {
@@ -94,20 +94,20 @@ TEST_F(OracleTest, AgreesWithTheInterpreterInFloat64) {
   }
 }
 
-TEST_F(OracleTest, TheSequentialEvaluationIsTheInterpretersForProducts) {
+TEST_F(KernelReferenceTest, TheSequentialEvaluationIsTheInterpretersForProducts) {
   const Compute compute = MatmulRelu();
-  const Result<Oracle> oracle = OracleOf(compute, {AccuracyMode::kExact});
-  ASSERT_TRUE(oracle) << oracle.error().Format();
-  const auto native = Interpret(compute, oracle->arguments, Precision::kNative);
+  const Result<KernelReference> reference = ReferenceOf(compute, {AccuracyMode::kExact});
+  ASSERT_TRUE(reference) << reference.error().Format();
+  const auto native = Interpret(compute, reference->arguments, Precision::kNative);
   ASSERT_TRUE(native) << native.error().Format();
-  const Array& sequential = oracle->judges[0].sequential;
+  const Array& sequential = reference->checkers[0].sequential;
   for (int64_t i = 0; i < sequential.size(); ++i) {
     EXPECT_EQ(sequential.GetDouble(i), (*native)[0].GetDouble(i)) << i;
   }
 }
 
 // Addends of a sum are not rounded. Values computed before it are rounded only afterwards.
-TEST_F(OracleTest, OfBFloat16RoundsTheOperandsOfProductsAlone) {
+TEST_F(KernelReferenceTest, OfBFloat16RoundsTheOperandsOfProductsAlone) {
   const Compute compute = Parsed(R"(
     compute layer {
       input X: f32[9, 40]
@@ -126,18 +126,18 @@ TEST_F(OracleTest, OfBFloat16RoundsTheOperandsOfProductsAlone) {
   const Result<Compute> rounded = Apply(compute, PrecisionStep{"acc", 1});
   ASSERT_TRUE(rounded) << rounded.error().Format();
   for (const uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
-    const Result<Oracle> oracle =
-        ComputeOracle(compute, {AccuracyMode::kBf16}, seed, target_, pool_);
-    ASSERT_TRUE(oracle) << oracle.error().Format();
-    const auto outputs = Interpret(*rounded, oracle->arguments, Precision::kNative);
+    const Result<KernelReference> reference =
+        ComputeKernelReference(compute, {AccuracyMode::kBf16}, seed, target_, pool_);
+    ASSERT_TRUE(reference) << reference.error().Format();
+    const auto outputs = Interpret(*rounded, reference->arguments, Precision::kNative);
     ASSERT_TRUE(outputs) << outputs.error().Format();
-    EXPECT_EQ(JudgeOutputs(*outputs, oracle->judges).problem, "");
+    EXPECT_EQ(CheckOutputs(*outputs, reference->checkers).problem, "");
   }
 }
 
 // An operand that the previous kernel stored as bfloat16 is already one limb. An addend of the sum
 // is rounded no more than with other operands.
-TEST_F(OracleTest, OfBFloat16RoundsNothingBesideStoredTerms) {
+TEST_F(KernelReferenceTest, OfBFloat16RoundsNothingBesideStoredTerms) {
   const Compute compute = Parsed(R"(
     compute layer {
       input X: bf16[9, 40]
@@ -152,36 +152,37 @@ TEST_F(OracleTest, OfBFloat16RoundsNothingBesideStoredTerms) {
     })");
   const Result<Compute> rounded = Apply(compute, PrecisionStep{"acc", 1});
   ASSERT_TRUE(rounded) << rounded.error().Format();
-  const Result<Oracle> oracle = ComputeOracle(compute, {AccuracyMode::kBf16}, 3, target_, pool_);
-  ASSERT_TRUE(oracle) << oracle.error().Format();
-  const auto outputs = Interpret(*rounded, oracle->arguments, Precision::kNative);
+  const Result<KernelReference> reference =
+      ComputeKernelReference(compute, {AccuracyMode::kBf16}, 3, target_, pool_);
+  ASSERT_TRUE(reference) << reference.error().Format();
+  const auto outputs = Interpret(*rounded, reference->arguments, Precision::kNative);
   ASSERT_TRUE(outputs) << outputs.error().Format();
   for (int64_t i = 0; i < 9 * 21; ++i) {
-    const double sequential = oracle->judges[0].sequential.GetDouble(i);
+    const double sequential = reference->checkers[0].sequential.GetDouble(i);
     EXPECT_NEAR(sequential, (*outputs)[0].GetDouble(i), 1e-4) << i;
   }
 }
 
-TEST_F(OracleTest, TheMagnitudeIsTheLargestSumOfAbsoluteProducts) {
+TEST_F(KernelReferenceTest, TheMagnitudeIsTheLargestSumOfAbsoluteProducts) {
   const Compute compute = MatmulRelu();
-  const Result<Oracle> oracle = OracleOf(compute);
-  ASSERT_TRUE(oracle) << oracle.error().Format();
+  const Result<KernelReference> reference = ReferenceOf(compute);
+  ASSERT_TRUE(reference) << reference.error().Format();
   double largest = 0;
   for (int64_t i = 0; i < 37; ++i) {
     for (int64_t j = 0; j < 13; ++j) {
       double sum = 0;
       for (int64_t k = 0; k < 29; ++k) {
-        sum += std::abs(oracle->arguments[0].GetDouble(29 * i + k) *
-                        oracle->arguments[1].GetDouble(13 * k + j));
+        sum += std::abs(reference->arguments[0].GetDouble(29 * i + k) *
+                        reference->arguments[1].GetDouble(13 * k + j));
       }
       largest = std::max(largest, sum);
     }
   }
-  ASSERT_TRUE(oracle->magnitude);
-  EXPECT_NEAR(*oracle->magnitude, largest, 1e-9);
+  ASSERT_TRUE(reference->magnitude);
+  EXPECT_NEAR(*reference->magnitude, largest, 1e-9);
 }
 
-TEST_F(OracleTest, ContractionsAreSumsOfProductsOfDifferentThings) {
+TEST_F(KernelReferenceTest, ContractionsAreSumsOfProductsOfDifferentThings) {
   EXPECT_EQ(LastContraction(MatmulRelu()), StatementId(0));
   EXPECT_EQ(LastContraction(SoftmaxRows()), std::nullopt);
   const Compute squares = Parsed(R"(
@@ -194,20 +195,20 @@ TEST_F(OracleTest, ContractionsAreSumsOfProductsOfDifferentThings) {
   EXPECT_EQ(LastContraction(squares), std::nullopt);
 }
 
-TEST_F(OracleTest, ArgumentsArePositiveWhereOtherwiseResultsAreNot) {
-  const Result<Oracle> oracle = OracleOf(Logarithm());
-  ASSERT_TRUE(oracle) << oracle.error().Format();
-  for (int64_t i = 0; i < 100; ++i) EXPECT_GT(oracle->arguments[0].GetDouble(i), 0);
+TEST_F(KernelReferenceTest, ArgumentsArePositiveWhereOtherwiseResultsAreNot) {
+  const Result<KernelReference> reference = ReferenceOf(Logarithm());
+  ASSERT_TRUE(reference) << reference.error().Format();
+  for (int64_t i = 0; i < 100; ++i) EXPECT_GT(reference->arguments[0].GetDouble(i), 0);
 }
 
-TEST_F(OracleTest, RoundedOperandsAllowMore) {
-  const auto f32 = OracleOf(MatmulRelu());
-  const auto tf32 = OracleOf(MatmulRelu(), {AccuracyMode::kTf32});
-  const auto bf16 = OracleOf(MatmulRelu(), {AccuracyMode::kBf16});
+TEST_F(KernelReferenceTest, RoundedOperandsAllowMore) {
+  const auto f32 = ReferenceOf(MatmulRelu());
+  const auto tf32 = ReferenceOf(MatmulRelu(), {AccuracyMode::kTf32});
+  const auto bf16 = ReferenceOf(MatmulRelu(), {AccuracyMode::kBf16});
   ASSERT_TRUE(f32 && tf32 && bf16);
-  EXPECT_LT(f32->judges[0].allowed, 1e-6);
-  EXPECT_GT(tf32->judges[0].allowed, 10 * f32->judges[0].allowed);
-  EXPECT_GT(bf16->judges[0].allowed, 2 * tf32->judges[0].allowed);
+  EXPECT_LT(f32->checkers[0].allowed, 1e-6);
+  EXPECT_GT(tf32->checkers[0].allowed, 10 * f32->checkers[0].allowed);
+  EXPECT_GT(bf16->checkers[0].allowed, 2 * tf32->checkers[0].allowed);
 }
 
 TEST(PlainScheduleTest, IsLegalWithReductionsAsWritten) {
