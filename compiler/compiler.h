@@ -50,7 +50,7 @@ struct CompileOptions {
   std::vector<std::string> retune;
   uint64_t seed = 0;
   std::vector<std::string> disabled_passes;
-  std::shared_ptr<const RuleSet> user_rules;     // graph rewrites (docs/rules.md); or null
+  std::shared_ptr<const RuleSet> user_rules;  // graph rewrites (docs/reference/rules.md); or null
   FloatRules float_rules = FloatRules::kStrict;  // kFast: --fast-math
   FusionMode fusion = FusionMode::kFused;
   SketchSet sketches = SketchSet::kAll;

@@ -8,9 +8,9 @@
 
 namespace tunec {
 
-/// Returns one object; docs/json.md lists its keys. `options` are the options of the compilation.
-/// Kernels are in the order of their first group; equal kernels are one entry. The function
-/// measures no times: the tuner measured `recorded_ms`.
+/// Returns one object; docs/reference/json.md lists its keys. `options` are the options of the
+/// compilation. Kernels are in the order of their first group; equal kernels are one entry. The
+/// function measures no times: the tuner measured `recorded_ms`.
 nlohmann::ordered_json ReportJson(const CompiledModel& model, const CompileOptions& options);
 
 }  // namespace tunec

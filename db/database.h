@@ -1,6 +1,6 @@
 // The tuning database: one SQLite file with every measured candidate, the compiled objects and the
 // measured facts of machines. Several threads may share one Database, several processes one file.
-// docs/database.md describes the file.
+// docs/reference/database.md describes the file.
 #pragma once
 
 #include <cstdint>

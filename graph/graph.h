@@ -163,7 +163,7 @@ Result<Graph> Rebuild(const Graph& graph, const NodeReplacement& replace);
 /// Checks the invariants listed in verify_graph.cc.
 Status Verify(const Graph& graph);
 
-/// Returns the `.graph` text (docs/graph_format.md).
+/// Returns the `.graph` text (docs/reference/graph_format.md).
 std::string Print(const Graph& graph);
 
 }  // namespace tunec

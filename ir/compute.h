@@ -151,7 +151,7 @@ struct Compute {
   std::optional<StatementId> FindStatement(std::string_view statement_name) const;
 };
 
-/// The text form is documented in docs/text_formats.md. Parse(Print(x)) == x.
+/// The text form is documented in docs/reference/text_formats.md. Parse(Print(x)) == x.
 std::string Print(const Compute& compute);
 Result<Compute> ParseCompute(std::string_view text, std::string_view file_name);
 

@@ -25,7 +25,7 @@ struct Schedule {
 };
 
 /// The version of the language; part of the database's keys. A migration rewrites texts of older
-/// versions whose meaning has changed (docs/database.md).
+/// versions whose meaning has changed (docs/reference/database.md).
 inline constexpr int kScheduleVersion = 2;
 
 /// Returns a schedule of the first `count` steps.

@@ -1,5 +1,6 @@
 // The random generator of tunec. It is passed as an argument and is never global. The same seed
-// gives the same numbers on every machine, and Python can repeat them (docs/text_formats.md).
+// gives the same numbers on every machine, and Python can repeat them
+// (docs/reference/text_formats.md).
 #pragma once
 
 #include <cstdint>

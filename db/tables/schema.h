@@ -1,4 +1,4 @@
-// The tables, and the migrations of older files. docs/database.md explains each column.
+// The tables, and the migrations of older files. docs/reference/database.md explains each column.
 #pragma once
 
 #include <cstdint>

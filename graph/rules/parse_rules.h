@@ -1,4 +1,4 @@
-// Parser of rule files (docs/rules.md).
+// Parser of rule files (docs/reference/rules.md).
 #pragma once
 
 #include <filesystem>

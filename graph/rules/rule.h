@@ -1,6 +1,6 @@
 // Graph rewrites as data. A rule is a line `pattern => replacement where condition` of a rule file;
-// docs/rules.md describes the language. parse_rules.h parses rules, match_rule.h matches them, and
-// instantiate.h builds the replacement.
+// docs/reference/rules.md describes the language. parse_rules.h parses rules, match_rule.h matches
+// them, and instantiate.h builds the replacement.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// The `.graph` text of a Graph (docs/graph_format.md), and graphs in files. Print is declared in
-// graph.h.
+// The `.graph` text of a Graph (docs/reference/graph_format.md), and graphs in files. Print is
+// declared in graph.h.
 #pragma once
 
 #include <filesystem>

@@ -14,8 +14,8 @@
 
 namespace tunec {
 
-/// The distribution that `init=` of a weight states. docs/graph_format.md has lines of numpy that
-/// reproduce each bit.
+/// The distribution that `init=` of a weight states. docs/reference/graph_format.md has lines of
+/// numpy that reproduce each bit.
 struct Distribution {
   enum class Kind : uint8_t {
     kUniform,   // first <= x < second; integers: both bounds are integers

@@ -1,5 +1,5 @@
 // Recursive-descent parser of the contents of a statement: index expressions, conditions, reads,
-// scalar expressions. Grammar: docs/text_formats.md.
+// scalar expressions. Grammar: docs/reference/text_formats.md.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// The container of a bundle: sections of one file, each with its hash. docs/bundles.md describes
-// the bytes for users.
+// The container of a bundle: sections of one file, each with its hash. docs/reference/bundles.md
+// describes the bytes for users.
 //
 //   header      64 bytes
 //   table       one SectionEntry for each section

@@ -151,7 +151,7 @@ def main():
             folder = Path(made)
             (folder / "resnet50.onnx").write_bytes(relu())
             runner = Runner(arguments, folder)
-            for block in blocks_of((ROOT / "docs" / page).read_text()):
+            for block in blocks_of((ROOT / "docs/reference" / page).read_text()):
                 print(f"{page}: {kind_of(block)}: {block.splitlines()[0]}", flush=True)
                 runner.run(block)
 

@@ -250,9 +250,9 @@ TEST(Bundle, OfAnotherVersionOrKindIsRejected) {
   EXPECT_EQ(LoadBundle(file.path()).error().code, ErrorCode::kParse);
 }
 
-// docs/bundles.md describes the bytes of this version.
+// docs/reference/bundles.md describes the bytes of this version.
 TEST(Bundle, HasTheVersionThatItsPageDescribes) {
-  const auto page = ReadFile(std::string(TUNEC_TEST_DATA) + "/../docs/bundles.md");
+  const auto page = ReadFile(std::string(TUNEC_TEST_DATA) + "/../docs/reference/bundles.md");
   ASSERT_TRUE(page) << page.error().Format();
   EXPECT_THAT(*page,
               ::testing::HasSubstr(fmt::format("\n## The file, version {}\n", bundle::kVersion)));

@@ -240,7 +240,7 @@ TEST_P(SplitFloat32, InfinitiesAndNansAreWhatTheyWere) {
   }
 }
 
-// docs/schedules.md gives the upper bound.
+// docs/reference/schedules.md gives the upper bound.
 TEST_P(SplitFloat32, WhatDenormalsLoseIsSmall) {
   SplitProduct product(GetParam());
   std::mt19937 random(5);

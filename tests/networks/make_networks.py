@@ -5,7 +5,7 @@
     python3 make_networks.py --check    # exit code 1 if a file differs from the script's output
 
 The architectures are real. The weights are distributions (`init=`), drawn from the seed of
-`--random-weights SEED` (docs/graph_format.md), so that the files stay small. Their scales are
+`--random-weights SEED` (docs/reference/graph_format.md), so that the files stay small. Their scales are
 chosen so that activations have a normal magnitude through the depth of the network: huge or
 vanished values would hide a wrong result. examples/ has full sizes. tests/networks/ has the same
 networks at sizes that the slow reference execution takes in seconds. expected_outputs.py makes

@@ -22,7 +22,7 @@ CONTROL_FLOW = {"If", "Loop", "Scan"}
 TRAINING_DOMAINS = {"ai.onnx.training", "ai.onnx.preview.training"}
 
 # Cases in which compiled code intentionally has other numbers, with the reasons
-# (docs/operators.md).
+# (docs/reference/operators.md).
 CHOSEN = {
     f"test_resize_downsample_scales_{mode}_align_corners":
         "corners are those of the result's size, not of the size before it was rounded down"

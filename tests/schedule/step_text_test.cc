@@ -87,7 +87,7 @@ TEST(StepText, EveryStepIsAmongThese) {
 }
 
 TEST(StepText, TheManualHasAHeadingForEach) {
-  std::ifstream manual(std::string(TUNEC_TEST_DATA) + "/../docs/schedules.md");
+  std::ifstream manual(std::string(TUNEC_TEST_DATA) + "/../docs/reference/schedules.md");
   std::vector<std::string> headings;
   for (std::string line; std::getline(manual, line);) {
     if (line.starts_with("### ")) headings.push_back(line.substr(4));

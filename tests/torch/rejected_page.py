@@ -1,4 +1,4 @@
-"""The tables of docs/torch_refused.md, made from core_operators.py and from the importer's
+"""The tables of docs/reference/torch_refused.md, made from core_operators.py and from the importer's
 exceptions.
 
     python tests/torch/rejected_page.py      # writes them into the page; its other parts are by hand
@@ -9,7 +9,7 @@ from pathlib import Path
 import tunec.torch
 from core_operators import CORE, Done, Rejected
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "torch_refused.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/reference/torch_refused.md"
 _BEGIN, _END = "<!-- {} -->\n", "<!-- end -->\n"
 
 # The work that each reason would need. "..." stands for a part that a message fills in. None: no

@@ -1,4 +1,5 @@
-// Tests that docs/operators.md equals the tables. With TUNEC_BLESS=1 the page is rewritten.
+// Tests that docs/reference/operators.md equals the tables. With TUNEC_BLESS=1 the page is
+// rewritten.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -145,7 +146,7 @@ std::string Page() {
 }
 
 TEST(OperatorsPage, GoldenIsUpToDate) {
-  const std::string path = std::string(TUNEC_TEST_DATA) + "/../docs/operators.md";
+  const std::string path = std::string(TUNEC_TEST_DATA) + "/../docs/reference/operators.md";
   if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1')
     std::ofstream(path) << Page();
   const auto page = ReadFile(path);

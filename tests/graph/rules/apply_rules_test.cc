@@ -220,7 +220,7 @@ TEST(ApplyRules, BoundsAreRounded) {
   EXPECT_FALSE(Lines(rule, clipped("1.1015625")).contains("clip"));
 }
 
-// These are the examples of docs/rules.md.
+// These are the examples of docs/reference/rules.md.
 TEST(ApplyRules, DocumentedExamples) {
   EXPECT_EQ(Lines("relu(x) => leaky_relu(x){alpha=0.1}",
                   std::string(kInputs) + "  z = relu(x)\n  output z\n"),

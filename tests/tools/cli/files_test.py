@@ -93,7 +93,7 @@ class Files(CliTest):
 
     def test_the_first_page_of_the_tutorial_can_be_copied(self):
         root = Path(__file__).parents[3]
-        page = (root / "docs/tutorial/1_order.md").read_text()
+        page = (root / "docs/internals/tutorial/1_order.md").read_text()
         step = self.file("copied.sched", re.search(r"(?m)^    (reorder .*\n)", page)[1])
         compute, given = root / "examples/loops/matmul.compute", root / "examples/loops/matmul/1_order.sched"
         self.assertEqual(self.good("schedule", compute, "--steps", step, "--last"),
