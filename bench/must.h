@@ -1,4 +1,4 @@
-// What benchmarks do about errors: they stop.
+// Error handling of benchmarks: an error stops the program.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace tunec::bench {
 
-/// The value; an error stops the program with its message.
+/// Returns the value; an error stops the program with its message.
 template <class T>
 T Must(Result<T> result) {
   TUNEC_CHECK(result.has_value(), "{}", result.error().Format());

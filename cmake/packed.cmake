@@ -1,11 +1,11 @@
-# TUNEC_PACKED: the libraries that dependencies.cmake looks for, as static ones, so that what is built
-# needs libc alone. Debian has all but fmt as such. What of fmt, libisl and libLLVM is linked in is
-# seen by nobody else in the process, who may have other copies of them.
+# TUNEC_PACKED: finds static versions of the libraries in dependencies.cmake, so that binaries need
+# only libc. Debian has all of them except fmt. Symbols of fmt, libisl and libLLVM are hidden,
+# because other code in the process may have other copies.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 add_link_options(-static-libstdc++ -static-libgcc
   LINKER:--gc-sections LINKER:--exclude-libs,ALL LINKER:--wrap=stderr)
 
-# In the place of the package's target, with its definition: objects are those of other builds.
+# Replaces the package's target. With the same compile definition, objects equal those of other builds.
 add_library(tunec_packed STATIC ${CMAKE_CURRENT_LIST_DIR}/packed_fmt.cc ${CMAKE_CURRENT_LIST_DIR}/packed_libc.c)
 target_compile_definitions(tunec_packed PUBLIC FMT_SHARED)
 add_library(fmt::fmt ALIAS tunec_packed)
@@ -14,7 +14,7 @@ find_library(GMP_LIBRARY gmp REQUIRED)
 find_library(ISL_LIBRARY isl REQUIRED)
 list(APPEND ISL_LIBRARY ${GMP_LIBRARY})
 
-# Of LLVM's targets the two that jit/ initialises.
+# Only the targets of LLVM that jit/ initializes.
 find_program(LLVM_CONFIG llvm-config PATHS /usr/lib/llvm-22/bin NO_DEFAULT_PATH REQUIRED)
 execute_process(
   COMMAND ${LLVM_CONFIG} --link-static --libfiles x86codegen nvptxcodegen orcjit passes

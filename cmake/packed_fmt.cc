@@ -1,5 +1,5 @@
-// The functions of fmt that its headers leave to its library, of which Debian has the shared one
-// alone: what fmt's own src/format.cc instantiates for char.
+// Instantiates the functions of fmt's library for char, like fmt's src/format.cc. Debian has only
+// the shared library of fmt.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

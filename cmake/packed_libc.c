@@ -1,18 +1,18 @@
-// What static libraries want of libc and cannot have in a packed tunec.
+// Replaces parts of libc that static libraries need but that a packed tunec cannot use.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
-// Debian's libisl.a and libgmp.a reach stderr in a way that only programs allow, not libtunec.so.
-// The linker (--wrap=stderr) has all that is linked use this one.
+// Debian's libisl.a and libgmp.a access stderr by a relocation that is valid only in programs, not
+// in libtunec.so. The linker (--wrap=stderr) redirects all linked code to this variable.
 extern FILE* __real_stderr;
 FILE* __wrap_stderr;
 
 __attribute__((constructor(101))) static void SetStderr(void) { __wrap_stderr = __real_stderr; }
 
-// LLVM names its temporary files by it. glibc has it from 2.36 on, everything else that tunec wants
-// from 2.35 on.
+// LLVM names its temporary files with arc4random, which glibc has since 2.36. All other functions
+// that tunec needs exist in 2.35.
 uint32_t arc4random(void) {
   uint32_t number = 0;
   if (getrandom(&number, sizeof number, 0) != sizeof number) abort();

@@ -1,6 +1,6 @@
 # tunec_directory_targets(DIRECTORY OUT)
-# OUT becomes the list of the targets that DIRECTORY's CMakeLists.txt, and those below it, define.
-# A directory that was not added has none.
+# Sets OUT to the list of targets that are defined by CMakeLists.txt of DIRECTORY and below. The
+# list is empty for a directory that was not added.
 function(tunec_directory_targets directory out)
   set(found)
   get_property(known DIRECTORY ${CMAKE_SOURCE_DIR} PROPERTY SUBDIRECTORIES)

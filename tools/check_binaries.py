@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks the folders in which programs and libraries look for others, and their hardening.
+"""Checks the search paths of programs and libraries for other libraries, and their hardening.
 
     check_binaries.py [--hardened] PATH...
 
-All ELF files of a folder that have a dynamic section are read. No element of a RUNPATH may be
-empty or relative, for that is the current folder; $ORIGIN, the folder of the file itself, may begin one.
-With --hardened each file also has its relocations done before it runs, and then read-only. Every problem
-is printed; the exit code is 1 when there are any, or no file.
+Checks all ELF files of a folder that have a dynamic section. No element of a RUNPATH may be empty or
+relative, because such an element depends on the current folder; it may begin with $ORIGIN, the file's
+folder. With --hardened, each file must also be relocated before it runs, with read-only relocations.
+Every problem is printed. The exit code is 1 if there are problems or no files.
 """
 import argparse
 import re
@@ -35,7 +35,7 @@ def files_of(path):
 
 
 def path_problems(file, dynamic):
-    """`dynamic`: what `readelf -d` prints of the file."""
+    """Returns problems of search paths. `dynamic`: the output of `readelf -d` for the file."""
     for path in re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", dynamic):
         for element in path.split(":"):
             if not FIXED.fullmatch(element):
@@ -43,7 +43,7 @@ def path_problems(file, dynamic):
 
 
 def hardening_problems(file, dynamic, segments):
-    """`segments`: what `readelf -l` prints of the file."""
+    """Returns missing hardening. `segments`: the output of `readelf -l` for the file."""
     if not re.search(r"\(BIND_NOW\)|\(FLAGS\).*BIND_NOW|\(FLAGS_1\).*\bNOW\b", dynamic):
         yield f"{file} binds functions while it runs (no -z now)"
     if "GNU_RELRO" not in segments:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs models from bundles in a chroot that holds the runtime, the C and C++ libraries and nothing else.
+"""Runs models from bundles in a chroot with only the runtime and the C and C++ libraries.
 
     check_bundle.py MODEL... [--tunec PROGRAM] [--runtime LIBRARY] [--loads N] [-- OPTIONS of tunec build]
 
-Each MODEL is NAME.onnx, with its inputs in NAME.npz (as bench/peers/models.py writes them). It is compiled in place
-and built as a bundle, both run on these inputs, and the outputs have to be equal to the bit. Prints how long
-`tunec_load` took, the median, the least and the most of N processes, and the size of the stripped runtime and what it
-needs. Needs root (for chroot), a C compiler and numpy.
+Each MODEL is NAME.onnx, with its inputs in NAME.npz, as bench/peers/models.py writes them. The model is
+compiled in place and also built as a bundle. Both run on these inputs, and their outputs must be
+bitwise equal. Prints the median, least and greatest time of `tunec_load` in N processes, and the size of
+the stripped runtime and its libraries. Requires root (for chroot), a C compiler and numpy.
 """
 import argparse
 import re
@@ -21,7 +21,8 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# run BUNDLE INPUTS OUTPUTS: the bytes of all inputs, one after the other, and so of the outputs.
+# Usage: run BUNDLE INPUTS OUTPUTS. The files contain the bytes of all inputs or outputs,
+# concatenated.
 PROGRAM = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,12 +75,12 @@ def called(*command):
 
 
 def needed(file):
-    """The libraries that a file needs, by where they are."""
+    """Returns the libraries that a file needs, by path."""
     return [Path(path) for path in re.findall(r"(/\S+) \(0x", called("ldd", file))]
 
 
 def make_room(folder, runtime):
-    """The program, what it needs, and nothing else, in a folder."""
+    """Creates a folder with only the program and its dependencies."""
     (folder / "program.c").write_text(PROGRAM)
     called("cc", "-O1", "-I", ROOT / "api/include", folder / "program.c", "-o", folder / "run", runtime.resolve(),
            "-Wl,-rpath,/lib")
@@ -97,7 +98,7 @@ def make_room(folder, runtime):
 
 
 def check(model, folder, options):
-    """The times of loading, in milliseconds. Raises where a bit differs."""
+    """Returns the loading times in milliseconds. Raises if an output bit differs."""
     arrays, wanted = model.with_suffix(".npz"), folder / "wanted.npz"
     build = [*options.options, "--no-db"]
     called(options.tunec, "build", model, *build, "-o", folder / "model.tnc")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Whether a folder that `tools/dev pack` made needs libc alone, hides what it is linked from, and works.
+"""Checks a folder made by `tools/dev pack`: it needs only libc, exports only the API, and works.
 
     check_packed.py FOLDER
 
-It is run where it was unpacked, without an environment. Every problem is printed; the exit code is 1 when
+The script runs in place, without an environment. Every problem is printed; the exit code is 1 if
 there are any.
 """
 import argparse
@@ -22,7 +22,7 @@ PTXAS = "bin/ptxas"
 FILES = (*PROGRAMS, LIBRARY, PTXAS, "include/tunec/tunec.h", "include/tunec/tunec.hpp",
          "lib/cmake/tunec/tunecConfig.cmake", "share/doc/tunec/LICENSE")
 LIBC = re.compile(r"(libc|libm|libdl|libpthread|librt|ld-linux-x86-64)\.so\.\d+")
-# NVIDIA's own wants this, too; Debian's libc6 depends on it.
+# NVIDIA's ptxas also needs libgcc_s; Debian's libc6 depends on it.
 BESIDE_LIBC = {PTXAS: {"libgcc_s.so.1"}}
 NEWEST_GLIBC = (2, 35)
 NETWORK = ROOT / "tests/networks/mixer_48"
@@ -33,14 +33,14 @@ def output(*command):
 
 
 def check_needs(file, needed):
-    """`needed`: what `readelf -d` prints of the file."""
+    """Returns libraries beyond libc. `needed`: the output of `readelf -d` for the file."""
     for name in re.findall(r"NEEDED.*\[(.*)\]", needed):
         if not LIBC.fullmatch(name) and name not in BESIDE_LIBC.get(file, ()):
             yield f"{file} needs {name}"
 
 
 def check_glibc(file, symbols):
-    """`symbols`: what `objdump -T` prints of the file."""
+    """Returns symbols of a too new glibc. `symbols`: the output of `objdump -T` for the file."""
     for line in symbols.splitlines():
         version = re.search(r"\(?GLIBC_(\d+)\.(\d+)[.\d]*\)?\s+(\S+)$", line)
         if version and (int(version[1]), int(version[2])) > NEWEST_GLIBC:
@@ -48,7 +48,8 @@ def check_glibc(file, symbols):
 
 
 def check_exports(file, symbols):
-    """`symbols`: what `nm -D --defined-only` prints. A program holds copies of some of libc's variables."""
+    """Returns unexpected exports. `symbols`: the output of `nm -D --defined-only`. A program has
+    copies of some libc variables."""
     for name in (line.split()[-1] for line in symbols.splitlines()):
         if "@GLIBC_" not in name and not (file == LIBRARY and name.startswith("tunec_")):
             yield f"{file} shows {name}"
@@ -82,7 +83,8 @@ def check_run(name, *command):
 
 
 def check_runs(folder):
-    """On the processor, as an emulated GPU, through the assembler and the worker that lie beside it."""
+    """Verifies a network on the CPU and on an emulated GPU, with the included assembler and
+    worker."""
     tunec, expected = folder / PROGRAMS[0], ("--expected", NETWORK.with_suffix(".npz"), "--skip-reference")
     model = (NETWORK.with_suffix(".graph"), "--random-weights", "7")
     cuda = ("--target", "cuda", "--arch", "sm_90a")

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Whether a wheel is small, needs libc alone, and works where it is installed.
+"""Checks that a wheel is small, needs only libc, and works after installation.
 
     check_wheel.py WHEEL [--python FILE]
 
-Makes a virtual environment with the interpreter (default: this one), installs the wheel with NumPy and what it
-needs for CUDA, and runs tests/python there. Every problem is printed; the exit code is 1 when there are any.
+Makes a virtual environment with the interpreter (default: this one). Installs the wheel with NumPy
+and its CUDA dependencies, and runs tests/python there. Every problem is printed; the exit code is 1
+if there are any.
 """
 import argparse
 import os
@@ -19,7 +20,7 @@ from check_packed import check_glibc, check_needs, output
 ROOT = Path(__file__).resolve().parents[1]
 MOST_WHEEL_MEBIBYTES = 35
 MOST_INSTALLED_MEBIBYTES = 100
-MOST_IMPORT_SECONDS = 0.2  # of the fastest of ten
+MOST_IMPORT_SECONDS = 0.2  # limit for the fastest of ten imports
 BESIDE_LIBC = {"libtunec_python.so"}
 MEBIBYTE = 1 << 20
 
@@ -32,7 +33,7 @@ print(time.perf_counter() - started)
 
 
 def check_sizes(wheel, package):
-    """Of the file, and of what it unpacks to."""
+    """Checks the sizes of the file and of its unpacked content."""
     installed = sum(file.stat().st_size for file in package.rglob("*")
                     if file.is_file() and "__pycache__" not in file.parts)
     for what, size, most in (("the wheel", wheel.stat().st_size, MOST_WHEEL_MEBIBYTES),
@@ -43,7 +44,7 @@ def check_sizes(wheel, package):
 
 
 def check_binaries(package):
-    """They need libc, and each other."""
+    """Checks that the binaries need only libc and each other."""
     for file in [*package.glob("*.so"), *package.glob("lib/*.so"), *package.glob("bin/*")]:
         name = str(file.relative_to(package))
         needed = output("readelf", "-d", file)
@@ -55,7 +56,7 @@ def check_binaries(package):
 
 
 def check_import(python):
-    """Ten times, for the first one reads files from the disk."""
+    """Checks the import time, the least of ten: the first import reads files from the disk."""
     seconds = min(float(output(python, "-c", IMPORT)) for _ in range(10))
     print(f"import tunec: {seconds:.3f} s")
     if seconds > MOST_IMPORT_SECONDS:
@@ -63,7 +64,7 @@ def check_import(python):
 
 
 def check_tests(python, folder):
-    """tests/python, on what is installed."""
+    """Runs tests/python on the installed package."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     environment["XDG_CACHE_HOME"] = str(folder / "cache")
     ran = subprocess.run([python, "-B", "-m", "unittest"], cwd=ROOT / "tests/python", env=environment)
@@ -82,7 +83,7 @@ def main():
         python = folder / "venv/bin/python"
         install = [python, "-m", "pip", "install", "--quiet"]
         subprocess.run([*install, "--require-hashes", "-r", ROOT / "tools/python_packages/wheel.txt"], check=True)
-        # The packages that the wheel needs are already there.
+        # The wheel's dependencies are already installed.
         subprocess.run([*install, "--no-index", f"{arguments.wheel.resolve()}[cuda]"], check=True)
         package = Path(output(python, "-c", "import tunec; print(tunec.__path__[0])").strip())
         problems = [*check_sizes(arguments.wheel, package), *check_binaries(package),

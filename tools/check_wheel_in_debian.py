@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Whether a wheel installs and works in a bare Debian: debootstrap's smallest system, with python3-venv.
+"""Checks that a wheel installs and works in a minimal Debian of debootstrap, with python3-venv.
 
     check_wheel_in_debian.py WHEEL SUITE --folder FOLDER [--keep]
 
-SUITE is a release of Debian: bookworm has Python 3.11, trixie 3.13, forky 3.14. FOLDER, which must not be there,
-becomes the system, and is removed afterwards. It installs the wheel by one command, with what it needs for CUDA,
-and runs tests/python by it; those that need a C compiler are skipped there. It wants to be root, and debootstrap.
+SUITE is a release of Debian: bookworm has Python 3.11, trixie 3.13, forky 3.14. FOLDER must not
+exist; it becomes the system, and is removed afterwards. One command installs the wheel with its
+CUDA dependencies, then tests/python run. Tests that need a C compiler are skipped. Requires root
+and debootstrap.
 """
 import argparse
 import os
@@ -16,12 +17,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MIRROR = "http://deb.debian.org/debian"
-# What a machine says of its network, and pip of its packages.
+# Network configuration of the machine, and configuration of pip.
 OF_THIS_MACHINE = ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt")
 
 
 def make_system(suite, folder):
-    """Releases that debootstrap does not know yet are made as sid is."""
+    """Runs debootstrap. Releases that it does not support yet are made like sid."""
     script = Path("/usr/share/debootstrap/scripts", suite)
     subprocess.run(["debootstrap", "--variant=minbase", "--include=python3-venv,ca-certificates", suite, folder, MIRROR,
                     script if script.exists() else script.with_name("sid")], check=True, stdout=subprocess.DEVNULL)
@@ -33,7 +34,7 @@ def make_system(suite, folder):
 def run_inside(folder, *command, where="/"):
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",
                    "PIP_ROOT_USER_ACTION": "ignore", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    # /proc is there for as long as the command runs.
+    # /proc is mounted while the command runs.
     enter = 'mount -t proc proc "$1/proc" && exec chroot "$@"'
     change = 'cd "$0" && exec "$@"'
     subprocess.run(["unshare", "--mount", "--pid", "--fork", "sh", "-c", enter, "sh", folder,

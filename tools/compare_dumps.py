@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compares what two versions of the compiler made of the same programs.
+"""Compares the kernels that two versions of the compiler generate for the same programs.
 
     compare_dumps.py OLD NEW [--full]
 
-OLD and NEW are folders with a folder for each program, which holds, for each kernel, the files of
-tools/dump_kernel.h. A kernel is found on the other side by its program and the hash of its statements;
-one whose statements changed, by its program and place. Prints a line for each kernel that differs and
-the count of all; the exit code is 1 when anything differs, 2 for folders that cannot be read.
+OLD and NEW are folders with a folder per program, which has the files of tools/dump_kernel.h for
+each kernel. Kernels are matched by program and hash of their statements; changed kernels by program
+and place. Prints a line for each kernel that differs and the counts. The exit code is 1 if anything
+differs, 2 if a folder cannot be read.
 """
 import argparse
 import difflib
@@ -24,7 +24,7 @@ LONGEST_LINE = 160
 
 @dataclass
 class Kernel:
-    """One kernel of one side; files by their ending."""
+    """A kernel of one side; files by ending."""
     program: str
     place: int
     hash: str
@@ -46,7 +46,7 @@ class Kernel:
 
 
 def read_side(folder):
-    """The kernels of a side by (program, place, hash), and the programs that failed, with why."""
+    """Returns the kernels of a side by (program, place, hash), and failed programs with reasons."""
     kernels, failures = {}, {}
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
@@ -64,7 +64,8 @@ def read_side(folder):
 
 
 def pair(old, new):
-    """Pairs (old or None, new or None): by program and hash, what is left by program and place."""
+    """Returns pairs (old or None, new or None), matched by program and hash, then program and
+    place."""
     pairs = []
     old, new = dict(old), dict(new)
     for identity in (lambda k: (k.program, k.hash), lambda k: (k.program, k.place)):
@@ -92,7 +93,7 @@ def difference(old, new, ending, full):
 
 
 def disassembled(path):
-    """The instructions of an object, or None without objdump."""
+    """Returns the instructions of an object, or None without objdump."""
     if not shutil.which("objdump"):
         return None
     done = subprocess.run(["objdump", "-d", "--no-show-raw-insn", str(path)], text=True, errors="replace",
@@ -103,7 +104,7 @@ def disassembled(path):
 
 
 def measure(kernel):
-    """Bytes, and instructions or None."""
+    """Returns the number of bytes, and of instructions or None."""
     size = sum(len(code) for code in kernel.code())
     listings = [disassembled(path) for path in kernel.objects()]
     if any(listing is None for listing in listings):
@@ -112,7 +113,7 @@ def measure(kernel):
 
 
 def describe_code(old, new):
-    """`4096 -> 4112 bytes, 210 -> 214 instructions`"""
+    """Returns `4096 -> 4112 bytes, 210 -> 214 instructions`."""
     (size_old, count_old), (size_new, count_new) = measure(old), measure(new)
     text = f"{size_old} -> {size_new} bytes"
     if count_old is not None and count_new is not None:
@@ -121,7 +122,7 @@ def describe_code(old, new):
 
 
 def compare(old, new, full):
-    """(the verdict, lines below it)."""
+    """Returns the verdict and the lines below it."""
     if old is None:
         return "new", []
     if new is None:
@@ -138,7 +139,7 @@ def compare(old, new, full):
 
 
 def compare_failures(old, new):
-    """Lines for programs that failed on one side, or for another reason on the other."""
+    """Returns lines for programs that failed on one side only, or for another reason."""
     lines = []
     for program in sorted({*old, *new}):
         if old.get(program) != new.get(program):

@@ -1,4 +1,4 @@
-// A kernel as files, for comparing what two versions of the compiler make of one program.
+// Writes kernels to files, so that two versions of the compiler can be compared.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace tunec {
 
-/// `007-0123456789abcdef`: the kernel's place in its program, and a hash of its statements, by
-/// which it is found again where places have moved.
+/// Returns a name such as `007-0123456789abcdef`: the kernel's index in its program, and a hash of
+/// its statements. The hash identifies the kernel if indices change.
 std::string DumpName(size_t place, std::string_view statements);
 
 struct KernelDump {
-  std::string schedule;         // text; empty for loops written by hand
-  std::vector<LoopNest> nests;  // the kernel's, then those that pack its weights
+  std::string schedule;         // text; empty for hand-written loops
+  std::vector<LoopNest> nests;  // nest of the kernel, then nests that pack its weights
 };
 
-/// Writes NAME.sched, NAME.nest (the loops of all nests) and for nest K the object code NAME.K.o,
-/// or NAME.error with the reason where it does not compile. Of a device's kernel also NAME.kernel,
-/// which tunec-kernels runs (runtime/kernel_file.h). The folder is made when missing. The
-/// first nest's own name is not kept: it names graph nodes. Errors: kIo.
+/// Writes NAME.sched, NAME.nest (the loops of all nests) and, for nest K, the object code NAME.K.o.
+/// If nest K does not compile, NAME.error has the reason. For a device's kernel, also writes
+/// NAME.kernel, which tunec-kernels runs (runtime/kernel_file.h). Creates the folder if it is
+/// missing. Replaces the name of the first nest, which contains names of graph nodes. Errors: kIo.
 Status DumpKernel(const std::filesystem::path& folder, const std::string& name, KernelDump dump,
                   const Target& target);
 

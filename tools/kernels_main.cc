@@ -1,6 +1,5 @@
-// tunec-kernels: runs kernels out of files on a GPU, and needs its driver alone: no compiler, no
-// ptxas, no model. The files are written by `tunec show` and `tunec schedule` with --dump, on any
-// machine.
+// tunec-kernels runs kernels from files on a GPU. It needs only the GPU's driver: no compiler,
+// ptxas or model. `tunec show` and `tunec schedule` write the files with --dump on any machine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +40,7 @@ constexpr std::string_view kUsage =
 constexpr int kDifferent = 1;
 constexpr int kWrongUsage = 2;
 
-/// A GPU, and what is said of it.
+/// An opened GPU and its description.
 struct OpenedGpu {
   std::unique_ptr<Device> device;
   GpuFacts facts;
@@ -99,7 +98,8 @@ Result<Json> TimeOne(OpenedGpu& gpu, const std::string& path) {
               {"functions", PhasesOf(file.image)}};
 }
 
-/// One that cannot be timed does not keep the others from it, unless the GPU is lost with it.
+/// Times each kernel. A kernel that cannot be timed does not stop the others unless the GPU is
+/// lost.
 Result<int> Time(OpenedGpu& gpu, const std::vector<std::string>& paths) {
   int exit_code = EXIT_SUCCESS;
   for (const std::string& path : paths) {
@@ -113,7 +113,7 @@ Result<int> Time(OpenedGpu& gpu, const std::vector<std::string>& paths) {
   return exit_code;
 }
 
-// What is said of an output that passed.
+// Returns the text for an output that passed.
 std::string Agreement(const KernelVectors& vectors, const KernelVector& output) {
   const double within = vectors.Find(output.name)->within;
   return within > 0 ? fmt::format("is within {} of that of {}", within, vectors.from)

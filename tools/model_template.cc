@@ -1,6 +1,6 @@
 #include "tools/model_template.h"
 
-// It is in the program, so that it is wherever the program is, and of the same version.
+// The template is part of the program, so it is always available and has the program's version.
 __asm__(
     ".section .rodata.tunec_model_template,\"a\",@progbits\n"
     ".balign 64\n"

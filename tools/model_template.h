@@ -1,4 +1,4 @@
-// The library that `tunec build --shared` makes others of: api/shared/.
+// The library that `tunec build --shared` copies and fills with a model: see api/shared/.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 namespace tunec {
 namespace {
 
-// A step's own message begins with the step, in whole or in part; here it stands in front anyway.
+// Removes the step from a message that begins with the step, because the caller prepends it.
 std::string WithoutStep(const std::string& message, const std::string& step) {
   const size_t colon = message.find(": ");
   const bool repeats = colon != std::string::npos && step.starts_with(message.substr(0, colon));

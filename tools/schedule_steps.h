@@ -1,4 +1,4 @@
-// A schedule looked at step by step.
+// Applies a schedule step by step.
 #pragma once
 
 #include <string>
@@ -9,22 +9,22 @@
 
 namespace tunec {
 
-/// The first steps of a schedule, or all of them, and what they make of a Compute.
+/// The first steps of a schedule, or all of them, applied to a Compute.
 struct SchedulePrefix {
   Schedule schedule;
-  std::string label;  // for people: the last step and its number, a file, or "as written"
-  /// Its refusal says why these steps alone are not allowed. Later steps may mend it: storage that
-  /// two iterations share becomes private when it is staged.
+  std::string label;  // for display: the last step and its number, a file, or "as written"
+  /// Loops after these steps. Its rejection says why the steps alone are illegal. Later steps may
+  /// make them legal: storage shared by two iterations becomes private when it is staged.
   KernelLoops kernel;
 };
 
-/// One entry for the Compute as written and one for each step. Errors: a step that does not fit,
-/// by its number.
+/// Returns an entry for the unscheduled Compute and one for each step. Errors: a step that cannot
+/// be applied, with its number.
 Result<std::vector<SchedulePrefix>> SchedulePrefixes(const Compute& compute,
                                                      const Schedule& schedule,
                                                      const RoundingFreedom& rounding);
 
-/// The whole schedule.
+/// Returns an entry for the whole schedule.
 Result<SchedulePrefix> WholeSchedule(const Compute& compute, const Schedule& schedule,
                                      std::string label, const RoundingFreedom& rounding);
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Counts what shape the code has: lines, files, functions, folders, and the includes between them.
+"""Counts the structure of the code: lines, files, functions, folders, and includes between folders.
 
     shape.py [COMMIT...]
 
-Prints markdown tables with a column for each COMMIT, whose tree is read from git, and a last one
-for the working tree (what git tracks or does not ignore). Counted are C and C++ files: tests/ and
-bench/ apart, examples/ and docs/ not at all, all other folders as the product.
+Prints markdown tables with a column for each COMMIT, read from git, and a column for the working
+tree without ignored files. C and C++ files are counted. tests/ and bench/ are listed separately,
+examples/ and docs/ are omitted, and all other folders form the product.
 
-A function is a body in braces behind a list of parameters. It is as long as it has lines, from the
-first line of its declaration to its closing brace. A lambda belongs to the function around it.
+A function is a body in braces after a parameter list. Its length is the number of lines from its
+declaration to the closing brace. A lambda belongs to the enclosing function.
 """
 import argparse
 import re
@@ -22,13 +22,13 @@ APART = ["tests", "bench"]
 LEFT_OUT = ["examples", "docs"]
 SUFFIXES = {".h", ".hpp", ".inc", ".cc", ".cpp", ".c"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-PUBLIC_HEADERS = "api/include/"  # its headers are included by their path below it
-AT_A_GLANCE = 20  # the files of a folder that a reader takes in at once
+PUBLIC_HEADERS = "api/include/"  # public headers are included by their path below this folder
+AT_A_GLANCE = 20  # files in a folder that a reader can survey
 RANKS = 8
 QUANTILES = [(50, "median"), (90, "90 %"), (99, "99 %"), (100, "longest")]
 INCLUDE_KINDS = ["other folders", "folders inside", "the same folder"]
 
-# Comments, literals and preprocessor lines: whatever braces they hold are no blocks.
+# Comments, literals and preprocessor lines: braces inside them do not open blocks.
 NOISE = re.compile(
     r"""//(?:\\\n|[^\n])*
       | /\*.*?\*/
@@ -50,14 +50,15 @@ class Function:
 
 
 def blank(match):
-    """What stands for noise: as many lines; a literal stays a value, so that `'a' {` is no head."""
+    """Returns a replacement for noise with equal line count. A literal stays a value: `'a' {` is
+    not a head."""
     text = match[0]
     kept = "0" if text[0] in "\"'RuUL" else ""
     return kept + "\n" * text.count("\n")
 
 
 def without_templates(head):
-    """The head without its leading `template <...>`s."""
+    """Returns the head without leading `template <...>`."""
     while match := re.match(r"\s*template\s*<", head):
         depth, at = 1, match.end()
         while at < len(head) and depth:
@@ -68,7 +69,7 @@ def without_templates(head):
 
 
 def outside_brackets(head):
-    """What no parentheses or braces enclose, with `()` or `{}` for each list."""
+    """Returns the text outside parentheses and braces, with `()` or `{}` for each list."""
     depth, kept = 0, []
     for character in head:
         depth -= character in ")}"
@@ -79,7 +80,7 @@ def outside_brackets(head):
 
 
 def kind_of_block(head):
-    """What a brace behind `head` opens: 'scope', 'function' or 'value'."""
+    """Returns the kind of block that a brace after `head` opens: 'scope', 'function' or 'value'."""
     head = without_templates(head)
     head = re.sub(r"\[\[.*?\]\]|\balignas\s*\([^)]*\)", " ", head, flags=re.DOTALL).strip()
     plain = outside_brackets(OPERATOR_NAME.sub("operator_", head))
@@ -87,14 +88,14 @@ def kind_of_block(head):
         return "value" if match["kind"] == "enum" else "scope"
     if "=" in plain or "(" not in plain:
         return "value"
-    # In a constructor's list a brace behind a name initialises that member.
+    # In an initializer list, a brace after a name initializes that member.
     if re.search(r"\)\s*(?:noexcept\s*)?:(?!:)", plain) and re.search(r"[\w>]\s*$", plain):
         return "value"
     return "function"
 
 
 def closing_brace(code, at):
-    """The place behind the brace that closes the one at `at`."""
+    """Returns the position after the brace that closes the brace at `at`."""
     depth = 0
     for match in re.compile(r"[{}]").finditer(code, at):
         depth += 1 if match[0] == "{" else -1
@@ -104,17 +105,17 @@ def closing_brace(code, at):
 
 
 def functions_of(path, text):
-    """The functions of a file, in order."""
+    """Returns the functions of a file, in order."""
     code = NOISE.sub(blank, text)
     found = []
-    start = at = 0  # where the declaration begins, and how far it is read
+    start = at = 0  # start of the declaration, and current position
     parentheses = 0
     while match := re.compile(r"[{};()]|\b(?:public|private|protected)\s*:(?!:)").search(code, at):
         at = match.end()
         token = match[0]
         if token in "()":
             parentheses += 1 if token == "(" else -1
-        elif parentheses:  # a default argument, or a type spelt in place
+        elif parentheses:  # a default argument, or a type defined in place
             at = closing_brace(code, match.start()) if token == "{" else at
         elif token != "{":  # the end of a declaration or of a scope
             start = at
@@ -134,15 +135,15 @@ def functions_of(path, text):
 
 
 def quantile(lengths, percent):
-    """The least of the lengths that this share of them does not exceed."""
+    """Returns the quantile of lengths for this share."""
     place = max(0, -(-len(lengths) * percent // 100) - 1)
     return sorted(lengths)[place] if lengths else 0
 
 
 @dataclass
 class Shape:
-    """What is counted of some files."""
-    lines: dict = field(default_factory=dict)  # by path
+    """Counts of a set of files."""
+    lines: dict = field(default_factory=dict)  # lines by path
     functions: list = field(default_factory=list)
 
     def function_lengths(self):
@@ -159,13 +160,13 @@ class Shape:
 
 @dataclass
 class Tree:
-    """A version of the repository: its name, its files, and the text of those that are counted."""
+    """A version of the repository: its name, its files, and the text of counted files."""
     name: str
     paths: list
     sources: dict
 
     def product(self):
-        """The folders that are the product."""
+        """Returns the folders of the product."""
         return sorted({top_of(path) for path in self.sources} - set(APART))
 
     def shape(self, folders):
@@ -177,12 +178,12 @@ class Tree:
         return shape
 
     def files_by_folder(self):
-        """How many files lie in each folder of the product itself, and in each folder below."""
+        """Returns the number of files in each folder of the product, top level and below."""
         product = set(self.product())
         return Counter(folder_of(path) for path in self.paths if top_of(path) in product)
 
     def includes(self):
-        """How many includes of the product there are, by top folder and INCLUDE_KINDS."""
+        """Returns the number of includes in the product, by top folder and INCLUDE_KINDS."""
         product = set(self.product())
         counts = Counter()
         for path, text in self.sources.items():
@@ -217,13 +218,13 @@ def git(root, *words, text=None):
 
 
 def read_commit(root, commit):
-    """The tree of a commit, as git keeps it."""
+    """Reads the tree of a commit from git."""
     paths = git(root, "ls-tree", "-r", "-z", "--name-only", commit).decode().split("\0")[:-1]
     wanted = [path for path in paths if is_counted(path)]
     asked = "".join(f"{commit}:{path}\n" for path in wanted)
     answer = git(root, "cat-file", "--batch", text=asked.encode())
     sources, at = {}, 0
-    for path in wanted:  # each answer: "<id> blob <size>", the bytes, a line's end
+    for path in wanted:  # each answer: "<id> blob <size>", the bytes, a newline
         end = answer.index(b"\n", at)
         size = int(answer[at:end].split()[2])
         sources[path] = answer[end + 1:end + 1 + size].decode(errors="replace")
@@ -232,7 +233,7 @@ def read_commit(root, commit):
 
 
 def read_working_tree(root):
-    """The files as they lie there, but those that git ignores."""
+    """Reads the files of the working tree that git does not ignore."""
     listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").decode()
     paths = [path for path in listed.split("\0")[:-1] if (root / path).is_file()]
     counted = filter(is_counted, paths)
@@ -241,7 +242,7 @@ def read_working_tree(root):
 
 
 def table(title, names, rows):
-    """A markdown table, line by line: a row is its name and a cell for each tree."""
+    """Returns the lines of a markdown table: rows have a name and a cell for each tree."""
     yield f"| {title} | " + " | ".join(names) + " |"
     yield "| --- " + "| ---: " * len(names) + "|"
     for name, *cells in rows:
@@ -263,7 +264,7 @@ def size_rows(shapes):
 
 
 def ranked_rows(rankings):
-    """The first places of each tree's ranking, side by side."""
+    """Returns the highest ranks of each tree, side by side."""
     for place in range(RANKS):
         cells = [ranking[place] if place < len(ranking) else "" for ranking in rankings]
         if any(cells):
@@ -291,7 +292,7 @@ def include_rows(trees):
 
 
 def report(trees):
-    """The tables, line by line."""
+    """Returns the lines of all tables."""
     names = [tree.name for tree in trees]
     product = [tree.shape(tree.product()) for tree in trees]
     yield from table("product", names, size_rows(product))
@@ -316,7 +317,7 @@ def main():
     try:
         trees = [read_commit(args.source, commit) for commit in args.commits]
         trees.append(read_working_tree(args.source))
-    except subprocess.CalledProcessError as error:  # git has said why
+    except subprocess.CalledProcessError as error:  # git has printed the reason
         return error.returncode
     print("\n".join(report(trees)).rstrip())
     return 0

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""What of CUDA is tested without a GPU and takes too long for every commit (tools/dev test-cuda).
+"""Tests CUDA without a GPU, in runs that take too long for every commit (tools/dev test-cuda).
 
     test_cuda.py models  --tunec PROGRAM --models FOLDER... [--networks FOLDER] [--arch NAME]
     test_cuda.py kernels --bench PROGRAM --tunec PROGRAM --models FOLDER... [--archs NAME,...]
 
-FOLDER is what bench/peers/models.py wrote: NAME.onnx, NAME.npz, index.json.
+FOLDER is an output folder of bench/peers/models.py: NAME.onnx, NAME.npz, index.json.
 
-models: `tunec verify --emulate` of every model of at most --most-gflop of work and of every network
-of tests/networks, against PyTorch's outputs. One that takes over --limit seconds is listed, and is
-no failure.
+models: runs `tunec verify --emulate` for every model of at most --most-gflop and for every network
+of tests/networks, against PyTorch's outputs. A model that takes over --limit seconds is listed, but
+does not count as a failure.
 
-kernels: each model's kernels for each architecture, assembled by ptxas: registers, shared memory,
-spills, and seconds with the shares of loops, LLVM and ptxas; then the same of --candidates schedules
-of --product that a search would draw, and which products have HMMA instructions in their machine
-code under bf16. A kernel that spills or that nothing can be compiled for is a failure; candidates
-may fail. Times are of one core.
+kernels: compiles each model's kernels for each architecture and assembles them by ptxas. Prints
+registers, shared memory, spills, and seconds with the shares of loops, LLVM and ptxas. Then does the
+same for --candidates schedules of --product, drawn as in a search. Also lists the products whose
+machine code has HMMA instructions under bf16. A kernel that spills or does not compile is a failure;
+candidates may fail. Times are those of one core.
 
-The exit code is 1 when anything failed.
+The exit code is 1 if anything failed.
 """
 import argparse
 import collections
@@ -27,7 +27,7 @@ import time
 from pathlib import Path
 
 STAGES = ("loops_ms", "llvm_ms", "ptxas_ms")
-# Of tests/networks: its README.
+# See the README of tests/networks.
 NETWORK_SEED = "7"
 
 
@@ -35,7 +35,8 @@ NETWORK_SEED = "7"
 
 
 def read_index(folders):
-    """(name, folder, GFLOP or None) of every model in the folders, the least work first."""
+    """Returns (name, folder, GFLOP or None) for every model in the folders, the least work
+    first."""
     models = []
     for folder in folders:
         path = folder / "index.json"
@@ -46,7 +47,8 @@ def read_index(folders):
 
 
 def verify_commands(options):
-    """(name, arguments of tunec) of what is verified, and the names of what is too much work."""
+    """Returns (name, arguments of tunec) for models to verify, and the names of too large
+    models."""
     commands, left_out = [], []
     for graph in sorted(options.networks.glob("*.graph")):
         commands.append((graph.stem, [graph, "--random-weights", NETWORK_SEED, "--expected",
@@ -65,7 +67,7 @@ def last_line(text):
 
 
 def verdict(done):
-    """(right, in words) of what `tunec verify --json` printed."""
+    """Returns (is right, description) for the output of `tunec verify --json`."""
     try:
         report = json.loads(done.stdout)
     except ValueError:
@@ -78,7 +80,8 @@ def verdict(done):
 
 
 def verify(options, name, arguments, *more):
-    """How `tunec verify` of a model for CUDA ended (right, wrong, too long), and a line about it."""
+    """Verifies a model for CUDA. Returns the result (right, wrong, too long), and a line of
+    text."""
     command = [options.tunec, "verify", *arguments, "--json", "--no-db", "--target", "cuda", *more]
     began = time.monotonic()
     try:
@@ -108,7 +111,7 @@ def test_models(options):
 
 
 def rows_of(text):
-    """The objects that bench_cuda_compile printed, one a line."""
+    """Returns the objects that bench_cuda_compile printed, one per line."""
     return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
@@ -117,7 +120,7 @@ def counted(number, what):
 
 
 def time_text(rows):
-    """'2.1 s: loops 12 %, LLVM 40 %, ptxas 48 %' of all rows that were compiled."""
+    """Returns '2.1 s: loops 12 %, LLVM 40 %, ptxas 48 %' for all compiled rows."""
     sums = [sum(row[stage] for row in rows if "error" not in row) for stage in STAGES]
     total = sum(sums)
     if total <= 0:
@@ -127,7 +130,7 @@ def time_text(rows):
 
 
 def summary(rows):
-    """A line on a model's kernels, and what is wrong with them, a line each."""
+    """Returns a line about a model's kernels, and a line for each problem."""
     problems, functions = [], []
     for row in rows:
         place = f"group {row['group']} ({row['kernel']})"
@@ -141,15 +144,15 @@ def summary(rows):
                                 f"{function['registers']} registers ({row['sketch'] or 'naive'})")
     most = {key: max((function[key] for function in functions), default=0)
             for key in ("registers", "shared_bytes", "local_bytes")}
-    refused = sum(row["refused"] for row in rows)
+    rejected = sum(row["refused"] for row in rows)
     line = (f"{counted(len(rows), 'kernel')}, {counted(len(functions), 'function')}, at most {most['registers']} registers, "
-            f"{most['shared_bytes']} B shared, {most['local_bytes']} B local; {refused} schedules rejected; "
+            f"{most['shared_bytes']} B shared, {most['local_bytes']} B local; {rejected} schedules rejected; "
             f"{time_text(rows)}")
     return line, problems
 
 
 def bench_rows(options, model, arch, candidates=None):
-    """What bench_cuda_compile prints; a row with an error where it does not end well."""
+    """Returns the output of bench_cuda_compile; a row with an error if it fails."""
     command = [options.bench, model, arch] + ([] if candidates is None else [candidates])
     try:
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=options.limit)
@@ -162,7 +165,7 @@ def bench_rows(options, model, arch, candidates=None):
 
 
 def candidate_summary(rows):
-    """A line on candidates, and how often each reason kept one from being compiled."""
+    """Returns a line about candidates, with counts of the reasons why some were not compiled."""
     made = [row for row in rows if "error" not in row]
     spilling = sum(any(f["spilled_bytes"] for f in row["functions"]) for row in made)
     each = sum(row[stage] for row in made for stage in STAGES) / max(1, len(made))
@@ -173,7 +176,8 @@ def candidate_summary(rows):
 
 
 def hmma_archs(options, model):
-    """The architectures whose machine code of the model under bf16 has HMMA instructions."""
+    """Returns the architectures whose machine code of the model under bf16 has HMMA
+    instructions."""
     found = []
     for arch in options.archs:
         command = [options.tunec, "show", model, "--sass", "--no-db", "--accuracy", "bf16", "--target", "cuda",

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""clang-tidy over files that a build compiles, but for those that it found nothing in before.
+"""Runs clang-tidy on compiled files, except files with a recorded clean result.
 
     tidy.py [--build DIR] [--tidy PROGRAM] [--jobs N] FILE...
 
-Run in the root of the checkout after `ninja -C DIR`. Going over everything takes most of an hour on
-two cores, and a run that ends early is not lost: DIR/tidy holds an empty file for each clean
-result, named by a hash of all that it depends on, which is the file, what it includes (as ninja
-knows), its command, the .clang-tidy files above it and clang-tidy's version.
+Run this script in the root of the checkout after `ninja -C DIR`. All files take most of an hour on
+two cores; an interrupted run is continued. DIR/tidy has an empty file for each clean result, named
+by a hash of its inputs: the file, its includes (from ninja), its command, the .clang-tidy files
+above it and the version of clang-tidy.
 
-Prints what clang-tidy prints of files with findings. The exit code is 1 when there are any.
+Prints clang-tidy's output for files with findings. The exit code is 1 if there are any.
 """
 import argparse
 import concurrent.futures
@@ -31,7 +31,7 @@ def output_of(*command):
 
 
 def read_includes(build):
-    """By object, as ninja names it: the file and all that it includes."""
+    """Returns, for each object as ninja names it, the file and all its includes."""
     includes, files = {}, []
     for line in output_of("ninja", "-C", str(build), "-t", "deps").splitlines():
         if line.startswith("    "):
@@ -47,13 +47,14 @@ def configurations(file, root):
 
 
 def object_of(entry):
-    """As ninja names it: relative to the build's folder."""
+    """Returns the path relative to the build folder, as ninja names it."""
     words = entry["command"].split()
     return entry.get("output") or words[words.index("-o") + 1]
 
 
 def keys_of(files, build, tidy):
-    """(file, key) of each; without a key where the build did not compile it."""
+    """Returns (file, key) for each file; the key is missing if the build did not compile the
+    file."""
     root = Path.cwd()
     version = output_of(tidy, "--version")
     includes = read_includes(build)
@@ -71,7 +72,7 @@ def keys_of(files, build, tidy):
 
 
 def check(file, key, options):
-    """What clang-tidy finds in a file, None: nothing. A clean one is remembered."""
+    """Returns clang-tidy's findings for a file, or None. Records a clean file."""
     done = subprocess.run([options.tidy, "--quiet", "-p", str(options.build), file],
                           capture_output=True, text=True)
     if done.returncode != 0:

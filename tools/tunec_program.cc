@@ -17,8 +17,8 @@
 namespace tunec {
 namespace {
 
-/// The last word first, as CLI11 wants them. Behind `help` names of commands are words: without the
-/// mark CLI11 would take them for commands.
+/// Returns the words in reverse order, as CLI11 requires. After `help`, "--" precedes the
+/// names of commands, or CLI11 would parse them as commands.
 std::vector<std::string> Words(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool explains = words.size() > 1 && words[0] == "help" && !words[1].starts_with('-');
@@ -62,7 +62,7 @@ int Main(int argc, char** argv) {
   return ParseAndRun(root, invocation, argc, argv);
 }
 
-/// No exception leaves it.
+/// Runs the command and catches all exceptions.
 int GuardedMain(int argc, char** argv) {
   try {
     return Main(argc, argv);
@@ -71,7 +71,7 @@ int GuardedMain(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     std::fputs("error: not enough memory\n", stderr);
   } catch (const std::exception& exception) {
-    // fmt throws when it cannot write.
+    // fmt throws if it cannot write.
     if (LostStandardOutput()) return kExitOk;
     if (std::ferror(stderr) != 0) return kExitUserMistake;
     std::fprintf(stderr, "error: internal: %s\n", exception.what());
@@ -85,7 +85,7 @@ int RunTunec(int argc, char** argv) {
   ReserveStandardStreams();
   IgnoreFileSizeSignal();
   const int exit_code = GuardedMain(argc, argv);
-  // A report that could not be written, to a full disk say, is no success.
+  // An unwritten report, for example on a full disk, is a failure.
   if (exit_code != kExitOk || !LostStandardOutput()) return exit_code;
   std::fputs("error: cannot write to standard output\n", stderr);
   return kExitUserMistake;

@@ -1,9 +1,9 @@
-// The command tunec as a function, for every program that is it.
+// The command tunec as a function, shared by several executables.
 #pragma once
 
 namespace tunec {
 
-/// What main does; returns the exit code.
+/// Runs the command. Returns the exit code.
 int RunTunec(int argc, char** argv);
 
 }  // namespace tunec

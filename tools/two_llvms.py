@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles with libtunec.so and with Debian's libLLVM in one process, all of whose symbols everyone sees.
+"""Compiles with libtunec.so and with Debian's libLLVM in one process, with global symbols of both.
 
     two_llvms.py LIBTUNEC llvm-first|tunec-first
 """
@@ -27,7 +27,7 @@ def pointer_to(result, function, *arguments):
 
 
 def compile_with_llvm(llvm):
-    """The bytes of an object of FUNCTION."""
+    """Returns the bytes of an object of FUNCTION."""
     pointer = ctypes.c_void_p
     context = pointer_to(pointer, llvm.LLVMContextCreate)
     text = pointer_to(pointer, llvm.LLVMCreateMemoryBufferWithMemoryRangeCopy, FUNCTION,

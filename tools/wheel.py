@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes a wheel of the package that the build folder holds.
+"""Makes a wheel from the Python package in the build folder.
 
     wheel.py --package FOLDER --notices FOLDER --version VERSION --out FOLDER
 
@@ -17,12 +17,13 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-STABLE_FROM = 312  # nanobind's modules of the stable interface want Python 3.12
+STABLE_FROM = 312  # nanobind's stable-interface modules require Python 3.12
 
 
 def python_tags(package):
-    """cp311-none: of a native module for one version of Python. cp312-abi3, of one of the stable interface, says
-    3.12 and all that come after it. Both together are cp311-abi3."""
+    """Returns the wheel's tag. cp311-none stands for a native module for one version of Python.
+    cp312-abi3 stands for a stable-interface module for 3.12 and later. Both together give
+    cp311-abi3."""
     names = [file.name for file in package.glob("_native.*.so")]
     versions = sorted(int(found[1]) for name in names if (found := re.search(r"\.cpython-(\d+)-", name)))
     stable = any(name.endswith(".abi3.so") for name in names)
@@ -37,20 +38,20 @@ def python_tags(package):
 
 
 def platform_tag():
-    """Of this machine, whose libraries the binaries were linked with."""
+    """Returns the tag of this machine, whose libraries the binaries were linked with."""
     major, minor = os.confstr("CS_GNU_LIBC_VERSION").split()[1].split(".")[:2]
     return f"manylinux_{major}_{minor}_x86_64"
 
 
 def copy_package(package, into):
-    """All but what Python makes; binaries without their debug information."""
+    """Copies all files except Python's caches; binaries without their debug information."""
     shutil.copytree(package, into, ignore=shutil.ignore_patterns("__pycache__"))
     binaries = [*into.glob("_native.*.so"), *into.glob("lib/*"), *into.glob("bin/*")]
     subprocess.run(["strip", "--strip-unneeded", *binaries], check=True)
 
 
 def write_facts(folder, version, tags, notices):
-    """The .dist-info folder, but for RECORD, which `wheel pack` writes."""
+    """Writes the .dist-info folder, except RECORD, which `wheel pack` writes."""
     folder.mkdir()
     text = (ROOT / "python/METADATA.in").read_text().replace("@PROJECT_VERSION@", version)
     (folder / "METADATA").write_text(text + "\n" + (ROOT / "python/README.md").read_text())

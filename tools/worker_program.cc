@@ -1,4 +1,4 @@
-// The work of tunec-worker.
+// Implements tunec-worker.
 #include "tools/worker_program.h"
 
 #include <fmt/format.h>

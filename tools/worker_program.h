@@ -1,10 +1,10 @@
-// The program tunec-worker as a function: it compiles and measures candidates for a tuner, in a
-// process that may crash.
+// The program tunec-worker as a function. It compiles and measures candidates for a tuner in a
+// separate process, because a candidate may crash.
 #pragma once
 
 namespace tunec {
 
-/// What main does; returns the exit code.
+/// Runs the program. Returns the exit code.
 int RunWorker(int argc, char** argv);
 
 }  // namespace tunec

@@ -1,10 +1,11 @@
-// What does a candidate for a GPU that is not here cost, and what takes the time?
+// Measures the cost of a candidate for a GPU that this machine lacks, and its stages.
 //
 //   bench_candidates [COUNT] [SIZE]
 //
-// Candidates of a product of SIZE^3 (512) in float32, each with another number of threads a block,
-// go the worker's way: a batch is compiled on both threads, then one after the other is checked in
-// the emulation. Printed are seconds for a candidate and, of the work of all threads, the shares.
+// The candidates compute a product of SIZE^3 (512) in float32, each with another number of threads
+// per block. They are processed like in the worker: a batch is compiled on both threads, then each
+// candidate is checked in the emulation. Prints seconds per candidate, and the shares of the stages
+// in the work of all threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,8 +29,8 @@ namespace tunec::bench {
 namespace {
 
 constexpr int kThreads = 2;
-constexpr int64_t kBatch = 12;       // as TunerOptions has it
-constexpr int64_t kTimedAlone = 20;  // candidates whose way to PTX is timed by itself
+constexpr int64_t kBatch = 12;       // value of TunerOptions
+constexpr int64_t kTimedAlone = 20;  // candidates whose compilation to PTX is timed alone
 
 Workload ProductOf(int64_t size) {
   const Compute compute = Must(ParseCompute(fmt::format(R"(
@@ -48,7 +49,7 @@ Workload ProductOf(int64_t size) {
   return workload;
 }
 
-// The sketch `blocks` with a number of threads of its own for each.
+// Returns the sketch `blocks` with another number of threads for each candidate.
 std::string ScheduleOf(int64_t number) {
   return fmt::format(R"(lower direct
 cache_write acc
@@ -69,11 +70,11 @@ struct Costs {
   double loops = 0;
   double gpu = 0;       // LLVM and ptxas
   double emulated = 0;  // LLVM for the host
-  double compile = 0;   // all of these, and prediction
-  double check = 0;     // of the wall clock: the emulation has all threads
+  double compile = 0;   // all stages above, and prediction
+  double check = 0;     // wall-clock time: the emulation uses all threads
 };
 
-// Tells a candidate's stages apart. Each thread compiles one candidate at a time.
+// A clock of a candidate's stages. Each thread compiles one candidate at a time.
 class StageClock {
  public:
   CandidateHook Hook() {
@@ -111,7 +112,7 @@ std::vector<CompiledCandidate> CompileBatch(const Workbench& bench, int64_t begi
   return compiled;
 }
 
-// LLVM's part of what a candidate costs for the GPU: as text, PTX comes without ptxas.
+// Measures LLVM's part of the cost for the GPU: text output gives PTX without ptxas.
 double MillisecondsOfPtx(const Workload& workload, int64_t candidates) {
   Target gpu = workload.target;
   gpu.device->features.erase(std::string(kEmulated));

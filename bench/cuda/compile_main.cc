@@ -1,13 +1,14 @@
-// bench_cuda_compile MODEL ARCH [CANDIDATES]: what a model's kernels become for one architecture of
-// GPU, and how long that takes. Needs ptxas and no GPU. Prints a JSON object a line:
-//   {"group", "kernel", "sketch", "refused": N, "loops_ms", "llvm_ms", "ptxas_ms",
+// bench_cuda_compile MODEL ARCH [CANDIDATES]: compiles a model's kernels for a GPU architecture and
+// reports times and results. Needs ptxas and no GPU. Prints one JSON object per line:
+//   {"group", "kernel", "sketch", "rejected": N, "loops_ms", "llvm_ms", "ptxas_ms",
 //    "functions": [{"symbol", "registers", "spilled_bytes", "local_bytes", "shared_bytes"}]}
-// for each distinct kernel, by the first schedule that applies, as compiling the model takes it;
-// "refused" counts those before it. A kernel that nothing applies to has "error" in the place of
-// its times. With CANDIDATES, so many schedules of each kernel that a search would draw instead,
-// in lines of the same form: those that cannot be compiled have "error".
+// for each distinct kernel, with the first schedule that can be applied, as in a compilation of the
+// model. "rejected" counts the schedules before it. A kernel without a valid schedule has "error"
+// instead of times. With CANDIDATES, tries that many schedules of each kernel, drawn as in a
+// search. These lines have the same form; schedules that do not compile have "error".
 //
-// loops: steps, legality, loops. llvm: LLVM IR and PTX. ptxas: the rest, its files among it.
+// The stages are loops: steps, legality, loops; llvm: LLVM IR and PTX; ptxas: the rest, with its
+// files.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -48,7 +49,7 @@ Status CompileInto(Json& row, const Compute& compute, const Schedule& schedule,
       RunLoopPipeline(compute, schedule, {.rounding = RoundingFreedomFor(options.accuracy)}));
   const double loops_ms = watch.Lap();
   const auto emit = [&] { return EmitText(loops.nest, options.target, CodeText::kAssembly); };
-  static const Result<std::string> first = emit();  // LLVM begins: counted for no kernel
+  static const Result<std::string> first = emit();  // LLVM's initialization counts for no kernel
   watch.Lap();
   if (const Result<std::string> ptx = emit(); !ptx) return std::unexpected(ptx.error());
   const double llvm_ms = watch.Lap();
@@ -62,7 +63,7 @@ Status CompileInto(Json& row, const Compute& compute, const Schedule& schedule,
 
 void PrintRow(const Json& row) { fmt::print("{}\n", row.dump()); }
 
-/// As BuildKernel (compiler/kernel_build.h) does it.
+/// Tries schedules in the order of BuildKernel (compiler/kernel_build.h).
 void PrintBest(Json row, const TuningTask& task, const CompileOptions& options,
                const TunerOptions& tuner) {
   ScheduleRanking ranking = Must(ScheduleRanking::Of(nullptr, task, tuner));
@@ -108,7 +109,7 @@ int Main(const std::string& path, const std::string& arch, int candidates) {
   const Tasks tasks = CollectTasks(front, options.target);
   const TunerOptions tuner{.target = options.target, .accuracy = options.accuracy};
   for (size_t group = 0, seen = 0; group < tasks.of_group.size(); ++group) {
-    if (tasks.of_group[group] != seen) continue;  // a repetition
+    if (tasks.of_group[group] != seen) continue;  // an equal group was printed before
     const TuningTask& task = tasks.unique[seen++];
     const Json kernel = {{"group", group}, {"kernel", task.description}};
     if (candidates > 0) {
@@ -123,7 +124,7 @@ int Main(const std::string& path, const std::string& arch, int candidates) {
 }  // namespace
 }  // namespace tunec::bench
 
-// NOLINTNEXTLINE(bugprone-exception-escape): it ends the program, as the errors of Must do.
+// NOLINTNEXTLINE(bugprone-exception-escape): an exception ends the program, like errors in Must.
 int main(int argc, char** argv) {
   if (argc == 3 || argc == 4) {
     return tunec::bench::Main(argv[1], argv[2],

@@ -5,26 +5,26 @@
                  [--accuracy f32,bf16] [--rounds N] [--runs N] [--db FILE] [--trials N] [--json OUT]
                  [--dry-run]
 
-MODELDIR is what bench/peers/models.py wrote; without --models: products, attention, rows,
-elementwise operators and networks (DEFAULT_MODELS). --dry-run says what would be done, and needs no GPU, no torch
-and no Triton.
+MODELDIR is an output folder of bench/peers/models.py. Without --models, DEFAULT_MODELS are timed:
+products, attention, rows, elementwise operators and networks. --dry-run prints the plan without a
+GPU, torch or Triton.
 
-Per accuracy and model every peer prepares itself and its outputs are compared with MODELDIR's; one
-whose outputs are wrong gets no time. Then come rounds, in each of which every peer in turn runs a
-block, so that changes of the GPU's clock fall on all alike; another peer begins each round. A
-block's time is the median of its runs. Reported are the median and the least of the blocks, their
-spread (the distance of their quartiles over the median), and the ratio of medians to tunec's.
+For each accuracy and model, every peer prepares itself, and its outputs are compared with those of
+MODELDIR. A peer with wrong outputs is not timed. In each round, every peer runs a block in turn, so
+that changes of the GPU's clock affect all alike; the first peer changes from round to round. A
+block's time is the median of its runs. The report has the median and the least of the blocks, their
+spread (interquartile range over the median), and the ratio of medians to tunec's.
 
 accuracy  tunec's contract   the others
 f32       f32                float32, TF32 off
 tf32      tf32               float32, TF32 on
 bf16      bf16               torch.autocast to bfloat16, and its casts
 
-All tensors lie on the GPU. A run is between two events, an array of L2's size and more being
-overwritten before it: tunec's in torch's stream, through its Python package, which launches a graph
-that it has captured; those of the others are graphs that are captured here. (`tunec bench` times
-runs of the CPU's tensors, which are copied.) Triton has kernels for single operators alone
-(triton_kernels.py). Needs: torch and triton for CUDA, numpy, and the package tunec.
+All tensors are in GPU memory. A run is measured between two events, after an array at least as
+large as L2 is overwritten. tunec runs in torch's stream through its Python package, which launches
+a captured graph. For the other peers, this script captures graphs. (`tunec bench` times runs with
+CPU tensors, which are copied.) Triton has kernels for single operators only (triton_kernels.py).
+Requires torch and triton for CUDA, numpy, and the package tunec.
 """
 import argparse
 import json
@@ -38,7 +38,7 @@ PEERS = ("tunec", "torch", "inductor", "triton")
 DEFAULT_MODELS = ("matmul_512", "matmul_1024", "matmul_2048", "matmul_bias_gelu", "attention", "softmax_heads",
                   "softmax_4096", "layernorm_768", "layernorm_4096", "elementwise5", "gelu_tanh", "resnet50",
                   "bert_base", "gpt2_small", "vit_b_16")
-# Of the largest magnitude of the expected outputs, which are float32's.
+# Relative to the largest magnitude of the expected float32 outputs.
 TOLERANCES = {"f32": 1e-4, "tf32": 1e-2, "bf16": 6e-2}
 FLUSHED_BYTES = 256 << 20
 
@@ -47,7 +47,7 @@ FLUSHED_BYTES = 256 << 20
 
 
 def quartiles(times):
-    """The lower and the upper one."""
+    """Returns the lower and the upper quartile."""
     if len(times) < 2:
         return times[0], times[0]
     lower, _, upper = statistics.quantiles(times, n=4, method="inclusive")
@@ -55,7 +55,7 @@ def quartiles(times):
 
 
 def summarise(blocks):
-    """Median, least and spread of the times of blocks."""
+    """Returns median, least and spread of the times of blocks."""
     median = statistics.median(blocks)
     lower, upper = quartiles(blocks)
     return {"median_ms": median, "least_ms": min(blocks), "spread": (upper - lower) / median if median else 0.0,
@@ -63,13 +63,14 @@ def summarise(blocks):
 
 
 def order_of(peers, turn):
-    """Who follows whom in that round."""
+    """Returns the order of the peers in a round."""
     first = turn % len(peers) if peers else 0
     return peers[first:] + peers[:first]
 
 
 def relative_error(got, want):
-    """The greatest difference over the greatest magnitude; infinite for other shapes or no numbers."""
+    """Returns the greatest difference over the greatest magnitude; infinite for NaN or other
+    shapes."""
     import numpy as np
     if got.shape != want.shape:
         return float("inf")
@@ -81,7 +82,8 @@ def relative_error(got, want):
 
 
 def table(rows):
-    """Lines of a model: peers with their times, or with what kept them from one."""
+    """Returns the lines of a model: peers with their times, or with the reason for a missing
+    time."""
     base = rows.get("tunec", {}).get("median_ms")
     lines = []
     for peer, row in rows.items():
@@ -98,11 +100,11 @@ def table(rows):
 
 
 class Problem(Exception):
-    """What keeps a peer from running a model."""
+    """The reason why a peer cannot run a model."""
 
 
 class Case:
-    """A model with its inputs and outputs, by the order of its signature."""
+    """A model with its inputs and outputs, in the order of its signature."""
 
     def __init__(self, folder, name, accuracy):
         import numpy as np
@@ -113,20 +115,20 @@ class Case:
             self.outputs = {key: stored[key] for key in stored.files if key.startswith("y")}
 
     def module(self):
-        """The model in PyTorch, on the GPU."""
+        """Returns the model in PyTorch, on the GPU."""
         sys.path.insert(0, str(HERE.parent / "peers"))
         import models
         return models.build(self.name)[0].cuda()
 
 
 def tunec_options(options, accuracy):
-    """What tunec.compile is told beside the model."""
+    """Returns the options of tunec.compile."""
     return {"target": "cuda", "accuracy": accuracy, "db": str(options.db) if options.db else None,
             **({"trials": options.trials} if options.trials else {})}
 
 
 class Timed:
-    """A peer whose `run` puts one run into torch's stream."""
+    """A peer whose `run` enqueues one run into torch's stream."""
 
     def __init__(self, options):
         self.options = options
@@ -168,10 +170,10 @@ class Tunec(Timed):
 
 
 class Torch(Timed):
-    """PyTorch as it is: products are cuBLAS's, convolutions cuDNN's."""
+    """Eager PyTorch: products use cuBLAS, convolutions cuDNN."""
 
     def function(self, case, module):
-        """What is timed, of the inputs."""
+        """Returns the function to time, for these inputs."""
         return module
 
     def prepare(self, case):
@@ -193,7 +195,8 @@ class Torch(Timed):
             return function(*inputs)
 
     def capture(self, call):
-        """A graph of one call, and the outputs that it fills. Compiling and tuning come before."""
+        """Captures a graph of one call and returns it with its outputs. Compiles and tunes before
+        that."""
         torch = self.torch
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
@@ -216,7 +219,7 @@ class Inductor(Torch):
 
 
 class Triton(Torch):
-    """Kernels written by hand, for single operators."""
+    """Hand-written kernels for single operators."""
 
     def function(self, case, module):
         import torch
@@ -231,12 +234,12 @@ CLASSES = dict(zip(PEERS, (Tunec, Torch, Inductor, Triton)))
 
 
 def prepare(peer, case):
-    """The error of the peer's outputs. Raises Problem."""
+    """Returns the error of the peer's outputs. Raises Problem."""
     try:
         outputs = peer.prepare(case)
     except Problem:
         raise
-    except Exception as error:  # theirs are of many kinds
+    except Exception as error:  # peers raise exceptions of many kinds
         raise Problem(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}") from error
     wanted = list(case.outputs.values())
     if len(outputs) != len(wanted):
@@ -248,7 +251,7 @@ def prepare(peer, case):
 
 
 def measure(case, peers, rounds):
-    """A row for each peer of {name: object}, in their order."""
+    """Returns a row for each peer of {name: object}, in their order."""
     rows, blocks = {name: {} for name in peers}, {}
     for name, peer in peers.items():
         began = time.monotonic()
@@ -274,7 +277,7 @@ def measure(case, peers, rounds):
 
 
 def models_of(options):
-    """Those that are expected, which MODELDIR has to have."""
+    """Returns the requested models; MODELDIR must contain them."""
     wanted = options.models.split(",") if options.models else list(DEFAULT_MODELS)
     missing = [name for name in wanted if not (options.modeldir / f"{name}.onnx").is_file()]
     if missing and options.models:

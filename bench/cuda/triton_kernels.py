@@ -1,8 +1,8 @@
-"""Kernels in Triton as its tutorials write them: products, attention, rows, elementwise.
+"""Triton kernels as in its tutorials: products, attention, rows, elementwise.
 
-What gpu_peers.py sets tunec beside. Each function takes and gives tensors of the GPU; `arithmetic`
-is torch's type that products are computed in, their sums being float32. Floats elsewhere are
-float32. TRITON_INTERPRET=1 runs them on the host.
+gpu_peers.py compares tunec with these kernels. Each function takes and returns GPU tensors.
+`arithmetic` is the torch dtype in which products are computed; sums are float32. Other floats are
+float32. TRITON_INTERPRET=1 runs the kernels on the host.
 """
 import math
 
@@ -19,7 +19,7 @@ PRODUCT_TILES = [triton.Config({"BM": bm, "BN": bn, "BK": bk}, num_stages=stages
 @triton.jit
 def product_kernel(a, b, c, m, n, k, PRECISION: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
                    GROUP: tl.constexpr = 8):
-    # Blocks in groups of rows, so that those that run at once share what they read in L2.
+    # Blocks are ordered in groups of rows, so that concurrent blocks share data in L2.
     block = tl.program_id(0)
     columns = tl.cdiv(n, BN)
     first = block // (GROUP * columns) * GROUP
@@ -37,12 +37,12 @@ def product_kernel(a, b, c, m, n, k, PRECISION: tl.constexpr, BM: tl.constexpr, 
 
 
 def precision_of(arithmetic):
-    """How tl.dot takes float32 operands; others have one way only."""
+    """Returns tl.dot's precision for float32 operands; other types have only one."""
     return "ieee" if arithmetic == torch.float32 else "tf32"
 
 
 def product(a, b, arithmetic=torch.float32):
-    """[m, k] x [k, n]."""
+    """Multiplies [m, k] x [k, n]."""
     (m, k), n = a.shape, b.shape[1]
     c = torch.empty((m, n), device=a.device, dtype=torch.float32)
 
@@ -79,7 +79,7 @@ def attention_kernel(q, k, v, out, length, scale, PRECISION: tl.constexpr, D: tl
 
 
 def attention(q, k, v, arithmetic=torch.float32):
-    """[heads, length, d] each; softmax(q k^T / sqrt(d)) v."""
+    """Computes softmax(q k^T / sqrt(d)) v of [heads, length, d]."""
     heads, length, d = q.shape
     out = torch.empty(q.shape, device=q.device, dtype=torch.float32)
     scale = math.log2(math.e) / math.sqrt(d)
@@ -100,7 +100,7 @@ def softmax_kernel(x, y, columns, BLOCK: tl.constexpr):
 
 
 def softmax(x):
-    """Of the last dimension."""
+    """Computes softmax over the last dimension."""
     columns, y = x.shape[-1], torch.empty_like(x)
     block = triton.next_power_of_2(columns)
     softmax_kernel[(x.numel() // columns,)](x, y, columns, BLOCK=block, num_warps=max(1, min(16, block // 256)))
@@ -121,7 +121,7 @@ def layer_norm_kernel(x, weight, bias, y, columns, eps, BLOCK: tl.constexpr):
 
 
 def layer_norm(x, weight, bias, eps):
-    """Of the last dimension."""
+    """Normalizes over the last dimension."""
     columns, y = x.shape[-1], torch.empty_like(x)
     block = triton.next_power_of_2(columns)
     layer_norm_kernel[(x.numel() // columns,)](x, weight, bias, y, columns, eps, BLOCK=block,
@@ -138,14 +138,15 @@ def chain_kernel(x, y, out, count, BLOCK: tl.constexpr):
 
 
 def chain(x, y):
-    """relu(x * y + x) * 0.5 - y: models.py's elementwise5."""
+    """Computes relu(x * y + x) * 0.5 - y: elementwise5 of models.py."""
     out = torch.empty_like(x)
     chain_kernel[(triton.cdiv(x.numel(), 1024),)](x, y, out, x.numel(), BLOCK=1024)
     return out
 
 
 def find(name, module, arithmetic):
-    """The function that computes the model of that name, or None: module's parameters are bound."""
+    """Returns the function for the model of that name, with the module's parameters bound, or
+    None."""
     if name.startswith("matmul_") and name[len("matmul_"):].isdigit():
         return lambda a, b: product(a, b, arithmetic)
     if name == "attention":

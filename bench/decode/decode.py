@@ -4,10 +4,11 @@
     decode.py [gpt2] [llama] [--lengths 160,1024,4096,16384] [--tokens N] [--rounds N] [--json FILE]
               [--backends eager,inductor,tunec]
 
-A model and a length of its cache is a process, in which the backends take turns: a round is a prompt of 32 tokens,
-in eager torch for all of them, and then N greedy tokens, a step each. The step alone is compiled. The process runs
-twice, with empty caches of compilers (cold) and with those of the first run (warm). Logits are compared with those of
-the model in float64, which sees all tokens at once and has no cache.
+Each pair of a model and a cache length runs in a separate process, in which the backends take
+turns. A round is a prompt of 32 tokens, in eager torch for all backends, and then N greedy tokens,
+one per step. Only the step is compiled. The process runs twice, with empty compiler caches (cold)
+and with the caches of the first run (warm). Logits are compared with those of the model in float64,
+which processes all tokens at once without a cache.
 """
 import argparse
 import copy
@@ -26,13 +27,13 @@ DEFAULT_LENGTHS = "160,1024,4096,16384"
 
 
 def gpt2(length):
-    """GPT-2 small, with positions for as many tokens as the cache holds."""
+    """Returns GPT-2 small, with as many positions as the cache has."""
     from transformers import GPT2Config, GPT2LMHeadModel
     return GPT2LMHeadModel(GPT2Config(n_positions=max(1024, length)))
 
 
 def llama(length):
-    """12 layers of 1024 channels: 16 heads of queries, 4 of keys."""
+    """Returns a Llama of 12 layers with 1024 channels, 16 query heads and 4 key heads."""
     from transformers import LlamaConfig, LlamaForCausalLM
     return LlamaForCausalLM(LlamaConfig(
         vocab_size=32000, hidden_size=1024, intermediate_size=2816, num_hidden_layers=12, num_attention_heads=16,
@@ -43,7 +44,7 @@ MODELS = {"gpt2": gpt2, "llama": llama}
 
 
 class Decoder:
-    """A model and its cache; `step` is one token, compiled or not."""
+    """A model and its cache; `step` decodes one token, compiled or not."""
 
     def __init__(self, model, length, backend):
         import torch
@@ -59,14 +60,15 @@ class Decoder:
         return result.logits[:, -1]
 
     def prefill(self, prompt):
-        """The logits after the prompt."""
+        """Returns the logits after the prompt."""
         import torch
         if self.cache.is_initialized:
             self.cache.reset()
         return self._forward(prompt, torch.arange(prompt.shape[1])[None])
 
     def decode(self, prompt, count):
-        """`count` greedy tokens, their logits, and the seconds of each step."""
+        """Decodes `count` greedy tokens. Returns them with their logits and the seconds of each
+        step."""
         import torch
         logits, tokens, seconds = [self.prefill(prompt)], [], []
         for i in range(count):
@@ -81,22 +83,22 @@ class Decoder:
 
 
 def error_of(wide, prompt, tokens, logits):
-    """The largest difference from float64, over the largest logit."""
+    """Returns the largest difference from float64, over the largest logit."""
     import torch
     wanted = wide(torch.cat([prompt, tokens], 1)).logits[:, prompt.shape[1]:]
     return ((logits.double() - wanted).abs().max() / wanted.abs().max()).item()
 
 
 def first_token(decoder, prompt):
-    """Seconds for the prompt, in eager torch, and the first step, with all that is compiled for it."""
-    decoder.prefill(prompt)  # makes the cache
+    """Returns seconds for the eager prompt and for the first step, including its compilation."""
+    decoder.prefill(prompt)  # allocates the cache
     started = time.perf_counter()
     decoder.decode(prompt, 1)
     return time.perf_counter() - started
 
 
 def run_one(name, length, backends, tokens, rounds):
-    """What a process does."""
+    """Runs all measurements of one process."""
     import torch
     torch.set_num_threads(THREADS)
     torch.manual_seed(0)
@@ -124,7 +126,7 @@ def run_one(name, length, backends, tokens, rounds):
 
 
 def run_process(name, length, arguments, caches, rounds):
-    """One process; what it found."""
+    """Runs one process. Returns its results."""
     environment = dict(os.environ, XDG_CACHE_HOME=f"{caches}/cache", TORCHINDUCTOR_CACHE_DIR=f"{caches}/inductor",
                        OMP_NUM_THREADS=str(THREADS))
     command = [sys.executable, "-B", __file__, name, "--one", "--lengths", str(length), "--tokens",
@@ -137,12 +139,12 @@ def run_process(name, length, arguments, caches, rounds):
 
 
 def same_tokens(one, other):
-    """How many tokens agree before the first that does not."""
+    """Returns how many tokens agree before the first difference."""
     return next((i for i, (a, b) in enumerate(zip(one, other)) if a != b), len(one))
 
 
 def show(name, length, cold, warm):
-    """A line for each backend."""
+    """Prints a line for each backend."""
     base = next(iter(cold.values()))
     for backend, found in cold.items():
         rates = found["rates"]

@@ -1,7 +1,8 @@
-// bench_dispatch [THREADS] [ROUNDS]: what starting a kernel costs beyond its work. A model of many
-// kernels of few tasks runs in turns with one of a single kernel that has all those tasks; both do
-// the same work, so that the difference, over the number of kernels, is what each further kernel
-// costs: publishing its tasks, and the barrier behind it. Least times of all rounds.
+// bench_dispatch [THREADS] [ROUNDS]: measures the cost of starting a kernel beyond its work. A
+// model of many kernels with few tasks alternates with a model of one kernel with all these tasks.
+// Both do the same work, so the difference divided by the number of kernels is the cost of each
+// further kernel: publishing its tasks, and the barrier after it. Prints the least times of all
+// rounds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,10 +21,11 @@ namespace {
 constexpr int64_t kKernels = 200;
 constexpr int kMostThreads = 64;
 
-// The argument: how many dependent steps of arithmetic a task makes.
+// Does one task. The argument is the number of dependent arithmetic steps.
 void WorkTask(void* const* args, void*, void* scratch, int64_t) {
   int64_t steps = *static_cast<const int64_t*>(args[0]);
-  auto value = static_cast<double>(steps);  // not known to the compiler, which would compute it
+  auto value =
+      static_cast<double>(steps);  // opaque to the compiler, which would compute the result
   for (; steps > 0; --steps) value = value * 0.999 + 0.001;
   *static_cast<volatile double*>(scratch) = value;
 }

@@ -1,6 +1,6 @@
-// bench_graphs [NODES] [NAME]: how the front end scales. Each graph goes through the pipeline,
-// fusion and lowering with NODES / 2, NODES and 2 NODES nodes; a line for each pass and stage gives
-// milliseconds and, for the last, how much longer twice the nodes took: 2 is linear.
+// bench_graphs [NODES] [NAME]: measures the scaling of the front end. Each graph passes the
+// pipeline, fusion and lowering with NODES / 2, NODES and 2 NODES nodes. A line for each pass and
+// stage has milliseconds, and the ratio of the last two times: 2 is linear.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace tunec::bench {
 namespace {
 
-// Processor time: the front end has one thread, and other programs should not count.
+// A clock of processor time: the front end has one thread, and other programs do not count.
 class Stopwatch {
  public:
   double Milliseconds() const {

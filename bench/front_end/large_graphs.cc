@@ -58,7 +58,7 @@ Graph Chain(int64_t nodes) {
   return std::move(w).Build({x});
 }
 
-// Sums of pairs of sums.
+// Makes sums of pairs of sums.
 Graph Tree(int64_t nodes) {
   Writer w("tree");
   std::vector<ValueId> level;
@@ -73,7 +73,7 @@ Graph Tree(int64_t nodes) {
   return std::move(w).Build(level);
 }
 
-// One value that many nodes read, whose results are all summed up one after the other.
+// Makes one value with many readers, whose results are added in sequence.
 Graph FanOut(int64_t nodes) {
   Writer w("fan_out");
   const ValueId x = w(Op::kExp, {w.Input({64})});
@@ -122,7 +122,8 @@ ValueId Gelu(Writer& w, ValueId x) {
   return w(Op::kMul, {w(Op::kMul, {x, w(Op::kAdd, {erf, w.Scalar(1)})}), w.Scalar(0.5)});
 }
 
-// As exporters write them: normalisations, activations and attention in primitives.
+// Makes transformer blocks as exporters write them: normalisations, activations and attention in
+// primitives.
 Graph Transformer(int64_t nodes) {
   Writer w("transformer");
   constexpr int64_t kTokens = 8, kHeads = 2, kWidth = 4, kModel = kHeads * kWidth;
@@ -151,7 +152,7 @@ Graph Transformer(int64_t nodes) {
   return std::move(w).Build({x});
 }
 
-// What importers leave of shapes and slices.
+// Makes the shape and slice operators that importers leave.
 Graph Movement(int64_t nodes) {
   Writer w("movement");
   ValueId x = w.Input({4, 6, 8});
@@ -168,7 +169,7 @@ Graph Movement(int64_t nodes) {
   return std::move(w).Build({x});
 }
 
-// Constants of constants, and the same computation many times.
+// Makes constants of constants, and the same computation many times.
 Graph Foldable(int64_t nodes) {
   Writer w("foldable");
   ValueId x = w.Input({16});

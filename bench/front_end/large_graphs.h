@@ -1,4 +1,4 @@
-// Graphs of any size, of the shapes that passes meet.
+// Large graphs of shapes that passes encounter.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace tunec::bench {
 
 struct LargeGraph {
   std::string_view name;
-  /// With about `nodes` nodes beside inputs and constants.
+  /// Makes a graph with about `nodes` nodes beside inputs and constants.
   Graph (*make)(int64_t nodes);
 };
 
-/// A chain, a wide tree, one value with many readers, one constant with many readers, many outputs,
-/// blocks of convolutions and of transformers, shape arithmetic, constants to fold.
+/// Returns a chain, a wide tree, a value with many readers, a constant with many readers, many
+/// outputs, blocks of convolutions and of transformers, shape arithmetic, and constants to fold.
 std::span<const LargeGraph> LargeGraphs();
 
 }  // namespace tunec::bench

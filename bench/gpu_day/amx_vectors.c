@@ -1,11 +1,11 @@
 // Runs TDPBF16PS or TDPBUSD on the tiles of a file of vectors (runtime/kernel_vectors.h), and
-// writes the file with this machine's results in their place.
+// writes the file with this machine's results.
 //
 //     amx_vectors NAME.vectors > RESULT.vectors
 //
-// It knows nothing of tunec's code, so that what it records is the instruction's own. Arguments:
-// A (rows of 64 bytes), B (rows of 64 bytes, of neighbours along what is reduced for each column),
-// C, and D, which is C and the products. Exit code 2 where the processor has no AMX.
+// The program shares no code with tunec, so it records the instruction's own results. Arguments: A
+// (rows of 64 bytes), B (rows of 64 bytes; neighbours along the reduced axis are adjacent for each
+// column), C, and D, which is C plus the products. Exit code 2 if the processor has no AMX.
 #include <asm/prctl.h>
 #include <immintrin.h>
 #include <inttypes.h>
@@ -68,7 +68,7 @@ static void WriteArgument(const struct Argument* argument) {
   }
 }
 
-// The processor's name; of the first one.
+// Prints the name of the first processor.
 static void PrintProcessor(void) {
   char line[256];
   FILE* file = fopen("/proc/cpuinfo", "r");

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A processor with many cores and AMX: the instructions, networks beside the peers that are there, threads.
+"""Measures a CPU with many cores and AMX: instructions, networks beside available peers, threads.
 
     cpu16.py [--out FOLDER] [--seconds N] [--only WORD,...] [--threads N] [--dry-run]
 
 Steps, in this order: `facts`, `vectors TYPE` (the golden vectors of AMX, also written to FOLDER),
-`class MODEL` (tunec and its contracts beside ONNX Runtime and PyTorch), `threads MODEL N`,
-`inductor MODEL`. Each gives a line of JSON in FOLDER/cpu16.jsonl (README.md). With --dry-run models
-are small, and threads are at most two.
+`class MODEL` (tunec in its accuracy modes beside ONNX Runtime and PyTorch), `threads MODEL N`,
+`inductor MODEL`. Each step writes a line of JSON to FOLDER/cpu16.jsonl (README.md). With --dry-run,
+models are small, and at most two threads are used.
 """
 import concurrent.futures
 import json
@@ -27,7 +27,7 @@ SCALED = ("bert_base", "resnet50")
 SCALING = "tunec,tunec-bf16,ort"
 DRY = "tunec,tunec-bf16,ort,torch"
 EXPORT_SECONDS = 100
-CLASS_SECONDS, SCALING_SECONDS, INDUCTOR_SECONDS = 30, 15, 90  # to begin with one
+CLASS_SECONDS, SCALING_SECONDS, INDUCTOR_SECONDS = 30, 15, 90  # a step begins only with this time left
 NO_AMX = 2  # exit code of amx_vectors
 
 
@@ -41,7 +41,7 @@ def parse(arguments):
 
 
 def elements_of(text):
-    """By argument of a file of vectors: its elements as words."""
+    """Returns, for each argument of a file of vectors, its elements as words."""
     arguments, name = {}, None
     for line in text.splitlines()[2:]:
         words = line.split()
@@ -58,7 +58,7 @@ def is_nan(word):
 
 
 def differences(stored, recorded, floats):
-    """How many results are other bits, NaNs being all alike."""
+    """Counts the results with different bits; all NaNs are equal."""
     pairs = list(zip(elements_of(stored)["D"], elements_of(recorded)["D"], strict=True))
     different = [pair for pair in pairs if pair[0] != pair[1]]
     return {"results": len(pairs),
@@ -67,7 +67,7 @@ def differences(stored, recorded, floats):
 
 
 def vectors(kind, out, may_lack):
-    """Runs the instruction on the stored operands, and leaves its results in the folder `out`."""
+    """Runs the instruction on the stored operands, and writes its results to the folder `out`."""
     path = VECTORS / f"{kind}.vectors"
     done = subprocess.run([str(RECORDER), str(path)], capture_output=True, text=True, timeout=30, check=False)
     if done.returncode == NO_AMX and may_lack:
@@ -82,18 +82,18 @@ def vectors(kind, out, may_lack):
 
 
 def folder_of(model):
-    """A folder for each model, so that several are exported at a time."""
+    """Exports each model to a separate folder, so that several exports run in parallel."""
     return CARRIED / "onnx" / model
 
 
 class Exports:
-    """Models of bench/peers as ONNX, made here when the first of them is needed: several at a time."""
+    """Models of bench/peers as ONNX. At the first use, several are exported in parallel."""
 
     def __init__(self, day, models):
         self.day, self.models, self.problems = day, models, None
 
     def need(self, model):
-        """The folder that has it. Raises Problem with what kept it from being made."""
+        """Returns the model's folder. Raises Problem with the reason if the export failed."""
         if self.problems is None:
             with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 3)) as pool:
                 self.problems = dict(zip(self.models, pool.map(self.export, self.models)))
@@ -102,7 +102,7 @@ class Exports:
         return folder_of(model)
 
     def export(self, model):
-        """What went wrong, or None."""
+        """Returns the error, or None."""
         if (folder_of(model) / "index.json").is_file():
             return None
         try:
@@ -114,7 +114,7 @@ class Exports:
 
 
 class Rounds:
-    """bench/peers/peers.py on one model: rounds in turns, outputs checked."""
+    """Runs bench/peers/peers.py on one model: interleaved rounds, outputs checked."""
 
     def __init__(self, day, folder, exports, rounds):
         self.day, self.exports, self.rounds = day, exports, rounds
@@ -134,7 +134,7 @@ class Rounds:
 
 
 def counts(most):
-    """1, 2, 4, ... and the most."""
+    """Returns 1, 2, 4, ... and the maximum."""
     found = [1]
     while 2 * found[-1] < most:
         found.append(2 * found[-1])

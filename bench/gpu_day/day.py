@@ -1,8 +1,8 @@
-"""Steps that are done once, for the scripts that run on a lent machine.
+"""Runs steps once, for the scripts that run on a lent machine.
 
-A result is a line of JSON. It is written at once, to the folder of results and to `build-gpu-day`.
-The next call looks for results in both. A step that failed, or that had no time left, is tried
-again.
+A result is a line of JSON. It is written immediately, to the folder of results and to
+`build-gpu-day`. The next call looks for results in both folders. A step that failed, or that did
+not fit into the time, is repeated.
 """
 import argparse
 import contextlib
@@ -18,20 +18,20 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# Ignored by git. It holds what is carried, what is unpacked and made of that, and earlier results.
+# Ignored by git. The folder has carried files, unpacked and built files, and earlier results.
 CARRIED = ROOT / "build-gpu-day"
 ARCHIVE = CARRIED / "tunec.tar.xz"
-SECONDS = 285  # a call ends after them
+SECONDS = 285  # a call ends after this time
 LEFT_OUT = "no time left"
 PACKAGES = ("torch", "triton", "numpy", "onnx", "onnxruntime", "openvino")
 
 
 class Problem(Exception):
-    """What keeps a step from a result, in one line."""
+    """The reason why a step has no result, in one line."""
 
 
 def options_of(description):
-    """A parser with the options that every script has."""
+    """Returns a parser with the options of all scripts."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path(os.environ.get("OUT", CARRIED / "out")), metavar="FOLDER",
                         help="where results are written (default: $OUT)")
@@ -42,12 +42,13 @@ def options_of(description):
 
 
 def unpacked():
-    """The folder of the packed command, unpacked where it is not yet."""
+    """Returns the folder of the packed command, and unpacks the command if necessary."""
     folder = CARRIED / f"tunec-{digest(ARCHIVE)}"
     if not folder.is_dir():
         aside = CARRIED / f"unpacking-{os.getpid()}"
         with tarfile.open(ARCHIVE) as archive:
-            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # older Pythons have none
+            # missing in older Pythons
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)
             archive.extractall(aside)
         [made] = aside.iterdir()
         made.rename(folder)
@@ -60,7 +61,7 @@ def digest(path):
 
 
 def output_of(command, seconds=None, check=True, environment=None):
-    """Returns what the program prints. Raises Problem with its last line where it fails."""
+    """Returns the output of the program. Raises Problem with its last line if it fails."""
     words = [str(word) for word in command]
     name = Path(words[0]).name
     try:
@@ -71,7 +72,7 @@ def output_of(command, seconds=None, check=True, environment=None):
     try:
         output, messages = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        # Its children would disturb the next step.
+        # Its child processes would disturb the next step.
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         raise Problem(f"{name}: no end within {seconds:.0f} s") from None
@@ -82,7 +83,7 @@ def output_of(command, seconds=None, check=True, environment=None):
 
 
 def processor():
-    """What /proc/cpuinfo says of the first processor, and how many there are."""
+    """Returns facts of /proc/cpuinfo about the first processor, and the number of processors."""
     text = Path("/proc/cpuinfo").read_text()
     first = dict(tuple(part.strip() for part in line.split(":", 1))
                  for line in text.split("\n\n")[0].splitlines() if ":" in line)
@@ -92,7 +93,7 @@ def processor():
 
 
 def host_facts(folder):
-    """The processor, and the versions of what runs on it."""
+    """Returns the processor, and the versions of the compared software."""
     versions = {}
     for package in PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -102,7 +103,7 @@ def host_facts(folder):
 
 
 class Day:
-    """The steps of one script. `machine`: what the results are of, beside the build."""
+    """The steps of one script. `machine` and the build identify valid results."""
 
     def __init__(self, name, machine, options):
         self.began, self.dry = time.monotonic(), options.dry_run
@@ -118,11 +119,11 @@ class Day:
             path.write_text("".join(json.dumps(row) + "\n" for row in self.rows))
 
     def left(self):
-        """The seconds that are left."""
+        """Returns the remaining seconds."""
         return self.seconds - (time.monotonic() - self.began)
 
     def at_most(self, seconds):
-        """A limit for one program, so that the call ends in time."""
+        """Returns a time limit for one program, so that the call ends in time."""
         return max(5.0, self.left() if self.dry else min(seconds, self.left()))
 
     def is_done(self, step):
@@ -130,11 +131,12 @@ class Day:
                    for row in self.rows)
 
     def is_asked(self, step):
-        """Returns whether --only leaves the step in."""
+        """Tests if --only includes the step."""
         return not self.only or step.startswith(tuple(self.only))
 
     def step(self, step, seconds, work):
-        """Keeps what `work()` gives, unless it is known or takes more than the time that is left."""
+        """Stores the result of `work()`, unless it is known or needs more than the remaining
+        time."""
         if self.is_done(step) or not self.is_asked(step):
             return
         if self.left() < seconds:
@@ -144,7 +146,7 @@ class Day:
         began = time.monotonic()
         try:
             row = {"result": work()}
-        except Exception as error:  # the next step may work
+        except Exception as error:  # the next step may succeed
             self.failed += 1
             lines = str(error).splitlines() or [""]
             row = {"problem": lines[0] if isinstance(error, Problem) else f"{type(error).__name__}: {lines[0]}"}
@@ -158,14 +160,14 @@ class Day:
         print(f"{row['step']}: {row['seconds']} s  {row.get('problem', 'done')}", flush=True)
 
     def end(self):
-        """The exit code."""
+        """Returns the exit code."""
         print(f"{len(self.rows)} rows in {self.paths[0]}; {self.failed} failed, {self.left_out} left for another "
               f"call; {self.seconds - self.left():.0f} s", flush=True)
         return int(self.failed > 0)
 
 
 def read_rows(path):
-    """Returns the rows of an earlier call, but for one that was cut off in the middle."""
+    """Returns the rows of an earlier call, without a truncated last row."""
     rows = []
     for line in path.read_text().splitlines() if path.is_file() else []:
         with contextlib.suppress(ValueError):

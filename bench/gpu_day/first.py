@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The first minutes with a GPU: kernels beside their predictions, answers of all models, tunec beside PyTorch.
+"""Runs the first minutes on a GPU: kernel times and predictions, model outputs, tunec beside
+PyTorch.
 
     first.py [--out FOLDER] [--seconds N] [--only WORD,...] [--models FOLDER...] [--dry-run]
 
 Steps, in this order: `facts`, `kernels MODEL CONTRACT`, `answers MODEL CONTRACT`, `table MODEL
-CONTRACT`, `inductor MODEL CONTRACT`. Each gives a line of JSON in FOLDER/first.jsonl (README.md).
---models names folders of bench/peers/models.py, whose answers are compared, too. With --dry-run an
-H200 is emulated, PyTorch runs on the processor, and models are small.
+CONTRACT`, `inductor MODEL CONTRACT`. Each step writes a line of JSON to FOLDER/first.jsonl
+(README.md). --models names folders of bench/peers/models.py, whose outputs are also compared. With
+--dry-run, an H200 is emulated, PyTorch runs on the CPU, and models are small.
 """
 import collections
 import concurrent.futures
@@ -26,9 +27,9 @@ sys.path.insert(0, str(ROOT / "tools"))
 import test_cuda  # noqa: E402
 
 CONTRACTS = ("f32", "tf32", "bf16")
-TIMED = ("bf16", "f32")  # contracts
+TIMED = ("bf16", "f32")  # accuracy modes
 COMPILE_SECONDS = 60  # of a model, at most
-VERIFY_SECONDS = 45  # of a model, to begin with one
+VERIFY_SECONDS = 45  # per model; a step begins only with this time left
 TABLE_SECONDS = 20
 INDUCTOR_SECONDS = 75
 
@@ -45,7 +46,8 @@ def parse(arguments):
 
 
 def predicted_groups(report):
-    """By group: what `tunec MODEL --json` says of a kernel, its phases' predicted times added up."""
+    """Returns, by group, facts of `tunec MODEL --json`, with the predicted times of phases added
+    up."""
     phases = collections.defaultdict(list)
     for phase in report["predicted"] or []:
         phases[phase["group"]].append(phase)
@@ -65,18 +67,19 @@ def predicted_groups(report):
 
 
 def group_of(path):
-    """A file of `tunec show --dump` is called by its group's number: 007-933977174ec50378.kernel."""
+    """Returns the group's number in a file name of `tunec show --dump`:
+    007-933977174ec50378.kernel."""
     return int(Path(path).name.split("-")[0])
 
 
 def measured_groups(lines):
-    """By group: what `tunec-kernels time` printed."""
+    """Returns, by group, the output of `tunec-kernels time`."""
     rows = [json.loads(line) for line in lines.splitlines() if line.strip()]
     return {group_of(row["kernel"]): row for row in rows}
 
 
 def joined(groups, measured):
-    """Both, the kernels that cost the model most first."""
+    """Joins both, the costliest kernels of the model first."""
     for number, group in groups.items():
         row = measured.get(number, {})
         group["measured_us"] = row.get("median_us")
@@ -86,14 +89,14 @@ def joined(groups, measured):
 
 
 def total(kernels, key):
-    """Adds up a run of the model. Returns None where a kernel has no such time."""
+    """Adds up a run of the model. Returns None if a kernel has no such time."""
     if any(kernel[key] is None for kernel in kernels):
         return None
     return sum(kernel[key] * kernel["count"] for kernel in kernels)
 
 
 class Kernels:
-    """Every kernel of a model, measured beside its prediction."""
+    """Measures every kernel of a model beside its prediction."""
 
     def __init__(self, day, programs, gpu):
         self.day, self.programs, self.gpu = day, programs, gpu
@@ -125,7 +128,8 @@ class Kernels:
 
 
 def expected_of(network):
-    """A file with the network's outputs in float64: the repository's, or PyTorch's, computed here."""
+    """Returns a file with the network's float64 outputs: the repository's, or computed by
+    PyTorch."""
     path = graphs.stored_outputs(network)
     if path is not None:
         return path
@@ -137,7 +141,7 @@ def expected_of(network):
 
 
 class Answers:
-    """Verifies models several at a time, for most of it is compiling."""
+    """Verifies several models in parallel, because most of the time is compilation."""
 
     def __init__(self, day, programs, gpu):
         self.day, self.tunec, self.gpu = day, programs / "tunec", gpu
@@ -156,7 +160,7 @@ class Answers:
         return {"words": words, "seconds": round(time.monotonic() - began, 1)}
 
     def run(self, models):
-        """`models`: (name, arguments of `tunec verify`, or a function that makes them)."""
+        """`models`: (name, arguments of `tunec verify` or a function that returns them)."""
         pending = [(name, arguments, contract) for name, arguments in models for contract in CONTRACTS
                    if not self.day.is_done(f"answers {name} {contract}")]
         with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 2)) as pool:
@@ -173,7 +177,7 @@ class Answers:
 
 
 def models_of(networks, folders):
-    """Names and arguments of all that is verified, the small ones first."""
+    """Returns names and arguments of all verified models, the small ones first."""
     def arguments_of(network):
         return lambda: [graphs.file_of(network), "--random-weights", graphs.SEED, "--expected", expected_of(network)]
     models = [(network.name, arguments_of(network)) for network in networks]
@@ -186,7 +190,7 @@ def models_of(networks, folders):
 
 
 def table_row(network, contract, names, options, gpu, folder):
-    """tunec beside PyTorch, both checked against float64, in rounds."""
+    """Times tunec beside PyTorch in rounds; both are checked against float64."""
     import numpy as np
     import peers_of_graphs
     with np.load(expected_of(network)) as stored:

@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
-# The first minutes with a GPU (README.md). It reads this checkout and build-gpu-day alone.
+# Runs first.py on a machine with a GPU (README.md). Reads only this checkout and build-gpu-day.
 exec "${PYTHON:-python3}" -B "$(dirname "${BASH_SOURCE[0]}")/first.py" "$@"

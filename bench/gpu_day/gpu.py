@@ -1,4 +1,4 @@
-"""The GPU of this machine: part, clocks, and the options that compile for it."""
+"""Facts of this machine's GPU: part, clocks, and the options that compile for it."""
 import contextlib
 import statistics
 import subprocess
@@ -9,7 +9,7 @@ FACTS = ("name", "uuid", "driver_version", "memory.total", "clocks.max.sm", "clo
          "compute_cap")
 WATCHED = ("clocks.sm", "clocks.mem", "power.draw", "temperature.gpu")
 MILLISECONDS = 200  # between two readings
-# These names of `tunec --gpu` are words of the names that nvidia-smi gives.
+# These names of `tunec --gpu` occur as words in the names of nvidia-smi.
 PARTS = ("h200", "h100", "a100", "l40s", "b200", "a10")
 ARCHS = {"8.0": "sm_80", "8.6": "sm_86", "8.9": "sm_89", "9.0": "sm_90a", "10.0": "sm_100a", "10.3": "sm_103a",
          "12.0": "sm_120"}
@@ -20,7 +20,7 @@ def query(names):
 
 
 def values_of(line):
-    """The cells of a line of nvidia-smi, numbers as numbers."""
+    """Returns the cells of a line of nvidia-smi, with numbers converted."""
     cells = []
     for cell in line.strip().split(", "):
         with contextlib.suppress(ValueError):
@@ -30,7 +30,7 @@ def values_of(line):
 
 
 class Gpu:
-    """The facts of the GPU. `emulated`: there is none, and tunec emulates an H200."""
+    """The facts of the GPU. `emulated`: there is no GPU, and tunec emulates an H200."""
 
     def __init__(self, emulated):
         self.emulated = emulated
@@ -59,16 +59,16 @@ class Gpu:
         return ARCHS[capability]
 
     def target(self):
-        """Options of the command that run a model here."""
+        """Returns the options of the command that run a model here."""
         return ["--target", "cuda", "--arch", self.arch, *(["--emulate"] if self.emulated else [])]
 
     def settings(self):
-        """The same for the library."""
+        """Returns the same options for the library."""
         return {"target": "cuda", "arch": self.arch, **({"emulate": True} if self.emulated else {})}
 
 
 class ClockWatch:
-    """Reads clocks, power and temperature while a `with` block runs."""
+    """A monitor of clocks, power and temperature during a `with` block."""
 
     def __init__(self, gpu):
         self.gpu, self.process, self.text = gpu, None, ""
@@ -85,7 +85,7 @@ class ClockWatch:
             self.text = self.process.communicate()[0]
 
     def summary(self):
-        """Of each of them the least, the median and the greatest; None without a GPU."""
+        """Returns least, median and greatest of each reading; None without a GPU."""
         rows = [values_of(line) for line in self.text.splitlines()]
         rows = [row for row in rows if len(row) == len(WATCHED) and all(isinstance(cell, float) for cell in row)]
         return {name: [min(column), statistics.median(column), max(column)]

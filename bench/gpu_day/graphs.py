@@ -1,7 +1,8 @@
-"""The models of the day: real networks, single operators, and small networks with PyTorch's outputs.
+"""The models of the GPU day: real networks, single operators, and small networks with PyTorch's
+outputs.
 
-All are graphs of tests/networks/make_networks.py with seeded weights, so that nothing but their
-description travels.
+All models are graphs of tests/networks/make_networks.py with seeded weights, so that only their
+description must be transferred.
 """
 import sys
 
@@ -12,7 +13,7 @@ sys.path.insert(0, str(NETWORKS))
 from make_networks import (Network, bert, conv, gpt, layer_norm, mixer, mobilenet_v2, resnet,  # noqa: E402
                            small, unet)
 
-SEED = 7  # of weights, as tests/networks has them
+SEED = 7  # seed of weights, as in tests/networks
 
 
 def product(name, size):
@@ -30,7 +31,7 @@ def gelu_layer(name, rows, k, columns):
 
 
 def heads(name, count, length, dim):
-    """Attention without projections."""
+    """Returns attention without projections."""
     n = Network(name)
     q, k, v = (n.input(x, [count, length, dim]) for x in "qkv")
     scores = n.op("matmul", q, n.op("transpose", k, name="k_t", perm=[0, 2, 1]), name="scores")
@@ -52,7 +53,7 @@ def norm_rows(name, rows, length):
 
 
 def chain(name, rows, length):
-    """Five operators over two inputs."""
+    """Returns five operators over two inputs."""
     n = Network(name)
     x, y = n.input("x", [rows, length]), n.input("y", [rows, length])
     x = n.op("relu", n.op("add", n.op("mul", x, y, name="xy"), x, name="sum"), name="relu")
@@ -67,7 +68,7 @@ def convolution(name, channels, size):
 
 
 def operators():
-    """Sizes that bench/peers/networks/table.py has under the same names."""
+    """Returns networks in the sizes of bench/peers/networks/table.py, with the same names."""
     return [product("matmul_512", 512), product("matmul_2048", 2048), gelu_layer("matmul_bias_gelu", 128, 768, 3072),
             heads("attention", 12, 512, 64), softmax_rows("softmax_4096", 4096, 4096),
             norm_rows("layernorm_4096", 4096, 4096), chain("elementwise5", 4096, 4096),
@@ -82,7 +83,7 @@ def networks():
 
 
 def small_operators():
-    """For a dry run."""
+    """Returns small networks for a dry run."""
     return [product("matmul_64", 64), heads("attention_64", 2, 64, 32), norm_rows("layernorm_64", 64, 64)]
 
 
@@ -92,7 +93,7 @@ def small_networks():
 
 
 def file_of(network):
-    """The network's .graph, written where it is not yet."""
+    """Returns the path of the network's .graph, and writes the file if missing."""
     known = NETWORKS / f"{network.name}.graph"
     path = CARRIED / "models" / f"{network.name}.graph"
     if known.is_file():
@@ -103,6 +104,6 @@ def file_of(network):
 
 
 def stored_outputs(network):
-    """The file of outputs that is in the repository, or None."""
+    """Returns the file of outputs in the repository, or None."""
     path = NETWORKS / f"{network.name}.npz"
     return path if path.is_file() else None

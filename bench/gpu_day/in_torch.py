@@ -1,7 +1,7 @@
-"""A network of graphs.py in PyTorch: the same weights, operators of torch that compute several at once.
+"""Runs a network of graphs.py in PyTorch, with the same weights and torch's composite operators.
 
-Eager torch gets what whoever writes such a model for it would call: `F.linear` for a product and its
-bias, `F.scaled_dot_product_attention` for attention. A value that depends on no input is computed once.
+Eager torch gets the calls of a typical model: `F.linear` for a product and its bias,
+`F.scaled_dot_product_attention` for attention. A value that depends on no input is computed once.
 """
 from collections import Counter
 
@@ -15,12 +15,12 @@ INTEGERS = {"i64": torch.int64}
 
 
 def inputs_of(network):
-    """By name, in the network's order."""
+    """Returns the weights by name, in the network's order."""
     return {line[1]: make_input(network, line[1], *line[2:]) for line in network.lines if line[0] == "input"}
 
 
 def write_expected(network, path):
-    """Inputs and outputs of the network in float64, as tests/networks has them."""
+    """Returns inputs and outputs of the network in float64, as in tests/networks."""
     arrays = run(network)
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez(path, **arrays)
@@ -62,7 +62,8 @@ class InTorch(torch.nn.Module):
 
 
 class Steps:
-    """(name, function, operands) of what is computed, several operators joined where torch has one."""
+    """Returns (name, function, operands) of each step; operators are joined if torch has one for
+    them."""
 
     def __init__(self, ops, readers, known):
         self.ops = {name: op for name, op in ops.items() if name not in known}
@@ -83,7 +84,8 @@ class Steps:
         return (lambda *xs: OPS[op](*xs, **attributes), operands), set()
 
     def only_read(self, name, kind):
-        """Returns the operator of that kind that makes the value. None where the value has other readers."""
+        """Returns the operator of that kind that makes the value, or None if it has other
+        readers."""
         op = self.ops.get(name)
         return op if op is not None and op[0] == kind and self.readers[name] == 1 else None
 

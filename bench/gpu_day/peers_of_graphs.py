@@ -1,8 +1,8 @@
 """tunec and PyTorch on the graphs of the day, for the rounds of bench/cuda/gpu_peers.py.
 
-tunec runs through libtunec.so, because the Python of such a machine is not the one that a package
-was built for. Without a GPU both run on the processor, and tunec's kernels are emulated. Such a run
-shows that a script works. Its times mean nothing.
+tunec runs through libtunec.so, because the machine's Python differs from that of the package.
+Without a GPU, PyTorch runs on the CPU and tunec's kernels are emulated. Such a run only tests the
+script; its times are meaningless.
 """
 import ctypes
 import json
@@ -26,7 +26,7 @@ DEFAULT_STREAM = 1
 
 
 class GraphCase:
-    """A network with inputs, and with outputs in float64; what gpu_peers calls a case."""
+    """A network with inputs and float64 outputs: a case of gpu_peers."""
 
     def __init__(self, network, accuracy, arrays, device):
         self.network, self.name, self.accuracy, self.device = network, network.name, accuracy, device
@@ -42,12 +42,12 @@ class GraphCase:
 
 
 class RunOptions(ctypes.Structure):
-    """tunec_run_options of tunec.h."""
+    """The struct tunec_run_options of tunec.h."""
     _fields_ = [("size", ctypes.c_size_t), ("stream", ctypes.c_void_p), ("queued", ctypes.c_size_t)]
 
 
 class HostTimed:
-    """A peer whose `run` ends when it is done: the clock of the wall."""
+    """A peer whose `run` returns after completion, timed by wall clock."""
 
     def __init__(self, options):
         self.options = options
@@ -65,7 +65,7 @@ class HostTimed:
 
 
 def tensor_of(value, keep):
-    """A DLTensor of a dense tensor of torch; `keep` holds what it points to."""
+    """Returns a DLTensor of a dense torch tensor; `keep` holds the memory that it points to."""
     shape = (ctypes.c_int64 * max(value.dim(), 1))(*value.shape)
     keep += [value, shape]
     on_gpu = value.device.type == "cuda"
@@ -75,7 +75,7 @@ def tensor_of(value, keep):
 
 
 class FromLibrary:
-    """What both peers of tunec do: compile, run once, and give the outputs."""
+    """The common part of tunec's peers: compile, run once, and return the outputs."""
 
     def prepare(self, case):
         self.begin()
@@ -111,7 +111,7 @@ class FromLibrary:
 
 
 class TunecOnGpu(FromLibrary, gpu_peers.Timed):
-    """In torch's stream: a run is queued as the graph that tunec captured."""
+    """tunec in torch's stream: a run enqueues the graph that tunec captured."""
 
     def stream(self):
         return torch.cuda.current_stream().cuda_stream or DEFAULT_STREAM, 1
@@ -141,18 +141,18 @@ class TorchOnHost(HostTimed):
 
 
 class TorchOnGpu(gpu_peers.Torch):
-    """cuBLAS, cuDNN and torch's own kernels, in a graph."""
+    """cuBLAS, cuDNN and torch's own kernels, in a captured graph."""
 
 
 class InductorOnGpu(gpu_peers.Torch):
-    """torch.compile as it is without options, in a graph."""
+    """torch.compile with default options, in a captured graph."""
 
     def function(self, case, module):
         return torch.compile(module, dynamic=False)
 
 
 def compare(case, options, names):
-    """A row for each peer, as gpu_peers.measure gives it."""
+    """Returns a row for each peer, like gpu_peers.measure."""
     known = ({"tunec": TunecOnGpu, "torch": TorchOnGpu, "inductor": InductorOnGpu} if case.device == "cuda" else
              {"tunec": TunecEmulated, "torch": TorchOnHost})
     peers = {name: known[name](options) for name in names if name in known}

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Puts together what travels to a machine with a GPU, says how it is run there, and tries it here.
+"""Collects the files for a machine with a GPU, prints how to run them there, and tests them here.
 
     prepare.py [--archive FILE] [--dry-run] [--python PROGRAM]
 
-The command comes from `tools/dev pack`, which is run unless there is an archive of it, or FILE. The
-checkout travels, and some files of `build-gpu-day`, which git ignores. --dry-run copies exactly those
-to a temporary folder, and runs both scripts there in an empty environment. A GPU is emulated, and
-PROGRAM is the Python that has torch, onnx and onnxruntime.
+`tools/dev pack` makes the command; it runs if there is neither an archive of it nor FILE. The
+checkout is transferred, and some files of `build-gpu-day`, which git ignores. --dry-run copies
+exactly these files to a temporary folder, and runs both scripts there in an empty environment. A
+GPU is emulated. PROGRAM is a Python with torch, onnx and onnxruntime.
 """
 import argparse
 import os
@@ -21,11 +21,11 @@ from day import ARCHIVE, CARRIED, ROOT
 MOST_MEBIBYTES = 60
 RECORDER = "amx_vectors"
 SCRIPTS = ("first", "cpu16")
-DRY_SECONDS = 1800  # emulated kernels on a busy machine take their time
+DRY_SECONDS = 1800  # emulated kernels are slow on a busy machine
 
 
 def pack(given):
-    """The archive of the command, in CARRIED."""
+    """Returns the archive of the command, in CARRIED."""
     if given is None:
         made = sorted((ROOT / "build-packed").glob("tunec-*.tar.xz"))
         if not made:
@@ -37,19 +37,20 @@ def pack(given):
 
 
 def build_recorder():
-    """Linked statically, for that machine may have another libc."""
+    """Builds the recorder statically, because the other machine may have another libc."""
     subprocess.run(["gcc", "-O1", "-static", "-s", "-o", CARRIED / RECORDER, ROOT / f"bench/gpu_day/{RECORDER}.c"],
                    check=True)
 
 
 def carried_files():
-    """Of `build-gpu-day`: what is made here, and the results of earlier calls."""
+    """Returns paths in `build-gpu-day` to carry: files made here, and results of earlier calls."""
     return [path for path in (ARCHIVE, CARRIED / RECORDER, *(CARRIED / f"{name}.jsonl" for name in SCRIPTS))
             if path.is_file()]
 
 
 def checkout_files():
-    """What travels of the checkout by itself: tracked files, and new ones that are not ignored."""
+    """Returns the files of the checkout to transfer: tracked files, and new files that are not
+    ignored."""
     listed = subprocess.run(["git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
                             capture_output=True, text=True, check=True).stdout
     return [path for name in listed.split("\0") if name and (path := ROOT / name).is_file()]
@@ -77,12 +78,12 @@ def copy_to(folder, files):
 
 
 def dry_run(files, carried, python):
-    """The exit code: 1 where a step of a script failed."""
+    """Returns the exit code: 1 if a step of a script failed."""
     code = 0
     with tempfile.TemporaryDirectory(prefix="tunec-gpu-day-") as name:
         there = Path(name) / "checkout"
         copy_to(there, files)
-        # Results of earlier calls would leave nothing to do.
+        # With results of earlier calls, no step would run.
         copy_to(there, [path for path in carried if path.suffix != ".jsonl"])
         for script in SCRIPTS:
             out = Path(name) / f"out-{script}"

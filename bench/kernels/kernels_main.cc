@@ -1,10 +1,10 @@
-// Times hand-written LoopNests on one core against the rate of an FMA burst run right beside each:
-// what the code generator makes of a nest, without schedules or runtime.
+// Times hand-written LoopNests on one core, relative to an FMA burst measured next to each. This
+// shows the quality of the code generator without schedules or runtime.
 //
 //     bench_kernels [only names containing this]
 //
-// Prints per kernel: the median of 21 repetitions and their quartiles in processor time, percent of
-// the peak measured in the same seconds, compile time.
+// Prints for each kernel the median of 21 repetitions and their quartiles in processor time,
+// percent of the peak measured in the same seconds, and compile time.
 #include <fmt/format.h>
 #include <immintrin.h>
 
@@ -25,7 +25,7 @@
 namespace tunec::bench {
 namespace {
 
-/// This thread's processor time: what neighbours on a shared machine take does not count.
+/// Returns this thread's processor time, which excludes other programs on a shared machine.
 double Now() {
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -34,7 +34,8 @@ double Now() {
 
 constexpr int64_t kBurstRounds = 50000;
 
-/// GFLOP/s of independent FMAs in registers; one asm block, so that no compiler spills any.
+/// Measures GFLOP/s of independent FMAs in registers. One asm block prevents the compiler from
+/// spilling registers.
 double Peak512() {
   const float a = 0.999f;
   const float b = 1e-4f;

@@ -19,7 +19,7 @@ std::string Number(int value) { return std::to_string(value); }
 
 namespace {
 
-/// A tile of `rows` rows from row $ROW on.
+/// Returns a tile of `rows` rows, starting at row $ROW.
 std::string GemmTile(const std::string& row, int rows) {
   return Replace(R"(
           alloc acc: register {

@@ -17,13 +17,13 @@ struct KernelBench {
 
 std::vector<KernelBench> KernelBenches(int vector_bits);
 
-/// C[M,N] = A[M,K] * B[K,N], B packed in panels of nr columns, mr x nr accumulators in registers,
-/// K in blocks of kc, the k loop unrolled `unroll` times.
+/// Returns C[M,N] = A[M,K] * B[K,N]. B is packed in panels of nr columns, mr x nr accumulators are
+/// in registers, K is in blocks of kc, and the k loop is unrolled `unroll` times.
 std::string GemmNest(int m, int n, int k, int mr, int nr, int kc, int unroll);
-/// 3x3 convolution, NHWC, of an already padded input; tile of ow_tile x oc_tile outputs.
+/// Returns a 3x3 convolution, NHWC, of a padded input, in tiles of ow_tile x oc_tile outputs.
 std::string ConvNest(int height, int width, int channels, int filters, int ow_tile, int oc_tile);
 std::string SoftmaxNest(int rows, int columns);
-/// B[i] = f(A[i]) where f is an expression over A[i].
+/// Returns B[i] = f(A[i]), where `expression` is f as an expression of A[i].
 std::string MapNest(int elements, const std::string& expression);
 
 }  // namespace tunec::bench

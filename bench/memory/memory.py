@@ -1,14 +1,14 @@
-"""Bytes moved and peak memory of models, predicted and measured, before fusion and after.
+"""Compares bytes moved and peak memory of models with predictions, before and after fusion.
 
     python memory.py TUNEC MODEL.onnx ... [--cache BYTES] [--skip-traffic]
 
-Predicted: `tunec opt --count`. Peak memory is what the first run adds to the process's resident
-memory (`tunec run --memory`). Bytes moved are counted by callgrind's model of the caches, since
-the counters of the processor are often closed to programs in virtual machines: misses of a cache
-of --cache bytes, with its write-backs, times the size of a line, inside of the one run of the
-model on one thread, AVX2 code. The prediction has every kernel read its operands once and write
-its results once; a cache that holds a result until its reader comes moves less, a kernel that
-reads a large operand several times moves more.
+Predictions come from `tunec opt --count`. Peak memory is the growth of the process's resident
+memory in the first run (`tunec run --memory`). Callgrind's cache model counts bytes moved, because
+virtual machines often hide the processor's counters. The count is the misses and write-backs of a
+cache of --cache bytes, times the line size, within one run of the model on one thread with AVX2
+code. The prediction assumes that every kernel reads its operands once and writes its results once.
+A cache that retains a result for its reader moves fewer bytes. A kernel that reads a large operand
+several times moves more bytes.
 
 Needs valgrind for the traffic.
 """
@@ -21,10 +21,10 @@ import sys
 import tempfile
 
 LINE = 64
-# Valgrind's processors are at most like these. It dies where code ends with its page, which none of
-# the kernels of a model may: another's code is as long as another processor's scheduling makes it.
+# A processor that Valgrind supports. Valgrind crashes if code ends at the end of its page. The
+# kernels of these models avoid that; with another processor, schedules and code sizes differ.
 PROCESSORS = ("haswell", "skylake", "znver2", "broadwell", "znver1")
-# Callgrind's columns: misses of the last cache for reads and writes, and lines written back.
+# Callgrind's columns: last-level misses of reads and writes, and lines written back.
 EVENTS = ("DLmr", "DLmw", "DLdmr", "DLdmw")
 
 
@@ -35,14 +35,15 @@ def predicted(tunec, model):
 
 
 def run_options(passes, fused):
-    """As `tunec opt --count` has the two: as read with a kernel for each node, or all passes."""
+    """Returns the counts of `tunec opt --count`: unfused (one kernel per node), or after all
+    passes."""
     if fused:
         return []
     return ["--unfused"] + [f"--disable-pass={name}" for name in dict.fromkeys(passes)]
 
 
 def peak_memory(tunec, model, options):
-    # Large blocks of memory come fresh from the system, so that no page of them was resident.
+    # Large memory blocks come directly from the system, so that their pages are not resident.
     environment = dict(os.environ, MALLOC_MMAP_THRESHOLD_="65536")
     command = [tunec, "run", model, "--no-db", "--memory"] + options
     text = subprocess.run(command, check=True, capture_output=True, text=True,
@@ -57,7 +58,7 @@ def traffic(tunec, model, options, cache):
             database = os.path.join(folder, "tunec.db")
             run = [tunec, "run", model, "--db", database, "--cpu", processor, "--threads", "1"]
             run += options
-            subprocess.run(run, check=True, capture_output=True)  # compiles, into the database
+            subprocess.run(run, check=True, capture_output=True)  # compiles into the database
             valgrind = ["valgrind", "--tool=callgrind", "--cache-sim=yes", "--simulate-wb=yes",
                         "--smc-check=all-non-file", f"--LL={cache},16,{LINE}",
                         "--toggle-collect=*Executable::Run(*", f"--callgrind-out-file={out}"]

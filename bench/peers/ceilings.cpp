@@ -1,5 +1,5 @@
-// Measures this machine's ceilings: f32 FMA peak (AVX-512), memory read/copy
-// bandwidth at chosen sizes, and AMX bf16 peak, on 1..N pinned threads.
+// Measures this machine's ceilings: f32 FMA peak (AVX-512), memory read/copy bandwidth at chosen
+// sizes, and AMX bf16 peak, on 1..N pinned threads.
 // Build: g++ -O3 -march=native -pthread ceilings.cpp -o ceilings
 // Usage: ./ceilings [threads=2] [seconds per test=0.4] [only tests whose name contains this]
 #include <immintrin.h>

@@ -1,4 +1,4 @@
-"""How far a peer's outputs lie from the reference."""
+"""Computes the errors of a peer's outputs."""
 import os
 
 import numpy as np
@@ -9,7 +9,8 @@ def root_mean_square(array):
 
 
 def rms_error(results, names, path):
-    """Against the float64 outputs of the model at `path`; None where it has none."""
+    """Returns errors against the model's float64 outputs, or None if the model has no such
+    outputs."""
     exact = path[:-5] + ".f64.npz"
     if not os.path.exists(exact):
         return None
@@ -19,7 +20,8 @@ def rms_error(results, names, path):
 
 
 def largest_errors(results, reference):
-    """Absolute, and divided by the largest magnitude of the reference; dict of the outputs by name."""
+    """Returns absolute errors, and errors over the largest magnitude of the reference, as dicts by
+    name."""
     absolute = relative = 0.0
     for got, want in zip(results, reference.values(), strict=True):
         if got.shape != want.shape:

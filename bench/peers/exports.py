@@ -1,4 +1,4 @@
-"""One model into a folder: NAME.onnx, NAME.npz, NAME.f64.npz, and its line for index.json."""
+"""Exports one model to a folder: NAME.onnx, NAME.npz, NAME.f64.npz, and its line of index.json."""
 import os
 import warnings
 import zlib
@@ -11,7 +11,7 @@ from networks.table import QUANTISED
 
 
 def onnx_runtime(path, feed, names_out, optimised=True):
-    """What ONNX Runtime computes; None where its CPU provider lacks an operator's type."""
+    """Returns the outputs of ONNX Runtime; None if its CPU provider does not support a type."""
     import onnxruntime as ort
     options = ort.SessionOptions()
     options.log_severity_level = 3
@@ -25,7 +25,7 @@ def onnx_runtime(path, feed, names_out, optimised=True):
 
 
 def describe(path, opset, feed, ref):
-    """The line of index.json for the model at `path`, and NAME.npz beside it."""
+    """Returns the line of index.json for the model at `path`, which has NAME.npz beside it."""
     import onnx
     np.savez(path[:-5] + ".npz", **feed, **ref)
     got = onnx_runtime(path, feed, list(ref))
@@ -41,14 +41,14 @@ def describe(path, opset, feed, ref):
 
 
 def float64_outputs(module, xs):
-    """What the module gives in float64; it stays a float64 one."""
+    """Returns the module's outputs in float64. Converts the module permanently."""
     with torch.no_grad():
         ys = module.double()(*(x.double() if x.is_floating_point() else x for x in xs))
     return [y.numpy() for y in (ys if isinstance(ys, tuple) else (ys,))]
 
 
 def write_float64(name, outdir, module, xs):
-    """Write NAME.f64.npz beside NAME.npz, from which it may differ by float32's rounding alone."""
+    """Writes NAME.f64.npz beside NAME.npz; they may differ only by float32's rounding."""
     base = os.path.join(outdir, name)
     with np.load(base + ".npz") as z:
         if any(not np.array_equal(x.numpy(), z[f"x{i}"]) for i, x in enumerate(xs)):
@@ -61,7 +61,7 @@ def write_float64(name, outdir, module, xs):
 
 
 def export(name, outdir, opset, fold_bn):
-    """Write NAME.onnx and NAME.npz; return the model's line for index.json."""
+    """Writes NAME.onnx and NAME.npz. Returns the model's line of index.json."""
     import onnx
     module, xs = build(name)
     with torch.no_grad():
@@ -88,7 +88,7 @@ def export(name, outdir, opset, fold_bn):
 
 
 def random_feeds(feed, name, count):
-    """Other inputs of the same shapes and ranges, for calibration; the same on every call."""
+    """Returns other inputs of the same shapes and ranges, for calibration; deterministic."""
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     for _ in range(count):
         yield {k: rng.standard_normal(v.shape, np.float32) if v.dtype.kind == "f"
@@ -96,9 +96,9 @@ def random_feeds(feed, name, count):
 
 
 def quantise(name, outdir, opset, fold_bn):
-    """Export the model that NAME is a quantisation of, and quantise it with ONNX Runtime.
+    """Exports the float32 model of the quantised model NAME, and quantises it with ONNX Runtime.
 
-    The reference outputs are ONNX Runtime's own without any graph optimisation.
+    The reference outputs are those of ONNX Runtime without graph optimisation.
     """
     from onnxruntime import quantization as q
     from onnxruntime.quantization.shape_inference import quant_pre_process

@@ -1,4 +1,4 @@
-"""How many CPUs other processes keep busy."""
+"""Measures how many CPUs other processes use."""
 import os
 import time
 

@@ -2,9 +2,9 @@
 
     python ort_nodes.py TUNEC MODEL.onnx ...
 
-ONNX Runtime writes its graph after all optimisations (ORT_ENABLE_ALL) through
-`optimized_model_filepath`; each of its nodes is a kernel call. Of tunec both launches and phases
-count: a kernel of several phases waits at a barrier between them, as between launches.
+ONNX Runtime writes its optimised graph (ORT_ENABLE_ALL) to `optimized_model_filepath`; each node is
+a kernel call. For tunec, both launches and phases are counted: a kernel of several phases has
+barriers between them, like separate launches.
 """
 import os
 import re

@@ -1,4 +1,4 @@
-"""The process of one peer: it loads, times and drops models as its parent asks."""
+"""Runs one peer in a process, which loads, times and unloads models on request."""
 import contextlib
 import multiprocessing as mp
 import os
@@ -14,14 +14,15 @@ from systems.table import PEERS
 
 
 def set_niceness(value):
-    """Set every thread of this process to a nice value; needs privilege to lower it."""
+    """Sets the nice value of every thread of this process; lowering the value needs privilege."""
     for task in os.listdir("/proc/self/task"):
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, int(task), value)
 
 
 def load(runner, path, inputs, outputs, compile_nice):
-    """Compile the model at `path`, run it once and check it; what the table says of both."""
+    """Compiles the model at `path`, runs it once and checks it. Returns the table's facts of
+    both."""
     with np.load(path[:-5] + ".npz") as z:
         x, ref = {n: z[n] for n in inputs}, {n: z[n] for n in outputs}
     start = time.perf_counter()
@@ -39,7 +40,8 @@ def load(runner, path, inputs, outputs, compile_nice):
 
 
 def time_calls(runner, count):
-    """The seconds of each call of a block, and the CPUs that others used meanwhile."""
+    """Returns the seconds of each call of a block, and the CPUs that other processes used
+    meanwhile."""
     times = []
     runner.run()
     with Foreign() as foreign:
@@ -51,7 +53,7 @@ def time_calls(runner, count):
 
 
 def serve(pipe, peer, threads, trials, compile_nice):
-    """Answer the parent's load, time and unload requests until told to stop."""
+    """Answers the parent's load, time and unload requests until it requests a stop."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
     with open(os.devnull, "w") as null:  # libraries print; the parent's output is a table
         os.dup2(null.fileno(), 1)
@@ -77,7 +79,7 @@ def serve(pipe, peer, threads, trials, compile_nice):
 
 
 class Worker:
-    """A peer's process, started on first use and again after a crash or a timeout."""
+    """A peer's process, started at its first use and again after a crash or a timeout."""
 
     def __init__(self, peer, args):
         self.peer, self.args, self.process = peer, args, None

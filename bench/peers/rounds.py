@@ -1,4 +1,4 @@
-"""One model in every peer: compiled, then timed in interleaved rounds."""
+"""Measures one model in every peer: compiles, then times in interleaved rounds."""
 import contextlib
 import fcntl
 import os
@@ -11,7 +11,7 @@ from systems.table import PEERS
 
 @contextlib.contextmanager
 def locked(path):
-    """Hold an exclusive flock on `path` (none if empty) while timing."""
+    """Holds an exclusive flock on `path` (none if empty) while timing."""
     if not path:
         yield
         return
@@ -21,7 +21,7 @@ def locked(path):
 
 
 def load_all(path, workers, args):
-    """A row for each peer: what loading the model gave, or the error."""
+    """Returns a row for each peer: the results of loading the model, or the error."""
     with np.load(path[:-5] + ".npz") as z:
         inputs = [n for n in z.files if n.startswith("x")]
         outputs = [n for n in z.files if n.startswith("y")]
@@ -36,17 +36,18 @@ def load_all(path, workers, args):
 
 
 def warm_up(worker, block):
-    """The seconds of a call once warm, and how many calls fill a block of so many seconds."""
+    """Returns the seconds of a warm call, and the number of calls in a block of `seconds`."""
     cost = min(worker.ask("time", 2)[0])
-    if cost < 0.5:  # by now warm
+    if cost < 0.5:  # caches and threads are warm now
         cost = min(worker.ask("time", 3)[0])
     return cost, max(1, min(1000, int(block / max(cost, 1e-6))))
 
 
 def quietest_block(worker, cost, calls, args):
-    """The block of calls, run again while other processes used the CPUs, that they used least."""
+    """Runs a block of calls, repeats it while others use the CPUs, and returns the least disturbed
+    one."""
     best = None
-    slow = cost * calls > 1  # too dear to repeat
+    slow = cost * calls > 1  # too expensive to repeat
     for _ in range(1 if slow else 1 + args.retries):
         block = worker.ask("time", calls)
         if best is None or block[1] < best[1]:
@@ -57,7 +58,8 @@ def quietest_block(worker, cost, calls, args):
 
 
 def take_turns(workers, live, rows, args):
-    """The blocks of every round by peer. One that fails has none, and its error in `rows`."""
+    """Returns the blocks of all rounds by peer. A failed peer has no blocks; `rows` gets its
+    error."""
     blocks, samples = {}, {}
     for peer in live:
         try:
@@ -67,7 +69,8 @@ def take_turns(workers, live, rows, args):
             rows[peer] = {"error": str(e)}
     for turn in range(args.rounds):
         order = list(samples)
-        first = turn % max(1, len(order))  # nobody always follows the same peer's spinning threads
+        # the order rotates, so that no peer always follows the spinning threads of another
+        first = turn % max(1, len(order))
         for peer in order[first:] + order[:first]:
             try:
                 samples[peer].append(quietest_block(workers[peer], *blocks[peer], args))
@@ -78,7 +81,7 @@ def take_turns(workers, live, rows, args):
 
 
 def summary(blocks):
-    """What the table says of a peer's blocks."""
+    """Returns the table's facts of a peer's blocks."""
     times = sorted(1e3 * t for block, _ in blocks for t in block)
     medians = [1e3 * statistics.median(b) for b, _ in blocks]
     return {"median_ms": statistics.median(times), "p95_ms": times[int(0.95 * (len(times) - 1))],
@@ -87,7 +90,7 @@ def summary(blocks):
 
 
 def measure(name, workers, args):
-    """Compile `name` in every peer, then time them in interleaved rounds."""
+    """Compiles `name` in every peer, then times all peers in interleaved rounds."""
     rows = load_all(os.path.join(args.modeldir, name + ".onnx"), workers, args)
     live = [peer for peer, row in rows.items() if "error" not in row]
     with locked(args.lock):

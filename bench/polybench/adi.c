@@ -1,4 +1,4 @@
-// Alternating directions: a tridiagonal system along each column, then along each row.
+// Alternating-direction method: a tridiagonal system along each column, then along each row.
 
 static void Kernel(const double U[restrict U_0][U_1], double u[restrict u_0][u_1]) {
   enum { n = U_0 };

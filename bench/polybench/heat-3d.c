@@ -1,4 +1,4 @@
-// Heat in three dimensions, two steps a trip.
+// Heat equation in three dimensions, two steps per iteration.
 
 static void Kernel(const double X[restrict X_0][X_1][X_2], double Y[restrict Y_0][Y_1][Y_2]) {
   enum { n = X_0 };

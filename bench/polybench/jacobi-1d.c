@@ -1,4 +1,4 @@
-// Jacobi relaxation in one dimension, two steps a trip.
+// Jacobi relaxation in one dimension, two steps per iteration.
 
 static void Kernel(const double X[restrict X_0], double Y[restrict Y_0]) {
   enum { n = X_0 };

@@ -1,4 +1,4 @@
-// Pairs of an RNA folded best: by intervals, the shorter ones first.
+// Optimal base pairs of an RNA, by intervals of growing length.
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 static void Kernel(const int seq[restrict seq_0], int T[restrict T_0][T_1]) {

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Times the kernels of PolyBench: what tunec makes of each without a trial, on one thread and on two, and
-its loops as written, beside the same kernel in C as gcc, clang and Polly compile it. The forms of one
-kernel run in turns, in one process, on the same arrays; every result is compared with gcc's, but for
-elements in which gcc and clang differ. A C form with wrong results is left out of the ratios."""
+"""Times the kernels of PolyBench in several forms. tunec compiles each without trials, on one
+thread and on two, and also its loops as written; gcc, clang and Polly compile the same kernel in C.
+The forms of a kernel run in turns, in one process, on the same arrays. Every result is compared
+with gcc's, except elements in which gcc and clang differ. A C form with wrong results is omitted
+from the ratios."""
 
 import argparse
 import json
@@ -38,7 +39,8 @@ STATEMENT = re.compile(r"^  (\w+)\[([^\]]*)\](?: where .*)?:$", re.MULTILINE)
 
 
 def sizes(text: str) -> list[str]:
-    """`A_0` is the extent of dimension 0 of tensor A, `A_t` that of iterator t of statement A."""
+    """Replaces sizes: `A_0` is the extent of dimension 0 of tensor A, `A_t` of iterator t of
+    statement A."""
     defined = []
     for name, _, shape in DECLARATION.findall(text):
         defined += [f"-D{name}_{d}={extent.strip()}" for d, extent in enumerate(shape.split(","))]
@@ -56,7 +58,7 @@ def gomp_folder() -> list[str]:
 
 
 def compile_c(name: str, text: str, forms, folder: pathlib.Path) -> list[tuple[str, int, str]]:
-    """What each compiler makes of NAME.c; a form that it rejects is said and left out."""
+    """Compiles NAME.c with each compiler; a rejected form is reported and omitted."""
     made = []
     for label, compiler, flags, threads in forms:
         target = folder / f"{name}.{len(made)}.so"
@@ -87,7 +89,7 @@ def is_wrong(result: dict, text: str) -> bool:
 
 
 def remarks(results: list[dict], text: str) -> list[str]:
-    """Wrong results, and how many elements have none that is right."""
+    """Returns the forms with wrong results, and the share of undecided elements."""
     found = [f"{result['name']} is off by {result['difference']:.2g}" for result in results
              if is_wrong(result, text)]
     if results[0]["undecided"] > 0:
@@ -96,7 +98,7 @@ def remarks(results: list[dict], text: str) -> list[str]:
 
 
 class Table:
-    """One line a kernel: the least milliseconds of each form, and the best C over tunec."""
+    """Prints a line per kernel: the least milliseconds of each form, and the best C over tunec."""
 
     def __init__(self, forms):
         self.tunec = [form[0] for form in TUNEC_FORMS]
@@ -124,7 +126,7 @@ class Table:
 
 
 def compare_small(program: str, compiler: str, names: list[str]) -> int:
-    """Every form of tunec against plain C, at small sizes, without timing."""
+    """Compares every form of tunec with plain C, at small sizes, without timing."""
     failures = []
     for name in names:
         compute = HERE / "small" / f"{name}.compute"

@@ -1,11 +1,12 @@
-// bench_polybench ROUNDS COMPUTE NAME=THREADS:FILE...: one kernel in several forms, in turns. A
-// FILE is `naive` (the loops as written), `auto` (what tunec begins with, without a trial), a
-// schedule, or a shared object that has
+// bench_polybench ROUNDS COMPUTE NAME=THREADS:FILE...: times one kernel in several forms, in turns.
+// A FILE is `naive` (the loops as written), `auto` (tunec's first schedule, without trials), a
+// schedule, or a shared object with
 //     void Run(void** arguments)
-// for the same kernel, its arguments in the order of the text. Prints a line of JSON for each:
-// milliseconds of every round, and how far its results are from the first one's. Elements that the
-// second one has otherwise, if it is a shared object too, are left out: roundings alone decide
-// them. `undecided` is their share. What has run for some seconds takes no further turn.
+// for the same kernel, with arguments in the order of the text. Prints a line of JSON for each
+// form: milliseconds of every round, and the difference of its results from those of the first
+// form. If the second form is also a shared object, elements in which the first two forms differ
+// are omitted, because only rounding decides them. `undecided` is the share of these elements. A
+// form that takes several seconds runs only once.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,10 +35,10 @@
 namespace tunec::bench {
 namespace {
 
-constexpr double kMostMilliseconds = 3000;  // of one form, before it takes no further turn
+constexpr double kMostMilliseconds = 3000;  // a slower form gets no further turn
 constexpr const char* kLowering = "direct";
 
-// Memory that begins at a cache line.
+// Memory aligned to a cache line.
 class Buffer {
  public:
   explicit Buffer(int64_t bytes)
@@ -68,7 +69,8 @@ void SetElement(Buffer& buffer, DataType type, int64_t i, double value) {
   }
 }
 
-// How far two compilers may be apart in an element, relative to the largest, that counts.
+// Returns the difference between two compilers above which an element is undecided, relative to the
+// largest element.
 double Undecided(DataType type) {
   if (type == DataType::kF64) return 1e-10;
   return type == DataType::kF32 ? 1e-5 : 0;
@@ -81,7 +83,7 @@ struct Argument {
 
 using Form = std::function<void(const std::vector<Argument>&)>;
 
-// A kernel on the arguments of the contest, with the threads that it runs on.
+// A scheduled kernel with the arguments of the contest and its threads.
 class Scheduled {
  public:
   Scheduled(const Compute& compute, const Schedule& schedule, const Target& target,
@@ -135,7 +137,7 @@ Form SharedObject(const std::string& file) {
 struct Contestant {
   std::string name;
   Form run;
-  bool is_reference = false;  // a shared object
+  bool is_reference = false;  // the form is a shared object
   std::vector<double> milliseconds = {};
   double difference = 0;
 };
@@ -161,7 +163,7 @@ class Contest {
     contestants_.push_back({name, [kernel](const std::vector<Argument>&) { kernel->Run(); }});
   }
 
-  // The first turn warms up; it counts where it is the only one.
+  // Runs all rounds. The first run is a warm-up, but counts if it is the only one.
   void Run(int rounds) {
     for (Contestant& one : contestants_) {
       Forget();
@@ -195,7 +197,7 @@ class Contest {
   }
 
  private:
-  // Numbers between 0 and 1, integers within the tensor's range.
+  // Fills with numbers between 0 and 1, integers within the tensor's range.
   static void Fill(Argument& argument) {
     const Tensor& tensor = *argument.tensor;
     if (tensor.role == TensorRole::kOutput) return;
@@ -209,7 +211,7 @@ class Contest {
     }
   }
 
-  // Nobody takes over what another one computed.
+  // Clears the outputs, so that no form reuses the results of another form.
   void Forget() {
     for (const Argument& argument : arguments_) {
       if (argument.tensor->role == TensorRole::kOutput) {
@@ -235,7 +237,7 @@ class Contest {
     return greatest;
   }
 
-  // Relative to the largest element; not a number counts as infinitely far.
+  // Returns the difference relative to the largest element; NaN counts as infinite.
   double DifferenceOf(size_t argument) const {
     const DataType type = arguments_[argument].tensor->type;
     const int64_t elements = StorageElements(*arguments_[argument].tensor);
@@ -250,7 +252,7 @@ class Contest {
     return most / largest;
   }
 
-  // Of what the first contestant made of an output.
+  // Returns the largest element of an output of the first form.
   double Largest(size_t argument) const {
     const Tensor& tensor = *arguments_[argument].tensor;
     double largest = 1e-300;
@@ -268,7 +270,7 @@ class Contest {
     return !(apart <= Undecided(type) * largest);
   }
 
-  // The share of the output elements that the two references leave open.
+  // Returns the share of output elements in which the two references differ.
   double UndecidedShare() const {
     double open = 0;
     double all = 0;
@@ -293,8 +295,8 @@ class Contest {
 
   const Compute& compute_;
   std::vector<Argument> arguments_;
-  std::vector<Buffer> wanted_;  // the first contestant's results
-  std::vector<Buffer> second_;  // the second one's
+  std::vector<Buffer> wanted_;  // results of the first form
+  std::vector<Buffer> second_;  // results of the second form
   std::vector<Contestant> contestants_;
 };
 

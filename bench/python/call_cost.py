@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a call from Python costs beyond tunec_run: microseconds, the least and the median of rounds.
+"""Measures the overhead of a call from Python beyond tunec_run, in microseconds: least and median.
 
     PYTHONPATH=build/python python bench/python/call_cost.py [--rounds N]
 
-The same executable is called by the package, with new outputs and with outputs given, and by ctypes with its
-tensors prepared, in turns. What a call by ctypes costs by itself is measured by a function that does nothing, and
-taken off.
+The same executable is called in turns by the package, with new outputs and with given outputs, and
+by ctypes with prepared tensors. The cost of ctypes is measured by calls of an empty function, and
+subtracted.
 """
 import argparse
 import ctypes
@@ -35,7 +35,7 @@ class Tensor(ctypes.Structure):
 
 
 def prepared(library, arrays, outputs):
-    """A call of tunec_run by ctypes, and one of a function that does nothing."""
+    """Returns functions that call tunec_run and an empty function by ctypes."""
     options = b'{"db": null, "threads": 1}'
     handle = ctypes.c_void_p()
     library.tunec_compile_bytes.restype = ctypes.c_int

@@ -1,11 +1,12 @@
-// bench_schedules FILE.compute FILE.sched ...: how long a schedule takes to become loops. For each
-// pair, milliseconds of processor time, median and greatest of several turns:
-//   steps         the statements rewritten, the tree shaped
-//   dependences   all of them, by isl, as for a schedule that the quick proof leaves open
-//   legality      the check that every candidate of a search gets
-//   by isl        the same by isl alone, the dependences being known
-//   loops         bounds, conditions and full tiles, from the tree
-//   all           the steps, legality and loops: RunLoopPipeline
+// bench_schedules FILE.compute FILE.sched ...: measures the time to turn a schedule into loops. For
+// each pair, prints milliseconds of processor time, median and greatest of several turns:
+//   steps         rewrites the statements, builds the tree
+//   dependences   computes all dependences by isl, as for schedules that the quick proof leaves
+//                 open
+//   legality      checks legality, as for every candidate of a search
+//   by isl        checks legality by isl only, with known dependences
+//   loops         generates bounds, conditions and full tiles from the tree
+//   all           runs steps, legality and loops: RunLoopPipeline
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +57,7 @@ class Times {
   std::map<std::string, std::vector<double>> of_stage_;
 };
 
-/// Stands for a result where a stage has none but whether it went well.
+/// Converts a status to a result that only says if the stage succeeded.
 bool IsFine(const Status& status) {
   TUNEC_CHECK(status.has_value(), "{}", status.error().Format());
   return true;
@@ -67,7 +68,7 @@ void MeasureOnce(const Compute& compute, const Schedule& schedule, Times& times)
       times.Measure("steps", [&] { return Must(DraftSchedule(compute, schedule, kOrder)); });
   const ScheduledTree& draft = drafts.kernel;
   times.Measure("legality", [&] { return IsFine(CheckLegality(draft, kOrder)); });
-  // Of a draft of its own, so that isl knows nothing yet.
+  // Uses a new draft, so that isl has cached nothing.
   const ScheduledTree fresh = Must(DraftSchedule(compute, schedule, kOrder)).kernel;
   times.Measure("dependences", [&] { return Must(PrintFlow(fresh.dependences)); });
   times.Measure("by isl", [&] {

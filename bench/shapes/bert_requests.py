@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Serves requests of any batch and length to a bert_base: tunec, Inductor, ONNX Runtime and eager torch.
+"""Serves requests of varying batch and length with a bert_base: tunec, Inductor, ONNX Runtime,
+eager.
 
     bert_requests.py [--requests N] [--seed S] [--backends tunec,inductor,onnxruntime,eager] [--exact N]
                      [--layers N] [--trials N] [--threads N] [--device cuda] [--json FILE]
 
-A request is a batch of 1 to 8 sequences of 16 to 512 tokens with a mask of those that count. All backends see the
-same ones in the same order, each in a process of its own: once as they come, with what has to be compiled then, and
-a third of them once again. `--exact N`: for N of the sizes, how much longer tunec's dynamic model takes than one that
-was compiled for just these sizes, in turns. ONNX Runtime's model is exported before the clock runs. With `--device
-cuda` model and requests lie on a GPU, where ONNX Runtime's is not compared.
+A request is a batch of 1 to 8 sequences of 16 to 512 tokens, with a mask of the valid tokens. All
+backends receive the same requests in the same order, each in a separate process: once in sequence,
+including compilation, and a third of them again. `--exact N`: for N of the sizes, also times
+tunec's dynamic model against a model compiled for the exact sizes, in turns. ONNX Runtime's model
+is exported before timing starts. With `--device cuda`, model and requests are on a GPU, and ONNX
+Runtime is not compared.
 """
 import argparse
 import json
@@ -23,18 +25,18 @@ import time
 from pathlib import Path
 
 MOST_BATCH, LEAST_LENGTH, MOST_LENGTH = 8, 16, 512
-STALL = 0.1  # seconds more than the same request later
+STALL = 0.1  # seconds by which a stalled request exceeds its repetition
 SENT_TWICE = 3  # each third request, and those that may have stalled
 
 
 def draw_requests(count, seed):
-    """(batch, length) of each."""
+    """Returns (batch, length) of each request."""
     stream = random.Random(seed)
     return [(stream.randint(1, MOST_BATCH), stream.randint(LEAST_LENGTH, MOST_LENGTH)) for _ in range(count)]
 
 
 def bert(options):
-    """bert_base with random weights, and its number of tokens."""
+    """Returns bert_base with random weights, and its number of tokens."""
     import torch
     from transformers import BertConfig, BertModel
     torch.manual_seed(0)
@@ -43,7 +45,7 @@ def bert(options):
 
 
 def arguments_of(number, sizes, tokens, device="cpu"):
-    """Of the request with this number: some sequences are shorter than the batch is long."""
+    """Returns the request with this number; some sequences are shorter than the batch's length."""
     import torch
     stream = torch.Generator().manual_seed(number)
     batch, length = sizes
@@ -55,7 +57,7 @@ def arguments_of(number, sizes, tokens, device="cpu"):
 
 
 def export_onnx(model, tokens, path):
-    """With a dynamic batch and length."""
+    """Exports the model with dynamic batch and length."""
     import torch
     example = arguments_of(0, (2, 32), tokens)
     axes = {0: torch.export.Dim("batch", min=1, max=MOST_BATCH),
@@ -83,7 +85,7 @@ def onnxruntime_call(model, tokens, threads):
 
 
 class Compiles:
-    """Counts the executables that tunec makes."""
+    """A counter of the executables that tunec makes."""
 
     def __init__(self):
         from tunec.torch import same_model, sized
@@ -105,7 +107,7 @@ class Compiles:
 
 
 def call_of(backend, model, tokens, options):
-    """A function of the arguments that returns the last hidden states, and what counts executables."""
+    """Returns a function that computes the last hidden states, and a counter of executables."""
     import torch
     if backend == "onnxruntime":
         return onnxruntime_call(model, tokens, options.threads), None
@@ -134,13 +136,13 @@ def error_of(found, wanted):
 
 
 def resident():
-    """MB that this process has in memory now and that are no file's."""
+    """Returns the resident memory of this process in MB, without mapped files."""
     with open("/proc/self/status", encoding="ascii") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("RssAnon:")) / 1024
 
 
 def may_have_stalled(number, requests, seconds):
-    """Whether a request took longer than the median of all tokens explains."""
+    """Tests if a request took longer than expected from the median time per token."""
     tokens = [batch * length for batch, length in requests]
     usual = statistics.median(time / count for time, count in zip(seconds, tokens, strict=True))
     return seconds[number] > 1.3 * usual * tokens[number] + STALL / 2
@@ -152,7 +154,7 @@ def percentile(values, share):
 
 
 def serve(backend, options):
-    """Both passes of one backend; what a process does."""
+    """Runs both passes of one backend, within one process."""
     import torch
     from torch._dynamo.utils import counters
     torch.set_num_threads(options.threads)
@@ -186,7 +188,7 @@ def serve(backend, options):
 
 
 def best_of_turns(calls, arguments, rounds=5):
-    """Seconds of each: the medians of rounds, in turns."""
+    """Returns the seconds of each: medians of rounds, in turns."""
     times = [[] for _ in calls]
     for _ in range(rounds):
         for own, call in zip(times, calls, strict=True):
@@ -195,7 +197,7 @@ def best_of_turns(calls, arguments, rounds=5):
 
 
 def compare_exact(options):
-    """tunec's dynamic model beside one of just these sizes."""
+    """Times tunec's dynamic model beside a model for the exact sizes."""
     import torch
     import tunec
     torch.set_num_threads(options.threads)
@@ -206,7 +208,7 @@ def compare_exact(options):
     with torch.no_grad():
         dynamic, _ = call_of("tunec", model, tokens, options)
         for number, (_, length) in enumerate(requests):
-            # As they are after many lengths.
+            # Runs many lengths first, as in the service.
             dynamic(**arguments_of(number, (1, length), tokens, options.device))
         own = {"trials": options.trials} if options.trials else {}
         for number in range(0, step * options.exact, step):

@@ -1,4 +1,4 @@
-// The loops of heat_3d.compute as C programmers write them: two steps a trip, no remainders.
+// The loops of heat_3d.compute as typical C code: two steps per iteration, no remainders.
 enum { kSteps = 40, kRows = 202 };
 typedef float Volume[kRows][kRows][kRows];
 

@@ -1,4 +1,4 @@
-// The loops of jacobi_2d.compute as C programmers write them: two steps a trip, no remainders.
+// The loops of jacobi_2d.compute as typical C code: two steps per iteration, no remainders.
 enum { kSteps = 100, kRows = 2002 };
 typedef float Plane[kRows][kRows];
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Times stencils over time: tunec's loops as written, in vectors and in tiles of time with waves, and
-isl's schedule of them, beside the same loops in C as clang and Polly compile them. The forms of one
-stencil run in turns, in one process, on the same arrays; every result is compared with the first's."""
+"""Times stencils over time in several forms. tunec runs the loops as written, vectorized, in tiles
+of time with waves, and by isl's schedule; clang and Polly compile the same loops in C. The forms of
+a stencil run in turns, in one process, on the same arrays. Every result is compared with the
+first."""
 
 import argparse
 import json
@@ -28,7 +29,7 @@ C_FORMS = [
     ("clang, Polly untiled, 2 threads",
      POLLY + ["-mllvm", "-polly-tiling=false", "-mllvm", "-polly-parallel", "-lgomp"], 2),
 ]
-# Rounding differs where a compiler contracts a product and a sum.
+# Rounding differs if a compiler contracts a product and a sum.
 TOLERANCE = 1e-5
 
 
@@ -39,7 +40,7 @@ def gomp_folder() -> list[str]:
 
 
 def compile_c(compiler: str, name: str, folder: pathlib.Path) -> list[tuple[str, str, int]]:
-    """What the compiler makes of NAME.c; a form that it rejects is said and left out."""
+    """Compiles NAME.c; a rejected form is reported and omitted."""
     forms = []
     for number, (label, flags, threads) in enumerate(C_FORMS):
         target = folder / f"{name}.{number}.so"

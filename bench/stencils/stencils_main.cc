@@ -1,8 +1,9 @@
-// bench_stencils ROUNDS COMPUTE NAME=FILE...: one stencil over time in several forms, in turns. A
-// FILE is a schedule (`naive`: none; `automatic`: isl's scheduler), or a shared object that has
+// bench_stencils ROUNDS COMPUTE NAME=FILE...: times one stencil over time in several forms, in
+// turns. A FILE is a schedule (`naive`: none; `automatic`: isl's scheduler), or a shared object
+// with
 //     void Run(const float* x, float* y, float* work)
-// for the same loops. Prints a line of JSON for each: milliseconds of every round, and how far its
-// results are from the first one's.
+// for the same loops. Prints a line of JSON for each form: milliseconds of every round, and the
+// difference of its results from those of the first form.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

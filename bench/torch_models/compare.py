@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Times models of torch compiled by tunec beside eager and Inductor, and says what of them was compiled.
+"""Times models of torch compiled by tunec beside eager and Inductor, and reports what was compiled.
 
     compare.py [NAME...] [--rounds N] [--json FILE] [--trials N] [--backends eager,tunec,inductor] [--device cuda]
 
-Without names: all of models.py. Each model runs in a process of its own, twice: cold, with empty caches, and warm,
-where the caches of the first run are there. In a process the backends take turns. Outputs are compared with the
-model in float64. A line a model; of the time of a warm first result it says what is not Dynamo's own tracing. Beside
-`tunec` with trials, `tunec-untuned` has none, and no database. `tunec-frozen` compiles weights in (`freeze=True`), also
-as `tunec-frozen-untuned`. With `--device cuda` models and tensors are on a GPU.
+Without names, all models of models.py are run. Each model runs in a separate process, twice: cold,
+with empty caches, and warm, with the caches of the first run. In a process, the backends take
+turns. Outputs are compared with the model in float64. The output has a line per model; a warm first
+result also has its time without Dynamo's own tracing. `tunec` uses trials, `tunec-untuned` uses no
+trials and no database. `tunec-frozen` compiles weights in (`freeze=True`), also as
+`tunec-frozen-untuned`. With `--device cuda`, models and tensors are on a GPU.
 """
 import argparse
 import copy
@@ -26,7 +27,7 @@ THREADS = 2
 
 
 def tensors_of(result):
-    """The tensors of a result, whatever holds them."""
+    """Returns the tensors of a result, in any container."""
     import torch
     from torch.utils import _pytree as pytree
     if hasattr(result, "to_tuple"):
@@ -35,7 +36,7 @@ def tensors_of(result):
 
 
 def relative_error(found, wanted):
-    """The largest difference of any output, over its largest element."""
+    """Returns the largest difference of any output, over its largest element."""
     worst = 0.0
     for one, other in zip(found, wanted, strict=True):
         if not other.is_floating_point() or other.numel() == 0:
@@ -46,7 +47,7 @@ def relative_error(found, wanted):
 
 
 def reference(model, arguments):
-    """The outputs in float64; in the model's own type where an operator has no float64."""
+    """Returns the outputs in float64, or in the model's own type if an operator has no float64."""
     import torch
     wide = {k: v.double() if isinstance(v, torch.Tensor) and v.is_floating_point() else v
             for k, v in arguments.items()}
@@ -57,7 +58,7 @@ def reference(model, arguments):
 
 
 def call_of(model, backend, trials):
-    """A function of the arguments."""
+    """Returns a function of the arguments."""
     import torch
     if backend == "eager":
         return lambda arguments: model(**arguments)
@@ -74,13 +75,13 @@ def call_of(model, backend, trials):
 
 
 def to_device(value, device):
-    """What a model is given, with its tensors there."""
+    """Returns the model's arguments, with tensors on the device."""
     from torch.utils import _pytree as pytree
     return pytree.tree_map(lambda leaf: leaf.to(device) if hasattr(leaf, "to") else leaf, value)
 
 
 def finished(call, arguments):
-    """What a call returns, when it is done also on a GPU."""
+    """Returns the result of a call after it is complete, on a GPU too."""
     import torch
     result = call(arguments)
     if torch.cuda.is_available():
@@ -89,7 +90,8 @@ def finished(call, arguments):
 
 
 def measure(calls, arguments, rounds):
-    """Milliseconds of each, in turns: the medians of rounds, each the best of a few runs."""
+    """Returns milliseconds of each backend, in turns: medians of rounds, each the best of a few
+    runs."""
     times = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
@@ -103,7 +105,7 @@ def measure(calls, arguments, rounds):
 
 
 def what_became(reports):
-    """Parts and nodes of the graphs that tunec was given."""
+    """Returns the number of compiled parts and of nodes in the graphs that tunec received."""
     left = {}
     for report in reports:
         for node in report.left:
@@ -112,7 +114,7 @@ def what_became(reports):
 
 
 def dynamos_seconds():
-    """What Dynamo itself took since the last call of this: its tracing, without what its backends did."""
+    """Returns the time of Dynamo's own tracing since the last call, without its backends."""
     from torch._dynamo.utils import compilation_time_metrics as metrics
     seconds = sum(metrics.get("_compile.compile_inner", [])) - sum(metrics.get("OutputGraph.call_user_compiler", []))
     metrics.clear()
@@ -120,7 +122,7 @@ def dynamos_seconds():
 
 
 def run_one(name, options):
-    """What a process does."""
+    """Runs all measurements of one process."""
     import torch
     sys.path.insert(0, str(HERE))
     from models import MODELS
@@ -145,7 +147,7 @@ def run_one(name, options):
                 if backend.startswith("tunec"):
                     from tunec.torch.reports import latest
                     result["tunec"] = what_became(latest())
-            except Exception as failure:  # of any of three compilers, in any way
+            except Exception as failure:  # any of three compilers may fail
                 result["failed"][backend] = f"{type(failure).__name__}: {str(failure)[:300]}"
                 result.setdefault("trace", {})[backend] = traceback.format_exc()[-2000:]
         # The reset is for the first calls' times; the functions before the last compile once more, for which
@@ -155,7 +157,7 @@ def run_one(name, options):
 
 
 def run_process(name, arguments, caches):
-    """One process; what it found, or how it ended."""
+    """Runs one process. Returns its results, or its exit status."""
     environment = dict(os.environ, XDG_CACHE_HOME=f"{caches}/cache", TORCHINDUCTOR_CACHE_DIR=f"{caches}/inductor",
                        OMP_NUM_THREADS=str(THREADS))
     command = [sys.executable, "-B", __file__, name, "--one", "--rounds", str(arguments.rounds), "--trials",
@@ -173,7 +175,7 @@ def show_warm(warm, backend):
 
 
 def show(cold, warm):
-    """A line."""
+    """Prints a line."""
     if "process" in cold.get("failed", {}):
         return f"{cold['model']:20} {cold['failed']['process']}"
     of = cold.get("tunec", {})

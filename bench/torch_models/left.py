@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Says which nodes of models' graphs stay in torch, in inference or in training. Nothing is compiled or timed.
+"""Lists the nodes of models' graphs that torch runs, in inference or training. Compiles nothing.
 
     left.py [NAME...] [--train]
 
-A line a model: how many graphs Dynamo made of it, how many parts of them would be compiled, and what is left with the
-reason. In training the model has its dropout, a batch of two, and the sum of its outputs as its loss.
+Prints a line per model: the number of Dynamo's graphs, the number of parts that would be compiled,
+and the remaining nodes with reasons. In training, the model has dropout, a batch of two, and the
+sum of its outputs as the loss.
 """
 import argparse
 import collections
@@ -25,7 +26,7 @@ from tunec.torch.partitions import partition  # noqa: E402
 
 
 class Graphs:
-    """A backend that runs graphs in torch and notes what would become of them."""
+    """A backend that runs graphs in torch and records how they would be partitioned."""
 
     def __init__(self):
         self.count, self.parts, self.left = 0, 0, collections.Counter()
@@ -47,7 +48,7 @@ class Graphs:
 
 
 def noted(name, train):
-    """Graphs of a model, run once."""
+    """Returns the graphs of a model, after one run."""
     model, arguments = MODELS[name]()
     graphs = Graphs()
     torch._dynamo.reset()
@@ -70,7 +71,7 @@ def main():
     for name in arguments.names or MODELS:
         try:
             graphs = noted(name, arguments.train)
-        except Exception:  # of any model, in any way
+        except Exception:  # any model may fail in any way
             print(f"{name:20} FAILED {traceback.format_exc().strip().splitlines()[-1][:200]}", flush=True)
             continue
         left = ", ".join(f"{count} x {what}" for what, count in graphs.left.most_common())

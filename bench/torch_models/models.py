@@ -1,4 +1,4 @@
-"""Architectures with random weights: what people compile, small enough that many of them take minutes.
+"""Architectures with random weights: common models, in sizes of which many run within minutes.
 
 Each entry of MODELS is a name and a function that returns a module in evaluation mode and its arguments, a dict.
 """
@@ -17,13 +17,13 @@ def _image(size=224, batch=1):
     return torch.randn(batch, 3, size, size, generator=torch.Generator().manual_seed(size))
 
 
-# What configurations call the same things.
+# Names of the same sizes in different configurations.
 SIZES = {"vocab_size": TOKENS, "hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4,
          "intermediate_size": 512, "max_position_embeddings": 256}
 
 
 def _transformer(kind, arguments=None, model="AutoModel", sizes=None, **changes):
-    """A model of transformers from its configuration: SIZES, with `changes`."""
+    """Returns a model of transformers by its configuration: SIZES, with `changes`."""
     def make():
         import transformers
         config_class = getattr(transformers, f"{kind}Config")
@@ -32,7 +32,7 @@ def _transformer(kind, arguments=None, model="AutoModel", sizes=None, **changes)
         torch.manual_seed(0)
         try:
             network = getattr(transformers, model).from_config(config)
-        except ValueError:  # one that has no attention by torch's operator
+        except ValueError:  # it has no attention by torch's operator
             config._attn_implementation = "eager"
             network = getattr(transformers, model).from_config(config)
         given = dict(arguments() if arguments else {"input_ids": _ids()})

@@ -1,4 +1,4 @@
-"""Models in training mode with random weights, and what one step of each learns from.
+"""Models in training mode with random weights, and the data of one step of each.
 
 Each entry of MODELS is a name and a function that returns a module, its arguments and the expected classes.
 """
@@ -25,7 +25,7 @@ def _resnet18(size=224, classes=1000):
 
 
 def _encoder():
-    """As BERT learns: the token of each place."""
+    """Returns a BERT task: the token of each position."""
     import transformers
     config = transformers.BertConfig(
         vocab_size=VOCABULARY, hidden_size=512, num_hidden_layers=4, num_attention_heads=8, intermediate_size=2048,
@@ -34,7 +34,7 @@ def _encoder():
 
 
 def _decoder():
-    """As GPT-2 learns: the next token at each place."""
+    """Returns a GPT-2 task: the next token at each position."""
     import transformers
     config = transformers.GPT2Config(
         vocab_size=VOCABULARY, n_embd=512, n_layer=4, n_head=8, n_positions=LENGTH, resid_pdrop=0.0, embd_pdrop=0.0,

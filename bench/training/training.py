@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Times training steps of models compiled by tunec beside eager and Inductor, and compares their gradients.
+"""Times training steps of models compiled by tunec, Inductor and eager, and compares gradients.
 
     training.py [NAME...] [--rounds N] [--json FILE] [--backends eager,tunec,inductor] [--profile] [--no-warm]
 
-A step is forward, cross-entropy, backward and SGD with momentum. Each model runs in a process of its own, twice:
-cold, with empty caches, and warm, where the caches of the first run are there. In a process the backends take turns,
-each with its own copy of the model. The first step's loss, gradients and buffers are compared with those of float64.
+A step is forward, cross-entropy, backward and SGD with momentum. Each model runs in a separate
+process, twice: cold, with empty caches, and warm, with the caches of the first run. In a process,
+the backends take turns, each with its own copy of the model. The first step's loss, gradients and
+buffers are compared with those of float64.
 """
 import argparse
 import copy
@@ -22,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 
 
 class Step:
-    """A model that learns: calling it is one step. Model and loss are compiled together."""
+    """A model in training: each call is one step. Model and loss are compiled together."""
 
     def __init__(self, model, arguments, classes, backend):
         import torch
@@ -44,13 +45,13 @@ class Step:
         return loss
 
     def learned(self):
-        """Gradients of the latest step, and the buffers after it."""
+        """Returns gradients of the latest step, and the buffers after it."""
         gradients = {name: p.grad.detach().clone() for name, p in self.model.named_parameters()}
         return gradients, {name: b.detach().clone() for name, b in self.model.named_buffers()}
 
 
 def reference(model, arguments, classes):
-    """The loss, gradients and buffers of a step in float64."""
+    """Returns the loss, gradients and buffers of a step in float64."""
     import torch
     wide = {k: v.double() if v.is_floating_point() else v for k, v in arguments.items()}
     step = Step(copy.deepcopy(model).double(), wide, classes, "eager")
@@ -59,8 +60,9 @@ def reference(model, arguments, classes):
 
 
 def errors(found, wanted):
-    """For each tensor its largest difference over its largest element. Of a tensor that is zero but for rounding (the
-    bias of attention's keys) the difference is compared with the largest element of all."""
+    """Returns, for each tensor, its largest difference over its largest element. If a tensor is
+    zero except for rounding (the bias of attention's keys), the difference is divided by the
+    largest element of all tensors."""
     import torch
     largest = max((w.abs().max().item() for w in wanted.values() if w.is_floating_point()), default=0.0)
     result = {}
@@ -76,15 +78,16 @@ def errors(found, wanted):
 
 
 def summary(found):
-    """The largest and the median error, and whose the largest is."""
+    """Returns the largest and the median error, and the name of the tensor with the largest
+    error."""
     if not found:
         return {"most": 0.0, "median": 0.0, "of": ""}
     return {"most": max(found.values()), "median": statistics.median(found.values()), "of": max(found, key=found.get)}
 
 
 def measure(steps, rounds):
-    """Milliseconds of each in turns, a number a step: in every round two steps, of which the first one finds the
-    caches as another backend left them and is not counted."""
+    """Returns milliseconds of each backend in turns, a number per step. Each round has two steps;
+    the first is not counted, because its caches were filled by another backend."""
     times = {name: [] for name in steps}
     for _ in range(rounds):
         for name, step in steps.items():
@@ -101,12 +104,13 @@ def spread(values):
 
 
 def what_became(reports):
-    """The graphs that tunec was given, their parts, and which nodes stay in torch."""
+    """Returns the graphs that tunec received, their parts, and the nodes that torch runs."""
     return [{"kind": r.kind, "parts": r.compiled, "left": [f"{n.operator}: {n.reason}" for n in r.left]} for r in reports]
 
 
 def profiles(step):
-    """For each part, its graph's kind and its kernels with microseconds, the slowest first."""
+    """Returns, for each part, its graph's kind and its kernels with microseconds, the slowest
+    first."""
     from tunec.torch.reports import latest
     found = []
     for report in latest():
@@ -116,7 +120,7 @@ def profiles(step):
 
 
 def _profile(report, name, step):
-    """Medians of a few runs on the arguments that a step gives the part."""
+    """Returns medians of a few runs on the arguments that a step passes to the part."""
     part = report.partitions.module.get_submodule(name)
     seen = []
     hook = part.register_forward_pre_hook(lambda module, given: seen.append(given))
@@ -133,7 +137,7 @@ def _profile(report, name, step):
 
 
 def run_one(name, arguments):
-    """What a process does."""
+    """Runs all measurements of one process."""
     import torch
     sys.path.insert(0, str(HERE))
     from models import MODELS
@@ -155,7 +159,7 @@ def run_one(name, arguments):
             if backend == "tunec":
                 from tunec.torch.reports import latest
                 result["tunec"] = what_became(latest())
-        except Exception as failure:  # of any of three compilers, in any way
+        except Exception as failure:  # any of three compilers may fail
             result["failed"][backend] = f"{type(failure).__name__}: {str(failure)[:500]}"
             steps.pop(backend, None)
     if arguments.rounds:
@@ -166,7 +170,7 @@ def run_one(name, arguments):
 
 
 def run_process(name, arguments, caches):
-    """One process; what it found, or how it ended."""
+    """Runs one process. Returns its results, or its exit status."""
     environment = dict(os.environ, XDG_CACHE_HOME=f"{caches}/cache", TORCHINDUCTOR_CACHE_DIR=f"{caches}/inductor",
                        OMP_NUM_THREADS=str(arguments.threads))
     command = [sys.executable, "-B", __file__, *sys.argv[1:], "--one", name]
@@ -178,7 +182,7 @@ def run_process(name, arguments, caches):
 
 
 def show(cold, warm):
-    """A line for each backend."""
+    """Prints a line for each backend."""
     print(cold["model"])
     for graph in cold.get("tunec", []):
         print(f"  {graph['kind']}: {graph['parts']} part(s), {len(graph['left'])} node(s) left", *graph["left"], sep="\n    ")

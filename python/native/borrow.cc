@@ -11,9 +11,9 @@ namespace nb = nanobind;
 namespace tunec::python {
 namespace {
 
-constexpr uint8_t kBoolCode = 6;  // kDLBool, younger than some dlpack.h
+constexpr uint8_t kBoolCode = 6;  // kDLBool, which older versions of dlpack.h lack
 
-/// The element type of a buffer's format (module struct). bits is 0 for those that tunec has not.
+/// Returns the element type of a buffer's format (module struct); bits is 0 if unsupported.
 DLDataType TypeOfFormat(const char* format, Py_ssize_t itemsize) {
   std::string_view text = format == nullptr ? "B" : format;
   if (text.starts_with('@') || text.starts_with('=') || text.starts_with('<'))
@@ -28,7 +28,7 @@ DLDataType TypeOfFormat(const char* format, Py_ssize_t itemsize) {
   return {0, 0, 1};
 }
 
-/// What str() says of it.
+/// Returns str(object).
 std::string Text(const nb::object& object) {
   return nb::steal<nb::str>(PyObject_Str(object.ptr())).c_str();
 }
@@ -37,7 +37,7 @@ std::string Text(const nb::object& object) {
   Raise(TUNEC_INVALID_ARGUMENT, what + " " + problem);
 }
 
-/// Gives back what a capsule of `__dlpack__` has, which is then "used".
+/// Names of a capsule of `__dlpack__`, before and after its tensor is taken out.
 struct Capsule {
   const char* fresh;
   const char* used;
@@ -52,7 +52,7 @@ std::string TypeName(nb::handle object) {
   return Text(type.attr("__name__"));
 }
 
-// By way of the other constructor, so that a buffer is given back if something here raises.
+// Delegates to the default constructor, so that the destructor releases a buffer after a throw.
 Borrowed::Borrowed(nb::handle object, Access access, const std::string& what) : Borrowed() {
   Take(object, access, what);
   if (const auto problem = ShapeProblem(tensor_)) Wrong(what, *problem);
@@ -87,7 +87,7 @@ bool Borrowed::TakeByTable(nb::handle object) {
   const DlpackExchange* exchange = ExchangeOf(object.ptr());
   if (exchange == nullptr || exchange->borrow == nullptr) return false;
   if (exchange->borrow(object.ptr(), &tensor_) == 0) return true;
-  // It may be that __dlpack__ explains more, or can more.
+  // __dlpack__ may support more, or explain the failure.
   PyErr_Clear();
   return false;
 }
@@ -96,7 +96,7 @@ bool Borrowed::TakeBuffer(nb::handle object, Access access, const std::string& w
   const int wanted = PyBUF_FORMAT | PyBUF_STRIDES | (access == Access::kWrite ? PyBUF_WRITABLE : 0);
   if (PyObject_GetBuffer(object.ptr(), &buffer_, wanted) != 0) {
     PyErr_Clear();
-    // NumPy has no buffers of types that others added to it.
+    // NumPy has no buffer format for types that other packages add.
     if (nb::hasattr(object, "dtype") && Text(object.attr("dtype")) == "bfloat16") {
       TakeBfloat16(object, access, what);
       return true;
@@ -113,14 +113,22 @@ bool Borrowed::TakeBuffer(nb::handle object, Access access, const std::string& w
   const DLDataType type = TypeOfFormat(buffer_.format, buffer_.itemsize);
   if (type.bits == 0)
     Wrong(what,
-          "has elements of format '" + std::string(buffer_.format) + "', which tunec has not");
+          "has elements of format '" + std::string(buffer_.format) + "', which is not supported");
   shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);
-  for (int i = 0; i < buffer_.ndim; ++i) {
+  // Arrays of ctypes have no strides, also where strides are asked for: they are row-major.
+  const bool has_strides = buffer_.strides != nullptr;
+  for (int i = 0; has_strides && i < buffer_.ndim; ++i) {
     if (buffer_.strides[i] % buffer_.itemsize != 0)
-      Wrong(what, "has elements apart by no whole element");
+      Wrong(what, "has a stride that is not a multiple of its element size");
     strides_.push_back(buffer_.strides[i] / buffer_.itemsize);
   }
-  tensor_ = {buffer_.buf, {kDLCPU, 0}, buffer_.ndim, type, shape_.data(), strides_.data(), 0};
+  tensor_ = {buffer_.buf,
+             {kDLCPU, 0},
+             buffer_.ndim,
+             type,
+             shape_.data(),
+             has_strides ? strides_.data() : nullptr,
+             0};
   return true;
 }
 
@@ -144,11 +152,11 @@ void Borrowed::TakeCapsule(nb::handle object, Access access, const std::string& 
     tensor_ = managed->tensor;
     return;
   }
-  // Of DLPack before 1.0 the tensor comes first. The capsule frees it, for it is not taken out.
+  // Before DLPack 1.0, the tensor is the first member. The capsule still owns and frees the tensor.
   const auto* tensor = static_cast<DLTensor*>(PyCapsule_GetPointer(capsule, kPlain.fresh));
   if (tensor == nullptr) {
     PyErr_Clear();
-    Wrong(what, "gives no DLPack tensor");
+    Wrong(what, "has a __dlpack__ that returns no tensor");
   }
   tensor_ = *tensor;
 }

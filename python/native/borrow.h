@@ -1,4 +1,4 @@
-// A Python tensor as a DLTensor, without a copy, for as long as a call lasts.
+// Borrows a Python tensor as a DLTensor, without a copy, during one call.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,17 +12,17 @@
 
 namespace tunec::python {
 
-/// What of a tensor is wanted.
+/// The access to a tensor that a call requires.
 enum class Access : uint8_t { kRead, kWrite };
 
-/// Takes a tensor from any of: DLPack's table of C functions (torch), the buffer protocol (NumPy
-/// and whatever else has it), `__dlpack__`. The lock of the interpreter is held when one is made
-/// and when it goes.
+/// A tensor borrowed from a Python object. Sources are tried in this order: DLPack's table of C
+/// functions (torch), the buffer protocol (NumPy and others), `__dlpack__`. The caller holds the
+/// interpreter's lock during construction and destruction.
 class Borrowed {
  public:
   Borrowed() = default;
-  /// `what` names the tensor in messages. Raises tunec.InvalidArgument for what is no tensor, for
-  /// one that may not be written but is to be, and for one whose shape cannot be read.
+  /// `what` names the tensor in messages. Raises tunec.InvalidArgument if `object` is not a tensor,
+  /// if `access` is kWrite and the tensor is read-only, or if its shape is not readable.
   Borrowed(nanobind::handle object, Access access, const std::string& what);
   Borrowed(Borrowed&& other) noexcept { Swap(other); }
   Borrowed& operator=(Borrowed&& other) noexcept {
@@ -34,7 +34,7 @@ class Borrowed {
   DLTensor& tensor() { return tensor_; }
   const DLTensor& tensor() const { return tensor_; }
 
-  /// For Python's garbage collector, of what is held for longer than a call.
+  /// Visits the held Python objects for the garbage collector, if the tensor outlives a call.
   int Visit(visitproc visit, void* arg) const;
 
  private:
@@ -46,14 +46,14 @@ class Borrowed {
   void Swap(Borrowed& other) noexcept;
 
   DLTensor tensor_ = {};
-  std::vector<int64_t> strides_;  // of a buffer, in elements
-  std::vector<int64_t> shape_;    // of a buffer, where Py_ssize_t is no int64_t to point to
-  nanobind::object keeper_;       // of __dlpack__: the capsule
+  std::vector<int64_t> strides_;  // strides of a buffer, in elements
+  std::vector<int64_t> shape_;    // sizes of a buffer: Py_ssize_t may differ from int64_t
+  nanobind::object keeper_;       // capsule of __dlpack__
   Py_buffer buffer_ = {};
   bool has_buffer_ = false;
 };
 
-/// What an object is called in messages: its type's name.
+/// Returns the name of the object's type, for messages.
 std::string TypeName(nanobind::handle object);
 
 }  // namespace tunec::python

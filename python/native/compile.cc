@@ -11,7 +11,7 @@ namespace nb = nanobind;
 namespace tunec::python {
 namespace {
 
-/// What the library's callbacks need. They run without the interpreter's lock and must not throw.
+/// The callbacks of one C call. They run without the interpreter's lock and must not throw.
 class Callbacks {
  public:
   explicit Callbacks(const Listeners& listeners) : listeners_(listeners) {
@@ -32,7 +32,7 @@ class Callbacks {
 
   const tunec_callbacks* functions() const { return &functions_; }
 
-  /// With the lock: raises what ended the call.
+  /// Raises the exception that ended the call. Requires the interpreter's lock.
   void Rethrow() const {
     if (raised_) std::rethrow_exception(raised_);
   }
@@ -137,7 +137,7 @@ Executable CompileAnySize(std::shared_ptr<GraphSource> source, const std::string
 }
 
 tunec_executable* CompileLayouts(const tunec_executable* of, const nb::dict& layouts,
-                                 std::string& refusal) {
+                                 std::string& rejection) {
   const auto text = nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(layouts));
   const Listeners nobody = {nb::none(), nb::none()};
   Callbacks callbacks(nobody);
@@ -149,7 +149,7 @@ tunec_executable* CompileLayouts(const tunec_executable* of, const nb::dict& lay
   }
   if (status != TUNEC_OK) {
     callbacks.Rethrow();
-    refusal = tunec_error_message();
+    rejection = tunec_error_message();
   }
   return executable;
 }

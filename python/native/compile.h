@@ -1,4 +1,4 @@
-// The ways to compile, with Python's callbacks.
+// Functions that compile or load a model and call Python's callbacks.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,32 +13,33 @@
 
 namespace tunec::python {
 
-/// `progress` and `log` are callables or None. They are called in the calling thread. What one of
-/// them raises, and what a signal's handler raises (KeyboardInterrupt), ends the call.
+/// Callbacks of a compilation: callables or None. The calling thread calls them. An exception of a
+/// callback or of a signal's handler (KeyboardInterrupt) ends the compilation.
 struct Listeners {
-  nanobind::object progress;  // of a tunec_progress
-  nanobind::object log;       // of a line
+  nanobind::object progress;  // receives a tunec_progress
+  nanobind::object log;       // receives a line of text
 };
 
 Executable CompileFile(const std::string& path, const std::string& options,
                        const Listeners& listeners);
-/// `format`: "onnx" or "graph"; empty: told from the bytes.
+/// Compiles a model given as bytes. `format` is "onnx", "graph", or empty to detect the format.
 Executable CompileBytes(const nanobind::bytes& model, const std::string& format,
                         const std::string& options, const Listeners& listeners);
-/// A .graph text, with weights by name (a dict of tensors). They are kept by the executable.
+/// Compiles a .graph text. `weights` maps names to tensors; the executable retains the tensors.
 Executable CompileGraph(const std::string& text, const nanobind::dict& weights,
                         const std::string& options, const Listeners& listeners);
 
-/// A model of any size, whose graphs a function makes.
+/// Compiles a model with dynamic shapes, whose graphs `source` makes.
 Executable CompileAnySize(std::shared_ptr<GraphSource> source, const std::string& options,
                           const Listeners& listeners);
 
-/// The model of `of` for tensors that lie as `layouts` says, a dict of text by name. Null, with a
-/// reason, where that cannot be. Raises what a signal's handler raises.
+/// Compiles the model of `of` again for other axis orders. `layouts` maps names of inputs and
+/// outputs to text. Returns null and sets `rejection` if such code cannot be compiled. Raises the
+/// exception of a signal's handler.
 tunec_executable* CompileLayouts(const tunec_executable* of, const nanobind::dict& layouts,
-                                 std::string& refusal);
+                                 std::string& rejection);
 
-/// A bundle. `threads`: 0 for as many as it was built for.
+/// Loads a bundle. `threads` = 0 uses the number of threads that the bundle was built for.
 Executable Load(const std::string& path, size_t threads, bool share_threads,
                 const std::optional<std::string>& device);
 

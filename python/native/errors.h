@@ -1,4 +1,4 @@
-// What goes wrong in a call of the C interface, as Python's exceptions.
+// Turns failures of the C interface into Python exceptions.
 #pragma once
 
 #include <tunec/tunec.h>
@@ -7,10 +7,10 @@
 
 namespace tunec::python {
 
-/// Throws the exception of tunec/_errors.py that belongs to `status`, for nanobind to raise.
+/// Throws the exception class of tunec/_errors.py for `status`; nanobind raises it in Python.
 [[noreturn]] void Raise(int status, const std::string& message);
 
-/// Raises what the latest call failed with, unless `status` is TUNEC_OK.
+/// Raises the error of the latest call unless `status` is TUNEC_OK.
 void Check(int status);
 
 }  // namespace tunec::python

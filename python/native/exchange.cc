@@ -14,7 +14,7 @@ const DlpackExchange* FindExchange(PyTypeObject* type) {
     PyErr_Clear();
     return nullptr;
   }
-  // The table is a constant of its library: it outlives the capsule.
+  // The table is a constant of its library, so the table outlives the capsule.
   const auto* table =
       static_cast<const DlpackExchange*>(PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
   Py_DECREF(capsule);
@@ -26,8 +26,8 @@ const DlpackExchange* FindExchange(PyTypeObject* type) {
 }  // namespace
 
 const DlpackExchange* ExchangeOf(PyObject* object) {
-  // Types that are seen are kept alive, so that no other one gets their address. They are few:
-  // those of tensors that models are run on.
+  // The cache retains its types, so that no other type gets the same address. Only a few types of
+  // tensors occur in a process.
   static auto& known = *new std::map<PyTypeObject*, const DlpackExchange*>;
   PyTypeObject* type = Py_TYPE(object);
   const auto found = known.find(type);

@@ -1,6 +1,6 @@
-// DLPack's table of C functions (`__dlpack_c_exchange_api__` of a tensor's type), by which torch
-// hands over a tensor in nanoseconds instead of the microseconds of `__dlpack__`. The layout is
-// that of DLPack 1.3, whose header Debian 12 does not have.
+// DLPack's table of C functions (`__dlpack_c_exchange_api__` of a tensor's type). Through the
+// table, torch passes a tensor in nanoseconds; `__dlpack__` takes microseconds. The structs have
+// the layout of DLPack 1.3, because Debian 12 lacks its header.
 #pragma once
 
 #include <Python.h>
@@ -13,7 +13,7 @@ struct DlpackVersion {
   uint32_t minor;
 };
 
-/// An owned tensor. Who has it calls `deleter` when done.
+/// An owned tensor. Its owner calls `deleter` when it is no longer needed.
 struct DlpackManaged {
   DlpackVersion version;
   void* context;
@@ -23,7 +23,7 @@ struct DlpackManaged {
 };
 inline constexpr uint64_t kDlpackReadOnly = 1;
 
-/// Each returns 0, or -1 with a Python exception set.
+/// The functions of the table. Each returns 0, or -1 with a Python exception set.
 struct DlpackExchange {
   DlpackVersion version;
   const DlpackExchange* previous;
@@ -31,13 +31,13 @@ struct DlpackExchange {
                   void (*set_error)(void* context, const char* kind, const char* message));
   int (*own)(void* object, DlpackManaged** out);
   int (*wrap)(DlpackManaged* tensor, void** out_object);
-  /// The object keeps what `out` points to. May be null.
+  /// Borrows a tensor: the object owns the memory that `out` points to. May be null.
   int (*borrow)(void* object, DLTensor* out);
   int (*current_stream)(int32_t device_type, int32_t device_id, void** out);
 };
 
-/// The table of the type of `object`, kept per type; null without one of DLPack's version 1. The
-/// interpreter's lock is held.
+/// Returns the table of the object's type, or null if the type has no table of DLPack's major
+/// version 1. Tables are cached per type. The caller holds the interpreter's lock.
 const DlpackExchange* ExchangeOf(PyObject* object);
 
 }  // namespace tunec::python

@@ -14,12 +14,12 @@ namespace tunec::python {
 namespace {
 
 void Release(tunec_executable* executable) {
-  // Threads end and memory goes: others may run meanwhile.
+  // Releasing joins threads and frees memory; other Python threads may run meanwhile.
   const nb::gil_scoped_release unlocked;
   tunec_release(executable);
 }
 
-// More layouts of inputs than these are copied: each has code of its own.
+// Largest number of extra input layouts with separate code. Inputs in further layouts are copied.
 constexpr size_t kMostOthers = 4;
 
 nb::object Described(size_t count, const std::function<nb::object(size_t)>& describe) {
@@ -84,15 +84,15 @@ nb::object Executable::Call(const nb::args& inputs, const nb::kwargs& named) {
   return tensors.results;
 }
 
-// Tensors of a GPU go by their library's stream: a run comes after the work that is in it, and,
-// where no tensor has to be copied, is itself such work.
+// A run with GPU tensors goes into their library's stream, after earlier work of the stream. If no
+// tensor must be copied, the run is queued and not waited for.
 tunec_run_options Executable::OptionsOf(const Tensors& tensors) const {
   tunec_run_options options = {.size = sizeof(tunec_run_options), .stream = nullptr, .queued = 0};
   if (!IsGpu(tensors.device) || tensors.exchange->current_stream == nullptr) return options;
   if (tensors.exchange->current_stream(tensors.device.device_type, tensors.device.device_id,
                                        &options.stream) != 0)
     throw nb::python_error();
-  // CUDA's default stream is 0 to its libraries, and 1 in DLPack.
+  // CUDA libraries denote the default stream by 0, DLPack by 1.
   if (options.stream == nullptr) options.stream = reinterpret_cast<void*>(1);
   const auto lies_there = [](const DLTensor* tensor) { return IsGpu(tensor->device); };
   options.queued =
@@ -120,8 +120,8 @@ int Executable::Visit(visitproc visit, void* arg) const {
   return source_ ? source_->Visit(visit, arg) : 0;
 }
 
-// `kept_` stays, because the code reads its memory. A tensor that leads back to the executable does
-// so by a dict, which the collector empties.
+// `kept_` remains, because the code reads its memory. A cycle from a held tensor to the executable
+// goes through a dict, which the collector empties.
 void Executable::Clear() {
   if (source_) source_->Clear();
 }
@@ -181,7 +181,7 @@ void Executable::TakeInputs(const std::vector<nb::handle>& ordered, Tensors& ten
   for (size_t i = 0; i < ordered.size(); ++i) {
     const Borrowed& input = tensors.inputs.emplace_back(ordered[i], Access::kRead, input_names_[i]);
     all_lie_so = all_lie_so && LiesIn(input.tensor(), input_orders_[i]);
-    // Outputs are made where a GPU's inputs lie, if there are any.
+    // Outputs are made on the GPU of the inputs if any input is on a GPU.
     const DLDevice device = input.tensor().device;
     if (tensors.exchange != nullptr && (IsGpu(tensors.device) || !IsGpu(device))) continue;
     const DlpackExchange* exchange = ExchangeOf(ordered[i].ptr());
@@ -192,7 +192,7 @@ void Executable::TakeInputs(const std::vector<nb::handle>& ordered, Tensors& ten
   if (!all_lie_so) RunOtherwise(ordered, tensors);
 }
 
-// Chooses who runs inputs that lie otherwise, and copies what nobody takes as it lies.
+// Chooses an executable for inputs in other orders, and copies inputs that no executable takes.
 void Executable::RunOtherwise(const std::vector<nb::handle>& ordered, Tensors& tensors) {
   Orders orders = input_orders_;
   for (size_t i = 0; i < ordered.size(); ++i) {
@@ -200,20 +200,21 @@ void Executable::RunOtherwise(const std::vector<nb::handle>& ordered, Tensors& t
     const std::optional<AxisOrder> order = DenseOrder(tensor);
     if (!LiesIn(tensor, orders[i]) && order && IsOfInput(i, tensor)) orders[i] = *order;
   }
-  std::string refusal;
+  std::string rejection;
   if (orders != input_orders_) {
     const Other& other = CompiledFor(orders);
-    refusal = other.refusal;
+    rejection = other.rejection;
     if (other.executable)
       tensors.runner = other.executable.get();
     else
       orders = input_orders_;
   }
   for (size_t i = 0; i < ordered.size(); ++i)
-    if (!LiesIn(tensors.inputs[i].tensor(), orders[i])) CopyInput(i, ordered[i], refusal, tensors);
+    if (!LiesIn(tensors.inputs[i].tensor(), orders[i]))
+      CopyInput(i, ordered[i], rejection, tensors);
 }
 
-// Of the model's type and shape: others are refused when they are run, whatever their order.
+// Tests the type and shape of an input. The run rejects mismatches, whatever their order.
 bool Executable::IsOfInput(size_t index, const DLTensor& tensor) const {
   const tunec_executable* of = executable_.get();
   const DLDataType type = tunec_input_type(of, index);
@@ -226,7 +227,7 @@ bool Executable::IsOfInput(size_t index, const DLTensor& tensor) const {
 
 const Executable::Other& Executable::CompiledFor(const Orders& orders) {
   if (const auto known = others_.find(orders); known != others_.end()) return known->second;
-  static const Other too_many = {nullptr, "there are executables for other layouts enough"};
+  static const Other too_many = {nullptr, "the limit of executables for other layouts is reached"};
   std::unique_lock one_at_a_time(*compiling_, std::defer_lock);
   {
     const nb::gil_scoped_release unlocked;
@@ -245,7 +246,7 @@ Executable::Other Executable::Compile(const Orders& orders) const {
     if (!results_[i].order().empty())
       layouts[tunec_output_name(executable_.get(), i)] = Text(results_[i].order());
   Other other;
-  other.executable.reset(CompileLayouts(executable_.get(), layouts, other.refusal), Release);
+  other.executable.reset(CompileLayouts(executable_.get(), layouts, other.rejection), Release);
   return other;
 }
 
@@ -283,7 +284,7 @@ void Executable::WarnOfCopy(size_t index, const DLTensor& tensor, const std::str
   if (PyErr_WarnEx(category.ptr(), message.c_str(), 1) != 0) throw nb::python_error();
 }
 
-// It may compile, which may call Python in another thread: not with the interpreter's lock.
+// Releases the interpreter's lock: this call may compile, and then Python runs in another thread.
 void Executable::ResolveShapes(Tensors& tensors) const {
   std::vector<int64_t*> places;
   for (size_t i = 0; i < output_names_.size(); ++i) {

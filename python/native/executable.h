@@ -1,4 +1,4 @@
-// A compiled model as a Python object that is called.
+// A compiled model as a callable Python object.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -20,56 +20,58 @@ namespace tunec::python {
 
 class Executable {
  public:
-  /// `kept`: tensors whose memory the executable reads, its weights.
+  /// `kept` holds the weights whose memory the executable reads.
   explicit Executable(tunec_executable* owned, KeptTensors kept = {});
 
-  /// Runs once, without the interpreter's lock. Inputs by position, or by name in `named`; outputs
-  /// into `out` (a tensor, or a sequence of one for each output, of which those that are None are
-  /// made), or new ones. Returns the output, or a tuple of those of a model that has not exactly
-  /// one. Inputs that are dense in another order than the executable's are run by one that is
-  /// compiled for theirs, which is kept; what is not dense, or cannot be compiled for, is copied.
-  /// A run of a GPU's tensors of a library with DLPack's table (torch's) goes into that library's
-  /// current stream, and is not waited for where all of them lie on the GPU.
+  /// Runs once, without the interpreter's lock. Inputs are given by position, or by name in
+  /// `named`. `out` is one tensor, or a sequence with one tensor per output; a new tensor is made
+  /// for each None or if `out` is missing. Returns the output if the model has exactly one, else a
+  /// tuple.
+  ///
+  /// If inputs are dense in another axis order, the model is compiled for that order, and the code
+  /// is retained. Inputs that are not dense, or whose order cannot be compiled, are copied. If a
+  /// library with DLPack's table (torch) owns the GPU tensors, the run goes into its current
+  /// stream. Such a call does not wait for the run if all tensors are on the GPU.
   nanobind::object Call(const nanobind::args& inputs, const nanobind::kwargs& named);
-  /// The same, with the seconds that each step took: (results, [(step, seconds), ...]).
+  /// Runs once and also returns the seconds of each step: (results, [(step, seconds), ...]).
   nanobind::object Profile(const nanobind::args& inputs, const nanobind::kwargs& named);
 
-  /// Whose exceptions a call raises that compiles.
+  /// Sets the source whose exceptions are raised by calls that compile.
   void SetSource(std::shared_ptr<GraphSource> source) { source_ = std::move(source); }
 
-  /// For Python's garbage collector.
+  /// Visits and clears the held Python objects for the garbage collector.
   int Visit(visitproc visit, void* arg) const;
   void Clear();
 
-  /// (name, dtype's name, shape) for each.
+  /// Return (name, name of the dtype, shape) of each input or output.
   nanobind::object Inputs() const;
   nanobind::object Outputs() const;
   std::string Report() const { return tunec_report_json(executable_.get()); }
   std::string Notes() const { return tunec_notes(executable_.get()); }
   uint64_t OutsideIndices() const { return tunec_outside_indices(executable_.get()); }
-  /// The layouts of inputs that there are other executables for, as the option "layouts" has them.
+  /// Returns the input layouts with separate code, in the spelling of the option "layouts".
   nanobind::object OtherLayouts() const;
 
  private:
-  using Orders = std::vector<AxisOrder>;  // of all inputs
-  // What a call has gathered.
+  using Orders = std::vector<AxisOrder>;  // axis orders of all inputs
+  // Tensors of one call.
   struct Tensors {
-    std::vector<nanobind::object> copies;  // of inputs that lie otherwise
+    std::vector<nanobind::object> copies;  // copies of inputs in the executable's order
     std::vector<Borrowed> inputs;
     std::vector<Borrowed> outputs;
     std::vector<DLTensor*> from;
     std::vector<DLTensor*> to;
     nanobind::object results;
-    std::vector<std::vector<int64_t>> shapes;  // of the outputs, where sizes are open
-    // Of the first input that has one, a GPU's before others.
+    std::vector<std::vector<int64_t>> shapes;  // shapes of the outputs, if dynamic
+    // DLPack table and device of the first input that has a table; GPU inputs take precedence.
     const DlpackExchange* exchange = nullptr;
     DLDevice device = {kDLCPU, 0};
-    tunec_executable* runner = nullptr;  // this executable, or another for inputs that lie so
+    tunec_executable* runner = nullptr;  // executable for the order of the inputs
   };
-  // The model compiled for other orders of its inputs; or why it was not.
+  // The model compiled for other orders of its inputs, or the reason why it was not compiled.
   struct Other {
     std::shared_ptr<tunec_executable> executable;
-    std::string refusal;
+    std::string rejection;
   };
   tunec_run_options OptionsOf(const Tensors& tensors) const;
   Tensors Gather(const nanobind::args& inputs, const nanobind::kwargs& named);
@@ -87,16 +89,16 @@ class Executable {
   void CheckRun(int status) const;
   void WarnOfCopy(size_t index, const DLTensor& tensor, const std::string& why);
 
-  KeptTensors kept_;  // goes after what reads it
+  KeptTensors kept_;  // destroyed after its readers
   std::shared_ptr<tunec_executable> executable_;
   std::vector<std::string> input_names_;  // quoted in messages: input 'x'
   std::vector<std::string> output_names_;
   std::vector<Result> results_;
   Orders input_orders_;
-  std::vector<bool> warned_;        // of a copied input
+  std::vector<bool> warned_;        // per input: warned of its copy
   std::map<Orders, Other> others_;  // guarded by the interpreter's lock
   std::unique_ptr<std::mutex> compiling_ = std::make_unique<std::mutex>();
-  bool any_size_ = false;  // the outputs' shapes follow from the inputs'
+  bool any_size_ = false;  // shapes of outputs depend on those of inputs
   std::shared_ptr<GraphSource> source_;
 };
 

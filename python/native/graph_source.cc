@@ -41,9 +41,9 @@ int GraphSource::Visit(visitproc visit, void* arg) const {
   return kept_.Visit(visit, arg);
 }
 
-// Not `kept_`: see Executable::Clear.
+// `kept_` remains, see Executable::Clear.
 void GraphSource::Clear() {
-  // It ends after it is no member any more.
+  // The function is destroyed after the member was replaced.
   const nb::object function = std::exchange(text_at_, nb::none());
 }
 
@@ -58,7 +58,8 @@ int GraphSource::TextAt(void* user, const int64_t* sizes, tunec_graph_text* text
   return of.TextOrRaised(sizes, text);
 }
 
-// Without a text the compiler tries other sizes, or none: an interrupt is not to be lost with that.
+// After a failure the compiler tries other sizes or gives up. `interrupted_` preserves an interrupt
+// until Rethrow.
 int GraphSource::TextOrRaised(const int64_t* sizes, tunec_graph_text* text) {
   if (interrupted_) return TUNEC_CANCELLED;
   try {

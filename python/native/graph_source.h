@@ -1,4 +1,4 @@
-// A Python function that makes a model's graphs, as the C interface wants it.
+// A Python function that makes a model's graphs, in the form that the C interface requires.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,23 +13,24 @@
 
 namespace tunec::python {
 
-/// `text_at` is called with a tuple of sizes and returns (text, dict of weights by name). What it
-/// raises ends the call that asked: Rethrow.
+/// A source of graph texts. `text_at` receives a tuple of sizes and returns (text, dict of weights
+/// by name). An exception of `text_at` ends the calling C function; Rethrow raises it.
 class GraphSource {
  public:
-  /// `open`: (input, axis, dimension) for each open axis. `follows_rules`: that of
+  /// `open` lists (input, axis, dimension) for each dynamic axis. `follows_rules` is the field of
   /// tunec_graph_source.
   GraphSource(nanobind::object text_at, const nanobind::list& dimensions,
               const nanobind::list& example, const nanobind::list& open, bool follows_rules);
 
-  /// For one call of tunec_compile_any_size; `of` is kept until the library releases it.
+  /// Describes `of` for one call of tunec_compile_any_size; the library releases the reference.
   static tunec_graph_source Describe(const std::shared_ptr<GraphSource>& of);
-  /// With the interpreter's lock, after a call that asked and came to `status`: raises, once, what
-  /// the function raised, if that ended the call or is no error, as KeyboardInterrupt.
+  /// Raises the function's exception once, after a C call returned `status`. Errors are raised only
+  /// if the call failed, other exceptions (KeyboardInterrupt) always. Requires the interpreter's
+  /// lock.
   void Rethrow(int status);
 
-  /// For Python's garbage collector, since the function may lead back to the executable that has
-  /// this: shows it what is held here, and lets go of it. Nothing is asked for any more then.
+  /// Visit and clear the held objects for Python's garbage collector: the function may reference
+  /// the executable that owns this source. After Clear, no text can be made.
   int Visit(visitproc visit, void* arg) const;
   void Clear();
 
@@ -46,15 +47,15 @@ class GraphSource {
   std::vector<tunec_open_axis> open_;
   const bool follows_rules_;
 
-  // Of the latest text.
+  // Parts of the latest text.
   std::string text_;
   std::vector<std::string> names_;
   std::vector<const char*> name_pointers_;
   std::vector<const DLTensor*> tensors_;
-  /// The weights of all texts: executables may read them where they are.
+  /// Weights of all texts. Executables may read their memory.
   KeptTensors kept_;
   std::exception_ptr raised_;
-  bool interrupted_ = false;  // what was raised is no error: nothing more is made until it is out
+  bool interrupted_ = false;  // a KeyboardInterrupt or the like is pending: no text is made
 };
 
 }  // namespace tunec::python

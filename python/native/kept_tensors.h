@@ -1,4 +1,4 @@
-// Tensors of Python that are read for longer than a call.
+// Python tensors whose memory is read after the call that received them.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,15 +11,15 @@
 
 namespace tunec::python {
 
-/// Holds tensors and their memory while it lives. An owner that resizes a held tensor gets a
-/// `BufferError`. Whoever changes or destroys a KeptTensors has the interpreter's lock.
+/// A set of tensors whose memory stays valid. Resizing a held tensor raises `BufferError` in its
+/// owner. Callers that change or destroy a KeptTensors hold the interpreter's lock.
 class KeptTensors {
  public:
-  /// Returns the tensor of `object`. A tensor that is given again is held once. `what` names the
+  /// Returns the tensor of `object`. A tensor that is given twice is held once. `what` names the
   /// tensor in messages (see Borrowed).
   const DLTensor& Keep(nanobind::handle object, const std::string& what);
 
-  /// For Python's garbage collector.
+  /// Visits the held objects for Python's garbage collector.
   int Visit(visitproc visit, void* arg) const;
 
  private:
@@ -28,7 +28,7 @@ class KeptTensors {
     Borrowed tensor;
   };
   std::deque<Kept> kept_;
-  std::map<const void*, size_t> latest_;  // by the memory, a number in `kept_`
+  std::map<const void*, size_t> latest_;  // from an address to an index of `kept_`
 };
 
 }  // namespace tunec::python

@@ -1,7 +1,10 @@
-// tunec._native: what of the C interface Python sees. tunec/__init__.py is for people.
+// tunec._native: the part of the C interface that Python sees. Users import the package tunec.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+
+#include <exception>
+#include <typeinfo>
 
 #include "python/native/compile.h"
 #include "python/native/executable.h"
@@ -14,11 +17,11 @@ using tunec::python::Listeners;
 namespace {
 
 void DefineProgress(nb::module_& module) {
-  nb::class_<tunec_progress>(module, "Progress", "How far tuning has come.")
+  nb::class_<tunec_progress>(module, "Progress", "Progress of tuning.")
       .def_ro("tasks", &tunec_progress::tasks, "distinct kernels to tune")
-      .def_ro("tasks_timed", &tunec_progress::tasks_timed, "of these, with a correct trial")
+      .def_ro("tasks_timed", &tunec_progress::tasks_timed, "tasks with a correct trial")
       .def_ro("trials", &tunec_progress::trials,
-              "that count for the budget, earlier runs' included")
+              "trials counted by the budget, including those of earlier runs")
       .def_ro("budget", &tunec_progress::budget, "the option trials")
       .def_ro("measured", &tunec_progress::measured, "trials of this call")
       .def_ro("elapsed_seconds", &tunec_progress::elapsed_seconds)
@@ -54,17 +57,17 @@ void DefineExecutable(nb::module_& module) {
       .def("profile", &Executable::Profile,
            nb::sig("def profile(self, *inputs: object, out: object = None, **named: object) -> "
                    "tuple[typing.Any, list[tuple[str, float]]]"),
-           "One run with a clock: the outputs, and the name and seconds of each step.")
+           "Runs once and returns (outputs, [(name of the step, seconds), ...]).")
       .def_prop_ro("_inputs", &Executable::Inputs)
       .def_prop_ro("_outputs", &Executable::Outputs)
       .def_prop_ro("_report", &Executable::Report)
       .def_prop_ro("notes", &Executable::Notes,
-                   "What a user should know of how the model runs on its GPU, a line each.")
+                   "Hints on how the model runs on its GPU, one per line.")
       .def_prop_ro("outside_indices", &Executable::OutsideIndices,
-                   "Indices of gathers out of range, in all runs so far; the nearest were taken.")
+                   "Number of out-of-range gather indices in all runs; they were clamped.")
       .def_prop_ro("other_layouts", &Executable::OtherLayouts,
                    nb::sig("def other_layouts(self) -> list[dict[str, str]]"),
-                   "Orders of inputs that calls have brought and that there is other code for.");
+                   "Input layouts of earlier calls for which the model was compiled again.");
 }
 
 void DefineCompile(nb::module_& module) {
@@ -105,12 +108,24 @@ void DefineCompile(nb::module_& module) {
       nb::arg("log").none());
 }
 
+// Says more than nanobind, which makes a RuntimeError of it that says std::bad_cast.
+void TranslateFailedCast(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_cast&) {
+    PyErr_SetString(PyExc_TypeError,
+                    "an argument or an option has a type, a text or a number that the package "
+                    "cannot convert");
+  }
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
-  // Others, torch's caches among them, may hold executables until the interpreter ends.
+  // Caches, such as those of torch, may hold executables until the interpreter ends.
   nb::set_leak_warnings(false);
   module.doc() = "The C interface of tunec for Python; the package tunec is for people.";
+  nb::register_exception_translator(TranslateFailedCast);
   DefineProgress(module);
   DefineExecutable(module);
   DefineCompile(module);

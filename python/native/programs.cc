@@ -1,4 +1,4 @@
-// The programs of the package, which lie in its library: each of them would be as large as it is.
+// The package's programs, linked into its library: separate programs would duplicate the library.
 #include "tools/tunec_program.h"
 #include "tools/worker_program.h"
 

@@ -16,7 +16,7 @@ nb::object NumpyType(DLDataType type) {
         nb::module_::import_("ml_dtypes").attr("bfloat16"));
   } catch (const nb::python_error&) {
     Raise(TUNEC_UNSUPPORTED,
-          "an output is of bfloat16, which NumPy has with the package ml_dtypes only");
+          "an output has type bfloat16; NumPy needs the package ml_dtypes for it");
   }
 }
 
@@ -53,7 +53,7 @@ Result::Result(DLDataType type, int ndim, const int64_t* shape, AxisOrder order)
 }
 
 nb::object Result::MakeArray() {
-  // Looked up once, and never let go: when the interpreter ends it would be too late for that.
+  // The function is looked up once and never released: a release at interpreter exit is too late.
   static const nb::handle empty = nb::object(nb::module_::import_("numpy").attr("empty")).release();
   if (!numpy_type_.is_valid()) numpy_type_ = NumpyType(prototype_.dtype);
   const nb::object array = empty(sizes_, numpy_type_);

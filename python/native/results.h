@@ -1,4 +1,4 @@
-// New tensors for a model's outputs, of the library that its inputs are of.
+// New tensors for a model's outputs, made by the library of its inputs.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,26 +13,28 @@
 
 namespace tunec::python {
 
-/// The dtype's name, as NumPy and torch spell it: "float32".
+/// Returns the name of a dtype in the spelling of NumPy and torch, such as "float32".
 std::string NameOf(DLDataType type);
 
-/// One output, with what making it again and again needs. Raises nothing until it makes one.
+/// A maker of tensors for one output. Only the Make functions raise.
 class Result {
  public:
-  /// Tensors that lie in `order`.
+  /// Prepares tensors whose axes have `order` in memory.
   Result(DLDataType type, int ndim, const int64_t* shape, AxisOrder order);
 
   const AxisOrder& order() const { return order_; }
 
-  /// A dense NumPy array, not filled. tunec.Unsupported for bfloat16 without the package ml_dtypes.
+  /// Returns a dense, uninitialized NumPy array. Raises tunec.Unsupported for bfloat16 if the
+  /// package ml_dtypes is missing.
   nanobind::object MakeArray();
-  /// The same by the table of another library, on `device`. Raises what the library raises.
+  /// Returns a dense, uninitialized tensor on `device`, made by the library of `exchange`. Raises
+  /// the exceptions of that library.
   nanobind::object MakeBy(const DlpackExchange& exchange, DLDevice device) const;
 
  private:
   AxisOrder order_;
   std::vector<int64_t> laid_shape_;
-  DLTensor prototype_ = {};  // as it lies, but for the shape
+  DLTensor prototype_ = {};  // type and rank; a call adds shape and device
   nanobind::object sizes_;
   nanobind::object numpy_type_;  // null until an array is made
 };

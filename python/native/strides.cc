@@ -38,7 +38,7 @@ bool IsRowMajor(const DLTensor& tensor) {
   return true;
 }
 
-// The tensor itself, or, of a library that turns no tensors, as NumPy's.
+// Returns the tensor, or a NumPy view if its library has no `transpose`.
 nb::object WithTranspose(nb::handle tensor) {
   if (nb::hasattr(tensor, "transpose")) return nb::borrow(tensor);
   const bool is_array = nb::hasattr(tensor, "__array__") || PyObject_CheckBuffer(tensor.ptr()) != 0;
@@ -64,10 +64,10 @@ std::vector<int64_t> StridesOf(const DLTensor& tensor) {
 bool LiesIn(const DLTensor& tensor, const AxisOrder& order) {
   if (HasNoElements(tensor)) return true;
   if (order.empty()) return IsRowMajor(tensor);
-  // What has another rank is refused by who knows why.
+  // The run rejects a tensor of another rank and gives the reason.
   if (order.size() != ShapeOf(tensor).size()) return true;
   if (tensor.strides != nullptr) return HasStridesOf(tensor, order);
-  // Row-major is this order, too, where the axes of several elements come in their order.
+  // Row-major order equals this order if the axes with more than one element are sorted.
   AxisOrder several = order;
   std::erase_if(several, [&](int64_t axis) { return tensor.shape[axis] == 1; });
   return std::ranges::is_sorted(several);

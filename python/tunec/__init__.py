@@ -17,13 +17,14 @@ __all__ = ["Cancelled", "CopyWarning", "DeviceError", "Error", "Executable", "In
 
 
 def processors():
-    """How many threads of this process can run at once, as its affinity and its container allow."""
+    """Returns how many threads of this process can run at once, by CPU affinity and container
+    quota."""
     from ._compile import _native
     return _native().processors()
 
 
 def version():
-    """The version of the compiler, "0.1.0"."""
+    """Returns the version of the compiler, such as "0.1.0"."""
     from ._compile import _native
     return _native().version()
 
@@ -31,7 +32,7 @@ def version():
 def __getattr__(name):
     if name == "__version__":
         return version()
-    # Classes of the native module, which is not loaded before someone asks for it.
+    # Classes of the native module, which is loaded at the first access.
     if name in ("Executable", "Progress"):
         from ._compile import _native
         return getattr(_native(), name)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def main():
-    """Becomes the program that lies in the package."""
+    """Replaces this process by the program `tunec` of the package."""
     program = Path(__file__).with_name("bin") / "tunec"
     os.execv(program, [str(program), *sys.argv[1:]])
 

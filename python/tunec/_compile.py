@@ -1,4 +1,4 @@
-"""`tunec.compile`: whatever a model is, to the function of the native module that compiles it."""
+"""Implements `tunec.compile`: passes each kind of model to a function of the native module."""
 import functools
 import json
 import os
@@ -10,7 +10,7 @@ from ._held import held
 
 
 class TensorSpec:
-    """What goes in or comes out: `name`, `dtype` (NumPy's word for it) and `shape`."""
+    """The `name`, `dtype` (in NumPy's spelling) and `shape` of an input or output."""
 
     __slots__ = ("name", "dtype", "shape")
 
@@ -26,14 +26,14 @@ class TensorSpec:
         return (self.name, self.dtype, self.shape) == (other.name, other.dtype, other.shape)
 
 
-# This name keeps the native module if somebody removes the package from sys.modules and imports it
-# again. A module of C++ can be loaded once in a process.
+# Name under which the native module stays in sys.modules if the package is removed and imported
+# again. A C++ module can be loaded only once per process.
 _LOADED = "_tunec_native"
 
 
 @functools.cache
 def _native():
-    """The native module, and with it the compiler: only when something compiles."""
+    """Loads the native module, and with it the compiler, at the first use."""
     module = sys.modules.get(_LOADED)
     if module is None:
         from . import _native as module
@@ -43,13 +43,13 @@ def _native():
 
 
 def _complete(executable):
-    """Properties that are made of Python's own types."""
+    """Adds properties that return types defined in Python."""
     executable.inputs = property(lambda self: [TensorSpec(*spec) for spec in self._inputs],
                                  doc="A TensorSpec for each input.")
     executable.outputs = property(lambda self: [TensorSpec(*spec) for spec in self._outputs],
                                   doc="A TensorSpec for each output.")
     executable.report = property(lambda self: json.loads(self._report),
-                                 doc="What compiling came to; docs/reference/json.md lists the keys.")
+                                 doc="Results of compiling as a dict; docs/reference/json.md lists the keys.")
     executable.__repr__ = lambda self: (
         "<tunec.Executable " + ", ".join(f"{spec.name}: {spec.dtype}{list(spec.shape)}"
                                          for spec in self.inputs) + ">")
@@ -62,19 +62,21 @@ def _is_graph_text(model):
 def compile(model, inputs=None, *, weights=None, progress=None, log=None, **options):
     """Compiles a model to native code.
 
-    model    a path (.onnx, .graph, or .pt2 of torch.export), the bytes of an ONNX model, the text of
-             a .graph, a torch.export.ExportedProgram, or a torch.nn.Module.
-    inputs   of a Module: a tuple of example inputs, whose types and shapes the code is for.
-    weights  of a .graph text: a dict of tensors by name. They are used where they are. While the
-             executable lives they cannot be resized, and must not be changed.
-    progress called with a Progress as tuning goes on; log with lines of text. What one of them
-             raises ends the call, as Ctrl-C does. What was measured until then is kept.
-    options  those of tunec.h by their names: target="cpu", trials=0, time_limit="10m", db=PATH (None:
-             no database), threads=0, accuracy="f32", dims={"batch": 8},
+    model    a path (.onnx, .graph, or a .pt2 of torch.export), the bytes of an ONNX model, the text
+             of a .graph, a torch.export.ExportedProgram, or a torch.nn.Module
+    inputs   for a Module: a tuple of example inputs. The code is compiled for their types and
+             shapes
+    weights  for a .graph text: a dict of tensors by name. The tensors are read in place. While the
+             executable lives, they cannot be resized and must not be changed
+    progress called with a Progress during tuning
+    log      called with lines of text. An exception of either callback, or Ctrl-C, ends the call;
+             measurements made until then are retained
+    options  the options of tunec.h by name: target="cpu", trials=0, time_limit="10m", db=PATH
+             (None: no database), threads=0, accuracy="f32", dims={"batch": 8},
              layouts={"x": "channels_last"}, ...
 
-    Returns an Executable. With Modules and exported programs it takes and returns what they do.
-    Raises tunec.Error or one of its subclasses.
+    Returns an Executable. For a Module or an exported program, the result is called like the
+    module. Raises tunec.Error or one of its subclasses.
     """
     if _is_torch(model):
         from .torch import compile_module
@@ -99,14 +101,15 @@ def compile(model, inputs=None, *, weights=None, progress=None, log=None, **opti
 
 def compile_any_size(text_at, dimensions, example, open_axes, *, follows_rules=False, progress=None,
                      log=None, **options):
-    """Compiles a model of any size: see tunec_compile_any_size in tunec.h.
+    """Compiles a model with dynamic shapes; see tunec_compile_any_size in tunec.h.
 
-    text_at     makes (.graph text, weights by name) for a tuple of sizes, one for each dimension
-    dimensions  their names
-    example     of each a size that there is a text for
-    open_axes   (input, axis, dimension) by number, of all axes of inputs that are open
-    follows_rules  whether all numbers of the texts are sums and products of sizes, or follow from
-                   them by rules of operators; otherwise the text of each size is compared
+    text_at        called with a tuple of sizes, one per dimension; returns (.graph text, weights by
+                   name)
+    dimensions     names of the dimensions
+    example        a size for each dimension, for which a text exists
+    open_axes      (input, axis, dimension) as indices, for all dynamic axes of inputs
+    follows_rules  True if all numbers of the texts are sums and products of sizes, or follow from
+                   such numbers by rules of operators. Otherwise the text of each size is compared
     """
     def held_text_at(sizes):
         made, weights = text_at(sizes)
@@ -118,13 +121,15 @@ def compile_any_size(text_at, dimensions, example, open_axes, *, follows_rules=F
 
 
 def load(path, *, threads=0, share_threads=False, device=None):
-    """Loads a bundle, which `tunec build` wrote: an Executable, without compiling anything.
+    """Loads a bundle that `tunec build` wrote. Returns an Executable; nothing is compiled.
 
-    threads  of a run; 0: as many as it was built for, at most one for each core
-    device   of a bundle that is for GPUs, too: the number or the UUID of one, or "cpu"; None: the first
-             GPU that runs it, else the CPU
+    threads        threads of a run; 0: the number that the bundle was built for, at most one per
+                   core
+    share_threads  True: runs share one thread pool with other executables
+    device         for a bundle with GPU code: the number or UUID of a GPU, or "cpu"; None: the
+                   first GPU that can run the bundle, else the CPU
 
-    Its machine code is run as it is: load bundles only from those whose programs you would run.
+    The bundle's machine code is run unchecked: load bundles only from sources that you trust.
     """
     return _native().load(os.fspath(path), threads, share_threads, device)
 
@@ -136,8 +141,8 @@ def _compile_text(model, weights, text, progress, log):
 
 
 def _is_torch(model):
-    """Whether it is a Module or an exported program. torch is not imported for the question: what is
-    of torch has imported it."""
+    """Tests for a Module or an exported program. torch is not imported here: an object of torch
+    implies that torch was imported."""
     torch = sys.modules.get("torch")
     if torch is None or isinstance(model, (str, bytes)):
         return False

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions: one class for each status of tunec.h that a caller can act on."""
+"""Exceptions of tunec: one class for each status of tunec.h that a caller can act on."""
 
 
 class Error(RuntimeError):
@@ -13,25 +13,25 @@ class Error(RuntimeError):
 
 
 class InvalidArgument(Error, ValueError):
-    """A wrong option, shape or type."""
+    """An option, shape or type is wrong."""
 
     status = 1
 
 
 class ParseError(Error, ValueError):
-    """A malformed model or option text. The message says where."""
+    """A model or option text is malformed. The message has the position."""
 
     status = 2
 
 
 class Unsupported(Error, NotImplementedError):
-    """Well-formed, but tunec cannot do it."""
+    """The input is valid, but tunec does not support it."""
 
     status = 3
 
 
 class NotFound(Error, FileNotFoundError):
-    """A file that is not there."""
+    """A file does not exist."""
 
     status = 4
 
@@ -43,13 +43,13 @@ class InputOutputError(Error, OSError):
 
 
 class ResourceLimit(Error, MemoryError):
-    """Memory or another quota."""
+    """Memory or another resource is exhausted."""
 
     status = 7
 
 
 class DeviceError(Error):
-    """The processor lacks something, or the GPU failed."""
+    """The processor lacks a feature, or the GPU failed."""
 
     status = 8
 
@@ -61,11 +61,11 @@ class Cancelled(Error):
 
 
 class CopyWarning(UserWarning):
-    """An input does not lie as the executable wants it, so every run copies it."""
+    """An input has another layout than the executable expects, so every run copies the input."""
 
 
 class NotCompiledWarning(UserWarning):
-    """Something that torch.compile was to compile, or to keep, is left to torch."""
+    """torch runs or recomputes something that torch.compile was asked to compile or to cache."""
 
 
 _CLASSES = {kind.status: kind for kind in
@@ -74,6 +74,6 @@ _CLASSES = {kind.status: kind for kind in
 
 
 def error_of(status, message):
-    """The exception of a status; one that has no class of its own is an Error."""
+    """Returns the exception of a status. A status without a class gives an Error."""
     kind = _CLASSES.get(status)
     return kind(message) if kind else Error(message, status)

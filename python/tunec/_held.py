@@ -1,10 +1,10 @@
-"""Weights that are read where they lie, as long as an executable lives."""
+"""Weights that are read in place while an executable lives."""
 import sys
 
 
 def held(weights):
-    """Returns the weights, by name, with memory that stays. The native module holds buffers. In the
-    place of a tensor of torch comes an alias, and the storage of both cannot be resized any more."""
+    """Returns the weights by name, with memory that remains valid. The native module holds buffers.
+    A torch tensor is replaced by an alias; the storage of both can no longer be resized."""
     torch = sys.modules.get("torch")
     if torch is None:
         return dict(weights)
@@ -15,6 +15,6 @@ def held(weights):
 def _pinned(torch, tensor):
     same = tensor.detach()
     if same.device.type == "cpu":
-        # torch lets nobody resize a storage that NumPy has seen.
+        # torch forbids resizing a storage that NumPy has seen.
         torch.empty(0, dtype=torch.uint8).set_(same.untyped_storage()).numpy()
     return same

@@ -1,15 +1,15 @@
-"""The options of a call as the JSON object that the C interface reads."""
+"""Converts the options of a call to the JSON object that the C interface reads."""
 import importlib.util
 import json
 import os
 from pathlib import Path
 
-# Options that are paths, of which Python has a type.
+# Options that are paths and may be given as os.PathLike.
 _PATHS = ("db", "external_data", "failures", "worker")
 
 
 def _layout(value):
-    """"0,2,3,1" of a tuple of axes."""
+    """Converts a tuple of axes to text such as "0,2,3,1"."""
     return value if isinstance(value, str) else ",".join(map(str, value))
 
 
@@ -28,20 +28,21 @@ def _plain(name, value):
 
 
 def options_json(options):
-    """The text for tunec.h. Its names are checked there, so that there is one list of them."""
+    """Returns the JSON text for tunec.h. Names are checked there, so that only one list of names
+    exists."""
     plain = {name: _plain(name, value) for name, value in options.items()}
     if plain.get("target") == "cuda":
         _find_ptxas()
     return json.dumps(plain)
 
 
-# Packages that NVIDIA's assembler comes in: of its own, as `pip install tunec[cuda]` installs it, and
-# triton, which torch brings.
+# Packages that contain NVIDIA's assembler: NVIDIA's own (`pip install tunec[cuda]` installs one),
+# and triton, which torch depends on.
 _PTXAS_IN = (("nvidia", "cu13/bin"), ("nvidia", "cuda_nvcc/bin"), ("triton", "backends/nvidia/bin"))
 
 
 def _find_ptxas():
-    """Names the ptxas of an installed package, unless the environment names one."""
+    """Sets TUNEC_PTXAS to the ptxas of an installed package, unless the variable is set."""
     if "TUNEC_PTXAS" in os.environ:
         return
     for package, folder in _PTXAS_IN:

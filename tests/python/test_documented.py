@@ -1,4 +1,4 @@
-"""The code of python.md, shapes.md and dynamic_shapes.md runs."""
+"""Runs the examples of docs/reference/python.md and docs/reference/shapes.md."""
 import unittest
 
 from documented import blocks_of, run_page

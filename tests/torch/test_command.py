@@ -1,4 +1,4 @@
-"""python -m tunec.torch: files in, files out."""
+"""Tests of python -m tunec.torch."""
 import json
 import pathlib
 import tempfile
@@ -61,7 +61,7 @@ class Command(unittest.TestCase):
         (self.folder / "m.pt2").write_text("hello")
         status, _, error = self.run_command(self.folder / "m.pt2")
         self.assertEqual(status, 2)
-        self.assertIn("no exported program", error)
+        self.assertIn("not an exported program", error)
 
     def test_open_sizes(self):
         module, x = small_models.TinyModel().eval(), torch.randn(3, 4)
@@ -78,7 +78,7 @@ class Command(unittest.TestCase):
         torch.testing.assert_close(found, module(y), rtol=1e-5, atol=1e-5)
 
     def test_named_sizes(self):
-        """A text that says for which sizes it is by names, and a bundle of it."""
+        """Writes a text with sizes given by names, and a bundle of the text."""
         module, x = small_models.TinyModel().eval(), torch.randn(3, 4)
         dim = torch.export.Dim("batch", min=2)
         program = torch.export.export(module, (x,), dynamic_shapes=({0: dim},))
@@ -93,20 +93,20 @@ class Command(unittest.TestCase):
             torch.testing.assert_close(found, module(y), rtol=1e-5, atol=1e-5)
 
     def test_constants_of_named_sizes(self):
-        """A matrix of the importer's is as long as the size: the file beside the text has one."""
+        """An importer's matrix is as long as the size, but the weights file has only one."""
         dim = torch.export.Dim("length", min=2, max=200)
         program = torch.export.export(torch.nn.AdaptiveAvgPool1d(24), (torch.randn(1, 3, 24),),
                                       dynamic_shapes=({2: dim},))
         torch.export.save(program, self.folder / "m.pt2")
         status, _, error = self.run_command(self.folder / "m.pt2", "--open", "length=input:2")
         self.assertEqual(status, 2)
-        self.assertIn("is another one at other sizes", error)
+        self.assertIn("differs at other sizes", error)
 
     def test_named_sizes_that_are_none(self):
         program = torch.export.export(small_models.TinyModel().eval(), (torch.randn(3, 4),))
         torch.export.save(program, self.folder / "m.pt2")
-        for given, wanted in (("batch=x:0", "does not leave open"), ("batch=y:0", "no axis"),
-                              ("batch=x:2", "no axis"), ("x:0", "expected NAME=INPUT:AXIS")):
+        for given, wanted in (("batch=x:0", "expected a dynamic size"), ("batch=y:0", "not an axis"),
+                              ("batch=x:2", "not an axis"), ("x:0", "expected NAME=INPUT:AXIS")):
             status, _, error = self.run_command(self.folder / "m.pt2", "--open", given)
             self.assertEqual(status, 2)
             self.assertIn(wanted, error)
@@ -132,7 +132,7 @@ class NamedSizes(unittest.TestCase):
         for number in (lambda b, n: n * n, lambda b, n: min(n, 14), lambda b, n: 60 - n):
             with self.assertRaisesRegex(ValueError, "follows no expression"):
                 self.text(number)
-        with self.assertRaisesRegex(ValueError, "another one"):
+        with self.assertRaisesRegex(ValueError, "differs at other sizes"):
             named_text(lambda sizes: "ab" if sizes[0] > 9 else "a", ["b", "n"], self.SAMPLES)
 
 

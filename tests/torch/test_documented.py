@@ -1,4 +1,4 @@
-"""The code of torch.md and pytorch.md runs."""
+"""Runs the examples of docs/reference/torch.md."""
 import sys
 import unittest
 from pathlib import Path

@@ -1,4 +1,4 @@
-// `tunec bench MODEL`: how long a run takes.
+// `tunec bench MODEL` times the runs of a model.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -35,20 +35,20 @@ struct BenchArguments {
   bool json = false;
 };
 
-/// All that a report says.
+/// The content of a report.
 struct BenchResult {
   CompiledModel model;
   Timing timing;
   std::optional<CompiledModel> unfused;
   Timing unfused_timing;
-  double unfused_error = 0;  // of the outputs, relative to the unfused ones
+  double unfused_error = 0;  // of the outputs, relative to those of the unfused model
   std::vector<KernelTiming> kernels;
   ShownRoofline roofline;
-  std::optional<Roofline> ceilings;  // also those that shares are not told of
+  std::optional<Roofline> ceilings;  // also ceilings that are not used for shares
   std::optional<ExplainedRuns> explained;
 };
 
-// The kernels' times, in the ways that were asked for.
+// Times the kernels in the requested ways.
 Status MeasureKernels(const BenchArguments& arguments, const Session& session,
                       const std::vector<Array>& inputs, BenchResult& result) {
   const Executable& executable = *result.model.executable;
@@ -77,7 +77,7 @@ Result<BenchResult> Measure(const BenchArguments& arguments, const Session& sess
   if (arguments.unfused) {
     CompileOptions options = session.options;
     options.fusion = FusionMode::kUnfused;
-    options.trials = 0;  // it is the baseline as it stands, not a second model to tune
+    options.trials = 0;  // the baseline is not tuned
     TUNEC_ASSIGN(result.unfused, Compile(session.graph, session.database.get(), options));
     runs.push_back({result.unfused->executable.get(), inputs});
     TUNEC_ASSIGN(const std::vector<Array> fused, RunModel(executable, inputs));
@@ -147,7 +147,7 @@ void PrintText(const BenchArguments& arguments, const BenchResult& result) {
   PrintKernels(arguments, result);
 }
 
-// A drawing is of use on a busy machine, too, if it says that its ceilings may be higher.
+// Writes the roofline. On a busy machine the drawing says that its ceilings may be higher.
 Status WriteRoofline(const BenchArguments& arguments, const BenchResult& result) {
   if (arguments.svg.empty()) return {};
   const std::string& doubt = result.roofline.why_not;
@@ -158,7 +158,7 @@ Status WriteRoofline(const BenchArguments& arguments, const BenchResult& result)
                              DrawRoofline(PictureOf(title, result.kernels, *result.ceilings)));
 }
 
-// Where other work disturbs the runs, their least time says most about the model.
+// Notes a large spread: if other work disturbs the runs, the least time is the most reliable.
 void NoteSpread(const Timing& timing) {
   constexpr double kLarge = 0.2;
   if (timing.Spread() <= kLarge) return;
@@ -168,7 +168,7 @@ void NoteSpread(const Timing& timing) {
                   100 * timing.Spread()));
 }
 
-// What an emulation takes is nobody's time.
+// Notes that times of an emulated target are meaningless.
 void NoteEmulation(const Target& target) {
   if (const auto emulated = EmulatedTarget(target))
     PrintToStandardError(

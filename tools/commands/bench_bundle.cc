@@ -13,12 +13,12 @@ namespace tunec {
 
 namespace {
 
-/// What a table says beside the times.
+/// The numbers in a report beside the times.
 struct BenchedBundle {
   double ready_seconds = 0;
   uint32_t variant = 0;
   int threads = 1;
-  std::optional<size_t> launches;  // of a model of open sizes: not one number
+  std::optional<size_t> launches;  // empty for dynamic shapes, whose number of launches varies
 };
 
 Result<Timing> TimeSized(const SizedBundle& model, const std::vector<Array>& inputs,

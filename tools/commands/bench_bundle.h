@@ -1,4 +1,4 @@
-// `tunec bench` of a bundle.
+// `tunec bench` for bundles.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace tunec {
 struct BundleBench {
   const CompileArguments& model;
   TimingLimits limits;
-  std::string inputs;  // a file; empty: random ones
+  std::string inputs;  // a file; empty: random inputs
   uint64_t input_seed = 0;
   OutputForm form = OutputForm::kText;
 };
 
-/// Times loading and runs, and prints both.
+/// Times loading and runs, and prints both times.
 Result<int> BenchBundle(const BundleBench& bench);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// `tunec build MODEL -o FILE`: a model into a bundle, which runs without a compiler.
+// `tunec build MODEL -o FILE` compiles a model into a bundle, which runs without a compiler.
 #include <CLI/CLI.hpp>
 
 #include "compiler/bundle/compile_sizes.h"
@@ -18,13 +18,13 @@ namespace {
 
 struct BuildArguments {
   CompileArguments compile;
-  std::vector<std::string> cpus;   // a variant each
-  std::vector<std::string> archs;  // the same, of GPUs
+  std::vector<std::string> cpus;   // one variant for each CPU
+  std::vector<std::string> archs;  // one variant for each GPU architecture
   std::string output;
-  bool shared = false;  // a library
+  bool shared = false;  // write a shared library
 };
 
-/// The settings of each variant, of GPUs first.
+/// Returns the settings of each variant, GPUs first.
 Result<std::vector<Settings>> VariantsOf(const BuildArguments& arguments) {
   const Settings& given = arguments.compile.settings;
   const bool for_gpus = given.target != Settings().target;
@@ -35,7 +35,7 @@ Result<std::vector<Settings>> VariantsOf(const BuildArguments& arguments) {
   std::vector<Settings> variants;
   if (for_gpus) {
     std::vector<std::string> archs = arguments.archs;
-    if (archs.empty()) archs.emplace_back();  // that of the GPU here
+    if (archs.empty()) archs.emplace_back();  // the architecture of the GPU in this machine
     for (const std::string& arch : archs) variants.emplace_back(given).arch = arch;
   }
   std::vector<std::string> cpus = arguments.cpus;
@@ -43,7 +43,7 @@ Result<std::vector<Settings>> VariantsOf(const BuildArguments& arguments) {
   for (const std::string& cpu : cpus) {
     Settings& variant = variants.emplace_back(given);
     variant.cpu = cpu;
-    const Settings plain;  // of what is a GPU's
+    const Settings plain;  // default settings, to reset those of the GPU
     variant.target = plain.target;
     variant.gpu = plain.gpu;
     variant.device = plain.device;
@@ -81,7 +81,7 @@ void PrintFile(const std::filesystem::path& path) {
   fmt::print("{}: {}\n", path.string(), BytesText(unknown ? 0 : static_cast<double>(bytes)));
 }
 
-/// The library, and its header beside it.
+/// Writes the library, and its header beside it.
 Status WriteShared(const std::filesystem::path& path, std::vector<BundleVariant> variants) {
   const std::string model = ModelNameOf(path);
   const BundleVariant& first = variants.front();
@@ -123,7 +123,7 @@ Result<int> Build(const BuildArguments& arguments) {
   return kExitOk;
 }
 
-/// In the place of the setting, which is one of them.
+/// Adds a list option that replaces the setting of the same flag.
 void AddEach(CLI::App& command, const std::string& flag, std::vector<std::string>& names,
              const std::string& help) {
   command.remove_option(command.get_option(flag));

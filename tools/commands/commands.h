@@ -1,4 +1,4 @@
-// The subcommands of tunec, each in a file of its own.
+// The subcommands of tunec, each in a separate file.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -8,16 +8,16 @@
 
 namespace tunec {
 
-/// What the command line asked for, filled while it is parsed.
+/// The state of one invocation of the command line.
 struct Invocation {
   int exit_code = kExitOk;
-  double started = 0;  // when the process did, by SecondsNow
+  double started = 0;  // start of the process, by SecondsNow
 };
-/// Of the steady clock.
+/// Returns seconds of the steady clock.
 double SecondsNow();
 
-/// Each adds its options to `root`; when they are parsed, runs and sets the exit code.
-/// `tunec MODEL` itself, where no subcommand is named.
+/// Each function adds the options of a command to `root`. After parsing, the command runs and sets
+/// the exit code. AddCompileCommand is `tunec MODEL`, which has no subcommand.
 void AddCompileCommand(CLI::App& root, Invocation& invocation);
 void AddBuildCommand(CLI::App& root, Invocation& invocation);
 void AddRunCommand(CLI::App& root, Invocation& invocation);
@@ -30,21 +30,21 @@ void AddDbCommand(CLI::App& root, Invocation& invocation);
 void AddDoctorCommand(CLI::App& root, Invocation& invocation);
 void AddHelpCommand(CLI::App& root, Invocation& invocation);
 
-/// Sets the exit code from what a command returned, and reports its error.
+/// Sets the exit code from a command's result, and reports its error.
 void Finish(Invocation& invocation, const Result<int>& exit_code);
 
-/// Throws CLI11's ValidationError where options stand before the name of a command of `tunec`: they
-/// would be those of `tunec MODEL`, and have no effect.
-void RefuseOptionsBefore(const CLI::App& command);
+/// Throws CLI11's ValidationError if options precede the name of a subcommand. Such options belong
+/// to `tunec MODEL` and would have no effect.
+void RejectOptionsBefore(const CLI::App& command);
 
-/// A subcommand whose `run(arguments)` returns Result<int>, the exit code. `arguments` lives as
+/// Adds a subcommand. `run(arguments)` returns Result<int>, the exit code. `arguments` lives as
 /// long as the command.
 template <class Arguments, class Run>
 CLI::App& AddSubcommand(CLI::App& root, Invocation& invocation, const char* name,
                         const char* summary, const std::shared_ptr<Arguments>& arguments, Run run) {
   CLI::App* command = root.add_subcommand(name, summary);
   command->final_callback([&invocation, arguments, run, command] {
-    RefuseOptionsBefore(*command);
+    RejectOptionsBefore(*command);
     Finish(invocation, run(*arguments));
   });
   return *command;

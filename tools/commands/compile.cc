@@ -1,4 +1,4 @@
-// `tunec MODEL`: compiles, tunes and reports.
+// `tunec MODEL` compiles, tunes and reports.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -26,7 +26,7 @@ struct ModelCommand {
   bool json = false;
 };
 
-/// Measured only where tuning was asked for, and has not done so already.
+/// Returns the ceilings; measures them only if tuning was requested and did not measure them.
 Result<Roofline> FindRoofline(const Session& session, const CompileReport& report) {
   if (session.options.Tunes()) {
     return EnsureRoofline(session.database.get(), session.options.target, ArithmeticsOf(report));
@@ -38,7 +38,7 @@ Result<Roofline> FindRoofline(const Session& session, const CompileReport& repor
   return *recorded;
 }
 
-/// What an interrupted tuning leaves.
+/// Reports the results of an interrupted tuning.
 int ReportInterruption(const TuningDisplay& display, OutputForm form) {
   const auto& latest = display.Latest();
   if (form == OutputForm::kText) fmt::print("{}", display.TaskTable());
@@ -81,7 +81,7 @@ struct MeasuredRuns {
   ShownRoofline roofline;
 };
 
-/// Runs the model a few times, as a whole and kernel by kernel.
+/// Times a few runs of the model, as a whole and kernel by kernel.
 Result<MeasuredRuns> MeasureRuns(const Graph& graph, const CompiledModel& model,
                                  ShownRoofline roofline) {
   const Executable& executable = *model.executable;
@@ -96,7 +96,7 @@ Result<MeasuredRuns> MeasureRuns(const Graph& graph, const CompiledModel& model,
   return MeasuredRuns{std::move(timings[0]), std::move(kernels), std::move(roofline)};
 }
 
-/// In place of times, for a device that this machine lacks, or stands in for.
+/// Prints predicted times, for a device that this machine lacks or emulates.
 void PrintPredictions(const CompileReport& report, const Accelerator& device,
                       std::string_view gpu) {
   constexpr size_t kNameWidth = 24;
@@ -110,8 +110,8 @@ void PrintTimes(const MeasuredRuns& runs, int threads) {
              CountText(std::ssize(runs.latency.samples), "run"), CountText(threads, "thread"));
 }
 
-/// The report's kernels with what was measured of them, the costliest first. Copies, which are no
-/// kernels, have times alone.
+/// Returns the report's kernels with their measurements, the costliest first. Copies are not
+/// kernels, so they only have times.
 Json WithTimes(const Json& kernels, Json timings) {
   for (Json& row : timings) {
     for (const Json& kernel : kernels) {
@@ -121,7 +121,7 @@ Json WithTimes(const Json& kernels, Json timings) {
   return timings;
 }
 
-/// `runs` are none where this machine cannot run the code, or only emulates it.
+/// Prints the JSON report. `runs` is empty if this machine cannot run the code or only emulates it.
 void PrintModelJson(const ModelCommand& command, const CompiledModel& model,
                     const CompileOptions& options, double ready_seconds,
                     const std::optional<MeasuredRuns>& runs) {
@@ -162,7 +162,7 @@ Result<int> RunCompile(const ModelCommand& command, double started) {
   const double ready = SecondsNow() - started;
   const Status here = CheckRunsHere(session.options.target, session.options.device);
   if (!here) session.options.on_log(here.error().message);
-  // What an emulation takes is nobody's time.
+  // Times of an emulation are meaningless.
   const bool timed = here && !PredictsTimes(session.options.target);
   if (!command.json) {
     PrintSummary(model->report, session.options);
@@ -186,7 +186,7 @@ Result<int> RunCompile(const ModelCommand& command, double started) {
   return kExitOk;
 }
 
-/// The settings with one size for each dimension: each combination of those given.
+/// Returns the settings for each combination of the listed sizes, with one size per dimension.
 std::vector<Settings> EachSize(const Settings& settings) {
   std::vector<Settings> all = {settings};
   for (const auto& [name, dim] : settings.dims) {
@@ -202,7 +202,7 @@ std::vector<Settings> EachSize(const Settings& settings) {
   return all;
 }
 
-/// A model of several sizes is tuned for one after the other.
+/// Tunes a model of several sizes for one combination of sizes after the other.
 Result<int> RunEachSize(const ModelCommand& command, double started) {
   if (!HasSeveralSizes(command.compile.settings)) return RunCompile(command, started);
   if (command.json)
@@ -226,7 +226,7 @@ void AddCompileCommand(CLI::App& root, Invocation& invocation) {
   const auto arguments = std::make_shared<ModelCommand>();
   AddCompileArguments(root, arguments->compile);
   root.add_flag("--json", arguments->json, "print JSON");
-  // Subcommands name the model themselves.
+  // Subcommands have separate options for the model.
   CLI::Option* model = root.get_option("MODEL");
   model->required(false);
   root.final_callback([&root, &invocation, arguments] {

@@ -1,4 +1,4 @@
-// `tunec db ...`: the tuning database from outside.
+// `tunec db ...` inspects and edits the tuning database.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -14,6 +14,7 @@
 #include "tools/options/number_checks.h"
 #include "tools/options/setting_options.h"
 #include "tools/terminal/text_table.h"
+#include "tools/terminal/visible_text.h"
 
 namespace tunec {
 namespace {
@@ -21,17 +22,17 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct DbArguments {
-  Settings settings;  // the database, how models are read
-  std::string file;   // to export, import or merge
+  Settings settings;  // database, and how models are read
+  std::string file;   // file to export, import or merge
   TaskFilter filter;
-  std::string workload;                // the beginning of its hash
-  std::vector<std::string> forgotten;  // beginnings of their hashes, or models
+  std::string workload;                // prefix of a workload's hash
+  std::vector<std::string> forgotten;  // prefixes of hashes, or models
   int64_t keep_best = 1;
   std::optional<int64_t> older_than_days;
   bool json = false;
 };
 
-// What was dropped, and what was passed over.
+// Prints which records were dropped or skipped.
 void PrintNotes(const Database& database) {
   for (const std::string& line : database.TakeMissReasons()) PrintToStandardError("note: " + line);
 }
@@ -52,7 +53,7 @@ std::string DateText(int64_t unix_seconds) {
                      parts.tm_mday, parts.tm_hour, parts.tm_min);
 }
 
-/// Of a moment, in JSON seconds since 1970.
+/// Formats a moment; in JSON, as seconds since 1970.
 Cell DateCell(int64_t unix_seconds) {
   if (unix_seconds == 0) return Missing();
   return {DateText(unix_seconds), unix_seconds};
@@ -60,21 +61,21 @@ Cell DateCell(int64_t unix_seconds) {
 
 std::string WorkloadHash(const TaskSummary& task) { return StableHash(task.key.workload.text); }
 
-// What tells the targets apart; prints what they have in common. Facts about a machine are kept
-// under its text without an accuracy.
+// Returns the parts of the target texts that differ; prints the common parts. Facts about a machine
+// are stored under its text without an accuracy.
 std::vector<std::string> NameTargets(const std::vector<TargetStats>& targets) {
   std::vector<std::string> texts;
   for (const TargetStats& target : targets) texts.push_back(target.target);
   if (texts.size() < 2) return texts;
   DistinctTargets apart = TellApart(texts);
-  fmt::print("\nall targets: {}\n", apart.common);
+  fmt::print("\nall targets: {}\n", VisibleText(apart.common));
   for (std::string& own : apart.own) {
     if (own.empty()) own = "with any accuracy";
   }
   return apart.own;
 }
 
-// Of the target's trials, those whose times nobody measured.
+// Counts the trials of a target with predicted times.
 int64_t CountPredicted(const std::vector<TaskSummary>& tasks, const std::string& target) {
   int64_t trials = 0;
   for (const TaskSummary& task : tasks) {
@@ -134,18 +135,19 @@ Result<int> ShowStats(const DbArguments& arguments) {
   for (size_t t = 0; t < stats.targets.size(); ++t) {
     const TargetStats& target = stats.targets[t];
     const int64_t predicted = CountPredicted(tasks, target.target);
-    fmt::print("\ntarget {}\n  tasks {}, trials {} ({} ok{}), latest {}\n", names[t], target.tasks,
-               target.trials, target.ok,
+    fmt::print("\ntarget {}\n  tasks {}, trials {} ({} ok{}), latest {}\n", VisibleText(names[t]),
+               target.tasks, target.trials, target.ok,
                predicted > 0 ? fmt::format(", {} of predicted times", predicted) : "",
                DateText(target.latest_at));
     TUNEC_ASSIGN(const std::vector<MachineFact> facts, database.MachineFacts(target.target));
     for (const MachineFact& fact : facts)
-      fmt::print("  {} {} ({})\n", fact.name, QuantityText(fact.value), fact.text);
+      fmt::print("  {} {} ({})\n", VisibleText(fact.name), QuantityText(fact.value),
+                 VisibleText(fact.text));
   }
   return kExitOk;
 }
 
-// What tells a task's target from those of the others; empty where there is one target only.
+// Returns the distinguishing text of each task's target; empty if there is only one target.
 std::vector<std::string> TargetsOf(const std::vector<TaskSummary>& tasks) {
   std::vector<std::string> texts;
   for (const TaskSummary& task : tasks) texts.push_back(task.key.target);
@@ -194,7 +196,7 @@ Result<int> ListTasks(const DbArguments& arguments) {
   return kExitOk;
 }
 
-// "1.23 ms +- 10 us", "predicted 1.23 ms"; of a task with a best trial.
+// Returns "1.23 ms +- 10 us" or "predicted 1.23 ms". Requires: the task has a best trial.
 std::string TimeOf(const TaskSummary& task) {
   const std::string time = DurationText(task.best->median_seconds);
   if (IsPrediction(task.key.policy)) return "predicted " + time;
@@ -207,9 +209,11 @@ Result<int> ShowBest(const DbArguments& arguments) {
   int shown = 0;
   for (const TaskSummary& task : tasks) {
     if (!WorkloadHash(task).starts_with(arguments.workload) || !task.best) continue;
-    fmt::print("{}# {} {}\n# target {}\n# {}, trial {}, {}\n{}", shown > 0 ? "\n" : "",
-               WorkloadHash(task), task.key.workload.description, task.key.target, TimeOf(task),
-               task.best->id, DateText(task.best->created_at), task.best->schedule);
+    const std::string text =
+        fmt::format("# {} {}\n# target {}\n# {}, trial {}, {}\n{}", WorkloadHash(task),
+                    task.key.workload.description, task.key.target, TimeOf(task), task.best->id,
+                    DateText(task.best->created_at), task.best->schedule);
+    fmt::print("{}{}", shown > 0 ? "\n" : "", VisibleText(text));
     if (!task.best->schedule.ends_with('\n')) fmt::print("\n");
     ++shown;
   }
@@ -264,7 +268,7 @@ bool IsModel(const std::string& word) {
   return word.ends_with(".onnx") || word.ends_with(".graph");
 }
 
-// Those of a model's groups that the database has.
+// Returns the workloads of a model's groups that the database contains.
 Result<std::set<std::string>> WorkloadsOfModel(const std::vector<TaskSummary>& tasks,
                                                const Settings& settings, const std::string& model) {
   TUNEC_ASSIGN(const CompileOptions options, MakeCompileOptions(settings));
@@ -282,7 +286,7 @@ Result<std::set<std::string>> WorkloadsOfModel(const std::vector<TaskSummary>& t
   return found;
 }
 
-// The one workload whose hash begins so.
+// Returns the only workload whose hash has this prefix.
 Result<std::string> FindWorkload(const std::vector<TaskSummary>& tasks, const std::string& hash) {
   std::set<std::string> texts;
   for (const TaskSummary& task : tasks) {

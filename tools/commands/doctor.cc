@@ -1,4 +1,4 @@
-// `tunec doctor`: what this machine has, and what tunec is linked with.
+// `tunec doctor` reports the features of this machine and the libraries linked into tunec.
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -22,13 +22,13 @@ namespace tunec {
 namespace {
 
 struct DoctorArguments {
-  std::string bundle;  // a file to look at in the place of the machine; empty: none
-  Settings settings;   // the database, threads
+  std::string bundle;  // bundle to examine instead of the machine; may be empty
+  Settings settings;   // database and threads
   bool measure = false;
   bool json = false;
 };
 
-/// Prints what each check finds; counts what is wrong.
+/// A sequence of checks that prints results and counts problems.
 class Doctor {
  public:
   explicit Doctor(const DoctorArguments& arguments) : arguments_(arguments) {}
@@ -48,7 +48,7 @@ class Doctor {
     ++problems_;
     Report(what, found, false);
   }
-  // As text each line appears when it is known: measuring takes a while.
+  // In text form, each line appears as soon as it is available, because measuring takes a while.
   void Report(std::string_view what, const std::string& found, bool ok) {
     rows_.AddRow({std::string(what), found, {"", ok}});
     if (!arguments_.json) fmt::print("{:<12}{}{}\n", what, ok ? "" : "problem: ", found);
@@ -62,7 +62,7 @@ class Doctor {
   int problems_ = 0;
 };
 
-/// Whether the processor itself has AMX, whatever the kernel grants.
+/// Returns true if the processor has AMX, even if the kernel does not permit it.
 bool ProcessorHasAmx() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -71,7 +71,7 @@ bool ProcessorHasAmx() {
   return false;
 }
 
-// The tile intrinsics that the target has, and what the others lack, those for GPUs aside.
+// Returns the CPU tile intrinsics of the target, and the missing features of the others.
 std::string TileText(const Target& target) {
   std::string text;
   for (const TileIntrinsic& intrinsic : TileIntrinsics()) {
@@ -106,7 +106,7 @@ void Doctor::ExamineCpu() {
 void Doctor::ExamineDatabase() {
   const auto path = DatabasePath(arguments_.settings.database);
   if (!path) return Problem("database", path.error().message);
-  // Only what is measured on demand is kept; looking changes nothing.
+  // Only requested measurements are recorded; other runs do not change the database.
   auto database =
       Database::Open(*path, arguments_.measure ? OpenMode::kReadWrite : OpenMode::kReadOnly);
   const bool chosen = arguments_.settings.database.kind == DatabaseChoice::Kind::kFile;
@@ -121,8 +121,8 @@ void Doctor::ExamineDatabase() {
                               stats->trials, stats->artifacts));
 }
 
-// Recorded ones unless they are to be measured; those are recorded where a database is open. Of all
-// arithmetics that the machine has.
+// Returns the ceilings of all arithmetics of the machine: recorded ones, or new ones if requested.
+// New ceilings are recorded if a database is open.
 Result<Roofline> Doctor::FindCeilings() {
   const std::vector<const MacInstruction*> all = MacInstructionsOf(target_);
   if (!arguments_.measure) return RecordedOrMeasured(database_.get(), target_, all);
@@ -133,13 +133,13 @@ Result<Roofline> Doctor::FindCeilings() {
 
 namespace {
 
-// That others used the machine while a ceiling was measured.
+// Returns a note if other programs used the machine while a ceiling was measured.
 std::string ProvisionalText(double disturbance) {
   if (disturbance <= kMostDisturbance) return "";
   return fmt::format("; provisional: others had {:.0f} % of the machine", 100 * disturbance);
 }
 
-// "1.2 TFLOP/s bf16 multiply-adds (amx.bf16)"
+// Returns "1.2 TFLOP/s bf16 multiply-adds (amx.bf16)".
 std::string ArithmeticText(const MacInstruction& by, const ArithmeticCeiling& ceiling) {
   return fmt::format("{}{} {}{}", QuantityText(ceiling.flops), RateUnit(by), Describe(by),
                      ProvisionalText(ceiling.disturbance));
@@ -179,7 +179,7 @@ void Doctor::ExamineCuda() {
 void Doctor::ExamineVersions() {
   Say("tunec", TUNEC_VERSION);
   Say("code", CodeGeneratorVersion(target_));
-  // libLLVM exports an isl of its own (Polly's, built with IMath), which must not answer.
+  // libLLVM exports Polly's copy of isl, built with IMath. It must not replace the linked isl.
   const std::string isl = IslVersion();
   if (isl.contains("IMath")) {
     Problem("isl", fmt::format("{} is the one inside libLLVM, expected libisl's", isl));

@@ -23,21 +23,21 @@ using bundle::SectionKind;
 using bundle::VariantHead;
 using Json = nlohmann::ordered_json;
 
-/// One variant, in numbers and words.
+/// Numbers and descriptions of one variant.
 struct VariantFacts {
   VariantHead head;
-  std::string lacking;  // what keeps it from running here; empty: nothing
+  std::string lacking;  // why it cannot run here; empty: it can
   size_t steps = 0;
   size_t kernels = 0;
   size_t code_bytes = 0;
-  bool packs = false;  // when it is loaded
+  bool packs = false;  // packs weights when it is loaded
   int64_t threads = 1;
-  std::string problem;            // of its plan; empty: none
-  std::optional<SizedForm> form;  // of several sizes, without a problem
+  std::string problem;            // error of its plan; may be empty
+  std::optional<SizedForm> form;  // for dynamic shapes, if the plan has no error
   size_t plans = 1;
 };
 
-/// Of a variant for several sizes, the steps of its longest plan.
+/// Fills in the facts of a variant with several sizes. Steps are those of its longest plan.
 Status ExamineSizes(const BundleFile& file, const bundle::CodeParts& parts, uint32_t variant,
                     VariantFacts& facts) {
   TUNEC_ASSIGN(const auto bytes, file.Section(SectionKind::kSizes, variant));
@@ -54,7 +54,7 @@ Status ExamineSizes(const BundleFile& file, const bundle::CodeParts& parts, uint
     facts.problem = checked.error().message;
     return {};
   }
-  facts.form = std::move(stored.form);  // whose lists fit each other
+  facts.form = std::move(stored.form);  // the lists of the form are consistent
   return {};
 }
 
@@ -98,7 +98,7 @@ std::string StateOf(const VariantFacts& facts) {
   return facts.lacking.empty() ? "runs here" : "does not run here: " + facts.lacking;
 }
 
-/// "batch 1, 8 (cut where larger); seq up to 512, rounded up to one of 21"
+/// Returns "batch 1, 8 (cut where larger); seq up to 512, rounded up to one of 21".
 std::string SizesText(const SizedForm& form) {
   std::string text;
   for (size_t d = 0; d < form.dimensions.size(); ++d) {

@@ -1,4 +1,4 @@
-// What a bundle holds, and whether it runs here.
+// Reports the content of a bundle, and if it runs on this machine.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// Prints the sections, the variants and which of them runs here. Errors: those of reading it;
-/// kDevice where none runs here, after all was printed.
+/// Prints the sections and variants, and marks the variant that runs here. Errors: those of reading
+/// the bundle; kDevice, after all output, if no variant runs here.
 Result<int> DiagnoseBundle(const std::string& path, OutputForm form);
 
 }  // namespace tunec

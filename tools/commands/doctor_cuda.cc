@@ -35,7 +35,7 @@ bool IsSet(const char* variable) {
 
 Cell ByteCell(int64_t bytes) { return {BytesText(static_cast<double>(bytes)), bytes}; }
 
-/// Collects; in the order in which one depends on another.
+/// A collector of findings. The order of checks follows their dependencies.
 class CudaExamination {
  public:
   CudaFindings Examine() &&;
@@ -53,7 +53,7 @@ class CudaExamination {
   void Problem(const char* what, std::string found) {
     cuda_.findings.push_back({what, std::move(found), false});
   }
-  /// What there need not be, unless someone has named it.
+  /// Reports a missing component. It is a problem only if the user named the component.
   void Absent(const char* what, const Error& error, bool wanted) {
     cuda_.findings.push_back({what, error.message, !wanted});
   }
@@ -97,8 +97,8 @@ void CudaExamination::ExamineGpu(const CudaDriver& driver, const GpuFacts& gpu) 
                          BytesText(static_cast<double>(gpu.block_shared_bytes)), gpu.uuid));
 }
 
-// Whether the toolkit of the program is of a later CUDA than the driver's; within one major version
-// drivers run what later toolkits write.
+// Returns true if the program's toolkit has a later CUDA version than the driver. Within one major
+// version, drivers run the output of later toolkits.
 bool IsAheadOfDriver(const std::string& version, int cuda_version) {
   int major = 0;
   std::from_chars(version.data(), version.data() + version.size(), major);

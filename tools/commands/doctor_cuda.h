@@ -1,4 +1,4 @@
-// What `tunec doctor` finds of CUDA: the driver, the GPUs, NVIDIA's assembler and disassembler.
+// Checks CUDA for `tunec doctor`: the driver, the GPUs, NVIDIA's assembler and disassembler.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,7 +9,7 @@
 
 namespace tunec {
 
-/// A line of doctor's.
+/// One line of the doctor's report.
 struct Finding {
   std::string what;
   std::string found;
@@ -17,21 +17,21 @@ struct Finding {
 };
 
 struct CudaFindings {
-  /// What is not there is no problem; what is there and cannot be used is one, and so is a GPU
-  /// without an assembler.
+  /// Results of the checks. A missing component is ok; a component that exists but cannot be used
+  /// is not, and neither is a GPU without an assembler.
   std::vector<Finding> findings;
   TextTable gpus;
-  // Empty where there is none, or none that can be used.
-  std::string driver;        // its library's file
-  std::string cuda_version;  // that it supports, "13.0"
+  // The strings below are empty if the component is missing or cannot be used.
+  std::string driver;        // path of the driver's library
+  std::string cuda_version;  // CUDA version of the driver, such as "13.0"
   std::string ptxas, ptxas_version;
   std::string nvdisasm, nvdisasm_version;
 };
 
-/// Looks; opens no GPU.
+/// Checks CUDA without opening a GPU.
 CudaFindings ExamineCuda();
 
-/// What the findings are made of, for programs, without the GPUs.
+/// Returns the findings as JSON, without the GPUs.
 nlohmann::ordered_json CudaJson(const CudaFindings& cuda);
 
 }  // namespace tunec

@@ -10,7 +10,7 @@ double SecondsNow() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void RefuseOptionsBefore(const CLI::App& command) {
+void RejectOptionsBefore(const CLI::App& command) {
   const CLI::App* root = &command;
   while (root->get_parent() != nullptr) root = root->get_parent();
   for (const CLI::Option* option : root->parse_order())
@@ -21,7 +21,7 @@ void RefuseOptionsBefore(const CLI::App& command) {
 
 void Finish(Invocation& invocation, const Result<int>& exit_code) {
   invocation.exit_code = exit_code ? *exit_code : ReportError(exit_code.error());
-  // What a signal cut short looks like success to the code that ended early.
+  // Code that a signal ended early returns success, so the exit code is corrected here.
   const bool ended_early =
       invocation.exit_code == kExitOk || invocation.exit_code == kExitInterrupted;
   if (Interrupted() && ended_early) invocation.exit_code = InterruptionExitCode();

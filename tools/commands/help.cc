@@ -1,4 +1,4 @@
-// `tunec help [COMMAND]`: what --help prints, asked for as a command.
+// `tunec help [COMMAND]` prints the text of --help.
 #include <CLI/CLI.hpp>
 
 #include "support/suggest.h"

@@ -14,7 +14,7 @@ std::vector<const CLI::App*> CommandsOf(const CLI::App& parent) {
   return parent.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// Text between macros: no line begins with a control character, no '-' becomes a hyphen.
+/// Escapes text between macros: no line begins with a control character, and '-' stays a minus.
 std::string Escaped(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -30,7 +30,7 @@ std::string Escaped(const std::string& text) {
   return escaped;
 }
 
-/// "--trials N", "-o,--output FILE", "MODEL"
+/// Returns "--trials N", "-o,--output FILE" or "MODEL".
 std::string Spelling(const CLI::Option& option) {
   std::string text = option.get_name(false, true);
   if (!option.get_positional() && !option.get_type_name().empty() && option.get_type_size() != 0)
@@ -47,7 +47,7 @@ bool IsSame(const CLI::Option& a, const CLI::Option& b) {
   return a.get_name() == b.get_name() && a.get_description() == b.get_description();
 }
 
-/// What a command has of the options that are explained already, and what of its own.
+/// The options of a command: those explained earlier, and its own options.
 struct Options {
   std::vector<std::string> shared;
   std::vector<const CLI::Option*> own;
@@ -81,7 +81,7 @@ std::string CommandSection(const CLI::App& command, const std::string& name,
   return text;
 }
 
-/// What may follow a command: those below it, and its options.
+/// Returns the words that may follow a command: its subcommands and options.
 std::string WordsOf(const CLI::App& command) {
   std::vector<std::string> words;
   for (const CLI::App* below : CommandsOf(command)) words.push_back(below->get_name());
@@ -93,7 +93,7 @@ std::string WordsOf(const CLI::App& command) {
 
 struct Path {
   std::string commands;  // "db list", empty for the root
-  std::string words;     // that may follow
+  std::string words;     // words that may follow
 };
 
 void CollectPaths(const CLI::App& command, const std::string& path, std::vector<Path>& paths) {

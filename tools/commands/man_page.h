@@ -1,4 +1,4 @@
-// What --help says, for `man` and for the shell that completes words.
+// Formats the help texts as a man page and as shell completion.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -6,10 +6,10 @@
 
 namespace tunec {
 
-/// A page in troff's man macros: `root`'s options, then each command with those of its own.
+/// Returns a page of troff's man macros: options of `root`, then each command with its own options.
 std::string ManPage(const CLI::App& root);
 
-/// A script for bash: commands, options, else files.
+/// Returns a bash script that completes commands, options, and otherwise files.
 std::string BashCompletion(const CLI::App& root);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// `tunec opt FILE`: graph in, passes, graph out.
+// `tunec opt FILE` reads a graph, runs passes and writes the graph.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +14,7 @@
 #include "tools/options/model_options.h"
 #include "tools/options/setting_options.h"
 #include "tools/terminal/text_table.h"
+#include "tools/terminal/visible_text.h"
 
 namespace tunec {
 namespace {
@@ -52,14 +53,14 @@ Result<PipelineResult> CountPasses(const OptArguments& arguments, const Graph& g
   return PrintCounts(graph, pipeline, count);
 }
 
-// Several passes try the same rules, so that what they leave alone is shown once.
+// Prints changes and rejected rules. Several passes try the same rules, so equal lines print once.
 void ShowChanges(PipelineOptions& options) {
   const auto shown = std::make_shared<std::set<std::string>>();
   const auto show_once = [shown](const std::string& line) {
-    if (shown->insert(line).second) fmt::print("# {}\n", line);
+    if (shown->insert(line).second) fmt::print("# {}\n", VisibleText(line));
   };
   options.pass.on_rule = [](const Rule& rule, const Node& node) {
-    fmt::print("# rule {} at {}\n", rule.name, node.name);
+    fmt::print("# rule {} at {}\n", rule.name, VisibleText(node.name));
   };
   options.pass.on_held_back = [show_once](const Rule& rule, const Node& node) {
     show_once(fmt::format("would apply with --fast-math: rule {} at {}", rule.name, node.name));
@@ -125,7 +126,7 @@ void AddOptCommand(CLI::App& root, Invocation& invocation) {
   command.add_flag("--count", arguments->count,
                    "nodes and bytes moved after each pass; groups, phases and peak memory");
   command.add_flag("--json", arguments->json, "print the counts or the passes as JSON");
-  // Whose schedules' phases are counted.
+  // The target whose schedules' phases are counted.
   AddSettings(command, arguments->settings, {"cpu", "threads"});
 }
 

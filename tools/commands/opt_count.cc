@@ -17,7 +17,7 @@ struct PassCounts {
   GraphCounts counts;
 };
 
-/// Counts after each pass that ran; those after a pass that changed nothing are those before it.
+/// A recorder of counts after each pass. A pass without changes keeps the counts of the last pass.
 class Counting {
  public:
   Counting(const Graph& graph, PipelineOptions& pipeline) {
@@ -29,7 +29,7 @@ class Counting {
     };
   }
 
-  /// The graph as it was read, then one for each pass.
+  /// Returns the counts of the input graph, then those after each pass.
   Result<std::vector<PassCounts>> Rows(const std::vector<PassRecord>& records) const {
     std::vector<PassCounts> rows;
     size_t state = 0;

@@ -1,4 +1,4 @@
-// `tunec opt --count`: what each pass leaves, and what a run of the result is made of.
+// `tunec opt --count`: counts after each pass, and counts of the resulting program.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace tunec {
 
 struct CountArguments {
   bool json = false;
-  CompileOptions compile;  // the target that the phases are of
+  CompileOptions compile;  // target whose phases are counted
 };
 
-/// Runs the passes on `graph`, and prints the counts: a table, or
+/// Runs the passes on `graph` and prints the counts as a table, or as
 /// {"passes":[{"name","nodes","bytes"}...],"groups":N,"phases":N}.
 Result<PipelineResult> PrintCounts(const Graph& graph, const PipelineOptions& pipeline,
                                    const CountArguments& arguments);

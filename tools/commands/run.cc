@@ -1,4 +1,4 @@
-// `tunec run MODEL`: one run, from arrays to arrays.
+// `tunec run MODEL` runs a model once, from arrays to arrays.
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +12,7 @@
 #include "tools/runs/sized_runs.h"
 #include "tools/terminal/interrupt.h"
 #include "tools/terminal/text_table.h"
+#include "tools/terminal/visible_text.h"
 
 namespace tunec {
 namespace {
@@ -28,13 +29,13 @@ struct RunArguments {
   bool json = false;
 };
 
-/// What a run leaves, and what it took.
+/// The outputs of a run, and its memory.
 struct RunResult {
   std::vector<Array> outputs;
-  std::optional<int64_t> memory_bytes;  // touched by the run, where that was asked for
+  std::optional<int64_t> memory_bytes;  // touched by the run, if requested
 };
 
-constexpr int64_t kShown = 6;  // elements: enough to see whether an output is what was expected
+constexpr int64_t kShown = 6;  // number of elements shown, to recognize an output
 
 std::string Summarize(const Array& array) {
   std::string text;
@@ -51,7 +52,7 @@ Status WriteOutputs(const std::string& path, const std::vector<TensorSpec>& spec
   return WriteNpz(path, views);
 }
 
-/// The first run of a model, which touches all that it needs.
+/// Measures the first run of a model, which touches all memory that the model needs.
 Result<RunResult> RunMeasured(const Executable& executable, const std::vector<Array>& inputs) {
   RunResult result;
   TUNEC_ASSIGN(const PeakMemory peak, PeakMemory::Start());
@@ -68,7 +69,7 @@ Result<RunResult> RunOnce(const Executable& executable, const std::vector<Array>
   return result;
 }
 
-/// Numbers that JSON lacks, such as infinity, are null.
+/// Returns the first elements. Numbers that JSON lacks, such as infinity, become null.
 Json FirstElements(const Array& array) {
   Json first = Json::array();
   for (int64_t i = 0; i < std::min(array.size(), kShown); ++i)
@@ -92,13 +93,14 @@ void PrintRun(const std::vector<TensorSpec>& specs, const RunResult& result) {
   if (result.memory_bytes)
     fmt::print("memory touched by the run: {} bytes\n", *result.memory_bytes);
   for (size_t i = 0; i < specs.size(); ++i)
-    fmt::print("{} {}:{}\n", specs[i].name, FormatType(specs[i]), Summarize(result.outputs[i]));
+    fmt::print("{} {}:{}\n", VisibleText(specs[i].name), FormatType(specs[i]),
+               Summarize(result.outputs[i]));
 }
 
-/// A model that is ready, and what it is run on.
+/// A loaded model and its inputs.
 struct ReadyModel {
   std::shared_ptr<const Executable> executable;
-  std::shared_ptr<const SizedBundle> sized;  // in its place
+  std::shared_ptr<const SizedBundle> sized;  // set instead of `executable`
   std::vector<Array> inputs;
 };
 

@@ -1,4 +1,4 @@
-// `tunec schedule FILE.compute`: loops by hand, step by step.
+// `tunec schedule FILE.compute` applies schedules step by step.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -24,7 +24,7 @@
 namespace tunec {
 namespace {
 
-constexpr const char* kLowering = "direct";  // a .compute is its only form
+constexpr const char* kLowering = "direct";  // a .compute file has only this lowering
 constexpr const char* kAutomatic = "automatic";
 
 struct ScheduleArguments {
@@ -51,14 +51,14 @@ struct Request {
   Accuracy accuracy;
 };
 
-// What tunec would compile it with, without any trial. Says which sketch that is, and why not
-// another.
+// Returns the schedule that tunec would use without trials. Prints the sketch, and why earlier
+// sketches were rejected.
 Result<Schedule> AutomaticSchedule(const Request& request) {
   const TunerOptions options{.target = request.target, .accuracy = request.accuracy};
   TUNEC_ASSIGN(const ChosenSchedule choice,
                ChooseSchedule(nullptr, {.lowerings = {{kLowering, request.compute}}}, options));
-  for (const RefusedSchedule& refused : choice.refused) {
-    fmt::print(stderr, "sketch {}: rejected: {}\n", refused.sketch, refused.error.message);
+  for (const RejectedSchedule& rejected : choice.rejected) {
+    fmt::print(stderr, "sketch {}: rejected: {}\n", rejected.sketch, rejected.error.message);
   }
   fmt::print(stderr, "sketch {}: used\n", choice.chosen.sketch);
   return choice.chosen.schedule;
@@ -71,7 +71,7 @@ Result<Schedule> ReadSchedule(const std::string& path) {
   return schedule;
 }
 
-// Of one file every step, of several schedules all steps together, a row for each.
+// Returns a row for each step of a single file, or one row for each of several schedules.
 Result<std::vector<SchedulePrefix>> ReadPrefixes(const Request& request,
                                                  const ScheduleArguments& arguments) {
   const Compute& compute = request.compute;
@@ -116,8 +116,8 @@ Result<Request> ReadRequest(const ScheduleArguments& arguments) {
 
 void PrintLoops(const SchedulePrefix& prefix, size_t number, const std::string& before) {
   fmt::print("# {}\n", prefix.label);
-  if (const auto& refusal = prefix.kernel.refusal) {
-    fmt::print("# not allowed so far: {}\n", refusal->message);
+  if (const auto& rejection = prefix.kernel.rejection) {
+    fmt::print("# not allowed so far: {}\n", rejection->message);
   }
   const std::string loops = Print(prefix.kernel.nest);
   if (number > 0 && loops == before) {
@@ -138,12 +138,13 @@ void PrintAll(const std::vector<SchedulePrefix>& prefixes, bool last_only) {
   }
 }
 
-// Each allowed prefix that makes other loops than the one before; the last one in any case.
+// Returns the legal prefixes whose loops differ from those of the previous prefix, and the last
+// one.
 std::vector<size_t> WorthRunning(const std::vector<SchedulePrefix>& prefixes, bool all) {
   std::vector<size_t> chosen;
   std::string before;
   for (size_t i = 0; i < prefixes.size(); ++i) {
-    if (prefixes[i].kernel.refusal) continue;
+    if (prefixes[i].kernel.rejection) continue;
     const std::string loops = Print(prefixes[i].kernel.nest);
     const bool is_last = i + 1 == prefixes.size();
     if (is_last || (all && loops != before)) chosen.push_back(i);
@@ -155,7 +156,7 @@ std::vector<size_t> WorthRunning(const std::vector<SchedulePrefix>& prefixes, bo
 struct Ran {
   size_t prefix = 0;
   Measurement checked;
-  std::vector<double> samples;  // seconds, taken in turns with the others
+  std::vector<double> samples;  // seconds, measured in turns with the other prefixes
 };
 
 class Runner {
@@ -180,7 +181,7 @@ class Runner {
   }
 
  private:
-  // A run so long (seconds) is timed once: nobody wants to wait for nine of them.
+  // A longer run, in seconds, is timed only once.
   static constexpr double kLongRun = 0.5;
   static TimingPolicy Once() {
     return {.budget_seconds = 0, .least_samples = 1, .most_samples = 1};
@@ -263,7 +264,7 @@ void PrintTimes(const Request& request, const TextTable& table, const Peaks& pea
 }
 
 Result<int> RunAndReport(const Request& request, const ScheduleArguments& arguments) {
-  // Measured before and after the kernels; the greater of both counts.
+  // Peaks are measured before and after the kernels; the maximum counts.
   Peaks peaks(request.target);
   for (const SchedulePrefix& prefix : request.prefixes) {
     peaks.Add(ArithmeticOf(request.compute, prefix.schedule, request.target));
@@ -282,8 +283,7 @@ Result<int> RunAndReport(const Request& request, const ScheduleArguments& argume
   return right ? kExitOk : kExitFailure;
 }
 
-// What the last loops are in terms of sets and relations, as text and as a drawing; also where they
-// are not allowed.
+// Prints and draws the last loops as sets and relations, even if they are illegal.
 Status ShowPolyhedral(const Request& request, const ScheduleArguments& arguments) {
   const ReductionOrder order = ReductionOrderFor(request.accuracy);
   TUNEC_ASSIGN(const ScheduledTrees trees,
@@ -314,8 +314,8 @@ Result<int> ShowSchedule(const ScheduleArguments& arguments) {
   if (arguments.last || loops) PrintAll(prefixes, arguments.last);
   if (polyhedral) TUNEC_RETURN_IF_ERROR(ShowPolyhedral(request, arguments));
   std::fflush(stdout);
-  if (const auto& refusal = prefixes.back().kernel.refusal) {
-    return Fail(ErrorCode::kInvalidArgument, "the schedule is not allowed: {}", refusal->message);
+  if (const auto& rejection = prefixes.back().kernel.rejection) {
+    return Fail(ErrorCode::kInvalidArgument, "the schedule is not allowed: {}", rejection->message);
   }
   if (!arguments.dump.empty()) TUNEC_RETURN_IF_ERROR(Dump(request, arguments.dump));
   if (arguments.assembly) {

@@ -1,4 +1,4 @@
-// `tunec show MODEL`: the graph, its groups, their loops and their code.
+// `tunec show MODEL` prints the graph, its groups, their loops and their code.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
@@ -20,39 +20,40 @@
 #include "tools/show/show_stages.h"
 #include "tools/show/show_structure.h"
 #include "tools/terminal/text_table.h"
+#include "tools/terminal/visible_text.h"
 
 namespace tunec {
 namespace {
 
-/// In the place of a group: all, equal ones only once.
+/// Name that selects all groups; equal groups are shown once.
 constexpr const char* kAllGroups = "all";
 
 struct ShowArguments {
   CompileArguments compile;
-  bool optimised = false;  // tables are of the graph after the passes
+  bool optimised = false;  // tables show the graph after the passes
   bool groups = false;
-  bool json = false;  // of the tables
+  bool json = false;  // tables as JSON
   bool multiply_adds = false;
-  bool dependencies = false, counts = false, residuals = false;  // of the graph
+  bool dependencies = false, counts = false, residuals = false;  // tables of the graph
   bool fusion = false, candidates = false;
   std::string svg, dot;                                 // files
-  std::string compute, nest, schedule, llvm, assembly;  // a group each
-  std::string ptx, sass;                                // a group, or all
-  std::string after;                                    // a stage of the loop pipeline
+  std::string compute, nest, schedule, llvm, assembly;  // one group each
+  std::string ptx, sass;                                // one group, or all
+  std::string after;                                    // stage of the loop pipeline
   std::string schedule_file;
   std::string onnx;
   std::string dump;  // a folder
 };
 
-/// A workload's own name is empty, so that equal groups have equal text; here one group is meant.
-/// The name becomes part of symbols of the assembly.
+/// Returns a name that is valid in assembly symbols. Workloads have no names, so that equal groups
+/// have equal text, but here a single group is shown.
 std::string SymbolOf(std::string name) {
   std::ranges::replace_if(
       name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
 }
 
-/// One group with its schedule.
+/// A group with its schedule.
 struct ScheduledGroup {
   const Compute* compute = nullptr;
   Schedule schedule;
@@ -66,22 +67,22 @@ class Shower {
 
   Status ShowCompute(const std::string& group) const;
   Status ShowNest(const std::string& group) const;
-  /// Of one group, or of all where none is named.
+  /// Shows one group, or all groups if `group` is empty.
   Status ShowAfter(const std::string& stage, const std::string& group) const;
   Status ShowSchedule(const std::string& group) const;
   Status ShowLlvm(const std::string& group) const;
   Status ShowAssembly(const std::string& group) const;
-  /// A GPU's: of one group, or of `all`.
+  /// Shows GPU code of one group, or of `all`.
   Status ShowPtx(const std::string& group) const;
   Status ShowSass(const std::string& group) const;
-  /// The tables that were asked for.
+  /// Adds the requested tables.
   Status AddTables(TableReport& report) const;
   Status Dump() const;
   Status Draw() const;
 
  private:
   Result<TextTable> MultiplyAddTable() const;
-  /// The numbers of the groups, equal ones only once, under the first's.
+  /// Returns the indices of distinct groups; equal groups have the index of the first.
   std::vector<size_t> DistinctGroups() const;
   Status ShowGpuCode(const std::string& group, CodeText text) const;
   Result<ScheduledGroup> ScheduleGroup(const GroupReport& group) const;
@@ -95,7 +96,7 @@ class Shower {
   FrontReport front_;
 };
 
-/// By --schedule-file, else the best known: what compiling would take.
+/// Returns the schedule of --schedule-file, else the best known schedule, as a compilation would.
 Result<ScheduledGroup> Shower::ScheduleGroup(const GroupReport& group) const {
   const CompileOptions& options = session_.options;
   const Tasks tasks = CollectTasks(front_, options.target);
@@ -160,7 +161,7 @@ Status Shower::ShowAfter(const std::string& stage, const std::string& name) cons
                                 {.target = options.target,
                                  .loops = {.rounding = RoundingFreedomFor(options.accuracy)}},
                                 stage));
-    fmt::print("{}", text);
+    fmt::print("{}", VisibleText(text));
   }
   return {};
 }
@@ -175,7 +176,7 @@ Status Shower::ShowLlvm(const std::string& name) const {
   TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(name));
   TUNEC_ASSIGN(const std::string text,
                EmitText(scheduled.kernel.nest, session_.options.target, CodeText::kLlvmIr));
-  fmt::print("{}", text);
+  fmt::print("{}", VisibleText(text));
   return {};
 }
 
@@ -183,7 +184,7 @@ Status Shower::ShowAssembly(const std::string& name) const {
   TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(name));
   TUNEC_ASSIGN(const std::string text,
                EmitText(scheduled.kernel.nest, session_.options.target, CodeText::kAssembly));
-  fmt::print("{}", text);
+  fmt::print("{}", VisibleText(text));
   return {};
 }
 
@@ -252,7 +253,7 @@ Result<TextTable> Shower::MultiplyAddTable() const {
   return table;
 }
 
-// Groups of equal statements are one kernel, under the number of the first.
+// Writes the kernels. Groups with equal statements are one kernel with the index of the first.
 Status Shower::Dump() const {
   const std::vector<size_t> distinct = DistinctGroups();
   for (const size_t g : distinct) {
@@ -282,13 +283,13 @@ Status Shower::AddTables(TableReport& report) const {
 Status Shower::Draw() const {
   if ((arguments_.svg + arguments_.dot).empty()) return {};
   const std::string text = DrawDot(session_.graph, front_.graph, front_.fusion);
-  if (arguments_.dot == "-") fmt::print("{}", text);
+  if (arguments_.dot == "-") fmt::print("{}", VisibleText(text));
   if (!arguments_.dot.empty() && arguments_.dot != "-")
     TUNEC_RETURN_IF_ERROR(WriteFileAtomically(arguments_.dot, text));
   return arguments_.svg.empty() ? Status() : WriteSvg(text, arguments_.svg);
 }
 
-/// The tables of a graph that were asked for: the listing where none was.
+/// Adds the requested tables of a graph; the listing if no table was requested.
 void AddGraphTables(const ShowArguments& arguments, const Graph& graph, TableReport& report) {
   const bool listed = !arguments.dependencies && !arguments.counts && !arguments.residuals;
   const std::string sums = "\n" + CountsByKind(graph);
@@ -302,12 +303,12 @@ void AddGraphTables(const ShowArguments& arguments, const Graph& graph, TableRep
   report.AddText("residuals", table, residuals.empty() ? count : table.Print() + "\n" + count);
 }
 
-/// Whether a table of the graph was asked for by name.
+/// Returns true if a table of the graph was requested.
 bool WantsGraph(const ShowArguments& arguments) {
   return arguments.optimised || arguments.dependencies || arguments.counts || arguments.residuals;
 }
 
-/// Whether anything was asked for that needs the front end.
+/// Returns true if the request needs the front end.
 bool WantsGroups(const ShowArguments& arguments) {
   const bool of_group =
       !(arguments.compute + arguments.nest + arguments.schedule + arguments.llvm +
@@ -344,7 +345,7 @@ Status WriteOnnx(const ShowArguments& arguments, const Session& session) {
   return ExportOnnx(result.graph, arguments.onnx);
 }
 
-/// kInvalidArgument for code of a GPU where the target has none.
+/// Returns kInvalidArgument if GPU code is requested and the target has no GPU.
 Status CheckGpuCode(const ShowArguments& arguments, const Target& target) {
   if ((arguments.ptx + arguments.sass).empty() || target.device) return {};
   return Fail(ErrorCode::kInvalidArgument, "{} is for the target cuda; a processor's code is --asm",

@@ -1,4 +1,4 @@
-// `tunec verify MODEL`: outputs against the reference execution and against expected ones.
+// `tunec verify MODEL` compares outputs with the reference execution and with expected outputs.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -27,7 +27,7 @@ struct VerifyArguments {
   std::string expected;
   std::string test_data;
   uint64_t input_seed = 0;
-  std::optional<double> tolerance;  // none: by types and contract
+  std::optional<double> tolerance;  // empty: computed from types and accuracy mode
   bool skip_reference = false;
   std::vector<std::string> passes;
   bool pipeline = false;
@@ -35,13 +35,13 @@ struct VerifyArguments {
   bool json = false;
 };
 
-/// What the model is run on, and what should come out where that is known.
+/// The inputs of a run, and the expected outputs if known.
 struct Case {
   std::vector<Array> inputs;
   std::optional<std::vector<Array>> expected;
 };
 
-/// `prefix`0.pb, `prefix`1.pb, ... in one of ONNX's test_data_set folders.
+/// Reads `prefix`0.pb, `prefix`1.pb, ... from one of ONNX's test_data_set folders.
 Result<std::vector<Array>> ReadTestData(const std::string& folder, std::string_view prefix,
                                         const std::vector<TensorSpec>& specs) {
   std::vector<Array> arrays;
@@ -57,7 +57,7 @@ Result<std::vector<Array>> ReadTestData(const std::string& folder, std::string_v
   return arrays;
 }
 
-/// The arrays to run on: in the file of expected outputs too, unless one of their own is given.
+/// Reads the input arrays. Without a separate file, they are in the file of expected outputs.
 Result<ArrayFile> ReadGiven(const VerifyArguments& arguments) {
   return ReadArrays(arguments.inputs.empty() ? arguments.expected : arguments.inputs);
 }
@@ -96,8 +96,8 @@ OutputForm FormOf(const VerifyArguments& arguments) {
   return arguments.json ? OutputForm::kJson : OutputForm::kText;
 }
 
-/// Kinds that a pass has to keep within the tolerance when floats are computed in double. The
-/// others are those of whole models, whose passes may turn an infinity into a NaN.
+/// Kinds of inputs on which a pass must stay within the tolerance if floats are computed in double.
+/// Other kinds apply only to whole models, whose passes may turn an infinity into NaN.
 constexpr InputKind kPassKinds[] = {InputKind::kUniform, InputKind::kLargeMean, InputKind::kWide,
                                     InputKind::kTies};
 
@@ -106,7 +106,7 @@ bool HasFloatInput(const Graph& graph) {
                              [&](ValueId input) { return IsFloat(graph.value(input).type.type); });
 }
 
-/// The given inputs, if any were, and random ones.
+/// Verifies passes on the given inputs, if any, and on random inputs.
 Result<int> VerifyGraphPasses(const VerifyArguments& arguments) {
   TUNEC_ASSIGN(const ArrayFile arrays, ReadGiven(arguments));
   TUNEC_ASSIGN(const Session session, OpenRunnable(arguments.compile, arrays.arrays));
@@ -129,55 +129,55 @@ Result<int> VerifyGraphPasses(const VerifyArguments& arguments) {
       {.tolerance = arguments.tolerance.value_or(kOutputTolerance), .form = FormOf(arguments)});
 }
 
-/// What outputs are compared with, and how.
-struct Judged {
-  std::vector<Array> reference;  // none where nobody needs it
+/// The reference for outputs, and the tolerance.
+struct ExpectedOutputs {
+  std::vector<Array> reference;  // empty if not needed
   VerifyTolerance tolerance;
 };
 
-Result<Judged> JudgeBy(const VerifyArguments& arguments, const Session& session,
-                       const Case& given) {
-  Judged judged;
+Result<ExpectedOutputs> ChooseExpected(const VerifyArguments& arguments, const Session& session,
+                                       const Case& given) {
+  ExpectedOutputs checked;
   const Accuracy& accuracy = session.options.accuracy;
   const bool propagates = !arguments.tolerance && RoundsOperands(accuracy);
   if (propagates || !arguments.skip_reference) {
-    TUNEC_ASSIGN(judged.reference, RunReference(session.graph, given.inputs));
+    TUNEC_ASSIGN(checked.reference, RunReference(session.graph, given.inputs));
   }
-  judged.tolerance = ToleranceFor(session.graph, accuracy);
-  if (arguments.tolerance) judged.tolerance = {*arguments.tolerance, ""};
+  checked.tolerance = ToleranceFor(session.graph, accuracy);
+  if (arguments.tolerance) checked.tolerance = {*arguments.tolerance, ""};
   if (propagates) {
-    TUNEC_ASSIGN(judged.tolerance,
-                 PropagatedTolerance(session.graph, given.inputs, accuracy, judged.reference));
+    TUNEC_ASSIGN(checked.tolerance,
+                 PropagatedTolerance(session.graph, given.inputs, accuracy, checked.reference));
   }
-  return judged;
+  return checked;
 }
 
-// Outputs on one set of inputs after another, and what is known of them so far.
+// A check of outputs on several sets of inputs, with the results so far.
 class ModelCheck {
  public:
   ModelCheck(const VerifyArguments& arguments, const Session& session, const Executable& executable)
       : arguments_(arguments), session_(session), executable_(executable) {}
 
-  /// Runs on what a file gave, or on random inputs in [-1, 1).
+  /// Checks a run on inputs from a file, or on random inputs in [-1, 1).
   Status CheckCase(const Case& given, std::string_view inputs) {
     TUNEC_ASSIGN(const std::vector<Array> outputs, RunModel(executable_, given.inputs));
     NoteOutsideIndices(executable_);
-    TUNEC_ASSIGN(const Judged judged, JudgeBy(arguments_, session_, given));
-    tolerance_ = judged.tolerance;
+    TUNEC_ASSIGN(const ExpectedOutputs checked, ChooseExpected(arguments_, session_, given));
+    tolerance_ = checked.tolerance;
     if (given.expected) Compare("expected", inputs, outputs, *given.expected);
-    if (!arguments_.skip_reference) Compare("reference", inputs, outputs, judged.reference);
+    if (!arguments_.skip_reference) Compare("reference", inputs, outputs, checked.reference);
     return {};
   }
 
-  /// Runs on random inputs of another kind. Rows are printed where an output is wrong.
+  /// Checks a run on random inputs of another kind. Prints rows only for wrong outputs.
   Status CheckKind(InputKind kind) {
     Case random;
     TUNEC_ASSIGN(random.inputs, RandomInputs(session_.graph, arguments_.input_seed, kind));
     TUNEC_ASSIGN(const std::vector<Array> outputs, RunModel(executable_, random.inputs));
-    TUNEC_ASSIGN(const Judged judged, JudgeBy(arguments_, session_, random));
+    TUNEC_ASSIGN(const ExpectedOutputs checked, ChooseExpected(arguments_, session_, random));
     TUNEC_ASSIGN(const std::vector<HardOutput> checked,
-                 CheckHardOutputs(session_.graph, random.inputs, outputs, judged.reference,
-                                  judged.tolerance.threshold));
+                 CheckHardOutputs(session_.graph, random.inputs, outputs, checked.reference,
+                                  checked.tolerance.threshold));
     const bool right = std::ranges::all_of(checked, &HardOutput::IsRight);
     if (right) right_kinds_.push_back(Name(kind));
     for (const HardOutput& output : checked)

@@ -1,4 +1,4 @@
-// `tunec verify --pass NAME`, `--pipeline`: the four answers about graph passes on a model.
+// `tunec verify --pass NAME`, `--pipeline`: checks of graph passes on a model.
 #pragma once
 
 #include <string>

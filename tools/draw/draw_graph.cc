@@ -25,15 +25,15 @@ namespace {
 constexpr const char* kNoGroup = "#f2f2f2";
 constexpr size_t kLongestName = 32;
 
-/// Pale colours that neighbours in the order of groups tell apart: steps of the golden ratio on the
-/// circle of hues.
+/// Returns a pale colour. Steps of the golden ratio on the circle of hues make neighbouring groups
+/// distinguishable.
 std::string ColourOf(size_t group) {
   constexpr double kGoldenRatio = 0.61803398875;
   const double hue = std::fmod(0.08 + static_cast<double>(group) * kGoldenRatio, 1.0);
   return fmt::format("{:.3f} 0.30 0.97", hue);
 }
 
-/// The text within a quoted string of DOT.
+/// Escapes text for a quoted string of DOT.
 std::string Escaped(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -43,16 +43,16 @@ std::string Escaped(const std::string& text) {
   return escaped;
 }
 
-/// Groups by the names of their nodes.
+/// Group index by node name.
 using Colours = std::map<std::string, size_t>;
 
-/// One of the two graphs: a cluster with its nodes and edges. `prefix` tells their ids apart.
+/// A drawing of one of the two graphs: a cluster with nodes and edges. `prefix` makes ids unique.
 class Drawing {
  public:
   Drawing(const Graph& graph, std::string prefix, const Colours& group_of)
       : graph_(graph), prefix_(std::move(prefix)), group_of_(group_of) {}
 
-  /// `framed`: a frame around each group of several nodes.
+  /// `framed`: draws a frame around each group of several nodes.
   std::string Draw(const std::string& title, const FusionPlan* framed) const {
     std::string text =
         fmt::format("  subgraph cluster_{} {{\n    label=\"{}\"; fontsize=20; color=\"#999999\";\n",
@@ -126,7 +126,7 @@ Colours GroupsAfter(const Graph& graph, const FusionPlan& plan) {
   return group_of;
 }
 
-/// By name; a node that is gone belongs where all of its readers do.
+/// Assigns groups by node name. A node that was removed gets the common group of its readers.
 Colours GroupsBefore(const Graph& graph, const Colours& after) {
   const std::vector<std::vector<NodeId>> users = graph.Users();
   Colours group_of;
@@ -155,7 +155,7 @@ int64_t CountComputing(const Graph& graph) {
   return count;
 }
 
-/// Runs `dot`; what it says on standard error stays visible.
+/// Runs `dot`. Its standard error stays visible.
 Status RunDot(const std::string& from, const std::string& to) {
   std::string words[] = {"dot", "-Tsvg", "-o", to, from};
   char* arguments[] = {words[0].data(), words[1].data(), words[2].data(),

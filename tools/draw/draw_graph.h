@@ -1,4 +1,4 @@
-// Drawings of a graph before and after the passes, by Graphviz.
+// Draws a graph before and after the passes, with Graphviz.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace tunec {
 
-/// DOT text: both graphs side by side from top to bottom. Nodes of one group have one colour and,
-/// after the passes, one frame; a node before them has the colour of the node of its name after
-/// them; when no such node is left, that of its readers if they have one colour, else none.
-/// Constants are not drawn.
+/// Returns DOT text with both graphs side by side, from top to bottom. Nodes of one group have the
+/// same colour. After the passes, a group also has a frame. A node before the passes has the colour
+/// of the node of the same name after the passes. If no such node exists, the common colour of the
+/// readers is used, or no colour. Constants are omitted.
 std::string DrawDot(const Graph& before, const Graph& after, const FusionPlan& plan);
 
-/// Lays the drawing out with the program `dot` and writes an SVG file. kNotFound names the package
-/// when there is no such program on PATH.
+/// Runs the program `dot` for the layout and writes an SVG file. Returns kNotFound with the
+/// package's name if the program is not on PATH.
 Status WriteSvg(const std::string& dot_text, const std::string& path);
 
 }  // namespace tunec

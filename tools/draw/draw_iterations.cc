@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-constexpr double kSwatch = 34;       // of the legend
+constexpr double kSwatch = 34;       // size in the legend
 constexpr double kLegendText = 6.8;  // width of a character
 
 struct ArrowStyle {
@@ -19,7 +19,7 @@ struct ArrowStyle {
   double width = 1.1;
 };
 
-// By DependenceType; told apart by dashes too.
+// Arrow styles by DependenceType. Dashes also distinguish them.
 constexpr std::array<ArrowStyle, kDependenceTypes> kArrows = {{
     {"stroke=\"#1553b5\"", "flow dependence: the target reads what the source wrote"},
     {"stroke=\"#666\" stroke-dasharray=\"1.5 2\"",
@@ -32,7 +32,7 @@ constexpr std::array<ArrowStyle, kDependenceTypes> kArrows = {{
 constexpr ArrowStyle kViolated = {"stroke=\"#d40000\"", "violated: not in the order of execution",
                                   1.8};
 
-// Arrows of one style: shafts, which may be dashed, and heads.
+// The arrows of one style: shafts, which may be dashed, and heads.
 class ArrowPaths {
  public:
   void Add(SvgPoint from, SvgPoint to, double bend, double head) {
@@ -88,10 +88,11 @@ class IterationDrawing {
   const Picture& picture_;
   const IterationLayers& layers_;
   std::vector<PanelDrawing> panels_;
-  double y_ = 0, width_ = 0;  // of the legend so far
+  double y_ = 0, width_ = 0;  // extent of the legend so far
 };
 
-// Those that would run over other points are bent; between panels, where many do, also faint.
+// Draws dependences. Arrows that would cross other points are bent; arrows between panels are
+// faint.
 std::string IterationDrawing::Arrows() const {
   std::array<ArrowPaths, kArrows.size()> within, between;
   ArrowPaths violated;
@@ -122,7 +123,7 @@ std::string IterationDrawing::Arrows() const {
   return faint + text + violated.Print(kViolated);
 }
 
-// A line of the legend; the swatch is drawn around the origin's right.
+// Returns a line of the legend. The swatch is drawn to the right of the origin.
 std::string IterationDrawing::Item(std::string_view swatch, std::string_view meaning,
                                    double swatch_width) {
   y_ += kPictureLine;

@@ -1,4 +1,4 @@
-// Drawings of iteration spaces: points, dependences, tiles and the order of execution.
+// Draws iteration spaces: points, dependences, tiles and the order of execution.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tunec {
 
-/// An SVG file: a panel for each statement, rows downwards, and a legend of what is in it.
+/// Returns an SVG file with a panel for each statement, rows downwards, and a legend.
 std::string DrawIterations(const ScheduleTree& tree, const Picture& picture,
                            const IterationLayers& layers);
 

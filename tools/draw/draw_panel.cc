@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kPanelWidth = 640;
 constexpr double kGridTop = kPictureMargin + kPictureLine;
-constexpr double kCharacter = 6.8;  // of the monospaced lines
+constexpr double kCharacter = 6.8;  // width in the monospaced lines
 constexpr size_t kMostNumbered = 400;
 constexpr double kWidestNumbered = 11;  // radius
 
@@ -50,7 +50,7 @@ double PanelDrawing::Top(int64_t row) const {
   return corner_.y + kGridTop + static_cast<double>(row - rows_.lo) * pitch_;
 }
 
-// `A[t, i, j] at t = 3`
+// Returns a title such as `A[t, i, j] at t = 3`.
 std::string PanelDrawing::Title() const {
   std::string fixed;
   const Iterators& iterators = statement().iterators;
@@ -63,7 +63,7 @@ std::string PanelDrawing::Title() const {
                      fixed);
 }
 
-// Under the panel: what is cut off, and the loops.
+// Returns the lines under the panel: what is cut off, and the loops.
 std::vector<std::string> PanelDrawing::Lines() const {
   std::vector<std::string> lines;
   for (const VarId axis : panel_.view.axes) {
@@ -81,7 +81,8 @@ std::vector<std::string> PanelDrawing::Lines() const {
   return lines;
 }
 
-// Squares in the colour of the wave, or of the task where there are no waves; runs of a row as one.
+// Fills squares with the colour of the wave, or of the task if there are no waves. Adjacent squares
+// of a row are one shape.
 std::string PanelDrawing::Fills() const {
   if (!layers_.tasks || (!picture_.has_waves && !picture_.has_tasks)) return {};
   std::array<SvgPath, kTaskColours.size()> paths;
@@ -115,7 +116,7 @@ std::vector<const PicturePoint*> PanelDrawing::InOrder() const {
   return ordered;
 }
 
-// A bar through the points that are lanes of one vector.
+// Draws a bar through the points that are lanes of one vector.
 std::string PanelDrawing::Lanes() const {
   if (!layers_.order || !picture_.has_vectors) return {};
   SvgPath bars;
@@ -129,8 +130,8 @@ std::string PanelDrawing::Lanes() const {
   return bars.Print("fill=\"none\" stroke=\"#a5a5a5\" stroke-width=\"4\"");
 }
 
-// Between neighbours of different tiles, and where a tile ends with the domain; inner levels
-// thinner.
+// Draws lines between neighbours of different tiles, and around tiles at the domain's end. Inner
+// levels are thinner.
 std::string PanelDrawing::Outlines() const {
   if (!layers_.tiles) return {};
   std::map<std::pair<int64_t, int64_t>, const PicturePoint*> at;
@@ -142,7 +143,7 @@ std::string PanelDrawing::Outlines() const {
       return found == at.end() ? int64_t{-1} : found->second->tiles[level];
     };
     SvgPath path;
-    // Runs along one grid line where `differs` holds.
+    // Draws runs along one grid line where `differs` holds.
     const auto trace = [&](Interval along, const auto& differs, const auto& corner) {
       for (int64_t first = along.lo; first <= along.hi;) {
         int64_t end = first;
@@ -175,7 +176,7 @@ std::string PanelDrawing::Outlines() const {
   return text;
 }
 
-// Through the points of each task where there is no room for numbers.
+// Draws a line through the points of each task if there is no space for numbers.
 std::string PanelDrawing::OrderLine() const {
   if (!layers_.order || numbered_) return {};
   SvgPath line;

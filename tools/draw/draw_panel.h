@@ -1,4 +1,4 @@
-// One panel of a drawing of iteration spaces.
+// Draws one panel of iteration spaces.
 #pragma once
 
 #include <algorithm>
@@ -11,23 +11,23 @@
 
 namespace tunec {
 
-/// What of a picture is drawn besides its points.
+/// The layers of a picture that are drawn besides its points.
 struct IterationLayers {
   std::array<bool, kDependenceTypes> arrows{};
   bool tiles = true;
   bool order = true;
-  bool tasks = true;  // colours
+  bool tasks = true;  // colours of tasks
 };
 
-/// Of waves, or of tasks where there are no waves; pale, so that arrows and numbers stay legible on
-/// them. Colours repeat; neighbours differ in hue.
+/// Colours of waves, or of tasks if there are no waves. They are pale, so that arrows and numbers
+/// stay legible. Colours repeat; neighbours differ in hue.
 inline constexpr std::array<const char*, 8> kTaskColours = {
     "#cfe3f7", "#fde2c8", "#d7f0d2", "#f6d5df", "#e4dbf5", "#f5efc4", "#d2eeee", "#e8ddd0"};
-inline constexpr double kPictureMargin = 44;  // left of points: labels of the axes
-inline constexpr double kPictureLine = 18;    // height of a line of text
+inline constexpr double kPictureMargin = 44;  // left of the points, for labels of the axes
+inline constexpr double kPictureLine = 18;    // height of a text line
 
-/// A statement's slice: its points on a grid, rows downwards, and what surrounds them. The tree and
-/// the picture outlive it.
+/// A panel with a slice of a statement: points on a grid, rows downwards, and their decoration.
+/// Requires: the tree and the picture outlive the panel.
 class PanelDrawing {
  public:
   PanelDrawing(const ScheduleTree& tree, const Picture& picture, const PicturePanel& panel,
@@ -40,8 +40,8 @@ class PanelDrawing {
     return {Left(point.column) + pitch_ / 2, Top(point.row) + pitch_ / 2};
   }
   double Pitch() const { return pitch_; }
-  double Radius() const;                         // of a point
-  bool IsNumbered() const { return numbered_; }  // else a line tells the order
+  double Radius() const;                         // radius of a point
+  bool IsNumbered() const { return numbered_; }  // else a line shows the order
 
   std::string Below() const { return Fills() + Lanes() + Outlines() + OrderLine(); }
   std::string Above() const { return Points() + Labels(); }

@@ -13,12 +13,12 @@ namespace tunec {
 namespace {
 
 constexpr double kLeft = 70, kTop = 40, kBottom = 50, kRight = 30;
-constexpr double kWidth = 760, kHeight = 440;  // of the plane
+constexpr double kWidth = 760, kHeight = 440;  // size of the plane
 constexpr size_t kLabelled = 8;
 constexpr double kLargestDot = 14;  // radius of a kernel that takes all the time
 constexpr double kSmallestDot = 2.5;
 
-// What of both axes the picture shows, as powers of ten.
+// The visible range of both axes, as powers of ten.
 struct Plane {
   int left, right, bottom, top;
 };
@@ -30,7 +30,7 @@ int Most(int known, double value) {
   return std::max(known, static_cast<int>(std::ceil(std::log10(value))));
 }
 
-// Whole decades around all dots, all peaks, and the corners where they meet the bandwidths.
+// Returns whole decades around all dots, all peaks, and their intersections with the bandwidths.
 Plane PlaneOf(const RooflinePicture& picture) {
   Plane plane{0, 2, 18, 0};
   for (const RooflineLine& peak : picture.peaks) {
@@ -107,7 +107,7 @@ class Drawing {
     return lines.Print("stroke=\"#333\" stroke-width=\"1.5\" fill=\"none\"") + words;
   }
 
-  // From where it enters the plane up to the greatest peak.
+  // Draws a bandwidth from its first visible point up to the greatest peak.
   std::string Slope(const RooflineLine& bandwidth, SvgPath& lines) const {
     const double from =
         std::max(std::pow(10, plane_.left), std::pow(10, plane_.bottom) / bandwidth.rate);

@@ -39,8 +39,8 @@ Result<Places> ParsePlaces(const std::vector<std::string>& texts) {
   return places;
 }
 
-// The statement with the most loops, among these the one with most that carry something: a
-// recurrence rather than what fills its first row.
+// Returns the statement with the most iterators. Of several, the one with the most iterators that
+// are not parallel: a recurrence rather than its initialization.
 StatementId MainStatement(const Statements& statements) {
   const auto weight = [](const Statement& statement) {
     const auto bound = std::ranges::count_if(statement.iterators, [](const Iterator& iterator) {
@@ -75,7 +75,7 @@ std::optional<VarId> FindIterator(const Statement& statement, const std::string&
   return statement.iterators.id_of(found);
 }
 
-// Those of the names that the statement has; else its first two iterators that run at all.
+// Returns the named iterators of the statement, else its first two iterators of extent above 1.
 std::vector<VarId> ChooseAxes(const Statement& statement, const std::vector<std::string>& names) {
   std::vector<VarId> axes;
   for (const std::string& name : names) {
@@ -88,7 +88,7 @@ std::vector<VarId> ChooseAxes(const Statement& statement, const std::vector<std:
   return axes;
 }
 
-// Iterators that do not run stay in the middle, where no boundary disturbs the pattern.
+// Fixes other iterators in the middle of their domain, where no boundary disturbs the pattern.
 Result<PictureView> ViewOf(const ScheduleTree& tree, StatementId id,
                            const PictureArguments& arguments, const Places& places) {
   const Statement& statement = tree.statements[id];
@@ -115,7 +115,7 @@ Result<PictureView> ViewOf(const ScheduleTree& tree, StatementId id,
   return view;
 }
 
-// A name that no drawn statement has is a mistake.
+// Rejects a name that no drawn statement has.
 Status CheckNames(const ScheduleTree& tree, const std::vector<StatementId>& chosen,
                   const std::vector<std::string>& names, const char* option) {
   for (const std::string& name : names) {
@@ -143,7 +143,7 @@ IterationLayers LayersOf(const std::vector<std::string>& names) {
   return layers;
 }
 
-// Tiles larger than the drawing leave no border in it.
+// Notes tiles that are larger than the drawing, because their borders are invisible.
 void NoteHiddenTiles(const ScheduleTree& tree, const Picture& picture) {
   for (const PicturePanel& panel : picture.panels) {
     const Statement& statement = tree.statements[panel.view.statement];

@@ -1,4 +1,4 @@
-// `tunec schedule --svg`: the iteration spaces of a schedule as a drawing.
+// `tunec schedule --svg`: draws the iteration spaces of a schedule.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -15,13 +15,13 @@ struct PictureArguments {
   std::vector<std::string> axes;    // one or two iterators
   std::vector<std::string> at;      // ITERATOR=VALUE
   std::vector<std::string> layers;  // empty: all
-  std::vector<int64_t> sizes;       // of the axes, or one for both; empty: 24
+  std::vector<int64_t> sizes;       // of the axes, or one size for both; empty: 24
 };
 
 void AddPictureOptions(CLI::App& command, PictureArguments& arguments);
 
-/// Draws what `arguments` ask for. Errors: kInvalidArgument for names that the statements lack and
-/// values beyond their domains, those of TakePicture, those of writing.
+/// Draws the requested picture. Errors: kInvalidArgument for unknown names and for values outside
+/// their domains; errors of TakePicture and of writing.
 Status DrawSchedule(const ScheduledTree& draft, const PictureArguments& arguments,
                     ReductionOrder order);
 

@@ -8,7 +8,7 @@
 namespace tunec {
 namespace {
 
-// Of the quadratic curve whose middle is `bend` beside the straight way.
+// Returns the control point of a quadratic curve whose middle is `bend` beside the straight line.
 SvgPoint ControlOf(SvgPoint from, SvgPoint to, double bend) {
   const double x = to.x - from.x, y = to.y - from.y;
   const double length = std::max(std::hypot(x, y), 1e-6);

@@ -1,4 +1,4 @@
-// Pieces of SVG text: just enough for drawings made of paths and words.
+// Builds SVG text for drawings of paths and words.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,28 @@ struct SvgPoint {
   double x = 0, y = 0;
 };
 
-/// A number with one decimal at most: `12`, `12.5`.
+/// Returns a number with at most one decimal: `12`, `12.5`.
 std::string SvgNumber(double value);
 
-/// The text with what is special in XML replaced.
+/// Returns the text with XML's special characters escaped.
 std::string SvgEscaped(std::string_view text);
 
-/// The data of a path, one for many shapes of one colour, which keeps files small.
+/// The data of a path. One path has many shapes of one colour, which keeps files small.
 class SvgPath {
  public:
   void Move(SvgPoint to) { Add('M', to); }
   void Line(SvgPoint to) { Add('L', to); }
   void Horizontal(double by) { data_ += 'h' + SvgNumber(by); }
   void Rectangle(SvgPoint corner, double width, double height);
-  /// With round caps, a disc as wide as the stroke.
+  /// Adds a point. With round caps, it is a disc as wide as the stroke.
   void Dot(SvgPoint at);
-  /// From one point to another, curved by `bend` to the left of its way.
+  /// Adds an arc between two points, curved by `bend` to the left of its direction.
   void Arc(SvgPoint from, SvgPoint to, double bend);
-  /// The head of an arrow that comes along that arc.
+  /// Adds the head of an arrow at the end of that arc.
   void Head(SvgPoint from, SvgPoint to, double bend, double size);
 
   bool empty() const { return data_.empty(); }
-  /// `<path ATTRIBUTES d="..."/>`, nothing for an empty one.
+  /// Returns `<path ATTRIBUTES d="..."/>`, or an empty string for an empty path.
   std::string Print(std::string_view attributes) const;
 
  private:
@@ -40,10 +40,10 @@ class SvgPath {
   std::string data_;
 };
 
-/// `<text x=".." y=".." ATTRIBUTES>TEXT</text>`
+/// Returns `<text x=".." y=".." ATTRIBUTES>TEXT</text>`.
 std::string SvgText(SvgPoint at, std::string_view text, std::string_view attributes = {});
 
-/// A whole file of this size around elements, on white.
+/// Returns a whole SVG file of this size on a white background.
 std::string SvgFile(double width, double height, std::string_view elements);
 
 }  // namespace tunec

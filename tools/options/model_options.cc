@@ -57,7 +57,7 @@ Result<Session> OpenRunnable(const CompileArguments& arguments,
   for (const NamedArray& array : arrays)
     shaped.settings.shapes_of_arrays.emplace(array.spec.name, array.spec.shape);
   TUNEC_ASSIGN(Session session, OpenSession(shaped));
-  // Inputs are made and checked before anything is compiled.
+  // Checks inputs before anything is compiled.
   TUNEC_RETURN_IF_ERROR(RequireFixedSizes(session.graph));
   return session;
 }

@@ -1,4 +1,4 @@
-// MODEL and the settings of the subcommands that compile it, and what they stand for.
+// Adds MODEL and the settings to subcommands that compile, and opens what they name.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -18,27 +18,27 @@
 
 namespace tunec {
 
-/// The validator without its own words in --help.
+/// Returns the validator without its description in --help.
 CLI::Validator Silently(const CLI::Validator& validator);
 
-/// A model and how it is read and compiled.
+/// A model file, and the settings for reading and compiling it.
 struct CompileArguments {
   std::string model;  // a file
   Settings settings;
 };
 CLI::Option& AddModel(CLI::App& command, std::string& path);
-/// MODEL and every setting.
+/// Adds MODEL and every setting.
 void AddCompileArguments(CLI::App& command, CompileArguments& arguments);
 
-/// A model with all that compiling it needs.
+/// A model and everything needed to compile it.
 struct Session {
   Graph graph;
   CompileOptions options;
   std::unique_ptr<Database> database;  // may be null
 };
-/// Reads the model and opens the database. Settings that are wrong are found first.
+/// Reads the model and opens the database. Checks the settings first.
 Result<Session> OpenSession(const CompileArguments& arguments);
-/// A model whose dimensions have several sizes (HasSeveralSizes), likewise.
+/// A session for a model with several sizes per dimension (HasSeveralSizes).
 struct SizedSession {
   SizedSource source;
   std::vector<ListedSizes> listed;
@@ -46,9 +46,8 @@ struct SizedSession {
   std::unique_ptr<Database> database;  // may be null
 };
 Result<SizedSession> OpenSizedSession(const CompileArguments& arguments);
-/// The same as OpenSession for a model that is to be run: every dimension of its inputs must be a
-/// number. The shapes of `arrays` are those of the inputs of their names that the model leaves
-/// open.
+/// Opens a session for a model that is to be run: every input dimension must be fixed. Dimensions
+/// that the model leaves open are taken from the shapes of `arrays` with the inputs' names.
 Result<Session> OpenRunnable(const CompileArguments& arguments,
                              std::span<const NamedArray> arrays = {});
 

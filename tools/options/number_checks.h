@@ -1,4 +1,5 @@
-// Checks of numbers on the command line. CLI11's own accept NaN, and name a range of 309 digits.
+// Checks numbers on the command line. CLI11's own checks accept NaN, and print a range with 309
+// digits.
 #pragma once
 
 #include <CLI/Error.hpp>
@@ -6,9 +7,9 @@
 
 namespace tunec {
 
-/// A finite number above 0.
+/// Accepts finite numbers above 0.
 CLI::Validator Positive();
-/// A finite number of at least 0.
+/// Accepts finite numbers of at least 0.
 CLI::Validator NotNegative();
 
 }  // namespace tunec

@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-/// One visitor for each type of field: sets it from the text of a value.
+/// A visitor that sets a field of each type from the text of a value.
 class TextReader {
  public:
   TextReader(Settings& settings, const Setting& setting, const std::string& text)
@@ -105,7 +105,7 @@ class TextReader {
   const std::string& text_;
 };
 
-/// How a value is shown behind the flag in help.
+/// Returns the form of a value in help, after the flag.
 struct TypeName {
   std::string_view value;
 

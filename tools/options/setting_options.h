@@ -1,4 +1,4 @@
-// Settings as options of the command: their flags, help and values.
+// Adds settings as options of a command: flags, help and values.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -9,18 +9,18 @@
 
 namespace tunec {
 
-/// Adds the option of the setting called `name`; on the command line it fills `settings`, which
-/// has to outlive `command`. A value that the setting does not take is a mistake of the user's.
+/// Adds the option of the setting called `name`, which fills `settings`. `settings` must outlive
+/// `command`. An invalid value is a user error.
 CLI::Option& AddSetting(CLI::App& command, Settings& settings, std::string_view name);
 void AddSettings(CLI::App& command, Settings& settings,
                  std::initializer_list<std::string_view> names);
-/// --db FILE, --no-db.
+/// Adds --db FILE and --no-db.
 void AddDatabaseSettings(CLI::App& command, Settings& settings);
-/// Every setting of the table, and --no-db.
+/// Adds every setting of the table, and --no-db.
 void AddAllSettings(CLI::App& command, Settings& settings);
 
-/// Sets `setting` from one value on the command line; lists and maps grow by it. Errors name the
-/// flag, the value and what was wanted.
+/// Sets `setting` from one value of the command line; lists and maps are extended by the value.
+/// Errors contain the flag, the value and the expected form.
 Status SetFromText(Settings& settings, const Setting& setting, const std::string& text);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// How far the outputs of a model are from what they should be.
+// Compares the outputs of a model with expected outputs.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace tunec {
 
-/// One for each spec.
+/// Compares outputs with expected outputs. Returns one error for each spec.
 std::vector<OutputError> CompareOutputs(std::span<const TensorSpec> specs,
                                         std::span<const Array> actual,
                                         std::span<const Array> expected);

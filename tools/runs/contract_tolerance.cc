@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "autotune/judge/arguments.h"
+#include "autotune/checker/arguments.h"
 #include "graph/ops/op_table.h"
 #include "graph/reference.h"
 #include "tools/runs/compare_outputs.h"
@@ -13,9 +13,9 @@
 namespace tunec {
 namespace {
 
-// Widths of the grids of the two executions, relative to the type's own.
+// Grid spacings of the two executions, relative to that of the type.
 constexpr float kGrids[] = {1.0f, 1.25f};
-// How much farther off another draw of the same error may be.
+// Factor by which another sample of the same error may be larger.
 constexpr double kOtherDraw = 2;
 
 OperandRounding RoundingOf(const Accuracy& accuracy) {
@@ -23,13 +23,13 @@ OperandRounding RoundingOf(const Accuracy& accuracy) {
   return accuracy.mode == AccuracyMode::kBf16 ? OperandRounding::kBf16 : OperandRounding::kNone;
 }
 
-// Whether the operand is multiplied; a bias is added, and a mask, too.
+// Returns true if the operand is multiplied; a bias or a mask is added.
 bool IsFactor(const Node& node, size_t operand) {
   return PatternOf(node.op) == OpPattern::kContraction &&
          operand < (node.op == Op::kAttention ? 3 : 2);
 }
 
-// As far off as rounded, but elsewhere.
+// Rounds to a grid of another spacing, which has similar errors at other values.
 Array RoundedOnGrid(const Array& array, OperandRounding rounding, float width) {
   Array scaled(array.type(), array.shape());
   for (int64_t i = 0; i < array.size(); ++i)

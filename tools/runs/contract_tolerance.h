@@ -1,9 +1,9 @@
-// What an accuracy contract that rounds operands lets a whole model's outputs be off by.
+// Computes the tolerance of a model's outputs under an accuracy mode that rounds operands.
 //
-// Each kernel is within the contract by itself; what a chain of kernels makes of their errors
-// depends on the model: one shrinks them, another one carries each to every output. So the model is
-// executed with the roundings, by the reference, which knows no kernels: that error is what the
-// contract explains.
+// Each kernel alone meets the accuracy mode. The error of a chain of kernels depends on the model:
+// some models shrink errors, others carry each error to every output. The reference, which has no
+// kernels, therefore executes the model with the roundings. Its error is the error that the
+// accuracy mode explains.
 #pragma once
 
 #include <span>
@@ -13,15 +13,15 @@
 
 namespace tunec {
 
-/// Whether the contract lets operands of products be rounded.
+/// Returns true if the accuracy mode permits rounding operands of products.
 bool RoundsOperands(const Accuracy& accuracy);
 
-/// ToleranceFor, and under `tf32` and `bf16` kOutputTolerance plus twice the greatest error of two
-/// reference executions that round the operands of products, each on a grid of its own. A compiled
-/// model rounds elsewhere (folded weights, an order of sums): it is another draw of the same error,
-/// and a kernel, too, may have twice the error of one evaluation (autotune/judge/check.h). `exact`:
-/// the reference's outputs without the roundings. Cost: two reference executions, under these
-/// contracts only.
+/// Returns ToleranceFor, except under `tf32` and `bf16`. There, the result is kOutputTolerance plus
+/// twice the greatest error of two reference executions. Both round the operands of products, each
+/// to a different grid. A compiled model rounds at other places (folded weights, order of sums),
+/// which gives another sample of the same error. A kernel may also have twice the error of one
+/// evaluation (autotune/checker/check.h). `exact`: the reference's outputs without roundings. Cost:
+/// two reference executions, only under these accuracy modes.
 Result<VerifyTolerance> PropagatedTolerance(const Graph& graph, std::span<const Array> inputs,
                                             const Accuracy& accuracy, std::span<const Array> exact);
 

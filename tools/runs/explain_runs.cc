@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-// A step by itself: the first run warms the caches, and does not count.
+// Runs of a step alone: the first run warms the caches and does not count.
 constexpr int kRepeats = 4;
 constexpr size_t kLongestLabel = 40;
 
@@ -33,7 +33,7 @@ class Explaining {
   }
 
   Status Round() {
-    TUNEC_RETURN_IF_ERROR(Warm(1));  // after steps by themselves, other data lie in the caches
+    TUNEC_RETURN_IF_ERROR(Warm(1));  // steps alone left other data in the caches
     TUNEC_ASSIGN(const double whole, TimeRun(executable_, buffers_));
     model_.samples.push_back(whole);
     TUNEC_ASSIGN(const std::vector<double> steps,
@@ -67,7 +67,7 @@ Cell TimeCell(double seconds) {
   return {DurationText(seconds), 1e3 * seconds};
 }
 
-// Of the arithmetic's ceiling, whatever else bounds the kernel.
+// Returns the share of the arithmetic's ceiling, whatever limits the kernel.
 Cell CeilingShare(const KernelTiming& timing, const ShownRoofline& ceilings) {
   const KernelReport& kernel = timing.kernel;
   if (!ceilings.roofline || !kernel.arithmetic || kernel.flops <= 0) return Missing();

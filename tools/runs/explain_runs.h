@@ -1,4 +1,5 @@
-// Where a model's time goes: its groups timed within it and by themselves, in turns with the whole.
+// Explains a model's time: times of its groups within the model and alone, in turns with whole
+// runs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,23 +17,24 @@ namespace tunec {
 
 struct ExplainedRuns {
   Timing model;       // whole runs, without clocks between the steps
-  StepSeconds steps;  // medians; on a device none alone
+  StepSeconds steps;  // medians; on a device `alone` is empty
 };
 
-/// Times whole runs, and each step both ways, in turns.
+/// Times whole runs, and each step within the model and alone, in turns.
 Result<ExplainedRuns> ExplainRuns(const Executable& executable, std::span<const Array> inputs,
                                   const TimingLimits& limits);
 
-/// One line for each of the different groups, `kernels`, which GroupTimings made. `ceilings` may
+/// Returns one row for each distinct group in `kernels`, the result of GroupTimings. `ceilings` may
 /// lack the roofline.
 TextTable ExplanationTable(const std::vector<KernelTiming>& kernels, const ShownRoofline& ceilings,
                            size_t name_width);
 
-/// Where the kernels that calculate stand below the ceilings.
+/// Returns a picture of the kernels that calculate below the ceilings.
 RooflinePicture PictureOf(const std::string& title, const std::vector<KernelTiming>& kernels,
                           const Roofline& roofline);
 
-/// "the model takes 15.4 ms, its groups 15.2 ms within it and 14.9 ms alone: 1.03 times those"
+/// Returns "the model takes 15.4 ms, its groups 15.2 ms within it and 14.9 ms alone: 1.03 times
+/// those".
 std::string SumsText(const ExplainedRuns& runs);
 nlohmann::ordered_json SumsJson(const ExplainedRuns& runs);
 

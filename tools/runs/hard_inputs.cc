@@ -10,12 +10,12 @@
 namespace tunec {
 namespace {
 
-// Another evaluation may have this many times the rounding error of the reference.
+// Factor by which rounding errors of another evaluation may exceed those of the reference.
 constexpr double kOtherRoundings = 16;
 
 bool IsInfinite(double x) { return !std::isnan(x) && !std::isfinite(x); }
 
-// The error of one element, given the reference with and without rounding.
+// Returns the error of one element, given the reference with and without rounding.
 double ElementError(double actual, double rounded, double exact) {
   constexpr double kWrong = std::numeric_limits<double>::infinity();
   if (std::isfinite(rounded) && std::isfinite(exact))

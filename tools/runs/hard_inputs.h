@@ -9,18 +9,18 @@
 
 namespace tunec {
 
-/// An output's error, and how large it may be relative to the output's magnitude.
+/// An output's error, and its limit relative to the output's magnitude.
 struct HardOutput {
   OutputError error;
   double threshold = 0;
   bool IsRight() const { return error.IsWithin(threshold); }
 };
 
-/// Compares outputs with a reference execution on the same inputs. Where the plain tolerance does
-/// not suffice, an output may also be off by 16 times what rounding each node's result to its type
-/// does in the reference: hard inputs magnify roundings. An element that is no finite number in the
-/// reference has to be none in the output, and infinities keep their sign.
-/// `reference` holds the results of RunReference. Cost: at most one more reference execution.
+/// Compares outputs with a reference execution on the same inputs. If the plain tolerance is
+/// exceeded, 16 times the effect of rounding each node's result to its type in the reference is
+/// added to the tolerance, because hard inputs magnify roundings. An element that is not finite in
+/// the reference must not be finite in the output; infinities keep their sign. `reference` holds
+/// the results of RunReference. Cost: at most one more reference execution.
 Result<std::vector<HardOutput>> CheckHardOutputs(const Graph& graph, std::span<const Array> inputs,
                                                  std::span<const Array> outputs,
                                                  std::span<const Array> reference,

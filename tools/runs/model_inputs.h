@@ -1,4 +1,4 @@
-// What a model is run on, and the run itself.
+// Makes a model's inputs and runs the model.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,30 @@
 
 namespace tunec {
 
-/// Whether an array of another float type than its spec's will do.
+/// Accepted float types of arrays: only the type of the spec, or any.
 enum class FloatTypes { kSame, kAny };
 
-/// The specs' arrays among `arrays`, by name, in the types that they have there. kInvalidArgument
-/// when one is missing or has another type or shape; `file` begins the message.
+/// Returns the arrays that the specs name, in the types of `arrays`. Returns kInvalidArgument if an
+/// array is missing or has another type or shape; the message begins with `file`.
 Result<std::vector<Array>> SelectArrays(const std::vector<NamedArray>& arrays,
                                         std::span<const TensorSpec> specs, const std::string& file,
                                         FloatTypes floats = FloatTypes::kSame);
 
-/// Name, type and shape of the graph's inputs and outputs. Requires: fixed shapes.
+/// Return name, type and shape of the graph's inputs or outputs. Requires: fixed shapes.
 std::vector<TensorSpec> InputSpecs(const Graph& graph);
 std::vector<TensorSpec> OutputSpecs(const Graph& graph);
 
-/// A .npz file; no arrays where `file` is empty.
+/// The content of a .npz file; no arrays if `file` is empty.
 struct ArrayFile {
   std::string file;
   std::vector<NamedArray> arrays;
 };
 Result<ArrayFile> ReadArrays(const std::string& file);
 
-/// The inputs from a file, or random ones where none was given.
+/// Returns the inputs from a file, or random inputs if `given` has none.
 Result<std::vector<Array>> MakeInputs(const Graph& graph, const ArrayFile& given, uint64_t seed);
 
-/// Memory for the outputs of one run, and pointers to it and to the inputs.
+/// Memory for the outputs of one run, and pointers to outputs and inputs.
 struct ModelBuffers {
   static Result<ModelBuffers> Make(const Executable& executable, std::span<const Array> inputs);
   std::vector<Array> outputs;
@@ -46,7 +46,7 @@ struct ModelBuffers {
   std::vector<void*> to;
 };
 
-/// Runs once; one array per output.
+/// Runs the model once. Returns one array per output.
 Result<std::vector<Array>> RunModel(const Executable& executable, std::span<const Array> inputs);
 
 }  // namespace tunec

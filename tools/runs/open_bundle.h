@@ -1,4 +1,4 @@
-// Bundles where a command is given a model.
+// Opens bundles in commands that accept models.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace tunec {
 
-/// Whether the file begins as a bundle; false where it cannot be read.
+/// Returns true if the file begins like a bundle, false also if it is not readable.
 bool IsBundleFile(const std::string& path);
 
-/// Of the settings the threads alone concern a model that is compiled already.
+/// Loads a bundle. Of the settings, only the threads affect a compiled model.
 Result<LoadedBundle> OpenBundle(const CompileArguments& arguments);
 
-/// Random inputs. There is no graph any more that says what integers index: they are 0 or 1.
+/// Makes random inputs. Integers are 0 or 1, because a bundle does not say what they index.
 Result<std::vector<Array>> RandomArrays(std::span<const TensorSpec> specs, uint64_t seed);
 
-/// The inputs of a bundle's model, from a file, or random ones where none was given.
+/// Returns the inputs of a bundle's model from a file, or random inputs if none is given.
 Result<std::vector<Array>> BundleInputs(const Executable& executable, const ArrayFile& given,
                                         uint64_t seed);
 

@@ -1,11 +1,11 @@
-// What a user should know about indices that a gather found out of range.
+// Reports out-of-range indices of gathers to the user.
 #pragma once
 
 #include "runtime/executable.h"
 
 namespace tunec {
 
-/// A line on standard error for each gather that met such indices in the runs so far.
+/// Prints a line on standard error for each gather with such indices in the runs so far.
 void NoteOutsideIndices(const Executable& executable);
 
 }  // namespace tunec

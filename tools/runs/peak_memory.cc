@@ -6,7 +6,7 @@
 namespace tunec {
 namespace {
 
-/// A line of /proc/self/status such as `VmHWM:  1234 kB`, in bytes.
+/// Returns a value of /proc/self/status in bytes, from a line such as `VmHWM:  1234 kB`.
 Result<int64_t> StatusBytes(const std::string& key) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -17,7 +17,7 @@ Result<int64_t> StatusBytes(const std::string& key) {
 }  // namespace
 
 Result<PeakMemory> PeakMemory::Start() {
-  // 5 sets the peak back to what is resident now.
+  // The value 5 resets the peak to the current resident size.
   std::ofstream reset("/proc/self/clear_refs");
   if (!(reset << "5" << std::flush))
     return Fail(ErrorCode::kUnsupported, "this system does not take /proc/self/clear_refs");

@@ -1,4 +1,4 @@
-// How much memory a piece of work touches.
+// Measures how much memory an operation touches.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace tunec {
 
-/// Measures the growth of this process's resident memory beyond what it was when made; pages that
-/// were resident before and are used again do not count. Linux only: /proc/self.
+/// A measurement of the growth of this process's resident memory since Start. Pages that were
+/// resident before and are reused do not count. Linux only: /proc/self.
 class PeakMemory {
  public:
-  /// kUnsupported where the system does not tell.
+  /// Starts a measurement. Returns kUnsupported if the system lacks the data.
   static Result<PeakMemory> Start();
 
-  /// Bytes, the largest growth since Start.
+  /// Returns the largest growth since Start in bytes.
   Result<int64_t> Growth() const;
 
  private:

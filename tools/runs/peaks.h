@@ -1,4 +1,4 @@
-// The ceilings of arithmetics beside kernels that are being timed.
+// Measures the ceilings of arithmetics beside kernels that are being timed.
 #pragma once
 
 #include <map>
@@ -11,31 +11,32 @@
 
 namespace tunec {
 
-/// Of float32 in any case.
+/// A set of arithmetics and their measured peaks; float32 is always included.
 class Peaks {
  public:
-  /// The target must outlive this.
+  /// Requires: the target outlives this object.
   explicit Peaks(const Target& target) : target_(target) { flops_[&Float32Fma()] = 0; }
 
-  /// This one's too, from now on.
+  /// Adds an arithmetic to the set.
   void Add(const std::optional<KernelArithmetic>& arithmetic);
-  /// Measures all that this machine can. The greater of several measurements counts. Errors:
-  /// kInternal.
+  /// Measures all arithmetics that this machine supports. The maximum of several calls counts.
+  /// Errors: kInternal.
   Status Measure();
 
-  /// Operations per second; 0 where it could not be measured. Requires: it was added.
+  /// Returns operations per second; 0 if not measured. Requires: the arithmetic was added.
   double Of(const MacInstruction& by) const { return flops_.at(&by); }
-  /// The useful ones that an arithmetic allows a kernel; 0 where nothing says that.
+  /// Returns the useful operations per second that an arithmetic allows a kernel; 0 if unknown.
   double For(const std::optional<KernelArithmetic>& arithmetic) const;
-  /// "FMA peak 496 GFLOP/s, 1.2 TFLOP/s bf16 multiply-adds (amx.bf16)"
+  /// Returns "FMA peak 496 GFLOP/s, 1.2 TFLOP/s bf16 multiply-adds (amx.bf16)".
   std::string Text() const;
 
  private:
   const Target& target_;
-  std::map<const MacInstruction*, double> flops_;  // elements of one table, so in its order
+  std::map<const MacInstruction*, double>
+      flops_;  // keys are elements of one table, so pointers have its order
 };
 
-/// "FLOP/s", of integers "OP/s".
+/// Returns "FLOP/s", or "OP/s" for integers.
 std::string RateUnit(const MacInstruction& by);
 
 }  // namespace tunec

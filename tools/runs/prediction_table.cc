@@ -9,7 +9,7 @@ namespace {
 
 Cell BytesCell(double bytes) { return {BytesText(bytes), bytes}; }
 
-// "50 % registers": how many of the threads that it holds a processor has, and what ends it.
+// Returns "50 % registers": the share of a processor's threads in use, and its limit.
 Cell OccupancyCell(const std::optional<Occupancy>& occupancy) {
   if (!occupancy) return Missing();
   return fmt::format("{:.0f} % {}", 100 * occupancy->share, Name(occupancy->limit));
@@ -57,7 +57,7 @@ TextTable PredictionTable(const CompileReport& report, size_t name_width) {
                    {"memory", Align::kRight},
                    {"predicted", Align::kRight},
                    {"bound"}});
-  std::set<std::string> seen;  // workloads
+  std::set<std::string> seen;  // workloads of earlier rows
   for (size_t group = 0; group < report.kernels.size(); ++group) {
     const KernelReport& kernel = report.kernels[group];
     if (!seen.insert(kernel.workload).second) continue;

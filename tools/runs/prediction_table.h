@@ -1,4 +1,4 @@
-// What is known of a GPU's kernels before they ever ran, for people.
+// Formats predictions for GPU kernels that have not run.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace tunec {
 
-/// A row for each phase of the different kernels; none without kernels of a device.
+/// Returns a row for each phase of the distinct kernels; no rows without device kernels.
 TextTable PredictionTable(const CompileReport& report, size_t name_width);
 
-/// One sentence that says for which GPU the times are predicted, and whether it was assumed: `gpu`
-/// is the one that the user named, or empty. Where there are no times, why.
+/// Returns one sentence with the GPU of the predicted times, and if that GPU was assumed. `gpu` is
+/// the user's choice or empty. Without times, the sentence gives the reason.
 std::string DescribePrediction(const CompileReport& report, const Accelerator& device,
                                std::string_view gpu);
 

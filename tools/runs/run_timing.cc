@@ -23,7 +23,7 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The sample of this rank, 0 the least and 1 the greatest.
+/// Returns the quantile of this rank, 0 the least and 1 the greatest sample.
 double Quantile(std::vector<double> samples, double rank) {
   TUNEC_CHECK(!samples.empty(), "no samples");
   const auto index =
@@ -79,7 +79,7 @@ Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const Timin
   std::vector<Timing> timings(runs.size());
   const auto round = [&]() -> Status {
     for (size_t i = 0; i < runs.size(); ++i) {
-      // Beside another executable, a run finds its caches cold and its threads asleep.
+      // Another executable evicted the caches and let threads sleep, so an untimed run comes first.
       if (runs.size() > 1)
         TUNEC_RETURN_IF_ERROR(runs[i].executable->Run(buffers[i].from, buffers[i].to));
       TUNEC_ASSIGN(timings[i].samples.emplace_back(), TimeRun(*runs[i].executable, buffers[i]));
@@ -138,7 +138,7 @@ std::vector<KernelTiming> GroupTimings(const CompileReport& report,
                                        const StepSeconds& seconds, const ShownRoofline& roofline) {
   std::vector<KernelTiming> timings;
   std::map<std::string, size_t> of_workload;
-  size_t kernel = 0;  // kernels stand in the order of the steps; between them may be copies
+  size_t kernel = 0;  // kernels are in the order of the steps, with copies between them
   for (size_t step = 0; step < step_names.size(); ++step) {
     KernelReport described{.name = "copies", .kind = "copy"};
     std::optional<int> group;
@@ -192,7 +192,7 @@ std::string WhyNoRoofline(const MacInstruction& by,
       Describe(by), 100 * ceiling->disturbance);
 }
 
-// A line for each arithmetic whose kernels have no share for want of its ceiling.
+// Returns a line for each arithmetic whose ceiling is unknown, so that its kernels have no share.
 std::string UnknownArithmetics(const std::vector<KernelTiming>& timings, const Roofline& roofline) {
   std::string lines;
   std::set<std::string> seen;
@@ -256,7 +256,7 @@ nlohmann::ordered_json TimingJson(const Timing& timing) {
           {"spread", timing.Spread()},          {"runs", timing.samples.size()}};
 }
 
-// Whoever reads a file or a pipe can cut for himself.
+// Names are cut only on a terminal.
 size_t NameWidth() { return isatty(STDOUT_FILENO) != 0 ? kNameOnTerminal : SIZE_MAX; }
 
 std::string RooflineNotes(const std::vector<KernelTiming>& timings, const ShownRoofline& roofline) {

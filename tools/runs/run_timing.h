@@ -1,4 +1,4 @@
-// How long a model takes.
+// Times the runs of a model.
 #pragma once
 
 #include <functional>
@@ -17,9 +17,9 @@
 
 namespace tunec {
 
-/// When to stop timing: after this many runs, or these seconds, but not before `least_runs`.
+/// Limits of a timing: it ends after `runs` runs or `seconds`, but not before `least_runs`.
 struct TimingLimits {
-  int warmup = 1;  // untimed runs before
+  int warmup = 1;  // untimed runs before timing
   int runs = 100;
   int least_runs = 3;
   double seconds = 5;
@@ -28,81 +28,81 @@ struct TimingLimits {
 struct Timing {
   std::vector<double> samples;  // seconds, in the order measured
   double Median() const;
-  /// The 95th percentile, nearest rank.
+  /// Returns the 95th percentile, nearest rank.
   double P95() const;
   double P99() const;
   double Least() const;
-  /// The distance between the quartiles, relative to the median.
+  /// Returns the interquartile range, relative to the median.
   double Spread() const;
 };
 
-/// Of those that have samples.
+/// Returns the medians of timings that have samples.
 std::vector<double> MediansOf(const std::vector<Timing>& timings);
 
 nlohmann::ordered_json TimingJson(const Timing& timing);
 
-/// The seconds of one run.
+/// Returns the seconds of one run.
 Result<double> TimeRun(const Executable& executable, const ModelBuffers& buffers);
-/// Rounds until the limits say that there were enough. Stops early on Ctrl-C.
+/// Calls `round` until the limits are reached. Stops early on Ctrl-C.
 Status RunRounds(const TimingLimits& limits, const std::function<Status()>& round);
 
-/// One executable of several that are timed together, with its own buffers.
+/// One of several executables that are timed together. Each gets separate buffers.
 struct TimedRun {
   const Executable* executable = nullptr;
   std::span<const Array> inputs;
 };
 
-/// Times whole runs of each in turn, so that drift of the clock falls on all alike, after
-/// untimed runs. Stops early on Ctrl-C.
+/// Times whole runs of each executable in turn, after untimed runs, so that clock drift affects all
+/// alike. Stops early on Ctrl-C.
 Result<std::vector<Timing>> TimeRuns(std::span<const TimedRun> runs, const TimingLimits& limits);
 
-/// The median seconds of each step.
+/// Returns the median seconds of each step.
 Result<std::vector<double>> TimeSteps(const Executable& executable, std::span<const Array> inputs,
                                       const TimingLimits& limits);
 
-/// The ceilings that shares are of, or one line that says why there are none to trust.
+/// The roofline for shares, or one line with the reason why there is no reliable roofline.
 struct ShownRoofline {
   std::optional<Roofline> roofline;
   std::string why_not;
 };
 ShownRoofline RooflineToShow(const Result<Roofline>& found);
 
-/// Equal kernels taken together, the costliest first.
+/// Timing of a group of equal kernels. Lists of groups begin with the costliest.
 struct KernelTiming {
-  KernelReport kernel;            // of the first
-  std::optional<int> group = {};  // the number that `show --groups` gives the first
+  KernelReport kernel;            // report of the first kernel
+  std::optional<int> group = {};  // number of the first kernel in `show --groups`
   int count = 0;
-  double seconds = 0;         // of all of them
-  double alone_seconds = 0;   // likewise, run again and again by themselves; 0: not timed
-  double roofline_share = 0;  // of the least possible time; 0 without a roofline of its arithmetic
-  std::string limit;          // what that time is for; empty without a roofline
+  double seconds = 0;         // sum over the kernels of the group
+  double alone_seconds = 0;   // of all kernels, each run repeatedly alone; 0: not timed
+  double roofline_share = 0;  // least possible time / time; 0 without a roofline of the arithmetic
+  std::string limit;  // resource that limits the least possible time; empty without a roofline
 };
-/// What does the kernels' multiply-adds, each once.
+/// Returns the arithmetics of the kernels' multiply-adds, each once.
 std::vector<const MacInstruction*> ArithmeticsOf(const CompileReport& report);
 
-/// What each step takes.
+/// Seconds of each step.
 struct StepSeconds {
   std::vector<double> in_model;
-  std::vector<double> alone = {};  // again and again by itself; empty: not timed
+  std::vector<double> alone = {};  // each step run repeatedly alone; empty: not timed
 };
 
-/// Steps that are no kernels (copies) are one line of kind "copy".
+/// Groups the timings by kernel. Steps other than kernels (copies) form one line of kind "copy".
 std::vector<KernelTiming> GroupTimings(const CompileReport& report,
                                        const std::vector<std::string>& step_names,
                                        const StepSeconds& seconds, const ShownRoofline& roofline);
 
-/// Billions of a second; missing where one of both is 0.
+/// Formats amount / seconds in billions per second; missing if either is 0.
 Cell RateCell(double amount, double seconds);
-/// Of the least possible time.
+/// Formats the share of the least possible time.
 Cell RooflineCell(const KernelTiming& timing);
 
-/// The table of KernelTimings; names are cut to so many characters.
+/// Returns the table of KernelTimings; names are cut to `name_width` characters.
 TextTable TimingTable(const std::vector<KernelTiming>& timings, size_t name_width);
-/// Names stand in full unless they go to a terminal.
+/// Returns the width of names: limited on a terminal, else unlimited.
 size_t NameWidth();
-/// A line for what has no roofline, and why.
+/// Returns a line for kernels without a roofline, with the reason.
 std::string RooflineNotes(const std::vector<KernelTiming>& timings, const ShownRoofline& roofline);
-/// Table and notes.
+/// Returns the table and the notes as text.
 std::string PrintTimings(const std::vector<KernelTiming>& timings, const ShownRoofline& roofline);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// Runs of a bundle's model whose sizes are open.
+// Runs the model of a bundle with dynamic shapes.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace tunec {
 
-/// Inputs from a file, of its arrays' sizes; random ones where none was given, of the sizes that
-/// `dims` gives dimensions, or of the largest that there is code for. Integers are 0 or 1.
+/// Returns inputs from a file, with the shapes of its arrays, or random inputs. Random inputs have
+/// the sizes in `dims`, or the largest sizes that the bundle has code for. Integers are 0 or 1.
 Result<std::vector<Array>> SizedInputs(const SizedExecutable& model, const ArrayFile& given,
                                        uint64_t seed, const std::map<std::string, DimSizes>& dims);
 
-/// A model with inputs of some sizes and memory for its outputs. Keeps addresses of the inputs.
+/// A model with inputs of fixed sizes and memory for its outputs. Holds addresses of the inputs.
 struct SizedRun {
   const AnyShape* model = nullptr;
   std::vector<Shape> shapes;

@@ -25,8 +25,8 @@ VerifyTolerance OfLevels(DataType type) {
       fmt::format("the model is quantised to {}: {} of {} levels", Name(type), kLevels, levels)};
 }
 
-// What a node's results cost. Integers that a float is cast to are levels of a quantisation;
-// wider ones are indices and counts.
+// Returns the tolerance that a node's results require. Narrow integers cast from floats are levels
+// of a quantisation; wider integers are indices and counts.
 VerifyTolerance OfNode(const Graph& graph, const Node& node) {
   VerifyTolerance tolerance{kOutputTolerance, ""};
   if (KindOf(node.op) != OpKind::kCompute || node.outputs.empty()) return tolerance;
@@ -38,7 +38,7 @@ VerifyTolerance OfNode(const Graph& graph, const Node& node) {
   return quantises ? OfLevels(type) : tolerance;
 }
 
-// Of a contract that is a number.
+// Returns the tolerance of a numeric accuracy mode.
 VerifyTolerance OfContract(const Accuracy& accuracy) {
   if (accuracy.mode != AccuracyMode::kBound) return {};
   return {kRoundings * accuracy.bound,

@@ -1,4 +1,4 @@
-// How far a model's outputs may be from what is expected by the types it computes in.
+// Computes the tolerance of a model's outputs from the types that the model computes in.
 #pragma once
 
 #include <string>
@@ -8,19 +8,20 @@
 
 namespace tunec {
 
-/// Of the outputs' largest magnitude.
+/// Tolerance relative to the largest magnitude of the outputs.
 struct VerifyTolerance {
   double threshold = 0;
   std::string why;  // "the model computes in f16: 16 roundings of 2^-11"; empty for float32
 };
 
-/// By the coarsest type that values of the model are computed or stored in. A 16-bit float is
-/// rounded at every operation, and errors of layers add up: 16 roundings. A quantised value that
-/// lies near the edge between two levels falls on either side, and each such value moves all that
-/// are computed from it: 4 levels of the 127 (of 8 bits; 32767 of 16) that are the largest
-/// magnitude. float32 has room for long sums: kOutputTolerance, for all that is finer too. Of a
-/// contract that is a number 16 times that. What contracts make of outputs that round operands,
-/// contract_tolerance.h says.
+/// Returns the tolerance of the coarsest type in which values are computed or stored.
+/// - 16-bit floats: 16 roundings, because every operation rounds and errors of layers add up.
+/// - Quantised values: 4 levels of the largest magnitude, which is 127 levels for 8 bits and 32767
+///   for 16. A value near the edge between two levels may fall on either side, which
+///   moves all values computed from this value.
+/// - float32 and finer types: kOutputTolerance, which suffices for long sums.
+/// - A numeric accuracy mode: 16 times its number.
+/// contract_tolerance.h handles accuracy modes that round operands.
 VerifyTolerance ToleranceFor(const Graph& graph, const Accuracy& accuracy);
 
 }  // namespace tunec

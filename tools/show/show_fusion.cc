@@ -11,18 +11,18 @@
 namespace tunec {
 namespace {
 
-/// "h -> s", by the names of the nodes.
+/// Returns "h -> s" with the names of the nodes.
 std::string Ends(const Graph& graph, const FusionEdge& edge) {
   return fmt::format("{} -> {}", graph.producer(edge.value).name, graph.node(edge.consumer).name);
 }
 
-/// "group 3", or nothing for a reader that is in no group.
+/// Returns "group 3", or an empty cell for a reader outside all groups.
 Cell GroupCell(int32_t group) {
   if (group < 0) return {"", nullptr};
   return {fmt::format("group {}", group), int64_t{group}};
 }
 
-/// Returns how many rows it added.
+/// Adds the rows of a group. Returns their number.
 size_t AddGroup(const Graph& graph, const FusionPlan& plan, size_t g, TextTable& table) {
   const auto id = static_cast<int32_t>(g);
   const std::vector<FusionEdge> within = plan.EdgesWithin(g), borders = plan.Borders(g);
@@ -48,7 +48,7 @@ void AddFusion(TableReport& report, const Graph& graph, const FusionPlan& plan) 
                    {"with", Align::kLeft, "with_group"},
                    {"why"},
                    {"saves, or would", Align::kLeft, "saves"}});
-  std::vector<size_t> first_line;  // of each group; line 0 is the header
+  std::vector<size_t> first_line;  // per group; line 0 is the header
   size_t rows = 1;
   size_t single = 0;
   for (size_t g = 0; g < plan.groups.size(); ++g) {
@@ -58,7 +58,7 @@ void AddFusion(TableReport& report, const Graph& graph, const FusionPlan& plan) 
   }
   const std::vector<std::string> lines = table.Lines();
   first_line.push_back(lines.size());
-  // Headings stand between the rows, so that their length widens no column.
+  // Headings are inserted between the rows, so that their length does not widen columns.
   std::string text = lines[0] + "\n";
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     text += fmt::format("{}  {}: {}\n", g, NameOfGroup(graph, plan.groups[g]),

@@ -1,4 +1,4 @@
-// Why groups are groups, and why they end where they do.
+// Shows why nodes were fused into groups, and why groups end where they do.
 #pragma once
 
 #include "graph/fuse/fusion_plan.h"
@@ -7,11 +7,12 @@
 
 namespace tunec {
 
-/// For each group the edges inside it with what joined them, and the borders to other groups with
-/// what kept them apart.
+/// Adds, for each group, the edges inside it with the reason for fusing, and the borders to other
+/// groups with the reason against fusing.
 void AddFusion(TableReport& report, const Graph& graph, const FusionPlan& plan);
 
-/// A row per value between two computing nodes: what was decided, and what fusing it saves.
+/// Returns a row per value between two computing nodes: the decision, and the cost that fusing
+/// saves.
 void AddFusionCandidates(TableReport& report, const Graph& graph, const FusionPlan& plan);
 
 }  // namespace tunec

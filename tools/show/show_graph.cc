@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kKindNames = {"compute", "data", "shape", "control",
                                                         "memory"};
 
-/// The opcode column: what kind of thing a row is; the target column says which operator.
+/// Returns the kind of a row; the target column has the operator.
 std::string Opcode(const Node& node) {
   if (node.op == Op::kInput) return "input";
   if (node.op == Op::kConstant) return "constant";

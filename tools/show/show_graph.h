@@ -1,4 +1,4 @@
-// Tables of a graph and of its fusion groups.
+// Formats tables of a graph and of its fusion groups.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace tunec {
 
-/// A row per node and output: opcode, name, target, arguments, type.
+/// Returns a row per node and output: opcode, name, target, arguments, type.
 TextTable NodeTable(const Graph& graph);
 
-/// "7 nodes, 5 inputs and constants: compute 6, data 5, ..."
+/// Returns "7 nodes, 5 inputs and constants: compute 6, data 5, ...".
 std::string CountsByKind(const Graph& graph);
 std::string_view KindName(OpKind kind);
-/// "f32[4x8]"
+/// Returns a type such as "f32[4x8]".
 std::string TypeText(const ValueType& type);
 
-/// A row per group: number, kind, what it computes, its lowerings.
+/// Returns a row per group: number, kind, computation, lowerings.
 TextTable GroupTable(const FrontReport& front);
 
 }  // namespace tunec

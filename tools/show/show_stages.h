@@ -1,4 +1,4 @@
-// What one stage of the loop pipeline leaves of a kernel, as `tunec show --after` prints it.
+// Prints a kernel after one stage of the loop pipeline, for `tunec show --after`.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace tunec {
 
-/// "compute_steps, loop_steps, ...": for --help.
+/// Returns "compute_steps, loop_steps, ..." for --help.
 std::string LoopStageNames();
-/// kInvalidArgument, with the nearest name, for a stage that there is not.
+/// Returns kInvalidArgument with the nearest name if the stage does not exist.
 Status CheckLoopStage(const std::string& stage);
 
-/// The text of the kernel, and of what packs its weights, after the stage; LLVM IR after the last.
-/// Requires: CheckLoopStage accepts the stage. Errors: of CompileKernel.
+/// Returns the text of the kernel and of its weight packing after the stage; LLVM IR after the last
+/// stage. Requires: CheckLoopStage accepts the stage. Errors: those of CompileKernel.
 Result<std::string> TextAfterStage(const Compute& compute, const Schedule& schedule,
                                    KernelOptions options, const std::string& stage);
 

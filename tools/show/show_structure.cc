@@ -21,7 +21,7 @@ std::string NamesOf(const Graph& graph, const std::vector<NodeId>& nodes) {
   return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Where two ways to a join part: searches back from both operands at once, latest node first.
+/// A search for the fork of two paths to a join: backward from both operands, latest node first.
 class WaysTo {
  public:
   WaysTo(const Graph& graph, ValueId a, ValueId b) : graph_(graph) {
@@ -40,22 +40,22 @@ class WaysTo {
     }
   }
 
-  /// The node both come from; none when they have nothing in common.
+  /// Returns the common origin of both operands, if any.
   std::optional<NodeId> fork() const { return fork_; }
-  /// The nodes on the way of operand 0 or 1 alone, in graph order.
+  /// Returns the nodes on the path of operand 0 or 1 only, in graph order.
   std::vector<NodeId> way(int operand) const {
     return {ways_[operand].rbegin(), ways_[operand].rend()};
   }
 
  private:
-  // Constants lead nowhere; a constant that both read is no common origin.
+  // Constants have no operands; a constant with two readers is not a common origin.
   void Mark(ValueId value, int mark) {
     const Value& of = graph_.value(value);
     if (graph_.node(of.producer).op != Op::kConstant) marks_[of.producer.index] |= mark;
   }
 
   const Graph& graph_;
-  std::map<int32_t, int> marks_;  // of nodes to be visited
+  std::map<int32_t, int> marks_;  // nodes still to visit
   std::vector<NodeId> ways_[2];
   std::optional<NodeId> fork_;
 };

@@ -1,4 +1,4 @@
-// Tables about the structure of a graph: who depends on whom, counts, residual connections.
+// Formats the structure of a graph: dependencies, operator counts, residual connections.
 #pragma once
 
 #include <string>
@@ -9,21 +9,22 @@
 
 namespace tunec {
 
-/// A row per node: what it depends on, and what uses it.
+/// Returns a row per node: its operands and its users.
 TextTable DependencyTable(const Graph& graph);
 
-/// A row per operator: kind, and how many.
+/// Returns a row per operator: kind and count.
 TextTable OperatorCountTable(const Graph& graph);
 
-/// A residual (skip) connection: an addition or concatenation whose operands come from one value by
-/// ways of different length, the longer one through a contraction.
+/// A residual (skip) connection: an addition or concatenation of operands that come from one value
+/// by paths of different length. The longer path contains a contraction.
 struct Residual {
   NodeId join;
-  ValueId from;                // the last value that both ways come from
-  std::vector<NodeId> around;  // the longer way, in order, without the join
-  std::vector<NodeId> skip;    // the shorter way; empty: the value itself
+  ValueId from;                // last value on both paths
+  std::vector<NodeId> around;  // longer path, in order, without the join
+  std::vector<NodeId> skip;    // shorter path; empty: the value itself
 };
-/// In graph order. Near-linear: for each join the nodes between it and where its ways part.
+/// Returns residual connections in graph order. Near-linear: visits, for each join, the nodes
+/// between the join and the fork of its paths.
 std::vector<Residual> FindResiduals(const Graph& graph);
 TextTable ResidualTable(const Graph& graph, const std::vector<Residual>& residuals);
 

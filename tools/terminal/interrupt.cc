@@ -12,7 +12,7 @@ void OnInterrupt(int signal) { interrupted_by = signal; }
 void Catch(int signal) {
   struct sigaction action = {};
   action.sa_handler = OnInterrupt;
-  // After one delivery the default action is back.
+  // The first delivery restores the default action.
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   sigemptyset(&action.sa_mask);
   sigaction(signal, &action, nullptr);

@@ -1,15 +1,16 @@
-// Ctrl-C, and SIGTERM and SIGHUP, by which other programs and a closed terminal end a process. The
-// first asks the running work to end and to keep what it has; a second of its kind ends the process
-// at once.
+// Handles Ctrl-C, and SIGTERM and SIGHUP, which other programs and a closed terminal send. The
+// first signal asks the running work to end and to store its results; a second signal of the same
+// kind ends the process immediately.
 #pragma once
 
 namespace tunec {
 
-/// Begins to catch the signals; SIGHUP not where it is ignored, as under nohup. Process-wide,
-/// because a signal is.
+/// Begins to catch the signals, except SIGHUP if it is ignored, as under nohup. The effect is
+/// process-wide, like signals.
 void CatchInterrupts();
 bool Interrupted();
-/// The exit code of what a signal ended, 128 and its number: 130 for Ctrl-C. Requires: Interrupted.
+/// Returns the exit code after a signal, 128 plus its number: 130 for Ctrl-C. Requires:
+/// Interrupted.
 int InterruptionExitCode();
 
 }  // namespace tunec

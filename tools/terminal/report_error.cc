@@ -4,6 +4,7 @@
 
 #include "support/file.h"
 #include "support/source.h"
+#include "tools/terminal/visible_text.h"
 
 namespace tunec {
 
@@ -28,8 +29,8 @@ int ExitCodeOf(ErrorCode code) {
 }
 
 void PrintToStandardError(const std::string& line) {
-  // fmt would throw, and nobody is left to be told.
-  (void)std::fputs((line + "\n").c_str(), stderr);
+  // fputs does not throw. A failure to write here cannot be reported.
+  (void)std::fputs((VisibleText(line) + "\n").c_str(), stderr);
 }
 
 int ReportError(const Error& error) {

@@ -1,4 +1,4 @@
-// How the command ends: messages on stderr, exit codes.
+// Prints error messages on stderr and defines exit codes.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 namespace tunec {
 
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitFailure = 1;      // of ours, or a check that did not hold
-inline constexpr int kExitUserMistake = 2;  // a wrong option, file, database, machine
+inline constexpr int kExitFailure = 1;      // an internal error, or a failed check
+inline constexpr int kExitUserMistake = 2;  // a wrong option, file, database or machine
 inline constexpr int kExitInterrupted = 130;
 
 int ExitCodeOf(ErrorCode code);
 
-/// A line that is lost where standard error is closed: that changes nothing else.
+/// Prints a line. Does nothing if standard error is closed.
 void PrintToStandardError(const std::string& line);
 
-/// Prints `error: ...`, with the offending line where the error points into a text file, and
-/// returns the exit code.
+/// Prints `error: ...`, with the offending line if the error has a place in a text file. Returns
+/// the exit code.
 int ReportError(const Error& error);
 
 }  // namespace tunec

@@ -1,17 +1,17 @@
-// Standard output that is closed, full or gone.
+// Handles standard streams that are closed, full or broken.
 #pragma once
 
 namespace tunec {
 
-/// Before anything is opened: gives closed standard streams a descriptor on which every transfer
-/// fails. Otherwise the first file opened, a database say, would be standard output.
+/// Opens closed standard streams with descriptors on which every transfer fails. Call this function
+/// before any file is opened: otherwise the first file, such as a database, becomes standard
+/// output.
 void ReserveStandardStreams();
 
-/// Makes writing a file that grows beyond the limit (`ulimit -f`) an error instead of a death by
-/// SIGXFSZ.
+/// Turns SIGXFSZ into a write error for files that exceed the limit (`ulimit -f`).
 void IgnoreFileSizeSignal();
 
-/// Whether something that was written to standard output did not arrive.
+/// Returns true if some output was not written to standard output.
 bool LostStandardOutput();
 
 }  // namespace tunec

@@ -9,11 +9,12 @@
 #include <span>
 
 #include "support/check.h"
+#include "tools/terminal/visible_text.h"
 
 namespace tunec {
 namespace {
 
-/// Bytes that continue a UTF-8 character are not counted.
+/// Returns the number of UTF-8 characters: continuation bytes are not counted.
 size_t WidthOf(const std::string& text) {
   return static_cast<size_t>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
@@ -24,7 +25,7 @@ struct Unit {
   const char* name;
 };
 
-/// Three digits in the largest unit that leaves a number of at least 1.
+/// Formats three digits in the largest unit in which the number is at least 1.
 std::string InUnits(double value, std::span<const Unit> units) {
   if (value == 0) return fmt::format("0 {}", units.back().name);
   for (const Unit& unit : units) {
@@ -59,7 +60,7 @@ std::vector<std::string> TextTable::Lines() const {
   for (const std::vector<Cell>& row : rows_) {
     std::vector<std::string>& texts = all.emplace_back();
     for (size_t c = 0; c < row.size(); ++c) {
-      if (columns_[c].shown == Shown::kAlways) texts.push_back(row[c].text);
+      if (columns_[c].shown == Shown::kAlways) texts.push_back(VisibleText(row[c].text));
     }
   }
   std::vector<size_t> widths(aligns.size());

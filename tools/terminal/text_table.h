@@ -12,13 +12,13 @@
 namespace tunec {
 
 enum class Align : uint8_t { kLeft, kRight };
-enum class Shown : uint8_t { kAlways, kInJson };  // kInJson: for programs alone
+enum class Shown : uint8_t { kAlways, kInJson };  // kInJson: only in JSON
 
-/// What people read in a place of a table, and what programs do.
+/// A cell of a table: its text and its value in JSON.
 struct Cell {
   using Value = std::variant<std::nullptr_t, bool, int64_t, double, std::string>;
 
-  /// Text that says the same to both.
+  /// Makes a cell whose text is also its JSON value.
   Cell(const char* words) : Cell(std::string(words)) {}                          // NOLINT
   Cell(std::string words) : text(std::move(words)), value(std::string(text)) {}  // NOLINT
   Cell(std::string words, Value meant) : text(std::move(words)), value(std::move(meant)) {}
@@ -26,25 +26,26 @@ struct Cell {
   std::string text;
   Value value;
 };
-/// "-" and null where there is no number.
+/// Returns the cell for a missing number: "-" and null.
 Cell Missing();
 Cell CountCell(int64_t count);
 
-/// Rows under a header. As text they are padded so that columns line up; widths count UTF-8
-/// characters. As JSON they are a list of objects.
+/// Rows under a header. In text form, cells are padded to aligned columns; widths count UTF-8
+/// characters. In JSON, a table is a list of objects.
 class TextTable {
  public:
   struct Column {
     std::string title;
     Align align = Align::kLeft;
-    std::string key = {};  // in JSON; empty: the title. Numbers name their unit: best_seconds
+    std::string key =
+        {};  // key in JSON; empty: the title. Keys of numbers contain the unit: best_seconds
     Shown shown = Shown::kAlways;
   };
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  /// One cell per column.
+  /// Adds a row. Requires: one cell per column.
   void AddRow(std::vector<Cell> cells);
-  /// A line per row after the header, without trailing blanks.
+  /// Returns the header and one line per row, without trailing blanks.
   std::vector<std::string> Lines() const;
   std::string Print() const;
   nlohmann::ordered_json Json() const;
@@ -54,7 +55,7 @@ class TextTable {
   std::vector<std::vector<Cell>> rows_;
 };
 
-/// What --json adds to a command: the table, or an object that holds it, on standard output.
+/// The output of a command: text, or with --json the tables as JSON on standard output.
 enum class OutputForm : uint8_t { kText, kJson };
 void PrintJson(const nlohmann::ordered_json& json);
 
@@ -62,11 +63,12 @@ void PrintJson(const nlohmann::ordered_json& json);
 class TableReport {
  public:
   explicit TableReport(OutputForm form) : form_(form) {}
-  /// As text it is printed at once, and `below` after it. `key` names its rows in JSON.
+  /// Adds a table. In text form, prints it immediately, followed by `below`. `key` names the rows
+  /// in JSON.
   void Add(std::string_view key, const TextTable& table, const std::string& below = "");
-  /// The same, where people read another text than the table.
+  /// Adds a table that is printed as `text` in text form.
   void AddText(std::string_view key, const TextTable& table, const std::string& text);
-  /// Prints the object of all tables; nothing as text.
+  /// Prints the object of all tables in JSON form; does nothing in text form.
   void Finish() const;
 
  private:
@@ -74,15 +76,15 @@ class TableReport {
   std::vector<std::pair<std::string, TextTable>> tables_;
 };
 
-/// "1.23 ms": three digits and a unit from s to ns.
+/// Returns "1.23 ms": three digits and a unit from s to ns.
 std::string DurationText(double seconds);
-/// "180 G": three digits and a prefix, for units of a second.
+/// Returns "180 G": three digits and a prefix, for units per second.
 std::string QuantityText(double value);
-/// "1 kernel", "3 kernels"; without `plural`, an s is appended.
+/// Returns "1 kernel", "3 kernels". Without `plural`, an s is appended.
 std::string CountText(int64_t count, std::string_view singular, std::string_view plural = "");
-/// "12.5 MiB"
+/// Returns "12.5 MiB".
 std::string BytesText(double bytes);
-/// At most `width` characters; a longer text ends in "...".
+/// Cuts the text to at most `width` characters; a cut text ends in "...".
 std::string Shorten(const std::string& text, size_t width);
 
 }  // namespace tunec

@@ -17,9 +17,9 @@ namespace {
 constexpr double kRefreshSeconds = 0.1;
 constexpr size_t kNameWidth = 44;
 constexpr size_t kShortName = 28;
-constexpr int kOtherColumns = 56;  // what a row needs beside the name
+constexpr int kOtherColumns = 56;  // width of a row without the name
 
-/// Rows and columns of the terminal.
+/// Returns rows and columns of the terminal.
 std::pair<int, int> TerminalSize() {
   winsize size = {};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0)
@@ -27,14 +27,14 @@ std::pair<int, int> TerminalSize() {
   return {size.ws_row, size.ws_col};
 }
 
-/// What is to come at the rate so far; none before the first trial.
+/// Estimates the remaining seconds at the current rate; empty before the first trial.
 std::optional<double> SecondsLeft(const TuneProgress& progress) {
   if (progress.measured == 0 || progress.budget >= kUnlimitedTrials) return std::nullopt;
   const auto left = static_cast<double>(std::max<int64_t>(0, progress.budget - progress.trials));
   return progress.elapsed_seconds / static_cast<double>(progress.measured) * left;
 }
 
-/// Tasks in the order of what they cost the model; those never timed come first.
+/// Returns the tasks by their cost for the model; tasks without a time come first.
 std::vector<size_t> ByCost(const TuneProgress& progress) {
   std::vector<size_t> order(progress.tasks.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -45,7 +45,7 @@ std::vector<size_t> ByCost(const TuneProgress& progress) {
   return order;
 }
 
-/// A table's lines cut to `room`; the last one then says how many rows are missing.
+/// Cuts a table's lines to `room`; the last line then has the number of missing rows.
 std::vector<std::string> FitRows(std::vector<std::string> lines, size_t room) {
   if (lines.size() <= room) return lines;
   const size_t missing = lines.size() - room + 1;
@@ -54,13 +54,13 @@ std::vector<std::string> FitRows(std::vector<std::string> lines, size_t room) {
   return lines;
 }
 
-// "1.23 ms", "1.23 ms predicted"
+// Returns "1.23 ms" or "1.23 ms predicted".
 std::string TimeText(const std::optional<double>& seconds, bool predicted) {
   if (!seconds) return "-";
   return DurationText(*seconds) + (predicted ? " predicted" : "");
 }
 
-// None of a predicted time: it would be read as measured.
+// Returns the rate; "-" for predicted times, because a rate would be read as measured.
 std::string RateText(const TaskProgress& task, bool predicted) {
   if (!task.best_seconds || task.flops <= 0 || predicted) return "-";
   return fmt::format("{:.1f}", task.flops / *task.best_seconds / 1e9);
@@ -95,7 +95,7 @@ void TuningDisplay::Update(const TuneProgress& progress) {
   const bool batch_ended = progress.latest == nullptr;
   if (!batch_ended) batch_task_ = progress.latest_task;
   latest_ = progress;
-  latest_->latest = nullptr;  // it lives only during this call
+  latest_->latest = nullptr;  // the pointer is valid only during this call
   if (progress.measured == 0) return;
   if (terminal_) {
     if (batch_ended || progress.elapsed_seconds - drawn_at_ >= kRefreshSeconds) Redraw();
@@ -108,11 +108,11 @@ void TuningDisplay::Redraw() {
   const auto [rows, columns] = TerminalSize();
   std::vector<std::string> lines =
       TableLines(static_cast<size_t>(std::max(columns - kOtherColumns, 12)));
-  // A table that scrolls could not be drawn over.
+  // The table must fit on the screen: a scrolled table cannot be redrawn.
   lines = FitRows(std::move(lines), static_cast<size_t>(std::max(rows - 3, 3)));
   lines.push_back(ProgressLine(*latest_));
   std::string screen;
-  // In a window of another size the old lines are cut or folded, nobody knows where.
+  // After a resize, the terminal may have cut or wrapped old lines at unknown places.
   const bool resized = drawn_columns_ != 0 && drawn_columns_ != columns;
   if (resized) {
     screen += "\x1b[2J\x1b[H";

@@ -1,4 +1,4 @@
-// Shows tuning as it goes: a table that refreshes on a terminal, a line per batch elsewhere.
+// Shows tuning progress: a table that refreshes on a terminal, else a line per batch.
 #pragma once
 
 #include <optional>
@@ -9,20 +9,20 @@
 
 namespace tunec {
 
-/// Not thread-safe. Writes to standard output.
+/// A display of tuning progress on standard output. Not thread-safe.
 class TuningDisplay {
  public:
   TuningDisplay();
 
   void Update(const TuneProgress& progress);
-  /// Takes the table off the terminal, for a line that stays; the next Update draws it below.
+  /// Removes the table from the terminal before other output. The next Update draws it again.
   void MakeRoom();
-  /// Leaves the last state on the terminal. Nothing when nothing was shown.
+  /// Leaves the last state on the terminal. Does nothing if nothing was shown.
   void Finish();
 
-  /// The latest state; none before the first Update.
+  /// Returns the latest state; empty before the first Update.
   const std::optional<TuneProgress>& Latest() const { return latest_; }
-  /// One line per task, the costliest first.
+  /// Returns one line per task, the costliest first.
   std::string TaskTable() const;
 
  private:
@@ -34,15 +34,15 @@ class TuningDisplay {
   std::optional<TuneProgress> latest_;
   bool terminal_;
   int lines_drawn_ = 0;
-  int drawn_columns_ = 0;  // of the terminal at the last redraw
+  int drawn_columns_ = 0;  // terminal columns at the last redraw
   double drawn_at_ = -1;   // elapsed seconds of the last redraw
-  size_t batch_task_ = 0;  // of the latest trial
+  size_t batch_task_ = 0;  // task of the latest trial
   int64_t printed_measured_ = 0;
 };
 
-/// "24 of 200"; "24" where only time limits.
+/// Returns "24 of 200", or "24" if only the time is limited.
 std::string BudgetText(const TuneProgress& progress);
-/// "trials 24/200  groups 12  model 1.23 ms  elapsed 4.0 s  left 30 s"
+/// Returns "trials 24/200  groups 12  model 1.23 ms  elapsed 4.0 s  left 30 s".
 std::string ProgressLine(const TuneProgress& progress);
 
 }  // namespace tunec

@@ -15,7 +15,7 @@
 namespace tunec {
 namespace {
 
-/// As our own messages are: lower case, no final period, one line.
+/// Converts a message to tunec's style: lower case, no final period, one line.
 std::string InOurStyle(std::string message) {
   const bool word = message.size() > 1 && std::islower(static_cast<unsigned char>(message[1]));
   if (word) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
@@ -33,7 +33,7 @@ std::vector<const CLI::App*> CommandsOf(const CLI::App& parent) {
   return parent.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// "tunec db list", or "tunec MODEL" for the command without a name of its own.
+/// Returns "tunec db list", or "tunec MODEL" for the root command.
 std::string FullName(const CLI::App& command) {
   if (command.get_parent() == nullptr) return command.get_name() + " MODEL";
   std::string name = command.get_name();
@@ -42,14 +42,14 @@ std::string FullName(const CLI::App& command) {
   return name;
 }
 
-/// The command that the line names: the last of the nested ones.
+/// Returns the innermost command that the line names.
 const CLI::App& NamedCommand(const CLI::App& root) {
   const CLI::App* command = &root;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().back();
   return *command;
 }
 
-/// "--trials" and the like of one command.
+/// Returns the long options of one command, such as "--trials".
 std::vector<std::string> OptionNames(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -81,7 +81,7 @@ std::string ExplainArgument(const CLI::App& root, const CLI::App& command,
   if (&command != &root && !names.empty())
     return fmt::format("unknown command {} of {}, expected one of {}{}", word, FullName(command),
                        fmt::join(names, ", "), DidYouMean(word, names));
-  // What stands before an argument too many was taken for the MODEL.
+  // CLI11 took the word before the superfluous argument for the MODEL.
   if (&command == &root) {
     const std::string model = root.get_option("MODEL")->as<std::string>();
     if (const auto explained = ExplainMisspeltCommand(root, model)) return *explained;

@@ -1,4 +1,4 @@
-// What is wrong with a command line, and what may have been meant.
+// Explains errors of a command line, and suggests corrections.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -8,11 +8,11 @@
 
 namespace tunec {
 
-/// A message in our style for what CLI11 found while parsing. Words that no command knows come
-/// first, with the command or option that is spelt alike.
+/// Returns a message in tunec's style for an error of CLI11's parser. Unknown words come first,
+/// with the most similar command or option.
 std::string ExplainParseError(const CLI::App& root, const CLI::ParseError& error);
 
-/// The same for a MODEL that is no file but spelt like a command; nothing for others.
+/// Returns a message for a MODEL that is not a file but similar to a command's name, else nothing.
 std::optional<std::string> ExplainMisspeltCommand(const CLI::App& root, const std::string& model);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-"""The networks, operators and fusion patterns that are compared: real architectures, seeded weights.
+"""The compared networks, operators and fusion patterns: real architectures, seeded weights.
 
-`table.py` lists them by name, `seeded.build(name)` makes one.
+`table.py` lists them by name, `seeded.build(name)` builds a module.
 """

@@ -1,9 +1,9 @@
-"""Networks in other float types than float32."""
+"""Networks computed in float types other than float32."""
 from torch import nn
 
 
 class Computed(nn.Module):
-    """A network computed in another float type; inputs and outputs stay float32."""
+    """A network computed in another float type, with float32 inputs and outputs."""
 
     def __init__(self, body, dtype):
         super().__init__()

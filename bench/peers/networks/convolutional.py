@@ -1,11 +1,11 @@
-"""Convolutional networks, of classification and in the shape of a U."""
+"""Convolutional networks for classification, and U-Nets."""
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 
 class ConvBN(nn.Sequential):
-    """Convolution without bias, batch norm, and an optional activation."""
+    """A convolution without bias, batch norm, and an optional activation."""
 
     def __init__(self, cin, cout, k, stride=1, groups=1, act=None):
         layers = [nn.Conv2d(cin, cout, k, stride, k // 2, groups=groups, bias=False),
@@ -114,7 +114,8 @@ class VGG16(nn.Module):
         return self.classifier(torch.flatten(self.features(x), 1))
 
 class UShaped(nn.Module):
-    """Stages at halved sizes, then back through transposed convolutions, each joined with its skip.
+    """Stages at halved sizes, then transposed convolutions back, each joined with its skip
+    connection.
 
     `stage(channels in, channels out)` makes the module of a stage.
     """
@@ -147,7 +148,7 @@ class UNet(UShaped):
 
 
 class DiffusionUNet(UShaped):
-    """A U-Net as diffusion models have it: group norms, SiLU, residual adds beside the skips."""
+    """A U-Net as in diffusion models: group norms, SiLU, residual adds beside the skips."""
 
     class Stage(nn.Module):
         def __init__(self, cin, cout, groups=4):

@@ -1,4 +1,4 @@
-"""MLP-Mixer: layers over the tokens in turns with layers over the channels."""
+"""MLP-Mixer: layers over tokens alternate with layers over channels."""
 from torch import nn
 
 

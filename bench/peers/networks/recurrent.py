@@ -3,7 +3,7 @@ from torch import nn
 
 
 class Recurrent(nn.Module):
-    """A recurrent network (nn.LSTM or nn.GRU) in both directions, and a classifier of each step."""
+    """A bidirectional recurrent network (nn.LSTM or nn.GRU), and a classifier of each step."""
 
     def __init__(self, kind, features=64, hidden=128, layers=1, classes=32):
         super().__init__()

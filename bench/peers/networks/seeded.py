@@ -1,4 +1,4 @@
-"""A model by its name, with the same weights and inputs on every call."""
+"""Builds a model by name, with the same weights and inputs on every call."""
 import zlib
 
 import torch
@@ -11,7 +11,7 @@ from .transformers import ViTB16
 
 
 def build(name):
-    """Return (module in eval mode, tuple of inputs), the same on every call."""
+    """Returns (module in eval mode, tuple of inputs), the same on every call."""
     if name in QUANTISED:
         raise NotImplementedError("a quantised model is no PyTorch module")
     make, inputs, _ = MODELS[name]
@@ -38,7 +38,7 @@ def build(name):
         norms = [m for m in module.modules() if isinstance(m, nn.BatchNorm2d)]
         if norms:
             for m in norms:
-                m.momentum = 1.0  # take the statistics of this one batch
+                m.momentum = 1.0  # use the statistics of this one batch
             module.train()
             module(*(torch.randn(4, *x.shape[1:]) for x in xs))
     if isinstance(module, Computed):
@@ -49,7 +49,7 @@ def build(name):
 
 
 def flops(name, module, xs):
-    """Floating-point operations of the matrix products and convolutions."""
+    """Returns the floating-point operations of the matrix products and convolutions."""
     if MODELS[name][2] is not None:
         return MODELS[name][2]
     from torch.utils.flop_counter import FlopCounterMode

@@ -1,4 +1,4 @@
-"""The models by name: what makes each module and its inputs, and how much work it is."""
+"""The models by name: factories of module and inputs, and the amount of work."""
 import torch
 from torch import nn
 
@@ -36,7 +36,7 @@ def recurrent(kind, steps):
 
 
 def distinct(rows, n):
-    """Rows of n different numbers, so that there is one order of each."""
+    """Returns rows of n different numbers, so that the order of each row is unique."""
     return lambda: (torch.stack([torch.randperm(n) for _ in range(rows)]).float(),)
 
 
@@ -105,7 +105,7 @@ MODELS = {
 }
 
 
-# name: (the model it is a quantisation of, how ONNX Runtime quantises it)
+# name: (name of the float32 model, quantisation by ONNX Runtime)
 QUANTISED = {
     "unet_gn_qdq": ("unet_gn", "static"),
     "unet_gn_qdyn": ("unet_gn", "dynamic"),

@@ -1,4 +1,4 @@
-"""Transformers: of text (BERT, GPT-2) and of images (ViT, a block of Swin)."""
+"""Transformers for text (BERT, GPT-2) and images (ViT, a block of Swin)."""
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -90,7 +90,7 @@ class ViTB16(nn.Module):
 
 
 class SwinBlock(nn.Module):
-    """A block of a Swin transformer, its windows shifted (torchvision's formulation)."""
+    """A block of a Swin transformer with shifted windows (torchvision's formulation)."""
 
     def __init__(self, dim=96, heads=3, window=7, shift=3, size=56):
         super().__init__()
@@ -109,7 +109,8 @@ class SwinBlock(nn.Module):
         return x.view(b, h // n, n, w // n, n, c).permute(0, 1, 3, 2, 4, 5).reshape(-1, n * n, c)
 
     def hidden(self, x):
-        """-100 between the parts of a window that the shift brought together."""
+        """Returns the mask: -100 between parts of a window that are adjacent only due to the
+        shift."""
         region, n = x.new_zeros(1, *x.shape[1:3], 1), 0
         for rows in ((0, -self.window), (-self.window, -self.shift), (-self.shift, None)):
             for columns in ((0, -self.window), (-self.window, -self.shift), (-self.shift, None)):

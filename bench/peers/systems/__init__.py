@@ -1,1 +1,1 @@
-"""The systems that are compared, a file each; `table.py` lists what peers.py calls them."""
+"""The compared systems, one file each; `table.py` has their names in peers.py."""

@@ -29,5 +29,5 @@ class OpenVino(Peer):
 
 
 class OpenVinoBf16(OpenVino):
-    """OpenVINO computing in bf16 (its own default where the CPU has AMX)."""
+    """OpenVINO computing in bf16 (its default if the CPU has AMX)."""
     precision = "bf16"

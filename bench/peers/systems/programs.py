@@ -1,17 +1,17 @@
-"""Programs of other systems, and what they complain of."""
+"""Runs programs of other systems, and extracts their error messages."""
 import os
 import shutil
 import subprocess
 
 
 def find(bindir, tool):
-    """The tool beside this interpreter, or on PATH."""
+    """Returns the path of a tool beside this interpreter, or on PATH."""
     path = os.path.join(bindir, tool)
     return path if os.path.exists(path) else shutil.which(tool) or tool
 
 
 def call(command):
-    """Run a command; raise its first error message if it fails."""
+    """Runs a command. Raises its first error message if it fails."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{os.path.basename(command[0])}: {first_error(done.stderr)}")

@@ -1,4 +1,4 @@
-"""PyTorch, as it is and compiled by its Inductor."""
+"""PyTorch in eager mode, and compiled by Inductor."""
 import os
 
 from .peer import Peer

@@ -1,4 +1,4 @@
-"""The systems by the names that peers.py gives them."""
+"""The systems by their names in peers.py."""
 from .iree_compiler import Iree
 from .onnx_runtime import Ort
 from .open_vino import OpenVino, OpenVinoBf16

@@ -1,4 +1,4 @@
-"""tunec, under several contracts and on several processors."""
+"""tunec, in several accuracy modes and for several processors."""
 import ctypes
 import json
 import os
@@ -9,16 +9,16 @@ from .peer import Peer
 
 
 class Tunec(Peer):
-    """tunec through its C interface (see ../README.md), libtunec.so named by $TUNEC_LIB.
+    """tunec through its C interface (see ../README.md); $TUNEC_LIB names libtunec.so.
 
     $TUNEC_DB names the tuning database (default: tunec's own); --trials is passed on.
     """
     accuracy, cpu, tunes = "f32", "native", True
     lib_variable, db_variable = "TUNEC_LIB", "TUNEC_DB"
-    most_trials = None  # of --trials
+    most_trials = None  # the value of --trials
 
     class Tensor(ctypes.Structure):
-        """DLTensor of dlpack.h."""
+        """The struct DLTensor of dlpack.h."""
         _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32),
                     ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
                     ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
@@ -79,36 +79,37 @@ class Tunec(Peer):
 
 
 class TunecNoAmx(Tunec):
-    """tunec kept to AVX-512."""
+    """tunec limited to AVX-512."""
     cpu = "native,-amx"
 
 
 class TunecAvx2(Tunec):
-    """tunec kept to AVX2. A database of its own: $TUNEC_AVX2_DB."""
+    """tunec limited to AVX2, with a separate database: $TUNEC_AVX2_DB."""
     cpu, db_variable = "native,-avx512f", "TUNEC_AVX2_DB"
 
 
 class TunecBf16(Tunec):
-    """tunec under the bf16 accuracy contract."""
+    """tunec in the bf16 accuracy mode."""
     accuracy = "bf16"
 
 
 class TunecUntuned(Tunec):
-    """tunec's analytic schedules. Its database, which should hold no trials: $TUNEC_UNTUNED_DB."""
+    """tunec's analytic schedules. The database $TUNEC_UNTUNED_DB should have no trials."""
     tunes, db_variable, most_trials = False, "TUNEC_UNTUNED_DB", 0
 
 
 class TunecLoose(Tunec):
-    """tunec under a bound of 1e-5, a database in $TUNEC_LOOSE_DB."""
+    """tunec with an accuracy bound of 1e-5 and the database $TUNEC_LOOSE_DB."""
     accuracy, db_variable = "1e-5", "TUNEC_LOOSE_DB"
 
 
 class TunecEmulated(Tunec):
-    """tunec with AMX as vector code: for its errors, its times say nothing. $TUNEC_EMULATED_DB."""
+    """tunec with emulated AMX, to measure errors; times are meaningless. Database:
+    $TUNEC_EMULATED_DB."""
     cpu, db_variable = "native,+amx-emulated", "TUNEC_EMULATED_DB"
 
 
 class TunecBefore(Tunec):
-    """An earlier build of tunec, to take turns with: $TUNEC_BEFORE_LIB, its database
+    """An earlier build of tunec, $TUNEC_BEFORE_LIB, for alternating runs. Database:
     $TUNEC_BEFORE_DB."""
     lib_variable, db_variable = "TUNEC_BEFORE_LIB", "TUNEC_BEFORE_DB"

@@ -1,4 +1,4 @@
-"""TVM, with its default schedules and tuned."""
+"""TVM, with default schedules and with tuning."""
 import os
 import tempfile
 
@@ -6,7 +6,7 @@ from .peer import Peer
 
 
 def tvm_target(threads):
-    """TVM's target for this CPU: its LLVM's own name for the host, and the core count."""
+    """Returns TVM's target for this CPU: its LLVM's name of the host, and the core count."""
     import tvm
     cpu = tvm.get_global_func("target.llvm_get_system_cpu")()
     return tvm.target.Target({"kind": "llvm", "mcpu": cpu, "num-cores": threads})
@@ -44,7 +44,7 @@ class Tvm(Peer):
 
 
 class TvmTuned(Tvm):
-    """TVM tuned by MetaSchedule with --trials measurements in all."""
+    """TVM tuned by MetaSchedule with --trials measurements in total."""
     tunes = True
 
     def prepare(self, module, target):
@@ -53,10 +53,10 @@ class TvmTuned(Tvm):
         from tvm.s_tir import meta_schedule as ms
 
         def build(module, target, _params):
-            # MetaSchedule's own build step, less its import of tvm.s_tir.tensor_intrin:
-            # that parses every GPU intrinsic in each builder process, and can alone
-            # exceed the builder's 30 s limit; f32 schedules for CPUs use none of them.
-            # Nested, so that it is pickled by value: a builder cannot import this file.
+            # MetaSchedule's build step without its import of tvm.s_tir.tensor_intrin. That import
+            # parses every GPU intrinsic in each builder process, and may exceed the builder's 30 s
+            # limit; f32 schedules for CPUs use no intrinsics. The function is nested, so that it is
+            # pickled by value: a builder cannot import this file.
             import tvm
             from tvm.s_tir.transform import RemoveWeightLayoutRewriteBlock
             module = RemoveWeightLayoutRewriteBlock(skip_tensor_rewrite=True)(module)
@@ -66,8 +66,8 @@ class TvmTuned(Tvm):
             module = tvm.transform.Sequential([
                 t.DecomposeOpsForInference(), t.CanonicalizeBindings(),
                 relax.pipeline.zero_pipeline()])(module)
-            # Shared out evenly: left alone, the first tasks can use up all the trials,
-            # and a task never tuned runs a hundred times slower than one that was.
+            # Trials are distributed evenly. Otherwise the first tasks can use all trials, and an
+            # untuned task runs a hundred times slower than a tuned one.
             tasks = ms.relax_integration.extract_tasks(module, target)
             ms.relax_integration.tune_relax(
                 module, {}, target, work, max_trials_global=self.trials, seed=0,

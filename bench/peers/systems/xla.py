@@ -8,7 +8,8 @@ from .peer import Peer
 
 
 def jax_function(name, params):
-    """The model `name` as a jax function of its inputs, or None; params: torch's tensors."""
+    """Returns the model `name` as a jax function of its inputs, or None; params: torch's
+    tensors."""
     import jax
     import jax.numpy as jnp
     p = [jnp.asarray(t.detach().numpy()) for t in params]
@@ -46,7 +47,7 @@ def jax_function(name, params):
 
 
 class Jax(Peer):
-    """XLA's CPU compiler through jax.jit, for the models jax_function() knows."""
+    """XLA's CPU compiler through jax.jit, for the models of jax_function()."""
 
     def load(self, path, inputs, outputs):
         os.environ["JAX_PLATFORMS"] = "cpu"

@@ -1,4 +1,4 @@
-"""PyTorch's graphs as tunec's: see README.md beside this file."""
+"""Converts PyTorch graphs to tunec graphs; see README.md beside this file."""
 from .archive import load_program
 from .decompose import aot_decompositions, export_decompositions
 from .errors import UnsupportedNode, UnsupportedOperator

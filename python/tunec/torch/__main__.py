@@ -23,16 +23,16 @@ from .same_model import are_equal
 
 
 class _Mistake(Exception):
-    """Something that the user can put right."""
+    """An error that the user can fix."""
 
 
 def _example(text):
-    """A tensor of a type as the text form writes it."""
+    """Returns a tensor of a type, such as "f32[1, 3]" in the syntax of the .graph text."""
     found = re.fullmatch(r"\s*(\w+)\s*\[\s*([\d\s,]*)\]\s*", text)
     names = {element_type(dtype) for dtype in (getattr(torch, n) for n in dir(torch))
              if isinstance(dtype, torch.dtype)} - {None}
     if not found or found[1] not in names:
-        raise _Mistake(f"the input {text!r}, expected a type such as f32[1, 3, 224, 224]")
+        raise _Mistake(f"--input is {text!r}, expected a type such as f32[1, 3, 224, 224]")
     shape = [int(size) for size in found[2].split(",") if size.strip()]
     dtype = torch_dtype(found[1])
     if dtype.is_floating_point:
@@ -41,29 +41,29 @@ def _example(text):
 
 
 def _sizes(texts):
-    """SYMBOL=SIZE of each."""
+    """Parses a list of SYMBOL=SIZE."""
     sizes = {}
     for text in texts:
         name, _, size = text.partition("=")
         if not size.isdigit():
-            raise _Mistake(f"the size {text!r}, expected SYMBOL=SIZE")
+            raise _Mistake(f"--size is {text!r}, expected SYMBOL=SIZE")
         sizes[name] = int(size)
     return sizes
 
 
 def _open_sizes(program, texts):
-    """The names and symbols of sizes that stay open."""
+    """Returns the symbol of each dynamic size by its name."""
     found = {}
     for text in texts:
         name, _, place = text.partition("=")
         if not name.isidentifier():
-            raise _Mistake(f"the open size {text!r}, expected NAME=INPUT:AXIS")
+            raise _Mistake(f"--open is {text!r}, expected NAME=INPUT:AXIS")
         found[name] = symbol_of(program, place)
     return found
 
 
 def _import_open(program, sizes, opened, name):
-    """The ImportedGraph at some sizes, and the text with names."""
+    """Returns the ImportedGraph at sample sizes, and the text with names for dynamic sizes."""
     symbols = list(opened.values())
     first = samples_for(program, symbols)[0]
     program = importable(program, {**sizes, **dict(zip(symbols, first))})
@@ -77,9 +77,9 @@ def _import_open(program, sizes, opened, name):
 
     text = str(text_for(program, symbols, list(opened), text_at))
     graph, *others = graphs.values()
-    for key in graph.nameless[1]:  # the file beside the text has one tensor for each
+    for key in graph.nameless[1]:  # the .safetensors file holds one tensor per key
         if not all(are_equal(graph.weights[key], other.weights[key]) for other in others):
-            raise ValueError(f"the constant {key} is another one at other sizes")
+            raise ValueError(f"the constant {key} differs at other sizes")
     return graph, text
 
 
@@ -89,7 +89,8 @@ def _is_torchscript(path):
 
 
 def _from_torchscript(path, inputs):
-    """torch deprecates TorchScript since 2.11, but still has a converter."""
+    """Converts a TorchScript file. torch deprecates TorchScript since 2.11, but still has a
+    converter."""
     try:
         from torch._export.converter import TS2EPConverter
     except ImportError:
@@ -104,7 +105,8 @@ def _from_torchscript(path, inputs):
 
 def _load(path, inputs):
     if not zipfile.is_zipfile(path):
-        raise _Mistake(f"{path} is no exported program: no such archive")
+        raise _Mistake(f"{path} is not an exported program, expected a zip archive of "
+                       "torch.export.save")
     return _from_torchscript(path, inputs) if _is_torchscript(path) else load_program(path)
 
 

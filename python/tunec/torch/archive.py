@@ -1,8 +1,8 @@
-"""Reads .pt2 files of torch.export.save without running code that they bring.
+"""Reads .pt2 files of torch.export.save without running code from the file.
 
 torch.export.load unpickles parts of such a file, evaluates texts and loads libraries from the file.
-Here weights, constants and sample inputs are read as plain tensors alone, texts are compared with
-what torch writes for sizes, and all else is rejected.
+This reader accepts only plain tensors as weights, constants and sample inputs. Texts must match
+what torch writes for expressions of sizes. All other content is rejected.
 """
 import ast
 import io
@@ -40,7 +40,7 @@ _FUNCTIONS = frozenset((
     "ModularIndexing", "Identity", "LShift", "RShift", "BitwiseFn_bitwise_and", "BitwiseFn_bitwise_or",
     "OpaqueUnaryFn_sqrt", "OpaqueUnaryFn_exp", "OpaqueUnaryFn_log", "OpaqueUnaryFn_log2", "floor",
     "ceiling", "sqrt", "exp", "log", "int", "float", "max", "min", "abs"))
-# Guards ask these facts of a tensor.
+# Attributes of a tensor that guards may read.
 _ATTRIBUTES = frozenset(("size", "stride", "storage_offset", "dim", "shape", "ndim"))
 _NAME = re.compile(r"[\w.+-]*")
 _PARTS = (ast.Expression, ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Tuple,
@@ -60,8 +60,8 @@ def load_program(path):
             program = _program_of(archive, path)
     except Error:
         raise
-    except Exception as fault:  # torch's reader raises all kinds
-        raise InvalidArgument(f"{path} is no .pt2 file that can be read: {first_line(fault)}") from fault
+    except Exception as fault:  # torch's reader raises arbitrary exceptions
+        raise InvalidArgument(f"{path} is not a readable .pt2 file: {first_line(fault)}") from fault
     _check_targets(program, path)
     return program
 
@@ -81,8 +81,8 @@ def _program_of(archive, path):
 
 
 class _Plain:
-    """An archive for torch's functions that read weights and constants. Each tensor that the file has
-    as a pickle is read by weights_only, and is written anew for them."""
+    """An archive for torch's functions that read weights and constants. Tensors that the file
+    stores as a pickle are loaded with weights_only and serialized again for these functions."""
 
     def __init__(self, archive, path):
         self._archive, self._path = archive, path
@@ -104,7 +104,7 @@ class _Plain:
         return tensors.getvalue()
 
     def samples(self, name):
-        """Returns the sample inputs, None where they are no plain tensors and numbers."""
+        """Returns the sample inputs, or None unless they are plain tensors and numbers."""
         try:
             found = self._tensors_of(places.SAMPLE_INPUTS_FILENAME_FORMAT.format(name))
         except InvalidArgument:
@@ -124,7 +124,8 @@ _OPAQUE = getattr(places, "OPAQUE_OBJ_FILENAME_PREFIX", "opaque_obj_") if HAS_RE
 
 
 def _check_texts(record, path):
-    """Rejects modules that torch would import, and evaluated texts that are no expressions of sizes."""
+    """Rejects modules that torch would import, and evaluated texts other than expressions of
+    sizes."""
     if isinstance(record, dict):
         modules = {record.get("default_factory_module")}
         if "__enum__" in record:
@@ -174,7 +175,7 @@ def _is_of_sizes(part, attributes):
     if isinstance(part, ast.Name):
         return not part.id.startswith("__")
     if isinstance(part, ast.Constant) and isinstance(part.value, str):
-        return _NAME.fullmatch(part.value) is not None  # sympy evaluates texts within texts
+        return _NAME.fullmatch(part.value) is not None  # sympy evaluates strings within expressions
     if isinstance(part, ast.Constant):
         return part.value is None or isinstance(part.value, (bool, int, float))
     return isinstance(part, _PARTS)
@@ -185,7 +186,8 @@ def _is_math(part):
 
 
 def _check_targets(program, path):
-    """Rejects calls of functions that are no operators. Tracing a program runs its functions."""
+    """Rejects calls of functions other than operators, because tracing a program runs its
+    functions."""
     of_numbers = {getattr(operator, name) for name in dir(operator) if name in _NUMBERS}
     of_numbers |= {value for value in vars(math).values() if callable(value)}
     of_numbers |= {value for name, value in vars(torch).items() if name.startswith(("sym_", "_sym_"))}
@@ -194,7 +196,7 @@ def _check_targets(program, path):
             target = node.target
             is_operator = isinstance(target, (torch._ops.OpOverload, torch._ops.HigherOrderOperator))
             if node.op == "call_function" and not is_operator and target not in of_numbers:
-                raise InvalidArgument(f"{path} calls {target}, which is no operator: {_REMEDY}")
+                raise InvalidArgument(f"{path} calls {target}, which is not an operator: {_REMEDY}")
             if node.op in ("call_method", "call_module"):
                 raise InvalidArgument(f"{path} has a node {node.op}, expected operators: {_REMEDY}")
 

@@ -1,4 +1,4 @@
-"""Arrays of NumPy and of others in the place of tensors."""
+"""Conversions between tensors and arrays of NumPy or other libraries."""
 import sys
 
 import torch
@@ -8,17 +8,18 @@ from .._errors import InvalidArgument
 
 
 def as_tensors(leaves):
-    """Returns arguments with tensors for arrays, which share their memory where torch can."""
+    """Returns arguments with arrays replaced by tensors, which share memory if torch supports
+    it."""
     return [_tensor(leaf) if _is_array(leaf) else leaf for leaf in leaves]
 
 
 def as_arrays(results):
-    """Returns results with NumPy's arrays for tensors, but for types that NumPy has not."""
+    """Returns results with tensors replaced by NumPy arrays, except for types that NumPy lacks."""
     return pytree.tree_map_only(torch.Tensor, _array, results)
 
 
 def are_arrays(leaves):
-    """Tells whether there are arrays among arguments, and no tensors."""
+    """Tests if the arguments contain arrays but no tensors."""
     return any(map(_is_array, leaves)) and not any(isinstance(x, torch.Tensor) for x in leaves)
 
 
@@ -32,10 +33,10 @@ def _tensor(array):
         if numpy is None or not isinstance(array, numpy.ndarray):
             return torch.from_dlpack(array)
         if not array.flags.writeable or any(stride < 0 for stride in array.strides):
-            array = array.copy()  # torch has no such tensors
+            array = array.copy()  # torch supports no read-only arrays or negative strides
         return torch.from_numpy(array)
     except (TypeError, ValueError, BufferError, RuntimeError) as fault:
-        raise InvalidArgument(f"an argument of type {type(array).__name__} is no array that torch "
+        raise InvalidArgument(f"an argument of type {type(array).__name__} is not an array that torch "
                               f"can read: {fault}") from None
 
 

@@ -1,4 +1,4 @@
-"""torch.compile(backend="tunec"): graphs of Dynamo, through AOTAutograd, as executables."""
+"""torch.compile(backend="tunec"): compiles graphs of Dynamo, traced by AOTAutograd."""
 import contextlib
 import copy
 import gc
@@ -16,7 +16,7 @@ from .dynamo import tell_of_left, watch
 from .frozen import FrozenWeights
 from .graph_cache import kept_graphs, keeping_compiler, may_be_kept
 from .layouts import layouts_of, report_strides, saved_outputs, take_strides, with_strides
-from .left_part import REFUSALS, LeftPart
+from .left_part import REJECTIONS, LeftPart
 from .own_decompositions import own_rules
 from .partitions import partition
 from .reports import record
@@ -26,8 +26,8 @@ from .updates import updates_of
 
 @contextlib.contextmanager
 def _collector_paused():
-    """Without Python's collector of cycles. Graphs are many objects that stay, for which it would look
-    through all of torch's again and again: a third of the time of a graph that is kept (0044)."""
+    """Disables Python's cycle collector. It would traverse all of torch's long-lived objects again
+    and again, which costs a third of the time to load a cached graph (decision 0044)."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -37,7 +37,7 @@ def _collector_paused():
             gc.enable()
 
 
-# The options that each mode of torch.compile stands for. Graphs of CUDA are recorded in any mode.
+# Options for each mode of torch.compile. CUDA graphs are recorded in every mode.
 _MODES = {None: {}, "default": {}, "max-autotune": {"trials": 200}, "reduce-overhead": {},
           "max-autotune-no-cudagraphs": {"trials": 200}}
 
@@ -50,12 +50,12 @@ def _options_of(options, mode):
 
 @_collector_paused()
 def tunec(module, example_inputs, *, options=None, mode=None):
-    """The backend. `mode`: "max-autotune" sets 200 trials, unless options say otherwise. `options`:
-    those of tunec.compile by their names, and
+    """The backend. `mode`: "max-autotune" sets 200 trials unless the options set another number.
+    `options` are those of tunec.compile by name, and
 
-    background  True: run in torch until the code is ready, which a thread compiles (default: False)
-    freeze      True: without gradients, weights are compiled in and packed as the first call finds
-                them (frozen.py). Default: False, each call reads them where they lie.
+    background  True: run in torch until a thread has compiled the code. Default: False
+    freeze      True: without gradients, compile weights in and pack them at the first call
+                (frozen.py). Default: False, each call reads the weights in place
     """
     options = _options_of(options, mode)
     switches = {name: options.pop(name, False) for name in ("background", "freeze")}
@@ -86,7 +86,7 @@ def tunec(module, example_inputs, *, options=None, mode=None):
 
 
 def _static_places():
-    """The arguments that AOTAutograd knows to be parameters and buffers of the model."""
+    """Returns the indices of arguments that AOTAutograd marks as parameters and buffers."""
     context = TracingContext.try_get()
     if context is None or context.fw_metadata is None:
         return ()
@@ -94,25 +94,26 @@ def _static_places():
 
 
 class _Compiled:
-    """One graph. Every argument is read in place, weights too. With `freeze` the first call fixes the
-    weights: only then are their values known."""
+    """One compiled graph. Every argument, weights included, is read in place. With `freeze`, the
+    first call fixes the weights, because their values are not available before."""
 
     def __init__(self, graph, kind, static_places, options, background, freeze):
         self._options = options
         self._background = background
-        # Partitioning rewrites the graph; what runs meanwhile is a copy of its nodes.
+        # Partitioning rewrites the graph, so torch runs a copy of the nodes until the code is
+        # ready.
         self._original = fx.GraphModule(graph, copy.deepcopy(graph.graph)) if background else None
-        with unset_fake_temporarily():  # constants are computed with
+        with unset_fake_temporarily():  # constants are computed on real tensors
             self._parts = partition(graph)
         self._graph = self._parts.module
-        # What runs in torch meanwhile returns what torch would.
+        # In background mode, torch runs the graph first, so results must have torch's layouts.
         saved = {} if background else saved_outputs(self._graph, kind)
         self._layouts = {name: layouts_of(self._graph.get_submodule(name), saved.get(name, ()))
                          for name in self._parts.compiled}
         report_strides(self._graph, self._layouts)
         self._updates = updates_of(self._graph)
         self._names = [node.name for node in self._graph.graph.find_nodes(op="placeholder")]
-        # The parameters and buffers that the graph itself leaves as they are.
+        # Parameters and buffers that the graph does not write.
         self._unwritten = {i for i in static_places if not _is_changed(self._graph, self._names[i])}
         self._weights = FrozenWeights(sorted(self._unwritten) if freeze else (), self._install)
         self._ready = threading.Event()
@@ -122,7 +123,8 @@ class _Compiled:
         tell_of_left(self._parts.left, (__file__, 1))
 
     def boxed(self):
-        """The function that AOTAutograd calls: with a list, which is emptied."""
+        """Returns the function that AOTAutograd calls with a list. The function empties the
+        list."""
         def run(arguments):
             values = list(arguments)
             arguments.clear()
@@ -140,7 +142,7 @@ class _Compiled:
             return self._graph(*values)
 
     def _install(self, frozen, values):
-        """Puts a SizedGraph in the place of each part. `frozen`: weights by their places."""
+        """Replaces each part by a SizedGraph. `frozen` maps argument indices to weights."""
         weights = {self._names[i]: weight for i, weight in frozen.items()}
         self._ready.clear()
         for node in self._graph.graph.find_nodes(op="call_module"):
@@ -154,12 +156,13 @@ class _Compiled:
                          self._layouts[node.target], fallback)
             self._graph.add_submodule(node.target, part)
         if self._background:
-            # No daemon: those that compile when the interpreter ends are torn out of C++, which aborts.
+            # The thread is not a daemon: a daemon in C++ code at interpreter exit aborts the
+            # process.
             self._thread = threading.Thread(target=self._warm, args=(values,))
             self._thread.start()
 
     def _warm(self, values):
-        """Compiles by running once, on copies, so that what a run changes is changed by torch alone."""
+        """Compiles by running once on copies, so that only torch's run changes the arguments."""
         try:
             copies = [v.clone() if isinstance(v, torch.Tensor) and i not in self._unwritten else v
                       for i, v in enumerate(values)]
@@ -196,13 +199,13 @@ class _Part(torch.nn.Module):
         if not self._fallback.takes(arguments):
             try:
                 return self.graph(*arguments)
-            except REFUSALS as refusal:
-                self._fallback.take(arguments, refusal)
+            except REJECTIONS as rejection:
+                self._fallback.take(arguments, rejection)
         return self._fallback.run(arguments)
 
 
 def _is_changed(graph, name):
-    """Whether the graph writes a placeholder."""
+    """Tests if the graph writes a placeholder."""
     node = next(n for n in graph.graph.find_nodes(op="placeholder") if n.name == name)
     return any(user.target is torch.ops.aten.copy_.default and user.args[0] is node
                for user in node.users)

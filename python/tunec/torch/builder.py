@@ -1,14 +1,14 @@
-"""Builds a graph of the text, operator by operator, with arithmetic on its values."""
+"""Builds a graph of the text form, operator by operator, with arithmetic on its values."""
 import itertools
 
 import torch
 
 from .element_types import element_type, is_float, torch_dtype
-from .errors import Refused
+from .errors import Rejected
 from .graph_text import Constant, Input, Operation, Weight, nameless, write_graph
 from .infer import BOOLEAN, broadcast, infer
 
-_MOST_INLINE = 64  # elements of a constant that is written into the text
+_MOST_INLINE = 64  # largest element count of a constant in the text
 
 
 class Value:
@@ -17,7 +17,7 @@ class Value:
     def __init__(self, graph, line, tensor=None):
         self.graph = graph
         self.line = line
-        self.tensor = tensor  # what it holds, where that is known
+        self.tensor = tensor  # its contents, if known
         self.element = line.element
         self.shape = tuple(line.shape)
 
@@ -35,7 +35,7 @@ class Value:
 
     @property
     def meta(self):
-        """A tensor of the same type and shape without data, for torch's rules of promotion."""
+        """Returns a tensor of the same type and shape without data, for torch's promotion rules."""
         return torch.empty(self.shape, dtype=torch_dtype(self.element), device="meta")
 
     def _other(self, other):
@@ -69,7 +69,7 @@ class Value:
         return self.graph.emit("not", self)
 
     def compare(self, op, other):
-        """`op`: eq, ne, lt, le, gt, ge."""
+        """Compares elementwise. `op`: eq, ne, lt, le, gt, ge."""
         return self.graph.emit(op, self, self._other(other))
 
     def unary(self, op, **attributes):
@@ -104,7 +104,7 @@ class Value:
         return self.graph.emit("transpose", self, perm=list(perm))
 
     def swap(self, a, b):
-        """Two axes exchanged."""
+        """Exchanges two axes."""
         perm = list(range(self.rank))
         perm[a], perm[b] = perm[b], perm[a]
         return self.transpose(perm)
@@ -122,14 +122,14 @@ class Value:
         return self.graph.emit("slice", self, starts=starts, ends=ends, steps=steps)
 
     def pad(self, pads, value=0.0, mode="constant"):
-        """`pads`: those at all beginnings, then those at all ends."""
+        """Pads each axis. `pads` has the counts before all axes, then the counts after all axes."""
         if not any(pads) and not self.graph.same_at_any_size:
             return self
         return self.graph.emit("pad", self, pads=list(pads), value=value, mode=mode)
 
     def reduce(self, op, axes, keep=False):
-        """`op`: sum, mean, max, min, prod, ... over all axes that are named; none changes
-        nothing."""
+        """Reduces over `axes`. `op`: sum, mean, max, min, prod, ... Returns this value if `axes` is
+        empty."""
         axes = sorted(axis % self.rank for axis in axes)
         if not axes:
             return self
@@ -142,13 +142,14 @@ class Value:
         return self.graph.emit("gather_elements", self, indices, axis=axis)
 
     def scatter(self, indices, updates, axis, depth=1, reduction="none"):
-        """With `updates` written over it at places along the axis; indices are broadcast to them.
-        With a depth an index numbers places along so many axes."""
+        """Returns this value with `updates` written at `indices` along `axis`. Indices are
+        broadcast to the updates. With a depth, an index counts positions over that many axes,
+        flattened."""
         return self.graph.emit("scatter", self, indices, updates, axis=axis, depth=depth,
                                reduction=reduction)
 
     def source_of(self, op):
-        """The line that this value was computed from by `op`, or None."""
+        """Returns the operand line of this value if `op` computed it, else None."""
         is_result = isinstance(self.line, Operation) and self.line.op == op
         return self.line.inputs[0] if is_result else None
 
@@ -161,17 +162,18 @@ def numel(shape):
 
 
 class GraphBuilder:
-    """Adds lines; each knows the type of what it defines.
+    """Adds lines; each line has the type of the value that it defines.
 
-    same_at_any_size  lines that change nothing at these sizes are added, too, because they may at
-                      others: the graphs of a model at two sizes have the same lines
+    same_at_any_size  True: also add lines that have no effect at these sizes, because they may have
+                      one at other sizes. Then the graphs of a model at two sizes have the same
+                      lines
     """
 
     def __init__(self, same_at_any_size=False):
         self.same_at_any_size = same_at_any_size
         self.lines = []
-        self.weights = {}  # tensors by their keys
-        self.hint = ""  # what values are called
+        self.weights = {}  # tensor by key
+        self.hint = ""  # name for the values that follow
         self._numbers = {}
         self._weight_values = {}
 
@@ -183,9 +185,9 @@ class GraphBuilder:
         return self._add(Input(element, tuple(shape), name))
 
     def emit(self, op, *operands, **attributes):
-        """The result of an operator. Raises ValueError where the shapes do not fit."""
+        """Adds an operator and returns its result. Raises ValueError if shapes do not fit."""
         if op not in BOOLEAN and operands and operands[0].element == "bool":
-            raise Refused(f"{op} of booleans")
+            raise Rejected(f"{op} of booleans")
         shapes = [None if x is None else x.shape for x in operands]
         elements = [None if x is None else x.element for x in operands]
         element, shape = infer(op, elements, shapes, attributes)
@@ -193,7 +195,7 @@ class GraphBuilder:
         return self._add(Operation(element, shape, self.hint, op, lines, attributes))
 
     def number(self, value, element):
-        """A scalar; equal ones are one."""
+        """Returns a scalar constant. Equal constants are one value."""
         value = float(value) if is_float(element) else int(value)
         key = (element, repr(value))
         if key not in self._numbers:
@@ -207,10 +209,10 @@ class GraphBuilder:
         return self.number(value, element).expand(shape)
 
     def constant(self, tensor, key="constant"):
-        """What a tensor holds: written into the text where that is short, else a weight."""
+        """Returns a tensor's contents as a constant in the text if short, else as a weight."""
         element = element_type(tensor.dtype)
         if element is None:
-            raise Refused(f"a tensor of {tensor.dtype}")
+            raise Rejected(f"a tensor of {tensor.dtype}")
         if tensor.numel() > _MOST_INLINE:
             return self.weight(self._free_key(key), tensor.contiguous())
         tensor = tensor.detach().cpu()
@@ -226,25 +228,25 @@ class GraphBuilder:
         return next(k for k in (f"{key}_{n}" for n in itertools.count()) if k not in self.weights)
 
     def weight(self, key, tensor, hint=""):
-        """A weight that shares the tensor's memory. One tensor under two names is one weight."""
+        """Adds a weight that shares the tensor's memory. A tensor under two names is one weight."""
         same = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype)
         if tensor.numel() > 0 and same in self._weight_values:
             return self._weight_values[same]
         element = element_type(tensor.dtype)
         if element is None:
-            raise Refused(f"the weight {key} is {tensor.dtype}")
+            raise Rejected(f"the weight {key} is {tensor.dtype}")
         self.weights[key] = tensor
         value = self._add(Weight(element, tuple(tensor.shape), hint or key, key), tensor)
         self._weight_values[same] = value
         return value
 
     def iota(self, count, element="i64", start=0, step=1):
-        """start, start + step, ...: `count` numbers."""
+        """Returns `count` numbers: start, start + step, ..."""
         return self.emit("range", start=float(start), limit=float(start + count * step),
                          delta=float(step), to=element)
 
     def along(self, axis, rank, count):
-        """0, 1, ... along one of several axes; the others have one element."""
+        """Returns 0, 1, ... along `axis` of `rank` axes; the other axes have size 1."""
         shape = [1] * rank
         shape[axis] = count
         return self.iota(count).reshape(shape)
@@ -260,14 +262,14 @@ class GraphBuilder:
         return parts[0] if len(parts) == 1 else self.emit("concat", *parts, axis=axis)
 
     def broadcast(self, *values):
-        """All of them in the shape that they have together."""
+        """Expands all values to their common shape."""
         shape = broadcast(*(v.shape for v in values))
         return [v.expand(shape) for v in values]
 
     def text(self, name, outputs):
-        """The whole graph. `outputs`: pairs of a name and a value."""
+        """Returns the text of the graph. `outputs` are pairs of a name and a value."""
         return write_graph(name, self.lines, [(n, value.line) for n, value in outputs])
 
     def nameless(self, outputs):
-        """What it computes, without names: see graph_text.nameless. `outputs` as of `text`."""
+        """Returns a text that ignores names: see graph_text.nameless. `outputs` as in `text`."""
         return nameless(self.lines, [value.line for _, value in outputs])

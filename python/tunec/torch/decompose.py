@@ -1,7 +1,7 @@
-"""Which operators stay whole, and which torch writes by others.
+"""Decides which operators are imported whole and which torch decomposes.
 
-What has a handler stays whole: linear, attention, normalisations and activations are one operator
-of tunec each. Everything else goes through torch's own table of decompositions.
+Operators with a handler stay whole: linear, attention, normalisations and activations are one tunec
+operator each. torch's table decomposes all other operators.
 """
 import functools
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ from torch._decomp import core_aten_decompositions, get_decompositions
 from .handler_table import handled_names, overload_name
 from .own_decompositions import own_decompositions
 
-# Composite operators that export would take apart before any table is asked, and whose parts are
-# more than the whole. Only functional ones can be kept.
+# Composite operators that export would decompose before it reads a table, into more costly parts.
+# Only functional operators can be preserved.
 _KEPT_COMPOSITES = ("linear.default", "matmul.default", "layer_norm.default", "group_norm.default",
                     "rms_norm.default", "scaled_dot_product_attention.default",
                     "adaptive_avg_pool1d.default", "avg_pool1d.default", "pixel_shuffle.default",
@@ -21,13 +21,13 @@ _KEPT_COMPOSITES = ("linear.default", "matmul.default", "layer_norm.default", "g
                     *(f"{kind}{axes}d.default" for axes in (1, 2, 3)
                       for kind in ("upsample_nearest", "_upsample_nearest_exact")))
 
-# Operators that torch can write by others, but has not in its table for export.
+# Operators whose decompositions torch has, but not in its table for export.
 _EXTRA = ("_adaptive_avg_pool2d_backward", "grid_sampler_2d", "grid_sampler_3d", "im2col",
           "max_pool2d_with_indices_backward", "upsample_bicubic2d")
 
 
 def is_kept(target):
-    """Whether an operator is imported as one."""
+    """Tests if an operator is imported whole."""
     name = overload_name(target)
     return name in handled_names() and (_is_primitive(target) or name in _KEPT_COMPOSITES)
 
@@ -37,18 +37,18 @@ def _is_primitive(target):
 
 
 def export_decompositions():
-    """The table for ExportedProgram.run_decompositions."""
+    """Returns the table for ExportedProgram.run_decompositions."""
     return _without_kept(torch.export.default_decompositions())
 
 
 def aot_decompositions():
-    """The table for AOTAutograd, which takes composite operators apart itself."""
+    """Returns the table for AOTAutograd, which decomposes composite operators itself."""
     return _AotTable()
 
 
 class _AotTable(Mapping):
-    """A table that is made when somebody looks: torch takes half a second for it, and a graph that is
-    known already needs none."""
+    """A table that is built at its first use: building takes torch half a second, and a cached
+    graph needs no table."""
 
     def __getitem__(self, target):
         return _aot_table()[target]
@@ -71,8 +71,8 @@ def _aot_table():
 
 
 def _dropout(x, p, train):
-    """The random numbers by themselves, for torch to make before the graph's other operators: they
-    need nothing of x, so what is around them stays one part."""
+    """Draws the random numbers separately, so that torch can make them before the other operators
+    of the graph. They do not depend on x, so the operators around the dropout stay in one part."""
     if not train or p == 0:
         return x.clone(), torch.ones_like(x, dtype=torch.bool)
     if p == 1:

@@ -1,4 +1,4 @@
-"""Where a graph's tensors lie, and with that what it is compiled for."""
+"""Devices of a graph's tensors, which select the compilation target."""
 from collections import Counter
 
 import torch
@@ -6,7 +6,7 @@ from torch.utils import _pytree as pytree
 
 
 def device_of(module):
-    """The device that most of a graph's results lie on; of a graph without any, its inputs'."""
+    """Returns the device of most results of a graph, or of its inputs if it has no results."""
     nodes = [node for node in module.graph.nodes if node.op == "call_function"]
     nodes = nodes or module.graph.find_nodes(op="placeholder")
     counts = Counter(device for node in nodes for device in _devices(node))
@@ -14,31 +14,33 @@ def device_of(module):
 
 
 def device_options(device):
-    """Options of tunec.compile for graphs of tensors there."""
+    """Returns the options of tunec.compile for graphs with tensors on this device."""
     if device.type != "cuda":
         return {}
     return {"target": "cuda", "device": str(device.index or 0)}
 
 
 def lies_on(node, device):
-    """Whether a node's results are on the device, and what it reads, but for single numbers of the CPU."""
+    """Tests if a node's results and operands are on the device. CPU scalars are allowed as
+    operands."""
     return (all(found == device for found in _devices(node)) and
             all(found == device or (found.type == "cpu" and not source.meta["val"].dim())
                 for source in node.all_input_nodes for found in _devices(source)))
 
 
 def on_host(weights):
-    """The weights (see import_graph) in memory of the CPU, and row-major: a graph of several sizes is
-    imported many times, and each time would copy them. One tensor under two names stays one."""
+    """Returns the weights (see import_graph) in CPU memory and row-major. A graph with several
+    sizes is imported many times, and each import would copy them otherwise. A tensor under two
+    names stays one tensor."""
     def is_ready(tensor):
-        # Short ones are written into the text.
+        # Short tensors are written into the text.
         return tensor.device.type == "cpu" and (tensor.is_contiguous() or tensor.numel() <= 16)
 
     return _copied(weights, is_ready)
 
 
 def own_copies(weights):
-    """The same in memory that nobody else writes."""
+    """Returns copies of the weights that no other code writes."""
     return _copied(weights, lambda tensor: False)
 
 
@@ -58,12 +60,12 @@ def _copied(weights, stays):
 
 
 def places_of(weights):
-    """The addresses of weights (see import_graph)."""
+    """Returns the addresses of weights (see import_graph)."""
     tensors = [w[1] if isinstance(w, tuple) else w for w in weights.values()]
     return frozenset(tensor.data_ptr() for tensor in tensors)
 
 
 def _devices(node):
-    """Of the tensors that a node stands for. Constants without a type yet have none."""
+    """Returns the devices of a node's tensors. Constants that have no type yet are omitted."""
     return [value.device for value in pytree.tree_leaves(node.meta.get("val"))
             if isinstance(value, torch.Tensor)]

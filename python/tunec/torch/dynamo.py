@@ -1,8 +1,8 @@
-"""What happens while Dynamo traces a function for this backend, before there is a graph.
+"""Hooks into Dynamo's tracing for this backend, before a graph exists.
 
-A function that Dynamo cannot trace runs in torch, and the backend is never called. Dynamo's callbacks
-are called all the same: a warning says which function it is, and why. Recurrent layers are traced
-while this backend compiles, and at no other time.
+If Dynamo cannot trace a function, the function runs in torch, and Dynamo does not call the backend.
+Dynamo still calls its callbacks, so a warning can name the function and the reason. Recurrent
+layers are traced only while this backend compiles.
 """
 import dis
 import os
@@ -21,10 +21,10 @@ from torch._dynamo.utils import graph_break_reasons
 from .._errors import NotCompiledWarning
 from .reports import SkippedFunction, record_skipped
 
-# Dynamo's hints that are no help to a user.
+# Dynamo's hints that do not help users.
 _NO_REMEDY = ("It may be possible to write Dynamo", "This graph break is fundamental",
               "Please report")
-# Better ones, by the function that Dynamo cannot trace.
+# Better hints, by the function that Dynamo cannot trace.
 _REMEDIES = {"_detect_is_causal_mask": "give the encoder is_causal=True or False, so that it need not "
                                        "read the mask"}
 _OTHERWISE = "take what Dynamo cannot trace out of the function, and compile the functions around it"
@@ -33,20 +33,20 @@ _MOST_NAMED = 4  # nodes in a warning
 
 _ANOTHER = "*** While handling this graph break, another graph break occurred: ***"
 
-# Before the name of a function, of which Dynamo runs the rest behind a graph break.
+# Prefix of the function that runs the rest of a function after a graph break.
 _RESUMED = "torch_dynamo_resume_in_"
 
-# Facts of a tensor, whose reading computes nothing.
+# Attributes and methods of a tensor that compute nothing.
 _FACTS = frozenset(("dim", "ndim", "shape", "size", "numel", "nelement", "dtype", "device", "stride",
                     "layout", "is_contiguous", "requires_grad", "storage_offset", "untyped_storage",
                     "data_ptr", "element_size", "type", "names", "grad", "is_floating_point"))
 
-_thread = threading.local()  # allow_rnn as it was, while this backend compiles in a thread
+_thread = threading.local()  # allow_rnn before this backend started in a thread
 _told = set()  # functions that a warning has named
 
 
 def watch(backend):
-    """Registers Dynamo's callbacks for a backend, for as long as the process lives."""
+    """Registers Dynamo's callbacks for a backend, for the lifetime of the process."""
     def started(arguments):
         if _frame_of(arguments, backend) is not None:
             _thread.allowed_before, _thread.breaks_before = config.allow_rnn, len(graph_break_reasons)
@@ -63,8 +63,8 @@ def watch(backend):
         for broken in graph_break_reasons[_thread.breaks_before:] if failure is None else ():
             _tell_of_module(broken)
 
-    # Dynamo calls these while it holds a lock. A backward graph is compiled while Dynamo watches all
-    # functions, and compiling one of these would wait for that lock for ever.
+    # Dynamo calls these functions while it holds a lock. A backward graph is compiled while Dynamo
+    # traces all functions; compiling one of these functions would then wait for that lock forever.
     started, ended = torch._dynamo.disable(started), torch._dynamo.disable(ended)
 
     def register():
@@ -74,7 +74,7 @@ def watch(backend):
 
     forget = callback_handler.clear
 
-    def clear():  # by torch._dynamo.reset
+    def clear():  # called by torch._dynamo.reset
         forget()
         register()
 
@@ -83,7 +83,8 @@ def watch(backend):
 
 
 def _frame_of(arguments, backend):
-    """Returns the variables of Dynamo's function that compiles, if that is for this backend."""
+    """Returns the local variables of Dynamo's `_compile` if it compiles for this backend, else
+    None."""
     if arguments.callback_trigger is not CallbackTrigger.DYNAMO:
         return None
     frame = sys._getframe()
@@ -104,7 +105,7 @@ def _innermost(compiler):
 
 
 def _tell(frame, failure):
-    """Warns of a function that Dynamo gives up, once."""
+    """Warns once of a function that Dynamo does not compile."""
     code, values = _function_of(frame["code"], frame["locals"])
     key = code.co_filename, _name_of(code), code.co_firstlineno
     if key in _told or not _computes(failure, frame["code"], code, values):
@@ -118,8 +119,8 @@ def _tell(frame, failure):
 
 
 def _tell_of_module(broken):
-    """Warns of a function of torch.nn that a graph breaks in. Dynamo makes no graphs of the functions
-    that such a function calls."""
+    """Warns of a graph break in a function of torch.nn. Dynamo does not compile the functions that
+    such a function calls."""
     stack = list(broken.user_stack)
     call = next((at for at in stack if os.path.dirname(torch.nn.__file__) in at.filename), None)
     if call is None or (call.filename, call.name, call.lineno) in _told:
@@ -134,8 +135,8 @@ def _tell_of_module(broken):
 
 
 def tell_of_left(nodes, where):
-    """Warns of nodes of a graph that torch has to run, once for each. Random numbers are torch's in any
-    case. `where`: (file, line) for nodes that have no place."""
+    """Warns once of each graph node that torch has to run. Nodes with random numbers always run in
+    torch and are omitted. `where`: (file, line) for nodes without a place."""
     new = [node for node in nodes if node.operator != "placeholder" and not _is_random(node.operator)
            and (node.operator, node.reason, node.place) not in _told]
     if not new:
@@ -158,8 +159,8 @@ def _is_random(operator):
 
 
 def warn(text, filename, line):
-    """Warns at a place. A filter that makes an exception of the warning gets a line on stderr, since
-    Dynamo's callbacks must not raise."""
+    """Warns at a place. Dynamo's callbacks must not raise: if a filter turns the warning into an
+    exception, the text goes to stderr."""
     try:
         warnings.warn_explicit(text, NotCompiledWarning, filename, line)
     except Warning:
@@ -167,8 +168,8 @@ def warn(text, filename, line):
 
 
 def _function_of(code, values):
-    """Returns the code of the user's function, and the values of its variables. Dynamo calls a module
-    of torch.nn by an inner function."""
+    """Returns the code of the user's function and the values of its variables. Dynamo calls a
+    torch.nn module through an inner function."""
     called = values.get("fn") if code.co_filename.endswith("external_utils.py") else None
     if called is None:
         return code, values
@@ -179,14 +180,15 @@ def _function_of(code, values):
 
 
 def _name_of(code):
-    """Returns the name of a function. Behind a graph break the rest of it has a name of Dynamo's."""
+    """Returns the name of a function. Dynamo renames the rest of a function after a graph break."""
     if code.co_name.startswith(_RESUMED):
         return code.co_name.removeprefix(_RESUMED).rpartition("_at_")[0]
     return code.co_qualname
 
 
 def _reason_and_remedy(message, stack):
-    """Returns the reason and the hints of Dynamo's message, as one line each. `stack`: where it is."""
+    """Returns the reason and the hints of Dynamo's message, one line each. `stack`: the call
+    stack."""
     breaks = [part.strip() for part in message.split(_ANOTHER)]
     lines = [line.strip() for line in breaks[0].splitlines()]
     reasons = [lines[0]] + [part.splitlines()[0] for part in breaks[1:] if part]
@@ -201,8 +203,8 @@ def _reason_and_remedy(message, stack):
 
 
 def _computes(failure, traced, code, values):
-    """Tells whether a function has operations on tensors: Dynamo has seen some, or the code names
-    some and has tensors or modules to do them with."""
+    """Tests if a function computes with tensors: Dynamo has traced calls, or the code names
+    operations and has tensors or modules as operands."""
     output = getattr(getattr(failure, "_torch_dynamo_tracer_output", None), "output_graph", None)
     try:
         if output is not None and output.count_calls() > 0:

@@ -1,4 +1,4 @@
-"""Element types: torch's and those of the `.graph` text."""
+"""Element types of torch and of the `.graph` text."""
 import torch
 
 _TEXT = {
@@ -13,12 +13,12 @@ _UNSIGNED = frozenset(("u8", "u16", "u32", "u64"))
 
 
 def element_type(dtype):
-    """The text's name of a torch dtype, or None where the text has none (complex, quantised)."""
+    """Returns the text's name of a torch dtype, or None if unsupported (complex, quantised)."""
     return _TEXT.get(dtype)
 
 
 def torch_dtype(element):
-    """The torch dtype of a name of the text."""
+    """Returns the torch dtype of an element type of the text."""
     return _TORCH[element]
 
 
@@ -35,5 +35,6 @@ def bits(element):
 
 
 def is_narrow_float(element):
-    """Of 16 bits: torch computes formulas of several steps in float32 and rounds once."""
+    """Tests for a 16-bit float. torch computes multi-step formulas of them in float32, rounded
+    once."""
     return element in ("f16", "bf16")

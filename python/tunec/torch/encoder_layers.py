@@ -1,18 +1,19 @@
-"""Decompositions of the kernels that torch.nn's encoder layers and attention call for inference.
+"""Decompositions of the kernels that torch.nn's encoder layers and attention call in inference.
 
-Each of these kernels computes a whole layer, and torch's table does not take them apart.
+Each of these kernels computes a whole layer, and torch's table does not decompose them.
 """
 import torch
 from torch.nn import functional as F
 
 aten = torch.ops.aten
 
-# A mask's `mask_type`: over [rows, columns], over [batch, columns], or over all scores.
+# Values of `mask_type`: the mask is over [rows, columns] or [batch, columns]; None: over all
+# scores.
 _OF_SCORES, _OF_KEYS = 0, 1
 
 
 def layer_decompositions():
-    """Returns functions by operator for a table."""
+    """Returns decomposition functions by operator, for a table."""
     return {aten._native_multi_head_attention.default: _attention_of_heads,
             aten._transformer_encoder_layer_fwd.default: _encoder_layer}
 
@@ -35,7 +36,8 @@ def _attention_of_heads(query, key, value, embed_dim, num_heads, qkv_weight, qkv
 
 
 def _projected(query, key, value, weight, bias):
-    """Returns queries, keys and values. One product makes all three of one tensor."""
+    """Returns queries, keys and values; one product computes all three if the operands are
+    equal."""
     if query is key and key is value:
         return F.linear(query, weight, bias).chunk(3, -1)
     return [F.linear(x, w, b)
@@ -43,7 +45,7 @@ def _projected(query, key, value, weight, bias):
 
 
 def _broadcastable(mask, mask_type):
-    """Returns where scores are masked. The kernel takes every number of a mask but 0 for true."""
+    """Returns a mask that broadcasts to the scores. The kernel treats nonzero numbers as true."""
     mask = mask.to(torch.bool)
     if mask_type == _OF_KEYS:
         return mask[:, None, None, :]

@@ -1,11 +1,11 @@
-"""What an import can come to instead of a graph."""
+"""Errors of an import."""
 from dataclasses import dataclass
 
 from .._errors import Unsupported
 
 
-class Refused(Exception):
-    """Raised by a handler: tunec has no form of this operator with these arguments."""
+class Rejected(Exception):
+    """Raised by a handler: tunec does not support the operator with these arguments."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class UnsupportedNode:
     node: str  # its name in the FX graph
     operator: str  # such as "aten.nonzero.default"
     reason: str
-    place: str  # the line of the model that it comes from, "" where FX does not know
+    place: str  # line of the model, "" if unknown
 
     def __str__(self):
         at = f" ({self.place})" if self.place else ""
@@ -23,7 +23,7 @@ class UnsupportedNode:
 
 
 class UnsupportedOperator(Unsupported):
-    """The graph has nodes that tunec cannot do; `nodes` names all of them."""
+    """The graph has nodes that tunec does not support; `nodes` lists all of them."""
 
     def __init__(self, nodes):
         self.nodes = list(nodes)
@@ -32,7 +32,7 @@ class UnsupportedOperator(Unsupported):
 
 
 def place_of(node):
-    """The user's line that an FX node comes from: the innermost frame of its stack trace."""
+    """Returns the user's line of an FX node: the innermost frame of its stack trace."""
     trace = node.meta.get("stack_trace") or ""
     frames = [line.strip() for line in trace.splitlines() if line.strip().startswith("File ")]
     return frames[-1] if frames else ""

@@ -1,23 +1,23 @@
-"""Weights that are compiled in, and the changes of weights that can be seen.
+"""Weights that are compiled in, and the detection of their changes.
 
-torch counts the changes of a tensor, but not all of them: writes through `.data`, through a NumPy
-view and in inference mode leave no trace. So weights are frozen only with `options={"freeze":
-True}`. Without that option each call reads the weights in place.
+torch counts the changes of a tensor, but not all: writes through `.data`, through a NumPy view and
+in inference mode leave no trace. Weights are therefore frozen only with `options={"freeze": True}`.
+Without that option, each call reads the weights in place.
 """
 import operator
 import threading
 
 import torch
 
-# Weights that changed this often are no weights: from then on they are inputs.
+# Number of changes after which weights are treated as inputs.
 MOST_CHANGES = 2
 
 
 class FrozenWeights:
-    """The parameters and buffers of one graph, by the numbers of its arguments.
+    """The parameters and buffers of one graph, by argument index.
 
-    `follow` gets the arguments of each run. After a visible change of a weight, `follow` calls
-    `install` with the weights as they are now, before any run may go on.
+    `follow` receives the arguments of each run. After a visible change of a weight, `follow` calls
+    `install` with the current weights before any run may continue.
     """
 
     def __init__(self, places, install):
@@ -39,7 +39,8 @@ class FrozenWeights:
                 self._changes += 1
                 if self._changes > MOST_CHANGES:
                     self.places, marks = [], _mark([])
-            # The memory of what is compiled in: no other weight may get its address.
+            # Holds the memory of compiled-in weights, so that no other weight gets the same
+            # address.
             self._held = [values[i].detach() for i in self.places]
             self._install({i: values[i] for i in self.places}, values)
             self._marks = marks
@@ -49,10 +50,10 @@ _version = operator.attrgetter("_version")
 
 
 def _mark(weights):
-    """Returns the address and the version of each weight, which a visible change changes. A model has
-    hundreds of weights, so this has to be quick."""
+    """Returns the address and the version of each weight, which change with the weight. A model has
+    hundreds of weights, so this function must be fast."""
     addresses = list(map(torch.Tensor.data_ptr, weights))
     try:
         return addresses, list(map(_version, weights))
-    except RuntimeError:  # tensors of inference mode do not count their changes
+    except RuntimeError:  # tensors of inference mode have no version
         return addresses, [0 if weight.is_inference() else weight._version for weight in weights]

@@ -1,19 +1,19 @@
-"""Graphs of AOTAutograd, kept between processes.
+"""A cache of AOTAutograd's graphs, shared by processes.
 
-Tracing a graph of Dynamo's into one of ATen operators takes longer than all that comes after it, in
-a process that finds its kernels in the database. torch has a cache for what AOTAutograd makes, which
-knows when it may be reused; what is stored there for us is the traced graph alone, without weights.
-Kernels stay in the database.
+Tracing a Dynamo graph into a graph of ATen operators takes longer than all later stages if the
+database has the kernels. torch caches the results of AOTAutograd and decides when to reuse them.
+tunec stores only the traced graph in that cache, without weights. Kernels stay in the database.
 
     Dynamo's graph -- AOTAutograd --> ATen graph -- backend.py --> runs
-                         ^ what a hit spares
+                         ^ skipped on a hit
 
-What torch stores is a pickle, and reading it runs code of whoever wrote it. So graphs are kept
-in a folder that only the user can read (private_folder.py). Where it is not so, graphs are traced.
+torch stores a pickle, and reading a pickle runs the code of its author. The cache is therefore a
+folder that only the user can access (private_folder.py). If the folder is not private, graphs are
+traced.
 
-Only graphs without gradients, with known sizes and without effects (checks that torch orders by
-tokens, as those of linalg) are kept: of a graph that it reads, torch's cache passes no tokens. Where torch has no such cache, or cannot
-tell whether a graph may be reused, it is traced.
+Only graphs without gradients, with fixed sizes and without effects are cached. Effects are checks
+ordered by tokens, such as those of linalg. torch's cache does not pass tokens to a cached graph. If
+torch has no such cache, or cannot decide about reuse, the graph is traced.
 """
 import contextlib
 import contextvars
@@ -41,15 +41,15 @@ try:
     from torch.fx._graph_pickler import GraphPickler, Options
 
     class _Details(autograd_cache.AOTAutogradCacheDetails):
-        """What a graph's key is made of. torch's own has Inductor's settings in it, for which all of
-        Inductor is loaded: that takes longer than most graphs' tracing."""
+        """The facts in a graph's key. torch's own class includes Inductor's settings. It would load
+        all of Inductor, which takes longer than tracing most graphs."""
 
         def _init_fx_graph_hash_details(self, gm, example_inputs, fx_config):
             FxGraphCache._check_can_cache(gm, example_inputs, fx_config)
             self.graph, self.inputs = gm, list(example_inputs)
             self.made_by = ("tunec", _FORMAT, sorted(handled_names()), torch.__version__)
             self.default_type = torch.get_default_dtype()
-            # What attention and recurrent layers are taken apart into follows these.
+            # These settings determine the decompositions of attention and recurrent layers.
             kinds = torch.backends.cuda
             self.settings = (kinds.flash_sdp_enabled(), kinds.mem_efficient_sdp_enabled(),
                              kinds.math_sdp_enabled(), torch.backends.mkldnn.enabled)
@@ -60,21 +60,21 @@ try:
 except (ImportError, AttributeError):  # another version of torch
     HAS_CACHE, OutputCode = False, object
 
-# Raised when what is stored changes, or a decomposition that has the name that it had.
+# Version of the key: raise it if the stored form or a decomposition under the same name changes.
 _FORMAT = 3
 
-# During a call of the backend: what makes a function of a graph and of the numbers of its arguments
-# that are parameters and buffers.
+# During a call of the backend: makes a function of a graph and of the indices of arguments that are
+# parameters and buffers.
 _make_function = contextvars.ContextVar("make_function")
 
 
 class StoredGraph(OutputCode):
-    """What runs of a graph, and the graph, from which another process makes the same."""
+    """A compiled function and its graph, from which another process makes the same function."""
 
     def __init__(self, graph, static_places, run):
         super().__init__()
-        self._boxed_call = True  # in __dict__, which torch's wrappers copy
-        # Whoever compiles a graph rewrites it.
+        self._boxed_call = True  # in __dict__, because torch's wrappers copy it
+        # Compiling rewrites the graph, so a copy is stored.
         self._graph = fx.GraphModule(graph, copy.deepcopy(graph.graph))
         self._static_places = static_places
         self._bytes = None
@@ -84,14 +84,14 @@ class StoredGraph(OutputCode):
         return self._run(inputs)
 
     def prepare_for_serialization(self):
-        """Of a copy that is written to a file and does not run."""
+        """Prepares a copy that is written to a file and does not run."""
         if _has_effects(self._graph):
             raise autograd_cache.BypassAOTAutogradCache("effects in the graph")
         self._bytes = GraphPickler.dumps(self._graph, Options(ops_filter=None))
         self._graph = self._run = None
 
     def post_compile(self, example_inputs, constants, graph_kwargs):
-        """Of what was read from a file."""
+        """Makes the function after the graph was read from a file."""
         graph = GraphPickler.loads(self._bytes, detect_fake_mode(example_inputs))
         self._run = _make_function.get()(graph, self._static_places)
 
@@ -101,21 +101,21 @@ def _has_effects(graph):
 
 
 def _folder():
-    """Returns where graphs are kept."""
+    """Returns the folder of the cache."""
     return os.path.join(cache_dir(), "tunec")
 
 
 @functools.cache
 def _is_private(folder):
-    """Tells whether a folder may be read, and warns where it may not."""
+    """Tests if a folder is private, and warns if not."""
     reason = why_not_private(folder)
     if reason is not None:
-        warnings.warn(f"tunec keeps no traced graphs: {reason}", NotCompiledWarning, stacklevel=2)
+        warnings.warn(f"tunec does not cache traced graphs: {reason}", NotCompiledWarning, stacklevel=2)
     return reason is None
 
 
 def may_be_kept(example_inputs):
-    """Tells whether a graph of Dynamo's with these inputs can be."""
+    """Tests if a Dynamo graph with these inputs can be cached."""
     if not HAS_CACHE or any(not isinstance(x, torch.Tensor) for x in example_inputs):
         return False
     if torch.is_grad_enabled():
@@ -125,8 +125,8 @@ def may_be_kept(example_inputs):
 
 
 def keeping_compiler(make_function, static_places):
-    """For AOTAutograd, a compiler whose graphs are kept. `static_places()`: which arguments of the
-    graph that is being compiled are parameters and buffers."""
+    """Returns a compiler for AOTAutograd whose graphs are cached. `static_places()` returns the
+    indices of parameters and buffers among the arguments of the current graph."""
     def compiled(graph, inputs):
         places = static_places()
         stored = StoredGraph(graph, places, None)
@@ -137,10 +137,11 @@ def keeping_compiler(make_function, static_places):
 
 @contextlib.contextmanager
 def kept_graphs(make_function):
-    """While AOTAutograd runs: what it finds becomes a function by `make_function(graph, places)`."""
+    """A context for AOTAutograd, in which `make_function(graph, places)` makes the function of a
+    cached graph."""
     token = _make_function.set(make_function)
     try:
-        # Dynamo compiles one graph at a time, so nobody else's key is made meanwhile.
+        # Dynamo compiles one graph at a time, so no other compiler's key is made meanwhile.
         with functorch_config.patch(bundled_autograd_cache=True), \
                 mock.patch.object(autograd_cache, "AOTAutogradCacheDetails", _Details), \
                 mock.patch.object(autograd_cache.AOTAutogradCache, "_get_tmp_dir", _folder):

@@ -1,7 +1,7 @@
-"""The `.graph` text (docs/reference/graph_format.md): its lines, its names, its numbers.
+"""Writes the `.graph` text (docs/reference/graph_format.md): lines, names, numbers.
 
-Lines are kept as objects until the graph is complete, so that names can be chosen last and what no
-output depends on is never written.
+Lines are objects until the graph is complete. Names are therefore chosen last, and lines that no
+output depends on are not written.
 """
 import math
 import re
@@ -13,18 +13,18 @@ _WORDS = frozenset(("input", "output", "weight", "constant", "graph", "layout", 
 
 
 def quote(text):
-    """A string of the text."""
+    """Returns a quoted string of the text."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 
 def name_text(name):
-    """A name, quoted where it is no identifier or a word of the grammar."""
+    """Returns a name, quoted unless it is an identifier outside the grammar's words."""
     return name if _IDENTIFIER.match(name) and name not in _WORDS else quote(name)
 
 
 def number_text(value):
-    """A number; floats by the shortest digits that give them back."""
+    """Returns a number as text; floats have the shortest digits that round-trip."""
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, int):
@@ -46,7 +46,7 @@ def attribute_text(value):
 
 @dataclass(eq=False)
 class Line:
-    """What defines one value. `hint` is what to call it, if nobody else is called so."""
+    """A line that defines one value. `hint` is its preferred name."""
 
     element: str
     shape: tuple
@@ -100,7 +100,7 @@ class Operation(Line):
 
 
 class _Names:
-    """Gives each line a name of its own."""
+    """Gives each line a unique name."""
 
     def __init__(self):
         self._taken = set()
@@ -119,7 +119,7 @@ class _Names:
 
 
 def live_lines(lines, outputs):
-    """Those of `lines` that outputs depend on, and all inputs, in their order."""
+    """Returns the inputs and the lines that outputs depend on, in their order."""
     needed = set()
     pending = list(outputs)
     while pending:
@@ -132,11 +132,11 @@ def live_lines(lines, outputs):
 
 
 def write_graph(name, lines, outputs):
-    """The text of a graph: `lines` in the order of their definition, `outputs` as pairs of a name
-    and a line."""
+    """Returns the text of a graph. `lines` are in order of definition; `outputs` are pairs of a
+    name and a line."""
     live = live_lines(lines, [line for _, line in outputs])
     chosen, names = _Names(), {}
-    # Inputs first: their names are part of the interface.
+    # Inputs are named first, because their names are part of the interface.
     for line in [*(x for x in live if isinstance(x, Input)), *live]:
         if line not in names:
             names[line] = name_text(chosen.of(line.hint))
@@ -147,9 +147,9 @@ def write_graph(name, lines, outputs):
 
 
 def nameless(lines, outputs):
-    """What a graph computes, whatever its values are called: a text with numbers for names, without
-    operations that only pass on what they are given, and the keys of the weights in the order in
-    which the text has them."""
+    """Returns a text of the computation that does not depend on names, and the keys of its weights
+    in the order of the text. Values are numbered, and operations that return their operand are
+    omitted."""
     names, text, weights = {}, [], []
     for line in live_lines(lines, outputs):
         if isinstance(line, Operation) and _passes_on(line):
@@ -164,7 +164,7 @@ def nameless(lines, outputs):
 
 
 def _passes_on(line):
-    """Whether it leaves its operand as it is, at these sizes."""
+    """Tests if an operation returns its operand unchanged at these sizes."""
     if line.op not in ("reshape", "expand", "slice", "identity"):
         return False
     steps = line.attributes.get("steps", [])

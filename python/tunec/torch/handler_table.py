@@ -1,26 +1,27 @@
-"""Which function imports which operator of ATen.
+"""The table of functions that import ATen operators.
 
-A handler has the operator's arguments, in the order and with the defaults of its schema: tensors
-are Values (or None), everything else is as in FX. It returns a Value, or a tuple of them for
-several results. What it cannot do it rejects by raising Refused.
+A handler receives the operator's arguments in the order and with the defaults of its schema.
+Tensors are Values (or None), all other arguments are as in FX. A handler returns a Value, or a
+tuple for several results. For unsupported arguments, a handler raises
+Rejected.
 """
 import torch
 
 from .element_types import element_type
-from .errors import Refused
+from .errors import Rejected
 
 _HANDLERS = {}  # by the name without its namespace: "add.Tensor"
 
 
 class Call:
-    """The node that is imported: what handlers know beside the operator's arguments."""
+    """The node that is imported: facts for handlers beside the operator's arguments."""
 
     def __init__(self, graph, target, result, used=None, beside_torch=False):
         self.graph = graph
         self.target = target  # the OpOverload
-        self.result = result  # the fake tensor, or tuple of them, that FX has for it
-        self._used = used  # the numbers of the results that anything reads; None: not known
-        # Torch can run the node, so a check of values that eager mode makes is a reason to refuse.
+        self.result = result  # its fake tensor in FX, or a tuple of them
+        self._used = used  # indices of results that are read; None: unknown
+        # If torch can run the node, the handler rejects values that eager mode checks.
         self.beside_torch = beside_torch
 
     @property
@@ -32,24 +33,24 @@ class Call:
         return self.result[index] if several else self.result
 
     def is_used(self, index):
-        """Whether one of several results may be read."""
+        """Tests if one of several results may be read."""
         return self._used is None or index in self._used
 
     def element(self, index=0):
-        """The element type of a result."""
+        """Returns the element type of a result."""
         dtype = self._result(index).dtype
         element = element_type(dtype)
         if element is None:
-            raise Refused(f"results of {dtype}")
+            raise Rejected(f"results of {dtype}")
         return element
 
     def shape(self, index=0):
-        """The shape of a result."""
+        """Returns the shape of a result."""
         return tuple(self._result(index).shape)
 
 
 def handles(*names):
-    """Registers a function `f(call, ...)` for overloads of ATen."""
+    """Registers a function `f(call, ...)` for overloads of ATen operators."""
     def register(function):
         for name in names:
             assert name not in _HANDLERS, name
@@ -59,8 +60,8 @@ def handles(*names):
 
 
 def overload_name(target):
-    """The name "add.Tensor" of torch.ops.aten.add.Tensor, "space::f.default" of others; None of
-    what is no operator."""
+    """Returns "add.Tensor" for torch.ops.aten.add.Tensor, "space::f.default" for other namespaces,
+    and None for other objects."""
     if not isinstance(target, torch._ops.OpOverload):
         return None
     name = str(target).removeprefix(f"{target.namespace}.")
@@ -68,7 +69,7 @@ def overload_name(target):
 
 
 def handler_of(target):
-    """The function for an operator, or None."""
+    """Returns the handler of an operator, or None."""
     return _HANDLERS.get(overload_name(target))
 
 
@@ -77,7 +78,7 @@ def handled_names():
 
 
 def bind(target, args, kwargs):
-    """All arguments in the order of the schema, defaults for those that are not given."""
+    """Returns all arguments in the order of the schema, with defaults for missing ones."""
     bound = []
     for i, argument in enumerate(target._schema.arguments):
         if i < len(args) and not argument.kwarg_only:

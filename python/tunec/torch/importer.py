@@ -1,4 +1,4 @@
-"""An FX graph of ATen operators as a graph of the text."""
+"""Imports an FX graph of ATen operators as a graph of the text form."""
 import operator
 
 import torch
@@ -9,38 +9,38 @@ from torch.utils._python_dispatch import _disable_current_modes
 from . import operators  # noqa: F401  registers the handlers
 from .builder import GraphBuilder, Value
 from .element_types import element_type
-from .errors import Refused, UnsupportedNode, UnsupportedOperator, first_line, place_of
+from .errors import Rejected, UnsupportedNode, UnsupportedOperator, first_line, place_of
 from .handler_table import Call, bind, handler_of
 from .imported_graph import ImportedGraph
 from .memory_places import is_row_major, reads_places, untold_strides
 from .ports import add_output, arguments_of
 
-# What checks or marks something for torch and has no result that is used.
+# Operators that check or mark something for torch; their results are not used.
 _IGNORED = ("_assert_scalar", "_assert_tensor_metadata", "_assert_async", "sym_constrain_range",
             "sym_constrain_range_for_size", "_functional_assert_async", "_functional_assert_scalar")
-# Regions that run as they are: their first arguments say how, and where the nested graph is.
+# Regions whose nested graph is imported in place. The number is the index of the graph argument.
 _REGIONS = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4, "wrap_set_grad_enabled": 1}
 
 
 class Importer:
-    """Walks a graph once. Nodes that cannot be imported are remembered, and their results taken as
-    given, so that one walk finds all of them.
+    """Walks a graph once. Nodes that cannot be imported are recorded, and their results become
+    inputs. One walk therefore finds all unsupported nodes.
 
-    beside_torch  torch can run the nodes that are rejected (see Call)
+    beside_torch  True: torch can run the rejected nodes (see Call)
     """
 
     def __init__(self, sizes, same_at_any_size=False, beside_torch=False):
         self.graph = GraphBuilder(same_at_any_size)
         self.unsupported = []
-        self._sizes = sizes  # of symbolic dimensions
+        self._sizes = sizes  # numbers by the names of symbolic sizes
         self._beside_torch = beside_torch
-        self._known = {}  # the numbers of their expressions
+        self._known = {}  # numbers by expression
 
     def size(self, value):
-        """A size as a number. Raises Refused where a symbol has none, and for what is made of sizes and
-        is no whole number: its value while tracing is not that of another size."""
+        """Returns a size as a number. Raises Rejected if a symbol has no number, and for floats and
+        booleans made of sizes: their traced values are wrong for other sizes."""
         if isinstance(value, (torch.SymFloat, torch.SymBool)):
-            raise Refused(f"a number that is made of sizes and is no whole one: {value.node.expr}")
+            raise Rejected(f"a number that is made of sizes and is no whole one: {value.node.expr}")
         if not isinstance(value, torch.SymInt):
             return value
         expression = value.node.expr
@@ -52,11 +52,11 @@ class Importer:
         known = {s: self._sizes[str(s)] for s in expression.free_symbols if str(s) in self._sizes}
         number = expression.subs(known)
         if not number.is_number:
-            raise Refused(f"a size that is not fixed: {expression}")
+            raise Rejected(f"a size that is not fixed: {expression}")
         return int(number)
 
     def _fixed(self, meta):
-        """A fake tensor with all sizes fixed, so that handlers need not ask."""
+        """Returns a fake tensor with all sizes fixed, for handlers."""
         if isinstance(meta, (tuple, list)):
             return [self._fixed(m) for m in meta]
         if isinstance(meta, torch.Tensor):
@@ -65,18 +65,19 @@ class Importer:
         return self.size(meta)
 
     def placeholder(self, meta, name, order=None):
-        """A value that comes from outside, whose dimensions lie in memory in this order."""
+        """Adds an input of the graph. `order`: its dimensions in memory order; None: row-major."""
         fixed = self._fixed(meta)
         element = element_type(fixed.dtype)
         if element is None:
-            raise Refused(f"an input of {fixed.dtype}")
+            raise Rejected(f"an input of {fixed.dtype}")
         if order is None:
             return self.graph.input(name, element, fixed.shape)
         stored = self.graph.input(name, element, [fixed.shape[d] for d in order])
         return self.graph.emit("transpose", stored, perm=[order.index(d) for d in range(len(order))])
 
     def run(self, module, arguments):
-        """The values of a graph's outputs. `arguments`: those of its placeholders, in order."""
+        """Returns the values of a graph's outputs. `arguments`: values of its placeholders, in
+        order."""
         values, given = {}, iter(arguments)
         for node in module.graph.nodes:
             if node.op == "placeholder":
@@ -95,19 +96,19 @@ class Importer:
             args = self._plain(fx.map_arg(list(node.args), lambda n: values[n]))
             kwargs = self._plain(fx.map_arg(dict(node.kwargs), lambda n: values[n]))
             return self._call(module, node, args, kwargs)
-        except Refused as refused:
-            return self._leave(node, str(refused))
-        except Exception as fault:  # of a handler, which is no reason to end the user's call
+        except Rejected as rejected:
+            return self._leave(node, str(rejected))
+        except Exception as fault:  # a bug of a handler must not end the user's call
             return self._leave(node, f"the importer failed: {first_line(fault)}")
 
     def _leave(self, node, reason):
-        """Remembers a node that cannot be imported. Returns what takes the place of its results."""
+        """Records a node that cannot be imported. Returns a replacement for its results."""
         left = UnsupportedNode(node.name, _operator_name(node), reason, place_of(node))
         self.unsupported.append(left)
         return self._phantom(node.meta.get("val"))
 
     def _plain(self, argument):
-        """Lists as lists, symbolic numbers as numbers."""
+        """Converts sequences to lists and symbolic numbers to numbers."""
         if isinstance(argument, (list, tuple)):
             return [self._plain(a) for a in argument]
         if isinstance(argument, dict):
@@ -115,14 +116,14 @@ class Importer:
         return self.size(argument)
 
     def _phantom(self, meta):
-        """A value of the right type in the place of one that cannot be computed."""
+        """Returns a value of the right type as a replacement for one that cannot be computed."""
         try:
             if isinstance(meta, (tuple, list)):
                 return tuple(self._phantom(m) for m in meta)
             if isinstance(meta, torch.Tensor):
                 return self.placeholder(meta, "unsupported")
             return self.size(meta)
-        except Refused:
+        except Rejected:
             return self.graph.input("unsupported", "f32", ())
 
     def _attribute(self, module, node):
@@ -137,7 +138,7 @@ class Importer:
 
     def _call(self, module, node, args, kwargs):
         if node.op != "call_function":
-            raise Refused(f"{node.op} is not of ATen: export or decompose the module first")
+            raise Rejected(f"{node.op} is not of ATen: export or decompose the module first")
         target = node.target
         if target is operator.getitem:
             return args[0][args[1]]
@@ -152,16 +153,16 @@ class Importer:
 
     def _operator(self, node, target, args, kwargs):
         if not isinstance(target, torch._ops.OpOverload):
-            raise Refused("no operator of ATen: export or decompose the module first")
+            raise Rejected("no operator of ATen: export or decompose the module first")
         known = _of_sizes(target, args)
         if known is not None:
             return known
         handler = handler_of(target)
         if handler is None:
-            raise Refused(_why_not(target))
+            raise Rejected(_why_not(target))
         if reads_places(node) and not _lies_row_major(node.args[0]):
-            raise Refused("elements by their places in memory, of a tensor that is not row-major")
-        _refuse_unknown_types(node)
+            raise Rejected("elements by their places in memory, of a tensor that is not row-major")
+        _reject_unknown_types(node)
         call = Call(self.graph, target, self._fixed(node.meta["val"]), _used_results(node),
                     self._beside_torch)
         if _is_empty(call.result):
@@ -172,12 +173,13 @@ class Importer:
         try:
             result = handler(call, *bound, **keyword_only)
         except ValueError as error:
-            raise Refused(str(error)) from error
+            raise Rejected(str(error)) from error
         self._check(node, call.result, result)
         return result
 
     def _check(self, node, meta, result):
-        """Whether a handler made what torch says: another type or shape is a bug of the handler."""
+        """Compares a handler's result with the type and shape of torch; a difference is a handler's
+        bug."""
         if isinstance(meta, (tuple, list)):
             for m, r in zip(meta, result, strict=True):
                 self._check(node, m, r)
@@ -190,7 +192,7 @@ class Importer:
     def _region(self, target, args):
         skipped = _REGIONS.get(target.name())
         if skipped is None:
-            raise Refused("nested graphs that run by a condition or again and again")
+            raise Rejected("nested graphs that run by a condition or again and again")
         module, *arguments = args[skipped:]
         return self.run(module, arguments)
 
@@ -199,22 +201,22 @@ def _lies_row_major(node):
     return is_row_major(node.meta["val"]) and not untold_strides(node)
 
 
-def _refuse_unknown_types(node):
-    """Refuses operands of a type that the text has not, such as complex numbers."""
+def _reject_unknown_types(node):
+    """Rejects operands of a type that the text lacks, such as complex numbers."""
     for source in node.all_input_nodes:
         for meta in pytree.tree_leaves(source.meta.get("val")):
             if isinstance(meta, torch.Tensor) and element_type(meta.dtype) is None:
-                raise Refused(f"a tensor of {meta.dtype}")
+                raise Rejected(f"a tensor of {meta.dtype}")
 
 
 def _is_empty(result):
-    """Tells whether an operator makes tensors without elements and nothing else."""
+    """Tests if an operator makes only tensors without elements."""
     results = result if isinstance(result, (tuple, list)) else [result]
     return bool(results) and all(isinstance(r, torch.Tensor) and r.numel() == 0 for r in results)
 
 
 def _nothing(call):
-    """The results of such a call, whatever its operands are."""
+    """Returns empty results for such a call; its operands do not matter."""
     if not isinstance(call.result, (tuple, list)):
         return call.graph.full(call.shape(), 0, call.element())
     return tuple(call.graph.full(call.shape(i), 0, call.element(i))
@@ -222,7 +224,7 @@ def _nothing(call):
 
 
 def _keyword_count(handler, target):
-    """How many arguments at the end of a schema the handler takes by name."""
+    """Counts the arguments at the end of a schema that the handler takes by name."""
     code = handler.__code__
     names = code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
     return sum(argument.name in names for argument in target._schema.arguments)
@@ -242,8 +244,8 @@ def _has_value(argument):
 
 
 def _used_results(node):
-    """The numbers of the results that are read, of a node that has several; None where the node is
-    read as a whole."""
+    """Returns the indices of results that are read, for a node with several results. Returns None
+    if the node is read as a whole."""
     if any(user.target is not operator.getitem for user in node.users):
         return None
     return frozenset(user.args[1] for user in node.users if user.users)
@@ -255,7 +257,7 @@ def _makes_tensor(node):
 
 
 def _of_sizes(target, args):
-    """What an operator asks of a shape, as a number; None of all others."""
+    """Returns the number that an operator reads from a shape, or None for other operators."""
     name = target._schema.name.split("::")[-1]
     if name == "sym_size" and len(args) == 2:
         return args[0].shape[args[1]]
@@ -289,15 +291,15 @@ def import_graph(module, *, weights=None, sizes=None, mutated=None, orders=None,
                  same_at_any_size=False):
     """Imports an FX GraphModule of functional ATen operators.
 
-    `weights`: tensors by the names of the placeholders that are fixed to them; each may be a pair
-    of a key and a tensor. The others are inputs.
+    `weights`: tensors by the names of the placeholders that are fixed to them, or pairs of a key
+    and a tensor. Other placeholders are inputs.
     `sizes`: numbers by the names of symbolic sizes ("s0").
     `same_at_any_size`: see GraphBuilder.
-    `mutated`: for the first outputs of the graph, in order, the placeholder that each replaces
-    after a run, or None; an export has its mutations there.
-    `orders`: for outputs, by their numbers, the dimensions as they shall lie in memory; the text
-    has them so.
-    Raises UnsupportedOperator that names every node that cannot be imported.
+    `mutated`: for the first outputs, in order, the placeholder that each replaces after a run, or
+    None. An exported program has its mutations there.
+    `orders`: from an output's index to its dimensions in memory order, which is also their order in
+    the text.
+    Raises UnsupportedOperator with every node that cannot be imported.
     """
     importer = Importer(sizes or {}, same_at_any_size)
     imported, failed = _import(module, weights or {}, importer, mutated or [], orders or {}, name)
@@ -309,13 +311,14 @@ def import_graph(module, *, weights=None, sizes=None, mutated=None, orders=None,
 def unsupported(module, *, weights=None, sizes=None, beside_torch=False):
     """Returns an UnsupportedNode for each node of a GraphModule that cannot be imported.
 
-    `beside_torch`: torch can run these nodes, so nodes that torch should run are among them."""
+    `beside_torch`: torch can run these nodes. Nodes that torch should run are then also
+    returned."""
     importer = Importer(sizes or {}, beside_torch=beside_torch)
     return _import(module, weights or {}, importer, [], {}, "model")[1]
 
 
 def _import(module, weights, importer, mutated, orders, name):
-    # Backends are called where tensors that are made are fake ones.
+    # Backends are called under a mode that makes fake tensors; the import needs real ones.
     with _disable_current_modes():
         return _import_for_real(module, weights, importer, mutated, orders, name)
 
@@ -333,7 +336,7 @@ def _import_for_real(module, weights, importer, mutated, orders, name):
     named = []
     for i in [*_places(mutated, False), *_places(mutated, True)]:
         add_output(graph, named, importer, nodes[i], results[i], mutated[i], orders.get(i))
-    # `results` in the order of the FX graph's outputs, not in ours.
+    # Puts `results` into the order of the FX graph's outputs.
     order = [*_places(mutated, False), *_places(mutated, True)]
     graph.results = [graph.results[order.index(i)] for i in range(len(order))]
     graph.text = importer.graph.text(name, named)

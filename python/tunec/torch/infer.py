@@ -1,7 +1,8 @@
-"""The types of results: what graph/ops/infer_*.cc says of the operators that are emitted here.
+"""Infers result types, by the rules of graph/ops/infer_*.cc for the operators that are emitted
+here.
 
-An importer that knows the shapes of its own steps can compose operators; the compiler infers them
-again and checks what the text states.
+The importer needs the shapes of its steps to compose operators. The compiler infers the shapes
+again and compares them with the text.
 """
 import math
 
@@ -11,14 +12,15 @@ BINARY = frozenset(("add", "sub", "mul", "div", "pow", "min", "max", "mod", "and
 REDUCTIONS = frozenset(("reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod",
                         "reduce_l1", "reduce_l2", "reduce_sum_square", "reduce_log_sum_exp"))
 
-# What booleans have: the others want numbers.
+# Operators that accept booleans; other operators require numbers.
 BOOLEAN = frozenset(("identity", "not", "cast", "and", "or", "xor", "eq", "ne", "where",
                      "transpose", "reshape", "expand", "slice", "concat", "pad", "tile", "gather",
                      "gather_elements", "scatter"))
 
 
 def broadcast(*shapes):
-    """numpy's rule. Raises ValueError where shapes do not go together."""
+    """Returns the common shape by NumPy's rule. Raises ValueError if the shapes do not
+    broadcast."""
     rank = max((len(s) for s in shapes), default=0)
     result = [1] * rank
     for shape in shapes:
@@ -76,8 +78,8 @@ def _sliced(attributes):
 
 
 def infer(op, elements, shapes, attributes):
-    """The element type and the shape of the one result. `elements` and `shapes` are the operands',
-    None for those that are left out."""
+    """Returns the element type and the shape of the single result. `elements` and `shapes` are
+    those of the operands, None for omitted operands."""
     if op in COMPARISONS:
         return "bool", broadcast(*shapes)
     if op in BINARY:

@@ -5,13 +5,14 @@ from torch.export.graph_signature import ConstantArgument, InputKind
 from .._errors import InvalidArgument
 from .symbols import solve
 
-# torch takes 0 and 1 for special while tracing, and lets a program run on them all the same.
+# Sizes 0 and 1 are special while torch traces. Programs accept them although
+# exported ranges exclude both.
 _SPECIAL = 2
 
 
 class InputBounds:
-    """Compares arguments with the sizes and numbers of a torch.export.ExportedProgram: fixed sizes,
-    ranges, relations between sizes, and constants."""
+    """A checker of arguments against the sizes and numbers of a torch.export.ExportedProgram: fixed
+    sizes, ranges, relations between sizes, and constants."""
 
     def __init__(self, program):
         inputs = [s for s in program.graph_signature.input_specs if s.kind == InputKind.USER_INPUT]
@@ -23,15 +24,15 @@ class InputBounds:
         self._metas = {name: metas[name] for name in self._names if name in metas}
         self._ranges = dict(program.range_constraints)
         self._guards, self._guarded = _guards_of(program)
-        self._known = set()  # shapes and numbers that were compared before
+        self._known = set()  # shapes and numbers that passed before
 
     def check(self, leaves):
-        """Raises InvalidArgument, which names the input, the axis, its size and what is expected."""
+        """Raises InvalidArgument with the input, the axis, its size and the expected size."""
         key = tuple(tuple(x.shape) if isinstance(x, torch.Tensor) else x for x in leaves)
         try:
             if key in self._known:
                 return
-        except TypeError:  # an argument that is no number and cannot be hashed
+        except TypeError:  # an unhashable argument
             key = None
         given = dict(zip(self._names, leaves))
         self._check_constants(given)
@@ -49,7 +50,7 @@ class InputBounds:
                                       "program was exported with")
 
     def _sizes_of(self, given):
-        """(description, size, number) of each size: an int or a torch.SymInt."""
+        """Yields (description, size, number) for each size; `size` is an int or a torch.SymInt."""
         for name, meta in self._metas.items():
             value = given[name]
             if isinstance(meta, torch.SymInt):
@@ -93,7 +94,7 @@ class InputBounds:
 
 
 def _spelt(expected, size):
-    """A relation, with its number where that follows from other sizes."""
+    """Returns the text of an expected size, with its number if other sizes determine it."""
     expression = size.node.expr
     if expression.is_symbol:
         return f"{expected} as in another input"
@@ -101,7 +102,7 @@ def _spelt(expected, size):
 
 
 def _guards_of(program):
-    """Returns torch's function that checks all other relations, and the names of its inputs."""
+    """Returns torch's function that checks the other relations, and the names of its inputs."""
     if not getattr(program, "_guards_code", None):
         return None, ()
     module = program.module()

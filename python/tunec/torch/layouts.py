@@ -1,9 +1,8 @@
-"""How results lie in memory: as torch says, or, of images that only the backward graph reads, with
-the channels last.
+"""Chooses the memory layouts of results: torch's, or channels-last for some images.
 
-Convolutions are fastest on channels that lie beside each other. What a forward graph saves for its
-backward graph is seen by nobody else, so both are spared the turning of each image if it stays as
-it was computed.
+Convolutions are fastest with contiguous channels. Results that a forward graph saves are read only
+by its backward graph. If such an image keeps the layout of its computation, both graphs avoid a
+transpose.
 """
 import operator
 from dataclasses import dataclass
@@ -14,22 +13,22 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from .ports import memory_order
 
-# What makes no image of an image.
+# Operators whose result is not an image, even if the operand is.
 _TURNED = ("permute", "transpose", "t", "view", "_unsafe_view", "reshape", "expand", "as_strided")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """`strides`: None where they are row-major or not known. `order`: the dimensions as they lie in
-    memory, where that is dense and not row-major."""
+    """A memory layout. `strides`: None if row-major or unknown. `order`: the dimensions in memory
+    order if the tensor is dense and not row-major."""
 
     order: tuple = None
     strides: tuple = None
 
 
 def layouts_of(part, saved=()):
-    """A Layout for each output of a part. `saved`: the numbers of those that only the backward graph
-    reads."""
+    """Returns a Layout for each output of a part. `saved`: indices of outputs that only the
+    backward graph reads."""
     images = _images(part) if saved else ()
     return [_channels_last(node.meta["val"])
             if number in saved and node in images and node.meta["val"].is_contiguous()
@@ -59,7 +58,7 @@ def _channels_last(meta):
 
 
 def _images(part):
-    """The nodes that convolutions make, and what is made of them without turning the axes."""
+    """Returns the results of convolutions and of operators on them that preserve the axes."""
     images = set()
     for node in part.graph.nodes:
         if node.op == "call_function" and _may_be_image(node.meta.get("val")):
@@ -82,8 +81,8 @@ def _turns(node):
 
 
 def _may_be_image(meta):
-    """Whether a result has channels and two or three spatial axes, at sizes that are known; of
-    several results the first one."""
+    """Tests for a result with channels and two or three spatial axes of known sizes. For several
+    results, tests the first one."""
     meta = meta[0] if isinstance(meta, (tuple, list)) and meta else meta
     if not isinstance(meta, torch.Tensor) or meta.dim() not in (4, 5):
         return False
@@ -91,8 +90,8 @@ def _may_be_image(meta):
 
 
 def saved_outputs(module, kind):
-    """For each call of a part, by its target, the numbers of its outputs that the graph returns for
-    the backward graph, and for nobody else."""
+    """Returns, by the target of each part's call, the indices of outputs that only the backward
+    graph reads."""
     context = TracingContext.try_get()
     if kind != "forward" or context is None or context.fw_metadata is None:
         return {}
@@ -109,8 +108,8 @@ def saved_outputs(module, kind):
 
 
 def report_strides(module, layouts):
-    """Tells AOTAutograd how a graph's outputs lie. `layouts`: of each part, by the target of its
-    call."""
+    """Reports the strides of a graph's outputs to AOTAutograd. `layouts`: the layouts of each part
+    by the target of its call."""
     context = TracingContext.try_get()
     if context is None or context.output_strides is None:
         return
@@ -132,7 +131,7 @@ def _strides(node, layouts):
 
 
 def take_strides(module, inputs):
-    """Notes how the tensors lie that a backward graph will be given: as they were reported."""
+    """Sets the strides of a backward graph's inputs to those reported for the forward outputs."""
     aten = torch.ops.aten
     by_strides = (aten.as_strided.default, aten.as_strided_scatter.default)
     for node, given in zip(module.graph.find_nodes(op="placeholder"), inputs):
@@ -146,7 +145,7 @@ def take_strides(module, inputs):
 
 
 def _give_as_said(graph, placeholder, said, readers):
-    """For those that ask where an element lies, a copy that lies as the graph was written for."""
+    """Inserts a copy with the traced strides for readers that address elements by strides."""
     with graph.inserting_before(next(n for n in graph.nodes if n.op != "placeholder")):
         copy = graph.call_function(torch.ops.aten.clone.default, (placeholder,),
                                    {"memory_format": torch.contiguous_format})
@@ -156,24 +155,24 @@ def _give_as_said(graph, placeholder, said, readers):
 
 
 def with_strides(tensor, strides):
-    """The tensor with these strides: itself, a view of it, or a copy."""
+    """Returns the tensor with these strides: the tensor itself, a view, or a copy."""
     if strides is None or not isinstance(tensor, torch.Tensor) or tensor.stride() == strides:
         return tensor
-    # Where elements are repeated, one of them is enough.
+    # If elements are repeated, one element of the repeated axis is enough.
     repeated = [stride == 0 and size > 1 for size, stride in zip(tensor.shape, strides)]
     once = tensor[tuple(slice(0, 1) if again else slice(None) for again in repeated)]
     if _overlaps(once.shape, strides):
-        return tensor  # in which one element lies twice in another way; torch takes any strides
+        return tensor  # elements overlap in another way; torch accepts any strides here
     if any(size > 1 and one != other
            for size, one, other in zip(once.shape, once.stride(), strides)):
         once = torch.empty_strided(once.shape, strides, dtype=once.dtype,
                                    device=once.device).copy_(once)
-    # Axes of one element have strides, too, which tell torch of layouts.
+    # Axes of size 1 also get these strides, because torch derives layouts from strides.
     return once.as_strided(tensor.shape, strides)
 
 
 def _overlaps(shape, strides):
-    """Whether two elements may lie at one place."""
+    """Tests if two elements may have the same address."""
     end = 0
     for stride, size in sorted((st, sz) for st, sz in zip(strides, shape) if sz > 1):
         if stride <= end:

@@ -1,5 +1,5 @@
-"""Parts of a graph that were imported but that the compiler rejects, at some sizes or at all. Torch runs
-these parts, too."""
+"""Parts of a graph that were imported but rejected by the compiler, at some sizes or at all. torch
+runs these parts."""
 import warnings
 
 import torch
@@ -10,8 +10,8 @@ from .._errors import Error, InvalidArgument, NotCompiledWarning, ParseError, Un
 from .errors import UnsupportedNode, first_line
 from .partitions import BY_STRIDES
 
-# The compiler refuses a graph with one of these errors, and wrong options with the first.
-REFUSALS = (InvalidArgument, ParseError, Unsupported)
+# Errors for a graph that the compiler rejects. Wrong options also give the first error.
+REJECTIONS = (InvalidArgument, ParseError, Unsupported)
 
 _ANY_GRAPH = """graph any {
   constant c: f32[1] = [1]
@@ -25,41 +25,41 @@ class LeftPart:
     """Runs a part in torch.
 
     module   the part's graph
-    name     what it is called in reports
-    options  of tunec.compile
-    left     a list of UnsupportedNodes that a refusal is added to
+    name     its name in reports
+    options  options of tunec.compile
+    left     a list of UnsupportedNodes, to which a rejected part is added
     """
 
     def __init__(self, module, name, options, left):
         self._module, self._name, self._options, self._left = module, name, options, left
         self._in_torch = None
-        self._shapes = set()  # the compiler refused the part for arguments of these shapes
+        self._shapes = set()  # the compiler rejected the part for arguments of these shapes
 
     def takes(self, arguments):
-        """Tells whether the compiler rejected the part for arguments of these shapes."""
+        """Tests if the compiler rejected the part for arguments of these shapes."""
         return bool(self._shapes) and _shapes_of(arguments) in self._shapes
 
-    def take(self, arguments, refusal):
-        """Notes a refusal. Raises the refusal if the options are wrong."""
-        self._raise_for_options(refusal)
+    def take(self, arguments, rejection):
+        """Records the compiler's error. Raises the error if the options caused it."""
+        self._raise_for_options(rejection)
         self._shapes.add(_shapes_of(arguments))
         if self._in_torch is None:
             self._in_torch = _of_any_strides(self._module)
-            reason = f"the compiler rejected it: {first_line(refusal)}"
+            reason = f"the compiler rejected it: {first_line(rejection)}"
             self._left.append(UnsupportedNode(self._name, "a compiled part", reason, ""))
             warnings.warn(f"tunec leaves {self._name} to torch: {reason}", NotCompiledWarning,
                           stacklevel=2)
 
     def run(self, arguments):
-        """Returns a list of the part's results."""
+        """Runs the part in torch. Returns a list of its results."""
         results = self._in_torch(*arguments)
         return list(results) if isinstance(results, (tuple, list)) else [results]
 
-    def _raise_for_options(self, refusal):
+    def _raise_for_options(self, rejection):
         try:
             compile_model(_ANY_GRAPH, **self._options)
         except Error:
-            raise refusal from None
+            raise rejection from None
 
 
 def _shapes_of(arguments):
@@ -67,7 +67,7 @@ def _shapes_of(arguments):
 
 
 def _of_any_strides(module):
-    """Returns the part with reshapes in the place of views, so that operands may have any strides."""
+    """Returns the part with reshapes instead of views, so that operands may have any strides."""
     graph = fx.Graph()
     graph.output(graph.graph_copy(module.graph, {}))
     for node in graph.nodes:

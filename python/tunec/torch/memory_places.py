@@ -1,7 +1,7 @@
-"""Operators that read elements by their places in memory (as_strided).
+"""Finds operators that read elements by memory address (as_strided).
 
-They need the strides that torch's kernels give a tensor. Tracing notes other strides for some
-kernels whose operands are not row-major, such as `roll` of images with channels last.
+They need the strides that torch's kernels give a tensor. For some kernels, tracing records other
+strides if operands are not row-major, such as `roll` of channels-last images.
 """
 import torch
 
@@ -9,8 +9,8 @@ from .handler_table import overload_name
 
 aten = torch.ops.aten
 
-# The kernels of these lay results otherwise than tracing notes if operands are not row-major. They were
-# found by comparing strides over torch's table of operators (torch.testing).
+# Kernels whose results have other strides than tracing records if operands are not row-major. They
+# were found by comparing strides over torch's table of operators (torch.testing).
 _UNTOLD = frozenset((
     "roll", "channel_shuffle", "max_unpool2d", "log_sigmoid_forward", "reflection_pad3d",
     "replication_pad3d", "copysign", "heaviside", "ldexp", "logaddexp", "floor_divide",
@@ -21,18 +21,18 @@ _ROW_MAJOR = frozenset(("mm", "bmm", "addmm", "baddbmm"))
 
 
 def reads_places(node):
-    """Tells whether a node reads elements by their places."""
+    """Tests if a node reads elements by address."""
     return node.op == "call_function" and _name(node).startswith("as_strided")
 
 
 def is_row_major(meta):
-    """Tells whether a tensor is row-major. Symbolic strides are assumed to be."""
+    """Tests for a row-major tensor. Tensors with symbolic strides count as row-major."""
     return not all(isinstance(s, int) for s in meta.stride()) or meta.is_contiguous()
 
 
 def untold_strides(node):
-    """Returns `node` and those nodes before it whose strides tracing may note wrongly; no node if the
-    strides of `node` are known."""
+    """Returns `node` and its sources whose strides tracing may record wrongly. Returns an empty
+    list if the strides of `node` are reliable."""
     sources, untold = set(_sources(node)), set()
     for at in node.graph.nodes:
         is_untold = at in sources and at.op == "call_function" and (
@@ -43,7 +43,8 @@ def untold_strides(node):
 
 
 def _sources(node, among=None):
-    """Returns `node` and its sources, only by ways through `among` where that is given."""
+    """Returns `node` and its sources. If `among` is given, only paths through `among` are
+    followed."""
     found, pending = {}, [node]
     while pending:
         at = pending.pop()
@@ -60,7 +61,7 @@ def _may_lie(node):
 
 
 def _is_made_row_major(node):
-    """Tells whether a node makes a row-major tensor of operands with any strides."""
+    """Tests if a node makes a row-major tensor whatever the strides of its operands are."""
     return _name(node) in _ROW_MAJOR or (
         node.target is aten.clone.default and
         node.kwargs.get("memory_format") is torch.contiguous_format)

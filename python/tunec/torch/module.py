@@ -1,4 +1,4 @@
-"""Modules and exported programs as functions that take and return what they do."""
+"""Compiles modules and exported programs to functions with the same arguments and results."""
 import torch
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree as pytree
@@ -13,13 +13,13 @@ from .sized import SizedGraph, hinted_sizes, with_defaults
 
 
 def compile_program_file(path, **options):
-    """Compiles a .pt2 file, whose tensors nobody else has."""
+    """Compiles a .pt2 file. No other code writes its tensors, so they are not copied."""
     return _prepared(CompiledModule(load_program(path), options, weights_of))
 
 
 def compile_module(model, inputs, **options):
-    """Compiles a Module, of which `inputs` are examples, or an ExportedProgram, for tunec.compile.
-    The result has copies of the weights: later changes of the module have no effect."""
+    """Compiles a Module with example `inputs`, or an ExportedProgram, for tunec.compile. The result
+    has copies of the weights: later changes of the module have no effect."""
     if isinstance(model, torch.nn.Module):
         if inputs is None:
             raise InvalidArgument("a torch.nn.Module needs example inputs: compile(module, (x, y))")
@@ -37,12 +37,12 @@ def _prepared(compiled):
 
 
 class CompiledModule:
-    """A compiled torch.export.ExportedProgram. Call it as the module: the same arguments, the same
-    results. Arrays of NumPy or of DLPack may be given for tensors; where no tensor is given, results
-    are NumPy's. Buffers that the module changes are this object's own; `buffers` names them.
+    """A compiled torch.export.ExportedProgram. Call it like the module, with the same arguments and
+    results. NumPy or DLPack arrays may replace tensors; if no tensor is given, results are NumPy
+    arrays. The object owns the buffers that the module changes; `buffers` has them by name.
 
-    `take_weights` gives the weights of a program (see weights_of), in memory that nobody writes while
-    this lives.
+    `take_weights` returns the weights of a program (see weights_of), in memory that no other code
+    writes while this object lives.
     """
 
     def __init__(self, program, options, take_weights):
@@ -58,13 +58,13 @@ class CompiledModule:
         self.buffers = _changing_buffers(program, mutated)
 
     def prepare(self):
-        """Compiles for the example inputs, so that the first call need not."""
+        """Compiles for the example inputs before the first call."""
         if self._example is not None:
             self._graph.compiled(self._arguments(*self._flat(*self._example)))
 
     @property
     def executable(self):
-        """The tunec.Executable for the example inputs: report, profile."""
+        """The tunec.Executable for the example inputs, with its report and profile."""
         if self._example is None:
             raise InvalidArgument("the program has no example inputs that say which sizes are meant")
         return self._graph.compiled(self._arguments(*self._flat(*self._example)))[1]
@@ -91,7 +91,7 @@ class CompiledModule:
         return pytree.tree_unflatten(returned, self._out_spec)
 
     def _flat(self, args, kwargs):
-        """The leaves of the arguments, and the placeholders that they are for."""
+        """Returns the leaves of the arguments and the names of their placeholders."""
         order = self._in_spec.child(1).context if self._in_spec.num_children == 2 else []
         named = {name: kwargs[name] for name in order or kwargs if name in kwargs}
         leaves, spec = pytree.tree_flatten((tuple(args), named))
@@ -101,7 +101,7 @@ class CompiledModule:
         return leaves, [s.arg.name for s in inputs]
 
     def _other_arguments(self, args, kwargs, spec):
-        """Returns a sentence about arguments that are not those of the export."""
+        """Returns the message for arguments that differ from those of the export."""
         count, order = self._in_spec.child(0).num_children, self._in_spec.child(1).context
         if len(args) == count and set(kwargs) == set(order):
             return f"the module was exported for {self._in_spec}, called with {spec}"
@@ -110,7 +110,7 @@ class CompiledModule:
                 f"{len(args)}" + (f" and {', '.join(kwargs)} by name" if kwargs else ""))
 
     def _arguments(self, leaves, names):
-        """Values for all placeholders; None for weights, which are compiled in."""
+        """Returns the values of all placeholders; None for weights, which are compiled in."""
         given = dict(zip(names, leaves))
         for spec in self._signature.input_specs:
             if spec.target in self.buffers:
@@ -119,7 +119,7 @@ class CompiledModule:
 
 
 def _changing_buffers(program, mutated):
-    """Copies of the buffers that a run changes, by their names in the module."""
+    """Returns copies of the buffers that a run changes, by their names in the module."""
     changed = set(mutated) - {None}
     return {spec.target: program.state_dict.get(spec.target, program.constants.get(spec.target)).clone()
             for spec in program.graph_signature.input_specs

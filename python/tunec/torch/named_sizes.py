@@ -1,8 +1,8 @@
-"""A program whose sizes stay open as one .graph text: sizes are names in it.
+"""Writes a program with dynamic sizes as one .graph text, in which sizes are names.
 
-The program is imported at a few sizes. The same words have to come out, and a number that differs
-has to follow an expression of the sizes that a .graph can say, at all of them. Where torch makes a
-number by more than sums and products, the text is compared with the program at many sizes, too.
+The program is imported at a few sample sizes. The texts must have the same words. A number that
+differs must follow an expression of the sizes that the .graph form supports. If torch computes a
+number by more than sums and products, the text is also compared at many other sizes.
 """
 import itertools
 import re
@@ -12,38 +12,39 @@ import torch
 
 from .plain_sizes import follows_rules, other_expressions
 
-# Whole numbers that are no part of a name or of a fraction.
+# Matches whole numbers outside names and fractions.
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 _MOST_DIVISOR = 16
-# Sizes of one symbol that a text is compared at: as many as a rounded quotient needs to come round
-# several times, and some far beyond.
+# Sizes of one symbol at which a text is compared: enough for a rounded quotient to repeat several
+# times, and some much larger sizes.
 _COMPARED = 128
 _FAR = (1000, 4099)
 
 
 def symbol_of(program, place):
-    """The symbol of an axis, "INPUT:AXIS"; ValueError where it is no open one."""
+    """Returns the symbol of an axis "INPUT:AXIS". Raises ValueError if the axis is not dynamic."""
     name, _, axis = place.rpartition(":")
     shapes = {node.name: node.meta["val"].shape
               for node in program.graph.find_nodes(op="placeholder")
               if isinstance(node.meta.get("val"), torch.Tensor)}
     if name not in shapes or not axis.isdigit() or int(axis) >= len(shapes[name]):
-        raise ValueError(f"{place!r} is no axis of an input, expected INPUT:AXIS")
+        raise ValueError(f"{place!r} is not an axis of an input, expected INPUT:AXIS")
     size = shapes[name][int(axis)]
     if not isinstance(size, torch.SymInt) or not size.node.expr.is_symbol:
-        raise ValueError(f"the size of {place} is {size}, which the program does not leave open")
+        raise ValueError(f"the size of {place} is {size}, expected a dynamic size")
     return str(size.node.expr)
 
 
 def samples_for(program, symbols):
-    """Sizes to look at, a tuple of a number for each symbol: each moved by itself, and all."""
+    """Returns sample sizes: tuples of a number per symbol, where one symbol or all symbols
+    change."""
     choices = []
     for i, symbol in enumerate(symbols):
         low, most = _range_of(program, symbol)
         high = int(min(low + 40, most))
         if high < low + 2:
-            raise ValueError(f"the program allows sizes from {low} to {high}, too few to look at")
-        # Numbers of one dimension are not those of another.
+            raise ValueError(f"the program allows sizes from {low} to {high}, expected 3 or more sizes")
+        # Different dimensions get different numbers.
         first = min(low + 3 + 2 * i, high - 2)
         choices.append((first, min(first + 4 + i, high - 1), high))
     base = tuple(choice[0] for choice in choices)
@@ -54,7 +55,7 @@ def samples_for(program, symbols):
 
 @dataclass(frozen=True)
 class NamedText:
-    """A text in which sizes are names: words, and between each two of them an expression."""
+    """A text with names for sizes: words, and an expression between each two words."""
 
     names: tuple
     words: tuple
@@ -64,7 +65,7 @@ class NamedText:
         return self._joined(self.expressions)
 
     def at(self, sizes):
-        """The text for a tuple of numbers, one for each name. Quotients are rounded down."""
+        """Returns the text for a tuple of numbers, one per name. Quotients are rounded down."""
         numbers = dict(zip(self.names, sizes))
         return self._joined([str(eval(e.replace("/", "//"), {}, numbers)) for e in self.expressions])
 
@@ -73,25 +74,25 @@ class NamedText:
 
 
 def text_for(program, symbols, names, text_at):
-    """The NamedText of a program, right for all sizes that the program allows. text_at makes the text
-    for a tuple of sizes. ValueError: there is none."""
+    """Returns the NamedText of a program, valid for all sizes that the program allows. `text_at`
+    returns the text for a tuple of sizes. Raises ValueError if no such text exists."""
     samples = samples_for(program, symbols)
     text = _named(text_at, names, samples)
     if follows_rules(program.graph_module) and not any("/" in e for e in text.expressions):
         return text
     other = other_expressions(program.graph_module)
     if other:
-        raise ValueError(f"the program makes {other[0]} of sizes, which a text cannot say: give the "
-                         "sizes that are needed by --size")
+        raise ValueError(f"the program makes {other[0]} of sizes, which a text cannot express: give the "
+                         "sizes by --size")
     for sizes in _many_sizes(program, symbols, samples[0]):
         if text.at(sizes) != text_at(sizes):
-            raise ValueError("the program's graph is another one at other sizes than those of the "
+            raise ValueError("the program's graph differs at sizes other than those of the "
                              f"samples: at {'x'.join(map(str, sizes))}")
     return text
 
 
 def _many_sizes(program, symbols, base):
-    """Of each symbol many sizes that the program allows, the others being as they are in `base`."""
+    """Yields tuples in which one symbol takes many allowed sizes; the others are as in `base`."""
     for i, symbol in enumerate(symbols):
         low, high = _range_of(program, symbol)
         for size in [*range(low, low + _COMPARED), *(low + far for far in _FAR)]:
@@ -100,14 +101,14 @@ def _many_sizes(program, symbols, base):
 
 
 def _range_of(program, symbol):
-    """The least size of a symbol, 2 or more, and the greatest; most programs have none: infinity."""
+    """Returns the least size of a symbol, at least 2, and the greatest, which is often infinity."""
     bounds = {str(s): bound for s, bound in program.range_constraints.items()}
     bound = bounds.get(symbol)
     return (2, float("inf")) if bound is None else (max(2, int(bound.lower)), bound.upper)
 
 
 def named_text(text_at, names, samples):
-    """The text with names for sizes. text_at makes it for one of the samples."""
+    """Returns the text with names for sizes. `text_at` returns the text of one sample."""
     return str(_named(text_at, names, samples))
 
 
@@ -115,7 +116,7 @@ def _named(text_at, names, samples):
     texts = [text_at(sample) for sample in samples]
     words = _NUMBER.split(texts[0])
     if any(_NUMBER.split(text) != words for text in texts[1:]):
-        raise ValueError("the program's graph is another one at other sizes")
+        raise ValueError("the program's graph differs at other sizes")
     columns = zip(*(_NUMBER.findall(text) for text in texts))
     expressions = tuple(_expression(column, names, samples) for column in columns)
     return NamedText(tuple(names), tuple(words), expressions)
@@ -135,7 +136,7 @@ def _expression(written, names, samples):
 
 
 def _sum(column, names, samples):
-    """factor * name + ... + constant"""
+    """Returns the expression factor * name + ... + constant, or None if it does not fit."""
     factors = []
     for i in range(len(names)):
         other = next(k for k, sizes in enumerate(samples)
@@ -151,7 +152,8 @@ def _sum(column, names, samples):
     terms = [(f, name if abs(f) == 1 else f"{abs(f)} * {name}") for f, name in zip(factors, names) if f]
     if constant:
         terms.append((constant, str(abs(constant))))
-    # A size does not begin with a minus, nor with a number that something follows in an attribute.
+    # A size must not begin with a minus. In an attribute, it must not begin with a number that an
+    # operator follows.
     terms.sort(key=lambda term: term[0] < 0 or term[1].isdigit())
     if terms[0][0] < 0:
         return None
@@ -164,7 +166,7 @@ def _moves_alone(sizes, base, i):
 
 
 def _product(column, names, samples):
-    """name * name * factor"""
+    """Returns the expression name * name * factor, or None if it does not fit."""
     for count in range(1, len(names) + 1):
         for chosen in itertools.combinations(range(len(names)), count):
             products = [_of(sizes, chosen) for sizes in samples]
@@ -183,7 +185,7 @@ def _of(sizes, chosen):
 
 
 def _quotient(column, names, samples):
-    """name / divisor + constant, where one alone fits"""
+    """Returns the expression name / divisor + constant if exactly one fits, else None."""
     found = []
     for i, name in enumerate(names):
         for divisor in range(2, _MOST_DIVISOR + 1):

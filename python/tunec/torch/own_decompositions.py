@@ -1,7 +1,7 @@
-"""Decompositions of operators that torch's table computes otherwise than torch's kernels.
+"""Decompositions for operators whose decomposition in torch differs from torch's kernels.
 
-Torch takes some operators apart before it asks any table, by kernels of Python for its key Autograd.
-Rules replace these kernels while a graph is traced for tunec, and at no other time.
+torch decomposes some operators before it reads a table, by Python kernels for its key Autograd.
+Rules replace these kernels only while a graph is traced for tunec.
 """
 import contextlib
 import contextvars
@@ -17,20 +17,21 @@ from .recurrent import recurrent_decompositions, recurrent_rules
 
 aten = torch.ops.aten
 
-# While a graph is traced for tunec.
+# True while a graph is traced for tunec.
 _tracing = contextvars.ContextVar("tracing", default=False)
 
 _NARROW = (torch.bfloat16, torch.float16)
 
-# Resizing that the importer knows whole. Torch's formulas for it make NaN of an infinity and take
-# other elements than eager.
+# Resizing operators that the importer supports. torch's formulas for them turn infinity into NaN
+# and read other elements than eager mode.
 _NEAREST = ("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d",
             "_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_upsample_nearest_exact3d")
 _LINEAR = ("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d")
 
 
 def own_decompositions():
-    """Returns functions by operator for a table. One that returns NotImplemented keeps its operator whole."""
+    """Returns decomposition functions by operator. NotImplemented as a result leaves the operator
+    whole."""
     table = {aten.addr.default: _addr, aten._softmax_backward_data.default: _softmax_backward,
              aten.grid_sampler_2d.default: _grid_sampler}
     table |= {overload: functools.partial(_linspace, overload)
@@ -41,7 +42,7 @@ def own_decompositions():
 
 @contextlib.contextmanager
 def own_rules():
-    """A context in which the rules hold, in this thread."""
+    """Returns a context in which the rules apply, in the current thread."""
     _replace_kernels()
     token = _tracing.set(True)
     try:
@@ -51,7 +52,7 @@ def own_rules():
 
 
 def _addr(addend, column, row, *, beta=1, alpha=1):
-    """The kernel multiplies a factor by alpha, since the product alone may overflow."""
+    """Multiplies a factor by alpha, as the kernel does: the product alone may overflow."""
     if not addend.is_floating_point():
         return decomposition_table[aten.addr.default](addend, column, row, beta=beta, alpha=alpha)
     product = (column if alpha == 1 else column * alpha).unsqueeze(1) * row
@@ -59,21 +60,22 @@ def _addr(addend, column, row, *, beta=1, alpha=1):
 
 
 def _softmax_backward(gradient, output, dim, input_dtype):
-    """The kernel subtracts the sum from the gradient, and multiplies by the output last."""
+    """Subtracts the sum from the gradient and multiplies by the output last, as the kernel does."""
     wide, y = (x.float() if x.dtype in _NARROW else x for x in (gradient, output))
     total = (wide * y).sum(dim, keepdim=True)
     return ((wide - total) * y).to(input_dtype).contiguous()
 
 
 def _linspace(overload, start, end, steps, *, dtype=None, **where):
-    """Integers stay whole: steps fall on integers, so the kernel's roundings decide what truncation gives."""
+    """Leaves integer types whole: steps fall on integers, so roundings of the kernel decide
+    truncation."""
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         return NotImplemented
     return decomposition_table[overload](start, end, steps, dtype=dtype, **where)
 
 
 def _grid_sampler(images, grid, mode=0, padding=0, align_corners=False):
-    """Computes places between pixels in float32: in bfloat16 they would be off by whole pixels."""
+    """Computes positions in float32: in bfloat16 they would be off by whole pixels."""
     if images.dtype not in _NARROW:
         return _sampled(images, grid, mode, padding, align_corners)
     wide = _sampled(images.float(), grid.float(), mode, padding, align_corners)
@@ -81,8 +83,9 @@ def _grid_sampler(images, grid, mode=0, padding=0, align_corners=False):
 
 
 def _sampled(images, grid, mode, padding, align_corners):
-    """Torch's decomposition. The kernel takes the first pixel for a place that is NaN after clipping,
-    and has NaN for one that no padding clips."""
+    """Calls torch's decomposition, with the kernel's treatment of NaN. The kernel reads the first
+    pixel for a position that is NaN after clipping. It returns NaN for such a position if padding
+    does not clip."""
     torchs = get_decompositions([aten.grid_sampler_2d])[aten.grid_sampler_2d.default]
     height, width = images.shape[2:]
     known = torch.stack([grid[..., 0] * (width / 2), grid[..., 1] * (height / 2)], -1).isfinite()
@@ -97,8 +100,8 @@ def _sampled(images, grid, mode, padding, align_corners):
 
 
 def _multi_margin_loss(scores, target, p=1, margin=1, weight=None, reduction=1):
-    """The kernel adds what is above 0, so NaN adds nothing. Torch's decomposition has a maximum, which
-    keeps NaN."""
+    """Adds only terms above 0, as the kernel does, so NaN adds nothing. torch's decomposition
+    computes a maximum, which propagates NaN."""
     scores, target = torch.atleast_2d(scores), torch.atleast_1d(target).unsqueeze(1)
     count = scores.shape[1]
     z = margin - scores.gather(1, target) + scores
@@ -113,14 +116,14 @@ def _multi_margin_loss(scores, target, p=1, margin=1, weight=None, reduction=1):
 
 
 def _stays_whole(images, *arguments):
-    """Tells whether resizing is one operator. Gradients of resizing have no handler, and neither have
-    sizes that are open."""
+    """Tests if resizing is imported as one operator. Gradients of resizing and dynamic sizes have
+    no handler."""
     sizes = [*images.shape, *(arguments[0] or ())]
     return not images.requires_grad and all(isinstance(size, int) for size in sizes)
 
 
 def _resized(target, original, images, *arguments):
-    """Keeps resizing whole, below the key at which torch takes it apart."""
+    """Leaves resizing whole by dispatching below the key at which torch decomposes it."""
     if not _stays_whole(images, *arguments):
         return original(images, *arguments)
     with torch._C._AutoDispatchBelowAutograd():
@@ -128,12 +131,13 @@ def _resized(target, original, images, *arguments):
 
 
 def _resized_later(target, original, images, *arguments):
-    """Keeps resizing whole where torch asks for its parts. NotImplemented says that it has none."""
+    """Leaves resizing whole if torch asks for a decomposition: NotImplemented means that none
+    exists."""
     return NotImplemented if _stays_whole(images, *arguments) else original(images, *arguments)
 
 
 def _resized_by_factors(by_size, original, images, size, *arguments):
-    """Resizes to the size that factors say. The last argument is the factors."""
+    """Resizes to the size that the factors give. The factors are the last argument."""
     if not _stays_whole(images, size):
         return original(images, size, *arguments)
     *how, factors = arguments
@@ -142,8 +146,8 @@ def _resized_by_factors(by_size, original, images, size, *arguments):
 
 
 def _rules():
-    """Returns (operator, key, rule) for operators that torch takes apart early. A rule is given the
-    original first."""
+    """Yields (operator, key, rule) for operators that torch decomposes early. The original kernel
+    is the first argument of a rule."""
     keys = (DispatchKey.Autograd, DispatchKey.CompositeImplicitAutograd)
     for name in (*_NEAREST, *_LINEAR):
         whole, by_factors = getattr(aten, name).default, getattr(aten, name).vec
@@ -160,7 +164,8 @@ def _rules():
 
 @functools.cache
 def _replace_kernels():
-    """Puts the rules before torch's kernels of Python, which still run outside of own_rules."""
+    """Wraps torch's Python kernels by the rules. Outside own_rules, the original kernels still
+    run."""
     for target, key, rule in _rules():
         original = target.py_kernels.get(key)
         if original is not None:

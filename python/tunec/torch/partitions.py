@@ -1,4 +1,4 @@
-"""What of a graph runs as tunec's code: all of it, or parts, between which torch runs the rest."""
+"""Splits a graph into parts that tunec compiles and a rest that torch runs."""
 import operator
 from dataclasses import dataclass, field
 
@@ -14,18 +14,20 @@ from .importer import unsupported
 from .memory_places import reads_places, untold_strides
 from .sized import hinted_sizes
 
-# What only says how the same elements lie. A part of nothing else is not worth a call.
+# Operators that only change the view of elements. A part with only such operators is not worth a
+# call.
 _ONLY_VIEWS = ("view", "permute", "expand", "slice", "select", "squeeze", "unsqueeze", "alias", "t",
                "transpose", "detach", "_unsafe_view", "reshape", "clone", "_to_copy", "full")
 
-# A view that torch proved by strides which ours may not have. A reshape copies where it has to.
+# Views that are valid for torch's strides, but may be invalid for tunec's. A reshape copies if
+# necessary.
 BY_STRIDES = {torch.ops.aten.view.default: torch.ops.aten.reshape.default,
                torch.ops.aten._unsafe_view.default: torch.ops.aten.reshape.default}
 
 
 @dataclass
 class Partitions:
-    """A graph whose call_module nodes are to be compiled. `left` is what stays in torch."""
+    """A graph whose call_module nodes are to be compiled. `left` has the nodes that torch runs."""
 
     module: fx.GraphModule
     compiled: list = field(default_factory=list)  # names of the submodules
@@ -33,8 +35,8 @@ class Partitions:
 
 
 class _Supported(OperatorSupportBase):
-    """All nodes but those that cannot be imported, and those of another device than most. Sizes are
-    computed by torch as well as by us."""
+    """All nodes, except nodes that cannot be imported or are on a minority device. Sizes may be
+    computed by torch or by tunec."""
 
     def __init__(self, module):
         found = unsupported(module, sizes=hinted_sizes(module), beside_torch=True)
@@ -52,8 +54,8 @@ class _Supported(OperatorSupportBase):
 
 
 def _of_fractions(module, known):
-    """Returns the nodes that read a number which is made of sizes and is no whole one. The value of
-    such an argument of a part has to be known when the part is compiled."""
+    """Returns the nodes that read a float or boolean made of sizes. The value of such an argument
+    must be known when its part is compiled."""
     def is_fraction(node):
         return isinstance(node.meta.get("val"), (torch.SymFloat, torch.SymBool))
 
@@ -65,7 +67,7 @@ def _of_fractions(module, known):
 
 
 def _elsewhere(module, known):
-    """The nodes that are not of the device that most of the graph is on, but for those known already."""
+    """Returns the nodes outside the device of most nodes, except nodes in `known`."""
     device = device_of(module)
     return [UnsupportedNode(node.name, str(node.target), f"most of the graph is on {device}",
                             place_of(node))
@@ -74,7 +76,7 @@ def _elsewhere(module, known):
 
 
 def _read_by_place(module, known):
-    """The nodes that torch has to run because others read their results by places in memory."""
+    """Returns the nodes that torch must run because other nodes read their results by address."""
     sources = {source: None for node in module.graph.nodes if reads_places(node)
                for source in untold_strides(node.args[0])}
     return [UnsupportedNode(source.name, str(source.target), "its places in memory are read",
@@ -83,24 +85,25 @@ def _read_by_place(module, known):
 
 
 def _writes_placeholder(node):
-    """Whether a node says what an argument becomes: that is done by whoever calls the parts, or by a
-    part that writes the argument where it lies (updates.py)."""
+    """Tests if a node writes a placeholder. The caller of the parts performs such a copy, or a part
+    writes the argument in place (updates.py)."""
     return (node.target is torch.ops.aten.copy_.default and isinstance(node.args[0], fx.Node)
             and node.args[0].op == "placeholder")
 
 
 def _is_of_tensors(meta):
-    """Whether a result is tensors; of several some may be left out, as gradients that nobody wants."""
+    """Tests if a result consists of tensors. Some of several may be None, such as unused
+    gradients."""
     if isinstance(meta, (tuple, list)):
         return all(m is None or _is_of_tensors(m) for m in meta)
     return isinstance(meta, torch.Tensor)
 
 
 def partition(module):
-    """Fuses what can be imported into submodules. A graph that can be imported whole has one."""
+    """Fuses importable nodes into submodules. A fully importable graph gets one submodule."""
     try:
         supported = _Supported(module)
-    except Exception as fault:  # the importer's faults do not end a call
+    except Exception as fault:  # the importer's errors must not end a call
         reason = f"the importer failed: {first_line(fault)}"
         module.recompile()
         return Partitions(module, [], [UnsupportedNode("graph", "the graph", reason, "")])
@@ -115,8 +118,8 @@ def partition(module):
 
 
 def _propose(module, supported):
-    """The nodes of each part. torch's partitioner, whose time grows with the square of a graph's
-    nodes, is asked only where one part would need what is made of its own results."""
+    """Returns the nodes of each part. torch's partitioner takes time quadratic in the number of
+    nodes. It is used only if a single part would depend on nodes that depend on the part."""
     nodes = _nodes_of(module, supported)
     if _is_one_part(module, nodes):
         return [nodes] if nodes else []
@@ -125,7 +128,8 @@ def _propose(module, supported):
 
 
 def _nodes_of(module, supported):
-    """All that can be compiled, in order. One of several results is where they are made."""
+    """Returns all compilable nodes in order. An element of a tuple belongs to the node that makes
+    it."""
     nodes = {}
     for node in module.graph.nodes:
         if node.target is operator.getitem:
@@ -138,7 +142,7 @@ def _nodes_of(module, supported):
 
 
 def _is_one_part(module, nodes):
-    """Whether none of these nodes needs what any other node makes of one of them."""
+    """Tests if no node of these depends on another node that depends on one of these."""
     after = set()
     for node in module.graph.nodes:
         needs_after = any(n in after for n in node.all_input_nodes)

@@ -1,7 +1,7 @@
-"""Tells whether the numbers of a module's graphs are sums and products of sizes.
+"""Tests if the numbers of a module's graphs are sums and products of sizes.
 
-torch has an expression for each size and each number that is made of sizes. Handlers make further
-numbers. The handlers below take sums and products of sizes, or leave sizes to the operator's rule.
+torch has an expression for each size and each number made of sizes. Handlers compute further
+numbers. The handlers below use sums and products of sizes, or leave sizes to the operator's rule.
 """
 import operator
 
@@ -10,10 +10,10 @@ import torch
 from .handler_table import handler_of
 from .symbols import is_plain, is_rounded
 
-# Modules of operators/ that make no other numbers.
+# Modules of operators/ whose handlers compute no other numbers.
 _MODULES = ("attention", "comparison", "conversions", "creation", "elementwise", "matmul", "rounding",
             "views")
-# Further handlers, by their modules.
+# Further handlers of that kind, by module.
 _HANDLERS = {
     "convolution": ("convolution",),
     "indexing": ("embedding", "gather", "index_select"),
@@ -26,13 +26,13 @@ _HANDLERS = {
 
 
 def follows_rules(module):
-    """Returns whether a formula that agrees with the module's graphs at a few sizes is right for all."""
+    """Tests if a formula that fits the module's graphs at a few sizes is valid for all sizes."""
     return all(_is_plain_node(node) for node in module.graph.nodes)
 
 
 def other_expressions(module):
-    """The expressions of a module's sizes that are not made of sums, products and quotients by a whole
-    number that are rounded down."""
+    """Returns the size expressions of a module that use more than sums, products and quotients by a
+    whole number, rounded down."""
     found = []
     for node in module.graph.nodes:
         for value in _numbers_in(node.meta.get("val")):
@@ -70,7 +70,7 @@ def _are_plain(meta):
 
 
 def _is_of_sizes(node):
-    """Whether a node makes a number, whose expression torch has, or nothing."""
+    """Tests if a node makes a number that torch has an expression for, or nothing."""
     return node.meta.get("val") is None or isinstance(node.meta["val"], (int, torch.SymInt))
 
 

@@ -1,14 +1,14 @@
-"""What goes into an imported graph and what comes out of it."""
+"""Maps placeholders and outputs of an FX graph to inputs and outputs of the imported graph."""
 import torch
 from torch import fx
 
 from .builder import Value
-from .errors import Refused, UnsupportedNode, place_of
+from .errors import Rejected, UnsupportedNode, place_of
 from .imported_graph import Fixed, Port
 
 
 def arguments_of(importer, module, weights):
-    """The values of a graph's placeholders, in order, and the Ports of those that are inputs."""
+    """Returns the values of a graph's placeholders in order, and the Ports of its inputs."""
     arguments, inputs = [], []
     for node in module.graph.find_nodes(op="placeholder"):
         value, port = _argument(importer, node, weights.get(node.name))
@@ -27,20 +27,20 @@ def _argument(importer, node, weight):
             return importer.graph.constant(tensor), None
         return importer.graph.weight(key, tensor.detach().contiguous(), node.name), None
     try:
-        if not isinstance(meta, torch.Tensor):  # a number, whose value is known to FX
+        if not isinstance(meta, torch.Tensor):  # a number, whose value FX has
             return (importer.size(meta) if meta is not None else None), None
         order = memory_order(meta)
         value = importer.placeholder(meta, node.name, order)
-    except Refused as refused:
+    except Rejected as rejected:
         importer.unsupported.append(
-            UnsupportedNode(node.name, "placeholder", str(refused), place_of(node)))
+            UnsupportedNode(node.name, "placeholder", str(rejected), place_of(node)))
         return importer.graph.input(node.name, "f32", ()), None
     return value, Port(node.name, value.element, value.shape, node.name, order)
 
 
 def memory_order(tensor):
-    """The dimensions of a dense tensor as they lie in memory, the slowest first; None for row-major
-    order, and for what is not dense. Strides that are not known are taken for row-major."""
+    """Returns the dimensions of a dense tensor in memory order, the slowest first. Returns None for
+    row-major and for non-dense tensors. Symbolic strides count as row-major."""
     if tensor.is_contiguous() or not all(isinstance(s, int) for s in tensor.stride()):
         return None
     order = tuple(sorted(range(tensor.dim()), key=lambda d: -tensor.stride(d)))
@@ -50,8 +50,8 @@ def memory_order(tensor):
 def add_output(graph, named, importer, node, value, target, order):
     """Adds an output of the FX graph to the ImportedGraph, and its name and value to `named`.
 
-    `target`: the placeholder that it replaces after a run, or None. `order`: its dimensions as they
-    shall lie in memory; None: row-major.
+    `target`: the placeholder that the output replaces after a run, or None. `order`: its dimensions
+    in memory order; None: row-major.
     """
     if not isinstance(value, Value):
         graph.results.append(Fixed(value))
@@ -66,7 +66,7 @@ def add_output(graph, named, importer, node, value, target, order):
     if target is not None:
         graph.mutations[name] = target
     value = value if order is None else value.transpose(order)
-    # What goes out is computed, also where it only passes through.
+    # An output must be computed, even if it equals an input.
     is_computed = value.line.operands() or getattr(value.line, "op", "") == "range"
     named.append((name, value if is_computed else value.unary("identity")))
 
@@ -79,7 +79,7 @@ def _free_name(name, taken):
 
 
 def _view_root(node):
-    """The placeholder that a node is, or is a view of; None of what is computed."""
+    """Returns the placeholder that a node is or is a view of, or None."""
     while node.op == "call_function":
         schema = getattr(node.target, "_schema", None)
         if schema is None or not schema.arguments or not node.args:

@@ -1,4 +1,4 @@
-"""Folders that nobody but the user may read or write."""
+"""Creates folders that only the user can read or write."""
 import grp
 import os
 import pwd
@@ -6,23 +6,24 @@ import stat
 
 
 def why_not_private(path):
-    """Makes a folder of the user's own, if it is not there. Returns None, or a sentence that says why
-    others could put something into the folder or another one in its place."""
+    """Creates a private folder unless it exists. Returns None, or the reason why other users could
+    change or replace the folder."""
     path = os.path.abspath(path)
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
         found = os.lstat(path)
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or _others_write(found):
-            return f"{path} is no folder that belongs to this user alone"
+            return f"{path} is not a folder that belongs to this user alone"
         os.chmod(path, 0o700)
     except OSError as failure:
         return f"the folder {path} cannot be made: {failure}"
     unsafe = next((above for above in _above(path) if not _is_safe(above)), None)
-    return None if unsafe is None else f"others may exchange what lies in {unsafe}"
+    return None if unsafe is None else f"other users may replace files in {unsafe}"
 
 
 def _above(path):
-    """Returns the folders and links on the way to a path, by its names and by what these stand for."""
+    """Returns the folders and links on the way to a path, by its names and by its resolved
+    names."""
     ways = set()
     for way in (path, os.path.realpath(path)):
         while os.path.dirname(way) != way:
@@ -32,7 +33,7 @@ def _above(path):
 
 
 def _is_safe(folder):
-    """Tells whether only the user and root can exchange the content of a folder. In a folder with the
+    """Tests if only the user and root can replace the content of a folder. In a folder with the
     sticky bit, such as /tmp, only an owner can."""
     found = os.lstat(folder)
     if found.st_uid not in (0, os.getuid()):
@@ -43,14 +44,15 @@ def _is_safe(folder):
 
 
 def _others_write(found):
-    """Tells whether others may write, by what lstat says. A group of the user alone is no other."""
+    """Tests if other users may write, by the result of lstat. A group of only the user is
+    allowed."""
     if found.st_mode & stat.S_IWOTH:
         return True
     return bool(found.st_mode & stat.S_IWGRP) and not _is_own_group(found.st_gid)
 
 
 def _is_own_group(number):
-    """Tells whether a group is the one that systems make for each user."""
+    """Tests if a group is the private group that systems create for each user."""
     try:
         group, user = grp.getgrgid(number), pwd.getpwuid(os.getuid())
     except KeyError:

@@ -1,4 +1,4 @@
-"""Exported programs as graphs."""
+"""Imports exported programs as graphs."""
 import operator
 
 import torch
@@ -15,19 +15,20 @@ _MUTATIONS = (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION)
 
 
 def import_program(program, *, sizes=None, name="model") -> ImportedGraph:
-    """Imports a torch.export.ExportedProgram. Parameters and buffers are weights; buffers that the
-    program changes are inputs, and what they become are outputs (`mutations`)."""
+    """Imports a torch.export.ExportedProgram. Parameters and buffers become weights. Buffers that
+    the program changes become inputs, and their new values outputs (`mutations`)."""
     program = importable(program, sizes)
     return import_graph(program.graph_module, weights=weights_of(program), sizes=sizes,
                         mutated=mutations_of(program), name=name)
 
 
 def importable(program, sizes=None):
-    """The program, as it is where each operator has a handler and none writes into its operands, else
-    decomposed. Decomposing traces the program again, which takes many times as long as importing it."""
+    """Returns the program unchanged if each operator has a handler and no operator writes its
+    operands, else the decomposed program. Decomposing traces again, which takes much longer than an
+    import."""
     handled = all(_is_number(node) or _has_handler(node.target)
                   for node in program.graph_module.graph.nodes if node.op == "call_function")
-    # A handler may refuse what decompositions write in another way.
+    # A handler may reject arguments that a decomposition supports.
     if handled and not unsupported(program.graph_module, sizes=sizes):
         return program
     with own_rules():
@@ -35,7 +36,7 @@ def importable(program, sizes=None):
 
 
 def _is_number(node):
-    """Whether a node makes a number of sizes, which needs no handler."""
+    """Tests if a node makes a number from sizes, which needs no handler."""
     return isinstance(node.meta.get("val"), (int, float, torch.SymInt, torch.SymFloat, torch.SymBool))
 
 
@@ -47,13 +48,14 @@ def _has_handler(target):
 
 
 def mutations_of(program):
-    """For each output of the program's graph the placeholder that it replaces, or None."""
+    """Returns, for each output of the program's graph, the placeholder that it replaces, or
+    None."""
     signature = program.graph_signature
     return [_replaced(signature, spec) for spec in signature.output_specs]
 
 
 def weights_of(program):
-    """(name, tensor) of what is fixed, by the names of the placeholders."""
+    """Returns (key, tensor) of each constant weight, by the name of its placeholder."""
     changed = set(mutations_of(program))
     return {spec.arg.name: (spec.target, _tensor(program, spec))
             for spec in program.graph_signature.input_specs
@@ -61,7 +63,7 @@ def weights_of(program):
 
 
 def _replaced(signature, spec):
-    """The placeholder that an output replaces, or None."""
+    """Returns the placeholder that an output replaces, or None."""
     if spec.kind not in _MUTATIONS:
         return None
     if spec.kind == OutputKind.USER_INPUT_MUTATION:

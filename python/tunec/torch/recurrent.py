@@ -1,28 +1,28 @@
-"""LSTM, GRU and RNN layers, step by step.
+"""Unrolls LSTM, GRU and RNN layers.
 
-A graph has no loops, so each step of a sequence has separate nodes. Torch takes these layers apart in
-the same way, but omits the dropout between layers, and calls a kernel of oneDNN for some LSTMs. A
-sequence without a known length, or a very long one, stays one node of torch.
+A graph has no loops, so each step of a sequence has separate nodes. torch unrolls these layers in
+the same way. However, it omits the dropout between layers, and calls a oneDNN kernel for some
+LSTMs. A sequence of unknown or very large length stays one node that torch runs.
 """
 import torch
 from torch.nn import functional as F
 
 aten = torch.ops.aten
 
-# Tracing and compiling take time for each step, running gains little on long sequences.
+# Tracing and compiling time grows with the steps, but long sequences gain little at run time.
 MOST_STEPS = 1024
 
-# What ideep calls an LSTM, in the arguments of mkldnn_rnn_layer.
+# Value of the argument `mode` of mkldnn_rnn_layer for an LSTM.
 _LSTM_OF_IDEEP = 2
 
 
 def recurrent_decompositions():
-    """Returns functions by operator for a table."""
+    """Returns decomposition functions by operator, for a table."""
     return {aten.mkldnn_rnn_layer.default: _mkldnn_layer}
 
 
 def recurrent_rules():
-    """Returns functions for operators that torch takes apart early (see own_decompositions.py)."""
+    """Returns functions for operators that torch decomposes early (see own_decompositions.py)."""
     def rule_of(run):
         def rule(original, x, hx, params, has_biases, layers, dropout, train, bidirectional,
                  batch_first):
@@ -44,10 +44,10 @@ def _is_short(steps, layers, bidirectional):
 
 
 class _Stack:
-    """Layers of one kind, one above the other.
+    """A stack of layers of one kind.
 
-    params   the weights of all layers and directions, as a module has them
-    dropout  between layers
+    params   weights of all layers and directions, in the order of a module
+    dropout  probability of dropout between layers
     """
 
     def __init__(self, params, has_biases, layers, dropout, bidirectional):
@@ -57,8 +57,9 @@ class _Stack:
         self._params = [params[i:i + each] for i in range(0, len(params), each)]
 
     def run(self, x, states, cell):
-        """Returns the outputs of x, [steps, batch, inputs], and the last state of each layer and
-        direction. `states`: a tuple for each of them. `cell`: see _unrolled."""
+        """Returns the outputs for x, [steps, batch, inputs], and the last state of each layer and
+        direction. `states`: a tuple of tensors for each layer and direction. `cell`: see
+        _unrolled."""
         last = []
         for layer in range(self._layers):
             numbers = range(layer * self._directions, (layer + 1) * self._directions)
@@ -72,7 +73,7 @@ class _Stack:
 
 
 class _Weights:
-    """The weights of one layer in one direction: of inputs, of states, and of a projection."""
+    """The weights of one layer in one direction: for inputs, for states, and for a projection."""
 
     def __init__(self, params, has_biases):
         self.of_inputs, self.of_states, *rest = params
@@ -82,8 +83,9 @@ class _Weights:
 
 
 def _unrolled(x, state, weights, cell, is_reversed):
-    """Returns the outputs of all steps, and the last state. The first tensor of a state is an output.
-    `cell` makes the next state of a step's product with the inputs, a state, and weights."""
+    """Returns the outputs of all steps, and the last state. The first tensor of a state is the
+    output. `cell` maps the step's product with the inputs, a state, and weights to the next
+    state."""
     products = F.linear(x, weights.of_inputs, weights.input_bias).unbind(0)
     outputs = []
     for product in reversed(products) if is_reversed else products:
@@ -138,12 +140,12 @@ def _simple(cell):
 
 def _mkldnn_layer(x, of_inputs, of_states, input_bias, state_bias, hx, cx, reverse, batch_sizes, mode,
                   hidden_size, layers, has_biases, bidirectional, batch_first, train):
-    """Takes one layer of an LSTM apart: torch makes no other call of this kernel."""
+    """Decomposes one layer of an LSTM; torch calls this kernel only in that form."""
     steps = x.shape[0]
     if (mode != _LSTM_OF_IDEEP or layers != 1 or bidirectional or batch_first or train or batch_sizes
             or isinstance(steps, torch.SymInt) or not _is_short(steps, 1, False)):
         return NotImplemented
     weights = _Weights([of_inputs, of_states, input_bias, state_bias], True)
     y, (hidden, memory) = _unrolled(x, (hx[0], cx[0]), weights, _lstm_cell, reverse)
-    # The last result is room that the kernel works in.
+    # The last result is the kernel's workspace.
     return y, hidden.unsqueeze(0), memory.unsqueeze(0), x.new_empty((0,), dtype=torch.uint8)

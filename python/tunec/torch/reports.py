@@ -1,4 +1,4 @@
-"""What became of the graphs that the backend was given."""
+"""Reports on the graphs that the backend received."""
 import warnings
 import weakref
 from collections import deque
@@ -8,24 +8,24 @@ import torch
 
 from .._errors import NotCompiledWarning
 
-# Of the latest graphs. A program that compiles for ever must not grow.
+# Reports of the latest graphs. The number is bounded for programs that compile forever.
 _latest = deque(maxlen=256)
 _skipped = deque(maxlen=256)
 
 
 @dataclass(frozen=True)
 class GraphReport:
-    """One graph of AOTAutograd: `kind` is inference, forward or backward. Reports outlive graphs, and
-    hold nothing of them."""
+    """The report of one AOTAutograd graph: `kind` is inference, forward or backward. Reports do not
+    keep graphs alive."""
 
     kind: str
-    compiled: int  # how many parts are tunec's
-    left: list  # what stays in torch because tunec cannot do it, with reasons; it may grow
+    compiled: int  # number of parts that tunec compiled
+    left: list  # nodes that torch runs, with reasons; may grow
     _partitions: weakref.ref
 
     @property
     def partitions(self):
-        """The graph's Partitions, as long as somebody has it; then None."""
+        """The graph's Partitions while the graph exists, else None."""
         return self._partitions()
 
     def __str__(self):
@@ -35,7 +35,7 @@ class GraphReport:
 
 @dataclass(frozen=True)
 class SkippedFunction:
-    """A function that Dynamo makes no graph of. Torch runs it as if it were not compiled."""
+    """A function that Dynamo does not compile. torch runs it eagerly."""
 
     function: str
     reason: str
@@ -47,7 +47,7 @@ class SkippedFunction:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Of one call: the graphs, why Dynamo broke the function into several, and what it skipped."""
+    """The report of one call: its graphs, the reasons for graph breaks, and skipped functions."""
 
     graphs: list
     breaks: list
@@ -62,23 +62,23 @@ class Explanation:
 
 
 def record(kind, partitions):
-    """Remembers what became of a graph."""
+    """Records the report of a graph."""
     _latest.append(GraphReport(kind, len(partitions.compiled), partitions.left,
                                weakref.ref(partitions)))
 
 
 def record_skipped(function):
-    """Remembers a function that Dynamo makes no graph of."""
+    """Records a function that Dynamo does not compile."""
     _skipped.append(function)
 
 
 def latest():
-    """The reports of the latest graphs, the oldest first."""
+    """Returns the reports of the latest graphs, the oldest first."""
     return list(_latest)
 
 
 def explain(function, *args, options=None, **kwargs):
-    """Compiles and calls `function`, and says what became of it."""
+    """Compiles and calls `function`. Returns an Explanation."""
     from torch._dynamo import config, explain as explain_breaks
     with config.patch(allow_rnn=True):  # dynamo.py does the same for the backend
         breaks = explain_breaks(function)(*args, **kwargs)

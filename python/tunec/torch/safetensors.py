@@ -10,7 +10,7 @@ _TYPES = {
     torch.uint8: "U8", torch.uint16: "U16", torch.uint32: "U32", torch.uint64: "U64",
     torch.bool: "BOOL",
 }
-_ALIGNMENT = 64  # of the data, so that tensors can be mapped
+_ALIGNMENT = 64  # of the data in bytes, so that tensors can be mapped
 
 
 def _bytes_of(tensor):
@@ -19,7 +19,7 @@ def _bytes_of(tensor):
 
 
 def write_safetensors(path, tensors):
-    """`tensors` by their names. The widest types come first, so that each lies aligned."""
+    """Writes tensors by name. The widest types come first, so that each tensor is aligned."""
     ordered = sorted(tensors.items(), key=lambda item: -item[1].element_size())
     header, offset = {}, 0
     for name, tensor in ordered:

@@ -1,7 +1,7 @@
-"""Executables for any sizes, each for all graphs that are one model.
+"""Executables with dynamic shapes, each shared by all graphs of one model.
 
-Dynamo traces a model anew where a size is 1. What it finds is the graph that it has, or will have,
-for that size open, and so it runs on the same executables.
+Dynamo traces a model again if a size is 1. The new graph equals the graph with that size dynamic,
+traced earlier or later, so both run on the same executables.
 """
 import threading
 import weakref
@@ -13,22 +13,23 @@ from .errors import UnsupportedOperator
 
 _LOCK = threading.Lock()
 _MODELS = weakref.WeakSet()
-_made = 0  # models so far
+_made = 0  # number of models made so far
 
 
 def models_made():
-    """How many there were so far: a model of several graphs may come after the first of them."""
+    """Returns the number of models made so far. A model of several graphs may follow the first
+    graph."""
     return _made
 
 
 class Model:
-    """An executable for any sizes, with what tells whether another graph is this one.
+    """An executable with dynamic shapes, and facts to test if another graph is the same model.
 
-    sizes        OpenSizes of its graph
-    example      a number for each of its names
-    imported_at  makes the ImportedGraph for a dict of numbers by name
-    options      of tunec.compile
-    follows_rules  whether a formula that holds for a few sizes does for all (plain_sizes.py)
+    sizes          OpenSizes of its graph
+    example        a number for each name
+    imported_at    returns the ImportedGraph for a dict of numbers by name
+    options        options of tunec.compile
+    follows_rules  True if a formula that fits a few sizes is valid for all (plain_sizes.py)
     """
 
     def __init__(self, sizes, example, imported_at, options, follows_rules):
@@ -46,7 +47,7 @@ class Model:
             _made += 1
 
     def computes(self, graph):
-        """Whether it is this graph at some sizes."""
+        """Tests if the model at some sizes equals this graph."""
         sizes = self._sizes_in(graph)
         if sizes is None or len(graph.nameless[1]) != self._num_weights:
             return False
@@ -60,7 +61,8 @@ class Model:
             for key, own_key in zip(keys, own_keys, strict=True))
 
     def _sizes_in(self, graph):
-        """The numbers of the dimensions in a graph's inputs; None where these are others."""
+        """Returns the sizes of a graph's inputs by dimension name, or None if the inputs do not
+        match."""
         sizes = {}
         for place, dimension, name in self._axes:
             if place >= len(graph.inputs) or dimension >= len(graph.inputs[place].shape):
@@ -72,9 +74,9 @@ class Model:
 
 
 def find_model(fewest, example, imported_at, options):
-    """Returns a Model that computes this graph at the example sizes and at others, or None. `fewest`:
-    the least number of dynamic dimensions of the Model. Requires: the graph's numbers are sums and
-    products of sizes, as the Model's are."""
+    """Returns a Model that computes this graph at the example sizes and at other sizes, or None.
+    `fewest`: the least number of dynamic dimensions of the Model. Requires: the numbers of the
+    graph and of the Model are sums and products of sizes."""
     with _LOCK:
         models = [m for m in _MODELS if m.follows_rules and
                   len(m.sizes.names) >= fewest and m.options == options]
@@ -89,7 +91,7 @@ def find_model(fewest, example, imported_at, options):
 
 
 def _imported(imported_at, sizes):
-    """The graph at these sizes; None where there is none, as of a model for multiples of 32 alone."""
+    """Returns the graph at these sizes, or None if the model does not support them."""
     try:
         return imported_at(sizes)
     except UnsupportedOperator:
@@ -97,8 +99,8 @@ def _imported(imported_at, sizes):
 
 
 def are_equal(one, other, borrowed=frozenset()):
-    """Tells whether two weights are one tensor, or equal constants. `borrowed` has the addresses of
-    weights that others may write. Equal numbers there may change."""
+    """Tests if two weights are one tensor or equal constants. `borrowed`: addresses of weights that
+    other code may write, so equal values there do not count."""
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     if one.data_ptr() == other.data_ptr():

@@ -1,14 +1,14 @@
-"""Executables that graphs of equal text share.
+"""Shares executables between graphs of equal text.
 
-Where weights are inputs, layers of a model that are compiled one by one often have equal text. All
-graphs of one text run on one executable, as long as some graph has that executable.
+If weights are inputs, layers of a model that are compiled separately often have equal text. All
+graphs with one text share an executable, which lives as long as one of the graphs.
 """
 import threading
 import weakref
 
 from .._options import options_json
 
-# Options that call the user while a graph compiles: such a graph is compiled by itself.
+# Options that call the user during compilation: such a graph is compiled separately.
 _CALLED = ("progress", "log")
 
 _LOCK = threading.Lock()
@@ -25,7 +25,8 @@ def compile_once(graph, options, compile_model):
         found = _MADE.get(key)
     if found is not None:
         return found
-    # Compiling takes seconds, so the lock is free. Two threads may both compile; one result is kept.
+    # The lock is free while compiling, which takes seconds. If two threads compile, one result is
+    # used.
     made = compile_model(graph.text, weights=graph.weights, **options)
     with _LOCK:
         return _MADE.setdefault(key, made)

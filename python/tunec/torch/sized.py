@@ -1,4 +1,4 @@
-"""An FX graph with its executables: one for any sizes, or one for each set of sizes that it meets."""
+"""An FX graph with its executables: one for dynamic shapes, or one per set of sizes."""
 import threading
 from collections import OrderedDict
 
@@ -17,13 +17,13 @@ from .same_model import Model, find_model, models_made
 from .same_text import compile_once
 from .symbols import solve
 
-# Executables of one graph that are kept. The one that was used longest ago goes first.
+# Number of executables retained per graph. The least recently used executable is evicted.
 MOST_EXECUTABLES = 24
 
 
 def with_defaults(options):
-    """The options for graphs of torch: its threads, as far as a container lets them run, and one
-    pool for all graphs, for they run one after the other."""
+    """Returns options with defaults for torch graphs: torch's thread count, limited by the
+    container, and one shared pool, because graphs run one after the other."""
     threads = min(torch.get_num_threads(), processors())
     return {"threads": threads, "share_threads": True, **options}
 
@@ -33,17 +33,17 @@ class SizedGraph:
 
     weights  tensors by the names of placeholders that are fixed to them (see import_graph)
     mutated  for the first outputs, the placeholder that each replaces (see import_graph)
-    updates  for outputs, by their numbers, the placeholder whose memory each is written into where
-             that is dense: a cache, which is not needed as it was
-    options  of tunec.compile; what they say of the target goes before where the tensors lie
-    orders   for outputs, their dimensions as they lie in memory (see import_graph)
+    updates  from an output's index to a placeholder. The output is written into the placeholder's
+             memory if dense, such as a cache whose old content is not needed
+    options  options of tunec.compile; a target in them takes precedence over the tensors' device
+    orders   from an output's index to its dimensions in memory order (see import_graph)
     """
 
     def __init__(self, module, weights=None, mutated=None, updates=None, options=None, orders=None):
         self.module = module
         self._device = device_of(module)
         self.weights = on_host(weights or {})
-        # The addresses of weights that others may write.
+        # Addresses of weights that other code may write.
         self._borrowed = places_of(weights or {}) & places_of(self.weights)
         self.mutated = mutated
         self.updates = updates or {}
@@ -54,17 +54,17 @@ class SizedGraph:
         self._sizes = _symbolic_sizes(module)
         self._open = open_sizes(module)
         self._follows_rules = self._open is not None and follows_rules(module)
-        self._any_size = None  # its ImportedGraph
+        self._any_size = None  # ImportedGraph for dynamic shapes
         self._model = None
-        self._models_seen = None  # models_made() when it was chosen
+        self._models_seen = None  # models_made() when the model was chosen
         self._executables = OrderedDict()
         self._lock = threading.Lock()
 
     def compiled(self, arguments):
-        """The ImportedGraph and the Executable for the sizes of these arguments. Of an Executable for
-        any size, the graph is that of the sizes it met first."""
+        """Returns the ImportedGraph and the Executable for the sizes of these arguments. An
+        Executable with dynamic shapes has the graph of the first sizes."""
         named = self._named_sizes(arguments) if self._open is not None else None
-        if named is not None and 0 not in named.values():  # no padding makes these
+        if named is not None and 0 not in named.values():  # padding cannot make sizes of 0
             return self._compiled_for_any(named)
         sizes = tuple(_size_of(arguments[i], dimension) for _, i, dimension in self._sizes)
         with self._lock:
@@ -78,7 +78,7 @@ class SizedGraph:
             return found
 
     def __call__(self, *arguments):
-        """Runs the graph. Returns a list with what it returns, then what its mutations became."""
+        """Runs the graph. Returns a list of its results, then the new values of its mutations."""
         graph, executable = self.compiled(arguments)
         inputs = [as_input(arguments[place], order) for place, order in self._reads(graph)]
         if not graph.outputs:
@@ -92,18 +92,18 @@ class SizedGraph:
         outputs = list(outputs) if isinstance(outputs, tuple) else [outputs]
         outputs = [as_named(x, port.order) for x, port in zip(outputs, graph.outputs, strict=True)]
         for number, tensor in given.items():
-            outputs[number] = tensor  # itself, by which torch knows that there is nothing to copy
+            outputs[number] = tensor  # the tensor itself, so that torch copies nothing
         return [r.value if isinstance(r, Fixed) else outputs[r]
                 for r in self._results(graph, arguments)]
 
     def _reads(self, graph):
-        """For each input of the executable its number among the arguments, and its order."""
+        """Returns the argument index and the order of each input of the executable."""
         if graph.reads is None:
             graph.reads = [(self._places[port.source], port.order) for port in graph.inputs]
         return graph.reads
 
     def _results(self, graph, arguments):
-        """ImportedGraph.results, with numbers that are made of sizes for these arguments'."""
+        """Returns ImportedGraph.results; numbers made of sizes are computed for these arguments."""
         if graph is not self._any_size or not any(isinstance(r, Fixed) for r in graph.results):
             return graph.results
         known = self._open.all_symbols(self._named_sizes(arguments))
@@ -124,10 +124,11 @@ class SizedGraph:
             return self._any_size, self._model and self._model.executable
 
     def _choose_model(self, example):
-        """Takes the model of an equal graph, else makes one. A later model with more dynamic dimensions
-        takes its place."""
+        """Uses the model of an equal graph, else makes one. A later model with more dynamic
+        dimensions replaces it."""
         found = None
-        if self._follows_rules:  # otherwise graphs that are one at a few sizes may differ at others
+        # otherwise graphs that are equal at a few sizes may differ at others
+        if self._follows_rules:
             fewest = len(self._open.names) + (0 if self._model is None else 1)
             found = find_model(fewest, example, self._import_open, self.options)
         if found is not None or self._model is None:
@@ -145,7 +146,7 @@ class SizedGraph:
         return graph
 
     def _given(self, graph, arguments):
-        """The tensors that outputs are written into, by the numbers of the executable's outputs."""
+        """Returns the tensors that outputs are written into, by output index."""
         given = {}
         for result, placeholder in self.updates.items():
             number = graph.results[result]
@@ -164,7 +165,7 @@ class SizedGraph:
 
 
 def _evaluated(node, known, otherwise):
-    """A number of a graph's outputs: an expression of sizes, or what it was when importing."""
+    """Returns a number of a graph's outputs: evaluates an expression of sizes, else `otherwise`."""
     meta = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
     kinds = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
     if type(meta) not in kinds:
@@ -173,13 +174,13 @@ def _evaluated(node, known, otherwise):
     return kinds[type(meta)](expression.subs({s: known[str(s)] for s in expression.free_symbols}))
 
 
-# torch's table for DLPack takes tensors that require gradients; `__dlpack__` refuses them.
+# torch's DLPack table accepts tensors that require gradients; `__dlpack__` rejects them.
 _TAKES_GRADIENTS = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
 
 
 def as_input(tensor, order):
-    """Returns the tensor that a run reads for an argument: the argument itself, if its order fits.
-    A model has hundreds of weights, so this has to be quick."""
+    """Returns the tensor that a run reads for an argument: the argument itself if its order
+    matches. A model has hundreds of weights, so this function must be fast."""
     if tensor.requires_grad and not _TAKES_GRADIENTS:
         tensor = tensor.detach()
     if order is None and tensor.is_contiguous():
@@ -188,18 +189,18 @@ def as_input(tensor, order):
 
 
 def as_stored(tensor, order):
-    """The tensor with its dimensions in the order of memory, and without other strides."""
+    """Returns the tensor with its dimensions in memory order, contiguous."""
     stored = tensor if order is None else tensor.permute(order)
     return stored.contiguous()
 
 
 def as_named(stored, order):
-    """What was stored in that order, with its dimensions where their names are."""
+    """Returns a view of a tensor in memory order with its dimensions in logical order."""
     return stored if order is None else stored.permute([order.index(d) for d in range(len(order))])
 
 
 def is_like(tensor, port):
-    """Whether an output can be written into a tensor as it is."""
+    """Tests if an output can be written directly into a tensor."""
     if tuple(tensor.shape) != tuple(port.shape) or tensor.dtype != torch_dtype(port.element):
         return False
     return (tensor if port.order is None else tensor.permute(port.order)).is_contiguous()
@@ -210,14 +211,14 @@ def _size_of(argument, dimension):
 
 
 def empty_output(port, device="cpu"):
-    """A tensor for an output of a graph without inputs, which says nothing of torch."""
+    """Returns a tensor for an output of a graph without inputs, which does not identify torch."""
     shape = port.shape if port.order is None else [port.shape[d] for d in port.order]
     return as_named(torch.empty(shape, dtype=torch_dtype(port.element), device=device), port.order)
 
 
 def _symbolic_sizes(module):
-    """(size, placeholder, dimension) for each size that is not fixed; the dimension is None where
-    the placeholder is the size itself."""
+    """Returns (size, placeholder, dimension) for each dynamic size. The dimension is None if the
+    placeholder is the size itself."""
     found = []
     for i, node in enumerate(module.graph.find_nodes(op="placeholder")):
         meta = node.meta.get("val")
@@ -230,6 +231,6 @@ def _symbolic_sizes(module):
 
 
 def hinted_sizes(module):
-    """Numbers for the symbols of a graph, those that it was traced with."""
+    """Returns the numbers of a graph's symbols at which the graph was traced."""
     return solve([(size.node.expr, size.node.hint) for size, *_ in _symbolic_sizes(module)
                   if size.node.has_hint()])

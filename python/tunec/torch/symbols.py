@@ -1,11 +1,11 @@
-"""Expressions of symbolic sizes."""
+"""Functions on expressions of symbolic sizes."""
 import sympy
 from torch.utils._sympy.functions import FloorDiv
 
 
 def solve(sizes):
-    """Returns numbers by the names of symbols, from pairs of an expression and its number. Expressions
-    that are a symbol come first, then expressions of one unknown symbol."""
+    """Returns numbers by symbol name, from pairs of an expression and its number. Expressions that
+    are a symbol are solved first, then expressions with one unknown symbol."""
     known = {}
     for expression, number in sizes:
         if expression.is_symbol:
@@ -21,8 +21,8 @@ def solve(sizes):
 
 
 def is_plain(expression):
-    """Whether an expression is a sum of products of whole numbers and sizes, no size twice in one. A
-    formula of that form which agrees with a few samples is right between them, too."""
+    """Tests for a sum of products of whole numbers and different sizes. If such a formula fits a
+    few samples, it is valid between the samples, too."""
     if expression.is_Integer or expression.is_symbol:
         return True
     terms = sympy.Add.make_args(sympy.expand(expression))
@@ -31,8 +31,8 @@ def is_plain(expression):
 
 
 def is_rounded(expression):
-    """Whether an expression is made of sizes by sums, products, and quotients by a whole number that are
-    rounded down."""
+    """Tests for an expression of sums, products, and quotients of sizes by a whole number, rounded
+    down."""
     if expression.is_Integer or expression.is_symbol:
         return True
     if isinstance(expression, FloorDiv):

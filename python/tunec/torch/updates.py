@@ -1,11 +1,11 @@
-"""Which outputs of a compiled part may be written where an argument lies.
+"""Finds outputs of a compiled part that may be written into the memory of an argument.
 
-AOTAutograd says that a model changes a buffer by a copy at the graph's end:
+AOTAutograd represents a change of a buffer by a copy at the graph's end:
 
     fused_0 = self.fused_0(keys, x)
     copy_ = torch.ops.aten.copy_.default(keys, fused_0)
 
-A part that writes the buffer itself leaves that copy nothing to do.
+If the part writes the buffer itself, the copy has no effect.
 """
 import operator
 
@@ -13,8 +13,8 @@ import torch
 
 
 def updates_of(module):
-    """For each call of a part, by its target: for the number of an output the name of the part's
-    placeholder that it replaces."""
+    """Returns, by the target of each part's call, a dict from an output's index to the name of the
+    part's placeholder that the output replaces."""
     updates = {}
     order = {node: i for i, node in enumerate(module.graph.nodes)}
     for copy in module.graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default):
@@ -29,7 +29,7 @@ def updates_of(module):
 
 
 def _part_of(value):
-    """The call that makes a value, and which of its outputs the value is."""
+    """Returns the part's call that makes a value, and the index of the value among its outputs."""
     if value.op == "call_module":
         return value, 0
     if value.target is operator.getitem and value.args[0].op == "call_module":
@@ -38,8 +38,8 @@ def _part_of(value):
 
 
 def _is_free(buffer, value, part, copy, order):
-    """Whether nobody reads the buffer after the part, nor has the value for anything else. Other users
-    of the buffer have to be parts: what torch runs may be a view of it."""
+    """Tests that no reader follows the part and that the value has no other user. Other users of
+    the buffer must be parts: an operator that torch runs may make a view of the buffer."""
     if buffer.op != "placeholder" or set(value.users) != {copy}:
         return False
     return all(user in (part, copy) or (user.op == "call_module" and order[user] < order[part])

@@ -1,4 +1,5 @@
-// docs/reference/operators.md lists what the tables hold. With TUNEC_BLESS=1 it is rewritten.
+// Tests that docs/reference/operators.md equals the tables. With TUNEC_BLESS=1 the page is
+// rewritten.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -73,7 +74,7 @@ std::string GraphTable() {
   return text;
 }
 
-// Returns the section on how exact functions are.
+// Returns the section on the accuracy of functions.
 std::string Functions() {
   return R"(
 ## Functions of one operand
@@ -94,7 +95,7 @@ an integer type keeps low bits when it is cast ([0048](decisions/0048_casts_keep
 )";
 }
 
-// Returns the section on choices that a user may meet.
+// Returns the section on implementation choices that a user may notice.
 std::string Choices() {
   return R"(## Choices
 

@@ -1,4 +1,4 @@
-"""Tables for programs."""
+"""Tests of machine-readable tables."""
 import json
 from pathlib import Path
 

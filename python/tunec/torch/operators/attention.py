@@ -1,9 +1,9 @@
-"""Scaled dot-product attention: the operator `attention`, or, of one query, products of vectors."""
+"""Imports scaled dot-product attention: as `attention`, or as vector products for one query."""
 import math
 import struct
 
 from ..builder import Value
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .heads import batched, group_as_rows, not_repeated
 from .promotion import widened
@@ -11,9 +11,9 @@ from .scores import scores_of, with_few_rows
 
 
 def _scale(q, scale):
-    """The factor of the scores. torch's own formula multiplies queries and keys by its root, and so
-    does its export to ONNX: the square of float32's root is what both come to, so either way leads
-    to the same kernels."""
+    """Returns the factor of the scores. torch's own formula and its ONNX export multiply queries
+    and keys by the root of the factor. The square of the float32 root equals that product, so all
+    forms lead to the same kernels."""
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
     if q.element != "f32" or scale <= 0:
         return scale
@@ -21,7 +21,7 @@ def _scale(q, scale):
     return root * root
 
 
-# The rows of scores that products are for. With more, a product would copy the keys first.
+# Largest number of score rows computed by products. With more rows, a product would copy the keys.
 _FEW_ROWS = 1
 
 
@@ -29,7 +29,7 @@ def attention(call, q, k, v, mask, causal, scale):
     k, v = not_repeated(q, k, v)
     q, k, v = batched(q, k, v)
     if q.shape[-1] == 0:
-        raise Refused("heads of size 0")
+        raise Rejected("heads of size 0")
     if mask is not None and mask.element != "bool":
         mask = mask.cast(q.element)
     if causal or q.rank < 3 or q.shape[-2] != 1 or k.shape[-2] == 0:
@@ -42,7 +42,7 @@ def attention(call, q, k, v, mask, causal, scale):
 
 
 def _fused(q, k, v, mask, causal, scale):
-    """One operator, which keeps no scores."""
+    """Emits one operator, which stores no scores."""
     attributes = {"scale": _scale(q, scale)}
     if causal:
         attributes["causal"] = 1
@@ -53,7 +53,7 @@ def _fused(q, k, v, mask, causal, scale):
 
 def _no_dropout(p):
     if p > 0:
-        raise Refused("random numbers: dropout of attention")
+        raise Rejected("random numbers: dropout of attention")
 
 
 @handles("scaled_dot_product_attention.default")
@@ -64,7 +64,7 @@ def scaled_dot_product_attention(call, q, k, v, mask=None, dropout=0.0, causal=F
 
 
 def _log_sums(q, k, mask, causal, scale):
-    """The logarithm of each row's sum of exponentials, which the backward pass wants."""
+    """Returns the logarithm of each row's sum of exponentials, which the backward pass needs."""
     return scores_of(q, k, mask, causal, scale).reduce("log_sum_exp", [-1])
 
 
@@ -79,7 +79,8 @@ def flash_attention_for_cpu(call, q, k, v, dropout=0.0, causal=False, mask=None,
          "_scaled_dot_product_cudnn_attention.default",
          "_scaled_dot_product_efficient_attention.default")
 def other_attention(call, q, k, v, *rest):
-    """Of GPUs: what they return beside the result is for their own backward pass."""
+    """Imports attention of GPUs. Further results are None: only torch's own backward pass uses
+    them."""
     rest = list(rest)
     mask = None
     if "flash" not in call.name:
@@ -94,8 +95,8 @@ def other_attention(call, q, k, v, *rest):
 @handles("_scaled_dot_product_flash_attention_for_cpu_backward.default")
 def flash_attention_backward(call, gradient, q, k, v, y, log_sums, dropout=0.0, causal=False,
                              mask=None, scale=None):
-    """The weights once more, from the scores and the logarithms of their sums; then the chain
-    rule."""
+    """Recomputes the weights from the scores and the logarithms of their sums, then applies the
+    chain rule."""
     _no_dropout(dropout)
     factor, graph = _scale(q, scale), q.graph
     heads = k.shape[1]
@@ -114,7 +115,7 @@ def flash_attention_backward(call, gradient, q, k, v, y, log_sums, dropout=0.0, 
 
 
 def _for_each_query(x, heads):
-    """Keys or values of groups of queries, once for each of the group."""
+    """Repeats keys or values for each query of a group."""
     batch, groups, *rest = x.shape
     if groups == heads:
         return x
@@ -123,7 +124,7 @@ def _for_each_query(x, heads):
 
 
 def _of_groups(gradient, groups):
-    """The gradients of those, summed over each group."""
+    """Sums the gradients of repeated keys or values over each group."""
     batch, heads, *rest = gradient.shape
     if groups == heads:
         return gradient

@@ -1,6 +1,6 @@
-"""Comparisons, logic, and choices by them."""
+"""Imports comparisons, logic, and selections."""
 from ..builder import Value
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .promotion import as_value, in_result_type, promoted
 
@@ -16,7 +16,7 @@ def compare(call, a, b):
 
 
 def truth(x):
-    """Whether each element is other than 0."""
+    """Returns True for each nonzero element."""
     return x if x.element == "bool" else x.compare("ne", 0)
 
 
@@ -41,14 +41,14 @@ def is_special(call, x):
 @handles("where.self", "where.Scalar", "where.ScalarSelf", "where.ScalarOther")
 def where(call, condition, yes, no):
     yes, no = in_result_type(call, yes, no)
-    # Old models have conditions of u8.
+    # Older models have conditions of type u8.
     return call.graph.where(truth(condition), yes, no)
 
 
 @handles("masked_fill.Scalar", "masked_fill.Tensor")
 def masked_fill(call, x, mask, value):
     if isinstance(value, Value) and value.count != 1:
-        raise Refused("a value of several elements")
+        raise Rejected("a value of several elements")
     value = as_value(call, value, x.element)
     y = call.graph.where(mask, value.reshape(()), x)
     return y

@@ -1,7 +1,7 @@
-"""Other types, copies, and what is there for torch alone."""
+"""Imports type conversions, copies, and operators that only matter to torch."""
 from ..builder import Value
 from ..element_types import bits, is_float
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 
 
@@ -12,7 +12,7 @@ def to_copy(call, x, *_):
 
 
 def converted(x, element):
-    """torch's conversions: towards zero to integers, and anything but 0 is true."""
+    """Converts like torch: to integers by truncation; to bool, True for nonzero elements."""
     if element == "bool" and x.element != "bool":
         return x.compare("ne", 0)
     return x.cast(element)
@@ -27,19 +27,19 @@ def same(call, x, *_, **__):
 
 @handles("copy.default")
 def copy(call, x, source, *_):
-    """The source in the place of x: of its type and shape."""
+    """Returns the source with the type and shape of x."""
     return converted(source, x.element).expand(x.shape)
 
 
 @handles("view.dtype")
 def bits_as(call, x, dtype):
-    """The same bits: between integers of one size a conversion, which wraps."""
+    """Reinterprets bits: between integers of equal size, by a conversion that wraps."""
     element = call.element()
     integers = not is_float(element) and not is_float(x.element)
     if element == x.element:
         return x
     if not integers or bits(element) != bits(x.element) or "bool" in (element, x.element):
-        raise Refused(f"the bits of {x.element} as {element}")
+        raise Rejected(f"the bits of {x.element} as {element}")
     return x.cast(element)
 
 

@@ -1,10 +1,10 @@
-"""Convolutions."""
-from ..errors import Refused
+"""Imports convolutions and their gradients."""
+from ..errors import Rejected
 from ..handler_table import handles
 
 
 def _each(values, count):
-    """One number for each spatial axis."""
+    """Returns one number per spatial axis."""
     values = [values] if isinstance(values, int) else list(values)
     return values * count if len(values) == 1 else values
 
@@ -14,9 +14,9 @@ def convolution(call, x, weight, bias, stride, padding, dilation, transposed, ou
                 groups, *_):
     count = weight.rank - 2
     if count not in (1, 2, 3):
-        raise Refused(f"{count} spatial axes, expected 1 to 3")
+        raise Rejected(f"{count} spatial axes, expected 1 to 3")
     if min(x.count, weight.count) == 0:
-        raise Refused("operands without elements")
+        raise Rejected("operands without elements")
     operands = [x, weight] if bias is None else [x, weight, bias]
     pads = _each(padding, count)
     attributes = {"strides": _each(stride, count), "pads": pads * 2,
@@ -28,7 +28,7 @@ def convolution(call, x, weight, bias, stride, padding, dilation, transposed, ou
 
 
 def _unbatched(call, x, weight, *rest):
-    """A convolution of an image without an axis for batches is one of a batch of one."""
+    """Convolves an image without a batch axis as a batch of one."""
     if x.rank == weight.rank:
         return convolution(call, x, weight, *rest)
     y = convolution(call, x.unsqueeze(0), weight, *rest)
@@ -47,7 +47,7 @@ def conv_transpose(call, x, weight, bias, stride, padding, output_padding, group
 
 
 def _gradient_of_input(gradient, x, weight, window):
-    """The other direction: windows are spread where they were gathered."""
+    """Returns the gradient of x, by a transposed convolution."""
     strides, pads, dilations, groups = window
     extra = [size - ((out - 1) * s - 2 * p + d * (k - 1) + 1) for size, out, k, s, p, d in
              zip(x.shape[2:], gradient.shape[2:], weight.shape[2:], strides, pads, dilations)]
@@ -56,13 +56,13 @@ def _gradient_of_input(gradient, x, weight, window):
 
 
 def _gradient_of_weight(x, gradient, kernel, window):
-    """A convolution of x with the gradient as its filter, batches being the channels of both:
-    strides and dilations change places. What strides left over at the ends of x takes no part."""
+    """Convolves x with the gradient as filter; batches are the channels of both. Strides and
+    dilations are exchanged. Elements at the ends of x that no stride reaches are omitted."""
     strides, pads, dilations, groups = window
     axes = range(len(kernel))
     read = [(gradient.shape[2 + i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - pads[i]
-            for i in axes]  # elements from the first one on
-    if min(read) <= 0:  # padding alone
+            for i in axes]  # elements read, from the first element on
+    if min(read) <= 0:  # only padding is read
         return x.graph.full((gradient.shape[1], x.shape[1] // groups, *kernel), 0, x.element)
     ends = [max(0, read[i] - x.shape[2 + i]) for i in axes]
     for i in axes:
@@ -82,7 +82,7 @@ def convolution_backward(call, gradient, x, weight, bias_sizes, stride, padding,
                          transposed, output_padding, groups, wanted):
     count = weight.rank - 2
     if min(x.count, weight.count, gradient.count) == 0 or count not in (1, 2, 3):
-        raise Refused("operands without elements, or of other than 1 to 3 spatial axes")
+        raise Rejected("operands without elements, or of other than 1 to 3 spatial axes")
     window = (_each(stride, count), _each(padding, count), _each(dilation, count), groups)
     strides, pads, dilations, _ = window
     of_input = of_weight = of_bias = None

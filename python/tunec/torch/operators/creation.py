@@ -1,4 +1,4 @@
-"""Values that are made of nothing: numbers, ranges, identity matrices, triangles."""
+"""Imports operators that create values: numbers, ranges, identity matrices, triangles."""
 import torch
 
 from ..builder import Value
@@ -28,7 +28,7 @@ def zeros(call, *_):
 @handles("empty.memory_format", "empty_like.default", "new_empty.default", "empty_strided.default",
          "new_empty_strided.default", "empty_permuted.default")
 def empty(call, *_):
-    """Whatever it holds is overwritten, or nobody may rely on it: zeros."""
+    """Returns zeros: the contents are undefined in torch."""
     return call.graph.full(call.shape(), 0, call.element())
 
 
@@ -54,7 +54,7 @@ def arange_from(call, start, end, *_):
 
 @handles("linspace.default")
 def linspace(call, start, end, steps, *_):
-    """A constant that torch computes, because integers depend on the rounding of each step."""
+    """Returns a constant that torch computes, because integers depend on each step's rounding."""
     dtype = torch_dtype(call.element())
     return call.graph.constant(torch.linspace(start, end, steps, dtype=dtype))
 

@@ -1,12 +1,12 @@
-"""Distances between rows."""
+"""Imports distances between rows."""
 import math
 
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 
 
 def _norms(d, p):
-    """Of differences along the last axis."""
+    """Returns p-norms over the last axis."""
     if d.shape[-1] == 0:
         return d.graph.full(d.shape[:-1], 0, d.element)
     d = d.unary("abs")
@@ -21,19 +21,20 @@ def _norms(d, p):
 
 @handles("_cdist_forward.default")
 def distances(call, a, b, p, *_):
-    """Of each row of a to each row of b. The differences are never stored: they fuse into the sum."""
+    """Computes distances from each row of a to each row of b. Differences fuse into the sum and are
+    not stored."""
     return _norms(a.unsqueeze(-2) - b.unsqueeze(-3), p)
 
 
 @handles("_pdist_forward.default")
 def distances_of_pairs(call, x, p=2.0):
-    """Of each row to each row behind it."""
+    """Computes distances from each row to each later row."""
     count = x.shape[0]
     first = [i for i in range(count) for _ in range(i + 1, count)]
     second = [j for i in range(count) for j in range(i + 1, count)]
     if not first:
         return call.graph.full((0,), 0, x.element)
     if len(first) > 1 << 20:
-        raise Refused("distances of more than a million pairs")
+        raise Rejected("distances of more than a million pairs")
     ints = call.graph.ints
     return _norms(x.gather(ints(first)) - x.gather(ints(second)), p)

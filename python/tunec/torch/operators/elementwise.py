@@ -1,11 +1,11 @@
-"""Operators of one element at each place, but comparisons and roundings."""
+"""Imports elementwise operators except comparisons and roundings."""
 import math
 
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .promotion import as_value, in_result_type, result_element, widened
 
-# What tunec has under one name, for floats; integers are converted to the result's type first.
+# tunec's names of float functions; integers are first converted to the result's type.
 _UNARY = {
     "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "log2": "log2",
     "log10": "log10", "sqrt": "sqrt", "rsqrt": "rsqrt", "reciprocal": "reciprocal",
@@ -36,13 +36,13 @@ def sign(call, x):
     if x.element == "bool":
         return x
     y = x.unary("sign")
-    # torch has 0 for the sign of NaN.
+    # torch returns 0 for the sign of NaN.
     return call.graph.where(x.unary("isnan"), 0, y) if x.is_float else y
 
 
 @handles("selu.default")
 def selu(call, x):
-    """The compiler's factors are ONNX's, which are float32's."""
+    """Imports selu. The compiler's default factors are those of ONNX, in float32."""
     if x.element != "f64":
         return x.unary("selu")
     return x.unary("selu", alpha=1.6732632423543772, gamma=1.0507009873554805)
@@ -97,12 +97,12 @@ def extreme(call, a, b):
     y = a.max(b) if largest else a.min(b)
     if call.name in ("maximum", "minimum") or not a.is_float:
         return y
-    # fmax and fmin take the number where the other one is NaN.
+    # fmax and fmin return the number if the other operand is NaN.
     g = call.graph
     return g.where(a.unary("isnan"), b, g.where(b.unary("isnan"), a, y))
 
 
-# Torch computes roots instead of these powers. Minus infinity and -0 have other results then.
+# torch computes roots instead of these powers, which differ for minus infinity and -0.
 _ROOTS = {0.5: "sqrt", -0.5: "rsqrt"}
 
 
@@ -126,7 +126,7 @@ def clamp(call, x, least=None, most=None):
         given = {k: float(v) for k, v in named.items() if v is not None}
         return x.unary("clip", **given)
     if x.element == "bool":
-        raise Refused("bounds of booleans")
+        raise Rejected("bounds of booleans")
     if least is not None:
         x = x.max(as_value(call, least, x.element))
     return x if most is None else x.min(as_value(call, most, x.element))
@@ -170,7 +170,7 @@ def hardsigmoid(call, x):
 
 @handles("softplus.default")
 def softplus(call, x, beta=1, threshold=20):
-    # Beyond the threshold torch has x itself, which for float32 is the same from 20 on.
+    # Above the threshold torch returns x itself; in float32, softplus equals x from 20 on.
     if beta == 1 and threshold >= 20 and x.element != "f64":
         return x.unary("softplus")
     wide = widened(x)
@@ -186,7 +186,7 @@ def threshold(call, x, bound, value):
 
 @handles("atan2.default")
 def atan2(call, y, x):
-    """By the arc tangent of the smaller over the larger one, so that nothing overflows."""
+    """Computes the arc tangent of the smaller over the larger operand, which cannot overflow."""
     g = call.graph
     y, x = (widened(v) for v in g.broadcast(*in_result_type(call, y, x)))
     low, high = y.unary("abs").min(x.unary("abs")), y.unary("abs").max(x.unary("abs"))
@@ -199,7 +199,7 @@ def atan2(call, y, x):
 
 
 def _has_minus(x):
-    """The sign of a number, of zeros too: 1 / -0 is minus infinity."""
+    """Tests the sign bit, also of zeros: 1 / -0 is minus infinity."""
     return x.graph.where(x.compare("eq", 0), x.unary("reciprocal"), x).compare("lt", 0)
 
 
@@ -227,14 +227,14 @@ _SHIFTS = {"bitwise_left_shift": "shl", "bitwise_right_shift": "shr", "__lshift_
            for kind in ("Tensor", "Scalar")))
 def shift(call, a, b):
     if result_element(a, b) in ("f32", "f64", "f16", "bf16"):
-        raise Refused("shifts of floats")
+        raise Rejected("shifts of floats")
     return call.graph.emit(_SHIFTS[call.name], *in_result_type(call, a, b))
 
 
 @handles("native_dropout.default", "dropout.default")
 def dropout(call, x, p, train):
     if train and p > 0:
-        raise Refused("random numbers; in inference dropout is nothing")
+        raise Rejected("random numbers; in inference dropout is nothing")
     if call.name == "dropout":
         return x
     return x, call.graph.full(x.shape, 1, "bool")

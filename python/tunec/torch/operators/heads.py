@@ -1,11 +1,12 @@
-"""The heads of an attention: batches of one shape, and groups of queries that share keys and values."""
+"""Prepares the heads of an attention: common batch shapes, and groups of queries that share
+keys."""
 from ..builder import Value
 from ..graph_text import Operation
 from ..infer import broadcast
 
 
 def batched(q, k, v):
-    """Batches of one shape; heads may be groups."""
+    """Broadcasts batch axes to one shape. Head counts may differ if they form groups."""
     rank = max(q.rank, k.rank, v.rank)
     q, k, v = (x.reshape((*[1] * (rank - x.rank), *x.shape)) for x in (q, k, v))
     heads = rank - 3
@@ -20,8 +21,8 @@ def batched(q, k, v):
 
 
 def _before_repeat(x):
-    """Keys or values [*, H, T, D] that are [*, H/g, T, D] with each head repeated g times, before
-    that: reshape(expand([*, H/g, 1, T, D] to [*, H/g, g, T, D])). Else as they are."""
+    """Undoes the repetition of heads. If keys or values [*, H, T, D] are reshape(expand([*, H/g, 1,
+    T, D] to [*, H/g, g, T, D])), returns [*, H/g, T, D], else x."""
     if x.rank < 3 or not _is(x.line, "reshape") or not _is(x.line.inputs[0], "expand"):
         return x
     spread = x.line.inputs[0]
@@ -42,8 +43,8 @@ def _is(line, op):
 
 
 def not_repeated(q, k, v):
-    """Keys and values whose heads are repeated for groups of queries, as they were before: an
-    attention reads them for each query, where repeating writes all of a cache once more."""
+    """Returns keys and values without the repetition of heads for groups of queries. An attention
+    reads them for each query, but repeating would write a whole cache again."""
     if k.rank != v.rank or k.rank != q.rank:
         return k, v
     alone = _before_repeat(k), _before_repeat(v)
@@ -51,8 +52,8 @@ def not_repeated(q, k, v):
 
 
 def group_as_rows(q, k, mask):
-    """Of one query a head: those of the heads of a group as the queries of one head, so that its keys
-    and values are read once for all of them. The mask, or None, goes with them."""
+    """Treats the queries of a group of heads, one query each, as several queries of one head. Keys
+    and values are then read once per group. Returns queries and mask; the mask may be None."""
     group = q.shape[-3] // k.shape[-3]
     if mask is not None and mask.rank >= 3 and mask.shape[-3] != 1:
         mask = mask.reshape((*mask.shape[:-3], k.shape[-3], group, mask.shape[-1]))

@@ -1,11 +1,11 @@
-"""Elements that indices name."""
+"""Imports reads of elements by index."""
 from ..builder import numel
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 
 
 def from_start(indices, size):
-    """Indices as i64, negative ones counted from the end."""
+    """Returns indices as i64, with negative indices counted from the end."""
     given = indices.cast("i64")
     return given.graph.where(given.compare("lt", 0), given + size, given)
 
@@ -37,23 +37,24 @@ def take(call, x, index):
 
 
 class Places:
-    """What x[indices] means: some axes are indexed, together, and the others stay whole."""
+    """The meaning of x[indices]: some axes are indexed together, the other axes stay whole."""
 
     def __init__(self, x, indices):
         if any(i is not None and i.element in ("bool", "u8") for i in indices):
-            raise Refused("a mask as an index: how many elements it selects depends on values")
+            raise Rejected("a mask as an index: how many elements it selects depends on values")
         self.x = x
         self.axes = [axis for axis, i in enumerate(indices) if i is not None]
         self.rest = [axis for axis in range(x.rank) if axis not in self.axes]
         self.given = [i for i in indices if i is not None]
         self.shape = x.graph.broadcast(*self.given)[0].shape
         adjacent = self.axes == list(range(self.axes[0], self.axes[0] + len(self.axes)))
-        # The positions' axes stand where the indexed ones stood, if those stood together.
+        # Adjacent indexed axes are replaced in place by the axes of positions; otherwise these come
+        # first.
         self.at = self.axes[0] if adjacent else 0
         self.sizes = [x.shape[axis] for axis in self.axes]
 
     def numbers(self):
-        """The row-major number of each position within the indexed axes."""
+        """Returns the row-major number of each position within the indexed axes."""
         total = None
         for index, size in zip(self.given, self.sizes):
             at = from_start(index, size)
@@ -61,9 +62,9 @@ class Places:
         return total.expand(self.shape)
 
     def numbers_between(self):
-        """The row-major number of each position within the axes from the first indexed one to the
-        last: those between that stay whole are further axes of the positions, after the others. A
-        number along one axis may still count from the end."""
+        """Returns the row-major number of each position within the axes from the first indexed axis
+        to the last. Whole axes between them become further axes of the positions, after the others.
+        With one indexed axis, numbers may be negative and count from the end."""
         if len(self.axes) == 1:
             return self.given[0]
         between = [axis for axis in self.rest if self.axes[0] < axis < self.axes[-1]]
@@ -81,14 +82,15 @@ class Places:
         return total.expand((*self.shape, *(self.x.shape[axis] for axis in between)))
 
     def order(self):
-        """Axes of a result whose positions come first, in the order that x[indices] has."""
+        """Returns the permutation from a result with positions first to the axis order of
+        x[indices]."""
         count = len(self.shape)
         return [*range(count, count + self.at), *range(count), *range(count + self.at,
                                                                      count + len(self.rest))]
 
 
 def counts_up(index):
-    """Whether an index is 0, 1, 2, ... along one axis, and the same along all others."""
+    """Tests if an index is 0, 1, 2, ... along one axis and constant along all other axes."""
     line = index.line
     while getattr(line, "op", None) != "range":
         op = getattr(line, "op", None)
@@ -104,8 +106,8 @@ def counts_up(index):
 
 
 def _axes_of(places):
-    """For each index the axis of the positions that it counts along; None where one does not count.
-    What counts to one may stand for any axis of one position: the first that is free."""
+    """Returns, for each index, the axis of positions along which it counts; None if an index does
+    not count. An index of size 1 gets the first unused axis of size 1."""
     rank, taken = len(places.shape), []
     for index in places.given:
         if not counts_up(index):
@@ -120,8 +122,8 @@ def _axes_of(places):
 
 
 def _turned(x, places):
-    """x[indices] where each index only counts along an axis of its own: no element is looked up.
-    None where that is not so."""
+    """Returns x[indices] by slices and a transpose if each index counts along a different axis,
+    else None."""
     counted = _axes_of(places)
     if counted is None:
         return None
@@ -153,9 +155,10 @@ def index(call, x, indices):
 @handles("_embedding_bag.default", "_embedding_bag_forward_only.default")
 def embedding_bag(call, weight, indices, offsets, scale_grad=False, mode=0, sparse=False,
                   per_sample_weights=None, include_last_offset=False, padding_idx=-1):
-    """Rows summed (mode 0) or averaged (1) bag by bag, a bag from its offset to the next one."""
+    """Sums (mode 0) or averages (mode 1) rows per bag. A bag extends from its offset to the
+    next."""
     if mode == 2 or padding_idx >= 0:
-        raise Refused("the greatest of a bag, or padding")
+        raise Rejected("the greatest of a bag, or padding")
     g = call.graph
     rows = weight.gather(indices, 0)
     if per_sample_weights is not None:
@@ -183,12 +186,12 @@ def _summed_bags(rows, begins, end):
     is_inside = bag.compare("ge", 0)
     if end is not None:
         is_inside = is_inside & g.iota(count).compare("lt", end)
-    # The number behind the last bag is written nowhere.
+    # A scatter ignores the index after the last bag.
     return zeros.scatter(g.where(is_inside, bag, bags).unsqueeze(-1), rows, 0, 1, "add")
 
 
 def _bags_begun(begins, count):
-    """Returns for each row the number of bags that have begun: bags that begin at the row or before."""
+    """Returns, for each row, the number of bags that begin at the row or before."""
     g = begins.graph
     here = g.full((count,), 0, "i64").scatter(begins, g.full(begins.shape, 1, "i64"), 0, 1, "add")
     return here.unary("cumsum", axis=0)

@@ -1,16 +1,17 @@
-"""Matrix products.
+"""Imports matrix products.
 
-A weight that is multiplied as it lies, transposed, stays so for matrices; for more axes it is
-turned, which the compiler does once. That is how the export to ONNX writes both, so either way
-leads to the same kernels.
+For matrices, a transposed weight is multiplied as stored. For more axes, the weight is transposed,
+which the compiler does once. torch's ONNX export writes the same forms, so both ways lead to the
+same kernels.
 """
 from ..builder import Value
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 
 
 def matmul(a, b, transpose_b=False):
-    """numpy's: a vector on the left is a row, on the right a column, and that axis goes again."""
+    """Multiplies by NumPy's rule: a left vector is a row, a right vector a column; its axis is
+    removed."""
     row, column = a.rank == 1, b.rank == 1
     if row:
         a = a.unsqueeze(0)
@@ -24,13 +25,13 @@ def matmul(a, b, transpose_b=False):
 
 
 def _turned_back(b):
-    """What b is the transposed matrix of, or None."""
+    """Returns the matrix of which b is the transpose, or None."""
     source = b.source_of("transpose") if b.rank == 2 else None
     return None if source is None else Value(b.graph, source)
 
 
 def product(a, b):
-    """Of matrices; what is transposed before is read transposed."""
+    """Multiplies matrices; a transpose of b becomes an attribute of the product."""
     before = _turned_back(b)
     return matmul(a, b) if before is None else matmul(a, before, transpose_b=True)
 
@@ -78,10 +79,11 @@ def linear(call, x, weight, bias=None):
 
 @handles("_grouped_mm.default", "transformers::grouped_mm_fallback.default")
 def grouped_mm(call, rows, weights, ends=None, *_):
-    """Rows that lie group by group, each group times its own matrix: mixtures of experts. Each row
-    is multiplied by all matrices, and takes the product of its own; `ends` is where groups end."""
+    """Multiplies rows, sorted by group, by the matrix of their group (mixtures of experts). Each
+    row is multiplied by all matrices, and its group's product is selected. `ends`: end row of each
+    group."""
     if rows.rank != 2 or weights.rank != 3 or ends is None:
-        raise Refused("groups other than of rows")
+        raise Rejected("groups other than of rows")
     g = call.graph
     number, groups = g.iota(rows.shape[0]), weights.shape[0]
     before = number.unsqueeze(1).compare("ge", ends.cast("i64"))

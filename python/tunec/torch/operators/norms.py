@@ -1,9 +1,9 @@
-"""Normalisations and softmax. Where torch returns moments beside the result, they are computed
-apart and are gone again where nobody uses them."""
+"""Imports normalisations and softmax. Moments that torch returns are computed separately, and are
+removed if unused."""
 import torch
 
 from ..element_types import torch_dtype
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .promotion import combined, widened, widest
 
@@ -11,12 +11,12 @@ from .promotion import combined, widened, widest
 def _least(epsilon):
     """Returns an epsilon as an attribute of the compiler's normalisations."""
     if not epsilon >= 0:
-        raise Refused("a negative epsilon")
+        raise Rejected("a negative epsilon")
     return float(epsilon)
 
 
 def _moments(x, axes, epsilon):
-    """Mean and reciprocal deviation, the axes kept; of float32 or wider."""
+    """Returns mean and reciprocal deviation in float32 or wider, with the reduced axes retained."""
     wide = widened(x)
     mean = wide.reduce("mean", axes, True)
     centered = wide - mean
@@ -25,7 +25,7 @@ def _moments(x, axes, epsilon):
 
 
 def _scale_of(x, weight, shape):
-    """A factor for each element, 1 where there is none."""
+    """Returns the weight, or ones if there is no weight."""
     if weight is None:
         return x.graph.full(shape, 1, x.element)
     return weight.cast(x.element)
@@ -52,7 +52,7 @@ def native_layer_norm(call, x, normalized_shape, weight, bias, epsilon):
 @handles("rms_norm.default", "_fused_rms_norm.default")
 def rms_norm(call, x, normalized_shape, weight=None, epsilon=None):
     axes = range(x.rank - len(normalized_shape), x.rank)
-    if epsilon is None:  # torch's default is the type's
+    if epsilon is None:  # torch's default is the epsilon of the type
         epsilon = torch.finfo(torch_dtype(widened(x).element)).eps
     given, weight = combined(x, weight)
     scale = _scale_of(given, weight, normalized_shape)
@@ -80,9 +80,9 @@ def _by_given_moments(call, x, weight, bias, mean, variance, epsilon):
 @handles("_native_batch_norm_legit_no_training.default")
 def batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilon):
     y = _by_given_moments(call, x, weight, bias, mean, variance, epsilon)
-    # Of an image on a GPU torch returns moments there, and nothing on the CPU.
+    # For an image on a GPU, torch returns moments here; on the CPU, empty tensors.
     if call.shape(1) != (0,) and (call.is_used(1) or call.is_used(2)):
-        raise Refused("the moments that a normalisation by given ones returns")
+        raise Rejected("the moments that a normalisation by given ones returns")
     nothing = call.graph.full(call.shape(1), 0, call.element(1))
     return y, nothing, nothing
 
@@ -90,7 +90,7 @@ def batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilo
 @handles("batch_norm.default")
 def batch_norm(call, x, weight, bias, mean, variance, training, momentum, epsilon, *_):
     if training and mean is not None:
-        raise Refused("running moments that change in place")
+        raise Rejected("running moments that change in place")
     if training or mean is None:
         return _trained(x, weight, bias, epsilon)[0]
     return _by_given_moments(call, x, weight, bias, mean, variance, epsilon)
@@ -99,7 +99,8 @@ def batch_norm(call, x, weight, bias, mean, variance, training, momentum, epsilo
 @handles("native_batch_norm.default", "_native_batch_norm_legit.default",
          "_native_batch_norm_legit_functional.default")
 def native_batch_norm(call, x, weight, bias, mean, variance, training, momentum, epsilon):
-    """In training the functional form returns the running moments, too; the others change them."""
+    """In training, the functional form also returns the running moments; other forms update
+    them."""
     if not training:
         results = batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilon)
         if not call.name.endswith("functional"):
@@ -109,10 +110,10 @@ def native_batch_norm(call, x, weight, bias, mean, variance, training, momentum,
     results = (y, batch_mean.cast(call.element(1)), inverse.cast(call.element(2)))
     if not call.name.endswith("functional"):
         if mean is not None:
-            raise Refused("running moments that change in place")
+            raise Rejected("running moments that change in place")
         return results
     unbiased = spread * (count / max(count - 1, 1))
-    # Torch has new moments of float32 even if the old ones are of bfloat16.
+    # torch's new moments are float32 even if the old moments are bfloat16.
     return (*results, _moved(mean, batch_mean, momentum).cast(call.element(3)),
             _moved(variance, unbiased, momentum).cast(call.element(4)))
 
@@ -128,8 +129,8 @@ def batch_norm_without_moments(call, x, weight, bias, training, momentum, epsilo
 
 
 def _trained(x, weight, bias, epsilon):
-    """By the batch's own moments: the result, mean, reciprocal deviation, variance, and of how many
-    elements."""
+    """Normalizes by the moments of the batch. Returns the result, mean, reciprocal deviation,
+    variance, and the number of elements per channel."""
     wide = widened(x)
     axes = [axis for axis in range(x.rank) if axis != 1]
     channels = (x.shape[1], *[1] * (x.rank - 2))
@@ -169,7 +170,7 @@ def native_group_norm(call, x, weight, bias, batch, channels, inner, groups, eps
 
 @handles("_softmax.default", "_log_softmax.default", "softmax.int", "log_softmax.int")
 def softmax(call, x, dim, *_):
-    """`half_to_float` and `dtype` say that the result is wider than x."""
+    """Imports softmax. With `half_to_float` or `dtype`, the result is wider than x."""
     op = "log_softmax" if "log" in call.name else "softmax"
     x = x.cast(call.element())
     if x.rank == 0:
@@ -179,7 +180,7 @@ def softmax(call, x, dim, *_):
 
 @handles("_safe_softmax.default")
 def safe_softmax(call, x, dim, dtype=None):
-    """0 where every score of a row is minus infinity."""
+    """Imports softmax that is 0 if every score of a row is minus infinity."""
     x = x.cast(call.element())
     axis = dim % x.rank
     empty = x.reduce("max", [axis], True).compare("eq", float("-inf"))

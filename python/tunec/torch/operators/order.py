@@ -1,31 +1,31 @@
-"""Which elements of a row come first: sorts, the k greatest, medians.
+"""Imports operators that order rows: sorts, the k greatest, medians.
 
-Rows are put in order by a bitonic network over pairs of a value and the place where it stood, or,
-where they are short, by counting how many elements come before each one. Of two equal elements the
-one that stood first comes first, so every sort is stable. graph/onnx/handlers/order.cc does the
-same for TopK, and also cuts long rows into pieces whose maxima are looked at first.
+A bitonic network orders rows of pairs (value, original index). Short rows are ordered by counting
+how many elements come before each element. Of two equal elements, the earlier one comes first, so
+every sort is stable. graph/onnx/handlers/order.cc does the same for TopK. It also splits long rows
+into pieces whose maxima are compared first.
 
-Places in memory: a block of K elements, K a power of two, lies with its elements apart, [K, blocks
-* rows], so that a stage of the network reads whole lines.
+Layout in memory: a block of K elements, K a power of two, is stored as [K, blocks * rows], so that
+a stage of the network reads whole lines.
 """
 import math
 
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .promotion import widened
 
-# What costs no more than a network's stages: so many elements of a row, or comparisons in all rows.
+# Limits below which counting costs no more than a network: elements per row, or total comparisons.
 _MOST_COUNTED = 32
 _MOST_COMPARISONS = 1 << 17
-# Places are i32. This bit marks the later one of two elements whose compared values are equal,
-# although the elements are not.
+# Indices are i32. This bit marks the later of two elements whose compared values are equal,
+# although the elements differ.
 _LATER = 1 << 30
 _MOST_ELEMENTS = _LATER
 _LAST_PLACE = (1 << 31) - 1
 
 
 class _Pairs:
-    """Values and where they stood, of one shape."""
+    """Values and their original indices, of one shape."""
 
     def __init__(self, values, places):
         self.values = values
@@ -46,10 +46,11 @@ class _Pairs:
 
 
 def _comparable(x, places, largest):
-    """Pairs whose greatest values come first, of a type that is quick to compare, without NaN.
+    """Returns pairs whose greatest values come first, in a type that is quick to compare, without
+    NaN.
 
-    NaN is greater than infinity, and an infinity stands for it here. The later one of the two is
-    marked at its place."""
+    NaN is ordered after infinity and is represented by infinity. A bit of its index marks the later
+    of the two."""
     if not x.is_float:
         wide = x.cast("i32" if x.element in ("bool", "i8", "u8", "i16", "u16") else x.element)
         return _Pairs(wide if largest else ~wide, places)
@@ -61,7 +62,7 @@ def _comparable(x, places, largest):
 
 
 def _last_value(element):
-    """What comes after every other value, or is equal to it."""
+    """Returns the value that is ordered after or equal to all other values."""
     if element.startswith("u"):
         return 0
     return -(1 << (int(element[1:]) - 1)) if element.startswith("i") else -math.inf
@@ -74,7 +75,7 @@ def _reversed(x, axis):
 
 
 class _Network:
-    """Sorts all rows at once: pairs as [K, rows]."""
+    """A bitonic network that sorts all rows at once: pairs as [K, rows]."""
 
     def __init__(self, pairs, rows, length):
         self.size = 1 << max(length - 1, 0).bit_length()
@@ -99,17 +100,17 @@ class _Network:
         return self.pairs.each(lambda x: x.transpose([1, 0]))
 
     def _mirrored(self, distance):
-        """Each element with its mirror image within blocks of twice `distance`."""
+        """Returns, for each element, its mirror image within blocks of twice `distance`."""
         shape = (self.size // (2 * distance), 2 * distance, self.rows)
         return self.pairs.each(lambda x: _reversed(x.reshape(shape), 1).reshape(x.shape))
 
     def _shifted(self, distance):
-        """Each element with the one of the opposite bit `distance` of its number."""
+        """Returns, for each element, the element whose index differs in the bit `distance`."""
         shape = (self.size // (2 * distance), 2, distance, self.rows)
         return self.pairs.each(lambda x: _reversed(x.reshape(shape), 1).reshape(x.shape))
 
     def _exchange(self, distance, partners):
-        """Of each element and its partner, the better one to the lower number."""
+        """Moves the better of each element and its partner to the lower index."""
         graph = self.pairs.values.graph
         bit = graph.iota(self.size, "i32") & distance
         upper = bit.compare("ne", 0).unsqueeze(1)
@@ -118,8 +119,8 @@ class _Network:
 
 
 def _counted(pairs, rows, length, k):
-    """The places of the first k of rows [rows, length]: each one's number is how many come
-    before."""
+    """Returns the original indices of the first k elements of rows [rows, length]. The rank of an
+    element is the number of elements before it."""
     graph = pairs.values.graph
     own = pairs.each(lambda x: x.unsqueeze(2))
     other = pairs.each(lambda x: x.unsqueeze(1))
@@ -130,10 +131,11 @@ def _counted(pairs, rows, length, k):
 
 
 def first_places(x, axis, k, largest):
-    """i64: where the first k elements along an axis stood, in their order; `x` with that axis k."""
+    """Returns original indices (i64) of the first k elements along an axis, in order; that axis has
+    size k."""
     rows, length = x.count // max(x.shape[axis], 1), x.shape[axis]
     if x.count > _MOST_ELEMENTS:
-        raise Refused(f"more than {_MOST_ELEMENTS} elements in order")
+        raise Rejected(f"more than {_MOST_ELEMENTS} elements in order")
     graph = x.graph
     turned = x.swap(axis, x.rank - 1)
     places = graph.iota(length, "i32").unsqueeze(0)
@@ -143,7 +145,7 @@ def first_places(x, axis, k, largest):
     else:
         found = _Network(pairs, rows, length).sort().places.slice(1, 0, k)
     found = found & (_LATER - 1)
-    # What is proven to be in range is not checked while running.
+    # The clamp proves the range, so the compiler emits no check at run time.
     found = found.cast("i64").max(0).min(length - 1)
     return found.reshape((*turned.shape[:-1], k)).swap(axis, x.rank - 1)
 

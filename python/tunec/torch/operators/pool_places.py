@@ -1,7 +1,7 @@
-"""Where the greatest elements of windows are, and gradients that go back there.
+"""Imports max pools with indices, and their gradients.
 
-All is written with the channels last, for that is how convolutions, which stand around pools, are
-fast: every step is the same for all channels, and reads them side by side.
+All steps are written channels-last, because the surrounding convolutions are fast in that layout:
+every step is the same for all channels and reads contiguous elements.
 """
 import itertools
 import math
@@ -9,14 +9,14 @@ import math
 import torch
 
 from ..element_types import torch_dtype
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .pools import Window, batched, max_pool, unbatched
 from .promotion import widened
 from .scatter import Combination
 
-_MOST_PLACES = 64  # of a window whose places are asked for: each is a few nodes
-_MOST_WINDOWS = 16  # that an element lies in, where a gradient is gathered: the same
+_MOST_PLACES = 64  # elements of a window with indices; each becomes a few nodes
+_MOST_WINDOWS = 16  # windows per element when a gradient is gathered; each becomes a few nodes
 
 
 def _number_type(count):
@@ -39,14 +39,14 @@ def max_pool_with_indices(call, x, kernel, stride=(), padding=0, dilation=1, cei
     x, alone = batched(x, spatial)
     window = Window(x.shape[2:], kernel, list(stride), padding, dilation, ceil_mode)
     if math.prod(window.kernel) > _MOST_PLACES:
-        raise Refused(f"places in windows of {math.prod(window.kernel)} elements")
+        raise Rejected(f"places in windows of {math.prod(window.kernel)} elements")
     return tuple(unbatched(_channels_first(y), alone)
                  for y in _greatest(_channels_last(x), window))
 
 
 def _greatest(x, window):
-    """Each window's greatest element, and its number in the image. Elements are compared in their
-    order: the first one of equals counts, and the last NaN."""
+    """Returns each window's greatest element and its index in the image. Elements are compared in
+    order: the first of equal elements is chosen, and the last NaN."""
     element = _number_type(math.prod(window.sizes))
     padded = _with_pads(x, window)
     best, place = None, None
@@ -63,14 +63,15 @@ def _greatest(x, window):
 
 
 def _with_pads(x, window):
-    """With the least number around, and as many more behind that each part has the same shape."""
+    """Pads with the least number on all sides, and further at the ends, so that all parts have one
+    shape."""
     low = -math.inf if x.is_float else torch.iinfo(torch_dtype(x.element)).min
     ends = [p + e + window.strides[i] for i, (p, e) in enumerate(zip(window.pads, window.extra))]
     return x.pad([0, *window.pads, 0, 0, *ends, 0], float(low))
 
 
 def _part(padded, window, offset):
-    """The elements at one place of all windows."""
+    """Returns the elements at one position of all windows."""
     for i, (at, out) in enumerate(zip(offset, window.outputs())):
         begin = at * window.dilations[i]
         padded = padded.slice(1 + i, begin, begin + (out - 1) * window.strides[i] + 1,
@@ -79,25 +80,25 @@ def _part(padded, window, offset):
 
 
 def _along(graph, i, sizes, element):
-    """0, 1, ... along a spatial axis, the same for all channels."""
+    """Returns 0, 1, ... along a spatial axis, the same for all channels."""
     return graph.along(i, len(sizes) + 1, sizes[i]).cast(element)
 
 
 def _begin(graph, window, i, element):
-    """Where each window begins on an axis; in front of the image that is negative."""
+    """Returns the begin of each window on an axis; negative if it is before the image."""
     numbers = _along(graph, i, window.outputs(), element)
     return numbers * window.strides[i] - window.pads[i]
 
 
 def _numbers(graph, window, offset, element):
-    """Of the elements at one place of all windows."""
+    """Returns the index of the element at one position of all windows."""
     at = [_begin(graph, window, i, element) + offset[i] * window.dilations[i]
           for i in range(len(offset))]
     return _numbered(at, window.sizes)
 
 
 def _first_places(graph, window, element):
-    """Of the first elements that lie inside the image: theirs is the place where all are equal."""
+    """Returns the index of each window's first element inside the image, used if all are equal."""
     begins = [_begin(graph, window, i, element) for i in range(len(window.sizes))]
     inside = [begin.max(0 if dilation == 1 else _remainder(begin, dilation))
               for begin, dilation in zip(begins, window.dilations)]
@@ -109,7 +110,7 @@ def _remainder(x, divisor):
 
 
 def _numbered(at, sizes):
-    """The row-major number of a place."""
+    """Returns a row-major index."""
     total = None
     for one, size in zip(at, sizes):
         total = one if total is None else total * size + one
@@ -121,7 +122,7 @@ def max_pool_backward(call, gradient, x, kernel, stride, padding, dilation, ceil
     (gradient, alone), (indices, _) = batched(gradient, 2), batched(indices, 2)
     window = Window(x.shape[-2:], kernel, list(stride), padding, dilation, ceil_mode)
     if not x.is_float:
-        raise Refused(f"gradients of {x.element}")
+        raise Rejected(f"gradients of {x.element}")
     counts = [-(-window.span(i) // window.strides[i]) for i in range(2)]
     wide = widened(gradient)
     if math.prod(counts) > _MOST_WINDOWS:
@@ -132,7 +133,7 @@ def max_pool_backward(call, gradient, x, kernel, stride, padding, dilation, ceil
 
 
 def _spread(gradient, indices, window):
-    """Each gradient is added where its index says."""
+    """Adds each gradient to the element that its index names."""
     front, out = gradient.shape[:2], math.prod(gradient.shape[2:])
     flat = gradient.graph.full((*front, math.prod(window.sizes)), 0, gradient.element)
     indices, updates = (v.reshape((*front, out)) for v in (indices, gradient))
@@ -140,8 +141,9 @@ def _spread(gradient, indices, window):
 
 
 def _gathered(gradient, indices, window, counts):
-    """Each element looks at the windows that it may lie in, `counts` on each axis, and takes the
-    gradients of those whose index is its own number. No writes meet, so all axes are parallel."""
+    """Sums, for each element, the gradients of the windows that may contain the element. `counts`:
+    such windows per axis. A gradient counts if its index is the element's. No writes conflict, so
+    all axes are parallel."""
     element = _number_type(math.prod(window.sizes))
     graph = gradient.graph
     own = _numbered([_along(graph, i, window.sizes, element) for i in range(2)], window.sizes)
@@ -157,19 +159,19 @@ def _gathered(gradient, indices, window, counts):
 
 
 def _begun(window, i):
-    """How many windows begin inside the image, were there no end to them."""
+    """Returns the number of windows that begin inside the image if the image were unbounded."""
     return (window.sizes[i] - 1 + window.pads[i]) // window.strides[i] + 1
 
 
 def _with_windows_around(values, window, counts, outside):
-    """With what windows that do not exist have, so that each element has as many."""
+    """Pads with the values of missing windows, so that each element has equally many windows."""
     ends = [max(0, _begun(window, i) - values.shape[1 + i]) for i in range(2)]
     return values.pad([0, *(count - 1 for count in counts), 0, 0, *ends, 0], float(outside))
 
 
 def _of_window_before(values, window, counts, before):
-    """For each element of the image, of all windows' values that of the last window which begins at
-    or before it on each axis, or of so many before that one."""
+    """Returns, for each element of the image, the value of one window. On each axis, that window is
+    `before` windows ahead of the last window that begins at or before the element."""
     for i, (count, back) in enumerate(zip(counts, before)):
         axis, stride, pad, size = 1 + i, window.strides[i], window.pads[i], window.sizes[i]
         begin, begun = count - 1 - back, _begun(window, i)

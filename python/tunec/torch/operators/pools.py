@@ -1,7 +1,7 @@
-"""Pools: windows that slide, and windows of a given number."""
+"""Imports pools: sliding windows, and windows of a given number."""
 import math
 
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .promotion import widened
 from .windows import sum_windows, transposed
@@ -15,7 +15,8 @@ def _each(values, count, default):
 
 
 class Window:
-    """Sizes, a number for each spatial axis. `extra`: what ceil_mode adds at the ends."""
+    """The sizes of a window, one number per spatial axis. `extra`: padding that ceil_mode adds at
+    the ends."""
 
     def __init__(self, sizes, kernel, stride, padding, dilation=1, ceil_mode=False):
         count = len(sizes)
@@ -30,7 +31,7 @@ class Window:
         return self.dilations[i] * (self.kernel[i] - 1) + 1
 
     def _missing(self, i):
-        """So that the last, partial window exists, unless it would begin behind the input."""
+        """Returns the padding for the last, partial window; 0 if it would begin after the input."""
         padded = self.sizes[i] + 2 * self.pads[i]
         last = -(-(padded - self.span(i)) // self.strides[i])
         if last * self.strides[i] >= self.sizes[i] + self.pads[i]:
@@ -49,7 +50,7 @@ class Window:
 
 
 def batched(x, spatial):
-    """With an axis for batches, and whether it was missing."""
+    """Adds a batch axis if it is missing; also returns if it was missing."""
     return (x.unsqueeze(0), True) if x.rank == spatial + 1 else (x, False)
 
 
@@ -76,7 +77,7 @@ def avg_pool(call, x, kernel, stride=(), padding=0, ceil_mode=False, count_inclu
     x, alone = batched(x, spatial)
     window = Window(x.shape[2:], kernel, list(stride), padding, 1, ceil_mode)
     if not x.is_float:
-        raise Refused(f"averages of {x.element}")
+        raise Rejected(f"averages of {x.element}")
     if divisor_override is not None:
         y = _average(call.graph, x, window, "all")
         y = y * (math.prod(window.kernel) / divisor_override)
@@ -86,7 +87,8 @@ def avg_pool(call, x, kernel, stride=(), padding=0, ceil_mode=False, count_inclu
 
 
 def _average(graph, x, window, counted):
-    """`counted`: which pads count: all, those that are given (not those of ceil_mode), or none."""
+    """Averages windows. `counted`: "all" pads count, "given" excludes those of ceil_mode, or
+    "none"."""
     pads = window.pads
     partial = any(window.extra)
     if counted == "given" and partial:
@@ -117,7 +119,7 @@ def adaptive_avg_pool(call, x, output_size):
 
 
 def _adaptive_windows(size, out):
-    """The elements of each window, and what each counts in its average."""
+    """Returns, for each window, its elements and their weights in the average."""
     windows = []
     for j in range(out):
         begin, end = j * size // out, -(-(j + 1) * size // out)
@@ -126,9 +128,9 @@ def _adaptive_windows(size, out):
 
 
 def _averaged(x, windows):
-    """Each spatial axis by its windows."""
+    """Replaces each spatial axis by weighted sums of its windows."""
     if not x.is_float:
-        raise Refused(f"averages of {x.element}")
+        raise Rejected(f"averages of {x.element}")
     element, y = x.element, widened(x)
     for i, of_axis in enumerate(windows):
         y = sum_windows(y, 2 + i, of_axis)
@@ -144,7 +146,7 @@ def adaptive_avg_pool_backward(call, gradient, x):
 
 
 def _average_windows(window, i, counted):
-    """Returns the windows of one axis, as _average has them."""
+    """Returns the windows of one axis with the weights of _average."""
     size, windows = window.sizes[i], []
     for j in range(window.outputs()[i]):
         begin = j * window.strides[i] - window.pads[i]

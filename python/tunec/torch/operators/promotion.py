@@ -1,4 +1,4 @@
-"""Operands of one type, as torch promotes them."""
+"""Promotes operands to one type by torch's rules."""
 import torch
 
 from ..builder import Value
@@ -8,13 +8,13 @@ _BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 
 
 def as_value(call, x, element):
-    """A tensor or a number as a value of an element type."""
+    """Returns a tensor or a number as a value of an element type."""
     return x.cast(element) if isinstance(x, Value) else call.graph.number(x, element)
 
 
 def promoted(call, *operands):
-    """Operands as values of the type that torch computes with: it decides by ranks, too, and
-    numbers of Python weigh least."""
+    """Returns operands in the type that torch computes with. Its rules also depend on ranks; Python
+    numbers have the lowest priority."""
     element = result_element(*operands)
     return [as_value(call, x, element) for x in operands]
 
@@ -28,22 +28,22 @@ def result_element(*operands):
 
 
 def in_result_type(call, *operands):
-    """Operands as values of the result's type."""
+    """Returns operands in the result's type."""
     return [as_value(call, x, call.element()) for x in operands]
 
 
 def combined(x, *others):
-    """Values of floats that belong together, of one type: the widest among them."""
+    """Returns float operands in the widest of their types."""
     given = [v for v in (x, *others) if v is not None]
     element = max((v.element for v in given), key=lambda e: _BYTES[e])
     return [None if v is None else v.cast(element) for v in (x, *others)]
 
 
 def widest(x, value):
-    """The type of x, or that of a parameter if it is wider."""
+    """Returns the type of x, or that of a parameter if it is wider."""
     return value.element if _BYTES[value.element] > _BYTES[x.element] else x.element
 
 
 def widened(value):
-    """16-bit floats as float32: what a formula of several steps is computed in."""
+    """Returns 16-bit floats as float32, in which multi-step formulas are computed."""
     return value.cast("f32") if is_narrow_float(value.element) else value

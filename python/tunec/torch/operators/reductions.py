@@ -1,17 +1,18 @@
-"""Reductions, moments, places of extremes, running sums."""
+"""Imports reductions, moments, indices of extremes, running sums."""
 import math
 
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .comparison import truth
 from .conversions import converted
 from .promotion import widened
 
-_MOST_FACTORS = 1024  # of a running product: each is a node
+_MOST_FACTORS = 1024  # largest length of a running product: each element becomes a node
 
 
 def axes_of(x, dim):
-    """The axes that `dim` names: a number, a list, or None and an empty list for all."""
+    """Returns the axes that `dim` names: a number, a list, or all axes for None and an empty
+    list."""
     if dim is None or dim == []:
         return list(range(x.rank))
     given = [dim] if isinstance(dim, int) else dim
@@ -59,7 +60,7 @@ def extreme_of_all(call, x):
 
 
 def _extreme(x, op, axes, keep):
-    """Booleans are numbers of 0 and 1 meanwhile."""
+    """Reduces booleans as numbers 0 and 1."""
     is_bool = x.element == "bool"
     return (x.cast("u8") if is_bool else x).reduce(op, axes, keep).cast(x.element)
 
@@ -83,7 +84,7 @@ def _any(call, x, axes, keep):
 
 
 def place_of_extreme(x, op, axis, keep):
-    """Where the first greatest or least element is; NaN counts as either."""
+    """Returns the index of the first greatest or least element; NaN counts as either."""
     if x.rank == 0:
         return x.graph.number(0, "i64")
     if x.element == "bool":
@@ -107,8 +108,8 @@ def extreme_and_place(call, x, dim, keepdim=False):
 
 
 def _moments(x, axes, correction, keep):
-    """Returns variance and mean in float64, as torch computes them: squares of float32 do not overflow
-    there, and a mean that is large beside the deviations costs no digits."""
+    """Returns variance and mean, computed in float64 like torch. Squares of float32 do not overflow
+    there, and a mean much larger than the deviations loses no digits."""
     wide = x.cast("f64")
     mean = wide.reduce("mean", axes, True)
     centered = wide - mean
@@ -169,13 +170,13 @@ def cumsum(call, x, dim, dtype=None):
 
 @handles("cumprod.default")
 def cumprod(call, x, dim, dtype=None):
-    """One product after the other."""
+    """Unrolls a running product."""
     x = converted(x, call.element())
     if x.rank == 0 or x.count == 0:
         return x
     axis = dim % x.rank
     if x.shape[axis] > _MOST_FACTORS:
-        raise Refused(f"a running product of {x.shape[axis]} elements, expected at most "
+        raise Rejected(f"a running product of {x.shape[axis]} elements, expected at most "
                       f"{_MOST_FACTORS}")
     products = [x.slice(axis, 0, 1)]
     for i in range(1, x.shape[axis]):
@@ -185,9 +186,10 @@ def cumprod(call, x, dim, dtype=None):
 
 @handles("histc.default")
 def histc(call, x, bins=100, least=0, most=0):
-    """How many elements lie in each of `bins` equal parts of a range, its end being in the last."""
+    """Counts the elements in each of `bins` equal parts of a range; the last part includes its
+    end."""
     if least == most:
-        raise Refused("a range that is that of the values")
+        raise Rejected("a range that is that of the values")
     g = call.graph
     wide = x.cast("f64").reshape((x.count, 1))
     number = ((wide - least) * (bins / (most - least))).unary("floor")

@@ -1,15 +1,15 @@
-"""Images of other sizes."""
+"""Imports resizing of images."""
 import math
 
 import torch
 
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 
 
 def _target(x, size, factors):
-    """The sizes of all axes, and the scales by which coordinates go. A factor that torch was given
-    is that scale; else it is the quotient of the sizes."""
+    """Returns the sizes of all axes and the scales of coordinates. A scale is the given factor,
+    else the quotient of the sizes."""
     sizes = [*x.shape[:2], *size]
     scales = [1.0, 1.0]
     for i, (now, then) in enumerate(zip(x.shape[2:], size)):
@@ -22,13 +22,13 @@ def _resized(call, x, size, factors, mode, align_corners):
     if size is None:
         size = call.shape()[2:]
     if x.count == 0 or 0 in size:
-        raise Refused("images without elements")
+        raise Rejected("images without elements")
     if not x.is_float:
-        raise Refused(f"{mode} interpolation of {x.element}")
+        raise Rejected(f"{mode} interpolation of {x.element}")
     sizes, scales = _target(x, size, factors)
     attributes = {"shape": sizes, "mode": mode}
     if align_corners:
-        # Corners are those of the sizes, whatever the factor was.
+        # Corners depend on the sizes only, not on the factor.
         attributes |= {"coordinate": "align_corners",
                        "scales": [then / now for now, then in zip(x.shape, sizes)]}
     else:
@@ -44,7 +44,7 @@ _LINEAR = {"upsample_linear1d": "linear", "upsample_bilinear2d": "linear",
 
 
 def _factors(rest):
-    """`scale_factors` of the overload vec is a list, that of the others numbers."""
+    """Returns the factors: the overload vec has a list, other overloads have numbers."""
     rest = [r for r in rest]
     if len(rest) == 1 and (rest[0] is None or isinstance(rest[0], (list, tuple))):
         return rest[0]
@@ -52,7 +52,8 @@ def _factors(rest):
 
 
 def _fraction(scale):
-    """The fraction that the graph's resize goes by, as graph/ops/scale_fraction.cc finds it."""
+    """Returns the fraction that the graph's resize uses, as graph/ops/scale_fraction.cc computes
+    it."""
     before, now = (1, 0), (math.floor(scale), 1)
     rest = scale - math.floor(scale)
     while abs(now[0] / now[1] - scale) > 1e-7 * scale and rest > 1e-12:
@@ -64,16 +65,16 @@ def _fraction(scale):
 
 
 class _NearestAxis:
-    """Says which element of an axis each element of the result is."""
+    """The source element of each result element along one axis."""
 
     def __init__(self, now, then, factor, is_exact):
         self.now, self.then = now, then
         self.factor = factor if factor and factor > 0 else None
-        self.is_exact = is_exact  # goes by the centres of elements
+        self.is_exact = is_exact  # computes with the centres of elements
 
     def of_torch(self, copies):
-        """Returns the elements that torch takes, which computes in float32. `copies`: a kernel of
-        torch ignores the factor of an axis that keeps or doubles its size."""
+        """Returns the elements that torch reads, computed in float32. `copies`: torch's kernel
+        ignores the factor of an axis that keeps or doubles its size."""
         number = torch.arange(self.then)
         if copies and self.then in (self.now, 2 * self.now):
             return number // (self.then // self.now)
@@ -93,8 +94,8 @@ class _NearestAxis:
 
 
 def _copies_axes(call):
-    """Whether torch computes with the kernel that copies axes of certain sizes: the quick one for
-    small images, and for those whose channels lie side by side."""
+    """Tests if torch uses the kernel that copies axes of certain sizes: for small images, and for
+    channels-last images."""
     result = call.result
     if not call.name.startswith("upsample_nearest") or result.device.type == "cuda":
         return False
@@ -108,11 +109,11 @@ def _copies_axes(call):
 
 
 def _nearest(call, x, size, factors):
-    """By the graph's resize where it takes the same elements as torch, else by a table of them."""
+    """Uses the graph's resize if it reads the same elements as torch, else a table of indices."""
     is_exact = "exact" in call.name
     size = size or call.shape()[2:]
     if x.count == 0 or 0 in size:
-        raise Refused("images without elements")
+        raise Rejected("images without elements")
     sizes, scales = list(x.shape), [1.0] * x.rank
     for i, then in enumerate(size):
         now = x.shape[2 + i]

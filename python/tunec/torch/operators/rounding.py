@@ -1,7 +1,7 @@
-"""Roundings, and divisions whose quotient is rounded."""
+"""Imports roundings, and divisions with a rounded quotient."""
 from ..builder import Value
 from ..element_types import is_float
-from ..errors import Refused
+from ..errors import Rejected
 from ..graph_text import Constant, Operation
 from ..handler_table import handles
 from .promotion import in_result_type, widened
@@ -34,14 +34,14 @@ def round_to_even(call, x, decimals=0):
     return ((wide / scale).unary("round") * scale).cast(x.element)
 
 
-def _refuse_zero_divisors(call, divisor):
-    """Leaves integer divisions to torch whose divisor may be 0: eager mode raises an error then."""
+def _reject_zero_divisors(call, divisor):
+    """Rejects integer divisions whose divisor may be 0, because eager mode raises an error then."""
     if call.beside_torch and not is_float(call.element()) and not _is_never_zero(divisor):
-        raise Refused("a division of integers whose divisor may be 0, which is an error in torch")
+        raise Rejected("a division of integers whose divisor may be 0, which is an error in torch")
 
 
 def _is_never_zero(divisor):
-    """Tells whether a divisor is a number or constant other than 0, or at least a positive one."""
+    """Tests for a divisor that is a nonzero number or constant, or is clamped to be positive."""
     if not isinstance(divisor, Value):
         return divisor != 0
     line = divisor.line
@@ -54,20 +54,20 @@ def _is_never_zero(divisor):
 
 @handles("remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor")
 def remainder(call, a, b):
-    """With the sign of the divisor."""
-    _refuse_zero_divisors(call, b)
+    """Imports the remainder with the sign of the divisor."""
+    _reject_zero_divisors(call, b)
     return call.graph.emit("mod", *in_result_type(call, a, b), fmod=0)
 
 
 @handles("fmod.Tensor", "fmod.Scalar")
 def fmod(call, a, b):
-    """With the sign of the dividend."""
-    _refuse_zero_divisors(call, b)
+    """Imports the remainder with the sign of the dividend."""
+    _reject_zero_divisors(call, b)
     return call.graph.emit("mod", *in_result_type(call, a, b), fmod=1)
 
 
 def _floored_integers(a, b):
-    """The quotient towards zero, and one less where a remainder has the other sign."""
+    """Returns the truncated quotient, minus 1 if the remainder and the divisor differ in sign."""
     rest = a.graph.emit("mod", a, b, fmod=1)
     quotient = a / b
     differs = a.graph.emit("xor", rest.compare("lt", 0), b.compare("lt", 0))
@@ -76,7 +76,8 @@ def _floored_integers(a, b):
 
 
 def _floored_floats(a, b):
-    """As torch: the remainder is exact, so the quotient is off by its rounding alone."""
+    """Floors like torch: the remainder is exact, so only the quotient's rounding affects the
+    result."""
     g = a.graph
     a, b = g.broadcast(a, b)
     rest = g.emit("mod", a, b, fmod=1)
@@ -91,14 +92,14 @@ def _floored_floats(a, b):
 @handles("div.Tensor_mode", "div.Scalar_mode", "floor_divide.default", "floor_divide.Scalar")
 def div_rounded(call, a, b, rounding_mode="floor"):
     if rounding_mode is not None:
-        _refuse_zero_divisors(call, b)
+        _reject_zero_divisors(call, b)
     element = call.element()
     by_one_number = not isinstance(b, Value) or b.count == 1
     a, b = in_result_type(call, a, b)
     if rounding_mode is None:
         return a / b
     if rounding_mode not in ("floor", "trunc"):
-        raise Refused(f"rounding_mode {rounding_mode!r}")
+        raise Rejected(f"rounding_mode {rounding_mode!r}")
     if not a.is_float:
         return a / b if rounding_mode == "trunc" else _floored_integers(a, b)
     if rounding_mode == "trunc":
@@ -107,8 +108,8 @@ def div_rounded(call, a, b, rounding_mode="floor"):
 
 
 def _truncated_quotient(a, b, by_one_number):
-    """Torch rounds the quotient of narrow floats to their type before it truncates, unless the divisor
-    is one number."""
+    """Truncates like torch: the quotient of narrow floats is first rounded to their type, unless
+    the divisor is one number."""
     quotient = widened(a) / widened(b)
     if not by_one_number:
         return truncated(quotient.cast(a.element))

@@ -1,31 +1,31 @@
-"""Writes to places that indices name: the graph's scatter, which costs as much as there are updates,
-and a copy of what is written over, where that is not given up.
+"""Imports writes by index as the graph's scatter. It costs as much as the number of updates. If the
+target is still used, the target is copied first.
 """
 from ..builder import Value, numel
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .conversions import converted
 from .indexing import Places, from_start
 
 
 class Combination:
-    """How updates of one element combine with it: none, sum, prod, amax, amin, mean."""
+    """The combination of updates with an element: none, sum, prod, amax, amin, mean."""
 
     _REDUCTIONS = {"none": "none", "sum": "add", "mean": "add", "prod": "mul", "amax": "max",
                    "amin": "min"}
 
     def __init__(self, name, include_self=True):
         if name not in self._REDUCTIONS:
-            raise Refused(f"a reduction {name!r}")
+            raise Rejected(f"a reduction {name!r}")
         self.name = name
         self.include_self = include_self
 
     def scattered(self, x, indices, updates, axis, depth=1):
-        """x with the updates along an axis, or along `depth` axes that an index numbers."""
+        """Returns x with the updates along an axis, or along `depth` axes that an index numbers."""
         if x.count == 0 or updates.count == 0:
             return x
         if self.name != "none" and x.element == "bool":
-            raise Refused(f"{self.name} of booleans")
+            raise Rejected(f"{self.name} of booleans")
         start = x
         if self.name != "none" and not self.include_self:
             start = x.scatter(indices, self._first(updates), axis, depth)
@@ -33,8 +33,8 @@ class Combination:
         return self._divided(y, indices, updates, axis, depth) if self.name == "mean" else y
 
     def _first(self, updates):
-        """What the updates of an element that does not count itself start from: of the greatest any
-        of them."""
+        """Returns initial values of updated elements that do not include the old value. For amax
+        and amin, any update serves."""
         if self.name in ("amax", "amin"):
             return updates
         return updates.graph.full(updates.shape, int(self.name == "prod"), updates.element)
@@ -51,7 +51,7 @@ class Combination:
 
 
 def _cut(updates, shape):
-    """torch reads as much of the source as there are indices."""
+    """Cuts updates to the shape of the indices: torch ignores the rest of the source."""
     for axis, size in enumerate(shape):
         updates = updates.slice(axis, 0, size)
     return updates
@@ -94,12 +94,12 @@ def scatter_reduce(call, x, dim, index, source, reduce, include_self=True):
 
 
 def _put(x, indices, values, combination):
-    """x[indices] = values, or += them."""
+    """Returns x after x[indices] = values, or += values."""
     places = Places(x, indices)
     order = places.order()
     sizes = [*places.shape, *(x.shape[axis] for axis in places.rest)]
     spread = values.cast(x.element).expand([sizes[axis] for axis in order])
-    # Positions, and the axes that stay whole between those that are indexed, are numbered together.
+    # Positions are numbered together with the whole axes between the indexed axes.
     begin, end = places.axes[0], places.axes[-1] + 1
     count = len(places.shape)
     before = [count + i for i, axis in enumerate(places.rest) if axis < begin]
@@ -114,9 +114,9 @@ def _put(x, indices, values, combination):
 
 
 def _masked(call, x, mask, values, accumulate):
-    """One number where a mask is true."""
+    """Writes or adds one number where a mask is true."""
     if values.count != 1:
-        raise Refused("a mask as an index: which value goes where depends on values")
+        raise Rejected("a mask as an index: which value goes where depends on values")
     rest = x.rank - mask.rank
     condition = mask.reshape((*mask.shape, *[1] * rest))
     value = values.cast(x.element).reshape(())
@@ -125,8 +125,8 @@ def _masked(call, x, mask, values, accumulate):
 
 @handles("masked_scatter.default")
 def masked_scatter(call, x, mask, source):
-    """Where a mask is true, the elements of a source in their order: how often it was true before
-    says which."""
+    """Writes the elements of a source, in order, where a mask is true. The number of earlier true
+    elements selects the element."""
     shape = call.shape()
     mask, x = mask.expand(shape), x.expand(shape)
     if x.count == 0 or source.count == 0:
@@ -143,7 +143,7 @@ def index_put(call, x, indices, values, accumulate=False, *_):
     if len(indices) == 1 and indices[0].element == "bool":
         return _masked(call, x, indices[0], values, accumulate)
     if x.element == "bool" and accumulate:
-        raise Refused("sums of booleans")
+        raise Rejected("sums of booleans")
     return _put(x, indices, values, Combination("sum" if accumulate else "none"))
 
 
@@ -174,7 +174,7 @@ def index_reduce(call, x, dim, index, source, reduce, *, include_self=True):
 
 
 def _along(x, dim, index, source, combination):
-    """Slices along an axis at the places of `index`."""
+    """Writes slices along an axis at the positions of `index`."""
     if x.rank == 0:
         return _along(x.reshape((1,)), 0, index, source.reshape((1,)), combination).reshape(())
     axis = dim % x.rank
@@ -187,11 +187,11 @@ def _along(x, dim, index, source, combination):
 @handles("embedding_dense_backward.default")
 def embedding_dense_backward(call, gradient, indices, rows, padding_idx, scale_by_freq):
     if scale_by_freq:
-        raise Refused("gradients by frequency")
+        raise Rejected("gradients by frequency")
     width = gradient.shape[-1]
     at, g = indices.cast("i64").reshape((indices.count,)), call.graph
     updates = gradient.reshape((indices.count, width))
-    if padding_idx >= 0:  # written nowhere
+    if padding_idx >= 0:  # the row index is out of range, so scatter skips it
         at = g.where(at.compare("eq", padding_idx), rows, at)
     zeros = g.full((rows, width), 0, gradient.element)
     return Combination("sum").scattered(zeros, at.unsqueeze(-1), updates, 0)

@@ -1,12 +1,12 @@
-"""The scores of an attention, one operator after the other, where they are expected themselves or where
-that is the faster form."""
+"""Computes attention scores by separate operators, if the scores are needed or if that is
+faster."""
 import math
 
 from .promotion import widened
 
 
 def scores_of(q, k, mask, causal, scale):
-    """Of float32 or wider, masked."""
+    """Returns masked scores in float32 or wider."""
     graph = q.graph
     q, k = widened(q), widened(k)
     group = q.shape[-3] // k.shape[-3]
@@ -25,8 +25,8 @@ def scores_of(q, k, mask, causal, scale):
 
 
 def with_few_rows(q, k, v, mask, scale):
-    """The attention of a few queries, as products that read keys and values as they lie, about as fast
-    as memory gives them. Where a mask hides all keys, zeros."""
+    """Computes the attention of a few queries by products that read keys and values in place, at
+    about memory bandwidth. A row is 0 if a mask hides all keys."""
     scores = scores_of(q, k, mask, False, scale)
     y = q.graph.emit("matmul", scores.unary("softmax", axis=scores.rank - 1), v)
     if mask is None:

@@ -1,13 +1,13 @@
-"""Elements at other places: cut, joined, repeated, padded, mirrored."""
+"""Imports operators that move elements: slices, joins, repetition, padding, mirroring."""
 from ..builder import Value, numel
-from ..errors import Refused
+from ..errors import Rejected
 from ..graph_text import Input, Operation
 from ..handler_table import handles
 from .conversions import converted
 
 
 def slice_bounds(size, start, end):
-    """Python's rule for both ends of a slice."""
+    """Returns both ends of a slice by Python's rule."""
     begin, stop, _ = slice(start, end).indices(size)
     return begin, max(begin, stop)
 
@@ -37,7 +37,7 @@ def select(call, x, dim, index):
 
 @handles("cat.default", "concat.default")
 def cat(call, parts, dim=0):
-    """Tensors of one axis without elements go with any others: a relic that torch keeps."""
+    """Joins tensors. torch permits empty tensors of rank 1 among others, for historical reasons."""
     element = call.element()
     parts = [x for x in parts if x.shape != (0,)] or parts[:1]
     return call.graph.concat([converted(x, element) for x in parts], dim % parts[0].rank)
@@ -121,7 +121,7 @@ def repeat(call, x, repeats):
 
 
 def _pads_of(pad, rank):
-    """torch counts from the last axis: begin and end of each."""
+    """Returns begins and ends of all axes; torch lists (begin, end) from the last axis on."""
     begins, ends = [0] * rank, [0] * rank
     for i in range(len(pad) // 2):
         begins[rank - 1 - i], ends[rank - 1 - i] = pad[2 * i], pad[2 * i + 1]
@@ -134,7 +134,7 @@ def constant_pad(call, x, pad, value=0):
     if x.element == "bool":
         return x.cast("u8").pad(pads, float(bool(value))).cast("bool")
     if not x.is_float and abs(value) > 2 ** 53:
-        raise Refused(f"an integer of more than 53 bits as padding: {value}")
+        raise Rejected(f"an integer of more than 53 bits as padding: {value}")
     return x.pad(pads, float(value))
 
 
@@ -147,7 +147,7 @@ def mirror_pad(call, x, padding):
 
 
 def index_table(graph, offset, sizes, strides):
-    """offset + sum of i * stride, for each position: numbers in the flattened elements."""
+    """Returns offset + sum of i * stride for each position: indices into the flattened elements."""
     rank = len(sizes)
     total = graph.number(offset, "i64").reshape([1] * rank)
     for axis, (size, stride) in enumerate(zip(sizes, strides)):
@@ -158,7 +158,7 @@ def index_table(graph, offset, sizes, strides):
 
 @handles("diagonal.default", "diagonal_copy.default")
 def diagonal(call, x, offset=0, dim1=0, dim2=1):
-    """Elements (i, i + offset) of two axes, along a new last one."""
+    """Returns the elements (i, i + offset) of two axes, along a new last axis."""
     first, second = dim1 % x.rank, dim2 % x.rank
     rest = [axis for axis in range(x.rank) if axis not in (first, second)]
     x = x.transpose([*rest, first, second])
@@ -189,8 +189,8 @@ def slice_scatter(call, x, source, dim=0, start=None, end=None, step=1):
 
 
 def _with_part(x, part, axis, begin, end):
-    """x with what lies between two places replaced. What the caller gives may be a buffer that is
-    updated in place, where joined parts would be copies."""
+    """Returns x with a range of an axis replaced. An input may be a buffer that is updated in
+    place, so a scatter is used; joined parts would be a copy."""
     size = x.shape[axis]
     if 0 < end - begin < size and _is_given(x.line):
         through = _written_through(x, part, axis, begin, end)
@@ -200,15 +200,15 @@ def _with_part(x, part, axis, begin, end):
 
 
 def _is_given(line):
-    """Whether it is an input, a part of one, or one that was written to."""
+    """Tests for an input, a slice of one, or an input after scatters."""
     while isinstance(line, Operation) and line.op in ("slice", "scatter"):
         line = line.inputs[0]
     return isinstance(line, Input)
 
 
 def _written_through(x, part, axis, begin, end):
-    """Where a scatter wrote into the first places of x along an axis, x[:end], the same scatter into
-    x itself; else None."""
+    """If `part` is a scatter into x[:end] along an axis, returns the same scatter into x, else
+    None."""
     line = part.line
     if begin > 0 or not isinstance(line, Operation) or line.op != "scatter":
         return None
@@ -224,7 +224,7 @@ def _written_through(x, part, axis, begin, end):
 
 
 def _with_every(x, part, axis, begin, step):
-    """x with the part's elements along an axis at begin, begin + step, ..."""
+    """Returns x with the part's elements along an axis at begin, begin + step, ..."""
     if part.count == 0:
         return x
     count = part.shape[axis]
@@ -255,7 +255,7 @@ def diagonal_scatter(call, x, source, offset=0, dim1=0, dim2=1):
 
 @handles("unfold.default", "unfold_copy.default")
 def unfold(call, x, dim, size, step):
-    """Windows along an axis, their elements on a new last one."""
+    """Returns windows along an axis, with their elements along a new last axis."""
     if x.rank == 0:
         return x.reshape((1,)) if size == 1 else x.expand((size,))
     axis = dim % x.rank
@@ -297,13 +297,13 @@ def repeat_interleave(call, x, repeats, dim=None, *_, **__):
 
 @handles("as_strided.default", "as_strided_copy.default")
 def as_strided(call, x, size, stride, offset=None):
-    """Right where x lies dense in memory, as what is computed here does."""
+    """Reads elements by strides. Valid if x is dense and row-major, as computed values are."""
     begin = offset or 0
     last = begin + sum((n - 1) * s for n, s in zip(size, stride))
     if numel(size) == 0:
         return call.graph.full(size, 0, x.element)
     if last >= x.count or begin < 0:
-        raise Refused("elements behind the tensor")
+        raise Rejected("elements behind the tensor")
     if list(stride) == dense_strides(size):
         flat = x.reshape((x.count,)).slice(0, begin, begin + numel(size))
         return flat.reshape(size)
@@ -320,12 +320,12 @@ def dense_strides(shape):
 
 @handles("as_strided_scatter.default")
 def as_strided_scatter(call, x, source, size, stride, offset=None):
-    """What as_strided would read, replaced."""
+    """Replaces the elements that as_strided would read."""
     begin = offset or 0
     if source.count == 0:
         return x
     if begin + sum((n - 1) * s for n, s in zip(size, stride)) >= x.count:
-        raise Refused("elements behind the tensor")
+        raise Rejected("elements behind the tensor")
     flat, source = x.reshape((x.count,)), source.reshape((source.count,))
     long = [(n, s) for n, s in zip(size, stride) if n > 1]
     if [s for _, s in long] == dense_strides([n for n, _ in long]):

@@ -1,4 +1,4 @@
-"""The same elements in the same order, or their axes in another."""
+"""Imports operators that reshape elements or permute axes."""
 from ..handler_table import handles
 
 
@@ -9,7 +9,7 @@ from ..handler_table import handles
          "squeeze_copy.default", "squeeze_copy.dim", "squeeze_copy.dims", "ravel.default",
          "atleast_1d.default", "atleast_2d.default", "atleast_3d.default")
 def reshape(call, x, *_):
-    """The result's shape says it all."""
+    """Reshapes to the result's shape."""
     return x.reshape(call.shape())
 
 

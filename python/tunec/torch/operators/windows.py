@@ -1,14 +1,14 @@
 """Weighted sums over windows of an axis. Windows differ in place, length and weights.
 
-A window is a list of pairs: the number of an element, and a weight. A sum reads the elements of one
-window only, so an infinity spoils no other window. The importer of ONNX does the same for Resize in
+A window is a list of pairs: the index of an element, and a weight. A sum reads only the elements of
+its window, so an infinity affects no other window. The ONNX importer does the same for Resize in
 windowed_sum.cc.
 """
 import torch
 
 from ..element_types import torch_dtype
 
-_MOST_UNROLLED = 16  # taps that are operators
+_MOST_UNROLLED = 16  # number of taps that become operators
 
 
 def transposed(windows, size):
