@@ -90,7 +90,7 @@ and many others with NumPy. More are:
 | `gelu` | f32, f64 | 5 | polynomials, a quotient and an exponential, whose roundings add up |
 
 16-bit types are computed in f32 and rounded once at the end of a kernel. A float that does not fit
-an integer type keeps low bits when it is cast ([0048](decisions/0048_casts_keep_low_bits.md)):
+an integer type keeps low bits when it is cast ([0048](../decisions/0048_casts_keep_low_bits.md)):
 300.0 as u8 is 44. QuantizeLinear and its kind saturate.
 )";
 }
@@ -113,7 +113,7 @@ ONNX, its reference and the runtimes differ in these cases, or a definition leav
 - **Convolutions by Winograd's F(2x2)**, which the contract `f32` allows, may make NaN of an
   infinity in an output's own window. Outputs of other windows keep their numbers. F(4x4), which
   looser contracts allow, may spread it one tile further
-  ([0033](decisions/0033_winograd_by_four.md)). `exact` has neither.
+  ([0033](../decisions/0033_winograd_by_four.md)). `exact` has neither.
 - **TopK and sorts** take NaN for greater than infinity, whatever its sign, and keep equal elements
   in the order of their places.
 - **Slice** backwards clamps a start before the axis to its first element. An end of the greatest
@@ -134,16 +134,13 @@ std::string Page() {
          "## ONNX\n\n"
          "The importer translates these operators. The number is the opset of the domain that "
          "introduced\nthe operator. `If` with a known condition and functions of the model are "
-         "expanded. If nodes cannot\nbe translated, an error lists all of them. Some attributes "
-         "and "
-         "types are not supported.\n" +
+         "expanded. If nodes cannot\nbe translated, an error lists all of them. "
+         "Some attributes and types are not supported.\n" +
          OnnxTables() + "\n" + Choices() +
          "\n## .graph\n\n"
          "These are the operators of the text form ([graph_format.md](graph_format.md)). The "
-         "importer\n"
-         "translates ONNX to these operators. Control and memory are read, printed and verified, "
-         "not "
-         "executed.\n\n" +
+         "importer\ntranslates ONNX to these operators. "
+         "Control and memory are read, printed and verified, not executed.\n\n" +
          GraphTable() + Functions();
 }
 
