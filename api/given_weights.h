@@ -1,4 +1,4 @@
-// The weights of a graph from tensors that the caller of the C interface has.
+// Weights of a graph from the tensors of a caller of the C interface.
 #pragma once
 
 #include <map>
@@ -10,24 +10,25 @@
 
 namespace tunec {
 
-/// Weights where they lie: the bytes have to stay for as long as anyone has the arrays. What says
-/// where they lie is copied.
+/// Weights that are used in place. The bytes must stay valid as long as an array of these weights
+/// exists. The names, shapes and strides are copied.
 class GivenWeights : public WeightSource {
  public:
-  /// Fails with kInvalidArgument for a null pointer, a name that is there twice, and a shape that
-  /// cannot be read. A weight that the text does not name is checked, too.
+  /// Fails with kInvalidArgument for a null pointer, a duplicate name, or a shape that cannot be
+  /// read. Weights that the text does not name are checked too.
   static Result<GivenWeights> Make(size_t count, const char* const* names,
                                    const DLTensor* const* tensors);
 
-  /// kNotFound without a weight of this name, kInvalidArgument for one of another type or shape, on
-  /// another device, with strides, or at an address that is not aligned to the element.
+  /// Returns the weight as an array that refers to the caller's memory. Fails with kNotFound if no
+  /// weight has this name. Fails with kInvalidArgument for another type, shape or device, for
+  /// strides that are not dense, or for data that is not aligned to the element.
   Result<Array> Reserve(const WeightRequest& request) const override;
 
  private:
   struct Description {
     DLTensor tensor;
     std::vector<int64_t> shape;
-    std::vector<int64_t> strides;  // empty: none
+    std::vector<int64_t> strides;  // empty: dense row-major
     DLTensor WithOwnShape() const;
   };
   std::map<std::string, Description, std::less<>> tensors_;

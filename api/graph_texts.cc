@@ -12,7 +12,7 @@
 namespace tunec {
 namespace {
 
-/// The caller's functions, until nobody needs them any more.
+/// The caller's functions, shared by all copies of the source.
 class Texts {
  public:
   explicit Texts(const tunec_graph_source& source) : source_(source) {}

@@ -1,4 +1,4 @@
-// A model of any size from a program that makes its texts.
+// Dynamic-shape models from a program that generates .graph texts.
 #pragma once
 
 #include "api/include/tunec/tunec.h"
@@ -8,11 +8,12 @@
 
 namespace tunec {
 
-/// Asks for texts one at a time. The source's `release` is called when the last copy of the result
-/// goes, and where this fails.
+/// Returns a source of the caller's graphs, which requests one text at a time. The source's
+/// `release` is called when the last copy of the result is destroyed, and if this function fails.
 Result<SizedSource> SourceOfTexts(const tunec_graph_source& source);
 
-/// Refuses "dims" of the options that name a dimension the source does not have.
+/// Fails with kInvalidArgument if "dims" in the options names a dimension that the source does not
+/// have.
 Status CheckDims(const SizedSource& source, const ModelOptions& options);
 
 }  // namespace tunec

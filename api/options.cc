@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// One visitor for each type of field: sets it from a JSON value.
+/// A visitor that sets a setting's field from a JSON value, with one overload per type of field.
 class JsonReader {
  public:
   JsonReader(Settings& settings, const Setting& setting, const Json& value)
@@ -64,7 +64,7 @@ class JsonReader {
     return value_.get<uint64_t>();
   }
 
-  /// `value` is this option's, or a part of it.
+  /// Returns `value` as text. It is the option's value or an element of it.
   Result<std::string> Text(const Json& value) const {
     if (!value.is_string()) return Expected(JsonForm(setting_));
     auto text = value.get<std::string>();
@@ -163,7 +163,7 @@ Status ReadKey(Settings& settings, std::string_view name, const Json& value) {
   return right ? Status() : reader.Expected(right.error().message);
 }
 
-/// Keeps where a text stopped being JSON.
+/// A JSON reader that only stores the position of the first syntax error.
 struct SyntaxErrorPosition : nlohmann::json_sax<Json> {
   size_t position = 0;
 
@@ -185,7 +185,7 @@ struct SyntaxErrorPosition : nlohmann::json_sax<Json> {
   }
 };
 
-/// `what` names the text in messages.
+/// Parses JSON. `what` names the text in messages.
 Result<Json> ParseJson(std::string_view json, std::string_view what) {
   Json value = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!value.is_discarded()) return value;

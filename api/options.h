@@ -1,4 +1,4 @@
-// The options of tunec_compile: a JSON object to settings.
+// Parser of the options of tunec_compile: a JSON object to settings.
 #pragma once
 
 #include <string_view>
@@ -9,11 +9,11 @@
 
 namespace tunec {
 
-/// Reads the object that tunec.h describes; empty text is no options. Errors (kInvalidArgument,
-/// kParse for malformed JSON) name the key, its value and what was wanted.
+/// Parses the object that tunec.h describes; an empty text means no options. Errors name the key,
+/// its value and the expected value: kInvalidArgument, or kParse for malformed JSON.
 Result<Settings> ParseApiOptions(std::string_view json);
 
-/// The same for the value of "layouts" alone.
+/// Parses the value of "layouts" alone.
 Result<EdgeLayouts> ParseApiLayouts(std::string_view json);
 
 }  // namespace tunec

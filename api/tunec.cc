@@ -1,4 +1,4 @@
-// The C functions that compile.
+// Definitions of the C functions that compile.
 #include "api/include/tunec/tunec.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 #include "api/run/guarded.h"
 #include "compiler/compiler.h"
 #include "compiler/report_json.h"
-#include "compiler/shared_packings.h"
+#include "compiler/shared_packed_weights.h"
 #include "compiler/sized/lay_source.h"
 #include "compiler/sized/load_sized.h"
 #include "compiler/sized/sized_model.h"
@@ -79,7 +79,8 @@ Result<CompileCall> ReadCall(const char* options_json, const tunec_callbacks* ca
   return call;
 }
 
-/// Gives the graph once more, for other layouts. Empty: what it takes is gone.
+/// A function that reads the graph again for other layouts. Empty: the model's source is not
+/// retained.
 using Reload = std::function<Result<Graph>(const Settings&)>;
 using ExecutablePtr = std::unique_ptr<tunec_executable>;
 
@@ -92,7 +93,8 @@ Result<std::vector<AxisOrder>> OrdersOf(const std::vector<TensorSpec>& specs,
   return orders;
 }
 
-/// `inputs` and `outputs` are those of a graph that LayEdges made. Null: all are row-major.
+/// Returns the callers' view of the edges, or null if all tensors are row-major. `inputs` and
+/// `outputs` are those of a graph that LayEdges made.
 Result<std::unique_ptr<const LaidEdges>> EdgesOf(const std::vector<TensorSpec>& inputs,
                                                  const std::vector<TensorSpec>& outputs,
                                                  const EdgeLayouts& layouts) {
@@ -107,7 +109,8 @@ Result<std::unique_ptr<const LaidEdges>> EdgesOf(const std::vector<TensorSpec>& 
   return std::make_unique<const LaidEdges>(std::move(edges));
 }
 
-/// Whether some input can lie otherwise than it does. Those of one axis of several elements cannot.
+/// Returns whether another layout exists for some input. A tensor with at most one axis of several
+/// elements has only one layout.
 bool HasLayouts(const Graph& graph) {
   return std::ranges::any_of(graph.inputs(), [&](ValueId input) {
     const std::vector<Dim>& dims = graph.value(input).type.dims;
@@ -118,7 +121,7 @@ bool HasLayouts(const Graph& graph) {
 Result<ExecutablePtr> CompileGraph(const Graph& graph, const CompileCall& call,
                                    const Reload& reload);
 
-/// What tunec_compile_layouts does with an executable that this call made.
+/// Compiles a model again for tunec_compile_layouts.
 Result<ExecutablePtr> CompileAgain(CompileCall call, const Reload& reload, const char* layouts_json,
                                    const tunec_callbacks* callbacks) {
   TUNEC_ASSIGN(const CompileCall given, ReadCall(nullptr, callbacks));
@@ -134,8 +137,8 @@ Result<ExecutablePtr> CompileAgain(CompileCall call, const Reload& reload, const
 Result<ExecutablePtr> CompileGraph(const Graph& graph, const CompileCall& call,
                                    const Reload& reload) {
   CompileOptions options = call.options;
-  if (reload && !options.target.device && options.packings == nullptr && HasLayouts(graph))
-    options.packings = std::make_shared<SharedPackings>();
+  if (reload && !options.target.device && options.packed_weights == nullptr && HasLayouts(graph))
+    options.packed_weights = std::make_shared<SharedPackedWeights>();
   TUNEC_ASSIGN(const std::unique_ptr<Database> database,
                OpenDatabase(call.settings, options.on_log));
   TUNEC_ASSIGN(const CompiledModel model, Compile(graph, database.get(), options));
@@ -159,7 +162,7 @@ Result<ExecutablePtr> CompileGraph(const Graph& graph, const CompileCall& call,
   return executable;
 }
 
-/// The model of a path, which is read again as long as its files are the same.
+/// A model file, which can be read again as long as its files have not changed.
 class ModelFile {
  public:
   explicit ModelFile(std::string path) : path_(std::move(path)) {}
@@ -173,7 +176,7 @@ class ModelFile {
   Result<Graph> LoadAgain(const Settings& settings) const {
     for (const FileStamp& file : files_) {
       if (StampOf(file.path) != file)
-        return Fail(ErrorCode::kIo, "{} is another file than the one that was compiled",
+        return Fail(ErrorCode::kIo, "{} has changed since the model was compiled",
                     file.path.string());
     }
     return LoadModel(path_, settings);
@@ -198,9 +201,10 @@ Result<ExecutablePtr> CompileAnySize(SizedSource given, const CompileCall& call)
   return executable;
 }
 
-/// What all ways to compile have in common: `load` reads the model, once the options are known to
-/// be right, `load_sized` one whose dimensions have several sizes. `model` is the caller's pointer
-/// to it, `what` its name. `keep` makes what reads it again later, from copies; or it is nothing.
+/// Compiles a model for all entry points. `load` reads the model after the options were checked;
+/// `load_sized` reads a model with dynamic shapes. `model` is the caller's pointer to the model,
+/// and `what` its name in messages. `keep` returns a function that reads the model again from
+/// copies, or an empty function.
 template <class Load, class LoadSized, class Keep>
 int CompileModel(const void* model, std::string_view what, const char* options_json,
                  const tunec_callbacks* callbacks, tunec_executable** out, Load load,
@@ -257,7 +261,8 @@ int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
       [&](const tunec::Settings& settings) {
         return tunec::LoadSizedModelBytes(model, kind, settings);
       },
-      // Of bytes nothing is kept, for they are as large as the model. A text is not.
+      // An ONNX model's bytes are not retained, because they include the weights. A .graph text is
+      // small and is retained.
       [&]() -> Result<tunec::Reload> {
         if (kind != "graph") return nullptr;
         return [text = std::vector(model.begin(), model.end())](const tunec::Settings& settings) {
@@ -296,7 +301,8 @@ int tunec_compile_layouts(const tunec_executable* of, const char* layouts_json,
     if (of == nullptr || out == nullptr)
       return Fail(ErrorCode::kInvalidArgument, "{} is null", out == nullptr ? "out" : "of");
     if (!of->compile_layouts)
-      return Fail(ErrorCode::kUnsupported, "the model is not there to be compiled once more");
+      return Fail(ErrorCode::kUnsupported,
+                  "the model cannot be compiled again: its source is not retained");
     TUNEC_ASSIGN(auto executable, of->compile_layouts(layouts_json, callbacks));
     *out = executable.release();
     return {};

@@ -15,7 +15,8 @@ constexpr std::array<std::pair<AccuracyMode, std::string_view>, 4> kNames = {{
     {AccuracyMode::kBf16, "bf16"},
 }};
 
-// The same of one term, which has eight bits: 1 + 2^-8 becomes 1.
+// The largest error of operands rounded to one bfloat16 limb, relative to the products' magnitudes.
+// A limb has eight bits: 1 + 2^-8 becomes 1.
 constexpr double kErrorOfOneTerm = 0x1p-7;
 
 int LeastTerms(const Accuracy& accuracy) {
@@ -34,7 +35,7 @@ int LeastTerms(const Accuracy& accuracy) {
   return 3;
 }
 
-// Each operand is off by 2^-11 of it.
+// The relative error of each operand is 2^-11.
 constexpr double kErrorOfTf32 = 0x1p-10;
 
 bool MayRoundToTf32(const Accuracy& accuracy) {

@@ -1,5 +1,5 @@
-// The accuracy contract: how far a kernel's results may be from the exact ones, as the user
-// chose it with --accuracy. It is part of the tuning key and decides which schedules are legal.
+// The accuracy mode: the allowed distance of a kernel's results from the exact results, as chosen
+// with --accuracy. The mode is part of the tuning key and decides which schedules are legal.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace tunec {
 enum class AccuracyMode : uint8_t {
   kExact,  // reductions in the order of their iterators, separate multiply and add
   kF32,    // no worse than a sequential float32 FMA evaluation on the same inputs
-  kTf32,   // as with operands rounded to 10 bits of fraction, accumulated in float32
-  kBf16,   // as with operands rounded to bfloat16, accumulated in float32
+  kTf32,   // same as operands rounded to 10 bits of fraction, accumulated in float32
+  kBf16,   // same as operands rounded to bfloat16, accumulated in float32
   kBound,  // a number bounds the error
 };
 
@@ -27,33 +27,36 @@ struct Accuracy {
   bool operator==(const Accuracy&) const = default;
 };
 
-/// `exact`, `f32`, `tf32`, `bf16`, or the number in its shortest form that reads back equal.
+/// Returns `exact`, `f32`, `tf32`, `bf16`, or the number in its shortest form that reads back
+/// equal.
 std::string Print(const Accuracy& accuracy);
-/// The inverse. kInvalidArgument for anything else; a number must be positive and finite.
+/// Parses the text that Print returns. Returns kInvalidArgument for any other text; a number must
+/// be positive and finite.
 Result<Accuracy> ParseAccuracy(std::string_view text);
 
-/// The largest error that operands in two bfloat16 terms make, relative to the sum of the products'
-/// magnitudes.
+/// The largest error of operands split into two bfloat16 limbs, relative to the sum of the
+/// products' magnitudes.
 inline constexpr double kErrorOfTwoTerms = 0x1p-15;
 
-/// What the rounding of both operands adds at most, relative to a product: 2^-10 under tf32, 2^-7
-/// under bf16. The other contracts name no rounding of operands: 0.
+/// Returns the largest error from rounding both operands, relative to a product: 2^-10 for tf32,
+/// 2^-7 for bf16. The other modes do not round operands: the result is 0.
 double OperandError(AccuracyMode mode);
 
-/// What applying a schedule is to be given under this contract. Operands may be split into bfloat16
-/// terms:
+/// Returns the rounding freedom that schedules have under this accuracy mode. Operands may be split
+/// into bfloat16 limbs:
 ///   exact   never
-///   f32     three terms, six products: less is lost than in the sum
-///   tf32    two or three: 16 bits of each operand, where tf32 has 11
+///   f32     three limbs, six products: the error is less than that of the sum
+///   tf32    two or three: two limbs hold 16 bits of each operand, tf32 has 11
 ///   bf16    one to three
-///   number  one from 2^-7 on (each operand is off by 2^-8 of it), two from 2^-15 on, else three
-/// Tiles may round them to TF32 under tf32, bf16, and numbers from 2^-10 on. A sum computed in
-/// another way, whose bounded error is more than that of its order, may be off by a
-/// number's own, else by OperandError.
+///   number  one from 2^-7 on (the relative error of an operand is 2^-8), two from 2^-15 on, else
+///           three
+/// Tiles may round operands to TF32 under tf32, bf16, and numbers from 2^-10 on. Some sums are
+/// computed in a way whose bounded error exceeds that of a reordering. Their allowed error is the
+/// number of the mode, or OperandError if the mode has no number.
 RoundingFreedom RoundingFreedomFor(const Accuracy& accuracy);
-/// How reductions may be reordered under this contract.
+/// Returns the allowed order of reductions under this accuracy mode.
 ReductionOrder ReductionOrderFor(const Accuracy& accuracy);
-/// What LoopNest::contraction is to be under this contract.
+/// Returns the value of LoopNest::contraction under this accuracy mode.
 Contraction ContractionFor(const Accuracy& accuracy);
 
 }  // namespace tunec

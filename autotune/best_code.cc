@@ -8,7 +8,8 @@
 namespace tunec {
 namespace {
 
-// Timing again reorders the few that are nearly as fast as the best.
+// Number of cached candidates. The final timing reorders only the few that are nearly as fast as
+// the best.
 constexpr size_t kMostKept = 8;
 
 }  // namespace

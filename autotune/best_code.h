@@ -1,5 +1,5 @@
-// The object code of a task's fastest candidates: what was checked and timed is what is stored, and
-// what a model runs.
+// The object code of a task's fastest candidates. The stored code is the code that was checked and
+// timed, and models run the same code.
 #pragma once
 
 #include <set>
@@ -16,16 +16,16 @@ namespace tunec {
 
 class BestCode {
  public:
-  /// The task, target and accuracy must outlive it.
+  /// Requires: the task, target and accuracy outlive this object.
   BestCode(const TuningTask& task, const Target& target, const Accuracy& accuracy)
       : task_(task), target_(target), accuracy_(accuracy) {}
 
-  /// Takes the code of a correct candidate, and stores it when it is the fastest so far: whoever
-  /// ends the process now finds it. Errors: of the database.
+  /// Takes the code of a correct candidate and stores it if the candidate is the fastest so far. So
+  /// the best code is already stored if the process is interrupted. Errors: of the database.
   Status Add(Database& database, const std::string& schedule, double seconds, Artifact code);
-  /// Stores the code of the schedule that turned out to be the best, and drops what was stored of
-  /// those that were the fastest before it. One that was measured by another process, or long
-  /// before, has no code here: it is compiled when it is needed.
+  /// Stores the code of the schedule that was finally the best, and drops the code stored for
+  /// earlier winners. A schedule measured by another process or in an earlier run has no code here.
+  /// Such a schedule is compiled on first use.
   Status Settle(Database& database, const std::string& schedule);
 
  private:
@@ -40,8 +40,8 @@ class BestCode {
   const TuningTask& task_;
   const Target& target_;
   const Accuracy& accuracy_;
-  std::vector<Kept> kept_;        // the fastest first
-  std::set<std::string> stored_;  // keys
+  std::vector<Kept> kept_;        // sorted, the fastest first
+  std::set<std::string> stored_;  // artifact keys that are stored
 };
 
 }  // namespace tunec

@@ -13,9 +13,9 @@
 namespace tunec {
 namespace {
 
-// How many constants a schedule packs.
+// Numbers of constants that a schedule packs.
 struct Packs {
-  int held = 0;  // in an order that is in memory already
+  int held = 0;  // packed already, in the same order
   int anew = 0;
 };
 
@@ -51,7 +51,8 @@ Result<ScheduleRanking> ScheduleRanking::Of(const Database* database, const Tuni
   ScheduleRanking ranking(database, task, options, std::move(packed));
   if (database == nullptr) return ranking;
   for (const TuningKey& key : KeysByTrust(task, options.target, options.accuracy)) {
-    // Records come from all sketches: who wants only the naive one has no use for them.
+    // Records come from all sketches, so they do not help a caller that requests the naive one
+    // only.
     if (options.sketches == SketchSet::kAll) TUNEC_RETURN_IF_ERROR(ranking.AddBest(*database, key));
     TUNEC_RETURN_IF_ERROR(ranking.AddFailures(*database, key));
   }
@@ -68,7 +69,8 @@ Status ScheduleRanking::AddFailures(const Database& database, const TuningKey& k
   return {};
 }
 
-// Adds the best of the nearest key. Schedules that failed there are not tried here either.
+// Adds the best schedule of the nearest key. Schedules that failed under that key are not tried
+// here either.
 Status ScheduleRanking::AddNear(const Database& database, const TunerOptions& options) {
   const TuningKey own = MakeTuningKey(*task_, options.target, options.accuracy);
   TUNEC_ASSIGN(const std::vector<TuningKey> keys,
@@ -82,7 +84,7 @@ Status ScheduleRanking::AddNear(const Database& database, const TunerOptions& op
   return {};
 }
 
-// A record of another version of the language, or damaged, is a miss.
+// Returns false for a record that is damaged or in another version of the schedule language.
 bool ScheduleRanking::AddRecord(const TrialRecord& record, const TuningKey& key) {
   if (listed_.contains(record.schedule)) return false;
   Result<Schedule> schedule = ParseSchedule(record.schedule, "record");
@@ -94,8 +96,8 @@ bool ScheduleRanking::AddRecord(const TrialRecord& record, const TuningKey& key)
   return true;
 }
 
-// Before the best record, if that packs something anew, the fastest one that is about as fast and
-// has all its packings there.
+// Adds a schedule that goes before the best record if the best one has constants to pack: the
+// fastest of those about as fast whose constants are all packed already.
 Status ScheduleRanking::AddPacked(const Database& database, const TuningKey& key,
                                   const TrialRecord& best) {
   constexpr double kAsFast = 1.05;
@@ -132,7 +134,7 @@ void ScheduleRanking::AddStage() {
                                 .packed = packed_};
   for (const Sketch& sketch : SketchesOf(stage, question)) {
     Schedule schedule = sketch.Fill(sketch.InitialDecisions());
-    // The naive schedule is the last resort, whatever became of it.
+    // The naive schedule is the last resort, even if it was recorded as a failure.
     if (listed_.insert(Print(schedule)).second || stage == SketchStage::kNaive) {
       waiting_.push_back({std::move(schedule), std::nullopt, sketch.name});
     }
@@ -167,9 +169,9 @@ Result<ChosenSchedule> ChooseSchedule(const Database* database, const TuningTask
       choice.chosen = *std::move(candidate);
       return choice;
     }
-    choice.refused.push_back({candidate->sketch, applies.error()});
+    choice.rejected.push_back({candidate->sketch, applies.error()});
   }
-  return std::unexpected(choice.refused.back().error);
+  return std::unexpected(choice.rejected.back().error);
 }
 
 Result<Schedule> BestSchedule(const Database* database, const TuningTask& task,

@@ -1,4 +1,4 @@
-// Which schedule a task is compiled with: the best recorded one, else an analytic one.
+// Selects the schedule that a task is compiled with: the best recorded one, else an analytic one.
 #pragma once
 
 #include <deque>
@@ -18,27 +18,28 @@ namespace tunec {
 /// A schedule to compile a task with.
 struct RankedSchedule {
   Schedule schedule;
-  std::optional<double> seconds;  // its recorded median; none: there is no record of it
-  std::string sketch = {};        // that it is the analytic schedule of; empty: it was recorded
-  bool predicted = false;         // `seconds` were: nobody measured them
-  bool near = false;              // `seconds` were measured under a near key
+  std::optional<double> seconds;  // recorded median; none: not recorded
+  std::string sketch = {};        // sketch of an analytic schedule; empty: recorded
+  bool predicted = false;         // `seconds` is a prediction, not a measurement
+  bool near = false;              // `seconds` was measured under a near key
 };
 
-/// The best schedule that was measured, then the best of predicted time, as far as they are
-/// readable; without any such the best of the nearest key (NearKeys) that has one; then the
-/// analytic schedules of the sketches, without those recorded as failures; the naive one is last
-/// and always there. A compiler takes the first that applies. A recorded schedule is not applied
-/// again here: it was legal when it was recorded.
+/// A ranking of a task's schedules. A compiler takes the first schedule that applies. Recorded
+/// schedules are not applied again here: they were legal when they were recorded. The order is:
+///   - the best measured schedule, then the one of the best predicted time, if readable;
+///   - without both, the best schedule of the nearest key (NearKeys) that has one;
+///   - the analytic schedules of the sketches, except those recorded as failures;
+///   - the naive schedule, which is always present.
 class ScheduleRanking {
  public:
-  /// `database` may be null; it must outlive the ranking, as must `task`. Reads trials, target,
-  /// accuracy and sketches of the options. Of schedules that are about as fast as the best one, one
-  /// whose constants all are packed already goes first.
+  /// Requires: `database` and `task` outlive the ranking; `database` may be null. Reads trials,
+  /// target, accuracy and sketches of the options. Among schedules about as fast as the best, a
+  /// schedule whose constants are all packed already goes first.
   static Result<ScheduleRanking> Of(const Database* database, const TuningTask& task,
                                     const TunerOptions& options, IsPacked packed = {});
 
-  /// The next one; none after the naive one. Sketches that cost much to find (SketchStage) are
-  /// sought when all before them are taken.
+  /// Returns the next schedule; none after the naive one. Sketches that are expensive to find
+  /// (SketchStage) are searched for only when all schedules before them are taken.
   std::optional<RankedSchedule> Next();
 
  private:
@@ -56,30 +57,30 @@ class ScheduleRanking {
   RoundingFreedom rounding_;
   ArithmeticGain gain_;
   IsPacked packed_;
-  std::set<std::string> listed_;        // texts that are ranked already, or failed
-  std::deque<RankedSchedule> waiting_;  // the next ones
-  std::vector<SketchStage> stages_;     // still to come
+  std::set<std::string> listed_;        // schedule texts that are ranked or failed
+  std::deque<RankedSchedule> waiting_;  // schedules that Next returns first
+  std::vector<SketchStage> stages_;     // stages not yet added
 };
 
-/// All of ScheduleRanking.
+/// Returns all schedules of ScheduleRanking in order.
 Result<std::vector<RankedSchedule>> RankSchedules(const Database* database, const TuningTask& task,
                                                   const TunerOptions& options);
 
-struct RefusedSchedule {
+struct RejectedSchedule {
   std::string sketch;
   Error error;
 };
 
 struct ChosenSchedule {
   RankedSchedule chosen;
-  std::vector<RefusedSchedule> refused;  // those before it
+  std::vector<RejectedSchedule> rejected;  // schedules before the chosen one
 };
 
-/// The first of ScheduleRanking that CheckApplies accepts.
+/// Returns the first schedule of ScheduleRanking that CheckApplies accepts.
 Result<ChosenSchedule> ChooseSchedule(const Database* database, const TuningTask& task,
                                       const TunerOptions& options);
 
-/// The same, by itself.
+/// Returns only the schedule that ChooseSchedule chooses.
 Result<Schedule> BestSchedule(const Database* database, const TuningTask& task,
                               const TunerOptions& options);
 

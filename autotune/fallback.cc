@@ -17,7 +17,7 @@ std::string Reason(const TrialRecord& failed) {
   return reason;
 }
 
-// How the times compare, as far as they are known. A wrong result's one run was timed.
+// Compares the known times. The single run of a candidate with a wrong result was timed.
 std::string Compared(const TrialRecord& failed, const RankedSchedule& used) {
   std::string text;
   if (used.seconds) text += "; it takes " + Milliseconds(*used.seconds);

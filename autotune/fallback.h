@@ -1,8 +1,10 @@
-// Where the schedule of a kernel comes from, and what people are told when it is not the one that
-// they would expect. There is one rule, however many trials there were: the fastest schedule that
-// is known to be right; where none was measured, the one of least predicted time; where there is
-// none, the fastest under a near key; then the first analytic one that is not known to fail; the
-// naive one at last.
+// The source of a kernel's schedule, and the message for users if the source is not the expected
+// one. The rule does not depend on the number of trials:
+//   - the fastest schedule that is known to be correct;
+//   - if none was measured, the one of least predicted time;
+//   - if none was predicted, the fastest under a near key;
+//   - the first analytic schedule that is not known to fail;
+//   - the naive schedule.
 #pragma once
 
 #include <optional>
@@ -14,19 +16,19 @@
 namespace tunec {
 
 enum class ScheduleSource {
-  kTuned,      // measured and right
-  kAnalytic,   // a sketch's first choice, not measured
-  kNaive,      // no sketch's: the loops as written, measured or not
-  kPredicted,  // right where it was emulated, and the fastest by predicted times
-  kNear,       // measured and right under a near key: the same processor, other caches
+  kTuned,      // measured and correct
+  kAnalytic,   // initial decisions of a sketch, not measured
+  kNaive,      // loops as written, measured or not
+  kPredicted,  // correct in the emulation, fastest by predicted times
+  kNear,       // correct under a near key: same processor, other caches
 };
-/// "tuned", "analytic", "naive", "predicted", "near".
+/// Returns "tuned", "analytic", "naive", "predicted" or "near".
 std::string_view Name(ScheduleSource source);
 ScheduleSource SourceOf(const RankedSchedule& schedule);
 
-/// One line when the first analytic schedule, which is used where nothing is recorded, has failed:
-/// why, what is used instead, and how their times compare. None: it has not. `database` may be
-/// null.
+/// Returns one line if the first analytic schedule, the default without records, has failed. The
+/// line has the reason, the schedule used instead, and a comparison of their times. Returns none if
+/// that schedule has not failed. `database` may be null.
 Result<std::optional<std::string>> DescribeFallback(const Database* database,
                                                     const TuningTask& task,
                                                     const TunerOptions& options,

@@ -36,7 +36,7 @@ std::string PolicyOfMeasurements(const TuningTask& task, const Target& target) {
   return fmt::format("{}{}{}", kMeasurementPolicy, kCallersPlace, fmt::join(task.callers, " "));
 }
 
-// The task as earlier versions knew it, none where it is the same.
+// Returns the task as earlier versions described it; none if there is no difference.
 std::optional<TuningTask> EarlierTask(const TuningTask& task) {
   TuningTask earlier{.kind = task.kind,
                      .description = task.description,
@@ -59,7 +59,7 @@ bool PredictsTimes(const Target& target) { return EmulatedTarget(target).has_val
 
 std::string WorkloadText(const TuningTask& task) {
   TUNEC_CHECK(!task.lowerings.empty(), "task '{}' has no lowering", task.description);
-  // The name says where in its model the group stood; equal groups share their trials.
+  // The name depends on the group's position in its model, but equal groups share their trials.
   Compute compute = task.lowerings.front().compute;
   compute.name = "group";
   return Print(compute);
@@ -97,7 +97,8 @@ std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
 
 namespace {
 
-// All that make the code: of a device's kernels, the host packs the weights.
+// Returns the versions of all code generators of the target. A device's weights are packed by code
+// for the host.
 std::string Generators(const Target& target) {
   std::string own = CodeGeneratorVersion(target);
   if (!target.device) return own;
@@ -113,9 +114,9 @@ std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const 
               schedule.lowering);
   Compute compute = *lowering;
   compute.name = "group";
-  // Code is the same whoever ranks it: this policy stands in all keys, whatever it was ranked by.
+  // The code does not depend on the policy, so all keys have this fixed one.
   const TuningKey key = KeyUnder("warm, median of adaptive repeats v1", task, target, accuracy);
-  // Lengths before the texts that may hold anything, so that no two keys print alike.
+  // A length goes before each free text, so that different keys never print alike.
   const std::string body = Print(compute);
   const std::string steps = Print(schedule);
   return fmt::format(

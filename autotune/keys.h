@@ -1,5 +1,5 @@
-// The keys under which tuning results and compiled objects are stored: every fact that changes
-// the result, nothing that does not last.
+// The keys of tuning results and compiled objects. A key has every fact that changes the result and
+// no fact that is unstable.
 #pragma once
 
 #include <optional>
@@ -15,50 +15,55 @@
 
 namespace tunec {
 
-/// How times are taken; a part of the tuning key. To be changed whenever measure_time.cc would
-/// give other numbers for the same kernel.
-/// Where the model's own inputs and outputs are among the task's, the key's policy also names them.
+/// The method of timing; part of the tuning key. Change the text whenever measure_time.cc would
+/// give different numbers for the same kernel. If some of the task's inputs and outputs are the
+/// model's own, the policy in the key also names them.
 inline constexpr std::string_view kMeasurementPolicy =
     "weights cold, median of adaptive repeats v2";
-/// How earlier versions took them, the latest first. Such times are compared with no others, but
-/// what was fast by them is measured again, and used until then.
+/// The methods of earlier versions, the latest first. Their times are not compared with other
+/// times. Schedules that were fast under these policies are measured again first, and used until
+/// then.
 inline constexpr std::string_view kEarlierMeasurementPolicies[] = {
     "warm, median of adaptive repeats v1"};
-/// How those of a device are: runtime/cold_runs.cc has a part in it.
+/// The method of timing on a device; runtime/cold_runs.cc implements a part of it.
 inline constexpr std::string_view kDeviceMeasurementPolicy =
     "cold, graphs of runs in turns with the incumbent, median of adaptive repeats v2";
-/// Of trials whose times nobody measured. To be changed whenever kernel/predict would predict other
-/// times for the same kernel.
+/// The policy of trials with predicted times. Change the text whenever kernel/predict would predict
+/// different times for the same kernel.
 inline constexpr std::string_view kPredictionPolicy = "predicted 2";
 
-/// How times are taken under a policy, wherever a task's arguments lie: they rank schedules alike.
+/// Returns the method of timing of a policy, without the placement of a task's arguments. Times of
+/// one method rank schedules alike.
 std::string_view WayOfTiming(std::string_view policy);
-/// Whether the times under a policy were predicted, by whatever formula.
+/// Returns true if times under the policy are predicted, by any version of the formula.
 bool IsPrediction(std::string_view policy);
-/// Whether times of the target's kernels are: where the host stands in for its device.
+/// Returns true if times of the target's kernels are predicted: the host emulates the target's
+/// device.
 bool PredictsTimes(const Target& target);
 
-/// The canonical text of a task's default lowering (its first), whatever the group was called.
+/// Returns the canonical text of a task's default (first) lowering. The text does not depend on the
+/// name of the group.
 std::string WorkloadText(const TuningTask& task);
 
-/// The same as earlier versions wrote it, without what is known of weights; none where that is
-/// nothing.
+/// Returns the workload text as earlier versions wrote it, without facts about weights. Returns
+/// none if the two texts are equal.
 std::optional<std::string> EarlierText(const TuningTask& task);
 
-/// The key of the task's trials: where the host stands in for the target's device, that of
-/// predictions, else that of measurements.
+/// Returns the key of the task's trials: the key of predictions if the host emulates the target's
+/// device, else the key of measurements.
 TuningKey MakeTuningKey(const TuningTask& task, const Target& target, const Accuracy& accuracy);
-/// The keys of trials that say which of the task's schedules to use, the most trusted first: its
-/// own measurements. Then, of a host, those of the same group where the runtime places all its
-/// arguments, and those of earlier policies; of a device, predictions. Behind each of these kinds
-/// stands the same of the earlier text. Emulated or not, a device has the same.
+/// Returns the keys of trials that rank the task's schedules, the most trusted first. The task's
+/// own measurements come first. On a host, next come the same group's trials with all arguments
+/// placed by the runtime, then those of earlier policies. On a device, predictions come next. Each
+/// key is followed by the same key with the earlier text. An emulated device has the same keys as a
+/// real one.
 std::vector<TuningKey> KeysByTrust(const TuningTask& task, const Target& target,
                                    const Accuracy& accuracy);
 
-/// The key text of the compiled object of one schedule of a task: the target (emulated code is
-/// another), the accuracy, the schedule language, the workload, the text of the lowering that the
-/// schedule names, the schedule, the versions of LLVM and of our code generator. Requires:
-/// `schedule.lowering` names one of the task's lowerings.
+/// Returns the key text of the compiled object of one schedule of a task. The key has the target
+/// (emulated code has a different one), the accuracy, the schedule language and the workload. It
+/// also has the text of the schedule's lowering, the schedule, and the versions of LLVM and of our
+/// code generator. Requires: `schedule.lowering` names one of the task's lowerings.
 std::string ArtifactKey(const TuningTask& task, const Schedule& schedule, const Target& target,
                         const Accuracy& accuracy);
 

@@ -1,4 +1,4 @@
-// Trials under other keys that are a start for one key.
+// Finds trials under other keys from which a search for one key can start.
 #pragma once
 
 #include <optional>
@@ -20,10 +20,10 @@ std::vector<std::string> KnownTexts(const TuningKey& key,
 Result<std::vector<TuningKey>> OtherKeys(const Database& database, const TuningKey& key,
                                          const std::vector<std::string>& texts);
 
-/// Returns those of OtherKeys that are near, the nearest first. A near key has the same processor,
-/// threads, accuracy and way of timing. Sizes of caches or the number of processors differ.
-/// Schedules that were right there are right here, and mostly fast. Targets with a device have no
-/// near keys.
+/// Returns the near keys among `others`, the nearest first. A near key has the same processor,
+/// threads, accuracy and method of timing. Sizes of caches or the number of processors differ.
+/// Schedules that are correct under a near key are correct here, and mostly fast. Targets with a
+/// device have no near keys.
 std::vector<TuningKey> NearOf(std::vector<TuningKey> others, const TuningKey& key);
 
 /// Returns the near keys among OtherKeys. Errors: of the database.

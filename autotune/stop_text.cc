@@ -1,4 +1,4 @@
-// Why a tuning stopped, in words.
+// Describes why a tuning stopped.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,7 +17,7 @@ std::string EndOf(const TaskProgress& task) {
   return task.converged ? Describe(*task.converged) : "";
 }
 
-// How often each reason ended a task, in the order of the tasks.
+// Returns how often each reason ended a task, in the order of the tasks.
 std::string DescribeEnds(const std::vector<TaskProgress>& tasks) {
   std::map<std::string, int> counts;
   std::vector<std::string> order;

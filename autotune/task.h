@@ -1,4 +1,4 @@
-// What is tuned: one fusion group in its alternative lowerings, and its share of the model.
+// A unit of tuning: one fusion group in its alternative lowerings, and its share of the model.
 #pragma once
 
 #include <string>
@@ -9,15 +9,14 @@
 namespace tunec {
 
 struct TuningTask {
-  std::string kind;         // `matmul`, `conv2d`, ...: what similar workloads are sought by
+  std::string kind;         // `matmul`, `conv2d`, ...; used to find similar workloads
   std::string description;  // one line for people: the operators and shapes
-  /// At least one. The text of the first identifies the workload; groups of equal text are one
-  /// task.
+  /// Requires: at least one. The text of the first lowering identifies the workload; groups with
+  /// equal text are one task.
   std::vector<NamedCompute> lowerings;
-  double weight = 1;  // how many times the model runs it
-  /// Of its inputs and outputs those that are the model's own, by name, sorted, in every group that
-  /// the task stands for: what runs the model places them. All others lie where the runtime puts
-  /// them.
+  double weight = 1;  // number of executions in one run of the model
+  /// Sorted names of the inputs and outputs that are the model's own in every group of this task.
+  /// The caller of the model allocates these buffers. The runtime allocates all others.
   std::vector<std::string> callers = {};
 };
 

@@ -12,8 +12,8 @@
 namespace tunec {
 namespace {
 
-// Of the text that is hashed below. Not that of the schedule language: trials survive a new one,
-// and so do their charges.
+// Version of the hashed text. The version of the schedule language is not part of the text: trials
+// survive a new language, and so must their charges.
 constexpr int kIdentityVersion = 1;
 
 }  // namespace
@@ -21,7 +21,7 @@ constexpr int kIdentityVersion = 1;
 std::string ModelIdentity(const std::vector<TuningKey>& keys) {
   std::set<std::string> hashes;
   for (const TuningKey& key : keys) {
-    // Lengths before the texts, so that no two keys print alike.
+    // A length goes before each text, so that different keys never print alike.
     hashes.insert(StableHash(fmt::format("{} {}{} {}{} {}{}", kIdentityVersion, key.policy.size(),
                                          key.policy, key.target.size(), key.target,
                                          key.workload.text.size(), key.workload.text)));

@@ -1,11 +1,11 @@
-// How much of its trials a model has spent. Kept in the database as charges: so many trials of a
-// task count for that model. What another model records for a task that both have is not charged,
-// so it cannot use up the budget that the model's other tasks need.
+// The part of a model's trials that is spent. The database stores it as charges: a number of trials
+// of a task that count for the model. Trials recorded by another model for a shared task are not
+// charged. So the other model cannot use up the budget that this model's other tasks need.
 //
-//   - A model seen for the first time is charged for what it finds: for each task at most its fair
-//     share of the budget.
-//   - Every trial that it adds is charged to it.
-//   - A trial that is removed is not charged any more.
+//   - A model seen for the first time is charged for its recorded trials. The charge of each task
+//     is at most the task's fair share of the budget.
+//   - Every trial of the model is charged when it is added.
+//   - A removed trial is not charged any more.
 #pragma once
 
 #include <algorithm>
@@ -18,25 +18,26 @@
 
 namespace tunec {
 
-/// Stands for the set of a model's tuning keys, whatever their order.
+/// Returns an identifier of the set of a model's tuning keys; their order does not matter.
 std::string ModelIdentity(const std::vector<TuningKey>& keys);
 
-/// What a model with so many recorded trials for each task is charged at first: at most the task's
-/// share of `budget`. Where the shares are not equal, the tasks with the fewest trials have the
-/// larger ones.
+/// Returns the initial charge of each task of a model with `recorded` trials: at most the task's
+/// share of `budget`. If the budget does not divide evenly, the tasks with the fewest trials have
+/// the larger shares.
 std::vector<int64_t> FairCharges(const std::vector<int64_t>& recorded, int64_t budget);
 
-/// Several processes may tune the same model at once: what the others record counts as soon as
-/// Refresh has seen it.
+/// The budget of one model. Several processes may tune the same model at once: Refresh reads the
+/// trials that other processes have added.
 class TrialBudget {
  public:
   TrialBudget(Database& database, std::vector<TuningKey> keys, int64_t trials);
 
-  /// `recorded`: the trials of each key. Charges a model that is new to the database.
+  /// Charges the model for existing trials if it is new to the database. `recorded` has the number
+  /// of trials of each key.
   Status Load(const std::vector<int64_t>& recorded);
-  /// Grants the whole number of trials anew, whatever is spent.
+  /// Grants the full number of trials again, independent of the trials spent.
   void Renew() { limit_ = spent_ + trials_; }
-  /// Reads again what is charged.
+  /// Reads the charges from the database again.
   Status Refresh();
 
   const std::string& model() const { return model_; }

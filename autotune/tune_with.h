@@ -1,4 +1,4 @@
-// Tune with other parts than the worker process and schedule/'s sketches, for tests of the search.
+// Runs Tune with replaced parts (worker process, sketches), for tests of the search.
 #pragma once
 
 #include <functional>
@@ -12,19 +12,19 @@
 
 namespace tunec {
 
-/// The sketches of a task, the naive one last.
+/// A function that returns the sketches of a task, the naive one last.
 using SketchSource = std::function<std::vector<Sketch>(const TuningTask&)>;
 
-/// What Tune stands on.
+/// The replaceable parts of Tune.
 struct TuningParts {
-  /// Called at most once, and only when there is something to measure.
+  /// Starts the measurer. Called at most once, and only if there are candidates to measure.
   std::function<Result<std::unique_ptr<Measurer>>()> make_measurer;
   SketchSource sketches;
   /// Measures the machine's ceilings.
   Ceilings::Meters ceilings;
-  /// Whether others use the machine now. Empty: nobody does.
+  /// Returns true if other processes use the machine now. Empty: the machine counts as idle.
   std::function<bool()> machine_is_busy;
-  /// Seconds since some fixed moment.
+  /// Returns the seconds since a fixed moment.
   Clock clock = SteadyClock();
 };
 

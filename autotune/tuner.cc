@@ -21,7 +21,7 @@
 namespace tunec {
 namespace {
 
-// What is left of a Status when a whole request fails: the search of that task ends, or all does.
+// The effect of a failed request: the search of its task ends, or the whole tuning ends.
 enum class Fate { kTaskOnly, kEverything };
 
 Fate FateOf(const Error& error) {
@@ -63,7 +63,7 @@ class Tuning {
   int64_t CountRecorded() const;
   bool Cancelled() const { return options_.cancelled && options_.cancelled(); }
   double Elapsed() const { return parts_.clock() - start_; }
-  /// Whether that part of the time that the caller gave has passed.
+  /// Returns true if the fraction `part` of the caller's time limit has passed.
   bool Overdue(double part) const {
     const double limit = options_.time_limit_seconds;
     return limit > 0 && Elapsed() >= part * limit;
@@ -83,7 +83,7 @@ class Tuning {
   std::vector<std::unique_ptr<TaskSearch>> searches_;
   size_t given_tasks_ = 0;
   std::unique_ptr<Measurer> measurer_;
-  TuneProgress sums_;  // of this call: measured and the seconds
+  TuneProgress sums_;  // `measured` and the seconds of this call
 };
 
 Status Tuning::Load(const std::vector<TuningTask>& tasks) {
@@ -194,9 +194,9 @@ Status Tuning::Record(TaskSearch& search, const Candidate& candidate,
     record.median_seconds = Median(record.samples);
     record.mad_seconds = MedianDeviation(record.samples);
   }
-  // Nobody took a sample of it.
+  // A prediction has no samples.
   if (predicts_) record.samples.clear();
-  // Of a wrong result e may be infinite or NaN, which no database keeps.
+  // The error of a wrong result may be infinite or NaN, which the database cannot store.
   if (record.accuracy_error && !std::isfinite(*record.accuracy_error)) {
     record.accuracy_error.reset();
   }
@@ -222,7 +222,7 @@ Status Tuning::Record(TaskSearch& search, const Candidate& candidate,
   return {};
 }
 
-// The part of the trials, or of the time, that is used up.
+// Returns the fraction of the trials, or of the time, that is used up.
 double Tuning::Spent() const {
   const double trials =
       static_cast<double>(budget_->spent()) / static_cast<double>(budget_->limit());
@@ -230,7 +230,7 @@ double Tuning::Spent() const {
   return limit > 0 ? std::max(trials, Elapsed() / limit) : trials;
 }
 
-// False when the task has nothing left to try.
+// Returns false if the task has no candidates left to try.
 Result<bool> Tuning::RunBatch(TaskSearch& search, int count) {
   search.EnsureSpace(parts_.sketches);
   TUNEC_ASSIGN(const std::vector<Candidate> candidates, search.Propose(count, Spent(), database_));
@@ -254,7 +254,8 @@ Result<bool> Tuning::RunBatch(TaskSearch& search, int count) {
         if (recorded && spent_by_others) return Fail(ErrorCode::kCancelled, "the budget is spent");
         return recorded;
       });
-  // In the order proposed, whatever order they came in: the search must not depend on that.
+  // Results arrive in any order. They are added in the order of the proposals, so that the search
+  // does not depend on the order of arrival.
   for (const auto& [i, record] : results) search.Add(candidates[i], record);
   if (database_error) return std::unexpected(*database_error);
   if (spent_by_others) status = {};
@@ -265,14 +266,16 @@ Result<bool> Tuning::RunBatch(TaskSearch& search, int count) {
   return true;
 }
 
-// Other processes may tune the same tasks: what they have recorded since is spent, and known.
+// Reads the trials recorded by other processes that tune the same tasks. They count for the budget
+// and are not measured again.
 Status Tuning::CatchUp() {
   TUNEC_RETURN_IF_ERROR(budget_->Refresh());
   for (const auto& search : searches_) TUNEC_RETURN_IF_ERROR(search->CatchUp(database_));
   return {};
 }
 
-// A kernel above its ceiling has it measured again; what converged at a lower one is reopened.
+// Measures a ceiling again if a kernel exceeds it, and reopens tasks that converged at the lower
+// one.
 Status Tuning::MeetCeiling(const TaskSearch& search) {
   const auto& arithmetic = search.progress.arithmetic;
   if (!search.progress.best_seconds || !arithmetic) return {};
@@ -282,8 +285,8 @@ Status Tuning::MeetCeiling(const TaskSearch& search) {
   return {};
 }
 
-// Whoever has nothing left to try is done. Any other end is a judgement by times, which do not
-// count while others use the machine.
+// Ends a task that has no candidates left. All other reasons to end depend on times, which do not
+// count while other processes use the machine.
 Status Tuning::EndIfDone(TaskSearch& search, bool any) {
   if (!any) return search.RecordConverged(database_, search.Exhausted());
   for (const MacInstruction* rival : search.Rivals()) {
@@ -295,7 +298,8 @@ Status Tuning::EndIfDone(TaskSearch& search, bool any) {
 }
 
 Result<TuneStop> Tuning::Search() {
-  constexpr double kSearchPart = 0.9;  // of the time; in the rest the winners are timed again
+  // Fraction of the time for the search. In the rest the winners are timed again.
+  constexpr double kSearchPart = 0.9;
   for (;;) {
     if (Cancelled()) return Fail(ErrorCode::kCancelled, "cancelled");
     if (Overdue(kSearchPart)) return TuneStop::kTimeLimit;
@@ -317,7 +321,7 @@ bool Tuning::AnyOpen() const {
   return std::ranges::any_of(searches_, [](const auto& search) { return !search->State().done; });
 }
 
-// Trials were asked for and none came of it: not to be taken for success.
+// Fails if trials were requested and none could be measured.
 Status Tuning::CheckMeasured() const {
   if (sums_.measured > 0 || CountRecorded() > 0) return {};
   for (const auto& search : searches_) {
@@ -329,14 +333,14 @@ Status Tuning::CheckMeasured() const {
   return {};
 }
 
-// Ceilings, and what the kernels of earlier runs say of them.
+// Measures the ceilings, and compares them with the kernels of earlier runs.
 Status Tuning::Prepare() {
   TUNEC_RETURN_IF_ERROR(ceilings_.Ensure());
   for (const auto& search : searches_) TUNEC_RETURN_IF_ERROR(MeetCeiling(*search));
   return {};
 }
 
-// The fastest, settled; its code is what models will run.
+// Times the fastest candidates again and stores the code of the best, which models will run.
 Status Tuning::Finish(TaskSearch& search) {
   if (!predicts_) TUNEC_RETURN_IF_ERROR(RetimeBest(search, *measurer_, database_));
   const std::vector<Tried> ranked = search.Ranked();
@@ -380,7 +384,7 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
                         const TunerOptions& options) {
   TuningParts parts;
   const double start = parts.clock();
-  // The measurer is stopped when the time is over, too.
+  // The measurer also stops at the time limit.
   const auto stopped = [&options, start, clock = parts.clock] {
     const double limit = options.time_limit_seconds;
     return (options.cancelled && options.cancelled()) || (limit > 0 && clock() - start >= limit);
@@ -399,7 +403,7 @@ Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks
       .machine = [&] { return MeasureRoofline(options.target); },
       .arithmetic =
           [&](const MacInstruction& by) { return MeasureArithmetic(options.target, by); }};
-  // Who else uses the machine changes no predicted time.
+  // Predicted times do not depend on the load of the machine.
   if (!PredictsTimes(options.target)) {
     parts.machine_is_busy = [&] {
       const int threads = std::min(options.target.host.threads, options.target.host.cores);

@@ -1,5 +1,5 @@
-// Tuning: candidates are drawn from the sketches, measured in a worker process, recorded, and
-// the fastest correct one of each task is what compilation uses afterwards.
+// Tuning: candidates are drawn from the sketches, measured in a worker process and recorded.
+// Compilation then uses the fastest correct candidate of each task.
 #pragma once
 
 #include <cstdint>
@@ -19,70 +19,70 @@
 
 namespace tunec {
 
-/// One task at a glance.
+/// A summary of one task.
 struct TaskProgress {
-  std::string description;  // the task's
+  std::string description;  // same as TuningTask::description
   double weight = 1;
   double flops = 0;                    // useful operations of one run
-  double bytes = 0;                    // its compulsory traffic
-  int64_t trials = 0;                  // recorded, failures and earlier runs included
-  int64_t measured = 0;                // of these, by this call of Tune
-  int64_t failures = 0;                // of these, by this call of Tune: not ok
-  std::optional<double> best_seconds;  // of one run
-  /// What does the best's multiply-adds; before there is one, those of plain loops.
+  double bytes = 0;                    // compulsory memory traffic of one run
+  int64_t trials = 0;                  // recorded, including failures and earlier runs
+  int64_t measured = 0;                // measured by this call of Tune
+  int64_t failures = 0;                // failures among `measured`
+  std::optional<double> best_seconds;  // time of one run
+  /// Arithmetic that does the multiply-adds of the best schedule; without one, those of plain
+  /// loops.
   std::optional<KernelArithmetic> arithmetic;
-  std::optional<Convergence> converged;  // more trials would not help
-  std::string problem;                   // why the task cannot be tuned; empty otherwise
+  std::optional<Convergence> converged;  // reason why more trials would not help
+  std::string problem;                   // reason why the task cannot be tuned, or empty
 };
 
-/// The state after each batch of trials, and after each trial. `tasks` is in the order given.
+/// The state after each trial and after each batch. `tasks` has the order of Tune's argument.
 struct TuneProgress {
   std::vector<TaskProgress> tasks;
-  bool predicted = false;      // all times of trials are: nobody measured them
-  int64_t trials = 0;          // that count for the budget
-  int64_t budget = 0;          // how many may
-  int64_t recorded = 0;        // of all tasks, those that other models measured included
-  int64_t measured = 0;        // by this call
-  double elapsed_seconds = 0;  // of this call
-  double compile_seconds = 0;  // the sums over this call's trials; compilation runs on several
-  double check_seconds = 0;    // threads, so its sum may exceed the time that passed
+  bool predicted = false;      // all times are predictions
+  int64_t trials = 0;          // trials charged to the budget
+  int64_t budget = 0;          // maximum number of charged trials
+  int64_t recorded = 0;        // recorded for all tasks, by any model
+  int64_t measured = 0;        // measured by this call
+  double elapsed_seconds = 0;  // duration of this call
+  double compile_seconds = 0;  // sums over this call's trials; compilation uses several
+  double check_seconds = 0;    // threads, so its sum may exceed the elapsed time
   double measure_seconds = 0;
   /// Sum of weight x best over the tasks; none while a task has no correct trial.
   std::optional<double> total_seconds;
-  std::optional<Roofline> ceilings;  // of the machine; none: never measured, or not to be
-  /// The trial that was just recorded and its task; null in the call after a batch. The record
-  /// is durable by then.
+  std::optional<Roofline> ceilings;  // none: not measured, or not applicable
+  /// The newly recorded trial; null in the call after a batch. The record is already durable.
   const TrialRecord* latest = nullptr;
   size_t latest_task = 0;
 };
 
 struct TunerOptions {
-  /// How many trials the tasks may have in all, failures and those of earlier runs included: 500
-  /// after 200 measures at most 300 more. What counts is in trial_budget.h.
+  /// Maximum number of trials of all tasks, including failures and earlier runs: after a run with
+  /// 200, a run with 500 measures at most 300 more. trial_budget.h defines which trials count.
   int64_t trials = 0;
-  double time_limit_seconds = 0;  // of the whole call; 0: none
-  /// Tasks, by position, that are taken up again although they have converged, with a budget of
-  /// their own; the others rest. Empty: all tasks, as usual.
+  double time_limit_seconds = 0;  // limit of the whole call; 0: unlimited
+  /// Positions of tasks whose search continues even if it has converged, with a separate budget.
+  /// Other tasks are skipped. Empty: all tasks are tuned until they converge.
   std::vector<size_t> retune;
   uint64_t seed = 0;
-  Target target;       // with its threads
+  Target target;       // including the number of threads
   std::string device;  // DeviceChoice::name
   Accuracy accuracy;
   SketchSet sketches = SketchSet::kAll;
-  /// The measuring program; empty: `tunec-worker` beside the library or the running program.
+  /// Path of the worker program; empty: `tunec-worker` next to the library or the running program.
   std::string worker_path;
-  int batch = 12;                     // candidates handed to the worker at once
-  double seconds_per_candidate = 10;  // the watchdog's limit for each stage of a candidate
-  double seconds_to_prepare = 120;    // for inputs and the float64 result of a workload
-  int64_t worker_memory_bytes = 0;    // the worker's limit; 0: three quarters of the machine's
-  /// Failing candidates are written here as cases (case.h); empty: none are.
+  int batch = 12;                     // candidates sent to the worker at once
+  double seconds_per_candidate = 10;  // watchdog limit per stage of a candidate
+  double seconds_to_prepare = 120;    // limit for making inputs and reference results
+  int64_t worker_memory_bytes = 0;    // 0: three quarters of the machine's memory
+  /// Folder that failing candidates are written to, as cases (case.h); empty: not written.
   std::string failure_folder;
-  std::string tool_version;  // kept with every trial
+  std::string tool_version;  // stored with every trial
   std::function<void(const TuneProgress&)> on_progress;
-  std::function<bool()> cancelled;  // asked between messages of the worker; may be empty
+  std::function<bool()> cancelled;  // called between messages of the worker; may be empty
 };
 
-/// Why a tuning ended.
+/// The reason why a tuning ended.
 enum class TuneStop { kNone, kBudget, kConverged, kTimeLimit, kCancelled };
 
 struct TuneReport {
@@ -90,20 +90,22 @@ struct TuneReport {
   TuneStop stop = TuneStop::kNone;
 };
 
-/// In half a line: "64 trials without gain", "within 3 % of the ceiling of 496 GFLOP/s".
+/// Describes the reason in half a line: "64 trials without gain", "within 3 % of the ceiling of 496
+/// GFLOP/s".
 std::string Describe(const Convergence& convergence);
-/// In one line, without the number of trials: what they came to is the reader's already.
+/// Describes why the tuning ended, in one line. The caller prints the number of trials.
 std::string DescribeStop(const TuneReport& report);
 
-/// Where the host stands in for the target's device, times are predicted, and "measures" below
-/// means compiles, checks and predicts; what is recorded is kept apart (kPredictionPolicy).
+/// Tunes the tasks. If the host emulates the target's device, times are predicted: "measures" below
+/// then means compiles, checks and predicts. Predicted trials are recorded separately
+/// (kPredictionPolicy).
 ///
 /// Measures until the budget or the time is spent, every task has converged or the caller cancels.
-/// Nothing converges while others use the machine. Every trial is recorded before it is reported.
-/// Tasks of equal workload text share their trials. Without a time limit, the same database, tasks,
-/// options, ceilings and times of kernels give the same candidates in the same order.
-/// Errors: of the database; kNotFound without a worker program, kIo when that does not answer as
-/// one; kInternal when nothing at all could be measured, and for a failure of ours.
+/// No task converges while other processes use the machine. Every trial is recorded before it is
+/// reported. Tasks of equal workload text share their trials. Without a time limit, the same
+/// database, tasks, options, ceilings and kernel times give the same candidates in the same order.
+/// Errors: of the database; kNotFound without a worker program; kIo if the program does not answer
+/// as a worker; kInternal if every measurement failed, and for internal errors.
 Result<TuneReport> Tune(Database& database, const std::vector<TuningTask>& tasks,
                         const TunerOptions& options);
 

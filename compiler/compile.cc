@@ -1,4 +1,4 @@
-// The stages from a graph to something that runs, in order. To start reading tunec, start here.
+// The stages from a graph to an Executable, in order. To start reading tunec, start here.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -6,8 +6,8 @@
 #include "compiler/compile_report.h"
 #include "compiler/compiler.h"
 #include "compiler/model_stages.h"
-#include "compiler/shared_packings.h"
-#include "compiler/task_packings.h"
+#include "compiler/shared_packed_weights.h"
+#include "compiler/task_packed_weights.h"
 #include "runtime/shared_pool.h"
 #include "support/stopwatch.h"
 
@@ -26,9 +26,9 @@ Result<StagedModel> RunStages(const Graph& graph, Database* database,
 
   watch.Lap();
   std::vector<IsPacked> packed;
-  if (options.packings != nullptr) {
+  if (options.packed_weights != nullptr) {
     model.front.contents = ContentsOf(model.front);
-    packed = PackingsInUse(model.front, model.tasks, *options.packings);
+    packed = PackedWeightsInUse(model.front, model.tasks, *options.packed_weights);
   }
   // Beyond this point there are no schedules, only code.
   TUNEC_ASSIGN(model.kernels,
@@ -45,14 +45,15 @@ Result<CompiledModel> Compile(const Graph& graph, Database* database,
   const int threads = options.target.host.threads;
   const auto pool =
       options.share_threads ? SharedPool(threads) : std::make_shared<ThreadPool>(threads);
-  // Beyond this point every value has its place in memory.
+  // Beyond this point every value has an offset in memory.
   TUNEC_ASSIGN(AssembledPlan assembled, Assemble(staged.front, staged.groups, options, *pool));
 
   CompiledModel model;
   TUNEC_ASSIGN(model.report, MakeReport(graph, staged, assembled.plan, options));
   TUNEC_ASSIGN(Executable executable, Executable::Make(std::move(assembled.plan), pool));
   model.executable = std::make_shared<const Executable>(std::move(executable));
-  if (options.packings != nullptr) AddPackings(staged, model.executable, *options.packings);
+  if (options.packed_weights != nullptr)
+    AddPackedWeights(staged, model.executable, *options.packed_weights);
   if (options.on_log) std::ranges::for_each(model.executable->Notes(), options.on_log);
   model.report.compile_ms = staged.build_ms + watch.Milliseconds();
   return model;

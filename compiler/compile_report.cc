@@ -13,21 +13,21 @@
 namespace tunec {
 namespace {
 
-// Nothing of the host's kernels.
+// Predicts the phases of a device's kernel. Returns an empty list for the host.
 Result<std::vector<PredictedPhase>> Predict(const BuiltKernel& built,
                                             const CompileOptions& options) {
   if (!options.target.device) return {};
   return PredictPhases(built.code->work, built.code->image, *options.target.device);
 }
 
-// What the kernels of a task's groups have in common: everything but their names.
+// Returns the report that all kernels of a task share: everything but their names.
 Result<KernelReport> Describe(const TuningTask& task, const BuiltKernel& built,
                               const CompileOptions& options) {
   const Work work = CountWork(task.lowerings[0].compute);
   const Schedule& schedule = built.schedule.schedule;
   const Compute& lowering = *FindLowering(task.lowerings, schedule.lowering);
   TUNEC_ASSIGN(std::vector<PredictedPhase> predicted, Predict(built, options));
-  // A time of another target is none of this one's.
+  // A time of another target says nothing about this one.
   const std::optional<double> seconds = built.schedule.near ? std::nullopt : built.schedule.seconds;
   return KernelReport{.kind = task.kind,
                       .workload = StableHash(WorkloadText(task)),

@@ -1,4 +1,4 @@
-// What the driver tells of a compiled model, gathered from what its stages left.
+// Reports of compiled models, from the results of the stages.
 #pragma once
 
 #include "compiler/compiler.h"
@@ -9,7 +9,7 @@
 
 namespace tunec {
 
-/// The report of `graph`, which was staged and placed; `compile_ms` is the caller's to say.
+/// Returns the report of `graph` from its stages and its memory plan. The caller sets `compile_ms`.
 Result<CompileReport> MakeReport(const Graph& graph, const StagedModel& staged,
                                  const ExecutablePlan& plan, const CompileOptions& options);
 

@@ -1,9 +1,9 @@
-// The driver: one call from a graph to something that runs.
+// The driver: one call compiles a graph to an Executable.
 //
 //   graph passes -> fusion groups -> lowerings -> (tuned) schedules -> kernels -> Executable
 //
-// Compiled objects and tuned schedules come from the database where it has them, so that a
-// second start compiles and measures nothing.
+// Compiled objects and tuned schedules come from the database if it has them. So a second start
+// compiles and measures nothing.
 #pragma once
 
 #include <cstddef>
@@ -37,41 +37,43 @@
 
 namespace tunec {
 
-class SharedPackings;
+class SharedPackedWeights;
 class WeightSource;
 
 struct CompileOptions {
-  Target target;  // ParseCpu's
+  Target target;  // made by ParseCpu
   Accuracy accuracy;
-  int trials = 0;                 // of the whole model, earlier ones counted
-  double time_limit_seconds = 0;  // of tuning; 0: none. Without `trials` it is the only limit
-  /// Groups that are taken up again although they have converged, with a budget of their own, by
-  /// number or by the name of a node, or "all"; the others rest. Empty: tuning as usual.
+  int trials = 0;                 // trials of the whole model, including earlier ones
+  double time_limit_seconds = 0;  // limit of tuning, 0: none; the only limit if `trials` is 0
+  /// Converged groups that are tuned again with extra trials, while all other groups are skipped.
+  /// Each entry is a group's number, the name of a node, or "all". Empty: normal tuning.
   std::vector<std::string> retune;
   uint64_t seed = 0;
   std::vector<std::string> disabled_passes;
-  std::shared_ptr<const RuleSet> user_rules;     // graph rewrites (docs/rules.md); or null
+  std::shared_ptr<const RuleSet> user_rules;  // graph rewrites (docs/reference/rules.md); or null
   FloatRules float_rules = FloatRules::kStrict;  // kFast: --fast-math
   FusionMode fusion = FusionMode::kFused;
   SketchSet sketches = SketchSet::kAll;
   PerfMap perf_map = PerfMap::kOff;
-  DeviceChoice device;         // of several that run the code
-  bool share_threads = false;  // the executable runs on SharedPool, else on a pool of its own
-  /// Shared with other executables of the model: it has the weights and packings that they have,
-  /// and schedules prefer these. Null: the executable has its own.
-  std::shared_ptr<SharedPackings> packings = nullptr;
-  std::string worker_path;     // of tunec-worker; empty: found beside the program or library
-  std::string failure_folder;  // failing candidates are written here as cases; empty: none
+  DeviceChoice device;         // choice among several devices that run the code
+  bool share_threads = false;  // true: the executable runs on SharedPool, else on its own pool
+  /// Weights and packed weights that are shared with other executables of the model. Schedules
+  /// prefer the packed weights that already exist. Null: the executable has its own weights.
+  std::shared_ptr<SharedPackedWeights> packed_weights = nullptr;
+  std::string worker_path;  // path of tunec-worker; empty: found beside the program or library
+  /// Folder to which failing candidates are written as cases; empty: none.
+  std::string failure_folder;
   std::function<void(const TuneProgress&)> on_progress;
-  std::function<void(const std::string&)> on_log;     // one line for users, no newline
-  std::function<void(const std::string&)> on_detail;  // likewise, for those who mend tunec
-  std::function<bool()> cancelled;  // polled between candidates; what was measured is kept
+  std::function<void(const std::string&)> on_log;  // receives a line for users, without a newline
+  /// Receives a debug line for developers, without a newline.
+  std::function<void(const std::string&)> on_detail;
+  std::function<bool()> cancelled;  // polled between candidates; measured trials stay recorded
 
   bool Tunes() const { return trials > 0 || time_limit_seconds > 0; }
 };
 inline constexpr int kUnlimitedTrials = std::numeric_limits<int>::max();
 
-/// What one kernel of the compiled model is, for tables.
+/// A row of the report: one kernel of the compiled model.
 struct KernelReport {
   std::string name;           // "conv_3 add_3 relu_3": the nodes it computes
   std::string kind;           // "conv", "matmul", "softmax", ...
@@ -80,32 +82,33 @@ struct KernelReport {
   std::string sketch_source;  // "tuned", "predicted", "analytic" or "naive"
   double flops = 0;
   double bytes = 0;
-  std::optional<KernelArithmetic> arithmetic;  // that its roofline is of
+  std::optional<KernelArithmetic> arithmetic;  // the arithmetic of its roofline
   int phases = 1;
-  std::vector<PredictedPhase> predicted;   // of a device's kernels, one for each phase
-  std::optional<double> recorded_seconds;  // of one run, as the tuner measured it; none: never
-  /// Of one run, as predicted when the schedule was chosen by that; none: it was not.
+  std::vector<PredictedPhase> predicted;  // one per phase; empty for the host's kernels
+  /// Time of one run that the tuner measured; none: not measured.
+  std::optional<double> recorded_seconds;
+  /// Predicted time of one run, if the schedule was chosen by prediction; otherwise none.
   std::optional<double> predicted_seconds;
-  bool reused = false;             // its object came from the database
-  std::vector<std::string> notes;  // what `on_log` was told of its schedule
+  bool reused = false;             // the compiled object came from the database
+  std::vector<std::string> notes;  // the lines that `on_log` received about its schedule
 };
 
-/// What the database knew of the model's groups before anything was measured.
+/// Trials of the model's groups that the database had before this tuning.
 struct KnownTrials {
-  int64_t groups = 0;  // different ones
-  int64_t tuned = 0;   // of these, for these options
+  int64_t groups = 0;  // distinct groups
+  int64_t tuned = 0;   // groups with measured trials for these options
   int64_t trials = 0;
-  int64_t predicted = 0;         // groups with trials of predicted times, for these options
-  int64_t predicted_trials = 0;  // those, which nobody measured
-  int64_t earlier = 0;           // groups that only earlier versions have measured
-  std::string earlier_how;       // one of these was measured: "under another policy (warm)"
-  std::string elsewhere;         // one line, where more are tuned for others; empty otherwise
+  int64_t predicted = 0;         // groups with predicted trials for these options
+  int64_t predicted_trials = 0;  // number of predicted trials, which were not measured
+  int64_t earlier = 0;           // groups that only earlier versions measured
+  std::string earlier_how;  // how one of these groups was measured: "under another policy (warm)"
+  std::string elsewhere;    // a line, if more groups are tuned for other options; otherwise empty
 };
-/// "groups tuned: 12 of 21 (400 trials)", "groups tuned: none of 21; by predicted times: 3 (60
-/// trials)"
+/// Returns, for example, "groups tuned: 12 of 21 (400 trials)" or "groups tuned: none of 21; by
+/// predicted times: 3 (60 trials)".
 std::string Describe(const KnownTrials& known);
-/// One line, where groups were measured by earlier versions: what becomes of that, as the model
-/// is tuned or only compiled. Empty otherwise.
+/// Returns a line if earlier versions measured groups, otherwise an empty text. The line says how
+/// these trials are used, which depends on `tunes`: the model is tuned or only compiled.
 std::string DescribeEarlier(const KnownTrials& known, bool tunes);
 
 struct CompileReport {
@@ -119,10 +122,10 @@ struct CompileReport {
   int nodes_before = 0;
   int nodes_after = 0;
   int launches = 0;  // kernels and copies of a run
-  int phases = 0;    // of all launches: each ends with a barrier
+  int phases = 0;    // number of phases of all launches; each phase ends with a barrier
   int64_t arena_bytes = 0;
 };
-/// Kernels of different workloads.
+/// Returns the number of kernels with different workloads.
 size_t CountDistinctKernels(const CompileReport& report);
 
 struct CompiledModel {
@@ -130,78 +133,80 @@ struct CompiledModel {
   CompileReport report;
 };
 
-/// Compiles `graph`. `database` may be null: nothing is looked up or kept, and trials must
-/// be 0. For a target that this machine is not, trials are kDevice, and the executable refuses
-/// to run. Errors: those of the passes, of lowering (kUnsupported lists the nodes), of devices;
-/// a cancelled tuning is kCancelled after what was measured has been kept.
+/// Compiles `graph`. If `database` is null, nothing is looked up or stored, and trials must be 0.
+/// If this machine is not the target, trials fail with kDevice, and the executable rejects runs
+/// with an error. Errors: those of the passes, of lowering (kUnsupported lists the nodes) and of
+/// devices. A cancelled tuning is kCancelled; measured trials are stored before.
 Result<CompiledModel> Compile(const Graph& graph, Database* database,
                               const CompileOptions& options);
 
-/// The graph after the passes and its groups with their lowerings: what `tunec show` prints.
+/// A fusion group with its lowerings.
 struct GroupReport {
   FusionGroup group;
   std::vector<NamedCompute> lowerings;
 };
+/// The result of the front half of compilation, which `tunec show` prints: the graph after the
+/// passes and its groups.
 struct FrontReport {
   Graph graph;
-  size_t outputs = 0;  // of the model; the graph's others are indices that are there to be checked
+  /// Outputs of the model; further outputs of the graph are indices to be checked.
+  size_t outputs = 0;
   std::vector<UnprovenIndices> unproven;
-  std::vector<GroupReport> groups;  // as in `fusion`, with their lowerings
+  std::vector<GroupReport> groups;  // the groups of `fusion`, with their lowerings
   FusionPlan fusion;
-  std::vector<PassRecord> passes;  // that ran
-  /// Of constants that groups read, their StableHash; none where packings are not shared.
+  std::vector<PassRecord> passes;  // passes that ran
+  /// StableHash of each constant that groups read; empty if packed weights are not shared.
   std::map<ValueId, std::string> contents = {};
 };
 PipelineOptions PassesOf(const CompileOptions& options);
 Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options);
 
-/// Of one dimension: the sizes that are compiled for.
+/// Sizes of one dimension for which code is compiled.
 struct DimSizes {
   std::vector<int64_t> sizes;
-  bool exact = true;  // false: those that the sizes of a range are rounded up to
+  bool exact = true;  // false: the sizes of a range are rounded up to `sizes`
 
   bool IsOpen() const { return sizes.size() > 1 || !exact; }
   bool operator==(const DimSizes&) const = default;
 };
 struct ModelOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Of ONNX inputs: the sizes of open dimensions by the names that the model gives them. LoadModel
-  /// wants one of each; for several see compiler/sized/.
+  /// Sizes of the dynamic dimensions of ONNX inputs, by the dimensions' names. LoadModel requires
+  /// one size per dimension; for several sizes see compiler/sized/.
   std::map<std::string, DimSizes> dims;
-  /// How inputs and outputs lie in memory, by their names (graph/edge_layouts.h); others are
-  /// row-major.
+  /// Layouts of inputs and outputs by name (graph/edge_layouts.h); all others are row-major.
   std::map<std::string, std::string> layouts;
-  /// Of ONNX inputs: the .npy file with the input's value. Such an input is a constant, and no
-  /// input of what is compiled.
+  /// For ONNX inputs: the .npy file with the input's value. Such an input becomes a constant and is
+  /// not an input of the compiled model.
   std::map<std::string, std::string> constants;
   std::optional<uint64_t> random_weights;
-  /// An ONNX model's external data is in this folder. Empty: in that of the model's file.
+  /// Folder of an ONNX model's external data. Empty: the folder of the model's file.
   std::string external_data;
-  /// Of ONNX inputs: the shapes of the arrays that the model will be run on, for inputs with open
-  /// dimensions that nothing above fixes. Other names are passed over.
+  /// Shapes of the arrays that the model will run on, for ONNX inputs with dynamic dimensions that
+  /// no other option fixes. Other names are ignored.
   std::map<std::string, std::vector<int64_t>> shapes_of_arrays;
-  OptionSpelling spelling = OptionSpelling::kFlags;  // in messages
+  OptionSpelling spelling = OptionSpelling::kFlags;  // the spelling of options in messages
 };
-/// Reads a model file by its ending (.onnx, .graph; weights from the .safetensors beside it, or
-/// random under `random_weights`).
+/// Reads a model file by its extension: .onnx, or .graph. The weights of a .graph come from the
+/// .safetensors file beside it, or are random if `random_weights` is set.
 Result<Graph> LoadModel(const std::string& path, const ModelOptions& options);
 
-/// The same, and all files that were read for it, from before that: the model's, those of its
-/// weights, those of the constants.
+/// A model with all files that were read for it: the model's file and the files of weights and
+/// constants. The stamps were taken before the files were read.
 struct LoadedModel {
   Graph graph;
   std::vector<FileStamp> files;
 };
 Result<LoadedModel> LoadModelOfFiles(const std::string& path, const ModelOptions& options);
 
-/// The same from memory, which may go afterwards. `format` is `onnx` or `graph`; empty, it is told
-/// from how the bytes begin. There is no folder: external data of an ONNX model is kUnsupported
-/// unless the options name one, and a .graph text can have random weights only. Messages call the
-/// model `<memory>`.
+/// Reads a model from memory; the bytes may be freed afterwards. `format` is `onnx` or `graph`; if
+/// it is empty, the format is detected from the first bytes. A model in memory has no folder: an
+/// ONNX model with external data is kUnsupported unless the options name a folder, and a .graph
+/// text can only have random weights. Messages call the model `<memory>`.
 Result<Graph> LoadModelBytes(std::span<const std::byte> bytes, std::string_view format,
                              const ModelOptions& options);
 
-/// A .graph text whose weights come from `weights`. Messages call it `<memory>`, too.
+/// Reads a .graph text with the weights of `weights`. Messages call the model `<memory>`.
 Result<Graph> LoadGraphText(std::string_view text, const WeightSource& weights,
                             const ModelOptions& options);
 

@@ -15,8 +15,8 @@
 namespace tunec {
 namespace {
 
-// Whether a schedule may split operands into several terms, and the target has instructions that
-// multiply matrices of such.
+// Returns whether a schedule may split operands into several terms, and the target has instructions
+// that multiply matrices of such terms.
 bool SplitsIntoTerms(const CompileOptions& options) {
   const RoundingFreedom rounding = RoundingFreedomFor(options.accuracy);
   if (rounding.order != ReductionOrder::kAny || rounding.least_terms < 2) return false;
@@ -26,7 +26,7 @@ bool SplitsIntoTerms(const CompileOptions& options) {
   });
 }
 
-// The weights, by name, that a product of one of the lowerings reads.
+// Returns the names of the weights that a product of one of the lowerings reads.
 std::set<std::string> SplitWeights(const std::vector<NamedCompute>& lowerings) {
   std::set<std::string> names;
   for (const NamedCompute& lowering : lowerings) {
@@ -42,7 +42,8 @@ std::set<std::string> SplitWeights(const std::vector<NamedCompute>& lowerings) {
 
 bool IsFinite(std::span<const uint32_t> floats) {
   constexpr uint32_t kExponent = 0x7f800000;
-  constexpr size_t kBlock = 4096;  // without a branch in it: vectors of them are compared
+  // A block is compared without branches, so the compiler can use vectors.
+  constexpr size_t kBlock = 4096;
   for (size_t begin = 0; begin < floats.size(); begin += kBlock) {
     uint32_t special = 0;
     for (const uint32_t bits : floats.subspan(begin, std::min(kBlock, floats.size() - begin))) {
@@ -81,7 +82,7 @@ void MarkFiniteWeights(const Graph& graph, const CompileOptions& options,
   for (GroupReport& group : groups) {
     const std::set<std::string> names = SplitWeights(group.lowerings);
     if (names.empty()) continue;
-    // Argument names are those of all lowerings.
+    // All lowerings have the same argument names.
     for (const auto& [name, value] :
          ValueOfArguments(group.group, ArgumentNames(group.lowerings[0].compute))) {
       if (!names.contains(name) || !finite.Contains(value)) continue;

@@ -1,5 +1,5 @@
-// Which weights are known to hold finite numbers alone: what splits them into terms makes a plane
-// less of such (docs/decisions/0031_finite_weights.md).
+// Detection of weights that hold only finite numbers. The bf16 split of such weights needs one
+// plane fewer (docs/decisions/0031_finite_weights.md).
 #pragma once
 
 #include <vector>
@@ -9,9 +9,10 @@
 
 namespace tunec {
 
-/// Sets `finite` of the weights that products read, in all lowerings of a group, where that changes
-/// a schedule: the contract wants several terms, and the target multiplies matrices of them. Every
-/// other Compute keeps its text. Reads each such weight once.
+/// Sets `finite` of the weights that products read, in all lowerings of a group, if this changes a
+/// schedule. That is so if the accuracy mode requires a split into several terms and the target
+/// multiplies matrices of them. The text of every other Compute does not change. Reads each such
+/// weight once.
 void MarkFiniteWeights(const Graph& graph, const CompileOptions& options,
                        std::vector<GroupReport>& groups);
 

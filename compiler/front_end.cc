@@ -19,7 +19,7 @@ namespace tunec {
 
 std::string KindOfGroup(const Graph& graph, const FusionGroup& group) {
   std::string kind = "movement";
-  int rank = 0;  // of what was found: the heavier operator names the group
+  int rank = 0;  // rank of the operator found so far: the heaviest operator names the group
   for (const NodeId id : group.nodes) {
     const Op op = graph.node(id).op;
     const OpPattern pattern = PatternOf(op);
@@ -93,7 +93,7 @@ std::vector<std::string> ArgumentNames(const Compute& compute) {
 
 namespace {
 
-// Every group that cannot be lowered, in one error.
+// Lowers all groups. One error names every group that cannot be lowered.
 Result<std::vector<GroupReport>> LowerAll(const Graph& graph, const FusionPlan& plan,
                                           Transforms transforms) {
   std::vector<GroupReport> reports;
@@ -117,14 +117,15 @@ Result<std::vector<GroupReport>> LowerAll(const Graph& graph, const FusionPlan& 
   return reports;
 }
 
-// A lowering that the contract never takes is not built.
+// Returns which lowerings to build: a lowering that the accuracy mode never allows is omitted.
 Transforms TransformsFor(const Accuracy& accuracy) {
   return RoundingFreedomFor(accuracy).allowed_error > 0 ? Transforms::kAll : Transforms::kAccurate;
 }
 
 bool IsComputed(const Node& node) { return node.op != Op::kInput && node.op != Op::kConstant; }
 
-// Says why a model of one operator stays as it is: it seems as if the passes had missed it.
+// Logs why a model of one operator is not rewritten. Otherwise users may believe that the passes
+// missed it.
 Status TellWhatStays(const Graph& graph, const CompileOptions& options) {
   if (!options.on_log || std::ranges::count_if(graph.nodes(), IsComputed) > 1) return {};
   PassOptions pass = PassesOf(options).pass;
@@ -148,7 +149,7 @@ PipelineOptions PassesOf(const CompileOptions& options) {
 }
 
 Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& options) {
-  // Costs and loops need numbers.
+  // Costs and loops need fixed sizes.
   TUNEC_RETURN_IF_ERROR(RequireFixedSizes(graph));
   TUNEC_ASSIGN(CheckedGraph checked, AddIndexChecks(graph));
   TUNEC_ASSIGN(PipelineResult simplified, RunPipeline(checked.graph, PassesOf(options)));

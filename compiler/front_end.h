@@ -8,21 +8,21 @@
 
 namespace tunec {
 
-/// What similar workloads are sought by, and what tables show: the group's contraction or
-/// reduction, else "elementwise" or "movement".
+/// Returns the group's contraction or reduction, else "elementwise" or "movement". Tables show this
+/// kind, and searches for similar workloads use it.
 std::string KindOfGroup(const Graph& graph, const FusionGroup& group);
-/// The nodes it computes: "conv_3 add_3 relu_3".
+/// Returns the names of the group's nodes: "conv_3 add_3 relu_3".
 std::string NameOfGroup(const Graph& graph, const FusionGroup& group);
-/// Operators and shapes: "conv+add+relu 1x64x56x56".
+/// Returns the group's operators and shape: "conv+add+relu 1x64x56x56".
 std::string DescribeGroup(const Graph& graph, const FusionGroup& group);
 
-/// The position of a group that is given by its number or by the name of one of its nodes.
+/// Returns the index of a group, given by its number or by the name of one of its nodes.
 Result<size_t> FindGroup(const FrontReport& front, const std::string& wanted);
 
-/// RunFrontEnd without the passes: `graph` as it is.
+/// Runs fusion and lowering on `graph` as it is, without the passes.
 Result<FrontReport> FuseAndLower(const Graph& graph, const CompileOptions& options);
 
-/// The canonical names of a lowering's arguments: the group's inputs, then its outputs.
+/// Returns the canonical names of a lowering's arguments: the group's inputs, then its outputs.
 std::vector<std::string> ArgumentNames(const Compute& compute);
 
 }  // namespace tunec

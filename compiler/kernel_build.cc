@@ -26,8 +26,8 @@ bool IsArgument(const Compute& compute, const std::string& name) {
   return role != TensorRole::kWorkspace && role != TensorRole::kLocal;
 }
 
-// kParse when the code is called with what a group of this Compute cannot give it, kDevice when
-// another host than this one packs its weights.
+// Checks that stored code fits this Compute. Fails with kParse if the group cannot provide the
+// code's arguments, and with kDevice if the weights were packed for another host.
 Status CheckFits(const CompiledKernel& code, const Compute& compute, const Target& target) {
   if (target.device && code.work.size() != code.image.phases.size()) {
     return Fail(ErrorCode::kParse, "{}: a stored object does not say what its phases do",
@@ -35,7 +35,8 @@ Status CheckFits(const CompiledKernel& code, const Compute& compute, const Targe
   }
   const auto check = [&](const std::string& name) -> Status {
     if (IsArgument(compute, name)) return {};
-    return Fail(ErrorCode::kParse, "{}: a stored object wants an argument {} that there is not",
+    return Fail(ErrorCode::kParse,
+                "{}: a stored object expects argument {}, which the group does not have",
                 compute.name, name);
   };
   for (const std::string& argument : code.arguments) {
@@ -63,7 +64,7 @@ void LogMisses(const CompileOptions& options, const Database& database) {
   for (const std::string& reason : database.TakeMissReasons()) Log(options, reason);
 }
 
-// The stored code under this key; a bad row is a miss.
+// Returns the stored code under this key. A damaged row counts as a miss.
 Result<std::optional<CompiledKernel>> FindStored(const Database* database, const std::string& key,
                                                  const Compute& compute,
                                                  const CompileOptions& options) {
@@ -79,36 +80,36 @@ Result<std::optional<CompiledKernel>> FindStored(const Database* database, const
   return std::nullopt;
 }
 
-// The schedules of a task that were passed over, in the order of their rank.
-struct Refusals {
+// Counts of a task's skipped schedules, in the order of their rank.
+struct Rejections {
   int records = 0;
   int sketches = 0;
 };
 
-// For those who mend sketches.
-void LogRefusal(const CompileOptions& options, const TuningTask& task,
-                const RankedSchedule& candidate, const Error& error) {
+// Logs a rejected schedule for developers of sketches.
+void LogRejection(const CompileOptions& options, const TuningTask& task,
+                  const RankedSchedule& candidate, const Error& error) {
   if (!options.on_detail) return;
   options.on_detail(fmt::format("{}: the schedule of {} is rejected: {}", task.description,
                                 candidate.sketch.empty() ? "a record" : candidate.sketch,
                                 error.message));
 }
 
-// For users: a line that stays with the kernel.
+// Logs a line for users and stores the line in the kernel.
 void Note(const CompileOptions& options, BuiltKernel& kernel, const std::string& line) {
   Log(options, line);
   kernel.notes.push_back(line);
 }
 
-// For users: what it costs that schedules were passed over.
-void NotePassedOver(const CompileOptions& options, const TuningTask& task, const Refusals& refusals,
-                    BuiltKernel& kernel) {
-  if (refusals.records > 0) {
+// Notes for users that the kernel is slower because schedules were skipped.
+void NotePassedOver(const CompileOptions& options, const TuningTask& task,
+                    const Rejections& rejections, BuiltKernel& kernel) {
+  if (rejections.records > 0) {
     Note(options, kernel,
-         fmt::format("{}: the tuned schedule does not apply any more: an untuned one is used; "
+         fmt::format("{}: the tuned schedule no longer applies: an untuned one is used; "
                      "tune again",
                      task.description));
-  } else if (refusals.sketches > 0 && SourceOf(kernel.schedule) == ScheduleSource::kNaive) {
+  } else if (rejections.sketches > 0 && SourceOf(kernel.schedule) == ScheduleSource::kNaive) {
     Note(options, kernel,
          fmt::format("{}: no optimised schedule applies: it runs as plain loops on one thread, "
                      "often many times slower",
@@ -130,7 +131,7 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                ScheduleRanking::Of(database, task, tuner, std::move(packed)));
   const KernelOptions kernel_options{.target = options.target,
                                      .loops = {.rounding = RoundingFreedomFor(options.accuracy)}};
-  Refusals refusals;
+  Rejections rejections;
   std::optional<Error> last;
   while (const auto candidate = ranking.Next()) {
     const Schedule& schedule = candidate->schedule;
@@ -144,7 +145,7 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
         reused ? std::move(*stored) : CompileKernel(*compute, schedule, kernel_options);
     if (code) {
       BuiltKernel built{.schedule = *candidate, .reused = reused};
-      NotePassedOver(options, task, refusals, built);
+      NotePassedOver(options, task, rejections, built);
       if (database != nullptr && !reused) {
         TUNEC_RETURN_IF_ERROR(database->PutArtifact(key, ToArtifact(*code)));
         LogMisses(options, *database);
@@ -153,12 +154,12 @@ Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
       return built;
     }
     if (!MayTryAnother(code.error())) return std::unexpected(code.error());
-    LogRefusal(options, task, *candidate, code.error());
-    ++(candidate->seconds ? refusals.records : refusals.sketches);
+    LogRejection(options, task, *candidate, code.error());
+    ++(candidate->seconds ? rejections.records : rejections.sketches);
     last = code.error();
   }
   return std::unexpected(
-      last.value_or(MakeError(ErrorCode::kInternal, "{}: no schedule at all", task.description)));
+      last.value_or(MakeError(ErrorCode::kInternal, "{}: no schedule exists", task.description)));
 }
 
 Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tasks,

@@ -1,5 +1,5 @@
-// Kernels of fusion groups: from the database where it has the compiled object, else by
-// applying the schedule and compiling.
+// Kernels of fusion groups. The compiled object comes from the database if it has one; otherwise
+// the schedule is applied and compiled.
 #pragma once
 
 #include <memory>
@@ -15,18 +15,20 @@ struct BuiltKernel {
   std::shared_ptr<const CompiledKernel> code;
   RankedSchedule schedule;
   bool reused = false;             // the object came from the database
-  std::vector<std::string> notes;  // what `on_log` was told of the schedule
+  std::vector<std::string> notes;  // the lines that `on_log` received about the schedule
 };
 
 /// Tries the task's schedules in order of rank until one applies and compiles. An illegal or
-/// unsupported schedule is passed over with a line to `on_detail`; the naive one always applies,
-/// with a line to `on_log` that it is slow. `packed`: what other executables have of its weights.
+/// unsupported schedule is skipped with a line to `on_detail`. The naive schedule always applies,
+/// with a warning to `on_log` about slow code. `packed` says which packed weights other executables
+/// have.
 Result<BuiltKernel> BuildKernel(const TuningTask& task, Database* database,
                                 const CompileOptions& options, const TunerOptions& tuner,
                                 IsPacked packed = {});
 
-/// The kernels of all tasks, with a line to `on_log` where an analytic schedule had failed.
-/// kCancelled between two of them. `packed`: for each task; or nothing.
+/// Builds the kernels of all tasks, with a line to `on_log` if an analytic schedule failed. Returns
+/// kCancelled if the call is cancelled between two kernels. `packed` has one entry per task, or is
+/// empty.
 Result<std::vector<BuiltKernel>> BuildKernels(const std::vector<TuningTask>& tasks,
                                               Database* database, const CompileOptions& options,
                                               const TunerOptions& tuner,

@@ -12,7 +12,7 @@
 namespace tunec {
 namespace {
 
-// How much is known of one task under one key: a group that has correct trials, or none.
+// Returns what the database has for one task under one key: a group with correct trials, or none.
 Result<KeyUse> UseOf(const Database& database, const TuningKey& key) {
   KeyUse use{key.target, key.policy, key.schedule_version};
   TUNEC_ASSIGN(const std::optional<TrialRecord> best, database.Best(key));
@@ -22,13 +22,13 @@ Result<KeyUse> UseOf(const Database& database, const TuningKey& key) {
   return use;
 }
 
-// In what a key that an earlier version measured differs from the task's own.
+// Returns how the key of an earlier version differs from the task's own key.
 std::string HowEarlier(const TuningKey& earlier, const TuningKey& own) {
   if (earlier.workload.text != own.workload.text) return "before weights were known to be finite";
   return fmt::format("under another policy ({})", earlier.policy);
 }
 
-// Adds a task's to what is known. The first of its keys is its own.
+// Adds a task's trials to `known`. The first of its keys is the task's own key.
 Status Add(const Database& database, const std::vector<TuningKey>& keys, KnownTrials& known) {
   bool measured = false, predicted = false;
   for (const TuningKey& key : keys) {
@@ -55,20 +55,20 @@ int64_t CountFound(const KnownTrials& known) {
   return known.tuned + known.earlier + known.predicted;
 }
 
-// Groups that are tuned under near keys alone.
+// Groups that are tuned only under near keys.
 struct NearTrials {
   int64_t groups = 0;
-  KeyDifference difference;  // one group's
+  KeyDifference difference;  // the difference of one group
 };
 
-// Adds a task that has no trials but under near keys.
+// Adds a task that has trials only under near keys.
 Status AddNear(const Database& database, const TuningTask& task, const TuningKey& own,
                NearTrials& near) {
   TUNEC_ASSIGN(const std::vector<TuningKey> keys,
                NearKeys(database, own, KnownTexts(own, EarlierText(task))));
   if (keys.empty()) return {};
   near.groups += 1;
-  // The policies differ at most in where arguments lie.
+  // The policies differ at most in the placement of arguments.
   near.difference = Compare({keys.front().target, own.policy, own.schedule_version},
                             {own.target, own.policy, own.schedule_version});
   return {};
@@ -81,9 +81,9 @@ std::string DescribeNear(const NearTrials& near, int64_t groups, bool tunes) {
       tunes ? "measured here first" : "used until it is measured here");
 }
 
-// Uses the key that most of the groups are tuned under.
+// Describes the key under which most of the groups are tuned.
 std::string DescribeElsewhere(const KeyUse& there, KeyUse here, int64_t groups) {
-  // The places of one group's arguments say nothing of the other groups.
+  // The placement of one group's arguments does not apply to the other groups.
   if (WayOfTiming(there.policy) == WayOfTiming(here.policy)) here.policy = there.policy;
   const KeyDifference difference = Compare(there, here);
   return fmt::format("groups tuned for {}: {} of {}; for {}: {}", difference.there, there.workloads,

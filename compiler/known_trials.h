@@ -1,5 +1,5 @@
-// What earlier tunings left for a model: how many of its groups are tuned for this target, and
-// where not, under which other keys they are.
+// Lookup of earlier trials of a model: the number of groups that are tuned for this target, and the
+// other keys under which groups are tuned.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tunec {
 
-/// Groups of equal statements are one here.
+/// Counts the known trials. Groups with equal statements count as one.
 Result<KnownTrials> FindKnownTrials(const Database& database, const Tasks& tasks,
                                     const CompileOptions& options);
 

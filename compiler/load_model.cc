@@ -1,5 +1,5 @@
-// Models from files and from memory: the format decides who reads them, and which options they
-// have a use for.
+// Loading of models from files and from memory. The format decides which reader is used and which
+// options apply.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -42,7 +42,7 @@ Result<ImportOptions> MakeImportOptions(const ModelOptions& options) {
                        .dims = {},
                        .shapes_of_arrays = options.shapes_of_arrays,
                        .spelling = options.spelling};
-  // Arrays have the shapes in which they lie.
+  // The arrays have the shapes of their memory layouts.
   for (auto& [name, shape] : import.shapes_of_arrays) {
     TUNEC_ASSIGN(const AxisOrder order, OrderOf(options.layouts, name, shape.size()));
     shape = LogicalShape(shape, order);
@@ -61,7 +61,7 @@ std::optional<std::string> DataFolderOf(const ModelOptions& options) {
   return options.external_data;
 }
 
-// Refuses what a model of this format has no use for. `name` begins the messages.
+// Fails if an option does not apply to a model of this format. `name` begins the messages.
 Status CheckOptions(ModelFormat format, const std::string& name, const ModelOptions& options) {
   if (format == ModelFormat::kOnnx) {
     if (!options.random_weights) return {};
@@ -94,8 +94,9 @@ Result<ModelFormat> FormatOfFile(const std::filesystem::path& file) {
               file.string());
 }
 
-// A .graph text begins with the word `graph`, after blanks and comments. No ONNX model does: its
-// first byte is the tag of a field of ModelProto, which are none of these characters.
+// Returns whether a text is a .graph text: it begins with the word `graph`, after blanks and
+// comments. No ONNX model does: its first byte is the tag of a field of ModelProto, which is none
+// of these characters.
 bool BeginsAsGraphText(std::string_view text) {
   const auto is_blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
   for (;;) {
@@ -113,26 +114,25 @@ Result<ModelFormat> FormatOfBytes(std::string_view bytes, std::string_view forma
               "the format of the model is '{}', expected onnx or graph", format);
 }
 
-// Refuses every weight: beside a text in memory lies no file.
+// A source without weights, because no file belongs to a text in memory.
 class NoFileBeside : public WeightSource {
  public:
   Result<Array> Reserve(const WeightRequest& request) const override {
     return Fail(
         ErrorCode::kNotFound,
-        "weight {} has no bytes: expected random weights, for there is no .safetensors file "
-        "beside a text in memory",
+        "weight {} has no data, expected random weights: a text in memory has no .safetensors file",
         request.name);
   }
 };
 
-/// A text with random weights, or none.
+/// Parses a text with random weights or without weights.
 Result<Graph> ParseText(std::string_view text, const ModelOptions& options,
                         const GraphSizes& sizes) {
   if (!options.random_weights) return ParseGraph(text, kNameInMemory, NoFileBeside(), sizes);
   return ParseGraph(text, kNameInMemory, RandomWeights(*options.random_weights), sizes);
 }
 
-/// For a text of which nothing but its inputs is wanted.
+/// A source of zeros, for a text of which only the inputs are used.
 class ZeroWeights : public WeightSource {
  public:
   Result<Array> Reserve(const WeightRequest& request) const override {
@@ -140,7 +140,7 @@ class ZeroWeights : public WeightSource {
   }
 };
 
-/// The dimensions that have several sizes, and the options without them.
+/// The dimensions with several sizes, and the options without these dimensions.
 struct OpenDims {
   SizedSource source;
   ModelOptions fixed;
@@ -188,8 +188,8 @@ Result<SizedSource> SizedModelOf(const OnnxFile& file, const ModelOptions& optio
   return std::move(source);
 }
 
-/// Returns whether sizes in a text are divided. A rounded quotient may be any formula between
-/// samples; all other sizes of a text are sums and products.
+/// Returns whether a text divides sizes. A rounded quotient may follow any formula between samples;
+/// all other sizes of a text are sums and products.
 bool DividesSizes(std::string_view text) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -201,7 +201,8 @@ bool DividesSizes(std::string_view text) {
   return false;
 }
 
-/// `graph_at` makes the graph of the text for numbers of all its dimensions.
+/// Returns the source of a text. `graph_at` makes the text's graph for the sizes of all its
+/// dimensions.
 Result<SizedSource> SizedTextOf(std::string_view text, const std::string& name,
                                 const ModelOptions& options,
                                 std::function<Result<Graph>(const GraphSizes&)> graph_at) {
@@ -312,7 +313,8 @@ Result<SizedSource> LoadSizedModel(const std::string& path, const ModelOptions& 
   TUNEC_ASSIGN(const ModelFormat format, FormatOfFile(file));
   TUNEC_RETURN_IF_ERROR(CheckOptions(format, path, options));
   if (format == ModelFormat::kGraph) {
-    // Read once: a run may want code of another size long after the file was changed.
+    // The file is read once, because a run may need code for another size long after the file has
+    // changed.
     TUNEC_ASSIGN(const GraphFile model, GraphFile::Open(file, options.random_weights));
     return SizedTextOf(model.text(), path, options,
                        [model](const GraphSizes& sizes) { return model.At(sizes); });
@@ -356,7 +358,7 @@ Result<Graph> LoadGraphText(std::string_view text, const WeightSource& weights,
                             const ModelOptions& options) {
   TUNEC_RETURN_IF_ERROR(CheckOptions(ModelFormat::kGraph, kNameInMemory, options));
   if (options.random_weights) {
-    return Fail(ErrorCode::kInvalidArgument, "{}: a graph with given weights has no random ones",
+    return Fail(ErrorCode::kInvalidArgument, "{}: weights are given, expected no random weights",
                 kNameInMemory);
   }
   TUNEC_ASSIGN(const GraphSizes sizes, OneOfEach(options.dims));

@@ -1,5 +1,5 @@
-// The stages of compiling up to code, which a model that runs here and one that is written down
-// have in common.
+// The stages of compilation up to code. Models that run here and models that are written to a
+// bundle share these stages.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@
 
 namespace tunec {
 
-/// A model of which there is code for every group, not placed in memory yet.
+/// A model with code for every group, before memory planning.
 struct StagedModel {
   FrontReport front;
   Tasks tasks;
@@ -23,10 +23,10 @@ struct StagedModel {
   std::vector<BuiltKernel> kernels;
   std::vector<GroupKernel> groups;
   double passes_ms = 0;
-  double build_ms = 0;  // of the kernels
+  double build_ms = 0;  // time to build the kernels
 };
 
-/// Errors: those of Compile.
+/// Runs the stages. Errors: those of Compile.
 Result<StagedModel> RunStages(const Graph& graph, Database* database,
                               const CompileOptions& options);
 

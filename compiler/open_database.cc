@@ -21,7 +21,8 @@ std::string PathOf(const DatabaseChoice& choice) {
     case DatabaseChoice::Kind::kFile:
       return choice.path;
     case DatabaseChoice::Kind::kDefault:
-      return DefaultDatabasePath().value_or("");  // a user without a home has none, and needs none
+      return DefaultDatabasePath().value_or(
+          "");  // a user without a home folder has no database and needs none
     case DatabaseChoice::Kind::kNone:
       break;
   }

@@ -1,4 +1,4 @@
-// The tuning database behind every door: the command, the C interface.
+// Opening of the tuning database for every entry point: the command and the C interface.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,18 @@
 
 namespace tunec {
 
-/// Where tuning results are kept.
+/// The place where tuning results are stored.
 struct DatabaseChoice {
   enum class Kind { kDefault, kFile, kNone };
   Kind kind = Kind::kDefault;
-  std::string path;  // kFile
+  std::string path;  // used with kFile
 };
 
-/// The database for compiling with so many trials, or null: nothing is looked up or kept. Trials
-/// without a file get one in memory. What a user did not name is not missed: if it cannot be opened
-/// or, later on, written, `log` gets one line, and the work goes on without it. A named one that
-/// cannot be opened is an error, except that reading is enough without trials.
+/// Opens the database for a compilation with this number of trials. Returns null if nothing is to
+/// be looked up or stored. Trials without a file use a database in memory. If the default file
+/// cannot be opened, or cannot be written later, `log` receives one line, and the work continues
+/// without a database. A file that the user named must open, otherwise the call fails; without
+/// trials, read access is enough.
 Result<std::unique_ptr<Database>> OpenChosenDatabase(
     const DatabaseChoice& choice, int trials, const std::function<void(const std::string&)>& log);
 

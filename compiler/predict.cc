@@ -14,7 +14,7 @@
 namespace tunec {
 namespace {
 
-/// What all groups of one task have in common.
+/// Facts that all groups of one task share.
 struct TaskFacts {
   int phases = 0;
   int64_t bytes = 0;

@@ -1,4 +1,4 @@
-// What a run of a model costs, foretold without compiling code or running anything.
+// Prediction of the cost of a run, without compilation and without a run.
 #pragma once
 
 #include "compiler/compiler.h"
@@ -8,13 +8,13 @@ namespace tunec {
 struct RunPrediction {
   int groups = 0;
   int launches = 0;         // kernels that run
-  int phases = 0;           // of the kernels' default schedules: each ends with a barrier
-  int64_t bytes = 0;        // that the kernels' arguments have, each kernel's counted once
-  int64_t arena_bytes = 0;  // peak of the intermediate values, by the memory plan
+  int phases = 0;           // phases of the kernels' default schedules; each ends with a barrier
+  int64_t bytes = 0;        // bytes of the kernels' arguments, counted per kernel
+  int64_t arena_bytes = 0;  // peak memory of the intermediate values, by the memory plan
 };
 
-/// The groups of `front`, with the schedules that the analytic sketches give. The same options give
-/// the same numbers. Errors: a group to which no schedule applies.
+/// Predicts a run of the groups of `front`, with the schedules of the analytic sketches. The same
+/// options give the same numbers. Fails if no schedule applies to a group.
 Result<RunPrediction> PredictRun(const FrontReport& front, const CompileOptions& options);
 
 }  // namespace tunec

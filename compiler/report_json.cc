@@ -11,12 +11,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Of the kind that trials of these options would be.
+/// Returns the number of known trials of the kind that these options make: predicted or measured.
 int64_t KnownOf(const CompileReport& report, const CompileOptions& options) {
   return PredictsTimes(options.target) ? report.known.predicted_trials : report.known.trials;
 }
 
-/// "stopped" is null where nothing was to be measured.
+/// Returns the object "trials". "stopped" is null if nothing was to be measured.
 Json TrialsJson(const CompileReport& report, const CompileOptions& options) {
   const TuneProgress& tuning = report.tuning.progress;
   Json json = {{"times", PredictsTimes(options.target) ? "predicted" : "measured"},
@@ -32,7 +32,7 @@ Json TrialsJson(const CompileReport& report, const CompileOptions& options) {
   return json;
 }
 
-/// Nothing is counted yet.
+/// Returns the row of a kernel with a count of 0.
 Json KernelJson(const KernelReport& kernel, size_t group) {
   Json json = {{"group", group},
                {"name", kernel.name},
@@ -54,7 +54,7 @@ Json KernelJson(const KernelReport& kernel, size_t group) {
   return json;
 }
 
-/// Equal kernels are one row, which counts them.
+/// Returns the rows of all kernels. Equal kernels are one row with their count.
 Json KernelsJson(const std::vector<KernelReport>& kernels) {
   Json rows = Json::array();
   std::map<std::string, size_t> row_of;  // by workload
@@ -104,7 +104,7 @@ Json PhaseJson(const PredictedPhase& phase, size_t group) {
   return json;
 }
 
-/// A row for each phase of the different kernels; null for kernels of the host.
+/// Returns a row per phase of the distinct kernels, or null for kernels of the host.
 Json PredictedJson(const std::vector<KernelReport>& kernels, const Target& target) {
   if (!target.device) return nullptr;
   Json rows = Json::array();

@@ -1,5 +1,5 @@
-// The report of a compiled model as JSON: the one printer behind `tunec MODEL --json` and the C
-// interface's tunec_report_json.
+// The report of a compiled model as JSON. This is the only printer behind `tunec MODEL --json` and
+// the C interface's tunec_report_json.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,9 +8,9 @@
 
 namespace tunec {
 
-/// One object; docs/json.md lists its keys. `options` are those that the model was compiled with.
-/// Kernels stand in the order of their first group, equal ones together. No time is measured here:
-/// `recorded_ms` is what the tuner measured.
+/// Returns one object; docs/reference/json.md lists its keys. `options` are the options of the
+/// compilation. Kernels are in the order of their first group; equal kernels are one entry. The
+/// function measures no times: the tuner measured `recorded_ms`.
 nlohmann::ordered_json ReportJson(const CompiledModel& model, const CompileOptions& options);
 
 }  // namespace tunec

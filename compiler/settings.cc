@@ -15,7 +15,7 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kMostThreads = 1024;  // more are taken for a mistake
+constexpr int64_t kMostThreads = 1024;  // a larger number is rejected as a mistake
 constexpr int64_t kMostTrials = std::numeric_limits<int>::max();
 
 Status CheckTarget(const Settings& settings) {
@@ -34,26 +34,25 @@ constexpr std::array kTable = {
     Setting{.name = "shapes",
             .flag = "--shape",
             .value = "SHAPE",
-            .help = "shapes of inputs whose dimensions the model leaves open",
+            .help = "shapes of inputs that have dynamic dimensions in the model",
             .field = &Settings::shapes,
             .check = CheckShapes},
     Setting{.name = "dims",
             .flag = "--dim",
             .value = "SIZE",
-            .help = "sizes of open dimensions by name; with several, or a range (16..512), others "
-                    "are rounded up",
+            .help = "sizes of dynamic dimensions by name; if several, or a range (16..512), others "
+                    "round up",
             .field = &Settings::dims},
     Setting{
         .name = "layouts",
         .flag = "--layout",
         .value = "LAYOUT",
-        .help = "how inputs and outputs lie: channels_last, row_major, or axes, outermost first",
+        .help = "layouts of inputs and outputs: channels_last, row_major, or axes, outermost first",
         .field = &Settings::layouts},
     Setting{.name = "constants",
             .flag = "--constant",
             .value = "FILE.npy",
-            .help = "bind inputs to the values in files: what shapes depend on has to be known "
-                    "when compiling",
+            .help = "bind inputs to the values in files; needed for inputs that shapes depend on",
             .field = &Settings::constants},
     Setting{.name = "random_weights",
             .flag = "--random-weights",
@@ -63,8 +62,8 @@ constexpr std::array kTable = {
     Setting{.name = "external_data",
             .flag = "--external-data",
             .value = "FOLDER",
-            .help = "where the external data of an ONNX model lies",
-            .unset = "the folder of the model's file",
+            .help = "the folder that holds the external data of an ONNX model",
+            .unset = "the model's folder",
             .field = &Settings::external_data},
     Setting{.name = "target",
             .flag = "--target",
@@ -98,7 +97,7 @@ constexpr std::array kTable = {
     Setting{.name = "hang_after",
             .flag = "--hang-after",
             .value = "TIME",
-            .help = "with cuda: a run that is not done by then hangs",
+            .help = "with cuda: a run that takes longer is a device error",
             .unset = "2m",
             .field = &Settings::hang_seconds},
     Setting{.name = "trials",
@@ -108,21 +107,23 @@ constexpr std::array kTable = {
             .unset = "0",
             .field = &Settings::trials,
             .most = kMostTrials},
-    Setting{.name = "time_limit",
-            .flag = "--time-limit",
-            .value = "TIME",
-            .help = "ends tuning after 30s, 10m or 1h; without trials the only limit",
-            .field = &Settings::time_limit_seconds},
+    Setting{
+        .name = "time_limit",
+        .flag = "--time-limit",
+        .value = "TIME",
+        .help =
+            "ends tuning after this time, such as 30s, 10m or 1h; without trials the only limit",
+        .field = &Settings::time_limit_seconds},
     Setting{.name = "retune",
             .flag = "--retune",
             .value = "GROUP",
-            .help = "go on with converged groups, with trials of their own: a number, a node's "
+            .help = "tune these converged groups again with extra trials: a number, a node's "
                     "name, or all",
             .bare = "all",
             .field = &Settings::retune},
     Setting{.name = "verbose",
             .flag = "--verbose",
-            .help = "notes on schedules that are rejected, too",
+            .help = "also print notes on rejected schedules",
             .field = &Settings::verbose},
     Setting{.name = "db",
             .flag = "--db",
@@ -139,7 +140,7 @@ constexpr std::array kTable = {
             .most = kMostThreads},
     Setting{.name = "share_threads",
             .flag = "--share-threads",
-            .help = "run on the threads of the other models of the process that do, too",
+            .help = "share one thread pool with other models of the process that set this",
             .field = &Settings::share_threads},
     Setting{.name = "accuracy",
             .flag = "--accuracy",
@@ -156,13 +157,13 @@ constexpr std::array kTable = {
     Setting{.name = "seed",
             .flag = "--seed",
             .value = "N",
-            .help = "of the search",
+            .help = "seed of the search",
             .unset = "0",
             .field = &Settings::seed},
     Setting{.name = "disable_pass",
             .flag = "--disable-pass",
             .value = "NAME",
-            .help = "graph passes to leave out",
+            .help = "graph passes to omit",
             .field = &Settings::disabled_passes},
     Setting{.name = "rules",
             .flag = "--rules",
@@ -180,8 +181,8 @@ constexpr std::array kTable = {
     Setting{.name = "failures",
             .flag = "--failures",
             .value = "FOLDER",
-            .help = "write each failing candidate here as a case that tunec-worker --repeat runs "
-                    "again",
+            .help = "write each failing candidate to this folder as a case for tunec-worker "
+                    "--repeat",
             .field = &Settings::failure_folder},
     Setting{.name = "worker",
             .flag = "--worker",
@@ -191,11 +192,11 @@ constexpr std::array kTable = {
             .field = &Settings::worker_path},
     Setting{.name = "perf_map",
             .flag = "--perf-map",
-            .help = "name the kernels for perf",
+            .help = "write the names of kernels for the profiler perf",
             .field = &Settings::perf_map},
 };
 
-/// One visitor for each type of field.
+/// A visitor that returns the JSON form of a value, with one overload per type of field.
 struct FormOf {
   std::string_view value;
 
@@ -280,11 +281,11 @@ Result<std::shared_ptr<const RuleSet>> ReadRules(const std::vector<std::string>&
   return std::make_shared<const RuleSet>(std::move(rules));
 }
 
-// The GPU that is named, else the first one of this machine.
+// Returns the named GPU, else the first GPU of this machine.
 Result<Accelerator> GpuOf(const Settings& settings) {
   if (!settings.arch.empty()) return CudaAccelerator(settings.arch, settings.gpu);
   if (!settings.gpu.empty())
-    return Fail(ErrorCode::kInvalidArgument, "gpu names a part of an arch: say which arch");
+    return Fail(ErrorCode::kInvalidArgument, "option gpu needs option arch");
   Result<Accelerator> here = DetectCuda(settings.device);
   if (here) return here;
   return Fail(here.error().code, "{}; to compile for a GPU, name one with arch, sm_90a for example",

@@ -1,6 +1,6 @@
-// What a user may choose about how a model is read and compiled. The command's options and the C
-// interface's JSON object are two spellings of one table, SettingTable: a setting that it lacks
-// exists in neither.
+// Settings of reading and compiling a model. The command's options and the C interface's JSON
+// object are two spellings of one table, SettingTable. A setting that is not in the table exists in
+// neither spelling.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +23,20 @@
 
 namespace tunec {
 
-/// How the model is read, and how it is compiled.
+/// The values of all settings.
 struct Settings : ModelOptions {
   std::string target = "cpu";
-  std::string arch;                    // of a device; empty: what this machine has
-  std::string gpu;                     // of the arch; empty: an assumed one
-  bool emulate = false;                // run a device's kernels on the host
-  std::string device;                  // which of several; empty: the first that runs the code
-  double hang_seconds = kHangSeconds;  // of a device, after which a run is said to hang
-  int trials = 0;                      // of the whole model, recorded ones counted
-  double time_limit_seconds = 0;       // of tuning; 0: none
+  std::string arch;      // arch of the device; empty: the arch of this machine's GPU
+  std::string gpu;       // GPU of the arch; empty: an assumed GPU
+  bool emulate = false;  // run a device's kernels on the host
+  std::string device;    // number or UUID of the device; empty: the first that runs the code
+  double hang_seconds = kHangSeconds;  // seconds after which a device's run counts as hung
+  int trials = 0;                      // trials of the whole model, including recorded ones
+  double time_limit_seconds = 0;       // limit of tuning; 0: none
   std::vector<std::string> retune;     // groups, or "all"
   bool verbose = false;
   DatabaseChoice database;
-  int threads = 0;  // 0: one for each core
+  int threads = 0;  // 0: one per core
   bool share_threads = false;
   Accuracy accuracy;
   std::string cpu = "native";
@@ -52,7 +52,7 @@ struct Settings : ModelOptions {
   FloatRules float_rules() const { return fast_math ? FloatRules::kFast : FloatRules::kStrict; }
 };
 
-/// The field that a setting fills. Its type says what a value of the setting is.
+/// The field that a setting fills. The field's type determines the form of the value.
 using SettingField =
     std::variant<bool Settings::*, int Settings::*, double Settings::*, uint64_t Settings::*,
                  std::optional<uint64_t> Settings::*, std::string Settings::*, Accuracy Settings::*,
@@ -61,43 +61,46 @@ using SettingField =
                  std::map<std::string, std::vector<int64_t>> Settings::*,
                  std::map<std::string, DimSizes> Settings::*>;
 
+/// A row of the table of settings.
 struct Setting {
-  std::string_view name;       // the key of the JSON object
-  std::string_view flag;       // of the command; those of lists and maps are repeated
-  std::string_view value;      // what the help calls one value: FILE
-  std::string_view help;       // one line for both
-  std::string_view bare = {};  // the value of the flag without one; empty: it needs one
-  std::string_view unset;      // for people: what holds without it; empty: nothing
+  std::string_view name;   // the key of the JSON object
+  std::string_view flag;   // option of the command; options for lists and maps may be repeated
+  std::string_view value;  // name of a value in help texts: FILE
+  std::string_view help;   // one line of help for both spellings
+  /// Value of the flag when none is given; empty: the flag requires a value.
+  std::string_view bare = {};
+  std::string_view unset;  // default value, for help texts; empty: none
   SettingField field;
-  int64_t most = 0;                            // of a field that is an int
-  Status (*check)(const Settings&) = nullptr;  // after it was set; the message is what was wanted
+  int64_t most = 0;  // upper bound of an int field
+  /// Checks the set value; its message is the expected value.
+  Status (*check)(const Settings&) = nullptr;
 };
 
-/// In the order in which help texts list them.
+/// Returns all settings in the order of the help texts.
 std::span<const Setting> SettingTable();
-/// The setting of this name; null without one.
+/// Returns the setting with this name, or null.
 const Setting* FindSetting(std::string_view name);
 
-/// "16", "16,32" or the range "16..512", whose sizes are rounded up to those of RoundedSizes. None
-/// where it is none of these.
+/// Parses "16", "16,32" or the range "16..512". The sizes of a range are rounded up to those of
+/// RoundedSizes. Returns none for another form.
 std::optional<DimSizes> ParseDimSizes(std::string_view text);
 
-/// How a value is written in JSON, for messages and documentation: {"NAME": [N, ...]}.
+/// Returns the form of a value in JSON, for messages and documentation: {"NAME": [N, ...]}.
 std::string JsonForm(const Setting& setting);
-/// The lines of tunec.h that list the settings.
+/// Returns the lines of tunec.h that list the settings.
 std::string DescribeAsC(std::span<const Setting> settings);
 
-/// The rules of the files; null without any.
+/// Reads the rules in the files. Returns null if the list is empty.
 Result<std::shared_ptr<const RuleSet>> ReadRules(const std::vector<std::string>& files);
-/// What kernels are compiled for. kInvalidArgument for a processor that is not known.
+/// Returns the target of the kernels. Fails with kInvalidArgument for an unknown processor.
 Result<Target> TargetOf(const Settings& settings);
-/// What Compile is to be given. Callbacks are the caller's.
+/// Returns the options for Compile. The caller sets the callbacks.
 Result<CompileOptions> MakeCompileOptions(const Settings& settings);
 
-/// Where the database is: the file chosen, else the user's. kNotFound without a home. Requires: a
-/// database is wanted.
+/// Returns the path of the database: the chosen file, else the user's. Fails with kNotFound if the
+/// user has no home folder. Requires: the choice is not kNone.
 Result<std::string> DatabasePath(const DatabaseChoice& choice);
-/// OpenChosenDatabase for these settings.
+/// Opens the database for these settings by OpenChosenDatabase.
 Result<std::unique_ptr<Database>> OpenDatabase(const Settings& settings,
                                                const std::function<void(const std::string&)>& log);
 

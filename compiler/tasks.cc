@@ -11,8 +11,8 @@
 namespace tunec {
 namespace {
 
-// The values that lie in callers' arrays: the model's inputs, what is read of them by another name,
-// and the outputs that kernels write there.
+// Returns the values in callers' arrays: the model's inputs, views of inputs, and outputs that
+// kernels write there.
 std::set<ValueId> PlacedByCallers(const FrontReport& front) {
   const Graph& graph = front.graph;
   std::set<ValueId> placed(graph.inputs().begin(), graph.inputs().end());
@@ -38,7 +38,7 @@ std::vector<std::string> CallersOf(const GroupReport& group, const std::set<Valu
 
 Tasks CollectTasks(const FrontReport& front, const Target& target) {
   Tasks tasks;
-  std::set<ValueId> placed;  // on a device none: what callers have is copied to it
+  std::set<ValueId> placed;  // empty on a device: the callers' tensors are copied to it
   if (!target.device) placed = PlacedByCallers(front);
   std::map<std::string, size_t> by_text;
   for (const GroupReport& group : front.groups) {
@@ -54,7 +54,8 @@ Tasks CollectTasks(const FrontReport& front, const Target& target) {
     } else {
       TuningTask& task = tasks.unique[found->second];
       task.weight += 1;
-      // In the middle of the model the runtime places all: that is the usual case then.
+      // If a group of the task is in the middle of the model, the runtime places all its arguments.
+      // That is then the usual case.
       std::erase_if(task.callers, [&](const std::string& name) {
         return std::ranges::find(callers, name) == callers.end();
       });

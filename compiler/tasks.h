@@ -1,5 +1,6 @@
-// The tuning tasks of a model: groups of equal canonical text are one, tuned and compiled once. On
-// a CPU a task's arguments are callers' where those of all its groups are.
+// Tuning tasks of a model. Groups with equal canonical text are one task, which is tuned and
+// compiled once. On a CPU an argument of a task counts as the caller's memory only if it is so in
+// all groups of the task.
 #pragma once
 
 #include <vector>
@@ -12,7 +13,7 @@ namespace tunec {
 
 struct Tasks {
   std::vector<TuningTask> unique;  // in order of first appearance
-  std::vector<size_t> of_group;    // each group's task
+  std::vector<size_t> of_group;    // index of each group's task
 };
 
 Tasks CollectTasks(const FrontReport& front, const Target& target);

@@ -26,7 +26,7 @@ TunerOptions MakeTunerOptions(const CompileOptions& options) {
           .cancelled = options.cancelled};
 }
 
-// The tasks of the groups to be tuned again.
+// Returns the tasks of the groups to be tuned again.
 Result<std::vector<size_t>> TasksToRetune(const FrontReport& front, const Tasks& tasks,
                                           const CompileOptions& options) {
   std::vector<size_t> chosen;
@@ -41,7 +41,7 @@ Result<std::vector<size_t>> TasksToRetune(const FrontReport& front, const Tasks&
   return chosen;
 }
 
-// What is known, and a note where what is known is for others.
+// Looks up the known trials, and logs a note if the trials are for other options.
 Result<KnownTrials> LookUp(const Database* database, const Tasks& tasks,
                            const CompileOptions& options) {
   if (database == nullptr) return KnownTrials{.groups = std::ssize(tasks.unique)};
@@ -55,14 +55,14 @@ Result<KnownTrials> LookUp(const Database* database, const Tasks& tasks,
 Result<TuneReport> Measure(Database* database, const Tasks& tasks, const TunerOptions& tuner) {
   if (tuner.trials == 0) return TuneReport{};
   if (database == nullptr) {
-    return Fail(ErrorCode::kInvalidArgument, "trials need a database to be kept in");
+    return Fail(ErrorCode::kInvalidArgument, "trials need a database; none is open");
   }
   TUNEC_RETURN_IF_ERROR(CheckTimesHere(tuner.target, {.name = tuner.device}));
   if (const auto emulated = EmulatedTarget(tuner.target))
     TUNEC_RETURN_IF_ERROR(CheckPredicts(*emulated->device));
   TUNEC_ASSIGN(TuneReport report, Tune(*database, tasks.unique, tuner));
   if (report.stop == TuneStop::kCancelled) {
-    return Fail(ErrorCode::kCancelled, "cancelled while tuning; what was measured is kept");
+    return Fail(ErrorCode::kCancelled, "cancelled while tuning; measured trials are stored");
   }
   return report;
 }

@@ -1,4 +1,4 @@
-// The tuning of a model: what is known of its groups, and what its budget buys.
+// Tuning of a model: lookup of earlier trials, and measurements within the budget.
 #pragma once
 
 #include "autotune/tuner.h"
@@ -9,17 +9,18 @@
 namespace tunec {
 
 struct TunedModel {
-  TunerOptions options;  // by which the schedules to compile with are chosen, too
+  TunerOptions options;  // also used to choose the schedules for compilation
   KnownTrials known;
   TuneReport report;
 };
 
-/// Looks up what the database has of the tasks, and measures what the options ask for. A note to
-/// `on_log` where the model is tuned for others only. Errors: kInvalidArgument for trials without
-/// a database and for groups to be tuned again that there are not; kDevice for a target that this
-/// machine is not, unless it is emulated: then times are predicted, and kUnsupported or kNotFound
-/// says what keeps them from being; kCancelled after what was measured has been kept; those of
-/// Tune.
+/// Looks up the trials of the tasks in the database, and measures as the options request. `on_log`
+/// receives a note if the model is tuned only for other options. Errors:
+/// - kInvalidArgument: trials without a database, or `retune` names an unknown group.
+/// - kDevice: trials for a target that is not this machine and is not emulated.
+/// - kUnsupported or kNotFound: an emulated target, whose times cannot be predicted.
+/// - kCancelled: tuning was cancelled; measured trials are stored before.
+/// - The errors of Tune.
 Result<TunedModel> TuneModel(const FrontReport& front, const Tasks& tasks, Database* database,
                              const CompileOptions& options);
 

@@ -1,4 +1,4 @@
-// Compiled objects and machine facts.
+// Stores compiled objects and machine facts.
 #include "db/database.h"
 #include "db/tables/codec.h"
 #include "db/tables/rows.h"
@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-/// The same time wherever they differ: an answer's delay tells nothing of a hash.
+/// Compares in a time that does not depend on the first difference, so that delays reveal no hash.
 bool AreEqual(const std::string& a, const std::string& b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
@@ -60,7 +60,7 @@ std::optional<StoredArtifact> FindArtifact(DatabaseConnection& connection, const
 
 void StoreArtifact(DatabaseConnection& connection, const ObjectKey& key,
                    const std::string& key_text, const Artifact& artifact) {
-  // Whatever its text says: a damaged key must not keep its place.
+  // The old row is deleted even if its text is damaged.
   DeleteArtifact(connection, key, key_text);
   Query(connection,
         "INSERT INTO artifacts(key_hash, key_text, object, metadata, created_at, hash, owner) "

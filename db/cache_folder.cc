@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The environment's value when it is an absolute path: the XDG specification wants others
-/// ignored.
+/// Returns the value of an environment variable if it is an absolute path. The XDG specification
+/// requires that other values are ignored.
 std::string AbsoluteFromEnvironment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && value[0] == '/' ? value : "";
@@ -36,7 +36,7 @@ Result<std::string> CacheFolder() {
     const std::string home = HomeFolder();
     if (home.empty()) {
       return Fail(ErrorCode::kNotFound,
-                  "no place for the database: set HOME or XDG_CACHE_HOME, or name a file");
+                  "no folder for the database: set HOME or XDG_CACHE_HOME, or name a file");
     }
     cache = home + "/.cache";
   }

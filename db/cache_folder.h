@@ -1,4 +1,4 @@
-// The user's own folder for what may be lost: the database and the key of compiled objects.
+// The user's folder for replaceable files: the database and the key of compiled objects.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,13 @@
 
 namespace tunec {
 
-/// $XDG_CACHE_HOME/tunec, else ~/.cache/tunec. kNotFound without a home.
+/// Returns $XDG_CACHE_HOME/tunec, else ~/.cache/tunec; kNotFound without a home.
 Result<std::string> CacheFolder();
-/// In it the file of the user's key; empty without a home.
+/// Returns the path of the user's key file in that folder; empty without a home.
 std::string ObjectKeyPath();
 
-/// Makes the folders of the path that are missing, for the user alone, as the XDG specification
-/// asks. Error: kIo.
+/// Makes the missing folders of the path, accessible only to the user, as the XDG specification
+/// requires. Error: kIo.
 Status MakePrivateFolders(const std::filesystem::path& folder);
 
 }  // namespace tunec

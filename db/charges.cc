@@ -1,4 +1,4 @@
-// Which trials count for which model's budget.
+// Stores the trials that count for each model's budget.
 #include "db/database.h"
 #include "db/sqlite/connection.h"
 #include "db/sqlite/query.h"
@@ -25,7 +25,7 @@ Status Database::ChargeNewModel(const std::string& model, const std::vector<Tuni
   TUNEC_CHECK(keys.size() == trials.size(), "{} keys, {} charges", keys.size(), trials.size());
   TUNEC_RETURN_IF_ERROR(ValidateName("model", model));
   return connection_->Write([&]() -> Status {
-    // Another process may have been faster.
+    // Another process may have charged the model meanwhile.
     if (Query(*connection_, "SELECT 1 FROM charges WHERE model = ? LIMIT 1", model).Step()) {
       return {};
     }

@@ -1,6 +1,6 @@
-// The tuning database: one SQLite file that keeps every measured candidate, the compiled
-// objects and the facts measured about machines. Several threads may share one Database,
-// several processes one file. docs/database.md describes the file.
+// The tuning database: one SQLite file with every measured candidate, the compiled objects and the
+// measured facts of machines. Several threads may share one Database, several processes one file.
+// docs/reference/database.md describes the file.
 #pragma once
 
 #include <cstdint>
@@ -19,39 +19,43 @@ namespace tunec {
 
 class DatabaseConnection;
 
-/// The path of a database without a file, which lives as long as the object.
+/// The path of a database without a file, which exists as long as the object.
 inline constexpr const char* kInMemory = ":memory:";
 
 enum class OpenMode {
   kReadWrite,  // creates the file and its folders, migrates an older schema
-  kExisting,   // the same, but the file must exist
-  kReadOnly,   // the file must exist; nothing is written, an older schema is migrated in memory
+  kExisting,   // same as kReadWrite, but the file must exist
+  kReadOnly,   // the file must exist; not written; an older schema is migrated in memory
 };
 
-/// $XDG_CACHE_HOME/tunec/tunec.db, else ~/.cache/tunec/tunec.db. kNotFound without a home.
+/// Returns $XDG_CACHE_HOME/tunec/tunec.db, else ~/.cache/tunec/tunec.db; kNotFound without a home.
 Result<std::string> DefaultDatabasePath();
 
-/// Thread-safe: one mutex around one connection. Moved-from objects may only be destroyed
-/// or assigned to. Writes are one transaction each: on an error nothing has changed.
+/// The tuning database. Thread-safe: one mutex guards one connection. Moved-from objects may only
+/// be destroyed or assigned to. Each write is one transaction: after an error the database is
+/// unchanged.
 ///
-/// Errors: kIo (cannot read or write, disk full, locked by another process for 10 s),
-/// kInvalidArgument (a directory, another program's database, text that is not UTF-8),
-/// kParse (not a database, damaged), kUnsupported (written by a newer tunec), kNotFound.
+/// Errors:
+///   - kIo: cannot read or write, disk full, or locked by another process for 10 s;
+///   - kInvalidArgument: a directory, another program's database, or text that is not UTF-8;
+///   - kParse: not a database, or damaged;
+///   - kUnsupported: written by a newer tunec;
+///   - kNotFound.
 class Database {
  public:
-  /// `path` is a file name or kInMemory. A file that is not ours is never written.
+  /// Opens a database. `path` is a file name or kInMemory. A file of another program is never
+  /// written.
   static Result<Database> Open(const std::string& path, OpenMode mode);
-  /// The same with another file of the key that compiled objects carry, in place of `object_key` in
-  /// the user's cache folder. It is made when the first object is stored.
+  /// Opens a database with another key file for compiled objects than `object_key` in the user's
+  /// cache folder. The key file is made when the first object is stored.
   static Result<Database> Open(const std::string& path, OpenMode mode, const std::string& key_file);
 
-  /// What the file at `path` holds, in memory: the file is only read, and what is recorded lives as
-  /// long as the object.
+  /// Copies the file at `path` into memory. The file is only read, and new records exist as long as
+  /// the object.
   static Result<Database> OpenCopy(const std::string& path);
-  /// From now on a file that can no longer be read or written is no error: what it held is taken
-  /// into memory, as far as it can be read, and the work goes on there. `log` gets one line about
-  /// that, and one when somebody removed the file; it is called within the other functions and must
-  /// not call them.
+  /// Continues in memory, without an error, if the file later cannot be read or written. The
+  /// readable part of the file is copied. `log` receives one line at that time, and one line if the
+  /// file was removed. `log` is called within the other functions and must not call them.
   void GoOnWithoutFile(std::function<void(const std::string&)> log);
 
   Database(Database&&) noexcept;
@@ -60,99 +64,101 @@ class Database {
 
   const std::string& Path() const;
 
-  // --- Trials (records.cc). A tuning key nobody recorded has no trials: not an error.
+  // --- Trials (records.cc). A tuning key without records has no trials; it is not an error.
 
-  /// Records one candidate. On return the record survives the death of this process.
-  /// A schedule is kept once per key, with the record that knows more: a wrong result over
-  /// a time over any other failure, then more samples, then the later one. Who times a
-  /// schedule again therefore hands in the old samples too. A schedule that is new for its key is
-  /// charged to `model`, unless that is empty.
+  /// Records one candidate. After the return, the record survives the death of this process. A
+  /// schedule is stored once per key, with the record of most information. The order is: a wrong
+  /// result, a time, any other failure; then more samples; then the later record. So a caller that
+  /// times a schedule again must pass the old samples too. A schedule that is new for its key is
+  /// charged to `model` if `model` is not empty.
   Result<RecordOutcome> RecordTrial(const TuningKey& key, const TrialRecord& trial,
                                     const std::string& model = "");
-  /// All trials of `key` in the order of their ids. Undecodable rows are left out.
+  /// Returns all trials of `key` in the order of their ids, except undecodable rows.
   Result<std::vector<TrialRecord>> Trials(const TuningKey& key) const;
-  /// The number of recorded trials of `key`, failures included.
+  /// Returns the number of recorded trials of `key`, including failures.
   Result<int64_t> CountTrials(const TuningKey& key) const;
-  /// The ok trial with the smallest median; the same one in every copy of the data.
+  /// Returns the ok trial with the smallest median. Copies of the data give the same trial.
   Result<std::optional<TrialRecord>> Best(const TuningKey& key) const;
-  /// The record of this very schedule.
+  /// Returns the record of exactly this schedule.
   Result<std::optional<TrialRecord>> Find(const TuningKey& key, const std::string& schedule) const;
-  /// Remembers that the search of `key` stopped because more trials in that search space would not
-  /// help, and why. A later call replaces it.
+  /// Stores that more trials in this search space would not help `key`, and why. A later call
+  /// replaces it.
   Status SetConverged(const TuningKey& key, const Convergence& convergence);
   Status ClearConverged(const TuningKey& key);
-  /// How the search converged last; none: it has not.
+  /// Returns the last convergence; none if the search has not converged.
   Result<std::optional<Convergence>> Converged(const TuningKey& key) const;
 
-  // --- Charges (charges.cc): how many trials of each task count for the budget of a model. `model`
-  // is the caller's text for the set of the model's keys.
+  // --- Charges (charges.cc): numbers of trials of each task that count for the budget of a model.
+  // `model` is the caller's text for the set of the model's keys.
 
-  /// Of all tasks together, of each at most as many as are recorded. None when nothing was ever
-  /// charged to the model.
+  /// Returns the charges of all tasks together, each at most the task's recorded trials. Returns
+  /// none if the model was never charged.
   Result<std::optional<int64_t>> Charged(const std::string& model) const;
-  /// Charges a model to which nothing was ever charged; another keeps what it has. Keys that nobody
-  /// recorded are passed over.
+  /// Charges a model that was never charged; a charged model is unchanged. Keys without records are
+  /// skipped.
   Status ChargeNewModel(const std::string& model, const std::vector<TuningKey>& keys,
                         const std::vector<int64_t>& trials);
 
-  // --- Questions over many keys (queries.cc), in the order of kind, workload text, target.
+  // --- Queries over many keys (queries.cc), in the order of kind, workload text, target.
 
   Result<std::vector<TaskSummary>> List(const TaskFilter& filter) const;
-  /// The trials behind List: what a cost model is trained on.
+  /// Returns the trials of List: training data of a cost model.
   Result<std::vector<TaskTrials>> ListTrials(const TaskFilter& filter) const;
-  /// Tuned workloads of one kind on one target with their best schedules, for the caller to
-  /// rank by distance. Only schedules of this version of the language.
+  /// Returns tuned workloads of one kind on one target with their best schedules, for the caller to
+  /// rank by distance. Only schedules of this version of the language are returned.
   Result<std::vector<TunedWorkload>> NearestWorkloads(const std::string& kind,
                                                       const std::string& target,
                                                       int schedule_version) const;
-  /// Under which keys workloads of these texts have correct trials, most workloads first.
+  /// Returns the keys under which workloads of these texts have correct trials, most workloads
+  /// first.
   Result<std::vector<KeyUse>> UsesOf(const std::vector<std::string>& workload_texts) const;
   Result<DatabaseStats> Stats() const;
 
-  // --- Compiled objects and machine facts (artifacts.cc). Objects are programs: each user has only
-  // those that carry the hash of the user's own key. Without a key that can be trusted none is
-  // stored or found, and TakeMissReasons tells why, once.
+  // --- Compiled objects and machine facts (artifacts.cc). Objects are programs, so a user has only
+  // objects with a hash made with the user's key. Without a trusted key, objects are neither stored
+  // nor found, and TakeMissReasons returns the reason once.
 
-  /// Stores or replaces the artifact of `key_text`. kInvalidArgument when metadata is not JSON.
+  /// Stores or replaces the artifact of `key_text`. Returns kInvalidArgument if metadata is not
+  /// JSON.
   Status PutArtifact(const std::string& key_text, const Artifact& artifact);
-  /// Removes the artifact of `key_text`, if there is one.
+  /// Removes the artifact of `key_text`, if it exists.
   Status DropArtifact(const std::string& key_text);
-  /// The artifact stored under exactly this key text. A damaged row is a miss; why is told by
-  /// TakeMissReasons.
+  /// Returns the artifact stored under exactly this key text. A damaged row is a miss;
+  /// TakeMissReasons returns the reason.
   Result<std::optional<Artifact>> GetArtifact(const std::string& key_text) const;
   Status SetMachineFact(const std::string& target, const MachineFact& fact);
   Result<std::optional<MachineFact>> GetMachineFact(const std::string& target,
                                                     const std::string& name) const;
-  /// Ordered by name.
+  /// Returns the facts of a target, ordered by name.
   Result<std::vector<MachineFact>> MachineFacts(const std::string& target) const;
 
-  /// One line for each bad row that was passed over since the last call; clears them. Objects that
-  /// a migration dropped and a key that cannot be used have a line, too.
+  /// Returns and clears one line for each bad row that was skipped since the last call. Objects
+  /// dropped by a migration and an unusable key also have a line.
   std::vector<std::string> TakeMissReasons() const;
 
   // --- Exchange (exchange.cc).
 
-  /// Everything but artifacts as JSON lines, in an order that depends on the data alone.
+  /// Writes everything except artifacts as JSON lines, in an order that depends only on the data.
   Status Export(std::ostream& out) const;
-  /// Export, written aside and renamed over `path`.
+  /// Exports to a temporary file and renames it to `path`.
   Status ExportFile(const std::string& path) const;
-  /// Takes in JSON lines. A malformed one is kParse at `name`:line, and nothing is imported.
+  /// Imports JSON lines. A malformed line gives kParse at `name`:line, and no line is imported.
   Result<ExchangeCounts> Import(std::istream& in, const std::string& name);
   Result<ExchangeCounts> ImportFile(const std::string& path);
-  /// Takes in another database, all but artifacts. Idempotent; where both know a thing, the same
-  /// one wins whichever way round they are merged.
+  /// Merges another database, except artifacts. The operation is idempotent, and gives the same
+  /// record for a conflict in both directions.
   Result<ExchangeCounts> Merge(const std::string& other_path);
 
   // --- Upkeep (upkeep.cc).
 
-  /// Removes trials and artifacts by `policy`, then keys, workloads and targets left empty.
+  /// Removes trials and artifacts by `policy`, then empty keys, workloads and targets.
   Result<PruneCounts> Prune(const PrunePolicy& policy);
   /// Removes all trials of the workloads of these texts, on every target.
   Result<PruneCounts> Forget(const std::vector<std::string>& workload_texts);
-  /// Gives the space of removed rows back to the file system.
+  /// Returns the space of removed rows to the file system.
   Status Compact();
-  /// SQLite's check of the whole file, its foreign keys and our own invariants: one line for
-  /// each problem, none when sound. Reads everything.
+  /// Runs SQLite's check of the whole file, and checks foreign keys and tunec's invariants. Returns
+  /// one line for each problem; empty if the database is sound. Reads the whole file.
   Result<std::vector<std::string>> IntegrityCheck() const;
 
  private:

@@ -1,4 +1,4 @@
-// Export, import and merge.
+// Implements export, import and merge.
 #include "db/exchange.h"
 
 #include <cerrno>
@@ -88,7 +88,7 @@ Result<ExchangeCounts> Database::ImportFile(const std::string& path) {
 Result<ExchangeCounts> Database::Merge(const std::string& other_path) {
   std::error_code error;
   if (!connection_->in_memory() && fs::equivalent(other_path, connection_->path(), error)) {
-    return ExchangeCounts{};  // nothing to learn from oneself
+    return ExchangeCounts{};  // the same file
   }
   TUNEC_ASSIGN(const auto other, DatabaseConnection::Open(other_path, OpenMode::kReadOnly, ""));
   Result<ExchangeCounts> counts = connection_->Write([&]() -> Result<ExchangeCounts> {

@@ -1,5 +1,5 @@
-// Moving records between files: ForEachLine takes a database apart into the lines of an
-// export, LineTaker puts such lines into another. Import, export and merge are these two.
+// Moves records between files. ForEachLine converts a database into the lines of an export, and
+// LineTaker stores such lines in another database. Import, export and merge combine these two.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace tunec {
 
-/// Everything but artifacts, in an order that depends on the data alone. Stops at the first
-/// error of `visit` and returns it. Only inside Read and Write.
+/// Visits everything except artifacts, in an order that depends only on the data. Stops at the
+/// first error of `visit` and returns it. Requires: called inside Read or Write.
 Status ForEachLine(DatabaseConnection& connection,
                    const std::function<Status(const ExchangeLine&)>& visit);
 
@@ -23,12 +23,13 @@ class LineTaker {
  public:
   explicit LineTaker(DatabaseConnection& connection) : connection_(connection) {}
 
-  /// Only inside Write. kParse or kInvalidArgument for a line that does not fit the earlier ones.
+  /// Stores one line. Returns kParse or kInvalidArgument for a line that contradicts the earlier
+  /// ones. Requires: called inside Write.
   Status Take(const ExchangeLine& line);
   const ExchangeCounts& counts() const { return counts_; }
 
  private:
-  using Ids = std::map<int64_t, int64_t>;  // of the file -> of our rows
+  using Ids = std::map<int64_t, int64_t>;  // id in the file -> id of the row
 
   Status TakeLine(const HeaderLine& line);
   Status TakeLine(const TargetLine& line);
@@ -40,12 +41,12 @@ class LineTaker {
   void Count(RecordOutcome outcome);
 
   DatabaseConnection& connection_;
-  int64_t version_ = 0;  // of the export that is read; 0 before its header
+  int64_t version_ = 0;  // version of the export; 0 before its header
   Ids targets_;
   Ids workloads_;
   Ids tasks_;
   std::map<int64_t, std::string> workload_texts_;
-  /// The texts of the workloads of tasks whose schedules are of version 1 of their language.
+  /// Texts of the workloads of tasks whose schedules have version 1 of their language.
   std::map<int64_t, std::string> older_;
   ExchangeCounts counts_;
 };

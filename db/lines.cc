@@ -15,8 +15,8 @@ namespace {
 
 using Visit = std::function<Status(const ExchangeLine&)>;
 
-/// Trials and facts stand alone and are passed over when damaged. Without its key a trial is
-/// nothing, so a damaged key stops the export.
+/// Returns the error for a damaged key. Damaged trials and facts are skipped, since no other row
+/// depends on them. A trial is meaningless without its key, so a damaged key stops the export.
 std::unexpected<Error> DamagedRow(const DatabaseConnection& connection, const char* what,
                                   int64_t id, const std::string& why) {
   return Fail(ErrorCode::kParse, "{}: {} {}: {}", connection.path(), what, id, why);
@@ -75,11 +75,11 @@ TaskLine LineOf(const TaskRow& task, int64_t id, int64_t workload, int64_t targe
           .converged_bound = converged.bound};
 }
 
-/// The row behind an id of the file.
+/// Returns the row of an id in the file.
 Result<int64_t> Lookup(const std::map<int64_t, int64_t>& ids, const char* what, int64_t id) {
   const auto found = ids.find(id);
   if (found != ids.end()) return found->second;
-  return Fail(ErrorCode::kParse, "{} {} has not been introduced", what, id);
+  return Fail(ErrorCode::kParse, "{} {} is not defined in an earlier line", what, id);
 }
 
 }  // namespace
@@ -166,10 +166,10 @@ Status LineTaker::TakeLine(const TaskLine& line) {
                 line.schedule_version);
   }
   TUNEC_RETURN_IF_ERROR(ValidateText("policy text", line.policy));
-  const bool older = version_ < 4 && line.schedule_version == 1;  // which becomes version 2
+  const bool older = version_ < 4 && line.schedule_version == 1;  // converted to version 2
   const int64_t task = EnsureTask(connection_, workload, target, line.policy,
                                   older ? 2 : static_cast<int>(line.schedule_version));
-  // Of two convergences the greater: in any order of merging the same one stays.
+  // The greater of two convergences is stored, so that the order of merging does not matter.
   Query(connection_,
         "UPDATE tasks SET converged = ?1, converged_by = ?2, converged_bound = ?3 WHERE id = ?4 "
         "AND (converged, converged_by, converged_bound) < (?1, ?2, ?3)",
@@ -189,7 +189,7 @@ Status LineTaker::TakeLine(const TrialLine& line) {
     trial.schedule = WithStorageOrders(trial.schedule, older->second);
   }
   TUNEC_RETURN_IF_ERROR(Validate(trial));
-  // Exports up to version 5 come from before schema 8, which forgets such verdicts.
+  // Exports up to version 5 were written before schema 8, whose migration deletes wrong results.
   if (version_ < 6 && trial.status == TrialStatus::kWrongResult) {
     Query(connection_, "UPDATE tasks SET converged = 0 WHERE id = ?", task).Run();
     return {};

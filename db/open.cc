@@ -1,10 +1,10 @@
-// Opening a file without ever harming one that is not ours.
+// Opens a file, and never changes a file that tunec did not write.
 //
-// SQLite repairs and checkpoints whatever it opens for writing, so a file is judged first:
-// through a read-only connection that takes no lock, by the 100 bytes of its header. Our
-// application id is there from the first commit on, for it is set before the file enters
-// write-ahead logging. The bytes are read through SQLite's own file object, because closing
-// a second descriptor would drop the POSIX locks of every connection of this process.
+// SQLite repairs and checkpoints every file that it opens for writing. So the 100 bytes of the
+// header are checked first, through a read-only connection that takes no lock. Our application id
+// is in the file from the first commit on, because it is set before the file enters write-ahead
+// logging. The bytes are read through SQLite's own file object, because closing a second descriptor
+// would drop the POSIX locks of every connection of this process.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ using SqlitePtr = std::unique_ptr<SQLite::Database>;
 
 struct Opened {
   SqlitePtr sqlite;
-  int64_t dropped_objects = 0;  // from the file, by its migration
+  int64_t dropped_objects = 0;  // objects that the migration dropped from the file
 };
 
 constexpr int kHeaderBytes = 100;
@@ -38,7 +38,7 @@ constexpr int kPageSizeOffset = 16;
 constexpr int kUserVersionOffset = 60;
 constexpr int kApplicationIdOffset = 68;
 
-/// What stands at `path` before anything is opened.
+/// The kind of file at `path` before it is opened.
 enum class Found { kNothing, kEmptyFile, kFile };
 
 Result<Found> LookAt(const std::string& path) {
@@ -54,7 +54,7 @@ Result<Found> LookAt(const std::string& path) {
   if (status.type() != fs::file_type::regular) {
     return Fail(ErrorCode::kInvalidArgument, "{}: is not a regular file", path);
   }
-  // SQLite takes a file of one byte for an empty one and would write over it.
+  // SQLite treats a file of one byte as empty and would overwrite it.
   return fs::file_size(path, error) == 0 ? Found::kEmptyFile : Found::kFile;
 }
 
@@ -67,7 +67,8 @@ Status CheckAccess(const std::string& path, int wanted, const char* purpose) {
   return Fail(ErrorCode::kIo, "{}: cannot {}: {}", path, purpose, std::strerror(errno));
 }
 
-/// The user's own is for nobody else. Whoever names another place may share it.
+/// Makes the folders. The user's cache folder is private; a user who names another folder may share
+/// it.
 Status MakeFolders(const std::string& folder) {
   if (CacheFolder() == folder) return MakePrivateFolders(folder);
   std::error_code error;
@@ -76,7 +77,7 @@ Status MakeFolders(const std::string& folder) {
   return Fail(ErrorCode::kIo, "{}: cannot create: {}", folder, error.message());
 }
 
-/// Makes the folders of `path` and checks that the journal can be written beside it.
+/// Makes the folders of `path` and checks that the journal can be written next to it.
 Status PrepareFolder(const std::string& path) {
   const std::string folder = fs::path(path).parent_path().string();
   TUNEC_RETURN_IF_ERROR(MakeFolders(folder));
@@ -87,8 +88,8 @@ int64_t BigEndian32(const unsigned char* bytes) {
   return int64_t{bytes[0]} << 24 | int64_t{bytes[1]} << 16 | int64_t{bytes[2]} << 8 | bytes[3];
 }
 
-/// SQLite reads a torn last page as if zeros followed, so we look: a file that nobody is in
-/// the middle of writing is a whole number of pages.
+/// Checks the file size, since SQLite reads a torn last page as if zeros followed. A file without a
+/// write in progress has a whole number of pages.
 Status CheckWholePages(const std::string& path, const unsigned char* header, int64_t size) {
   const int64_t stored = int64_t{header[kPageSizeOffset]} << 8 | header[kPageSizeOffset + 1];
   const int64_t page_size = stored == 1 ? 65536 : stored;
@@ -99,12 +100,12 @@ Status CheckWholePages(const std::string& path, const unsigned char* header, int
   };
   const bool in_progress = has_content(path + "-wal") || has_content(path + "-journal");
   if (in_progress || page_size == 0 || size % page_size == 0) return {};
-  return Fail(ErrorCode::kParse, "{}: damaged database: {} bytes are no whole number of pages",
+  return Fail(ErrorCode::kParse, "{}: damaged database: {} bytes are not a whole number of pages",
               path, size);
 }
 
-/// Refuses the file at `path` unless its header says that it is ours and not newer.
-Status Judge(const std::string& path) {
+/// Rejects the file at `path` unless its header has tunec's application id and a supported version.
+Status CheckFile(const std::string& path) {
   const SQLite::Database probe(path, SQLite::OPEN_READONLY, kBusyTimeoutMs);
   sqlite3_file* file = nullptr;
   probe.check(sqlite3_file_control(probe.getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &file));
@@ -122,7 +123,7 @@ Status Judge(const std::string& path) {
   if (application_id != kApplicationId) {
     return std::unexpected(ForeignDatabase(path, application_id));
   }
-  // A negative one is left to CheckSchema.
+  // CheckSchema rejects a negative version.
   const auto version = static_cast<int32_t>(BigEndian32(&header[kUserVersionOffset]));
   if (version > SchemaVersion()) {
     return std::unexpected(NewerDatabase(path, version, SchemaVersion()));
@@ -134,7 +135,8 @@ void CheckpointOnClose(SQLite::Database& sqlite, int enabled) {
   sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, enabled ? 0 : 1, nullptr);
 }
 
-/// SQLite does not wait for the exclusive lock that this change takes, so we do.
+/// Enters write-ahead logging. SQLite does not wait for the exclusive lock of this change, so this
+/// function waits.
 void EnterWriteAheadLogging(SQLite::Database& sqlite) {
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
@@ -153,7 +155,7 @@ Result<Opened> OpenForWriting(const std::string& path, OpenMode mode) {
   TUNEC_ASSIGN(const Found found, LookAt(path));
   if (found == Found::kNothing && mode == OpenMode::kExisting) return NoSuchDatabase(path);
   if (found != Found::kNothing) TUNEC_RETURN_IF_ERROR(CheckAccess(path, R_OK, "read"));
-  if (found == Found::kFile) TUNEC_RETURN_IF_ERROR(Judge(path));
+  if (found == Found::kFile) TUNEC_RETURN_IF_ERROR(CheckFile(path));
   if (found != Found::kNothing) TUNEC_RETURN_IF_ERROR(CheckAccess(path, W_OK, "write"));
   TUNEC_RETURN_IF_ERROR(PrepareFolder(path));
   auto sqlite = std::make_unique<SQLite::Database>(
@@ -167,7 +169,7 @@ Result<Opened> OpenForWriting(const std::string& path, OpenMode mode) {
   return Opened{std::move(sqlite), dropped};
 }
 
-/// `path` as a URI that tells SQLite that nobody writes the file.
+/// Returns `path` as a URI that declares the file immutable to SQLite.
 std::string ImmutableUri(const std::string& path) {
   std::string uri = "file:";
   for (const unsigned char c : path) {
@@ -184,7 +186,7 @@ Result<Opened> OpenAndCheck(const std::string& path, const std::string& name, in
   if (HasCurrentSchema(*sqlite)) return Opened{std::move(sqlite)};
   SqlitePtr migrated = CopyInMemory(*sqlite);
   TUNEC_RETURN_IF_ERROR(Migrate(*migrated, path, Migrations()));
-  return Opened{std::move(migrated)};  // the file keeps its objects
+  return Opened{std::move(migrated)};  // the file's own objects are unchanged
 }
 
 Result<Opened> OpenForReading(const std::string& path) {
@@ -192,9 +194,9 @@ Result<Opened> OpenForReading(const std::string& path) {
   if (found == Found::kNothing) return NoSuchDatabase(path);
   TUNEC_RETURN_IF_ERROR(CheckAccess(path, R_OK, "read"));
   if (found == Found::kEmptyFile) return Fail(ErrorCode::kParse, "{}: is an empty file", path);
-  TUNEC_RETURN_IF_ERROR(Judge(path));
-  // Readers of a write-ahead log share an index beside the file. Where the folder forbids to
-  // create it, a file without a log is complete and can be read as it is.
+  TUNEC_RETURN_IF_ERROR(CheckFile(path));
+  // Readers of a write-ahead log share an index next to the file. If the folder is read-only and no
+  // log exists, the file is complete and can be read directly.
   const bool folder_writable = access(fs::path(path).parent_path().c_str(), W_OK) == 0;
   std::error_code error;
   const bool log_exists = fs::exists(path + "-wal", error);
@@ -226,8 +228,8 @@ void ConfigureConnection(SQLite::Database& sqlite) {
   sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite.exec("PRAGMA trusted_schema = OFF");
   sqlite.exec("PRAGMA foreign_keys = ON");
-  // In write-ahead logging a commit then survives the death of the process, though the last
-  // ones may be lost with the power.
+  // With write-ahead logging, a commit then survives the death of the process, but the last commits
+  // may be lost in a power failure.
   sqlite.exec("PRAGMA synchronous = NORMAL");
 }
 
@@ -240,8 +242,8 @@ Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::Open(const std::
   }
   std::string name = path;
   if (path != kInMemory) {
-    // Absolute, so that a change of the working directory does not move the journal and a
-    // name like `file:x` is not taken for a URI.
+    // The path is made absolute, so that a change of the working directory does not move the
+    // journal, and a name such as `file:x` is not parsed as a URI.
     std::error_code error;
     name = fs::absolute(path, error).string();
     if (error) return Fail(ErrorCode::kIo, "{}: {}", path, error.message());
@@ -251,8 +253,8 @@ Result<std::unique_ptr<DatabaseConnection>> DatabaseConnection::Open(const std::
       std::move(name), mode, path == kInMemory ? "" : key_file, std::move(opened.sqlite)));
   if (opened.dropped_objects > 0) {
     connection->Miss(fmt::format(
-        "{}: brought to schema {}; its compiled objects ({}) are dropped, and compiled again when "
-        "they are needed",
+        "{}: migrated to schema {}; its compiled objects ({}) are dropped, and compiled again on "
+        "first use",
         connection->path(), SchemaVersion(), opened.dropped_objects));
   }
   return connection;

@@ -1,4 +1,4 @@
-// Text of a file that may be damaged or hostile, made fit for messages.
+// Makes text from a possibly damaged or hostile file safe for messages.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace tunec {
 
-/// `text` with `?` for each byte that is no UTF-8 and for each control character: none of them may
-/// reach a terminal.
+/// Returns `text` with `?` for each byte that is not UTF-8 and for each control character: these
+/// must not reach a terminal.
 std::string Printable(std::string_view text);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// Questions over many tuning keys.
+// Implements queries over many tuning keys.
 #include <algorithm>
 #include <filesystem>
 #include <functional>

@@ -1,4 +1,4 @@
-// Trials and tuning keys, and the small members of Database.
+// Implements trials, tuning keys, and the small members of Database.
 #include "db/records.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// The plain structs that enter and leave the tuning database. Only text, numbers and
-// bytes: whoever records a schedule prints it first, whoever reads one parses it.
+// The plain structs that enter and leave the tuning database, with only text, numbers and bytes. A
+// caller prints a schedule before recording it, and parses the text after reading.
 #pragma once
 
 #include <cstdint>
@@ -10,84 +10,85 @@
 
 namespace tunec {
 
-/// What became of one candidate. Stored by number: never renumber.
+/// The outcome of one candidate. Stored by number: never renumber.
 enum class TrialStatus {
   kOk = 1,            // checked and timed
-  kWrongResult = 2,   // ran, but its output failed the check
-  kCompileError = 3,  // code generation refused it
-  kCrashed = 4,       // the worker died on it
+  kWrongResult = 2,   // ran, but the output failed the check
+  kCompileError = 3,  // rejected by code generation
+  kCrashed = 4,       // ended the worker
   kTimedOut = 5,      // stopped by the watchdog
-  kOutOfMemory = 6,   // asked for more memory than allowed
-  kIllegal = 7,       // the dependences forbid it; message names the violated one
+  kOutOfMemory = 6,   // exceeded the memory limit
+  kIllegal = 7,       // violates a dependence, which the message names
 };
 
-/// `ok`, `wrong result`, `compile error`, `crashed`, `timed out`, `out of memory`, `illegal`.
+/// Returns `ok`, `wrong result`, `compile error`, `crashed`, `timed out`, `out of memory` or
+/// `illegal`.
 std::string_view TrialStatusName(TrialStatus status);
 
-/// A computation to tune. Identified by `text` alone (the canonical text of the group's
-/// default lowering); the rest describes it and follows the latest caller.
+/// A computation to tune. The key is `text` alone (the canonical text of the group's default
+/// lowering); the other fields describe it and are updated by each caller.
 struct WorkloadKey {
   std::string text;
-  std::string kind;         // `matmul`, `conv2d`, ...: what neighbours are sought by
+  std::string kind;         // `matmul`, `conv2d`, ...; used to find similar workloads
   std::string description;  // one line for people
   double flops = 0;         // useful arithmetic operations of one run
-  double bytes = 0;         // compulsory traffic of one run
+  double bytes = 0;         // compulsory memory traffic of one run
   bool operator==(const WorkloadKey&) const = default;
 };
 
-/// What a tuned schedule holds for. Two keys are one when workload.text, target, policy
-/// and schedule_version agree.
+/// The conditions for which a tuned schedule is valid. Two keys are equal if workload.text, target,
+/// policy and schedule_version are equal.
 struct TuningKey {
   WorkloadKey workload;
-  std::string target;        // features, cache sizes, threads, accuracy contract
-  std::string policy;        // how times were measured: warm or cold, repeats, clocks; or predicted
-  int schedule_version = 1;  // of the schedule language
+  std::string target;        // features, cache sizes, threads, accuracy mode
+  std::string policy;        // method of timing: warm or cold, repeats, clocks; or predicted
+  int schedule_version = 1;  // version of the schedule language
   bool operator==(const TuningKey&) const = default;
 };
 
 /// One measured candidate.
 struct TrialRecord {
-  int64_t id = 0;  // of its row; given by the database, ignored when recording
+  int64_t id = 0;  // id of the row; set by the database, ignored when recording
   TrialStatus status = TrialStatus::kOk;
-  std::string schedule;                  // its text; unique within a tuning key
+  std::string schedule;                  // text of the schedule; unique within a tuning key
   double median_seconds = 0;             // > 0 when ok, stored as NULL otherwise
   double mad_seconds = 0;                // median absolute deviation of the samples
   std::vector<double> samples;           // raw times in seconds, in the order measured
-  std::optional<double> accuracy_error;  // e of the accuracy contract, where it was checked
-  std::string message;                   // why it failed; when ok, what its assembler warned of
+  std::optional<double> accuracy_error;  // error of the outputs, if checked
+  std::string message;                   // reason of a failure; if ok, the assembler's warnings
   double compile_ms = 0;
   double check_ms = 0;
   double measure_ms = 0;
   std::string note;          // state of the search: seed, strategy, parent
   int64_t created_at = 0;    // unix seconds; 0 when recording means now
-  std::string tool_version;  // of the tunec that measured it
+  std::string tool_version;  // version of the tunec that measured it
   bool operator==(const TrialRecord&) const = default;
 };
 
-/// Why a search stopped although trials were left. Stored by number: never renumber.
+/// The reason why a search stopped although trials were left. Stored by number: never renumber.
 enum class ConvergenceReason {
-  kUnknown = 0,    // recorded before reasons were
-  kExhausted = 1,  // every candidate of the space has its trial
-  kStale = 2,      // too many trials in a row without gain; the bound is their number
-  kCeiling = 3,    // close to the machine's ceiling; the bound is that, operations per second
+  kUnknown = 0,    // recorded before reasons existed
+  kExhausted = 1,  // every candidate of the space has a trial
+  kStale = 2,      // too many trials without gain; the bound is their number
+  kCeiling = 3,    // close to the ceiling; the bound is the ceiling in operations per second
 };
 
-/// That more trials of a task in a search space would not help.
+/// The fact that more trials of a task in a search space would not help.
 struct Convergence {
-  int64_t space = 0;  // the caller's number of the search space, > 0
+  int64_t space = 0;  // caller's number of the search space, > 0
   ConvergenceReason reason = ConvergenceReason::kUnknown;
-  double bound = 0;  // what it was judged by
+  double bound = 0;  // number that the reason refers to
   bool operator==(const Convergence&) const = default;
 };
 
-/// What RecordTrial did with a record.
+/// The effect of RecordTrial.
 enum class RecordOutcome {
   kAdded,     // the schedule was new for this key
-  kReplaced,  // the schedule was there; this record knows more
-  kKept,      // the schedule was there with a record that knows more or the same
+  kReplaced,  // the old record had less information
+  kKept,      // the old record has more or the same information
 };
 
-/// A compiled object and what is needed to load it without compiling.
+/// A compiled object and the data for loading it without compilation.
 struct Artifact {
   std::string object;    // bytes
   std::string metadata;  // JSON text
@@ -98,43 +99,43 @@ struct Artifact {
 /// A property of a machine that is measured once per target: a peak, a bandwidth.
 struct MachineFact {
   std::string name;        // `peak_flops`, `dram_bytes_per_second`, ...
-  double value = 0;        // in the unit its name says; finite
-  std::string text;        // how it was measured
+  double value = 0;        // finite; the unit is part of the name
+  std::string text;        // method of measuring
   int64_t created_at = 0;  // unix seconds; 0 when recording means now
   bool operator==(const MachineFact&) const = default;
 };
 
-/// The fields that are set must all match.
+/// A filter of tuning keys. All set fields must match.
 struct TaskFilter {
   std::string kind;              // equal to the workload's
   std::string target;            // equal to the target text
   std::string policy;            // equal to the policy text
   std::string description_part;  // contained in the workload's description
   int schedule_version = 0;      // 0: any
-  int64_t limit = 0;             // at most so many tuning keys; 0: all
+  int64_t limit = 0;             // maximum number of tuning keys; 0: unlimited
 };
 
-/// One tuning key at a glance.
+/// A summary of one tuning key.
 struct TaskSummary {
   TuningKey key;
-  int64_t trials = 0;  // failures included
+  int64_t trials = 0;  // including failures
   int64_t ok = 0;
   std::optional<TrialRecord> best;
   std::optional<Convergence> converged;
   int64_t latest_at = 0;  // created_at of the newest trial
 };
 
-/// A key under which some of the workloads in question have correct trials.
+/// A key under which some of the queried workloads have correct trials.
 struct KeyUse {
   std::string target;
   std::string policy;
   int schedule_version = 0;
-  int64_t workloads = 0;  // of those in question
-  int64_t trials = 0;     // of these, failures included
+  int64_t workloads = 0;  // number of queried workloads
+  int64_t trials = 0;     // their trials, including failures
   bool operator==(const KeyUse&) const = default;
 };
 
-/// One tuning key and all its trials, in the order of their ids.
+/// One tuning key with all its trials, in the order of their ids.
 struct TaskTrials {
   TuningKey key;
   std::vector<TrialRecord> trials;
@@ -165,10 +166,10 @@ struct DatabaseStats {
   int64_t ok = 0;
   int64_t artifacts = 0;
   int64_t artifact_bytes = 0;
-  std::vector<TargetStats> targets;  // in the order of their texts
+  std::vector<TargetStats> targets;  // ordered by their texts
 };
 
-/// What an import or a merge changed; facts and artifacts count alike.
+/// The number of changes of an import or a merge; facts and artifacts count too.
 struct ExchangeCounts {
   int64_t added = 0;
   int64_t replaced = 0;
@@ -176,8 +177,8 @@ struct ExchangeCounts {
   bool operator==(const ExchangeCounts&) const = default;
 };
 
-/// Which trials go: those created before the date (all, without one), except the fastest
-/// `keep_best` of each tuning key. Artifacts go only by date.
+/// The rule for removing trials. Trials created before the date are removed (without a date, all),
+/// except the fastest `keep_best` of each tuning key. Artifacts are removed only by date.
 struct PrunePolicy {
   std::optional<int64_t> created_before;  // unix seconds
   int64_t keep_best = 1;

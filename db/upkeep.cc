@@ -1,4 +1,4 @@
-// Pruning, compacting and checking.
+// Implements pruning, compacting and checking.
 #include "db/database.h"
 #include "db/printable.h"
 #include "db/sqlite/connection.h"
@@ -32,7 +32,7 @@ void CheckPages(DatabaseConnection& connection, Problems& problems) {
   }
 }
 
-/// `rows` gives an id, a text and the hash stored for it.
+/// Checks hashes. `rows` gives an id, a text and the hash stored for it.
 void CheckHashes(const char* what, Query&& rows, Problems& problems) {
   while (rows.Step()) {
     if (StableHash(rows.Text(1)) == rows.Text(2)) continue;
@@ -40,7 +40,8 @@ void CheckHashes(const char* what, Query&& rows, Problems& problems) {
   }
 }
 
-/// `rows` gives the text of each group of rows that should be one.
+/// Reports repeated rows. `rows` gives the count and the text of each group of rows that should be
+/// one.
 void CheckRepeated(const char* what, Query&& rows, Problems& problems) {
   while (rows.Step()) {
     problems.push_back(fmt::format("{} stored {} times: {}", what, rows.Integer(0), rows.Text(1)));
@@ -67,7 +68,7 @@ void CheckRows(DatabaseConnection& connection, Problems& problems) {
                 problems);
 }
 
-/// What the readers of rows pass over or refuse.
+/// Reports rows that readers skip or reject.
 void CheckContents(DatabaseConnection& connection, Problems& problems) {
   for (const TaskRow& task : SelectTasks(connection, {})) {
     if (!task.damage.empty()) problems.push_back(fmt::format("task {}: {}", task.id, task.damage));
@@ -102,8 +103,7 @@ void CheckContents(DatabaseConnection& connection, Problems& problems) {
   }
 }
 
-/// Keys without trials go, with what is charged to models; then workloads and targets that nobody
-/// refers to.
+/// Removes keys without trials and their charges, then workloads and targets without references.
 int64_t RemoveOrphans(DatabaseConnection& c) {
   const int64_t tasks =
       Query(c, "DELETE FROM tasks WHERE id NOT IN (SELECT task FROM trials)").Run();

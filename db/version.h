@@ -4,7 +4,7 @@
 
 namespace tunec {
 
-/// The version of the SQLite that is linked: "3.40.1".
+/// Returns the version of the linked SQLite, such as "3.40.1".
 std::string SqliteVersion();
 
 }  // namespace tunec

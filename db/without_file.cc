@@ -1,5 +1,5 @@
-// Going on in memory when a database file is lost: the disk is full, another process keeps its
-// lock, pages are damaged, somebody removed it. What can still be read of it is taken along.
+// Continues in memory if a database file is lost: the disk is full, another process holds its lock,
+// pages are damaged, or the file was removed. The readable part of the file is copied.
 #include <SQLiteCpp/Backup.h>
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>
@@ -16,7 +16,7 @@ namespace {
 
 using SqlitePtr = std::unique_ptr<SQLite::Database>;
 
-/// The content where it can be read, else the empty tables.
+/// Returns a copy of the content if it is readable, else empty tables.
 Result<SqlitePtr> SaveInMemory(SQLite::Database& from, ErrorCode why) {
   try {
     if (why != ErrorCode::kParse) return CopyInMemory(from);
@@ -56,7 +56,7 @@ void DatabaseConnection::GoOnWithoutFile(std::function<void(const std::string&)>
   log_ = std::move(log);
 }
 
-/// Whether the work goes on in memory from here. The mutex is held.
+/// Returns true if the connection has switched to memory. Requires: the mutex is held.
 bool DatabaseConnection::LeaveFile(const Error& error) {
   const bool of_file = error.code == ErrorCode::kIo || error.code == ErrorCode::kParse;
   if (!log_ || in_memory_ || !of_file) return false;
@@ -68,8 +68,8 @@ bool DatabaseConnection::LeaveFile(const Error& error) {
   return true;
 }
 
-/// An open file whose name is gone takes in whatever is written, and loses it in the end. The mutex
-/// is held.
+/// Logs that the file was removed or replaced: writes to such an open file are lost. Requires: the
+/// mutex is held.
 void DatabaseConnection::NoticeRemoval() {
   if (!log_ || in_memory_ || removal_noticed_) return;
   int moved = 0;

@@ -1,4 +1,4 @@
-// How far arrays are from what they should be.
+// Differences between arrays and their expected values.
 #pragma once
 
 #include <string>
@@ -7,18 +7,19 @@
 
 namespace tunec {
 
-/// Outputs of a float32 model may differ from a reference by this much of the largest magnitude.
+/// Tolerance for outputs of a float32 model, relative to the largest magnitude of the reference.
 inline constexpr double kOutputTolerance = 1e-4;
 
 struct OutputError {
   std::string name;
-  double absolute = 0;   // the greatest difference; infinite where only one is not a number
+  double absolute = 0;   // the greatest difference; infinite if only one of two values is NaN
   double magnitude = 0;  // the greatest finite magnitude of the reference
   double Relative() const;
   bool IsWithin(double tolerance) const { return Relative() <= tolerance; }
 };
 
-/// Equal infinities and two NaN at the same place are no error. Requires: equal shapes.
+/// Compares an output with the reference. Equal infinities and two NaN at the same index count as
+/// equal. Requires: equal shapes.
 OutputError CompareOutput(const std::string& name, const Array& actual, const Array& expected);
 
 }  // namespace tunec

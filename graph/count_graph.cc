@@ -11,7 +11,7 @@ namespace {
 
 int64_t BytesOf(const Graph& graph, ValueId id) { return graph.value(id).type.Bytes(); }
 
-// What lies in memory behind an operand.
+// Returns the value that is stored in memory for an operand.
 ValueId Unexpanded(const Graph& graph, ValueId id) {
   while (graph.producer(id).op == Op::kExpand) id = graph.producer(id).inputs[0];
   return id;
@@ -28,7 +28,7 @@ int64_t BytesMoved(const Graph& graph, const Node& node) {
   return bytes;
 }
 
-// Per node: whether an output depends on it.
+// Returns for each node whether an output depends on it.
 std::vector<bool> LiveNodes(const Graph& graph) {
   std::vector<bool> live(graph.nodes().size());
   for (const ValueId output : graph.outputs()) live[graph.value(output).producer.index] = true;
@@ -40,7 +40,7 @@ std::vector<bool> LiveNodes(const Graph& graph) {
 
 bool Computes(const Node& node) { return node.op != Op::kInput && node.op != Op::kConstant; }
 
-// What batch normalisations alone read as mean or variance.
+// Returns the values that only batch normalisations read, as mean or variance.
 std::set<ValueId> Statistics(const Graph& graph) {
   std::set<ValueId> statistics, others;
   for (const Node& node : graph.nodes())

@@ -7,8 +7,8 @@
 
 namespace tunec {
 
-/// A constant made by a pass. Large ones are given a name in the weights file, so that text
-/// stays text.
+/// Adds a constant made by a pass. A large constant gets a name in the weights file, so that the
+/// graph's text does not contain its bytes.
 ValueId AddDerivedConstant(GraphBuilder& builder, const std::string& name, Array array);
 
 }  // namespace tunec

@@ -13,12 +13,12 @@ Status CheckNames(const Graph& graph, const EdgeLayouts& layouts) {
     if (std::ranges::any_of(graph.inputs(), is_named)) continue;
     if (std::ranges::find(graph.output_names(), name) == graph.output_names().end())
       return Fail(ErrorCode::kInvalidArgument,
-                  "a layout is given for '{}', which is no input and no output", name);
+                  "a layout is given for '{}', expected the name of an input or output", name);
   }
   return {};
 }
 
-// The input as it lies, and behind it what the graph had.
+// Adds the input in its stored shape, followed by the transpose to the graph's shape.
 Result<std::vector<ValueId>> LaidInput(const Value& input, const AxisOrder& order,
                                        GraphBuilder& builder) {
   ValueType type{input.type.type, {}};

@@ -1,4 +1,4 @@
-// A model for callers whose tensors do not lie in row-major order.
+// A model for callers whose tensors are not in row-major order.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,16 @@
 
 namespace tunec {
 
-/// Of inputs and outputs, by their names, what ParseAxisOrder reads. Others are row-major.
+/// Layouts of inputs and outputs by name, as text for ParseAxisOrder. Other tensors are row-major.
 using EdgeLayouts = std::map<std::string, std::string>;
 
-/// Of the input or output of this name.
+/// Returns the axis order of the input or output `name`.
 Result<AxisOrder> OrderOf(const EdgeLayouts& layouts, const std::string& name, size_t rank);
 
-/// The model for tensors that lie so: an input has the shape in which it lies (LaidShape), and a
-/// transpose makes of it what the graph had; an output goes out through a transpose, in the shape
-/// in which it lies. kInvalidArgument for a name that is neither. Requires: verified. O(nodes).
+/// Returns the model for tensors with these layouts. An input has its stored shape (LaidShape), and
+/// a transpose restores the shape of the graph. A transpose also converts each output to its stored
+/// shape. Errors: kInvalidArgument for a name that is not an input or output. Requires: verified.
+/// O(nodes).
 Result<Graph> LayEdges(const Graph& graph, const EdgeLayouts& layouts);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// Which values a graph's inputs decide, and which only pass others on.
+// Data flow from inputs: values that the inputs decide, and values that copy others.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace tunec {
 
-/// Of each value, whether an input decides it. What constants alone make is folded.
+/// Returns for each value whether an input decides it. Values of constants only are folded.
 std::vector<bool> ValuesOfData(const Graph& graph);
 
-/// The value whose elements this one has, each once, as the same numbers.
+/// Returns the value that has the same elements as `value`, each once, with the same numbers.
 ValueId SourceOf(const Graph& graph, ValueId value);
 
 }  // namespace tunec

@@ -1,7 +1,7 @@
-// The computation graph: a directed acyclic graph in static single assignment form. Nodes
-// stand in one dense vector, always in topological order; every value is produced by
-// exactly one node (inputs and constants are nodes too). A Graph is built by GraphBuilder
-// and not changed afterwards: passes take a const Graph and return a new one.
+// The computation graph: a directed acyclic graph in static single assignment form. Nodes are
+// stored in one dense vector, always in topological order. Every value is produced by exactly one
+// node; inputs and constants are nodes too. GraphBuilder makes a Graph, which does not change
+// afterwards: a pass takes a const Graph and returns a new one.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Graph;
 
 struct ValueId {
   int32_t index = -1;
-  bool valid() const { return index >= 0; }  // an omitted optional input is not
+  bool valid() const { return index >= 0; }  // false for an omitted optional input
   auto operator<=>(const ValueId&) const = default;
 };
 struct NodeId {
@@ -36,9 +36,9 @@ struct NodeId {
 struct Value {
   std::string name;  // unique in the graph
   ValueType type;
-  Layout layout;  // how its elements are stored; logical meaning is unaffected
+  Layout layout;  // storage of the elements; does not affect the logical meaning
   NodeId producer;
-  int output = 0;  // which output of the producer
+  int output = 0;  // number of the producer's output
 };
 
 struct Node {
@@ -47,11 +47,11 @@ struct Node {
   std::vector<ValueId> inputs;  // an omitted optional input is invalid
   std::vector<ValueId> outputs;
   Attributes attributes;
-  Array constant;  // of kConstant only
-  /// How kConstant's text form gives its bytes: from the weights file or a seeded stream
-  /// under this name; empty: written out in the text.
+  Array constant;  // only for kConstant
+  /// Source of kConstant's bytes in the text form: an entry of the weights file or a seeded stream
+  /// with this name. Empty: the text contains the elements.
   std::string weight_name;
-  std::vector<std::shared_ptr<const Graph>> bodies;  // of control operators: the nested graphs
+  std::vector<std::shared_ptr<const Graph>> bodies;  // for control operators: the nested graphs
   SourceLocation where;
 
   int64_t Int(std::string_view attribute) const;  // present, or has a default in the table
@@ -62,7 +62,7 @@ struct Node {
   bool Has(std::string_view attribute) const;  // given explicitly
 };
 
-/// Copies share what they hold: a pass that finds nothing to do returns its argument.
+/// A graph. Copies share their data: a pass without changes returns its argument.
 class Graph {
  public:
   const std::string& name() const { return data_->name; }
@@ -75,12 +75,12 @@ class Graph {
   const Node& node(NodeId id) const { return data_->nodes[id.index]; }
   const Value& value(ValueId id) const { return data_->values[id.index]; }
   const Node& producer(ValueId id) const { return node(value(id).producer); }
-  /// The constant behind the value, or null.
+  /// Returns the constant of the value, or null.
   const Array* ConstantOf(ValueId id) const;
-  /// Per value: the nodes that read it, in order, once per use.
+  /// Returns for each value the nodes that read it, in order, once per use.
   std::vector<std::vector<NodeId>> Users() const;
   bool IsOutput(ValueId id) const { return data_->is_output[id.index]; }
-  /// Whether one is a copy of the other.
+  /// Returns whether one graph is a copy of the other.
   bool IsSameObject(const Graph& other) const { return data_ == other.data_; }
 
  private:
@@ -89,49 +89,50 @@ class Graph {
     std::string name;
     std::vector<Node> nodes;
     std::vector<Value> values;
-    std::vector<bool> is_output;  // of the values
+    std::vector<bool> is_output;  // by value
     std::vector<ValueId> inputs;
     std::vector<ValueId> outputs;
     std::vector<std::string> output_names;
   };
-  // Only a builder writes to it, and only before anybody else has it.
+  // Only a builder writes to the data, and only before another object shares it.
   std::shared_ptr<Data> data_ = std::make_shared<Data>();
 };
 
-/// Builds a Graph node by node; each node's output types are inferred as it is added, and an
-/// error names the node, the operand and what was wanted.
+/// Builds a Graph node by node. The output types of each node are inferred when it is added. An
+/// error names the node, the operand and the expected value.
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string graph_name);
 
   Result<ValueId> AddInput(std::string name, ValueType type);
   ValueId AddConstant(const std::string& name, Array array, std::string weight_name = "");
-  /// Names that are taken get a number appended. Empty: made from the operator.
+  /// Adds a node. A number is appended to a name that exists. An empty name is derived from the
+  /// operator.
   Result<std::vector<ValueId>> AddNode(Op op, std::vector<ValueId> inputs,
                                        Attributes attributes = {}, std::string name = "",
                                        SourceLocation where = {});
-  /// AddNode for operators with one output.
+  /// Adds a node of an operator with one output.
   Result<ValueId> Add(Op op, std::vector<ValueId> inputs, Attributes attributes = {},
                       std::string name = "", SourceLocation where = {});
-  /// AddNode for control operators, with their nested graphs.
+  /// Adds a node of a control operator, with its nested graphs.
   Result<std::vector<ValueId>> AddControl(Op op, std::vector<ValueId> inputs,
                                           std::vector<std::shared_ptr<const Graph>> bodies,
                                           Attributes attributes = {}, std::string name = "",
                                           SourceLocation where = {});
-  /// Adds `node` of the graph `from` with these operands, its values called and stored as there.
-  /// Types are inferred again only where an operand's differs. Not for inputs and constants.
+  /// Adds `node` of the graph `from` with new operands. Names and layouts of its values are copied.
+  /// Types are inferred again only if the type of an operand differs. Not for inputs and constants.
   Result<std::vector<ValueId>> CopyNode(const Graph& from, const Node& node,
                                         std::vector<ValueId> inputs);
-  /// A constant whose text form states the distribution of its random values (`init`).
+  /// Adds a constant whose text form states the distribution of its random values (`init`).
   ValueId AddWeight(const std::string& name, Array array, std::string weight_name,
                     std::string init);
-  void AddOutput(ValueId value, const std::string& name = "");  // name: default the value's
+  void AddOutput(ValueId value, const std::string& name = "");  // name: the value's name by default
   void SetLayout(ValueId value, Layout layout);
   void RenameValue(ValueId value, const std::string& name);
 
-  /// As built so far; to be looked at, not to be copied before Build.
+  /// Returns the graph as built so far. Read it, but do not copy it before Build.
   const Graph& graph() const { return graph_; }
-  /// Makes room for about as much as another graph has.
+  /// Reserves memory for about the size of another graph.
   void ReserveLike(const Graph& other);
   const ValueType& TypeOf(ValueId value) const { return graph_.value(value).type; }
   Graph Build() &&;
@@ -141,7 +142,7 @@ class GraphBuilder {
     using is_transparent = void;
     size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
   };
-  // And the last number appended. Never iterated over.
+  // The value is the last number appended to the name. Never iterated over.
   using Names = std::unordered_map<std::string, int, HashName, std::equal_to<>>;
   static std::string UniqueName(Names& names, std::string_view wanted);
   Graph::Data& data() { return *graph_.data_; }
@@ -152,10 +153,9 @@ class GraphBuilder {
   Names node_names_;
 };
 
-/// Copies `graph` through a builder: for each node in order calls
-/// `replace(node, its inputs in the new graph, builder)`, which returns the values that stand
-/// for the node's outputs, or an empty vector to copy the node as it is. Layouts of copied
-/// nodes are kept.
+/// Copies `graph` through a builder. Calls `replace(node, its inputs in the new graph, builder)`
+/// for each node in order. `replace` returns the values for the node's outputs, or an empty vector
+/// to copy the node unchanged. Layouts of copied nodes are preserved.
 using NodeReplacement = std::function<Result<std::vector<ValueId>>(
     const Node& node, const std::vector<ValueId>& new_inputs, GraphBuilder& builder)>;
 Result<Graph> Rebuild(const Graph& graph, const NodeReplacement& replace);
@@ -163,7 +163,7 @@ Result<Graph> Rebuild(const Graph& graph, const NodeReplacement& replace);
 /// Checks the invariants listed in verify_graph.cc.
 Status Verify(const Graph& graph);
 
-/// `.graph` text (docs/graph_format.md).
+/// Returns the `.graph` text (docs/reference/graph_format.md).
 std::string Print(const Graph& graph);
 
 }  // namespace tunec

@@ -10,7 +10,7 @@ ValueType TypeOf(const Array& array) {
   return {array.type(), std::vector<Dim>(array.shape().begin(), array.shape().end())};
 }
 
-/// Gives an inference error its place, or else the node's name.
+/// Adds the location to an inference error, or the node's name if the location is unknown.
 Error Locate(Error error, const std::string& node_name, const SourceLocation& where) {
   if (where.line == 0) error.message = fmt::format("node {}: {}", node_name, error.message);
   if (!where.file.empty() && !error.where) error.where = where;
@@ -24,7 +24,7 @@ GraphBuilder::GraphBuilder(std::string graph_name) { data().name = std::move(gra
 Result<ValueId> GraphBuilder::AddInput(std::string name, ValueType type) {
   if (name.empty()) return Fail(ErrorCode::kInvalidArgument, "an input has no name");
   if (value_names_.contains(name))
-    return Fail(ErrorCode::kInvalidArgument, "input {} is already the name of something", name);
+    return Fail(ErrorCode::kInvalidArgument, "input name {} is already used", name);
   for (const Dim& dim : type.dims)
     if (dim.IsFixed() && dim.size() < 0)
       return Fail(ErrorCode::kInvalidArgument,
@@ -93,7 +93,7 @@ Result<ValueId> GraphBuilder::Add(Op op, std::vector<ValueId> inputs, Attributes
 std::vector<ValueId> GraphBuilder::Append(Node node, std::vector<ValueType> types) {
   std::vector<Value> values;
   for (size_t i = 0; i < types.size(); ++i)
-    // A node's only value is called like the node; several values are numbered.
+    // The only output of a node has the node's name; several outputs are numbered.
     values.push_back({.name = types.size() == 1 ? node.name : fmt::format("{}_{}", node.name, i),
                       .type = std::move(types[i])});
   return AppendNamed(std::move(node), std::move(values));
@@ -167,7 +167,7 @@ void GraphBuilder::RenameValue(ValueId value, const std::string& name) {
   renamed.name = UniqueName(value_names_, name);
   Node& node = data().nodes[renamed.producer.index];
   if (node.op != Op::kInput && node.op != Op::kConstant) return;
-  node_names_.erase(node.name);  // inputs and constants are called like their values
+  node_names_.erase(node.name);  // inputs and constants have the names of their values
   node.name = UniqueName(node_names_, renamed.name);
 }
 

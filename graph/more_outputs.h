@@ -1,4 +1,4 @@
-// Values that become outputs.
+// Adds outputs to a graph.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,11 @@ struct NamedOutput {
   std::string name;
 };
 
-/// A copy of `graph` with these values of it as further outputs, behind its own.
+/// Returns a copy of `graph` with these values as additional outputs, after the existing ones.
 Result<Graph> WithMoreOutputs(const Graph& graph, const std::vector<NamedOutput>& outputs);
 
-/// Rebuild (graph.h), and what leaves under an output's name in the place of `value`.
+/// Rebuilds a graph (graph.h) and replaces outputs: the function returns the value that is output
+/// under `name` instead of `value`.
 using OutputReplacement =
     std::function<Result<ValueId>(const std::string& name, ValueId value, GraphBuilder& builder)>;
 Result<Graph> RebuildWithOutputs(const Graph& graph, const NodeReplacement& replace,

@@ -18,7 +18,8 @@ void AddNames(const ValueType& type, std::vector<std::string>& names) {
       names.push_back(dim.parameter());
 }
 
-// The inputs' dimensions come first, since all others are made of them.
+// Returns the names of open dimensions. The inputs' names come first, because all others derive
+// from them.
 std::vector<std::string> OpenDimensions(const Graph& graph) {
   std::vector<std::string> names;
   for (const ValueId input : graph.inputs()) AddNames(graph.value(input).type, names);

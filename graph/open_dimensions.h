@@ -1,4 +1,4 @@
-// Dimensions of a graph that have names, and no sizes yet.
+// Dimensions of a graph that have names but no sizes yet.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// Fails with kUnsupported where a value of the graph has an open dimension. The message names the
-/// value, all open dimensions, and the option for sizes. O(values).
+/// Checks that all dimensions are fixed. Fails with kUnsupported if a value has an open dimension.
+/// The message names the value, all open dimensions, and the option for sizes. O(values).
 Status RequireFixedSizes(const Graph& graph);
 
 /// Returns a sentence that says how each interface gives sizes to these dimensions.

@@ -10,10 +10,10 @@
 namespace tunec {
 namespace {
 
-/// Whether the output's elements are the first input's, possibly converted.
+/// Returns whether the output's elements are the first input's, possibly converted.
 bool PassesValuesOn(Op op) { return IsView(op) || op == Op::kCast; }
 
-/// Of the axes that a scatter's indices number.
+/// Returns the product of the axes that a scatter's indices number.
 int64_t ScatteredPlaces(const Graph& graph, const Node& node) {
   int64_t places = 1;
   for (int64_t d = 0; d < node.Int("depth"); ++d)
@@ -21,7 +21,7 @@ int64_t ScatteredPlaces(const Graph& graph, const Node& node) {
   return places;
 }
 
-/// The size of the smallest axis that the value indexes; 0 when it indexes none.
+/// Returns the size of the smallest axis that the value indexes, or 0 if it indexes none.
 int64_t IndexBound(const Graph& graph, const std::vector<std::vector<NodeId>>& users,
                    ValueId value) {
   int64_t bound = 0;
@@ -41,7 +41,7 @@ int64_t IndexBound(const Graph& graph, const std::vector<std::vector<NodeId>>& u
   return bound;
 }
 
-/// The exponents of a type's denormal numbers, as powers of 2: the first and the one after the
+/// The exponents of a type's denormal numbers as powers of 2: the first, and the one after the
 /// last.
 struct ExponentRange {
   int first;

@@ -1,4 +1,4 @@
-// Inputs to run a graph on where nobody gave any.
+// Random inputs for running a graph without given inputs.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,16 @@ enum class InputKind : uint8_t {
   kInfinity,   // kUniform, but one element of each input is an infinity
   kNan,        // kUniform, but one element of each input is a NaN
 };
-/// All kinds, kUniform first.
+/// Returns all kinds, kUniform first.
 std::span<const InputKind> AllInputKinds();
-/// A phrase for messages: "a large mean".
+/// Returns a phrase for messages: "a large mean".
 std::string_view Name(InputKind kind);
 
-/// Makes seeded inputs for `graph`, one per input: floats of the kind, booleans even. Integers are
-/// below the smallest axis that the input, or a view or cast of it, indexes in a gather; else 0
-/// or 1. An input's values depend on its name alone. Requires: fixed shapes. kResourceLimit without
-/// memory.
+/// Makes seeded inputs for `graph`, one per input. Floats have the given kind; booleans are true or
+/// false with equal probability. Integers that a gather uses as indices are below the smallest
+/// indexed axis, also if the gather uses a view or cast of the input. Other integers are 0 or 1.
+/// The values of an input depend only on its name and the seed. Requires: fixed shapes. Errors:
+/// kResourceLimit if memory is exhausted.
 Result<std::vector<Array>> RandomInputs(const Graph& graph, uint64_t seed,
                                         InputKind kind = InputKind::kUniform);
 

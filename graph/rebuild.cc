@@ -5,7 +5,7 @@
 namespace tunec {
 namespace {
 
-/// Copies inputs and constants, names included where still free.
+/// Copies an input or constant, with its name if the name is unused.
 Result<ValueId> CopyLeaf(const Graph& graph, const Node& node, GraphBuilder& builder) {
   const Value& value = graph.value(node.outputs[0]);
   ValueId copy;
@@ -43,7 +43,7 @@ Result<Graph> RebuildWith(const Graph& graph, const NodeReplacement& replace,
     for (const ValueId input : node.inputs)
       inputs.push_back(input.valid() ? new_value[input.index] : ValueId{});
     TUNEC_ASSIGN(std::vector<ValueId> outputs, replace(node, inputs, builder));
-    // An empty answer means "copy"; it is the only answer for a node without outputs.
+    // An empty result means "copy". A node without outputs can only be copied.
     if (outputs.empty()) {
       TUNEC_ASSIGN(outputs, Copy(graph, node, inputs, builder));
     }

@@ -1,6 +1,6 @@
-// The reference execution of a graph: node by node, each operator by its plain definition,
-// independent of lowering and code generation. It judges compiled models, folds constants
-// and resolves shape arithmetic while importing.
+// The reference execution of a graph: node by node, each operator by its plain definition, without
+// lowering and code generation. It is the reference for compiled models. It also folds constants
+// and evaluates shape arithmetic during import.
 #pragma once
 
 #include <functional>
@@ -12,20 +12,22 @@
 
 namespace tunec {
 
-/// Runs one node. `inputs` are in the node's order (omitted: an Array of no elements and rank 0
-/// type u8 is never looked at). Sums of floats accumulate in double under either precision;
-/// kNative then rounds each node's result to its type, kFloat64 keeps floats as f64.
+/// Runs one node. `inputs` are in the node's order; an omitted input is an Array of rank 0 without
+/// elements, of type u8, and is never read. Sums of floats accumulate in double at either
+/// precision. kNative rounds each node's result to its type; kFloat64 stores floats as f64.
 Result<std::vector<Array>> RunNode(const Node& node, std::span<const Array> inputs,
                                    std::span<const ValueType> output_types,
                                    Precision precision = Precision::kNative);
 
-/// Runs the graph; one array per graph output. Inputs as Graph::inputs, checked for type and shape.
+/// Runs the graph and returns one array per output. `inputs` have the order of Graph::inputs. Their
+/// types and shapes are checked.
 Result<std::vector<Array>> RunReference(const Graph& graph, std::span<const Array> inputs,
                                         Precision precision = Precision::kNative);
 
-/// What becomes of a node's operands before it runs.
+/// A function that changes a node's operands before the node runs.
 using OperandRewrite = std::function<void(const Node& node, std::vector<Array>& operands)>;
-/// The same, natively, with other operands: what a rounding here and there does to the outputs.
+/// Runs the graph at native precision with changed operands, to measure the effect of single
+/// roundings on the outputs.
 Result<std::vector<Array>> RunReferenceWith(const Graph& graph, std::span<const Array> inputs,
                                             const OperandRewrite& rewrite);
 

@@ -1,14 +1,15 @@
 // The invariants of a Graph:
-//   1. Every node's operands are values of earlier nodes; its outputs are the values that name
-//      it as their producer, in order.
+//   1. Every node's operands are values of earlier nodes; its outputs are the values whose producer
+//   is
+//      the node, in order.
 //   2. Names of values are non-empty and unique; so are names of nodes.
 //   3. The inputs are exactly the nodes of kind input, in order, with one value each.
 //   4. A constant's array has its value's type and shape; only constants hold arrays.
-//   5. Every other node's operands, attributes and nested graphs are what the operator table
-//      allows, its attributes are complete, and its output types are the inferred ones.
+//   5. Every other node's operands, attributes and nested graphs satisfy the operator table. The
+//      attributes are complete, and the output types are the inferred types.
 //   6. There is one name per output; output names are non-empty and unique.
-//   7. A layout has one expression per storage dimension, over the value's dimensions, which
-//      are integers, and stays within the storage.
+//   7. A layout has one integer expression per storage dimension, over the value's dimensions, and
+//      stays within the storage.
 //   8. Nested graphs are valid themselves.
 #include <string_view>
 #include <unordered_set>
@@ -71,7 +72,7 @@ Status VerifyInputs(const Graph& graph) {
     return Broken("graph lists {} inputs, its nodes are {}", graph.inputs().size(), found.size());
   for (const ValueId output : graph.outputs())
     if (!output.valid() || output.index >= static_cast<int32_t>(graph.values().size()))
-      return Broken("graph has output {}, which is no value", output.index);
+      return Broken("graph has output {}, which is not a value", output.index);
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Arrays of a size that a user decides.
+// Allocation of arrays whose size the user decides.
 #pragma once
 
 #include <array>
@@ -11,19 +11,20 @@
 
 namespace tunec {
 
-/// What Array's constructor throws without memory. Whoever calls tunec from outside (a program's
-/// main, the C interface) turns it into an error; in between nothing is lost.
+/// The exception that Array's constructor throws if memory runs out. Each entry point of tunec (a
+/// program's main function, the C interface) turns it into an error. No code between them has to
+/// catch it.
 class AllocationFailure : public std::bad_alloc {
  public:
   explicit AllocationFailure(size_t bytes);
   const char* what() const noexcept override { return text_.data(); }
 
  private:
-  std::array<char, 64> text_{};  // needs no memory of its own
+  std::array<char, 64> text_{};  // fixed size: needs no allocation
 };
 
-/// An array of zeros; without memory kResourceLimit, "cannot allocate 400 bytes for input x" where
-/// `what` is "input x".
+/// Returns an array of zeros. Fails with kResourceLimit if memory runs out: "cannot allocate 400
+/// bytes for input x", where `what` is "input x".
 Result<Array> AllocateArray(DataType type, std::vector<int64_t> shape, std::string_view what);
 
 }  // namespace tunec

@@ -10,10 +10,10 @@
 namespace tunec {
 namespace {
 
-/// Null without memory. Large blocks take up memory where they are written only: the system has
-/// cleared them already.
+/// Returns null if memory runs out. The system provides cleared pages, so a large block uses memory
+/// only where it is written.
 std::shared_ptr<std::byte> AllocateZeroed(size_t bytes) {
-  // Above every address space; the sanitizers' malloc would stop the program.
+  // Larger than every address space. Without this test the sanitizers' malloc stops the program.
   constexpr size_t kLimit = size_t{1} << 47;
   constexpr size_t kAlignment = 64;
   if (bytes > kLimit) return nullptr;
@@ -91,7 +91,7 @@ bool HaveSameBytes(const Array& a, const Array& b) {
 }
 
 int64_t ElementCount(std::span<const int64_t> shape) {
-  // A zero anywhere makes the product zero, however large the others are.
+  // A zero dimension makes the product zero, even if the other dimensions are large.
   bool empty = false;
   for (const int64_t extent : shape) {
     if (extent < 0) return -1;

@@ -1,5 +1,5 @@
-// A dense row-major array with shared ownership of its bytes: the data of constants, of
-// interpreters and of input and output files. Copies share the bytes.
+// A dense row-major array with shared ownership of its bytes. Arrays hold constants, the
+// interpreters' values, and input and output files. Copies share the bytes.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ namespace tunec {
 class Array {
  public:
   Array() = default;
-  /// Zero-filled, 64-byte aligned. The element count must fit in memory: the caller checks sizes
-  /// that come from files first (ElementCount).
+  /// Allocates a zero-filled, 64-byte aligned array. The element count must fit in memory: callers
+  /// check sizes from files first (ElementCount).
   Array(DataType type, std::vector<int64_t> shape);
-  /// Shares bytes that `owner` keeps alive (a mapped file). `bytes` holds exactly the elements;
-  /// it may be unaligned to 64, but is aligned to the element size.
+  /// Makes an array of bytes that `owner` keeps alive (a mapped file). `bytes` holds exactly the
+  /// elements. It must be aligned to the element size, but not to 64 bytes.
   Array(DataType type, std::vector<int64_t> shape, std::shared_ptr<const void> owner,
         std::span<const std::byte> bytes);
 
@@ -28,7 +28,7 @@ class Array {
   int64_t size() const { return size_; }
   size_t bytes() const { return static_cast<size_t>(size_) * SizeOf(type_); }
   const std::byte* data() const { return data_; }
-  /// Only for arrays that this object allocated and nobody else reads yet.
+  /// Requires: this object allocated the array, and nobody else reads it yet.
   std::byte* mutable_data();
   template <class T>
   std::span<const T> As() const {
@@ -39,12 +39,12 @@ class Array {
     return {reinterpret_cast<T*>(mutable_data()), static_cast<size_t>(size_)};
   }
 
-  /// Element i in row-major order converted to double or int64 (slow, for interpreters).
+  /// Returns element i in row-major order, converted to double or int64. Slow: for interpreters.
   double GetDouble(int64_t i) const;
   int64_t GetInt(int64_t i) const;
   void SetDouble(int64_t i, double value);
   void SetInt(int64_t i, int64_t value);
-  /// The same bytes with another shape of equal element count.
+  /// Returns an array of the same bytes with another shape of equal element count.
   Array Reshaped(std::vector<int64_t> shape) const;
 
  private:
@@ -56,13 +56,14 @@ class Array {
   bool owned_ = false;
 };
 
-/// Of one type and shape, with the same bytes.
+/// Checks that both arrays have the same type, shape and bytes.
 bool HaveSameBytes(const Array& a, const Array& b);
 
-/// The product of the dimensions, or -1 when one is negative or the product exceeds 2^48.
+/// Returns the product of the dimensions, or -1 if a dimension is negative or the product exceeds
+/// 2^48.
 int64_t ElementCount(std::span<const int64_t> shape);
 
-/// Conversions of 16-bit floats, round to nearest even.
+/// Convert 16-bit floats; conversions to 16 bits round to nearest even.
 float HalfToFloat(uint16_t bits);
 uint16_t FloatToHalf(float value);
 float BFloat16ToFloat(uint16_t bits);

@@ -14,8 +14,8 @@ std::vector<IndexExpr> LogicalVariables(const Tensor& tensor) {
   return variables;
 }
 
-// The storage offset as a sum of one table per dimension, where it is such a sum: every layout
-// that blocks dimensions is. Empty otherwise.
+// Returns the storage offset as a sum of one table per dimension, or nothing if it is not such a
+// sum. Every layout that blocks dimensions is such a sum.
 std::vector<std::vector<int64_t>> OffsetTables(const Tensor& tensor, const IndexExpr& offset) {
   std::vector<std::vector<int64_t>> tables;
   for (const int64_t extent : tensor.shape) tables.emplace_back(extent, 0);
@@ -40,7 +40,7 @@ std::vector<std::vector<int64_t>> OffsetTables(const Tensor& tensor, const Index
   return tables;
 }
 
-// visit(logical position, storage position) for every element.
+// Calls visit(logical position, storage position) for every element.
 template <class Visit>
 void ForEachElement(const Tensor& tensor, const Visit& visit) {
   const IndexExpr offset = StorageOffset(tensor, LogicalVariables(tensor));

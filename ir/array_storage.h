@@ -1,4 +1,4 @@
-// Logical arrays to and from the storage order of a tensor's layout.
+// Conversion of logical arrays to and from the storage order of a tensor's layout.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// Writes a logical array in the storage order of the tensor's layout, and reads it back. Storage
-/// elements that no logical element maps to are left as they are. Requires: storage of
+/// Convert a logical array to the storage order of the tensor's layout, and back. ToStorage leaves
+/// storage elements unchanged if no logical element maps to them. Requires: `storage` has
 /// StorageElements(tensor) elements.
 void ToStorage(const Tensor& tensor, const Array& logical, std::byte* storage);
 Array FromStorage(const Tensor& tensor, const std::byte* storage);

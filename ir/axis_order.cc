@@ -18,7 +18,7 @@ bool IsPermutation(AxisOrder order, size_t rank) {
   return order == InOrder(rank);
 }
 
-// Empty where the text is no list of numbers.
+// Returns an empty order if the text is not a list of numbers.
 AxisOrder NumbersOf(std::string_view text) {
   AxisOrder numbers;
   const char* begin = text.data();
@@ -39,7 +39,7 @@ Result<AxisOrder> ParseAxisOrder(std::string_view text, size_t rank) {
   if (text == "row_major") return AxisOrder();
   if (text == "channels_last") {
     if (rank < 3)
-      return Fail(ErrorCode::kInvalidArgument, "channels_last, of at least 3 axes: this has {}",
+      return Fail(ErrorCode::kInvalidArgument, "channels_last has {} axes, expected at least 3",
                   rank);
     AxisOrder order = InOrder(rank);
     std::rotate(order.begin() + 1, order.begin() + 2, order.end());
@@ -74,7 +74,7 @@ std::vector<int64_t> LogicalShape(std::span<const int64_t> laid, const AxisOrder
 bool LiesIn(std::span<const int64_t> shape, const int64_t* strides, const AxisOrder& order) {
   if (strides == nullptr) {
     if (order.empty()) return true;
-    // Row-major is this order, too, where the axes of several elements come in their order.
+    // Row-major equals this order if the axes with several elements are in increasing order.
     int64_t latest = -1;
     for (const int64_t axis : order) {
       if (shape[axis] == 1) continue;
@@ -88,7 +88,7 @@ bool LiesIn(std::span<const int64_t> shape, const int64_t* strides, const AxisOr
   for (size_t i = shape.size(); i-- > 0;) {
     const auto axis = order.empty() ? i : static_cast<size_t>(order[i]);
     if (shape[axis] != 1 && strides[axis] != expected) return false;
-    // No tensor has so many elements.
+    // A product that overflows exceeds the size of every tensor.
     if (__builtin_mul_overflow(expected, shape[axis], &expected)) return false;
   }
   return true;

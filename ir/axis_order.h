@@ -1,4 +1,4 @@
-// How a dense tensor lies in memory, where that is not row-major.
+// The order of a dense tensor's axes in memory, if it is not row-major.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,24 @@
 
 namespace tunec {
 
-/// The axes as they lie in memory, outermost first. Empty: in their order, which is row-major.
+/// The axes in memory order, outermost first. An empty order is row-major.
 using AxisOrder = std::vector<int64_t>;
 
-/// "row_major", "channels_last" (all axes but the second, then that) or the axes: "0,2,3,1".
-/// kInvalidArgument for what is none of these, and for what `rank` axes cannot be.
+/// Parses "row_major", "channels_last" (all axes but the second, then the second) or a list of
+/// axes: "0,2,3,1". Fails with kInvalidArgument for any other text, and if `rank` axes cannot have
+/// this order.
 Result<AxisOrder> ParseAxisOrder(std::string_view text, size_t rank);
 
-/// The order that undoes this one.
+/// Returns the inverse permutation.
 AxisOrder Inverse(const AxisOrder& order);
 
-/// Sizes in this order, and back: LogicalShape(LaidShape(s, order), order) == s.
+/// Permute sizes into this order and back: LogicalShape(LaidShape(s, order), order) == s.
 std::vector<int64_t> LaidShape(std::span<const int64_t> logical, const AxisOrder& order);
 std::vector<int64_t> LogicalShape(std::span<const int64_t> laid, const AxisOrder& order);
 
-/// Whether these strides, in elements, say dense in this order. Null says row-major. Those of axes
-/// of one element say nothing, and without elements none do.
+/// Checks that these strides, in elements, describe a dense tensor in this order. Null strides mean
+/// row-major. Strides of axes with one element are ignored, and so are all strides of a tensor
+/// without elements.
 bool LiesIn(std::span<const int64_t> shape, const int64_t* strides, const AxisOrder& order);
 
 }  // namespace tunec

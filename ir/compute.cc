@@ -50,14 +50,14 @@ bool IsArgument(TensorRole role) {
   return role == TensorRole::kInput || role == TensorRole::kOutput || role == TensorRole::kWeight;
 }
 
-// The iterators that decide which element an access of `index` touches.
+// Collects the iterators that determine which element an access of `index` touches.
 void CollectIterators(const Statement& statement, const std::vector<IndexExpr>& index,
                       std::set<VarId>& into) {
   for (const IndexExpr& part : index) {
     std::vector<VarId> vars;
     part.CollectVars(vars);
     into.insert(vars.begin(), vars.end());
-    // A loaded index depends on what the index of its read depends on.
+    // A loaded index depends on the iterators of its read's index.
     RenumberLoaded(part, [&](int slot) {
       CollectIterators(statement, statement.reads[static_cast<size_t>(slot)].index, into);
       return slot;
@@ -65,7 +65,7 @@ void CollectIterators(const Statement& statement, const std::vector<IndexExpr>& 
   }
 }
 
-// At most so many elements are touched: one for each value of the iterators that matter.
+// Returns an upper bound of the elements touched: one for each value of the relevant iterators.
 double ElementsTouched(const Statement& statement, const std::vector<IndexExpr>& index) {
   std::set<VarId> iterators;
   CollectIterators(statement, index, iterators);
@@ -75,7 +75,7 @@ double ElementsTouched(const Statement& statement, const std::vector<IndexExpr>&
   return touched;
 }
 
-// Of each tensor, no more than it has.
+// Returns the elements touched of each tensor, at most the elements of the tensor.
 IdVector<TensorId, double> ElementsTouched(const Compute& compute) {
   IdVector<TensorId, double> touched(compute.tensors.size());
   for (const Statement& statement : compute.statements) {
@@ -103,7 +103,7 @@ IndexExpr StorageOffset(const Tensor& tensor, const std::vector<IndexExpr>& logi
   TUNEC_CHECK(logical.size() == tensor.shape.size(), "{} has {} dimensions, the index {}",
               tensor.name, tensor.shape.size(), logical.size());
   if (tensor.layout.IsRowMajor()) return RowMajorOffset(tensor.shape, logical);
-  // Simplified over the logical dimensions first: there the ranges are known.
+  // Simplify over the logical dimensions first, because their ranges are known.
   const IntervalOf ranges = [&](VarId d) { return Interval{0, tensor.shape[d.index()] - 1}; };
   const IndexExpr offset = Simplify(RowMajorOffset(tensor.layout.shape, tensor.layout.map), ranges);
   return Substitute(offset, std::span<const IndexExpr>(logical));
@@ -131,8 +131,9 @@ std::optional<StatementId> Compute::FindStatement(std::string_view statement_nam
   return FindByName(statements, statement_name);
 }
 
-// Points of the domain: exact for boxes and for those of few points, else from a sample of
-// the box (the number serves rooflines, not legality).
+// Counts the points of the domain. The count is exact without further conditions and for small
+// domains, else it is estimated from a sample of the iterators' ranges. Rooflines depend on the
+// number, legality does not.
 double CountInstances(const Statement& statement) {
   constexpr int64_t kMostVisited = 1 << 14;
   std::vector<int64_t> extents;

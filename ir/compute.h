@@ -1,7 +1,7 @@
-// A Compute says what a fusion group computes, not how: tensors, and statements over
-// integer iteration domains in an original order. Statement by statement, each over its
-// domain in lexicographic order, is its meaning (interpret.h); dependences, not the
-// iterator kinds, decide what may be reordered.
+// A Compute says what a fusion group computes, not how: it has tensors and statements. Each
+// statement runs over an integer iteration domain, in lexicographic order. Running the statements
+// in their original order defines the meaning (interpret.h). Dependences decide which reorderings
+// are legal; iterator kinds do not.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +21,24 @@ namespace tunec {
 struct Tensor;
 struct Statement;
 
-/// Their places in the vectors of whatever has tensors and statements: a Compute, a LoopNest, a
-/// schedule tree.
+/// Indices into the vectors of a Compute, a LoopNest or a schedule tree.
 using TensorId = Id<Tensor>;
 using StatementId = Id<Statement>;
 using Tensors = IdVector<TensorId, Tensor>;
 using Statements = IdVector<StatementId, Statement>;
 
-/// Where a tensor comes from and who sees it.
+/// The origin and the visibility of a tensor.
 enum class TensorRole : uint8_t {
   kInput,      // an argument, read only
   kOutput,     // an argument, written
   kWeight,     // an argument whose bytes are known at compile time
-  kWorkspace,  // between the statements, shared by all threads
-  kLocal,      // private to one iteration of some loop; its Alloc says which
+  kWorkspace,  // an intermediate of the statements, shared by all threads
+  kLocal,      // private to one iteration of the loop around its Alloc
 };
 
-/// Logical index -> storage. Storage is dense row-major over `shape`; `map[d]` gives
-/// storage index d, its variables being the logical dimensions. An empty layout is
-/// row-major. The map is injective on the logical box.
+/// A map from logical indices to storage. Storage is dense row-major over `shape`. `map[d]` is
+/// storage index d, an expression over the logical dimensions. An empty layout is row-major. The
+/// map is injective on the logical index space.
 struct Layout {
   std::vector<int64_t> shape;
   std::vector<IndexExpr> map;
@@ -52,23 +51,25 @@ struct Tensor {
   DataType type = DataType::kF32;
   std::vector<int64_t> shape;  // logical; empty for a scalar
   TensorRole role = TensorRole::kWorkspace;
-  bool constant = false;  // bytes known when compiling, so packing moves there
-  bool finite = false;    // a weight, or a copy of one, without infinities and NaNs
+  bool constant = false;  // bytes are known at compile time, so packing moves to compile time
+  bool finite = false;    // a weight without infinities and NaNs, or a copy of one
   Layout layout;
-  int64_t alignment = 0;          // bytes the base address is known to be a multiple of; 0: element
-  std::optional<TensorId> alias;  // shares the storage of that tensor (in-place update)
-  std::optional<Interval> range;  // all values lie in it (indices of a gather)
+  int64_t alignment = 0;          // base address is a multiple of so many bytes; 0: of the element
+                                  // size
+  std::optional<TensorId> alias;  // the tensor whose storage is shared (in-place update)
+  std::optional<Interval> range;  // bounds of all values (indices of a gather)
   bool operator==(const Tensor&) const = default;
 };
 
-/// Elements of storage (not logical elements: blocked layouts pad).
+/// Return the elements and bytes of storage. Blocked layouts pad, so storage can have more elements
+/// than the logical shape.
 int64_t StorageElements(const Tensor& tensor);
 int64_t StorageBytes(const Tensor& tensor);
-/// The linear storage index of a logical index, as an expression over the same variables.
+/// Returns the linear storage index of a logical index, as an expression over the same variables.
 IndexExpr StorageOffset(const Tensor& tensor, const std::vector<IndexExpr>& logical);
 
-/// Elements outside the region where all `nonnegative` are >= 0 are not read: they have the
-/// value `outside` (0 for padding of a sum, -inf for a maximum).
+/// The region of a read in which all `nonnegative` are >= 0. Elements outside the region are not
+/// read; they have the value `outside` (0 for padding of a sum, -inf for a maximum).
 struct Guard {
   std::vector<IndexExpr> nonnegative;
   double outside = 0;
@@ -88,17 +89,17 @@ struct Write {
   bool operator==(const Write&) const = default;
 };
 
-/// How a reduction combines. Per write k: `identity[k]` starts, `combine[k]` is an expression
-/// over kAccumulator and kIncoming slots, `finalise[k]` (may be empty: as accumulated) is an
-/// expression over kAccumulator slots applied once at the end. Tuples (argmax, Welford) use
-/// several slots.
+/// The combination rule of a reduction. For write k, `identity[k]` is the initial value.
+/// `combine[k]` is an expression over kAccumulator and kIncoming slots. `finalise[k]` is an
+/// expression over kAccumulator slots, applied once at the end; empty means that the result is the
+/// accumulated value. Tuples (argmax, Welford) use several slots.
 struct Reducer {
   std::string name;
   std::vector<Expr> identity;
   std::vector<Expr> combine;
   std::vector<Expr> finalise;
-  /// Whether combining in another order or grouping is the same up to rounding (always true
-  /// of the ones below; false makes the reduction a sequential recurrence).
+  /// Combining in another order or grouping gives the same result up to rounding. All reducers
+  /// below are reorderable; false makes the reduction a sequential recurrence.
   bool reorderable = true;
   bool operator==(const Reducer&) const = default;
 
@@ -106,7 +107,7 @@ struct Reducer {
   static Reducer Product(DataType type);
   static Reducer Max(DataType type);
   static Reducer Min(DataType type);
-  /// Slots: value, index (i64). Of equal values the first index wins (last: the last).
+  /// Slots: value, index (i64). Of equal values the first index wins; with `last`, the last.
   static Reducer ArgMax(DataType type, bool last);
   static Reducer ArgMin(DataType type, bool last);
 };
@@ -116,19 +117,19 @@ enum class IteratorKind : uint8_t { kParallel, kReduction, kSequential };
 struct Iterator {
   std::string name;
   int64_t extent = 0;                           // 0 <= iterator < extent
-  IteratorKind kind = IteratorKind::kParallel;  // a claim; dependences decide
+  IteratorKind kind = IteratorKind::kParallel;  // a claim that dependences must confirm
   bool operator==(const Iterator&) const = default;
 };
 
 using Iterators = IdVector<VarId, Iterator>;
 
-/// One assignment executed at each point of its domain: all reads, then the values, then
-/// the writes. With a reducer, each written element starts at the identity before the
-/// statement's first instance, and an instance combines its value into it.
+/// One assignment, executed at each point of its domain: first all reads, then the values, then the
+/// writes. With a reducer, each written element starts at the identity before the statement's first
+/// instance. Each instance combines its value into the element.
 struct Statement {
   std::string name;
   Iterators iterators;
-  std::vector<IndexExpr> domain;  // further conditions, each >= 0
+  std::vector<IndexExpr> domain;  // additional conditions, each >= 0
   std::vector<Read> reads;        // a later read's index may use Loaded(earlier slot)
   std::vector<Write> writes;
   std::vector<Expr> values;  // one per write
@@ -136,7 +137,7 @@ struct Statement {
   bool operator==(const Statement&) const = default;
 
   std::vector<std::string> IteratorNames() const;
-  /// 0 <= iterator < extent, for BoundsOf and Simplify.
+  /// Returns the range 0 <= iterator < extent of each iterator, for BoundsOf and Simplify.
   IntervalOf Intervals() const;
 };
 
@@ -150,20 +151,21 @@ struct Compute {
   std::optional<StatementId> FindStatement(std::string_view statement_name) const;
 };
 
-/// Text form, documented in docs/text_formats.md. Parse(Print(x)) == x.
+/// The text form is documented in docs/reference/text_formats.md. Parse(Print(x)) == x.
 std::string Print(const Compute& compute);
 Result<Compute> ParseCompute(std::string_view text, std::string_view file_name);
 
 /// Checks every invariant listed in verify.cc; the error names the statement.
 Status Verify(const Compute& compute);
 
-/// Work and traffic, for rooflines: multiply-adds and other arithmetic, bytes touched once.
+/// The work and memory traffic of a Compute, for rooflines.
 struct Work {
-  double flops = 0;  // a multiply-add counts two
-  double bytes = 0;  // every element of an argument that is read or written, once
+  double flops = 0;  // all arithmetic; a multiply-add counts two
+  double bytes = 0;  // size of all argument elements that are read or written, each counted once
 };
 Work CountWork(const Compute& compute);
-/// How often the statement is executed; of large domains that are no boxes an estimate.
+/// Returns how often the statement is executed. An estimate for large domains with further
+/// conditions.
 double CountInstances(const Statement& statement);
 
 }  // namespace tunec

@@ -15,7 +15,7 @@ struct Row {
   Family family;
 };
 
-// In the order of the enumerators.
+// The rows are in the order of the enumerators.
 constexpr std::array<Row, 13> kTypes = {{
     {"f32", 4, Family::kFloat},
     {"f64", 8, Family::kFloat},

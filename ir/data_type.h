@@ -8,7 +8,7 @@
 
 namespace tunec {
 
-/// Stored in files by name, in the database by number: never renumber.
+/// Files store the name and the database stores the number: never renumber.
 enum class DataType : uint8_t {
   kF32 = 0,
   kF64 = 1,
@@ -25,18 +25,18 @@ enum class DataType : uint8_t {
   kBool = 12,  // one byte, 0 or 1
 };
 
-/// "f32", "i64", "bool", ...
+/// Returns "f32", "i64", "bool", ...
 std::string_view Name(DataType type);
-/// The inverse of Name.
+/// Returns the type of this name.
 std::optional<DataType> ParseDataType(std::string_view name);
-/// Bytes of one element.
+/// Returns the number of bytes of one element.
 size_t SizeOf(DataType type);
 bool IsFloat(DataType type);
-/// Signed or unsigned integers; not bool.
+/// Checks for a signed or unsigned integer; bool is not an integer.
 bool IsInteger(DataType type);
 bool IsSigned(DataType type);
 
-/// The types that operands may have, or a rule holds for.
+/// A set of types that operands may have or that a rule holds for.
 enum class Domain : uint8_t {
   kAny,
   kNumber,  // not bool
@@ -46,7 +46,7 @@ enum class Domain : uint8_t {
   kBool,
 };
 bool Contains(Domain domain, DataType type);
-/// "a float type", ...
+/// Returns "a float type", ...
 std::string_view Name(Domain domain);
 
 }  // namespace tunec

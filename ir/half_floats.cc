@@ -1,5 +1,5 @@
-// The conversions of 16-bit floats that array.h declares, without arrays: a deployed program needs
-// them alone.
+// The conversions of 16-bit floats that array.h declares. They are separate from arrays, because a
+// deployed program needs only them.
 #include <bit>
 
 #include "ir/array.h"

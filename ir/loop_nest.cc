@@ -20,7 +20,7 @@ const Loop* AsLoop(const NestNode& node, bool (*wanted)(LoopKind)) {
   return loop != nullptr && wanted(loop->kind) ? loop : nullptr;
 }
 
-// The product of the extents of a part's outermost loops of the wanted kinds.
+// Returns the product of the extents of a part's outermost loops of the given kinds.
 int64_t CountOfPart(const NestNode& part, bool (*wanted)(LoopKind)) {
   int64_t count = 1;
   const NestNode* node = &part;
@@ -51,7 +51,7 @@ Launch LaunchOf(const Phase& phase) {
   if (several) launch.grid[0] = CountTasks(phase);
   ForEach<Loop>(phase.body, [&](const Loop& loop) {
     if (IsBlock(loop.kind)) {
-      // Threads are counted from 0, wherever the loop begins.
+      // Threads are counted from 0, even if the loop begins later.
       int64_t& threads = launch.block.at(BlockAxis(loop.kind));
       int64_t upper = loop.upper.front().constant();
       for (const IndexExpr& bound : loop.upper) upper = std::min(upper, bound.constant());

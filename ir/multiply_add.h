@@ -1,4 +1,4 @@
-// The multiply-adds that one instance of a statement does.
+// The multiply-adds of one instance of a statement.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 namespace tunec {
 
 struct MultiplyAdd {
-  DataType type = DataType::kF32;  // that it adds in
-  /// Of a sum of products: the product, without a conversion around it. Null: a multiply-add within
+  DataType type = DataType::kF32;  // type of the addition
+  /// The product of a sum of products, without a conversion around it. Null: a multiply-add within
   /// an expression.
   const Expr* product = nullptr;
 };

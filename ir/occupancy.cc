@@ -10,7 +10,7 @@ namespace tunec {
 namespace {
 
 constexpr int64_t kRegisterUnit = 256;
-constexpr int64_t kSystemSharedBytes = 1024;  // of each block, from compute capability 8.0 on
+constexpr int64_t kSystemSharedBytes = 1024;  // reserved per block, from compute capability 8.0 on
 
 struct Bound {
   OccupancyLimit limit;

@@ -1,4 +1,4 @@
-// How many blocks of a kernel one processor of a device runs at once, as NVIDIA's GPUs decide it.
+// The number of blocks of a kernel that one processor of an NVIDIA GPU runs at once.
 #pragma once
 
 #include <cstdint>
@@ -8,32 +8,32 @@
 
 namespace tunec {
 
-/// What keeps a processor from running one more block.
+/// The resource that prevents a processor from running one more block.
 enum class OccupancyLimit : uint8_t { kThreads, kBlocks, kRegisters, kShared };
-/// "threads", "blocks", "registers", "shared".
+/// Returns "threads", "blocks", "registers", "shared".
 std::string_view Name(OccupancyLimit limit);
 
 struct Occupancy {
-  int64_t blocks = 0;  // of one processor at once; 0: not even one fits
-  double share = 0;    // of the threads that a processor holds at most
+  int64_t blocks = 0;  // number of blocks that run at once on one processor; 0: not even one fits
+  double share = 0;    // fraction of the threads that a processor can hold
   OccupancyLimit limit = OccupancyLimit::kThreads;
   bool operator==(const Occupancy&) const = default;
 };
 
-/// What one block takes of a processor.
+/// The resources of a processor that one block uses.
 struct BlockUse {
   int64_t threads = 1;
-  int64_t registers = 32;  // of each thread
+  int64_t registers = 32;  // registers of each thread
   int64_t shared_bytes = 0;
 };
 
-/// Whether what a processor holds at most is known.
+/// Checks that the limits of a processor are known.
 bool KnowsLimits(const Accelerator& device);
 
-/// By what a block takes of a processor: registers in units of 256 a warp, shared memory with
-/// 1 KiB that the system keeps of each block, threads in whole warps, and blocks as such. The least
-/// counts; of equal ones the first in the order of OccupancyLimit. Requires: KnowsLimits, and a
-/// block of at least one thread and one register.
+/// Returns the occupancy for the resources of one block. Registers are counted in units of 256 per
+/// warp, threads in whole warps. Shared memory includes 1 KiB per block that the system reserves.
+/// The smallest limit decides; of equal ones the first in the order of OccupancyLimit. Requires:
+/// KnowsLimits, and a block of at least one thread and one register.
 Occupancy OccupancyOf(const BlockUse& use, const Accelerator& device);
 
 }  // namespace tunec

@@ -13,7 +13,7 @@ void Move(MatrixPlace& place, const std::vector<OwnerDigit>& digits, int64_t num
   }
 }
 
-// The number whose digits moved an element to this place.
+// Returns the number whose digits move an element to this row and column.
 IndexExpr NumberAt(const std::vector<OwnerDigit>& digits, const IndexExpr& row,
                    const IndexExpr& column) {
   IndexExpr number;

@@ -1,8 +1,8 @@
-// Which lane of a warp has which element of a matrix that lies in the registers of all its lanes.
+// Owner maps: the assignment of a matrix's elements to the registers of a warp's lanes.
 //
-// A lane's number and the number of an element among those that the lane has are mixed-radix
-// numbers, whose digits each move the element by so many rows and columns. Instructions of tensor
-// cores fix such maps for their operands and for the accumulator.
+// A lane's number is a mixed-radix number, and so is the number of an element in its lane. Each
+// digit moves the element by a number of rows and columns. Tensor-core instructions fix such maps
+// for their operands and for the accumulator.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace tunec {
 
-/// One digit of a number, from 0 to its extent: a step of it is a step by so many rows or columns,
-/// of which one is 0.
+/// One digit of a number, from 0 to its extent. A step of the digit is a step by `rows` or by
+/// `columns`; the other one is 0.
 struct OwnerDigit {
   int64_t extent = 1;
   int64_t rows = 0;
@@ -21,8 +21,8 @@ struct OwnerDigit {
 };
 
 struct OwnerMap {
-  std::vector<OwnerDigit> lane;     // of a lane's number, the fastest first
-  std::vector<OwnerDigit> element;  // of a lane's element: by registers, from the low bits on
+  std::vector<OwnerDigit> lane;     // digits of a lane's number, the fastest first
+  std::vector<OwnerDigit> element;  // digits of a lane's element, by registers, low bits first
 };
 
 struct MatrixPlace {
@@ -32,20 +32,21 @@ struct MatrixPlace {
 };
 
 struct Owner {
-  int64_t lane = -1;  // nobody
+  int64_t lane = -1;  // -1: no owner
   int64_t element = 0;
   bool operator==(const Owner&) const = default;
 };
 
-/// How many elements each lane has.
+/// Returns the number of elements of each lane.
 int64_t ElementsOfLane(const OwnerMap& map);
-/// Where an element lies.
+/// Returns the row and column of an element.
 MatrixPlace PlaceOf(const OwnerMap& map, const Owner& owner);
-/// Who has the elements of a matrix, row by row; nobody has what the map leaves out.
+/// Returns the owners of a matrix's elements, row by row. Elements that the map does not cover have
+/// no owner.
 std::vector<Owner> OwnersOf(const OwnerMap& map, int64_t rows, int64_t columns);
 
-/// The lane that has an element of such matrices side by side, and which of its elements it is.
-/// Requires: the digits of the map are those of rows and columns, each once.
+/// Return the lane of an element and the element's number in the lane, for matrices side by side.
+/// Requires: the map's digits cover each digit of rows and columns once.
 ///     4*(row mod 8) + floor((column mod 8)/2)
 IndexExpr LaneOf(const OwnerMap& map, const IndexExpr& row, const IndexExpr& column);
 IndexExpr ElementOf(const OwnerMap& map, const IndexExpr& row, const IndexExpr& column);

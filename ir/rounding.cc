@@ -12,8 +12,8 @@
 namespace tunec {
 namespace {
 
-// Rounds towards zero and then sets the last bit when anything was lost. A later rounding
-// to at most 22 bits gives the same result as rounding the double directly.
+// Rounds towards zero and sets the last bit if the result is inexact. A later rounding to at most
+// 22 bits then gives the same result as direct rounding of the double.
 float RoundToOdd(double value) {
   const float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || std::isnan(value)) return nearest;
@@ -36,7 +36,7 @@ void StoreAs(std::byte* address, T value) {
 
 template <class T>
 int64_t Saturate(double value) {
-  // The largest value of a 32-bit or wider type is not a double; its successor is.
+  // The largest value of a 32-bit or wider type is not a double, but its successor is.
   constexpr double kEnd = 2.0 * static_cast<double>(T{1} << (std::numeric_limits<T>::digits - 1));
   if (std::isnan(value)) return 0;
   if (value >= kEnd) return static_cast<int64_t>(std::numeric_limits<T>::max());
@@ -46,7 +46,8 @@ int64_t Saturate(double value) {
   return static_cast<int64_t>(static_cast<T>(value));
 }
 
-/// A signed conversion of 8 * sizeof(T) bits: the smallest number for what does not fit.
+/// Converts to a signed integer of 8 * sizeof(T) bits. A value that does not fit gives the smallest
+/// number.
 template <class T>
 int64_t ConvertSigned(double value) {
   constexpr double kEnd = -static_cast<double>(std::numeric_limits<T>::min());
@@ -81,7 +82,7 @@ double RoundTo(double value, DataType float_type) {
     case DataType::kBF16:
       return BFloat16ToFloat(FloatToBFloat16(RoundToOdd(value)));
     default:
-      TUNEC_UNREACHABLE("{} is no float type", Name(float_type));
+      TUNEC_UNREACHABLE("{} is not a float type", Name(float_type));
   }
 }
 
@@ -118,7 +119,7 @@ int64_t WrapTo(int64_t value, DataType type) {
     case DataType::kBool:
       return value != 0;
     default:
-      TUNEC_UNREACHABLE("{} is no integer type", Name(type));
+      TUNEC_UNREACHABLE("{} is not an integer type", Name(type));
   }
 }
 
@@ -143,7 +144,7 @@ int64_t SaturateToInt(double value, DataType type) {
     case DataType::kBool:
       return value != 0;
     default:
-      TUNEC_UNREACHABLE("{} is no integer type", Name(type));
+      TUNEC_UNREACHABLE("{} is not an integer type", Name(type));
   }
 }
 
@@ -190,7 +191,7 @@ double LoadFloat(const std::byte* address, DataType type) {
     case DataType::kBF16:
       return BFloat16ToFloat(LoadAs<uint16_t>(address));
     default:
-      TUNEC_UNREACHABLE("{} is no float type", Name(type));
+      TUNEC_UNREACHABLE("{} is not a float type", Name(type));
   }
 }
 
@@ -214,7 +215,7 @@ int64_t LoadInt(const std::byte* address, DataType type) {
     case DataType::kBool:
       return LoadAs<uint8_t>(address) != 0;
     default:
-      TUNEC_UNREACHABLE("{} is no integer type", Name(type));
+      TUNEC_UNREACHABLE("{} is not an integer type", Name(type));
   }
 }
 
@@ -229,7 +230,7 @@ void StoreFloat(std::byte* address, DataType type, double value) {
     case DataType::kBF16:
       return StoreAs(address, FloatToBFloat16(RoundToOdd(value)));
     default:
-      TUNEC_UNREACHABLE("{} is no float type", Name(type));
+      TUNEC_UNREACHABLE("{} is not a float type", Name(type));
   }
 }
 

@@ -1,5 +1,5 @@
-// How numbers become elements of a type: the one definition of rounding, wrapping and
-// saturation that literals, arrays, the evaluator and constant folding share.
+// Conversion of numbers to elements of a type. Literals, arrays, the evaluator and constant folding
+// share this definition of rounding, wrapping and saturation.
 #pragma once
 
 #include <cstddef>
@@ -9,34 +9,36 @@
 
 namespace tunec {
 
-/// The nearest value of a float type, halves to even, rounded once (also from double to f16).
+/// Returns the nearest value of a float type, halves to even, rounded once (also from double to
+/// f16).
 double RoundTo(double value, DataType float_type);
 
-/// Unit roundoff: half a unit in the last place, relative. What is no float type counts as f32.
+/// Returns the unit roundoff: half a unit in the last place, relative. Types that are not floats
+/// count as f32.
 double RoundingOf(DataType type);
 
-/// The low bits of `value`, sign- or zero-extended: two's complement wrapping. bool: value != 0.
-/// u64 values are carried as the int64 with the same bits.
+/// Returns the low bits of `value`, sign- or zero-extended: two's complement wrapping. For bool it
+/// returns value != 0. A u64 value is represented by the int64 with the same bits.
 int64_t WrapTo(int64_t value, DataType integer_type);
 
-/// Returns the truncated float, or the end of the type that is nearest to it; NaN gives 0. Bounds
-/// and other numbers of a model become integers so. bool: value != 0.
+/// Returns the truncated float, limited to the range of the type; NaN gives 0. Bounds and other
+/// numbers of a model are converted to integers by this function. For bool it returns value != 0.
 int64_t SaturateToInt(double value, DataType integer_type);
 
-/// Returns what a cast makes of a float: the low bits of a signed conversion to 32 or 64 bits, as
-/// x86 has it. A value that does not fit the conversion, NaN included, gives its smallest number. A
-/// value for u32 or u64 that is at least 2^31 or 2^63 is converted without that number, which is
-/// added afterwards. bool: value != 0.
+/// Returns the result of a cast from a float: the low bits of a signed conversion to 32 or 64 bits,
+/// as on x86. A value that does not fit the conversion, NaN included, gives the smallest number of
+/// the conversion. For u32 and u64, 2^31 or 2^63 is subtracted from a value that reaches it, and is
+/// added back after the conversion. For bool the result is value != 0.
 int64_t CastToInt(double value, DataType integer_type);
 
-/// An integer carried as int64 (u64: by its bits) as a double, rounded to nearest.
+/// Converts an integer, represented as int64 (u64: by its bits), to double, rounded to nearest.
 double IntToDouble(int64_t value, DataType integer_type);
 
-/// The smallest and the largest value of an integer type or bool, carried as int64.
+/// Return the smallest and the largest value of an integer type or bool, represented as int64.
 int64_t SmallestInt(DataType integer_type);
 int64_t LargestInt(DataType integer_type);
 
-/// One element at `address`, which may be unaligned.
+/// Load or store one element at `address`, which may be unaligned.
 double LoadFloat(const std::byte* address, DataType float_type);
 int64_t LoadInt(const std::byte* address, DataType integer_type);
 void StoreFloat(std::byte* address, DataType float_type, double value);

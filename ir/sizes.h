@@ -1,4 +1,4 @@
-// Arithmetic on sizes that a user gives: extents, strides, numbers of elements.
+// Arithmetic on sizes from the user: extents, strides, numbers of elements.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,14 @@
 
 namespace tunec {
 
-/// Whether a value may have this shape: no extent is negative, and the product of those that are
-/// not 0 is at most 2^48. So the product of any of them is safe, also where there are no elements.
+/// Checks that a value may have this shape: no extent is negative, and the product of the nonzero
+/// extents is at most 2^48. The product of any subset of the extents therefore cannot overflow,
+/// even if another extent is 0.
 bool IsShape(std::span<const int64_t> extents);
 
-/// a * b, limited to 2^60 and -2^60. No valid size is that large, and a few such may be added up:
-/// whoever checks the outcome against the sizes that are valid need not think of overflow.
+/// Returns a * b, limited to the range -2^60 to 2^60. No valid size is that large, and a few
+/// results can be added without overflow. A caller that compares the sum with the valid sizes needs
+/// no other overflow check.
 int64_t MultiplySizes(int64_t a, int64_t b);
 
 }  // namespace tunec

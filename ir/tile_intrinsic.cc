@@ -15,7 +15,7 @@ namespace {
 
 // --- meanings ---
 
-// Denormal numbers are zero to matrix instructions of processors, as operands and as results.
+// Flushes denormals to zero: matrix instructions of CPUs do so for operands and results.
 float Flushed(float value) {
   return std::abs(value) < 0x1p-126F ? std::copysign(0.F, value) : value;
 }
@@ -25,8 +25,9 @@ float FlushedFma(double a, double b, float accumulator) {
                           Flushed(accumulator)));
 }
 
-// What a GPU's tensor cores do is not documented to the last bit: of those this is a stand-in,
-// whose distance from other roundings the accuracy contract bounds.
+// Returns a sum of fused multiply-adds. The exact results of a GPU's tensor cores are not
+// documented, so this sum stands for them. The accuracy contract bounds its distance from other
+// roundings.
 Scalar SumOfFmas(const Scalar& accumulator, std::span<const Scalar> left,
                  std::span<const Scalar> right) {
   auto sum = static_cast<float>(accumulator.real);
@@ -36,7 +37,7 @@ Scalar SumOfFmas(const Scalar& accumulator, std::span<const Scalar> left,
   return Scalar::Real(sum);
 }
 
-// VDPBF16PS: the odd element's product first, each rounded into the accumulator.
+// VDPBF16PS: adds the odd element's product first, and rounds each sum in the accumulator.
 Scalar DotOfPair(const Scalar& accumulator, std::span<const Scalar> left,
                  std::span<const Scalar> right) {
   auto sum = static_cast<float>(accumulator.real);
@@ -44,7 +45,7 @@ Scalar DotOfPair(const Scalar& accumulator, std::span<const Scalar> left,
   return Scalar::Real(sum);
 }
 
-// TDPBF16PS: odd and even products are added up apart, and to the accumulator at the end.
+// TDPBF16PS: sums odd and even products separately, and adds both to the accumulator at the end.
 Scalar DotOfPairs(const Scalar& accumulator, std::span<const Scalar> left,
                   std::span<const Scalar> right) {
   float sums[2] = {0, 0};
@@ -62,7 +63,7 @@ Scalar IntegerDot(const Scalar& accumulator, std::span<const Scalar> left,
   return Scalar::Integer(WrapTo(sum, DataType::kI32));
 }
 
-// cvt.rna.tf32: ten bits of fraction, the nearest, of two the one farther from 0.
+// cvt.rna.tf32: rounds to nearest with a 10-bit fraction, ties away from 0.
 Scalar SumOfTf32(const Scalar& accumulator, std::span<const Scalar> left,
                  std::span<const Scalar> right) {
   const auto tf32 = [](const Scalar& value) {
@@ -80,7 +81,7 @@ Scalar SumOfTf32(const Scalar& accumulator, std::span<const Scalar> left,
 const std::vector<Scope> kCpuScopes = {Scope::kGlobal, Scope::kPacked, Scope::kRegister};
 const std::vector<Scope> kMemory = {Scope::kGlobal, Scope::kPacked};
 
-// One left element for a vector of right ones.
+// An intrinsic that multiplies one left element by a vector of right elements.
 TileIntrinsic VectorFma(std::string name, int64_t lanes, std::vector<std::string> features) {
   return {.name = std::move(name),
           .extents = {1, 1, 1, lanes},
@@ -92,7 +93,7 @@ TileIntrinsic VectorFma(std::string name, int64_t lanes, std::vector<std::string
           .features = std::move(features)};
 }
 
-// One left group for a vector of right ones: the instructions that multiply pairs and fours.
+// An intrinsic that multiplies one left group by a vector of right groups (pairs and fours).
 TileIntrinsic VectorDot(std::string name, int64_t group, const DataType types[3],
                         TileMeaning meaning, std::string feature) {
   return {.name = std::move(name),
@@ -105,7 +106,7 @@ TileIntrinsic VectorDot(std::string name, int64_t group, const DataType types[3]
           .features = {"avx512f", std::move(feature)}};
 }
 
-// Sixteen rows of 64 bytes of each operand and of the accumulator.
+// An intrinsic on sixteen rows of 64 bytes of each operand and of the accumulator.
 TileIntrinsic Amx(std::string name, int64_t group, const DataType types[3], TileMeaning meaning,
                   std::string feature) {
   return {.name = std::move(name),
@@ -120,14 +121,14 @@ TileIntrinsic Amx(std::string name, int64_t group, const DataType types[3], Tile
 
 // --- fragments of warps ---
 //
-// PTX ISA 9.2, 9.7.14.5 "Matrix Fragments": with groupID = lane / 4 and threadID_in_group = lane %
-// 4, a register of 32 bits has neighbours along what is reduced, and the operands' registers differ
-// by blocks of 8 rows (or columns) and of 16 bytes along what is reduced. That is one rule for
-// mma.m16n8k16 with .bf16 and .f16, .m16n8k8 with .tf32 and .m16n8k32 with .s8.
+// PTX ISA 9.2, 9.7.14.5 "Matrix Fragments". Let groupID = lane / 4 and threadID_in_group = lane %
+// 4. A 32-bit register holds neighbours along the reduced dimension. The registers of an operand
+// differ by blocks of 8 rows (or columns) and of 16 bytes along the reduced dimension. This rule
+// covers mma.m16n8k16 with .bf16 and .f16, .m16n8k8 with .tf32 and .m16n8k32 with .s8.
 
 constexpr int64_t kRegisterBytes = 4;
 
-// `group`: elements in a register.
+// `group` is the number of elements in a register.
 OwnerMap LeftFragment(int64_t group) {
   return {.lane = {{4, 0, group}, {8, 1, 0}},
           .element = {{group, 0, 1}, {2, 8, 0}, {2, 0, 4 * group}}};
@@ -135,13 +136,13 @@ OwnerMap LeftFragment(int64_t group) {
 OwnerMap RightFragment(int64_t group) {
   return {.lane = {{4, group, 0}, {8, 0, 1}}, .element = {{group, 1, 0}, {2, 4 * group, 0}}};
 }
-// Of 16 rows and 8 columns, an element a register.
+// Returns the map of 16 rows and 8 columns, one element per register.
 OwnerMap AccumulatorFragment() {
   return {.lane = {{4, 0, 2}, {8, 1, 0}}, .element = {{2, 0, 1}, {2, 8, 0}}};
 }
 
-// mma.sync: a warp multiplies 16 rows by 8 columns, of 32 bytes of what is reduced. The operands
-// are loaded into fragments where the tile stands.
+// mma.sync: a warp multiplies 16 rows by 8 columns, with 32 bytes of the reduced dimension. Each
+// tile loads its operands into fragments.
 TileIntrinsic WarpMma(std::string name, DataType type, DataType accumulator, TileMeaning meaning) {
   const auto group = kRegisterBytes / static_cast<int64_t>(SizeOf(type));
   const std::vector<Scope> memory = {Scope::kGlobal, Scope::kShared};
@@ -159,8 +160,8 @@ TileIntrinsic WarpMma(std::string name, DataType type, DataType accumulator, Til
           .features = {"sm_80"}};
 }
 
-// A group of four warps. Rows of the left and columns of the right operand are contiguous along
-// what is reduced. Nothing emits it yet, so it has no owner maps.
+// An instruction of four warps. Rows of the left and columns of the right operand are contiguous
+// along the reduced dimension. No code generator emits it yet, so it has no owner maps.
 TileIntrinsic Wgmma(int64_t columns) {
   return {.name = fmt::format("wgmma.m64n{}k16.bf16", columns),
           .extents = {64, 16, 1, columns},
@@ -202,14 +203,15 @@ bool IsFrom0To(const Loop& loop, int64_t extent) {
          loop.upper == std::vector<IndexExpr>{IndexExpr(extent)};
 }
 
-// The read that an operand of the product is, through a conversion to the accumulator's type.
+// Returns the slot of the read that is this operand, through a conversion to the accumulator's
+// type.
 std::optional<int> SlotOf(const Expr& operand) {
   const Expr& read = operand.kind() == ExprKind::kCast ? operand.operands()[0] : operand;
   if (read.kind() != ExprKind::kRead) return std::nullopt;
   return read.node().slot;
 }
 
-// Why the operands can't be these reads; empty when they can.
+// Returns the reason why the operands cannot be these reads; empty if they can.
 std::string Mismatch(const TileParts& parts, const LoopNest& nest) {
   std::optional<VarId> variables[kTileAxes];
   for (int axis = 0; axis < kTileAxes; ++axis) {
@@ -296,10 +298,10 @@ std::string MisplacedIn(const TileOperand& operand, const TileIntrinsic& intrins
     const int64_t stride = offset.Coefficient(variable);
     const std::string_view along = Name(static_cast<TileAxis>(axis));
     if ((offset - IndexExpr::Var(variable) * stride).Uses(variable)) {
-      return fmt::format("{}: neighbours along {} do not lie evenly", what, along);
+      return fmt::format("{}: neighbours along {} are not evenly spaced", what, along);
     }
     if (wanted != kAnyStride && stride != wanted) {
-      return fmt::format("{}: neighbours along {} lie {} apart, expected {}", what, along, stride,
+      return fmt::format("{}: neighbours along {} are {} apart, expected {}", what, along, stride,
                          wanted);
     }
   }

@@ -1,16 +1,16 @@
-// The table of tile intrinsics: single instructions that do what a small nest of loops does, a sum
-// of products of two operands into an accumulator. An entry says how the elements must lie, what
-// comes out to the last bit (for the interpreter), and what a machine needs to have it. Code
+// The table of tile intrinsics. An intrinsic is a single instruction that does the work of a small
+// loop nest: a sum of products of two operands into an accumulator. An entry gives the layout of
+// the elements, the exact result (for the interpreter), and the features that a machine needs. Code
 // generators emit entries by name; a schedule names one in `tensorize`.
 //
 // The loops of an entry are over rows (of the left operand and the result), columns (of the right
-// operand and the result), and what is reduced, in groups where neighbours are stored together
-// (two bfloat16 of a dot product). An entry without rows multiplies one left element, or group,
-// for all columns.
+// operand and the result), and the reduced dimension. The reduced dimension has groups of
+// neighbours that are stored together (two bfloat16 of a dot product). An entry without rows
+// multiplies one left element, or group, for all columns.
 //
-// Some entries are executed by the 32 threads of a warp together. Their accumulator is a fragment:
-// storage in registers, whose elements the lanes share out by the entry's owner map. Its last two
-// dimensions are rows and columns; whole tiles lie in it side by side.
+// The 32 threads of a warp execute some entries together. Their accumulator is a fragment: storage
+// in registers, whose elements are distributed over the lanes by the entry's owner map. The
+// fragment's last two dimensions are rows and columns. It holds whole tiles side by side.
 #pragma once
 
 #include <cstdint>
@@ -27,28 +27,29 @@
 
 namespace tunec {
 
-/// What a loop of a tile is over, outermost first.
+/// The dimension of a tile's loop, outermost first.
 enum class TileAxis : uint8_t { kRow, kReduced, kGroup, kColumn };
 inline constexpr int kTileAxes = 4;
 std::string_view Name(TileAxis axis);
 
-/// How far apart in storage neighbours along an axis lie.
+/// The storage distance of neighbours along an axis, or one of these values.
 inline constexpr int64_t kNotUsed = 0;     // the operand is the same along the axis
-inline constexpr int64_t kAnyStride = -1;  // a stride that the instruction is told
-inline constexpr int64_t kByOwner = -2;    // in the registers of lanes, not in memory
+inline constexpr int64_t kAnyStride = -1;  // the stride is an operand of the instruction
+inline constexpr int64_t kByOwner = -2;    // stored in registers of the lanes, not in memory
 
-/// An operand, or the accumulator: where in storage its elements are, counted from the first.
+/// The storage offsets of an operand's or the accumulator's elements, counted from the first
+/// element.
 struct TileOperand {
   DataType type = DataType::kF32;
   int64_t strides[kTileAxes] = {};  // by TileAxis, in elements
-  std::vector<Scope> scopes;        // where a tensor of the kernel's own may lie
-  /// Of an entry for warps: which lane has which element of the matrix. The left operand's rows are
-  /// rows and its columns what is reduced; the right one's rows are what is reduced.
+  std::vector<Scope> scopes;        // scopes in which a tensor of the kernel may be stored
+  /// For warps: the lanes that own the matrix's elements. The left operand's matrix has the reduced
+  /// dimension as columns, the right operand's matrix has it as rows.
   std::optional<OwnerMap> owners = {};
 };
 
-/// The accumulator after one element's products; `left` and `right` are the reduced elements, in
-/// the order of the loops. What is rounded, and how often, is the instruction's.
+/// Returns the accumulator after one element's products. `left` and `right` are the reduced
+/// elements, in the order of the loops. The instruction determines what is rounded, and how often.
 using TileMeaning = Scalar (*)(const Scalar& accumulator, std::span<const Scalar> left,
                                std::span<const Scalar> right);
 
@@ -59,47 +60,50 @@ struct TileIntrinsic {
   TileOperand right;
   TileOperand accumulator;
   TileMeaning meaning = nullptr;
-  bool rounds_operands = false;       // float32 to TF32, which has ten bits of fraction
+  bool rounds_operands = false;       // float32 operands are rounded to TF32, which has a 10-bit
+                                      // fraction
   std::string target;                 // "cpu" or "cuda"
-  std::vector<std::string> features;  // that a target of this kind must have
+  std::vector<std::string> features;  // features that a target of this kind must have
 
   int64_t Extent(TileAxis axis) const { return extents[static_cast<int>(axis)]; }
-  /// Whether the threads of a warp execute it together.
+  /// Checks that the threads of a warp execute the intrinsic together.
   bool IsOfWarp() const { return accumulator.owners.has_value(); }
 };
 
-/// All entries, in a fixed order.
+/// Returns all entries, in a fixed order.
 std::span<const TileIntrinsic> TileIntrinsics();
-/// The entry of that name; null when there is none.
+/// Returns the entry of this name, or null.
 const TileIntrinsic* FindTileIntrinsic(std::string_view name);
-/// The features that the target lacks.
+/// Returns the features that the target lacks.
 std::vector<std::string> MissingFeatures(const TileIntrinsic& intrinsic, const Target& target);
-/// The same of all tiles of a nest.
+/// Returns the features that the target lacks for the tiles of a nest.
 std::vector<std::string> MissingFeatures(const LoopNest& nest, const Target& target);
 
 /// A tile's loops and statement, found in its body.
 struct TileParts {
   const TileIntrinsic* intrinsic = nullptr;
-  const Loop* loops[kTileAxes] = {};  // null where the entry has none
+  const Loop* loops[kTileAxes] = {};  // null if the entry has no such loop
   const Store* store = nullptr;
-  int left = 0;   // the slot of the read that is the left operand
-  int right = 1;  // and of the right one
+  int left = 0;   // slot of the read that is the left operand
+  int right = 1;  // slot of the right operand
 };
 
-/// The entry that the tile names, if it is one that a warp executes; else null.
+/// Returns the entry that the tile names if a warp executes it, else null.
 const TileIntrinsic* WarpIntrinsicOf(const Tile& tile);
-/// Whether a warp's tile is a node of the body, or inside of one.
+/// Checks that a warp's tile is in the body, at any depth.
 bool HoldsWarpTile(const Body& body);
 
-/// What a Tile of this nest consists of. Errors: an unknown name; a body that is not a chain of
+/// Returns the parts of a Tile of this nest. Errors: an unknown name; a body that is not a chain of
 /// the entry's loops, from 0 to their extents, around one sum of products; an operand of another
-/// type, or whose elements lie otherwise.
+/// type or layout.
 Result<TileParts> PartsOf(const Tile& tile, const LoopNest& nest);
-/// The same; an error says why alone, for whoever names the tile otherwise.
+/// Returns the parts as PartsOf does. An error gives only the reason, for callers that name the
+/// tile differently.
 Result<TileParts> MatchTile(const Tile& tile, const LoopNest& nest);
 
-/// Why storage offsets over the loops' variables are not as the entry wants them; empty when they
-/// are. `variables` by TileAxis, none where there is no loop. `what` names the operand.
+/// Returns the reason why storage offsets over the loops' variables do not match the entry; empty
+/// if they match. `variables` is indexed by TileAxis, without a value for a missing loop. `what`
+/// names the operand.
 std::string MisplacedIn(const TileOperand& operand, const TileIntrinsic& intrinsic,
                         const IndexExpr& offset, std::span<const std::optional<VarId>> variables,
                         std::string_view what);

@@ -1,4 +1,4 @@
-// The device that a target's kernels run on, and whether this machine has it.
+// The device that runs a target's kernels, and checks if this machine has one.
 #pragma once
 
 #include <functional>
@@ -14,44 +14,44 @@
 
 namespace tunec {
 
-/// Whether OpenDevice finds what the target's kernels run on: kDevice with what this machine lacks.
-/// Compiling for such a target is fine.
+/// Checks if OpenDevice would find the device of the target. Errors: kDevice, with what this
+/// machine lacks. Compiling for a target that fails this check is allowed.
 Status CheckRunsHere(const Target& target, const DeviceChoice& choice = {});
 
-/// The target that the host stands in for, where its device is emulated: what its kernels are
-/// compiled for, and what their times are predicted of. None for any other target.
+/// Returns the target that the host emulates, if the target's device is emulated; nullopt for any
+/// other target. Kernels are compiled, and their times predicted, for the returned target.
 std::optional<Target> EmulatedTarget(const Target& target);
 
-/// Whether candidates can be ranked here: CheckRunsHere's errors, with what else could be done.
-/// Where the host stands in for the device, times are predicted from assembled code, so that what
-/// keeps it from being assembled is an error, too.
+/// Checks if candidates can be ranked on this machine. Errors: those of CheckRunsHere, with an
+/// alternative. If the host emulates the device, times are predicted from assembled code. A missing
+/// assembler is therefore an error, too.
 Status CheckTimesHere(const Target& target, const DeviceChoice& choice = {});
 
-/// The host on the pool's threads, for targets without a device of their own; else that device. The
-/// pool outlives what is returned. `perf_map` is for what is loaded on the host. Errors:
-/// CheckRunsHere's, and what opening the device brings.
+/// Opens the target's device, or the host on the pool's threads if the target has no separate
+/// device. The pool must outlive the returned device. `perf_map` applies to code loaded on the
+/// host. Errors: those of CheckRunsHere and of opening the device.
 Result<std::unique_ptr<Device>> OpenDevice(const Target& target, ThreadPool& pool,
                                            PerfMap perf_map = PerfMap::kOff,
                                            const DeviceChoice& choice = {});
 
-/// A device that is looked for: the target's, and which of several.
+/// A request for a device: the target's accelerator, and a choice among several devices.
 struct WantedDevice {
   const Accelerator& device;
   const DeviceChoice& choice;
 };
 
-/// How the devices of one kind are found. May be called from several threads.
+/// A driver that finds the devices of one kind. May be called from several threads.
 struct DeviceDriver {
   std::string kind;  // Accelerator::kind
-  /// kDevice, with what is missing, where this machine has no such device.
+  /// Checks if this machine has such a device. Errors: kDevice, with what is missing.
   std::function<Status(const WantedDevice&)> check;
-  /// Errors: as `check`. What runs on the host in the device's place has the pool, which outlives
-  /// it.
+  /// Opens the device. Errors: those of `check`. An emulated device runs on the pool, which
+  /// outlives the device.
   std::function<Result<std::unique_ptr<Device>>(const WantedDevice&, ThreadPool&, PerfMap)> open;
 };
 
-/// Makes a driver known for targets of its kind while this object lives. tunec's own are known
-/// without. Requires: no other one of that kind.
+/// A registration of a driver for targets of its kind, valid while this object lives. tunec's own
+/// drivers need no registration. Requires: no other driver of that kind.
 class RegisteredDriver {
  public:
   explicit RegisteredDriver(DeviceDriver driver);

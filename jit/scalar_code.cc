@@ -20,7 +20,7 @@ constexpr ScalarCode kCodes[] = {
     {ScalarOp::kExp, 1, 16},     {ScalarOp::kExpm1, 2, 20},
     {ScalarOp::kLog, 2, 16},     {ScalarOp::kLog1p, 3, 24},
     {ScalarOp::kLog2, 3, 18},    {ScalarOp::kLog10, 1, 24},
-    {ScalarOp::kSqrt, 0, 1},     {ScalarOp::kRsqrt, 1.5, 1},  // a root and a quotient
+    {ScalarOp::kSqrt, 0, 1},     {ScalarOp::kRsqrt, 1.5, 1},  // a square root and a division
     {ScalarOp::kTanh, 4.6, 16},  {ScalarOp::kErf, 5.2, 16},
     {ScalarOp::kGelu, 5, 36},    {ScalarOp::kGeluTanh, 3, 36},
     {ScalarOp::kSilu, 3, 24},    {ScalarOp::kMish, 4, 30},

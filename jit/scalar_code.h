@@ -1,4 +1,5 @@
-// The code for each scalar operator, in numbers: what a judge allows it, and how it fills a loop.
+// Accuracy and size of the code for each scalar operator. Checkers derive tolerances from the
+// accuracy; the emitter uses the size to fill loops.
 #pragma once
 
 #include "ir/expr/scalar_op.h"
@@ -7,12 +8,12 @@ namespace tunec::jit {
 
 struct ScalarCode {
   ScalarOp op;
-  /// How far a float32 result may be off, in units of 2^-23 of the result, as measured of the code
-  /// (jit/math/ says so for each); 0: it is rounded once, as is what is computed in float64. Other
-  /// types come from these or are more exact.
+  /// Largest error of a float32 result, in units of 2^-23 of the result, as measured (stated in
+  /// jit/math/). 0 means rounded once, which includes operators that are computed in float64. The
+  /// errors of other types follow from this one or are smaller.
   double error;
-  /// Roughly its instructions, beside 1 for a sum: a vector loop over few of them has several
-  /// vectors in flight. Of rare functions 1, too.
+  /// Approximate number of instructions; a sum has 1. A vector loop over few instructions keeps
+  /// several vectors in flight. Rare functions have 1, too.
   int operations;
 };
 const ScalarCode& CodeOf(ScalarOp op);

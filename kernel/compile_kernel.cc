@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-// Loops for any target's threads as those of this generator's target, verified.
+// Maps the loops to the target's threads and verifies the result.
 Result<LoopNest> Prepare(const LoopNest& nest, const CodeGenerator& generator,
                          const StageRunner& stages) {
   TUNEC_ASSIGN(LoopNest mapped, stages.Run<LoopNest>("map_threads", nest.name,

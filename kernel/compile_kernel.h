@@ -1,5 +1,5 @@
-// One path from a candidate to a kernel: the tuner, the product and the command take it, so that
-// what was measured is what runs.
+// The only path from a candidate to a kernel. The tuner, the product and the command use this path.
+// So the measured code is also the code that runs.
 #pragma once
 
 #include <string>
@@ -18,23 +18,23 @@ struct KernelOptions {
   LoopPipelineOptions loops = {};
 };
 
-/// Runs the loop pipeline and generates code for the kernel and, for the target's host, for what
-/// packs its weights. The loops are verified once more before that. Errors: of RunLoopPipeline and
-/// of the target's CodeGenerator.
+/// Runs the loop pipeline and generates code for the kernel. Also generates code for weight
+/// preprocessing, for the target's host. The loops are verified once more before that. Errors:
+/// those of RunLoopPipeline and of the target's CodeGenerator.
 Result<CompiledKernel> CompileKernel(const Compute& compute, const Schedule& schedule,
                                      const KernelOptions& options);
 
-/// The second half of it, for who compiles the same loops for two targets. Errors: of the target's
-/// CodeGenerator.
+/// Runs the second half of CompileKernel, for callers that compile the same loops for two targets.
+/// Errors: those of the target's CodeGenerator.
 Result<CompiledKernel> CompileLoops(const KernelLoops& loops, const KernelOptions& options);
-/// What the target's CodeGenerator says of the loops before any code is generated
+/// Returns the verdict of the target's CodeGenerator on the loops, before any code is generated
 /// (CodeGenerator::CheckFits).
 Status CheckFits(const KernelLoops& loops, const Target& target);
 
-/// The pipeline's last stages alone, of loops from elsewhere: as the target runs them, verified,
-/// compiled. Errors: kInternal for loops that Verify refuses, and those of the CodeGenerator.
+/// Runs only the last stages on the given loops: maps them to the target, verifies and compiles
+/// them. Errors: kInternal for loops that Verify rejects, and those of the CodeGenerator.
 Result<KernelImage> EmitImage(const LoopNest& nest, const Target& target);
-/// The same code as text, for people.
+/// Returns the same code as text for users.
 Result<std::string> EmitText(const LoopNest& nest, const Target& target, CodeText text);
 
 }  // namespace tunec

@@ -6,7 +6,7 @@
 namespace tunec {
 namespace {
 
-constexpr int kFormat = 4;  // of an artifact's metadata
+constexpr int kFormat = 4;  // format of an artifact's metadata
 
 nlohmann::json ToJson(const std::vector<PhaseWork>& work) {
   nlohmann::json phases = nlohmann::json::array();
@@ -58,7 +58,7 @@ Artifact ToArtifact(const CompiledKernel& kernel) {
 
 namespace {
 
-// Cuts the next `size` bytes off the front.
+// Removes the next `size` bytes from the front and returns them as an image.
 Result<KernelImage> TakeImage(std::string_view& bytes, size_t size) {
   if (size > bytes.size()) return Fail(ErrorCode::kParse, "an artifact's object is cut short");
   const std::string_view part = bytes.substr(0, size);
@@ -90,7 +90,7 @@ Result<CompiledKernel> FromJson(const nlohmann::json& json, std::string_view byt
 Result<CompiledKernel> FromArtifact(const Artifact& artifact) {
   const nlohmann::json json =
       nlohmann::json::parse(artifact.metadata, nullptr, /*allow_exceptions=*/false);
-  // nlohmann's access throws on a missing field and on one of another type.
+  // nlohmann's access throws if a field is missing or has another type.
   try {
     if (json.is_discarded() || json.at("format") != kFormat) {
       return Fail(ErrorCode::kParse, "an artifact's metadata is of no known format");

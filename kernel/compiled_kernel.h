@@ -1,5 +1,5 @@
-// All code of one fusion group under one schedule: what the tuner measures, the database keeps and
-// a model runs.
+// The complete code of one fusion group under one schedule. The tuner measures this object, the
+// database stores it, and a model runs it.
 #pragma once
 
 #include <cstdint>
@@ -15,35 +15,36 @@
 
 namespace tunec {
 
-/// Packs one weight, once, when the model is loaded, on the host. Arguments: the weight, the packed
-/// tensor.
+/// Code that packs one weight once, on the host, when the model is loaded. Arguments: the weight,
+/// the packed tensor.
 struct CompiledPrepack {
-  std::string weight;  // the argument of the group that is packed, by its canonical name
-  std::string packed;  // the argument of the kernel that is its result
+  std::string weight;  // the group's argument that is packed, by its canonical name
+  std::string packed;  // the kernel's argument that receives the result
   int64_t packed_bytes = 0;
   KernelImage image;
-  /// Of a device's kernel, whose target says nothing of the host: what the code asks of the host.
+  /// Features that the code requires of the host. Used for a device's kernel, whose target does not
+  /// describe the host.
   std::set<std::string> host_features = {};
   bool operator==(const CompiledPrepack&) const = default;
 };
 
 struct CompiledKernel {
   KernelImage image;
-  /// Names, in the order of the kernel's arguments: those of the group's Compute and the `packed`
-  /// of prepacks.
+  /// Names in the order of the kernel's arguments: those of the group's Compute and the `packed`
+  /// names of the prepacks.
   std::vector<std::string> arguments;
   std::vector<CompiledPrepack> prepacks;
-  /// Arguments (an input, an output) that may be one storage.
+  /// Pairs of arguments (an input, an output) that may share storage.
   std::vector<std::pair<std::string, std::string>> in_place;
-  /// Of a device's kernel, what each phase does, from which its time is predicted. Counted where
-  /// the loops are at hand, so that nobody has to make them again.
+  /// Work of each phase of a device's kernel, for predicting its time. The work is counted while
+  /// the loops are available, so that they need not be generated again.
   std::vector<PhaseWork> work;
   bool operator==(const CompiledKernel&) const = default;
 };
 
-/// The JSON of everything but the images, and the images' bytes one after the other.
+/// Returns the JSON of everything except the images, and the concatenated bytes of the images.
 Artifact ToArtifact(const CompiledKernel& kernel);
-/// kParse when the artifact is damaged.
+/// Returns the kernel of an artifact. Errors: kParse if the artifact is damaged.
 Result<CompiledKernel> FromArtifact(const Artifact& artifact);
 
 }  // namespace tunec

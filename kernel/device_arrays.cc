@@ -12,7 +12,7 @@ size_t BytesOf(const Tensor& tensor) { return static_cast<size_t>(StorageBytes(t
 
 }  // namespace
 
-// Straight into memory that the host sees, else by way of a copy.
+// Writes directly to memory that the host can access; other memory is written through a copy.
 Status WriteArray(Device& device, const DeviceMemory& memory, const Tensor& tensor,
                   const Array& array) {
   constexpr std::byte kPadding{0xff};

@@ -8,15 +8,16 @@
 
 namespace tunec {
 
-/// Writes a logical row-major array where the tensor lies, in its layout, with NaN (0xff bytes) in
-/// the padding that the layout adds: a kernel may load it, but not use it. `memory` has
+/// Writes a logical row-major array to `memory` in the tensor's layout. Padding of the layout is
+/// filled with NaN (0xff bytes): a kernel may load the padding, but not use it. `memory` has
 /// StorageBytes(tensor) bytes. Errors: the device's.
 Status WriteArray(Device& device, const DeviceMemory& memory, const Tensor& tensor,
                   const Array& array);
-/// The inverse.
+/// Reads the tensor back as a logical row-major array. Errors: the device's.
 Result<Array> ReadArray(Device& device, const DeviceMemory& memory, const Tensor& tensor);
 
-/// What the image's kernel needs beside its arguments; nothing where it needs none.
+/// Allocates the memory that the image's kernel needs besides the arguments; empty if none is
+/// needed.
 Result<DeviceMemory> AllocateWorkspace(Device& device, const KernelImage& image);
 
 }  // namespace tunec

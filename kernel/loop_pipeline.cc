@@ -30,7 +30,7 @@ class Pipeline {
 
   const LoopPipelineOptions& options_;
   StageRunner stages_;
-  std::optional<Error> refusal_;
+  std::optional<Error> rejection_;
 };
 
 Result<ScheduledTrees> Pipeline::MakeTrees(Compute rewritten, const Schedule& schedule) const {
@@ -45,22 +45,23 @@ Result<ScheduledTrees> Pipeline::MakeTrees(Compute rewritten, const Schedule& sc
   return trees;
 }
 
-// A refusal, as the options want it; the first of several.
+// Returns the error of an illegal schedule, or records the first one if the options allow it.
 Status Pipeline::Heed(Status legal) {
-  if (legal || options_.legality == Legality::kRefuse) return legal;
-  if (!refusal_) refusal_ = std::move(legal).error();
+  if (legal || options_.legality == Legality::kReject) return legal;
+  if (!rejection_) rejection_ = std::move(legal).error();
   stages_.StopVerifying();
   return {};
 }
 
-// Where a warp's tile stands, and who touches its fragment, is a schedule's to get right.
+// Generates loops and checks fragments. A schedule must place the tiles of a warp correctly, and
+// only their own accesses may use the fragments.
 Result<LoopNest> LoopsOf(const ScheduleTree& tree, Contraction contraction) {
   TUNEC_ASSIGN(LoopNest nest, GenerateLoops(tree, contraction));
   TUNEC_RETURN_IF_ERROR(VerifyFragments(nest));
   return nest;
 }
 
-// A tree's way to its loops.
+// Runs the stages from a schedule tree to its loops.
 Result<LoopNest> Pipeline::MakeLoops(const ScheduledTree& scheduled) {
   const ScheduleTree& tree = scheduled.tree;
   const RoundingFreedom& rounding = options_.rounding;
@@ -79,14 +80,14 @@ Result<KernelLoops> Pipeline::Run(const Compute& compute, const Schedule& schedu
     return ApplyComputeSteps(compute, schedule, options_.rounding);
   }));
   TUNEC_ASSIGN(const ScheduledTrees trees, MakeTrees(std::move(rewritten), schedule));
-  // Beyond this point the kernel and what packs each of its weights go their way alone.
+  // From here on, the kernel and the packing of each weight are processed separately.
   KernelLoops loops;
   for (const ScheduledTree& prepack : trees.prepacks) {
     TUNEC_ASSIGN(LoopNest nest, MakeLoops(prepack));
     loops.prepack.push_back(std::move(nest));
   }
   TUNEC_ASSIGN(loops.nest, MakeLoops(trees.kernel));
-  loops.refusal = std::move(refusal_);
+  loops.rejection = std::move(rejection_);
   return loops;
 }
 

@@ -1,6 +1,6 @@
-// From statements and a schedule to the loops that code is generated from: the stages in order.
-// Only the pipeline verifies, times and shows what a stage made; the stages themselves do nothing
-// but their rewrite. The twin of graph/passes/pipeline.h.
+// The stages from statements and a schedule to the loops from which code is generated, in order.
+// Only the pipeline verifies, times and prints the result of a stage. The stages contain only their
+// rewrite. graph/passes/pipeline.h is the counterpart for graphs.
 #pragma once
 
 #include <functional>
@@ -25,59 +25,59 @@ struct LoopStage {
   std::string_view summary;  // one line, for --help
 };
 
-/// Every stage, in order, from the schedule's first step to the code.
+/// Returns every stage in order, from the schedule's first step to the code.
 std::span<const LoopStage> LoopStages();
 
-/// What a stage made. Valid during the call that hands it over.
+/// Returns the text of a stage's result. Valid during the call that passes the product.
 using StageProduct = std::variant<const Compute*, const ScheduleTree*, const LoopNest*>;
 std::string Print(const StageProduct& product);
 using MutableStageProduct = std::variant<Compute*, ScheduleTree*, LoopNest*>;
 
 struct StageRecord {
   std::string_view stage;
-  std::string_view name;  // of the kernel, or of what packs one of its weights
+  std::string_view name;  // of the kernel, or of the packing of one of its weights
   double milliseconds = 0;
 };
 
-/// After which stages the verifiers of ir/ and polyhedral/ run.
+/// The stages after which the verifiers of ir/ and polyhedral/ run.
 enum class VerifyStages : uint8_t {
-  kLast,  // before code is generated
-  kEach,  // of debug builds and tests
+  kLast,  // only before code is generated
+  kEach,  // after every stage, for debug builds and tests
 };
 
-/// What becomes of a schedule that is not legal.
+/// Policy for schedules that are not legal.
 enum class Legality : uint8_t {
-  kRefuse,  // its error is the result
-  kReport,  // its loops are made all the same: for showing them, and for tests of the proof
+  kReject,  // the result is the error
+  kReport,  // the loops are generated anyway: for showing them, and for tests of the proof
 };
 
 struct LoopPipelineOptions {
-  RoundingFreedom rounding = ReductionOrder::kAny;  // that the accuracy contract leaves
-#ifdef TUNEC_VERIFY_EACH_STAGE                      // of debug builds
+  RoundingFreedom rounding = ReductionOrder::kAny;  // freedom that the accuracy contract allows
+#ifdef TUNEC_VERIFY_EACH_STAGE                      // set in debug builds
   VerifyStages verify = VerifyStages::kEach;
 #else
   VerifyStages verify = VerifyStages::kLast;
 #endif
-  Legality legality = Legality::kRefuse;
+  Legality legality = Legality::kReject;
   /// Called after each stage. May be empty.
   std::function<void(const StageRecord&, const StageProduct&)> on_stage = {};
-  /// Tests only: breaks what a stage made, before it is verified. What stage `emit` is given, no
-  /// verifier sees any more: only a check of the results can catch it. May be empty.
+  /// Tests only: corrupts the result of a stage before it is verified. No verifier runs after stage
+  /// `emit`: only a check of the results can detect its corruption. May be empty.
   std::function<void(const StageRecord&, const MutableStageProduct&)> plant = {};
 };
 
-/// The loops of a kernel. Its arguments are found by name: those of the Compute, and for each
-/// weight that is packed (`w.pack`) or split (`w.bf16`) the output of the prepack nest of that
-/// name, whose only other argument is the weight.
+/// The loops of a kernel. Arguments are matched by name: those of the Compute, and the output of a
+/// prepack nest for each packed (`w.pack`) or split (`w.bf16`) weight. The nest has the name of its
+/// output, and the weight is its only other argument.
 struct KernelLoops {
   LoopNest nest;
-  std::vector<LoopNest> prepack;  // run once, when the constants are known
-  std::optional<Error> refusal;   // of Legality::kReport: why these loops must not run
+  std::vector<LoopNest> prepack;   // run once, when the constants are known
+  std::optional<Error> rejection;  // Legality::kReport: the reason why these loops must not run
 };
 
-/// Runs the stages. Errors: kInvalidArgument when a step does not fit the Compute,
-/// kIllegalSchedule naming the violated dependence or what the accuracy contract forbids,
-/// kResourceLimit when isl gives up; kInternal when a stage breaks what it was given.
+/// Runs the stages. Errors: kInvalidArgument if a step does not fit the Compute; kIllegalSchedule,
+/// naming the violated dependence or the freedom that the accuracy contract forbids; kResourceLimit
+/// if isl exceeds the quota; kInternal if a stage breaks its input.
 Result<KernelLoops> RunLoopPipeline(const Compute& compute, const Schedule& schedule,
                                     const LoopPipelineOptions& options);
 

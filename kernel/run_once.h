@@ -1,4 +1,4 @@
-// Compiles and runs a nest a single time, on arrays: oracles and tests.
+// Compiles and runs a nest once on arrays, for references and tests.
 #pragma once
 
 #include <span>
@@ -13,13 +13,13 @@
 
 namespace tunec {
 
-/// Loads and runs the image of a nest once on logical row-major arrays, converting to and from the
-/// layouts of its arguments. `arguments` are the inputs and weights by tensor order; returns the
-/// outputs.
+/// Loads the image of a nest and runs it once on logical row-major arrays. The arrays are converted
+/// to and from the layouts of the nest's arguments. `arguments` are the inputs and weights in
+/// tensor order. Returns the outputs.
 Result<std::vector<Array>> RunOnce(const LoopNest& nest, const KernelImage& image,
                                    std::span<const Array> arguments, Device& device);
 
-/// The same of a nest that is compiled first, on the target's device.
+/// Compiles a nest and runs it once in the same way, on the target's device.
 Result<std::vector<Array>> CompileAndRun(const LoopNest& nest, std::span<const Array> arguments,
                                          const Target& target, ThreadPool& pool);
 

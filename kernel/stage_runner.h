@@ -1,4 +1,4 @@
-// Private to kernel/: one stage of the pipeline, and everything around it.
+// Private to kernel/: runs one stage of the pipeline, with verification, timing and output.
 #pragma once
 
 #include <string_view>
@@ -16,8 +16,8 @@ class StageRunner {
 
   const LoopPipelineOptions& options() const { return options_; }
 
-  /// Runs a stage that returns Result<T> or T, and says which part of the kernel it was for.
-  /// Whatever it made is verified, where the options say so, and shown.
+  /// Runs a stage that returns Result<T> or T. `name` is the part of the kernel that it works on.
+  /// The result is verified, if the options say so, and shown.
   template <class T, class Stage>
   Result<T> Run(std::string_view stage, std::string_view name, const Stage& make) const {
     const Stopwatch watch;
@@ -27,10 +27,10 @@ class StageRunner {
     return made;
   }
 
-  /// What follows the stage itself, of one that makes several products.
+  /// Verifies and shows one product of a stage that makes several.
   template <class T>
   Status Finish(const StageRecord& record, const T& product) const {
-    // What was made is the runner's until it is handed on.
+    // The runner owns the product until it is returned.
     Plant(record, const_cast<T&>(product));
     if (verify_ == VerifyStages::kEach) {
       TUNEC_RETURN_IF_ERROR(InStage(record.stage, Verify(product)));
@@ -39,7 +39,7 @@ class StageRunner {
     return {};
   }
 
-  /// The same of a stage that only checks what is there.
+  /// Runs a stage that only checks `checked`.
   template <class T, class Stage>
   Status Check(std::string_view stage, std::string_view name, const T& checked,
                const Stage& check) const {
@@ -49,10 +49,10 @@ class StageRunner {
     return {};
   }
 
-  /// The last word before code is generated.
+  /// Verifies the loops before code is generated.
   Status VerifyLast(const LoopNest& nest) const;
 
-  /// Loops of a schedule that is not legal promise nothing.
+  /// Stops verification: loops of an illegal schedule need not satisfy any invariant.
   void StopVerifying() { verify_ = VerifyStages::kLast; }
 
   template <class T>

@@ -18,7 +18,7 @@ struct TypeCode {
   std::string_view code;  // without the byte order
   DataType type;
 };
-// bf16 is read in the spellings of ml_dtypes; written as u2.
+// Codes of types. bf16 is read in the spellings of ml_dtypes and written as u2.
 constexpr std::array<TypeCode, 15> kTypeCodes = {{{"f4", DataType::kF32},
                                                   {"f8", DataType::kF64},
                                                   {"f2", DataType::kF16},
@@ -40,7 +40,7 @@ std::unexpected<Error> Bad(fmt::format_string<Args...> format, Args&&... args) {
   return Fail(ErrorCode::kParse, format, std::forward<Args>(args)...);
 }
 
-// Reads the few forms of a Python literal that a header consists of.
+// A reader of the few forms of Python literals that occur in a header.
 class HeaderReader {
  public:
   explicit HeaderReader(std::string_view text) : rest_(text) {}
@@ -72,7 +72,7 @@ class HeaderReader {
     rest_.remove_prefix(end - rest_.data());
     return value;
   }
-  // (), (3,), (3, 4), (3, 4,)
+  // Reads a shape: (), (3,), (3, 4), (3, 4,)
   std::optional<std::vector<int64_t>> Shape() {
     if (!Take("(")) return std::nullopt;
     std::vector<int64_t> shape;
@@ -107,7 +107,7 @@ Status ParseEntry(HeaderReader& reader, Header& header) {
     if (!header.descr) return Fail(ErrorCode::kUnsupported, "structured types are not supported");
   } else if (*key == "fortran_order") {
     header.fortran_order = reader.Take("True");
-    if (!*header.fortran_order && !reader.Take("False")) return Bad("fortran_order is no bool");
+    if (!*header.fortran_order && !reader.Take("False")) return Bad("fortran_order is not a bool");
   } else if (*key == "shape") {
     header.shape = reader.Shape();
     if (!header.shape) return Bad("the shape is malformed");
@@ -117,7 +117,7 @@ Status ParseEntry(HeaderReader& reader, Header& header) {
   return {};
 }
 
-// {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+// Parses a header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 Result<Header> ParseHeader(std::string_view text) {
   HeaderReader reader(text);
   Header header;
@@ -146,7 +146,7 @@ Result<DataType> ParseDescr(std::string_view descr) {
   return Fail(ErrorCode::kUnsupported, "type '{}' is not supported", descr);
 }
 
-// Elements whose first index varies fastest, rearranged so that the last does.
+// Copies elements whose first index varies fastest to an order in which the last index does.
 void CopyFromFortran(const std::byte* from, std::byte* to, const TensorSpec& spec) {
   const size_t size = SizeOf(spec.type);
   const size_t rank = spec.shape.size();
@@ -216,7 +216,7 @@ Result<NamedArray> ParseNpy(std::span<const std::byte> file) {
 }
 
 std::string NpyHeader(const TensorSpec& spec) {
-  // From the back: there stands what is written for a type with several spellings.
+  // The search is from the back: the spelling for writing is the last one of its type.
   const auto entry = std::find_if(kTypeCodes.rbegin(), kTypeCodes.rend(),
                                   [&](const TypeCode& code) { return code.type == spec.type; });
   std::string shape;

@@ -1,4 +1,4 @@
-// Private to runtime/: the .npy format (numpy.lib.format, versions 1 to 3).
+// Private to numpy/: the .npy format (numpy.lib.format, versions 1 to 3).
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace tunec {
 
-/// Parses the bytes of a whole .npy file; the name stays empty. kParse, kUnsupported.
+/// Parses the bytes of a whole .npy file; the name stays empty. Fails with kParse or kUnsupported.
 Result<NamedArray> ParseNpy(std::span<const std::byte> file);
 
-/// Magic, version and header, up to where the elements begin, a multiple of 64.
+/// Returns magic, version and header. The elements follow at a multiple of 64 bytes.
 std::string NpyHeader(const TensorSpec& spec);
 
 }  // namespace tunec

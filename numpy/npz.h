@@ -1,6 +1,6 @@
-// Tensors in NumPy's files: .npy holds one array, .npz is a zip of .npy members.
-// All data types; bf16, which NumPy lacks, is written as uint16 with the same bits, and in a .npz
-// the member's zip comment says "tunec:bf16", by which it comes back as bf16.
+// Tensors in NumPy's files: .npy holds one array, .npz is a zip of .npy members. All data types are
+// supported. NumPy has no bf16: such arrays are written as uint16 with the same bits. In a .npz the
+// member's zip comment "tunec:bf16" marks them, and they are read back as bf16.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ namespace tunec {
 
 /// An array that was read: row-major, little-endian, 64-byte aligned; bool bytes are 0 or 1.
 struct NamedArray {
-  TensorSpec spec;  // the name is the member's, without .npy; of a .npy file, empty
+  TensorSpec spec;  // the member's name without .npy; empty for a .npy file
   Buffer bytes;
 };
 
@@ -25,16 +25,16 @@ struct NamedArrayView {
   const void* data = nullptr;
 };
 
-/// Reads stored and deflated members, of both element orders; members that do not end in .npy
-/// are left out. Safe on hostile files: sizes and offsets are checked before they are used.
-/// kNotFound, kIo, kParse (damaged, two members of one name), kUnsupported (big-endian,
-/// structured or complex types, encryption). Messages name the file and the member.
+/// Read stored and deflated members, in both element orders. Members that do not end in .npy are
+/// skipped. Safe on hostile files: sizes and offsets are checked before their use. Errors:
+/// kNotFound, kIo, kParse (damaged, two members of one name), kUnsupported (big-endian, structured
+/// or complex types, encryption). Messages name the file and the member.
 Result<std::vector<NamedArray>> ReadNpz(const std::string& path);
 Result<NamedArray> ReadNpy(const std::string& path);
 
-/// Writes beside the path and renames, so that the path never holds half a file. Stored, not
-/// compressed; the same arrays give the same bytes. kIo; kUnsupported from 4 GiB on;
-/// kInvalidArgument where two arrays have one name.
+/// Writes a file beside the path and renames it, so that the path never holds an incomplete file.
+/// Members are stored without compression; the same arrays give the same bytes. Fails with kIo;
+/// with kUnsupported from 4 GiB on; with kInvalidArgument if two arrays have one name.
 Status WriteNpz(const std::string& path, std::span<const NamedArrayView> arrays);
 
 }  // namespace tunec

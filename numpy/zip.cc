@@ -1,5 +1,5 @@
-// PKWARE's APPNOTE 6.3: local headers with data, then the central directory, then its end record;
-// zip64 extensions hold sizes from 4 GiB on. Only the central directory is believed.
+// The format is PKWARE's APPNOTE 6.3: local headers with data, then the central directory, then its
+// end record. zip64 extensions hold sizes from 4 GiB on. Only the central directory is trusted.
 #include "numpy/zip.h"
 
 #include <zlib.h>
@@ -38,7 +38,7 @@ std::unexpected<Error> Bad(fmt::format_string<Args...> format, Args&&... args) {
   return Fail(ErrorCode::kParse, format, std::forward<Args>(args)...);
 }
 
-// Little-endian, as the machines tunec runs on. Requires: in bounds.
+// Loads a little-endian number, like all machines on which tunec runs. Requires: in bounds.
 template <class T>
 T Load(Bytes bytes, size_t offset) {
   T value;
@@ -59,7 +59,7 @@ struct Directory {
   uint64_t count = 0;
 };
 
-// The zip64 end record, found through its locator just before the ordinary one.
+// Finds the zip64 end record by its locator directly before the ordinary end record.
 Result<Directory> FindDirectory64(Bytes file, size_t end) {
   if (end < kLocator64Size || Load<uint32_t>(file, end - kLocator64Size) != kLocator64Magic)
     return Bad("zip64 locator is missing");
@@ -74,7 +74,7 @@ Result<Directory> FindDirectory64(Bytes file, size_t end) {
 
 Result<Directory> FindDirectory(Bytes file) {
   if (file.size() < kEndSize) return Bad("not a zip file: only {} bytes", file.size());
-  // The end record is last but for a comment of up to 64 KiB.
+  // The end record is the last record, before a comment of up to 64 KiB.
   const size_t last = file.size() - kEndSize;
   const size_t first = last - std::min<size_t>(last, 0xffff);
   size_t end = last;
@@ -96,8 +96,8 @@ struct Sizes {
   uint64_t offset;
 };
 
-// Replaces what did not fit in 32 bits by the fields of the zip64 extra, which are there in
-// this order and only for those.
+// Replaces the sizes that did not fit in 32 bits by the fields of the zip64 extra. Only those sizes
+// have a field, in this order.
 bool ReadZip64(Bytes extra, Sizes& sizes) {
   const auto wanted = [](uint64_t value) { return value == kIn64; };
   if (!wanted(sizes.size) && !wanted(sizes.packed) && !wanted(sizes.offset)) return true;
@@ -224,7 +224,7 @@ Result<Bytes> UnpackMember(const ZipMember& member, Buffer& storage) {
   Bytes bytes = member.packed;
   if (member.method == kDeflated) {
     TUNEC_ASSIGN(storage, Buffer::Allocate(member.size));
-    // zlib wants an address even for nothing.
+    // zlib requires an address even for no bytes.
     std::byte none{};
     std::byte* out = member.size == 0 ? &none : storage.data();
     if (!Inflate(member.packed, {out, static_cast<size_t>(member.size)}))

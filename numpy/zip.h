@@ -1,4 +1,4 @@
-// Private to runtime/: the zip container, as far as .npz files use it.
+// Private to numpy/: the zip container, as far as .npz files use it.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,29 @@ struct ZipMember {
   std::string comment;
   uint16_t method = 0;                // 0 stored, 8 deflated
   uint32_t crc = 0;                   // CRC-32 of the uncompressed bytes
-  std::span<const std::byte> packed;  // in the file
+  std::span<const std::byte> packed;  // bytes in the file
   uint64_t size = 0;                  // uncompressed
 };
 
-/// The members in the order of the central directory. Every size and offset is checked against the
-/// file, and all members together occupy no more than the file, so what they unpack to is bounded
-/// by deflate's greatest ratio. kParse, kUnsupported; messages name the member, not the file.
+/// Returns the members in the order of the central directory. Every size and offset is checked
+/// against the file. All members together occupy no more than the file, so deflate's greatest ratio
+/// bounds the unpacked bytes. Fails with kParse or kUnsupported; messages name the member, not the
+/// file.
 Result<std::vector<ZipMember>> ListZip(std::span<const std::byte> file);
 
-/// The member's bytes, CRC checked. `storage` receives what had to be unpacked; a stored member's
-/// bytes are those in the file.
+/// Returns the member's bytes after a check of the CRC. `storage` receives unpacked bytes; the
+/// bytes of a stored member are those in the file.
 Result<std::span<const std::byte>> UnpackMember(const ZipMember& member, Buffer& storage);
 
-/// A zip archive of stored members under construction. The same members give the same bytes: times
+/// A writer of a zip archive with stored members. The same members give the same bytes: all times
 /// are 1980-01-01.
 class ZipWriter {
  public:
-  /// `parts` are the member's bytes in pieces.
+  /// Adds a member. `parts` are the member's bytes in order.
   void Add(const std::string& name, const std::string& comment,
            std::span<const std::span<const std::byte>> parts);
-  /// The archive; the writer is used up. kUnsupported where it would exceed 4 GiB or 65534 members.
+  /// Returns the archive; the writer must not be used afterwards. Fails with kUnsupported above 4
+  /// GiB or 65534 members.
   Result<std::string> Finish();
 
  private:

@@ -60,7 +60,7 @@ class StorageReader {
   }
 
   const Tensors& tensors_;
-  bool linear_ = false;  // tensors with other shapes share it: indexed by offset
+  bool linear_ = false;  // tensors of other shapes share the storage: index by offset
   WrittenStorage storage_;
 };
 

@@ -1,6 +1,6 @@
-// isl's scheduler is Pluto's algorithm with Feautrier's as its way out: band by band it finds
-// affine rows over which no dependence has a negative part, with small distances between a value's
-// writer and its readers, until every dependence is carried.
+// isl's scheduler is Pluto's algorithm with Feautrier's algorithm as fallback. Band by band it
+// finds affine rows over which no dependence has a negative component. It prefers small distances
+// between the writer of a value and its readers. It stops when every dependence is carried.
 #include "polyhedral/affine_schedule.h"
 
 #include <fmt/format.h>
@@ -16,10 +16,12 @@
 namespace tunec {
 namespace {
 
-// Tens of milliseconds at worst. A statement of its own in four loops needs half of it.
+// Limits the time to tens of milliseconds. One statement in four separate loops needs half of the
+// quota.
 constexpr unsigned long kOperationsPerStatement = 7'000;
 
-// Limits the context for a while. Running into the limit leaves no trace for later questions.
+// Limits the operations of the context temporarily. Reaching the limit does not affect later
+// questions.
 class Quota {
  public:
   Quota(isl_ctx* ctx, unsigned long operations)
@@ -42,9 +44,9 @@ class Quota {
 
 void SetOptions(isl_ctx* ctx, StatementFusion fusion) {
   isl_options_set_schedule_serialize_sccs(ctx, fusion == StatementFusion::kSeparate ? 1 : 0);
-  // As many loops in one band as can be: a deep band is what tiles are cut from.
+  // Put as many loops as possible into one band: tiles are made from deep bands.
   isl_options_set_schedule_maximize_band_depth(ctx, 1);
-  // Of rows that are equally near, one that runs in parallel.
+  // Among rows of equal distance, prefer one that runs in parallel.
   isl_options_set_schedule_maximize_coincidence(ctx, fusion == StatementFusion::kShared ? 1 : 0);
 }
 
@@ -57,7 +59,7 @@ std::optional<int64_t> Integer(isl_val* value) {
   return integer;
 }
 
-// None where the function is not affine with integer coefficients.
+// Returns nullopt if the function is not affine with integer coefficients.
 std::optional<AffineRow> RowOf(const isl::Affine& function, const Statement& statement) {
   if (!function.ok() || isl_aff_dim(function.get(), isl_dim_div) != 0) return std::nullopt;
   AffineRow row;
@@ -73,8 +75,8 @@ std::optional<AffineRow> RowOf(const isl::Affine& function, const Statement& sta
   return row;
 }
 
-// Translates isl's tree. What has another form than bands, sequences and leaves, or rows that are
-// no plain affine functions, ends the branch in a leaf.
+// Translates isl's tree. A node that is not a band, sequence or leaf ends its branch with a leaf.
+// So does a row that is not a plain affine function.
 class Reader {
  public:
   explicit Reader(const Statements& statements) : statements_(statements) {}
@@ -150,7 +152,7 @@ class Reader {
     return band;
   }
 
-  // Takes the function.
+  // Takes ownership of `function`.
   bool ReadRows(isl_union_pw_aff* function, AffineLoop& loop) const {
     isl_pw_aff_list* parts = isl_union_pw_aff_get_pw_aff_list(function);
     isl_union_pw_aff_free(function);
@@ -158,7 +160,7 @@ class Reader {
     for (int i = 0; affine && i < isl_pw_aff_list_n_pw_aff(parts); ++i) {
       isl_pw_aff* part = isl_pw_aff_list_get_pw_aff(parts, i);
       isl_space* space = isl_pw_aff_get_domain_space(part);
-      // None where the quota has ended, which the caller finds.
+      // Null if the quota was reached; the caller detects that.
       const char* name = isl_space_get_tuple_name(space, isl_dim_set);
       const std::optional<StatementId> id = name ? std::optional(IdOf(name)) : std::nullopt;
       isl_space_free(space);

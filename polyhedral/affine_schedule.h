@@ -1,6 +1,6 @@
-// What isl's scheduler proposes, as plain data: a tree of bands, whose rows are affine in the
-// iterators of the statements, and of sequences. It is a hint for where schedules may begin.
-// Nothing relies on its being legal, that is proven of what is made of it (legality.h).
+// The proposal of isl's scheduler as plain data: a tree of bands and sequences. The rows of a band
+// are affine in the iterators of the statements. The proposal is a hint for initial schedules. No
+// code assumes a legal proposal; the legality of the resulting schedule is proven (legality.h).
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace tunec {
 
-/// Whether the loops of statements that need not share any are kept apart, or as many as possible
-/// are shared.
+/// Policy for statements that need not share loops: separate loops, or as many shared loops as
+/// possible.
 enum class StatementFusion : uint8_t { kSeparate, kShared };
 
 /// An affine function of a statement's iterators.
@@ -24,9 +24,9 @@ struct AffineRow {
   bool operator==(const AffineRow&) const = default;
 };
 
-/// One loop of a band: the value that it has for each statement inside.
+/// One loop of a band, as its value for each statement inside.
 struct AffineLoop {
-  bool coincident = false;  // it carries no dependence
+  bool coincident = false;  // the loop carries no dependence
   std::map<StatementId, AffineRow> rows;
 };
 
@@ -37,17 +37,19 @@ struct AffineSchedule {
     kLeaf,      // instances in any order
   };
   Kind kind = Kind::kLeaf;
-  std::vector<StatementId> statements;  // below, ascending
+  std::vector<StatementId> statements;  // all statements below, ascending
   std::vector<AffineLoop> loops;        // kBand
-  bool permutable = false;              // kBand: no dependence has a negative part over its loops
+  bool permutable = false;  // kBand: no dependence has a negative component over its loops
   std::vector<AffineSchedule> children;
 };
 
-/// What isl's own scheduler makes of the statements, whose every dependence holds (those of
-/// reductions on themselves too). kResourceLimit beyond a quota that bounds it to milliseconds.
+/// Returns the schedule that isl computes for the statements. All dependences are respected,
+/// including those of reductions on themselves. Errors: kResourceLimit beyond a quota that limits
+/// the time to milliseconds.
 Result<AffineSchedule> ProposeSchedule(const Dependences& dependences, StatementFusion fusion);
 
-/// `permutable band [t, t + i]` ... indented, one node a line, for people and tests.
+/// Returns text such as `permutable band [t, t + i]`, indented, one node per line, for users and
+/// tests.
 std::string Print(const AffineSchedule& schedule, const Statements& statements);
 
 }  // namespace tunec

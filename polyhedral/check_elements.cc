@@ -1,14 +1,14 @@
-// Two questions to isl, each only where intervals leave it open.
+// Two questions to isl, each asked only if intervals cannot decide it.
 //
-// Inside: the instances of a statement whose index of one dimension is below 0 or not below the
-// extent, guards of reads taken into account, must be none.
+// Inside: the set of instances with an index below 0 or not below the extent must be empty. Guards
+// of reads are considered.
 //
-// Written: statements run one after another, so the elements a statement may read are those that
-// statements before it write, and those that its own earlier instances write. The rest of what it
-// reads must be none. A reduction gives its identity to every element that the iterators of its
-// writes reach, whatever further conditions say (schedule_tree.cc), and so writes all of them.
-// Indices and conditions that depend on loaded values are taken to write all
-// they may, and not looked at where they read.
+// Written: statements run one after another. A statement may read elements written by earlier
+// statements or by its own earlier instances. The set of all other elements that it reads must be
+// empty. A reduction stores its identity to every element reached by the iterators of its writes,
+// whatever the other conditions are (schedule_tree.cc). Therefore it writes all of these elements.
+// If the index or condition of a write depends on loaded values, the write counts as writing all
+// possible elements. Reads with such an index or condition are not checked.
 #include "polyhedral/check_elements.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,8 @@ bool IsWithin(const Interval& interval, int64_t extent) {
   return interval.lo >= 0 && interval.hi < extent;
 }
 
-/// Coordinates of the first point of `set`; none when it is empty, or isl gives no answer.
+/// Returns the coordinates of the first point of `set`. Returns nullopt if the set is empty or isl
+/// gives no answer.
 std::optional<std::vector<int64_t>> FirstPoint(isl::Set set) {
   if (!set.ok() || isl_set_is_empty(set.get()) != isl_bool_false) return std::nullopt;
   const auto dimensions = static_cast<int>(isl_set_dim(set.get(), isl_dim_set));
@@ -91,10 +92,10 @@ class ElementChecker {
       const Interval bounds = BoundsOf(index[d], statement.Intervals(), loaded);
       if (IsWithin(bounds, extent) || bounds.lo > bounds.hi) continue;
       if (index[d].UsesLoaded()) {
-        if (!guard.empty()) continue;  // the guard may keep it inside
+        if (!guard.empty()) continue;  // the guard may prevent the access
         return Fail(ErrorCode::kInvalidArgument,
                     "statement {}: index {} of {} is loaded and may be {} to {}, its extent is "
-                    "{}; a range of the tensor it is loaded from would say more",
+                    "{}; give a range for the tensor that holds the index",
                     statement.name, d, tensor.name, bounds.lo, bounds.hi, extent);
       }
       TUNEC_RETURN_IF_ERROR(CheckAffine(id, statement, tensor, index, d, guard));
@@ -123,7 +124,7 @@ class ElementChecker {
     const Tensor& home = compute_.tensors[storage.home];
     if (home.role == TensorRole::kInput || home.role == TensorRole::kWeight) return {};
     isl::Set written = Elements(storage, "1 = 0");
-    bool all = false;  // written by the statements so far
+    bool all = false;  // the statements so far write all elements
     for (size_t i = 0; i < storage.accesses.size() && !all;) {
       const StatementId id = storage.accesses[i].statement;
       isl::Set own = Elements(storage, "1 = 0");
@@ -147,7 +148,7 @@ class ElementChecker {
                 home.name, fmt::join(*missing, ", "));
   }
 
-  /// `written`: by the statements before.
+  /// Checks one read. `written` has the elements that earlier statements write.
   Status CheckRead(const WrittenStorage& storage, const Access& access, const isl::Set& written) {
     if (access.writes || AnyLoaded(access.index) || AnyLoaded(access.guard)) return {};
     const Statement& statement = compute_.statements[access.statement];
@@ -166,14 +167,16 @@ class ElementChecker {
                 compute_.tensors[storage.home].name, fmt::join(*element, ", "));
   }
 
-  /// From instances to what earlier instances of the same statement write.
+  /// Returns the relation from instances to the elements that earlier instances of the same
+  /// statement write.
   isl::Map Earlier(const WrittenStorage& storage, const Access& write) {
     const isl::Map map = MapOf(storage, write);
     isl_map* later = isl_map_lex_gt(isl_space_domain(isl_map_get_space(map.get())));
     return isl::Map(isl_map_apply_range(later, map.copy()));
   }
 
-  /// The elements of a reduction start at its identity.
+  /// Returns the relation from any instance to all elements: a reduction's elements start with its
+  /// identity.
   isl::Map AnyInstance(const WrittenStorage& storage, const Access& write) {
     const isl::Map map = MapOf(storage, write);
     return isl::Map(
@@ -187,7 +190,8 @@ class ElementChecker {
     return isl::Map(isl_map_read_from_str(context_.get(), text.c_str()));
   }
 
-  /// A reduction as far as its identity reaches; any other statement as it is.
+  /// Returns a reduction extended to all elements that receive its identity, and any other
+  /// statement unchanged.
   static Statement Initialised(Statement statement) {
     if (!statement.reducer) return statement;
     statement.domain.clear();
@@ -218,7 +222,7 @@ class ElementChecker {
     return conditions;
   }
 
-  /// Whether the statement writes every element, by one iterator for each dimension.
+  /// Returns whether the statement writes every element, by one iterator for each dimension.
   bool CoversAll(const WrittenStorage& storage, const Access& access) const {
     const Statement& statement = compute_.statements[access.statement];
     std::vector<VarId> used;

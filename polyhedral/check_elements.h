@@ -1,16 +1,17 @@
-// What intervals cannot show of a Compute (ir/verify/verify.cc): that its accesses stay inside, and
-// that what it reads has been written.
+// Checks of a Compute that intervals cannot decide (ir/verify/verify.cc). All accesses must be
+// inside the tensors, and all elements that are read must have been written.
 #pragma once
 
 #include "ir/compute.h"
 
 namespace tunec {
 
-/// kInvalidArgument, naming the statement and an element, when a statement leaves a tensor, reads
-/// an element of a workspace or an output that nothing wrote before, or when an element of an
-/// output is never written. A loaded index counts as anything within the `range` of the tensor
-/// that it is loaded from; a tensor without one must not index. What isl cannot decide within a
-/// quota of operations (some tenths of a second) passes. Requires: `compute` verifies.
+/// Checks all accesses of `compute`. Fails with kInvalidArgument, naming the statement and an
+/// element, in these cases: a statement accesses an element outside a tensor; it reads an element
+/// of a workspace or output that was not written before; an element of an output is never written.
+/// A loaded index may have any value in the `range` of its tensor. A tensor without a range must
+/// not be used as an index. Questions that isl cannot decide within a quota of operations (some
+/// tenths of a second) pass. Requires: `compute` verifies.
 Status CheckElements(const Compute& compute);
 
 }  // namespace tunec

@@ -22,7 +22,7 @@ bool IsKnown(const IndexExpr& condition, const Places& places) {
          std::ranges::all_of(used, [&](VarId v) { return places.contains(v); });
 }
 
-// Whether the condition on an element holds wherever the statement reads it.
+// Returns whether the condition on an element is true wherever the statement reads the element.
 bool Implies(const Statement& reader, const Read& read, const Places& places,
              const IndexExpr& condition) {
   if (std::ranges::any_of(read.index, &IndexExpr::UsesLoaded)) return false;
@@ -44,7 +44,7 @@ bool AllReadersImply(const Compute& compute, const Write& write, const Places& p
   return true;
 }
 
-// Whether the elements are this statement's alone to write, and no caller sees them.
+// Returns whether only this statement writes the elements, and no caller can see them.
 bool IsOwn(const Compute& compute, const Write& write) {
   const Tensor& tensor = compute.tensors[write.tensor];
   const auto shares = [&](const Tensor& other) { return other.alias == write.tensor; };

@@ -6,10 +6,10 @@
 
 namespace tunec {
 
-/// Of a reduction's conditions, those that every statement which reads its results shares: an
-/// element for which one does not hold is read by nobody, so that it needs no beginning and no
-/// finish. Only conditions over iterators that tell an element, and only of tensors that the
-/// Compute keeps to itself. O(reads of the Compute).
+/// Returns the conditions of a reduction that every reader of the results shares. Elements that
+/// violate a condition are never read, so they need no initial and no final value. Only conditions
+/// over iterators that index an element count, and only for tensors that are internal to the
+/// Compute. O(reads of the Compute).
 std::vector<IndexExpr> ConditionsOfReaders(const Compute& compute, const Statement& reduction);
 
 }  // namespace tunec

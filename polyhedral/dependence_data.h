@@ -1,5 +1,5 @@
-// The dependences themselves, as isl computes them: internal to this folder, whose questions about
-// them are free functions.
+// The dependences as isl computes them. Internal to this folder: the questions about dependences
+// are free functions here.
 #pragma once
 
 #include <optional>
@@ -31,13 +31,13 @@ struct Dependences::Data {
   Tensors tensors;
   Statements statements;
   std::vector<WrittenStorage> storages;
-  /// Per storage, computed when first asked for: most checks are decided without.
+  /// Dependences per storage, computed on the first request: most checks need none.
   std::vector<std::optional<std::vector<Dependence>>> computed;
 
-  /// Begins a question, which has the whole quota.
+  /// Starts a question with the full quota of operations.
   isl_ctx* Begin();
 
-  /// The dependences through one storage, or kResourceLimit.
+  /// Returns the dependences through one storage. Errors: kResourceLimit.
   Result<const std::vector<Dependence>*> Through(size_t storage);
 
  private:

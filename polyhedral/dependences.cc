@@ -1,6 +1,7 @@
-// Value-based dependences. A read depends on the write that gave the value; a write depends on
-// the accesses to what it overwrites. Writes of a reduction only add to what is there, so they
-// hide nothing: a read of the sum depends on every addition, whichever turns out to be last.
+// Value-based dependences. A read depends on the write that stored the value. A write depends on
+// the accesses to the value that it overwrites. The writes of a reduction add to the old value and
+// therefore hide no earlier write. So a read of the sum depends on every addition, in whatever
+// order they run.
 #include "polyhedral/dependences.h"
 
 #include <fmt/format.h>
@@ -37,7 +38,7 @@ Status Dependences::Data::Append(const WrittenStorage& storage, DependenceKind k
   }
   for (int i = 0; i < isl_map_list_n_map(list); ++i) {
     isl::Map map(isl_map_coalesce(isl_map_list_get_map(list, i)));
-    if (!map.ok()) continue;  // the quota; the next use of isl says so
+    if (!map.ok()) continue;  // the quota was reached; the next use of isl reports it
     const StatementId from = StatementOf(map, isl_dim_in);
     const StatementId to = StatementOf(map, isl_dim_out);
     into.push_back({storage.home, kind, from, to, std::move(map)});
@@ -46,8 +47,8 @@ Status Dependences::Data::Append(const WrittenStorage& storage, DependenceKind k
   return {};
 }
 
-// Statement instances in their original order: statement by statement. The additions of a
-// reduction have one time, which spares isl their order; WithinReductions has it.
+// Returns the original order of statement instances: statement by statement. All additions of a
+// reduction have the same time, so that isl need not compute their order; WithinReductions adds it.
 isl::UnionMap Dependences::Data::OriginalOrder() const {
   size_t length = 1;
   for (const Statement& statement : statements) {
@@ -69,7 +70,8 @@ isl::UnionMap Dependences::Data::OriginalOrder() const {
   return order;
 }
 
-// From the instances of its statement to elements, for each access: isl reads text slowly.
+// Returns for each access the relation from instances of its statement to elements. The results are
+// reused, because isl parses text slowly.
 std::vector<isl::Map> Dependences::Data::Elements(const WrittenStorage& storage) const {
   std::vector<isl::Map> elements;
   for (const Access& access : storage.accesses) {
@@ -79,7 +81,7 @@ std::vector<isl::Map> Dependences::Data::Elements(const WrittenStorage& storage)
   return elements;
 }
 
-// Every addition to an element depends on all that come before it.
+// Adds the dependence of every addition to an element on all earlier additions to it.
 void Dependences::Data::WithinReductions(const WrittenStorage& storage,
                                          const std::vector<isl::Map>& elements,
                                          std::vector<Dependence>& into) const {

@@ -1,5 +1,6 @@
 // The dependences of a Compute's statements in their original order, per storage: value-based flow
-// (who reads what whom wrote) and the false dependences of reused storage.
+// (a read depends on the instance that wrote the value) and false dependences due to reused
+// storage.
 #pragma once
 
 #include <memory>
@@ -10,25 +11,25 @@
 
 namespace tunec {
 
-/// What is known of them. One object serves many trees over the same statements, and many
-/// questions, which are free functions: legality.h, affine_schedule.h, instance_pairs.h,
-/// describe.h. What isl computes for one is kept for the next. Owns an isl context: one thread at a
-/// time.
+/// A store of dependences. One object serves many trees over the same statements and many
+/// questions. The questions are free functions: legality.h, affine_schedule.h, instance_pairs.h,
+/// describe.h. Results of isl are cached for later questions. Owns an isl context: use from one
+/// thread at a time.
 class Dependences {
  public:
-  /// Enough operations of isl for attention's statements; bounds what a hostile input costs, to
-  /// seconds.
+  /// Operations of isl that suffice for attention's statements. They limit the cost of a hostile
+  /// input to seconds.
   static constexpr unsigned long kOperations = 40'000'000;
 
-  /// `statements` as by ExpandReductions, which index `tensors`. Each question may take so many
-  /// operations of isl.
+  /// Makes an object for `statements`, as ExpandReductions returns them. They index `tensors`. Each
+  /// question may use `operations` operations of isl.
   static Dependences Of(const Tensors& tensors, const Statements& statements,
                         unsigned long operations = kOperations);
   Dependences(Dependences&&) noexcept;
   Dependences& operator=(Dependences&&) noexcept;
   ~Dependences();
 
-  /// For this folder's questions: dependence_data.h.
+  /// Data for the functions of this folder: dependence_data.h.
   struct Data;
   Data& data() const { return *data_; }
 
@@ -37,8 +38,8 @@ class Dependences {
   std::unique_ptr<Data> data_;
 };
 
-/// The version of the isl that is linked; the build checks that it is libisl's own and not
-/// the one inside libLLVM.
+/// Returns the version of the linked isl. The build checks that libisl is linked, not the copy
+/// inside libLLVM.
 std::string IslVersion();
 
 }  // namespace tunec

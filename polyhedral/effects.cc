@@ -32,7 +32,7 @@ void Add(const Conditions& more, Conditions& conditions) {
   }
 }
 
-// Where the conditions do not all hold, if that is one condition again.
+// Returns the negation of the conditions, if one condition can express it.
 std::optional<Conditions> Negated(const Conditions& conditions) {
   if (conditions.size() != 1) return std::nullopt;
   return Conditions{IndexExpr(-1) - conditions[0]};
@@ -42,7 +42,7 @@ bool IsHoldsSelect(const Expr& expr) {
   return expr.Is(ScalarOp::kSelect) && expr.operands()[0].kind() == ExprKind::kHolds;
 }
 
-// One write of a statement, and how far its value keeps the old element.
+// Splits a write of a statement into its conditions and its value.
 class Splitter {
  public:
   Splitter(const Statement& statement, const Write& write) : statement_(statement), write_(write) {}
@@ -61,7 +61,8 @@ class Splitter {
     return read.tensor == write_.tensor && read.index == write_.index && !read.guard;
   }
 
-  // select(holds(c), x, old) is x where c holds, select(holds(c), old, x) where it does not.
+  // Simplifies the value: select(holds(c), x, old) is x where c is true, and select(holds(c), old,
+  // x) is x where c is false.
   bool TakeSelect(ConditionalWrite& write) const {
     if (!IsHoldsSelect(write.value)) return false;
     const std::vector<Expr> operands = write.value.operands();
@@ -78,8 +79,8 @@ class Splitter {
     return true;
   }
 
-  // old + select(holds(c), x, 0) is old + x where c holds, and elsewhere old, but for the sign of a
-  // zero; so is old - select(holds(c), x, 0).
+  // Simplifies the value: old + select(holds(c), x, 0) is old + x where c is true. Elsewhere it is
+  // old, except for the sign of a zero. The same applies to old - select(holds(c), x, 0).
   bool TakeTerm(ConditionalWrite& write) const {
     const bool adds = write.value.Is(ScalarOp::kAdd);
     if (!adds && !write.value.Is(ScalarOp::kSub)) return false;
@@ -98,7 +99,7 @@ class Splitter {
   const Write& write_;
 };
 
-// Calls `use` for each read in a value, with the conditions of the selects around it.
+// Calls `use` for each read in a value, with the conditions of the enclosing selects.
 void VisitUses(const Expr& value, const Conditions& path,
                const std::function<void(int slot, const Conditions&)>& use) {
   if (value.kind() == ExprKind::kRead) return use(value.node().slot, path);
@@ -124,7 +125,7 @@ bool Exclude(const Conditions& a, const Conditions& b) {
   });
 }
 
-// Whether no value reads what an earlier write of the same instance has written.
+// Returns whether no value reads an element that an earlier write of the same instance wrote.
 bool AreSeparable(const Statement& statement, const std::vector<ConditionalWrite>& writes) {
   bool separable = true;
   for (size_t later = 1; later < writes.size(); ++later) {

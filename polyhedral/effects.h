@@ -1,11 +1,10 @@
-// What the selects in a statement's values say of its accesses. Statements of one sequential loop
-// are written as one with several writes, each of which keeps the old element where another has its
-// turn:
+// Conditions of a statement's accesses, derived from the selects in its values. Statements of one
+// sequential loop may be combined into one statement with several writes. Each write keeps the old
+// element in the turns of the others:
 //
 //     (x[i], y[i]) = (select(holds(0 - p >= 0), y[i] * 2.0, x[i]), select(holds(p - 1 >= 0), ...
 //
-// Such a write happens only where its condition holds, and what is read there alone is needed there
-// alone.
+// Such a write happens only if its condition is true. A read inside it is needed only then.
 #pragma once
 
 #include <vector>
@@ -14,13 +13,13 @@
 
 namespace tunec {
 
-/// A write that happens where all of `when` are >= 0, with this value; elsewhere the element stays.
+/// A write of `value` that happens if all of `when` are >= 0; otherwise the element is unchanged.
 struct ConditionalWrite {
   std::vector<IndexExpr> when;
   Expr value;
 };
 
-/// The value of a read is used for a write, where all of `when` are >= 0.
+/// A use of a read for a write, if all of `when` are >= 0.
 struct ReadUse {
   size_t write = 0;
   std::vector<IndexExpr> when;
@@ -28,15 +27,15 @@ struct ReadUse {
 };
 
 struct Effects {
-  std::vector<ConditionalWrite> writes;      // of the statement's, in order
+  std::vector<ConditionalWrite> writes;      // of the statement, in order
   std::vector<std::vector<ReadUse>> needed;  // per read
-  /// Whether a write has conditions. Its writes can then be made one after the other, each with
-  /// what it reads: none reads what an earlier one of the same instance wrote.
+  /// Some write has conditions. The writes can then run one after another, each with its reads: no
+  /// write reads what an earlier write of the same instance wrote.
   bool conditional = false;
 };
 
-/// Of a statement with a reducer, with loaded indices, or with storage that tensors share: that all
-/// happens everywhere.
+/// Returns the effects of a statement. If the statement has a reducer, loaded indices or storage
+/// that tensors share, all writes and reads are unconditional.
 Effects EffectsOf(const Tensors& tensors, const Statement& statement);
 
 }  // namespace tunec

@@ -1,6 +1,6 @@
-// Owning handles for the isl objects this folder uses; the only header that includes isl.
-// isl's functions consume (__isl_take) or borrow (__isl_keep) their arguments: pass
-// `copy()` or `take()` to the first kind and `get()` to the second.
+// Owning handles for the isl objects of this folder. No other header includes isl. Functions of isl
+// consume (__isl_take) or borrow (__isl_keep) their arguments: pass `copy()` or `take()` to the
+// first kind and `get()` to the second.
 #pragma once
 
 #include <isl/aff.h>
@@ -46,7 +46,7 @@ class Handle {
   T* pointer_ = nullptr;
 };
 
-/// A context; what refers to it must go first. One thread at a time.
+/// An isl context. Destroy all objects that refer to the context first. One thread at a time.
 class Context {
  public:
   Context() { isl_options_set_on_error(ctx_, ISL_ON_ERROR_CONTINUE); }
@@ -68,8 +68,8 @@ using Set = Handle<isl_set, isl_set_copy, isl_set_free>;
 using UnionMap = Handle<isl_union_map, isl_union_map_copy, isl_union_map_free>;
 using UnionSet = Handle<isl_union_set, isl_union_set_copy, isl_union_set_free>;
 
-/// Why isl gave no answer: its quota of operations, which an input can exhaust, or a misuse of it
-/// by us.
+/// Makes the error of a failed isl call. Either the quota of operations was reached, which an input
+/// can cause, or tunec used isl wrongly.
 inline std::unexpected<Error> Failure(isl_ctx* ctx, std::string_view what) {
   if (isl_ctx_last_error(ctx) == isl_error_quota) {
     return Fail(ErrorCode::kResourceLimit, "isl's quota of operations is too small for {}", what);

@@ -9,15 +9,15 @@
 #include "polyhedral/conditions_of_readers.h"
 #include "support/check.h"
 
-// A kind of loop that RunsTogether does not list does not compile.
+// No default: a new kind of loop must be listed here to compile.
 #pragma GCC diagnostic error "-Wswitch"
 
 namespace tunec {
 namespace {
 
-// S.init: the identity into every element that S writes. Its iterators are those that S's
-// write indices use; S's further conditions are left out, so that elements to which no
-// instance contributes hold the identity too, unless nobody reads such elements.
+// Returns S.init, which stores the identity into every element that S writes. Its iterators are
+// those in S's write indices. S's other conditions are left out, so that elements without any
+// contribution also get the identity. Elements that no statement reads are excluded.
 Statement InitOf(const Compute& compute, const Statement& update) {
   Statement init{.name = update.name + ".init"};
   std::vector<VarId> used;

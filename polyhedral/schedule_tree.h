@@ -1,12 +1,13 @@
-// A schedule tree: the order in which the instances of a Compute's statements run, as a tree
-// of loops, sequences and leaves. A loop gives each statement below it a quasi-affine value
-// of that statement's iterators (`forward`); instances run in the lexicographic order of
-// these values and of their places in sequences. The inverse, each iterator as an expression
-// of the loops around its statement, is kept beside it, so that loops can be generated
-// without solving anything. Whether the order is allowed is legality.h's to say.
+// A schedule tree: the execution order of a Compute's statement instances, as a tree of loops,
+// sequences and leaves. A loop has a quasi-affine value for each statement below, over the
+// statement's iterators (`forward`). Instances run in the lexicographic order of these values and
+// of their positions in sequences. The inverse expresses each iterator by the loops around its
+// statement. It is stored too, so that loops can be generated without solving equations. legality.h
+// checks whether the order is allowed.
 //
-// Reductions are explicit here: a statement S with a reducer is `S.init`, which stores the
-// identity, and S, whose instances combine into what is there (and `S.final` if it finalises).
+// Reductions are explicit here. A statement S with a reducer becomes `S.init`, which stores the
+// identity, and S, whose instances combine values into the element. `S.final` follows if the
+// reducer finalises.
 #pragma once
 
 #include <map>
@@ -25,7 +26,7 @@ struct TreeNode {
     kLoop,      // one child
     kSequence,  // children in order; at the root they are phases
     kLeaf,      // all instances of one statement
-    kAlloc,     // storage of a tensor for each run of the child
+    kAlloc,     // storage of a tensor, one for each run of the child
   };
   Kind kind = Kind::kLeaf;
   VarId loop;             // kLoop
@@ -36,23 +37,23 @@ struct TreeNode {
   std::vector<TreeNode> children;
 };
 
-/// Beside each access to the tensor in a loop, ask for the element that the same statement will
-/// touch so many iterations later.
+/// A prefetch: with each access to the tensor in a loop, also request the element that the same
+/// statement will access `distance` iterations later.
 struct LoopPrefetch {
   TensorId tensor;
   int64_t distance = 0;
-  int level = 1;  // of the caches
+  int level = 1;  // level of the cache
 };
 
-/// A loop and those inside it as one instruction, wherever all their iterations run.
+/// A loop and its inner loops as one instruction, used where all their iterations run.
 struct LoopTile {
-  std::string intrinsic;     // of ir/tile_intrinsic.h
-  std::vector<VarId> loops;  // in the order of its axes
+  std::string intrinsic;     // a name in ir/tile_intrinsic.h
+  std::vector<VarId> loops;  // in the order of the instruction's axes
 };
 
-/// Copies inside a loop that are begun ahead: each iteration uses one of `stages` copies of the
-/// storage they fill (by its first dimension), and begins the one that is used `stages - 1`
-/// iterations later.
+/// Copies inside a loop that start ahead. The filled storage has `stages` copies, numbered by its
+/// first dimension, and each iteration uses one copy. Each iteration also starts the copies for the
+/// iteration `stages - 1` later.
 struct LoopPipeline {
   int stages = 1;
   int token = 0;
@@ -60,38 +61,38 @@ struct LoopPipeline {
   std::vector<TensorId> filled = {};
 };
 
-/// A loop of the tree; its values lie in [0, extent).
+/// A loop of the tree; its values are in [0, extent).
 struct TreeLoop {
-  std::string name;  // unique: "acc.i", after a split "acc.i.0" and "acc.i.1"
+  std::string name;  // unique: "acc.i"; a split makes "acc.i.0" and "acc.i.1"
   int64_t extent = 0;
   LoopKind kind = LoopKind::kSerial;
   int unroll = 1;
-  /// Generate the iterations in which no condition can fail apart from the others, so that
-  /// full tiles carry no conditions.
+  /// Separates the iterations in which no condition can fail from the others, so that full tiles
+  /// have no conditions.
   bool isolate = false;
-  /// Values at which a new part of the loop begins, generated apart; ascending.
+  /// Values at which the loop is split into separately generated parts; ascending.
   std::vector<int64_t> cuts = {};
   std::vector<LoopPrefetch> prefetches = {};
-  std::optional<LoopTile> tile = {};  // of the outermost loop of a tile
-  bool in_tile = false;               // of all of its loops
+  std::optional<LoopTile> tile = {};  // set for the outermost loop of a tile
+  bool in_tile = false;               // set for all loops of a tile
   LoopPipeline pipeline = {};
   bool IsPipelined() const { return pipeline.stages > 1; }
 };
 
-/// Whether iterations of such a loop may run at the same time.
+/// Returns whether iterations of a loop of this kind may run at the same time.
 bool RunsTogether(LoopKind kind);
 
 struct ScheduleTree {
   std::string name;
   Tensors tensors;
-  Statements statements;  // reductions expanded
+  Statements statements;  // with reductions expanded
   IdVector<VarId, TreeLoop> loops;
   TreeNode root;  // a sequence: the phases
   /// The value of each loop around a statement, over its iterators.
   IdVector<StatementId, std::map<VarId, IndexExpr>> forward;
-  /// Each iterator of a statement over the loops around it.
+  /// Each iterator of a statement, over the loops around it.
   IdVector<StatementId, std::vector<IndexExpr>> inverse;
-  /// Whether a statement's stores bypass the caches.
+  /// True if a statement's stores bypass the caches.
   IdVector<StatementId, bool> non_temporal;
 
   std::optional<VarId> FindLoop(std::string_view loop_name) const;
@@ -100,27 +101,28 @@ struct ScheduleTree {
   IntervalOf LoopIntervals() const;
 };
 
-/// The Compute's original order: each statement in its own loops.
+/// Returns the Compute's original order: each statement in its own loops.
 ScheduleTree OriginalTree(const Compute& compute);
 
-/// The statements of a compute with reductions made explicit, in original order.
+/// Returns the statements of a compute with explicit reductions, in original order.
 Statements ExpandReductions(const Compute& compute);
 
-/// The node of a loop, and the chain of nodes from the root to it; null when there is none.
+/// Returns the node of a loop, or null if it does not exist. PathToLoop returns the nodes from the
+/// root to the loop.
 TreeNode* FindLoopNode(TreeNode& root, VarId loop);
 std::vector<const TreeNode*> PathToLoop(const TreeNode& root, VarId loop);
-/// The statements below a node, in order.
+/// Returns the statements below a node, in order.
 std::vector<StatementId> StatementsBelow(const TreeNode& node);
-/// The loops around a statement's leaf, outermost first.
+/// Returns the loops around a statement's leaf, outermost first.
 std::vector<VarId> LoopsAround(const TreeNode& root, StatementId statement);
 
-/// `for acc.i.0 < 4 parallel`
+/// Returns text such as `for acc.i.0 < 4 parallel`.
 std::string PrintLoop(const ScheduleTree& tree, VarId loop);
-/// The tree's nodes, indented, one a line, for people and golden tests.
+/// Returns the nodes of the tree as text, indented, one per line, for users and golden tests.
 std::string Print(const ScheduleTree& tree);
 
-/// Checks every invariant listed in verify_schedule_tree.cc. kInternal: a tree comes from our own
-/// steps alone.
+/// Checks every invariant listed in verify_schedule_tree.cc. Fails with kInternal, because only
+/// tunec's own steps make trees.
 Status Verify(const ScheduleTree& tree);
 
 }  // namespace tunec

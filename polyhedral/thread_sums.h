@@ -1,4 +1,4 @@
-// Reductions that the threads of a block share out.
+// Reductions that the threads of a block share.
 #pragma once
 
 #include <optional>
@@ -8,17 +8,17 @@
 
 namespace tunec {
 
-/// A statement's reduction into one element, whose parts are taken by different threads.
+/// A statement's reduction into one element, whose parts different threads compute.
 struct ThreadSum {
-  std::vector<VarId> threads;  // the block loops over them, outermost first
-  std::vector<VarId> inside;   // the loops of each thread
+  std::vector<VarId> threads;  // the block loops over the parts, outermost first
+  std::vector<VarId> inside;   // the serial loops of each thread
 };
 
-/// The reduction of a statement over the block loops around it in which all iterations reduce into
-/// one element; none without such a loop. Each thread can then sum its part alone, and the parts
-/// can be combined afterwards, wherever the statement's first instance of all threads is one: so
-/// the first iterations of all these loops have to run, and no loop inside may choose among
-/// elements. `written`: the statement before staging.
+/// Returns the reduction of a statement over the enclosing block loops whose iterations all reduce
+/// into one element. Returns nullopt if there is no such loop. Each thread sums its part, and the
+/// parts are combined afterwards, at the statement's first instance over all threads. Therefore the
+/// first iterations of all these loops have to run, and no inner loop may select elements.
+/// `written` is the statement before staging.
 std::optional<ThreadSum> ThreadSumOf(const ScheduleTree& tree, StatementId statement,
                                      const Statement& written);
 

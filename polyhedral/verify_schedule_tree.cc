@@ -1,12 +1,11 @@
 // The invariants of a schedule tree.
-//   Loops of the nodes (a step may leave others behind): names are given; extents are not negative;
-//   values at which a loop is cut ascend within it; a tile begins at one of its loops; a pipeline
-//   has a stage or more.
-//   Nodes: the root is a sequence; a loop and an alloc have one child, a leaf none; a loop occurs
-//   once on the way to a leaf; each statement has one leaf.
-//   Statements: `forward` has a value for each loop around the statement, over its iterators, and
-//   `inverse` an expression for each of its iterators. Whether the one inverts the other, so that
-//   each instance runs once, is a question of legality (instances.h).
+//   Loops of the nodes (a step may leave unused loops): names are not empty; extents are not
+//   negative; cut values ascend within the extent; a tile begins at one of its loops; a pipeline
+//   has at least one stage. Nodes: the root is a sequence; a loop and an alloc have one child, a
+//   leaf has none; a loop occurs once on the path to a leaf; each statement has one leaf.
+//   Statements: `forward` has a value for each loop around the statement, over its iterators.
+//   `inverse` has an expression for each of its iterators. The legality check (instances.h) decides
+//   whether the one inverts the other, so that each instance runs once.
 #include <algorithm>
 
 #include "polyhedral/schedule_tree.h"
@@ -34,7 +33,7 @@ Status VerifyLoop(const ScheduleTree& tree, const TreeLoop& loop) {
   return {};
 }
 
-// Walks the nodes; `around` are the loops on the way.
+// Walks over the nodes; `around` are the enclosing loops.
 class NodeWalk {
  public:
   explicit NodeWalk(const ScheduleTree& tree) : tree_(tree), leaves_(tree.statements.size(), 0) {}
@@ -86,7 +85,7 @@ class NodeWalk {
 
   const ScheduleTree& tree_;
   std::vector<VarId> around_;
-  IdVector<StatementId, int> leaves_;  // of each statement
+  IdVector<StatementId, int> leaves_;  // by statement
 };
 
 Status VerifyStatement(const ScheduleTree& tree, StatementId s) {

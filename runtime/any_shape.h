@@ -1,4 +1,4 @@
-// A model that runs on inputs of several shapes.
+// Interface of a model that runs on inputs of several shapes.
 #pragma once
 
 #include <cstdint>
@@ -16,35 +16,37 @@ namespace tunec {
 
 using Shape = std::vector<int64_t>;
 
-/// All const members may be called from several threads at once.
+/// A model with dynamic shapes. Thread-safe: all const members may be called from several threads
+/// at once.
 class AnyShape {
  public:
   virtual ~AnyShape() = default;
 
-  /// What goes in and comes out. A dimension that may vary is -1.
+  /// Returns the inputs and outputs. A dynamic dimension is -1.
   virtual const std::vector<TensorSpec>& Inputs() const = 0;
   virtual const std::vector<TensorSpec>& Outputs() const = 0;
 
-  /// Of the outputs for inputs of these shapes. Compiles what these sizes need, where it has not
-  /// been. kInvalidArgument for shapes that are none of the model's.
+  /// Returns the shapes of the outputs for inputs of these shapes. Compiles the code for these
+  /// sizes if it does not exist yet. Fails with kInvalidArgument if the model does not accept the
+  /// shapes.
   virtual Result<std::vector<Shape>> OutputShapes(std::span<const Shape> inputs) const = 0;
 
-  /// The number of the device whose memory callers' buffers may lie in, as Executable has it.
+  /// Returns the number of the device whose memory may hold callers' buffers, like Executable.
   virtual std::optional<int> DeviceNumber() const = 0;
 
-  /// Reads the inputs of these shapes, writes the outputs of theirs: dense buffers, as
-  /// Executable::Run takes them. `options` name no boxes. On an error no output was written, unless
-  /// it is kResourceLimit or kDevice, which a run of several parts may come to in a later one.
+  /// Runs the model on inputs of these shapes. Buffers are dense, as for Executable::Run. `options`
+  /// have no boxes. After an error no output was written, except for kResourceLimit and kDevice:
+  /// these can occur in a later part of a split run.
   virtual Status Run(std::span<const Shape> shapes, std::span<const void* const> inputs,
                      std::span<void* const> outputs, const RunOptions& options = {}) const = 0;
 
-  /// Waits for all runs that were queued, as Executable::Wait.
+  /// Waits for all queued runs, like Executable::Wait.
   virtual Status Wait() const = 0;
 
-  /// Indices of gathers that were out of range, in all runs so far.
+  /// Returns the number of gather indices that were out of range in all runs so far.
   virtual int64_t CountOutside() const = 0;
 
-  /// What there is of compiled code by now, as JSON.
+  /// Returns a report of the code compiled so far, as JSON.
   virtual std::string Report() const = 0;
 };
 

@@ -10,11 +10,11 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t{2} << 20;
-// Above every address space; the sanitizers' malloc would stop the program.
+// No address space is larger. Without the limit, the sanitizers' malloc would stop the program.
 constexpr size_t kLimit = size_t{1} << 47;
 
-// What the buffer begins and ends at. A last huge page that is not whole would be hundreds of
-// pages.
+// Returns the unit to which a buffer's begin and end are rounded. Without it, an incomplete last
+// huge page would become hundreds of small pages.
 size_t GranuleFor(size_t bytes) {
   if (bytes >= kHugePage) return kHugePage;
   return bytes >= kPage ? kPage : Buffer::kAlignment;
@@ -31,7 +31,7 @@ Result<Buffer> Buffer::Allocate(size_t bytes) {
   void* data = nullptr;
   if (posix_memalign(&data, granule, rounded) != 0)
     return Fail(ErrorCode::kResourceLimit, "cannot allocate {} bytes", bytes);
-  // Only advice: without transparent huge pages the buffer works all the same.
+  // The call is only advice: the buffer also works without transparent huge pages.
   if (bytes >= kHugePage) (void)madvise(data, rounded, MADV_HUGEPAGE);
   buffer.data_ = static_cast<std::byte*>(data);
   buffer.size_ = bytes;
@@ -45,7 +45,7 @@ void DiscardPages(std::byte* data, size_t bytes) {
   const uintptr_t first = (begin + kPage - 1) / kPage * kPage;
   const uintptr_t end = (begin + bytes) / kPage * kPage;
   if (first >= end) return;
-  // Only advice: what is not taken back now goes with the block.
+  // The call is only advice: pages that are not freed now are freed with the block.
   (void)madvise(data + (first - begin), end - first, MADV_DONTNEED);
 }
 

@@ -1,4 +1,4 @@
-// Memory that the runtime owns: aligned for the widest vectors, on huge pages when large.
+// Memory that the runtime owns, aligned for the widest vectors. Large blocks are on huge pages.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace tunec {
 
-/// A block of bytes. Aligned to 64, from one page on to a page, from 2 MiB on to 2 MiB and with
-/// huge pages asked for, the last one whole, too (a matrix walked by columns then misses the TLB
-/// 512 times less).
+/// A block of bytes. It is aligned to 64; blocks of a page or more are aligned to a page. Blocks of
+/// 2 MiB or more are aligned to 2 MiB and request huge pages, up to a whole last page. A matrix
+/// that is read by columns then has 512 times fewer TLB misses.
 class Buffer {
  public:
   static constexpr size_t kAlignment = 64;
 
   Buffer() = default;
-  /// The bytes are not cleared. kResourceLimit without memory.
+  /// Allocates a block. The bytes are not cleared. Fails with kResourceLimit without memory.
   static Result<Buffer> Allocate(size_t bytes);
   ~Buffer();
   Buffer(Buffer&& other) noexcept
@@ -36,8 +36,8 @@ class Buffer {
   size_t size_ = 0;
 };
 
-/// Gives the whole pages within these bytes of a Buffer back to the system: what they held is gone.
-/// For a part that nobody uses any more of a block that stays.
+/// Returns the whole pages within these bytes of a Buffer to the system; their contents are lost.
+/// It is for an unused part of a block that stays allocated.
 void DiscardPages(std::byte* data, size_t bytes);
 
 }  // namespace tunec

@@ -21,7 +21,7 @@ const std::byte* FirstLine(std::span<const std::byte> piece) {
   return piece.data() - reinterpret_cast<uintptr_t>(piece.data()) % kLine;
 }
 
-// Not ordered among each other, so that many are under way at a time.
+// Flushes lines without an order, so that many flushes are in flight at a time.
 __attribute__((target("clflushopt"))) void FlushUnordered(std::span<const std::byte> piece) {
   const std::byte* const end = piece.data() + piece.size();
   for (const std::byte* line = FirstLine(piece); line < end; line += kLine)

@@ -1,4 +1,4 @@
-// Bytes put out of a processor's caches, so that the next kernel finds them in memory.
+// Eviction of bytes from a processor's caches, so that the next kernel reads them from memory.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +9,22 @@
 
 namespace tunec {
 
-/// Of the host's memory. What is written back stays the same: any thread may read it meanwhile.
+/// Ranges of host memory to evict from all caches. The contents do not change, so other threads may
+/// read them meanwhile.
 class CacheEviction {
  public:
   CacheEviction() = default;
-  /// The ranges outlive the runs.
+  /// Requires: the memory of the ranges outlives the runs.
   explicit CacheEviction(std::span<const std::span<const std::byte>> ranges);
 
   bool Empty() const { return pieces_.empty(); }
-  /// When it returns, no cache of any core has a line of the ranges. The pool's threads share the
-  /// work, about a nanosecond a line, so that they are awake for the kernel that follows. Allocates
+  /// Evicts the ranges: after the call, no cache of any core has a line of them. The pool's threads
+  /// share the work, about a nanosecond per line, and are then awake for the next kernel. Allocates
   /// nothing.
   void Run(ThreadPool& pool) const;
 
  private:
-  std::vector<std::span<const std::byte>> pieces_;  // tasks
+  std::vector<std::span<const std::byte>> pieces_;  // parts of the ranges, one per task
 };
 
 }  // namespace tunec

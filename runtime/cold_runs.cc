@@ -30,10 +30,10 @@ Result<DeviceMemory> AllocateIfThereIsRoom(Device& device, size_t bytes) {
 
 struct Copies {
   int count = 1;
-  DeviceMemory memory = {};  // of all but one
+  DeviceMemory memory = {};  // memory of all copies except the first
 };
 
-// So many, or half as many, until there is room.
+// Allocates `wanted` copies; halves the number until the device has room.
 Result<Copies> AllocateCopies(Device& device, size_t bytes, int wanted) {
   for (int count = wanted; count > 1; count /= 2) {
     Result<DeviceMemory> memory =

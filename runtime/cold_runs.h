@@ -1,11 +1,11 @@
-// Timing a kernel that finds nothing of what it reads in its device's cache.
+// Timing of a kernel whose arguments are not in the device's cache.
 //
-// In a model, what a kernel reads was mostly last touched long ago: weights a whole run ago. Timed
-// alone, run after run on the same arguments, it would find all of them in a cache of 50 MB, and
-// schedules would be ranked by what that cache does for them. So there are copies of the arguments,
-// and each run has the next one: when a copy's turn comes again, the others have gone through the
-// cache. The runs of a lap are one DeviceSequence, of a GPU one launch, so that the host's work for
-// each launch is no part of their time.
+// In a model, most data that a kernel reads was last used long ago: weights a whole run ago. A
+// kernel that is timed alone, again and again on the same arguments, would find all of them in a
+// cache of 50 MB. The ranking of schedules would then depend on this cache. So there are copies of
+// the arguments, and each run uses the next copy. Before a copy is used again, the others have
+// passed through the cache. The runs of a lap are one DeviceSequence, which is one launch on a GPU.
+// So the host's work per launch is not part of the time.
 #pragma once
 
 #include <cstddef>
@@ -19,29 +19,30 @@
 
 namespace tunec {
 
-/// Runs that are started together.
+/// A set of runs that are started together.
 struct Lap {
-  int copies = 1;  // of the arguments
-  int runs = 1;    // a multiple of the copies
+  int copies = 1;  // number of copies of the arguments
+  int runs = 1;    // number of runs, a multiple of the copies
   bool operator==(const Lap&) const = default;
 };
 
-/// Of a kernel that takes about `seconds` and whose arguments have `argument_bytes` in all: as many
-/// copies as bring twice the cache's bytes between two runs on the same one, and at least sixteen
-/// runs; but not more than take a hundredth of a second, for a run that is so long does not depend
-/// on what a cache held at its beginning, and not more than 256 copies.
+/// Returns the lap for a kernel that takes about `seconds` and whose arguments have
+/// `argument_bytes` in total. There are enough copies to read twice the cache's bytes between two
+/// runs on the same copy, and at least sixteen runs. There are at most 256 copies and at most as
+/// many as run in 10 ms, because so long a run does not depend on the initial contents of a cache.
 Lap LapFor(int64_t argument_bytes, int64_t cache_bytes, double seconds);
 
-/// A kernel on its arguments and on copies of them.
+/// A kernel with its arguments and copies of them.
 class ColdRuns {
  public:
-  /// `bytes`: of each argument. The arguments hold what the runs are to read; what they point to,
-  /// and the device, outlive this. There are fewer copies where the device has no room for more.
-  /// Errors: the device's.
+  /// Copies the arguments. `bytes` has the size of each argument. The arguments contain the data
+  /// that the runs read. The arguments' memory and the device must outlive this object. If the
+  /// device's memory is not sufficient, there are fewer copies. Errors: the device's.
   static Result<ColdRuns> Make(Device& device, const DeviceCall& call,
                                std::span<const size_t> bytes, Lap wanted);
 
-  /// What so many runs take: their part of as many laps as hold them. Errors: the device's.
+  /// Returns the time of this number of runs in seconds, from the time of whole laps. Errors: the
+  /// device's.
   Result<double> Seconds(int runs);
   const Lap& lap() const { return lap_; }
 
@@ -51,7 +52,7 @@ class ColdRuns {
                        std::span<const size_t> bytes);
 
   Lap lap_;
-  DeviceMemory memory_;                    // of all copies but the first, which is the original
+  DeviceMemory memory_;  // memory of all copies except the first, which is the original
   std::vector<std::vector<void*>> turns_;  // the arguments of each copy
   std::unique_ptr<DeviceSequence> runs_;
 };

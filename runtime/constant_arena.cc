@@ -15,7 +15,7 @@ size_t Aligned(int64_t bytes) {
          Buffer::kAlignment;
 }
 
-// Each once.
+// Returns the constants to place, each once, in order of first use.
 std::vector<Constant*> InOrderOfUse(ExecutablePlan& plan) {
   std::vector<Constant*> order;
   std::vector<bool> known(plan.constants.size());
@@ -30,7 +30,8 @@ std::vector<Constant*> InOrderOfUse(ExecutablePlan& plan) {
   return order;
 }
 
-// Constants that are shared go one by one, with the last executable that has them.
+// Returns the part of the arena for one constant. Shared constants are freed one by one, each with
+// its last executable.
 std::shared_ptr<const void> Part(std::shared_ptr<Buffer> arena, std::byte* data, int64_t bytes) {
   const auto discard = [arena = std::move(arena), data, bytes](const void*) {
     DiscardPages(data, static_cast<size_t>(bytes));
@@ -44,7 +45,7 @@ Status PlaceInArena(ExecutablePlan& plan) {
   const std::vector<Constant*> order = InOrderOfUse(plan);
   size_t bytes = 0;
   for (const Constant* constant : order) {
-    // A plan may say anything: a sum that overflowed would be a block that is too small.
+    // The plan is not trusted: after an overflow of the sum the block would be too small.
     if (__builtin_add_overflow(bytes, Aligned(constant->bytes), &bytes))
       return Fail(ErrorCode::kResourceLimit, "cannot allocate {} bytes for constant '{}'",
                   constant->bytes, constant->name);

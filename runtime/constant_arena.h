@@ -1,4 +1,4 @@
-// Private to runtime/: one block of memory for what the prologue makes for all runs.
+// Private to runtime/: one block of memory for the prologue's results that runs read.
 #pragma once
 
 #include "runtime/executable_plan.h"
@@ -6,12 +6,12 @@
 
 namespace tunec {
 
-/// Gives every constant without data that run steps name its place in one block, in the order in
-/// which the steps first name them. So a run walks through packed weights from one end to the
-/// other, and a weight smaller than a huge page lies on one, too: each page of 4 KiB would cost a
-/// miss of the TLB in every run. The block is kept as long as one of them is; what of it nobody has
-/// written takes no memory. Where constants are shared, the pages of one that nobody has any more
-/// go before the block does. kResourceLimit without memory.
+/// Assigns an offset in one block to every constant without data that run steps name, in the order
+/// of first use. So a run reads packed weights from one end to the other. Weights
+/// smaller than a huge page also share huge pages; on pages of 4 KiB, each page would cost a TLB
+/// miss in every run. The block lives as long as one of the constants. Parts that are not written
+/// yet use no memory. If constants are shared, the pages of an unused constant are freed before the
+/// block. Fails with kResourceLimit without memory.
 Status PlaceInArena(ExecutablePlan& plan);
 
 }  // namespace tunec

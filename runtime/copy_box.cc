@@ -5,15 +5,15 @@
 namespace tunec {
 namespace {
 
-/// An axis of a box: steps are the bytes from one element to the next, in each array.
+/// An axis of a box. A step is the distance of two elements in each array, in bytes.
 struct Axis {
   int64_t size = 0;
   int64_t source_step = 0;
   int64_t target_step = 0;
 };
 
-/// Of a box that is not empty: its axes, the slowest first, and the bytes that are one run in both
-/// arrays. Neighbouring axes whose elements lie evenly in both are one.
+/// The axes of a non-empty box, the slowest first, and the bytes that are contiguous in both
+/// arrays. Neighbouring axes are merged if their elements are evenly spaced in both arrays.
 struct Axes {
   std::vector<Axis> axes;
   int64_t run_bytes;

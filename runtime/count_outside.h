@@ -1,4 +1,4 @@
-// Counts indices that are out of range.
+// Counting of indices that are out of range.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,15 @@
 
 namespace tunec {
 
-/// Integers in memory, one behind the other.
+/// Consecutive integers in memory.
 struct IntegerSpan {
   const std::byte* data = nullptr;
   int64_t count = 0;
   DataType type = DataType::kI64;
 };
 
-/// How many of them lie outside -extent..extent-1. Allocates nothing; the pool helps with many.
+/// Returns the number of indices outside -extent..extent-1. Allocates nothing. The pool's threads
+/// share the work if there are many.
 int64_t CountOutside(const IntegerSpan& indices, int64_t extent, ThreadPool& pool);
 
 }  // namespace tunec

@@ -5,7 +5,7 @@
 namespace tunec {
 namespace {
 
-// For devices that can do no better.
+// A sequence that starts its kernels one by one, for devices without sequences.
 class LaunchSequence final : public DeviceSequence {
  public:
   explicit LaunchSequence(std::vector<std::unique_ptr<DeviceKernel>> kernels)

@@ -1,9 +1,9 @@
-// Where kernels run: memory, loading, starting, timing. The host is a device too, whose memory is
-// the program's own. One virtual call starts a whole kernel, or all kernels of a model; nothing
-// here is called for an element.
+// Interface of the devices that run kernels: memory, loading, starting, timing. The host is a
+// device too; its memory is the program's memory. One virtual call starts a whole kernel or all
+// kernels of a model, and never a single element.
 //
-// An image is loaded once and its code bound to arguments as often as wanted: the tuner binds each
-// candidate once, a model binds the code of equal groups many times.
+// An image is loaded once, and its code may be bound to arguments many times. The tuner binds each
+// candidate once; a model binds the code of equal groups many times.
 #pragma once
 
 #include <cstddef>
@@ -22,152 +22,158 @@
 
 namespace tunec {
 
-/// What is waited for so long, and is not done, hangs, unless someone says otherwise.
+/// Default timeout in seconds after which a launch counts as hung.
 inline constexpr double kHangSeconds = 120;
 
-/// Which device of several, and what is said to hang there.
+/// The choice among several devices, and the timeout of its launches.
 struct DeviceChoice {
-  std::string name = {};  // its number, or its name as its driver writes it; empty: the first that
+  std::string name = {};  // number of the device, or its name in the driver; empty: the first that
                           // runs code for the target
   double hang_seconds = kHangSeconds;
 };
 
-/// Bytes of a device, given back with the last copy of this.
+/// A block of device memory, freed with the last copy of this object.
 struct DeviceMemory {
   std::shared_ptr<void> owner;
-  void* address = nullptr;  // as kernels of the device see it
-  /// The same bytes as the host sees them; null where it sees them only through CopyIn and CopyOut.
+  void* address = nullptr;  // address for kernels of the device
+  /// Address of the same bytes for the host; null if the host can access them only through CopyIn
+  /// and CopyOut.
   std::byte* on_host = nullptr;
 };
 
-/// The functions of an image in a device's memory. Immutable: may be bound many times, also while
-/// kernels of it run.
+/// The functions of an image in a device's memory. Immutable: the code may be bound many times,
+/// also while its kernels run.
 class DeviceCode {
  public:
   virtual ~DeviceCode() = default;
-  /// The same functions for who calls them without a device in between, as an Executable of the
-  /// host does: then a step costs no virtual call. A copy may outlive the code and its device. Null
-  /// where the host cannot call them.
+  /// Returns the functions for direct calls without a device, as an Executable of the host makes
+  /// them: a step then costs no virtual call. A copy may outlive the code and its device. Returns
+  /// null if the host cannot call the functions.
   virtual const Kernel* OnHost() const { return nullptr; }
 };
 
-/// Loaded code on arguments: ready to run as often as wanted. It keeps its code loaded. Neither the
-/// kernel nor the memory that it was bound to may go before its runs are done: before Seconds or
+/// Loaded code bound to arguments, which may run many times. The kernel keeps its code loaded. The
+/// kernel and the bound memory must exist until all runs are done, that is, until Seconds or
 /// Device::Synchronize has returned. Used by one thread at a time.
 class DeviceKernel {
  public:
   virtual ~DeviceKernel() = default;
-  /// From the next Start on the argument of that number lies there. Allocates nothing.
+  /// Sets the address of an argument from the next Start on. Allocates nothing.
   virtual void SetArgument(size_t number, void* address) = 0;
-  /// Starts the launches of all phases, in order, with all their waves. May return before they are
-  /// done: what goes wrong in them is said by Device::Synchronize. Allocates nothing.
+  /// Starts the launches of all phases in order, with all waves. The call may return before they
+  /// are done; Device::Synchronize returns their errors. Allocates nothing.
   virtual void Start() = 0;
-  /// The seconds that so many times Start take, one after the other, by the device's own clock.
-  /// Waits for them. kDevice for what went wrong in them or in what was started before.
+  /// Returns the time of this number of consecutive starts in seconds, by the device's clock. Waits
+  /// for them. Fails with kDevice for errors in these runs or in work started before.
   virtual Result<double> Seconds(int times) = 0;
-  /// Fills workspace and scratch with NaN, so that what is read before it is written shows.
-  /// In order, as Start.
+  /// Fills workspace and scratch with NaN, in order with Start, so that a read before a write
+  /// becomes visible.
   virtual void Poison() = 0;
 };
 
-/// One kernel of a DeviceSequence, as Device::Bind is given it.
+/// One kernel of a DeviceSequence, with the arguments of Device::Bind.
 struct DeviceCall {
   std::shared_ptr<const DeviceCode> code;
   std::vector<void*> arguments;
   void* workspace = nullptr;
 };
 
-/// Kernels that always run in the same order, started by one call: a device may keep them as one
-/// piece of work. What holds for a DeviceKernel holds for it.
+/// Kernels that always run in the same order and are started by one call. A device may store them
+/// as one unit of work. All requirements of a DeviceKernel apply.
 class DeviceSequence {
  public:
   virtual ~DeviceSequence() = default;
-  /// From the next Start on this argument of that kernel lies there. Allocates nothing.
+  /// Sets the address of an argument of a kernel from the next Start on. Allocates nothing.
   virtual void SetArgument(size_t kernel, size_t argument, void* address) = 0;
-  /// Starts all kernels, as DeviceKernel::Start does one.
+  /// Starts all kernels, like DeviceKernel::Start.
   virtual void Start() = 0;
-  /// Starts that kernel alone, as DeviceKernel::Seconds(1).
+  /// Starts one kernel alone, like DeviceKernel::Seconds(1).
   virtual Result<double> Seconds(size_t kernel) = 0;
-  /// The seconds that so many times Start take, as DeviceKernel::Seconds.
+  /// Returns the time of this number of starts of all kernels, like DeviceKernel::Seconds.
   virtual Result<double> SecondsOfAll(int times) = 0;
-  /// Why the kernels are started one by one, where the device could have kept them as one piece of
-  /// work; empty: it does, or never can.
+  /// Returns why the kernels are started one by one although the device supports one unit of work.
+  /// Empty: they are one unit, or the device has no such support.
   virtual std::string Note() const { return {}; }
 };
 
-/// Bytes that are about to be allocated, and what for: "weights".
+/// A planned allocation with its purpose: "weights".
 struct MemoryNeed {
   std::string_view what;
   int64_t bytes = 0;
 };
 
-/// Between which memories something is copied.
+/// The direction of a copy: host to device, device to host, within the device.
 enum class CopyWay : uint8_t { kIn, kOut, kWithin };
 
-/// Work is done in the order it was asked for. After kDevice a device may be of no use any more: a
-/// fault can end all that a process has on it. Used by one thread at a time; outlives its memory,
-/// its code and its kernels.
+/// A device. Work runs in the order of the calls. After kDevice the device may be unusable: a fault
+/// can end all work of a process on it. Used by one thread at a time. The device must outlive the
+/// memory, the code and the kernels that it made.
 class Device {
  public:
   virtual ~Device() = default;
-  /// The same device for another thread, with an order of work of its own, which this one's does
-  /// not wait for. Memory and code of either are the other's, too; what this one has loaded and
-  /// allocated goes before it does. May be called by several threads at once, while nothing else is
-  /// asked of this one. kResourceLimit without memory.
+  /// Opens the same device for another thread, with a separate order of work. Neither order waits
+  /// for the other. Both objects can use each other's memory and code. Memory and code of this
+  /// object must be freed before it. May be called by several threads at once if this object does
+  /// no other work meanwhile. Fails with kResourceLimit without memory.
   virtual Result<std::unique_ptr<Device>> OpenQueue() = 0;
-  /// The number by which callers' tensors name the device whose memory they lie in. None where they
-  /// lie in the host's memory only.
+  /// Returns the device number in callers' tensors whose memory is on the device. None: callers'
+  /// tensors are in host memory only.
   virtual std::optional<int> Number() const { return std::nullopt; }
-  /// From now on work is put into this stream of the caller's, in order with what others put there;
-  /// null: into its own again. Requires: it was synchronized, or Mark was the last that was asked
-  /// of it. kUnsupported where there are none.
+  /// Directs further work into the caller's stream, in order with other work there; null: into the
+  /// device's own stream again. Requires: the last call was Synchronize or Mark. Fails with
+  /// kUnsupported if the device has no streams.
   virtual Status UseStream(void* stream);
 
-  /// For who does not wait for what was started in a caller's stream: marks its end there. What
-  /// went wrong so far is the answer; what goes wrong later is that of Reached, of WaitForMark, or
-  /// of the next Synchronize, whichever is first. kUnsupported where there are no streams.
+  /// Marks the end of the work in a caller's stream, for callers that do not wait. Returns errors
+  /// that are known so far. Later errors are returned once: by Reached, WaitForMark or the next
+  /// Synchronize, whichever is first. Fails with kUnsupported if the device has no streams.
   virtual Status Mark();
-  /// What is started from now on waits for the mark, in whatever stream. A failure is said by the
-  /// next Synchronize.
+  /// Makes all further work wait for the mark, in every stream. The next Synchronize returns an
+  /// error of it.
   virtual void FollowMark() {}
-  /// Whether all before the mark is done, or there is none. kDevice for what went wrong there.
+  /// Returns true if all work before the mark is done, or if there is no mark. Fails with kDevice
+  /// for errors of this work.
   virtual Result<bool> Reached() { return true; }
-  /// Waits until it is. kDevice also for what does not end.
+  /// Waits until the mark is reached. Fails with kDevice also on a timeout.
   virtual Status WaitForMark() { return {}; }
 
-  /// kResourceLimit, with what is needed and what is free, where the device knows that so much
-  /// cannot be allocated.
+  /// Fails with kResourceLimit if it is known that the memory cannot be allocated. The message has
+  /// the needed and the free bytes.
   virtual Status CheckRoom(std::span<const MemoryNeed> needs);
-  /// At least 64-byte aligned, not cleared. kResourceLimit without memory.
+  /// Allocates memory that is at least 64-byte aligned and not cleared. Fails with kResourceLimit
+  /// without memory.
   virtual Result<DeviceMemory> Allocate(size_t bytes) = 0;
-  /// Copies from the host to the device's memory, and back. Both wait until it is done. kDevice as
-  /// Synchronize.
+  /// Copy from the host to the device's memory, and back. Both wait until the copy is done. They
+  /// fail with kDevice like Synchronize.
   virtual Status CopyIn(void* to, const void* from, size_t bytes) = 0;
   virtual Status CopyOut(void* to, const void* from, size_t bytes) = 0;
-  /// The same without waiting, and copies within the device's memory: both ends stay until
-  /// Synchronize, which says what went wrong. But pageable memory of the host, which every
-  /// allocation of this program is, is read before StartCopyIn returns. Allocates nothing.
+  /// Start copies without waiting, also within the device's memory. Both ends must stay valid until
+  /// Synchronize, which returns errors. However, StartCopyIn reads pageable host memory before it
+  /// returns; all memory that this program allocates is pageable. They allocate nothing.
   virtual void StartCopyIn(void* to, const void* from, size_t bytes) = 0;
   virtual void StartCopyOut(void* to, const void* from, size_t bytes) = 0;
   virtual void StartCopy(void* to, const void* from, size_t bytes) = 0;
-  /// Rows of either way, as the three above. Here each is copied by itself.
+  /// Starts a copy of rows in any direction, like the three functions above. This implementation
+  /// copies each row separately.
   virtual void StartCopyRows(CopyWay way, void* to, const void* from, const CopiedRows& rows);
   /// Sets each byte, in order with copies and kernels. Does not wait.
   virtual Status Fill(void* to, std::byte value, size_t bytes) = 0;
-  /// Errors: kParse for bytes of another format or damaged ones, kNotFound for a function that they
-  /// lack, kResourceLimit without memory.
+  /// Loads an image. Errors: kParse for damaged bytes or another format, kNotFound for a missing
+  /// function, kResourceLimit without memory.
   virtual Result<std::shared_ptr<const DeviceCode>> Load(const KernelImage& image) = 0;
-  /// `arguments` are addresses of the device, in the order of the kernel's arguments. `workspace`
-  /// is one too, of the image's workspace_bytes; null where it wants none. Kernels may share one,
-  /// since they run one after the other. Errors: kResourceLimit without memory for what else the
-  /// kernel needs. Requires: code that this device loaded.
+  /// Binds code to arguments. `arguments` are device addresses in the order of the kernel's
+  /// arguments. `workspace` is the device address of the image's workspace_bytes, or null for 0
+  /// bytes. Kernels may share a workspace because they run one after the other. Errors:
+  /// kResourceLimit without memory for other needs of the kernel. Requires: this device loaded the
+  /// code.
   virtual Result<std::unique_ptr<DeviceKernel>> Bind(std::shared_ptr<const DeviceCode> code,
                                                      std::vector<void*> arguments,
                                                      void* workspace) = 0;
-  /// Binds all of them. Here each is then started by itself. Errors and requires: as Bind.
+  /// Binds all kernels. In this implementation each kernel is then started separately. Errors and
+  /// requirements: as Bind.
   virtual Result<std::unique_ptr<DeviceSequence>> Record(std::vector<DeviceCall> calls);
-  /// Waits for everything that was started. kDevice for what went wrong since the last time, and
-  /// for what does not end.
+  /// Waits for all started work. Fails with kDevice for errors since the last call, and on a
+  /// timeout.
   virtual Status Synchronize() = 0;
 };
 

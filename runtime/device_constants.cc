@@ -8,7 +8,8 @@
 namespace tunec {
 namespace {
 
-// Constants may say less; each then begins a line of its own all the same.
+// The alignment of each constant on a device, also if the constant requires less. So each constant
+// begins a new cache line.
 constexpr int64_t kConstantAlignment = 256;
 
 int64_t RoundUp(int64_t bytes) {
@@ -18,7 +19,7 @@ int64_t RoundUp(int64_t bytes) {
 Result<std::shared_ptr<void>> AllocateOn(const PooledDevice& device, int64_t bytes) {
   struct Kept {
     PooledDevice device;
-    DeviceMemory memory;  // goes first
+    DeviceMemory memory;  // destroyed first
   };
   TUNEC_ASSIGN(DeviceMemory memory, device.device->Allocate(static_cast<size_t>(bytes)));
   auto kept = std::make_shared<Kept>(device, std::move(memory));
@@ -26,7 +27,7 @@ Result<std::shared_ptr<void>> AllocateOn(const PooledDevice& device, int64_t byt
   return std::shared_ptr<void>(std::move(kept), address);
 }
 
-/// Gives constants their places, and knows those that were not found.
+/// Assigns addresses to constants, and lists the constants that were not found.
 class ConstantPlacer {
  public:
   ConstantPlacer(const PooledDevice& device, std::vector<Constant>& constants,
@@ -98,7 +99,8 @@ int64_t WorkspaceBytes(std::span<const Step> steps) {
 Result<DeviceConstants> CopyConstants(const PooledDevice& device, std::vector<Constant>& constants,
                                       const ConstantSharing& sharing, std::span<const Step> steps,
                                       int64_t arena_bytes) {
-  // One executable at a time finds out what is lacking and copies it: nothing is there twice.
+  // Only one executable at a time searches and copies missing constants, so no constant exists
+  // twice.
   std::unique_lock<std::mutex> making;
   if (sharing.table != nullptr) making = std::unique_lock(sharing.table->making());
   ConstantPlacer placer(device, constants, sharing);

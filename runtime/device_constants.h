@@ -16,31 +16,33 @@
 
 namespace tunec {
 
+/// Constants on a device.
 struct DeviceConstants {
   std::vector<std::shared_ptr<const void>> owners;
-  std::vector<std::byte*> addresses;  // null for those without data
+  std::vector<std::byte*> addresses;  // null for constants without data
   int64_t bytes = 0;
 };
 
-/// Who else has constants: `keys` are those of KeysOfConstants. No table: nobody.
+/// Constants of other executables. `keys` are those of KeysOfConstants. A null table: constants are
+/// not shared.
 struct ConstantSharing {
   std::shared_ptr<SharedConstants> table;
   std::vector<std::string> keys;
 };
 
-/// A device, and the pool that it may run on.
+/// A device, and the pool on which it may run.
 struct PooledDevice {
   std::shared_ptr<ThreadPool> pool;
   std::shared_ptr<Device> device;
 };
 
-/// Bytes of workspace that the steps share.
+/// Returns the bytes of the workspace that the steps share.
 int64_t WorkspaceBytes(std::span<const Step> steps);
 
-/// Copies the constants that have data and that nobody else has there. Their data is dropped. Looks
-/// first whether they have room together with the arena and the workspace of the steps:
-/// kResourceLimit with the sizes. What it allocates keeps the device, for others may have it longer
-/// than the caller.
+/// Copies the constants with data that no other executable has on the device, and frees the host
+/// data. Checks first that they fit together with the arena and the workspace of the
+/// steps: kResourceLimit with the sizes. The allocated memory keeps the device alive, because other
+/// executables may use it longer than the caller.
 Result<DeviceConstants> CopyConstants(const PooledDevice& device, std::vector<Constant>& constants,
                                       const ConstantSharing& sharing, std::span<const Step> steps,
                                       int64_t arena_bytes);

@@ -57,7 +57,7 @@ Status DeviceContext::Allocate() {
 }
 
 Status DeviceContext::AddSteps() {
-  std::vector<DeviceCall> calls;  // of the last part
+  std::vector<DeviceCall> calls;  // calls of the last part
   const auto record = [&]() -> Status {
     if (calls.empty()) return {};
     TUNEC_ASSIGN(parts_.back().kernels, queue_->Record(std::exchange(calls, {})));
@@ -88,7 +88,7 @@ DeviceCall DeviceContext::MakeCall(const Step& step, size_t kernel) {
           .workspace = step.kernel.workspace_bytes > 0 ? workspace_.address : nullptr};
 }
 
-// Of the part that was begun last.
+// Adds the arguments of a kernel of the last part.
 std::vector<void*> DeviceContext::AddArguments(const Step& step, size_t kernel) {
   std::vector<void*> arguments;
   for (const ValueRef& ref : step.arguments) {
@@ -139,7 +139,7 @@ Status DeviceContext::PlaceInputs(const RunBuffers& buffers) {
     const bool aligned = IsAligned(buffers.inputs[i]);
     if (there && !aligned) program_.staged.inputs[i].store(true, std::memory_order_relaxed);
     if (there && aligned && !overlaps_output(i)) {
-      // Kernels take all arguments as void*, but write outputs only.
+      // Kernels take all arguments as void*, but write only outputs.
       inputs_[i].address = static_cast<std::byte*>(const_cast<void*>(buffers.inputs[i]));
     } else {
       TUNEC_RETURN_IF_ERROR(Stage(inputs_[i], buffers.input_bytes[i]));
@@ -175,7 +175,8 @@ void DeviceContext::SetArguments() {
   }
 }
 
-// Of inputs that are boxes: indices that an earlier run left beside one would be counted once more.
+// Clears inputs that are boxes. Otherwise indices of an earlier run outside the box would be
+// counted again.
 Status DeviceContext::ClearBoxes(const RunBuffers& buffers) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (buffers.InputBox(i) == nullptr) continue;
@@ -225,7 +226,7 @@ void DeviceContext::StartSteps() {
   }
 }
 
-// One by one, each waited for.
+// Times the steps one by one and waits for each.
 Status DeviceContext::TimeSteps(std::span<double> seconds) {
   for (const Part& part : parts_) {
     if (part.kernels != nullptr) {
@@ -252,7 +253,7 @@ Status DeviceContext::RunInStream(const RunBuffers& buffers, std::span<double> s
     timed = TimeSteps(seconds);
   }
   if (timed) CopyOutputs(buffers);
-  // Also after a failure: copies that were begun use the caller's buffers.
+  // The wait is also needed after a failure, because started copies use the caller's buffers.
   const Status done = queue_->Synchronize();
   return timed ? done : timed;
 }
@@ -294,7 +295,7 @@ Status DeviceContext::Wait() {
 }
 
 DeviceContext::~DeviceContext() {
-  // Who wants to hear of errors asks before.
+  // Callers that need the errors call Wait before.
   if (queue_ != nullptr) (void)Wait();
 }
 

@@ -1,11 +1,10 @@
 // Private to runtime/: a run's memory on a device, and the device's kernels bound to it.
 //
 // A run copies the host's buffers to the device, starts all kernels, copies results back, and waits
-// once, at its end. One that is queued marks its end in the caller's stream in the place of
-// waiting; whatever uses this context next comes after the mark. Neighbouring kernels are one
-// DeviceSequence, so that a device that can records them once; from run to run only the addresses
-// of the caller's buffers change. Copies within the device, which are rare and stand at the end of
-// a plan, are calls of their own.
+// once at its end. A queued run marks its end in the caller's stream instead of waiting. The next
+// use of this context comes after the mark. Neighbouring kernels are one DeviceSequence, which a
+// device can record once. Only the addresses of the caller's buffers change between runs. Copies
+// within the device, which are rare and at the end of a plan, are separate calls.
 #pragma once
 
 #include <atomic>
@@ -23,12 +22,12 @@
 
 namespace tunec {
 
-/// Where a caller's buffer on a device has to begin: the widest accesses of kernels are of so many
-/// bytes.
+/// Required alignment of a caller's buffer on a device: the number of bytes of a kernel's widest
+/// access.
 inline constexpr size_t kDeviceAlignment = 16;
 
-/// Which of the caller's buffers were copied aside so far for want of alignment. Set by any
-/// context.
+/// Flags of the caller's buffers that were copied so far because they were not aligned. Every
+/// context sets them.
 struct StagedBuffers {
   StagedBuffers() = default;
   StagedBuffers(size_t inputs, size_t outputs) : inputs(inputs), outputs(outputs) {}
@@ -37,22 +36,22 @@ struct StagedBuffers {
   std::vector<std::atomic<bool>> outputs;
 };
 
-/// What a DeviceContext is made for. All of it outlives the context.
+/// The program of a DeviceContext. All of it outlives the context.
 struct DeviceProgram {
   Device& device;
   ThreadPool& pool;
   std::span<const Step> steps;
   std::span<const IndexCheck> checks;
-  std::span<std::byte* const> constants;  // addresses of the device
+  std::span<std::byte* const> constants;  // device addresses
   int64_t arena_bytes = 0;
   StagedBuffers& staged;
 };
 
-/// Has a queue of the device to itself.
+/// A run's memory and kernels on a device. The context has its own queue of the device.
 class DeviceContext final : public RunContext {
  public:
   static Result<std::unique_ptr<DeviceContext>> Make(const DeviceProgram& program);
-  /// Waits for a run that was queued: what it uses goes now.
+  /// Waits for a queued run, because its memory is freed now.
   ~DeviceContext() override;
 
   Status Run(const RunBuffers& buffers, std::span<double> seconds) override;
@@ -64,27 +63,27 @@ class DeviceContext final : public RunContext {
   std::string Note() const override;
 
  private:
-  // Neighbouring kernels, or a copy.
+  // A part of a run: neighbouring kernels, or a copy.
   struct Part {
     std::unique_ptr<DeviceSequence> kernels;  // null: a copy
-    std::vector<size_t> steps;                // that it runs, in order
+    std::vector<size_t> steps;                // steps of the part, in order
     int64_t copy_bytes = 0;
     void* from = nullptr;
     void* to = nullptr;
   };
-  // An argument that is known only when Run is called.
+  // An argument whose address is given to Run.
   struct CallerArgument {
     size_t part;
-    size_t kernel;    // of the part
-    size_t argument;  // of a copy: from, to
+    size_t kernel;    // number of the kernel in the part
+    size_t argument;  // number of the argument; for a copy: 0 from, 1 to
     bool output;
     int32_t index;
     int64_t offset;
   };
-  // What the kernels read or write in the place of one of the caller's buffers.
+  // The memory that replaces one of the caller's buffers.
   struct Staging {
-    DeviceMemory memory;           // without an owner until first needed
-    std::byte* address = nullptr;  // of this run: there, or in the caller's buffer
+    DeviceMemory memory;           // has no owner until first needed
+    std::byte* address = nullptr;  // address in this run: in `memory`, or in the caller's buffer
   };
 
   explicit DeviceContext(const DeviceProgram& program) : program_(program) {}
@@ -113,8 +112,8 @@ class DeviceContext final : public RunContext {
   std::vector<Staging> outputs_;
   std::vector<Part> parts_;
   std::vector<CallerArgument> caller_arguments_;
-  Buffer indices_;             // of the host, for the largest check
-  void* queued_in_ = nullptr;  // the stream of a run that is not known to be done; null: none
+  Buffer indices_;             // host memory for the largest index check
+  void* queued_in_ = nullptr;  // the stream of a run that may still be under way; null: none
   int64_t bytes_ = 0;
 };
 

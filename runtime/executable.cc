@@ -36,15 +36,14 @@ Status CheckBuffer(const char* role, const TensorSpec& spec, int64_t bytes, cons
 
 std::unexpected<Error> NotThere(const char* role, const TensorSpec& spec) {
   return Fail(ErrorCode::kInvalidArgument,
-              "a run that is queued uses memory of its device alone, {} '{}' is the host's", role,
-              spec.name);
+              "a queued run needs device memory, but {} '{}' is in host memory", role, spec.name);
 }
 
 }  // namespace
 
 struct Executable::Impl {
   std::shared_ptr<ThreadPool> pool;
-  std::shared_ptr<Device> device;  // null: the host; else what follows is its, and goes first
+  std::shared_ptr<Device> device;  // null: the host; destroyed after the members below
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::vector<int64_t> input_bytes;
@@ -55,16 +54,16 @@ struct Executable::Impl {
   InPlaceOutputs in_place;
   std::vector<std::string> step_names;
   std::vector<IndexCheck> index_checks;
-  std::vector<std::atomic<int64_t>> outside;  // of each check, in all runs
+  std::vector<std::atomic<int64_t>> outside;  // count of each check over all runs
   StagedBuffers staged;
   int64_t arena_bytes = 0;
-  std::optional<Error> refusal;
+  std::optional<Error> rejection;
   std::string context_note;
 
-  std::mutex mutex;                  // held for a few instructions: guards what follows
-  std::unique_ptr<RunContext> idle;  // most recently used first, for its warm caches
+  std::mutex mutex;                  // held for a few instructions; guards the members below
+  std::unique_ptr<RunContext> idle;  // most recently used first, because its caches are warm
   int64_t contexts = 0;
-  int64_t context_bytes = 0;  // of one, without copies of inputs
+  int64_t context_bytes = 0;  // bytes of one context without copies of inputs
 
   using ContextResult = Result<std::unique_ptr<RunContext>>;
   Status PlaceConstants(std::vector<Constant> placed, const ConstantSharing& sharing);
@@ -84,7 +83,7 @@ struct Executable::Impl {
 Status Executable::Impl::PlaceConstants(std::vector<Constant> placed,
                                         const ConstantSharing& sharing) {
   constants = std::move(placed);
-  if (device == nullptr || refusal) return {};
+  if (device == nullptr || rejection) return {};
   TUNEC_ASSIGN(on_device, CopyConstants({pool, device}, constants, sharing, steps, arena_bytes));
   return {};
 }
@@ -100,7 +99,8 @@ Executable::Impl::ContextResult Executable::Impl::MakeContext() {
                               .staged = staged});
 }
 
-// The first that has no run under way in another stream, with the lock held. Null: there is none.
+// Takes the first idle context without a run in another stream. Returns null if none is free.
+// Requires: the lock is held.
 Executable::Impl::ContextResult Executable::Impl::TakeIdle(void* stream) {
   for (std::unique_ptr<RunContext>* at = &idle; *at != nullptr; at = &(*at)->next) {
     if (device != nullptr) {
@@ -152,10 +152,11 @@ Status Executable::Impl::Wait() {
   return first;
 }
 
-// A run that is queued may not wait, as copies from and to the host do.
+// Checks the buffers of a queued run. Such a run must not wait, so copies from and to the host are
+// not possible.
 Status Executable::Impl::CheckQueued(const RunOptions& options) const {
   if (options.stream == nullptr)
-    return Fail(ErrorCode::kInvalidArgument, "a run that is queued needs a stream");
+    return Fail(ErrorCode::kInvalidArgument, "a queued run needs a stream");
   for (size_t i = 0; i < inputs.size(); ++i)
     if (options.inputs.empty() || options.inputs[i] == BufferPlace::kHost)
       return NotThere("input", inputs[i]);
@@ -213,12 +214,12 @@ Status Executable::Impl::CountOutside(RunContext& context, const RunBuffers& buf
 
 Status Executable::Impl::Run(std::span<const void* const> in, std::span<void* const> out,
                              const RunOptions& options, std::span<double> seconds) {
-  if (refusal) return std::unexpected(*refusal);
+  if (rejection) return std::unexpected(*rejection);
   const RunBuffers buffers{in, input_bytes, out, output_bytes, options};
   TUNEC_RETURN_IF_ERROR(CheckBuffers(buffers));
   TUNEC_ASSIGN(std::unique_ptr<RunContext> context, TakeContext(options.stream));
   Status ran = context->Run(buffers, seconds);
-  // Steps that run several times may have written over indices that they read.
+  // Steps that run several times may have overwritten their indices.
   const bool counted = options.returns == RunReturn::kDone && seconds.size() <= steps.size();
   if (ran && counted) ran = CountOutside(*context, buffers);
   ReturnContext(std::move(context));
@@ -229,14 +230,14 @@ Result<Executable> Executable::Make(ExecutablePlan plan, std::shared_ptr<ThreadP
   TUNEC_RETURN_IF_ERROR(Verify(plan));
   auto impl = std::make_unique<Impl>();
   impl->pool = pool != nullptr ? std::move(pool) : std::make_shared<ThreadPool>(plan.threads);
-  impl->device = plan.device;  // code that is still the plan's goes before it
+  impl->device = plan.device;  // code that the plan still owns is destroyed before the device
   TUNEC_ASSIGN(impl->input_bytes, ByteSizes(plan.inputs));
   TUNEC_ASSIGN(impl->output_bytes, ByteSizes(plan.outputs));
   ConstantSharing sharing;
   if (plan.device != nullptr && plan.shared != nullptr)
     sharing = {plan.shared, KeysOfConstants(plan)};
-  if (!plan.refusal) TUNEC_RETURN_IF_ERROR(RunPrologue(plan, *impl->pool));
-  impl->refusal = std::move(plan.refusal);
+  if (!plan.rejection) TUNEC_RETURN_IF_ERROR(RunPrologue(plan, *impl->pool));
+  impl->rejection = std::move(plan.rejection);
   impl->in_place = InPlaceOutputs(plan);
   impl->inputs = std::move(plan.inputs);
   impl->outputs = std::move(plan.outputs);
@@ -279,7 +280,8 @@ MemoryUse Executable::Memory() const {
 }
 
 void Executable::FreeIdle() const {
-  std::unique_ptr<RunContext> freed;  // after the lock: a device's may take a while
+  // Destroyed after the lock is released, because freeing device memory may take long.
+  std::unique_ptr<RunContext> freed;
   const std::lock_guard lock(impl_->mutex);
   for (std::unique_ptr<RunContext>* at = &impl_->idle; *at != nullptr;) {
     if ((*at)->HasQueuedRun() && !(*at)->IsFreeFor(nullptr).value_or(false)) {
@@ -310,9 +312,8 @@ std::vector<std::string> Executable::Notes() const {
   const auto add = [&](const char* role, const std::vector<TensorSpec>& specs, const auto& staged) {
     for (size_t i = 0; i < specs.size(); ++i) {
       if (!staged[i].load(std::memory_order_relaxed)) continue;
-      notes.push_back(
-          fmt::format("{} '{}' does not lie at a multiple of {} bytes: each run copies it aside",
-                      role, specs[i].name, kDeviceAlignment));
+      notes.push_back(fmt::format("{} '{}' is not aligned to {} bytes: each run copies it", role,
+                                  specs[i].name, kDeviceAlignment));
     }
   };
   add("input", impl_->inputs, impl_->staged.inputs);
@@ -342,7 +343,7 @@ Status Executable::RunTogether(std::span<const JoinedRun> runs, const RunOptions
   for (const auto& [executable, given] : runs) {
     TUNEC_CHECK(executable->GoesWith(*runs[0].executable), "runs that do not go together");
     const Impl& impl = *executable->impl_;
-    if (impl.refusal) return std::unexpected(*impl.refusal);
+    if (impl.rejection) return std::unexpected(*impl.rejection);
     buffers.push_back({given.inputs, impl.input_bytes, given.outputs, impl.output_bytes, options});
     TUNEC_RETURN_IF_ERROR(impl.CheckBuffers(buffers.back()));
   }

@@ -1,4 +1,4 @@
-// A program that is ready to run. Made from an ExecutablePlan, it runs the plan's prologue once
+// A program that is ready to run. It is made from an ExecutablePlan, runs the plan's prologue once
 // and then serves any number of threads.
 #pragma once
 
@@ -16,33 +16,35 @@
 
 namespace tunec {
 
-/// Where a caller's buffer lies: `kDevice` is the memory of the executable's device, `kHostNow` the
-/// host's, pageable, which is read before the call returns.
+/// Memory of a caller's buffer. `kDevice` is the memory of the executable's device. `kHostNow` is
+/// pageable host memory that is read before the call returns.
 enum class BufferPlace : uint8_t { kHost, kDevice, kHostNow };
 
-/// When a call that runs returns: `kQueued` with the run in the caller's stream, not done yet.
+/// The point at which a run's call returns. `kQueued`: when the run is in the caller's stream, but
+/// not done.
 enum class RunReturn : uint8_t { kDone, kQueued };
 
-/// What a run of an executable on a device may be told beside its buffers.
+/// Options of a run of an executable on a device.
 struct RunOptions {
-  /// Of each input and output. No elements: all are the host's.
+  /// Memory of each input and output. Empty: all are in host memory.
   std::span<const BufferPlace> inputs = {};
   std::span<const BufferPlace> outputs = {};
-  /// Of each input and output: which box of the caller's array, whose first byte the buffer names,
-  /// it is, and which of the tensor, whose extents may be split; null: all of both. What of an
-  /// input is in no box is 0, what of an output, the caller's. No elements: none is a box. Of a
-  /// device.
+  /// Box of each input and output: the sub-tensor of the caller's array whose first byte the buffer
+  /// names, and the corresponding sub-tensor of the tensor, whose extents may be split. Null: the
+  /// whole tensor. Elements of an input outside its box are 0; elements of an output outside its
+  /// box do not change. An empty list: no boxes. Boxes are for devices only.
   std::span<const BoxCopy* const> input_boxes = {};
   std::span<const BoxCopy* const> output_boxes = {};
-  /// A stream of the device's that the run is put into, in order with what others put there. Null:
-  /// one of the executable's own; then what the device's buffers hold has to be there already.
+  /// A stream of the device into which the run is put, in order with other work there. Null: a
+  /// stream of the executable; the contents of device buffers must then be complete before the
+  /// call.
   void* stream = nullptr;
-  /// kQueued: no buffer is kHost, and there is a stream. What they point to stays until
-  /// the run is done, which the stream tells, or Executable::Wait.
+  /// kQueued requires that no buffer is kHost and that there is a stream. Buffers must stay valid
+  /// until the run is done, as the stream or Executable::Wait shows.
   RunReturn returns = RunReturn::kDone;
 };
 
-/// What a caller gives to a run.
+/// The caller's buffers of a run.
 struct CallerBuffers {
   std::span<const void* const> inputs;
   std::span<void* const> outputs;
@@ -50,36 +52,36 @@ struct CallerBuffers {
 
 class Executable;
 
-/// One of several runs that go together.
+/// One of several runs that are executed as one batch.
 struct JoinedRun {
   const Executable* executable = nullptr;
   CallerBuffers buffers;
 };
 
-/// Bytes that an executable holds, of the host's memory or of its device's.
+/// Bytes of host or device memory that an executable holds.
 struct MemoryUse {
-  int64_t constants = 0;    // shared by all runs; other executables may have some of them, too
-  int64_t per_context = 0;  // arena, workspace and scratch; one for each concurrent Run so far
+  int64_t constants = 0;    // shared by all runs and possibly by other executables
+  int64_t per_context = 0;  // arena, workspace and scratch of one concurrent run
   int64_t contexts = 0;
 };
 
-/// Indices of one gather that were out of range: the kernels took the nearest in range instead.
+/// Indices of one gather that were out of range. The kernels used the nearest index in range.
 struct OutsideIndices {
   std::string node;
-  int64_t extent = 0;  // in range are -extent to extent-1
-  int64_t count = 0;   // in all runs so far but queued ones
+  int64_t extent = 0;  // -extent to extent-1 are in range
+  int64_t count = 0;   // in all runs so far, except queued runs
 };
 
-/// Immutable once made, but for counters. All const members may be called from several threads at
-/// once; a moved-from object may only be destroyed or assigned to. The destructor requires that no
-/// call is running; it waits for runs that were queued.
+/// A program that is ready to run. Immutable except for counters. Thread-safe: all const members
+/// may be called from several threads at once. A moved-from object may only be destroyed or
+/// assigned to. The destructor requires that no call is running; it waits for queued runs.
 class Executable {
  public:
-  /// Checks the plan (kInvalidArgument names the step), runs the prologue, copies the constants to
-  /// the plan's device where it has one, makes one context. kResourceLimit without memory; of a
-  /// device it says what is needed and what is free. kDevice for what a device refuses. `pool` may
-  /// be shared by executables; without one a pool of plan.threads is made. A device that runs on a
-  /// pool runs on this one.
+  /// Makes an executable: checks the plan, runs the prologue, copies the constants to the plan's
+  /// device if there is one, and makes one context. `pool` may be shared by executables; if it is
+  /// null, a pool of plan.threads is made. A device that needs a pool runs on this pool. Errors:
+  /// kInvalidArgument for an invalid plan, naming the step; kResourceLimit without memory, for a
+  /// device with the needed and the free bytes; kDevice for errors of the device.
   static Result<Executable> Make(ExecutablePlan plan, std::shared_ptr<ThreadPool> pool = nullptr);
 
   Executable(Executable&&) noexcept;
@@ -88,59 +90,64 @@ class Executable {
 
   const std::vector<TensorSpec>& Inputs() const;
   const std::vector<TensorSpec>& Outputs() const;
-  /// Names of the steps, in order.
+  /// Returns the names of the steps in order.
   const std::vector<std::string>& StepNames() const;
   int Threads() const;
-  /// The number of the device whose memory callers' buffers may lie in; none: the host's only.
+  /// Returns the number of the device whose memory may hold callers' buffers; none: host memory
+  /// only.
   std::optional<int> DeviceNumber() const;
   MemoryUse Memory() const;
-  /// Of the gathers that had any.
+  /// Returns the counts of gathers that had indices out of range.
   std::vector<OutsideIndices> Outside() const;
-  /// What a user should know of how the runs so far were done: one line each.
+  /// Returns notes for users about the runs so far, one line each.
   std::vector<std::string> Notes() const;
 
-  /// Reads the inputs, writes the outputs: one dense buffer for each of Inputs() and Outputs(),
-  /// aligned to the element; a buffer of no bytes may be null. An input may overlap outputs (it is
-  /// copied first); two outputs may not overlap. Allocates only where more calls run at once than
-  /// ever before, or an input overlaps an output for the first time.
-  /// kInvalidArgument: a wrong number of buffers, a null or misaligned one; nothing was written.
-  /// The plan's refusal, where it has one.
-  /// On a device: buffers of the host are copied there and back. Those of the device are used as
-  /// they are, but for inputs that overlap outputs and buffers at no multiple of 16 bytes, which
-  /// are copied aside. When it returns, all is done, unless the options say otherwise. kDevice for
-  /// what went wrong, and outputs may have been written then.
-  /// Of a run that was queued the call says what went wrong so far. What goes wrong in it later is
-  /// said once: by a later call of Run, which does not run then, or by Wait. Runs queued in one
-  /// stream share memory, in whose order they use it; of several streams each has memory of its own
-  /// while a run of it is under way.
+  /// Runs the program once: reads the inputs and writes the outputs. There is one dense buffer per
+  /// input and output, aligned to the element; a buffer of no bytes may be null. An input may
+  /// overlap outputs (it is copied first); two outputs must not overlap. Allocates only if more
+  /// calls run at once than ever before, or if an input overlaps an output for the first time.
+  /// kInvalidArgument: a wrong number of buffers, or a null or misaligned buffer; nothing was
+  /// written. If the plan has a rejection, returns the rejection.
+  ///
+  /// On a device: host buffers are copied to the device and back. Device buffers are used in place,
+  /// except for inputs that overlap outputs and for buffers that are not aligned to 16 bytes, which
+  /// are copied first. The run is done when the call returns, unless the options say otherwise.
+  /// After kDevice outputs may have been written.
+  ///
+  /// Queued runs: the call returns errors that are known so far. Later errors of the run are
+  /// returned once: by the next call of Run, which then does not run, or by Wait. Runs queued in
+  /// one stream share memory, one after the other. Concurrent runs in several streams have separate
+  /// memory.
   Status Run(std::span<const void* const> inputs, std::span<void* const> outputs,
              const RunOptions& options = {}) const;
 
-  /// Whether runs of the two may go together: both are the host's, of one pool, and have as many
-  /// steps.
+  /// Returns whether runs of both executables can be one batch: both run on the host, on one pool,
+  /// and have the same number of steps.
   bool GoesWith(const Executable& other) const;
-  /// Several runs, each step for all of them before the next step begins, so that constants that
-  /// they share come from memory once. Errors: as Run's. No run's outputs may overlap another's
-  /// buffers. `options` are each one's. Requires: each executable goes with the first; runs.
+  /// Runs several runs as one batch: each step is executed for all runs before the next step. So
+  /// constants that the runs share are read from memory once. Errors: those of Run. The outputs of
+  /// one run must not overlap buffers of another. `options` apply to each run. Requires: each
+  /// executable GoesWith the first; there is at least one run.
   static Status RunTogether(std::span<const JoinedRun> runs, const RunOptions& options = {});
 
-  /// Frees the memory of runs that are over; the next run allocates it again. That of a queued run
-  /// that is not done stays.
+  /// Frees the memory of finished runs; the next run allocates it again. Memory of an unfinished
+  /// queued run stays.
   void FreeIdle() const;
 
-  /// Waits for all runs that were queued. The first error of those that nobody has heard of.
+  /// Waits for all queued runs. Returns the first of their errors that was not returned before.
   Status Wait() const;
 
-  /// Run, and the seconds that each step took (allocates). Returns when it is done.
+  /// Runs once and returns the time of each step in seconds (allocates). Returns when the run is
+  /// done.
   Result<std::vector<double>> ProfileRun(std::span<const void* const> inputs,
                                          std::span<void* const> outputs,
                                          const RunOptions& options = {}) const;
 
-  /// Like a run in which each step runs `times` times before the next begins, so that it finds
-  /// its activations where it left them; its constants are put out of the caches before each time,
-  /// as a run of all steps would. The seconds of each: those of step s stand at s * `times` and
-  /// after (allocates). What the outputs hold means nothing: a step may write where it reads.
-  /// `times` >= 1. Indices out of range are not counted. kUnsupported on a device.
+  /// Runs each step `times` times before the next step and returns all times in seconds; those of
+  /// step s begin at s * `times` (allocates). A step finds its activations in the caches, while its
+  /// constants are evicted before each time, as in a run of all steps. The outputs are meaningless,
+  /// because a step may overwrite its inputs. `times` >= 1. Indices out of range are not counted.
+  /// Fails with kUnsupported on a device.
   Result<std::vector<double>> ProfileRepeated(std::span<const void* const> inputs,
                                               std::span<void* const> outputs, int times) const;
 

@@ -1,18 +1,18 @@
 // Invariants of an ExecutablePlan:
-//  1. sizes of inputs, outputs, constants, arena, workspace and scratch are valid and >= 0,
-//     threads >= 1, alignments of constants are powers of two up to 64;
-//  2. every argument names something that exists, at an offset within it;
-//  3. a step is a kernel, all phases of which have tasks >= 0 and, but for a plan with a refusal
-//     and a device's kernel, a function, or a copy of two arguments that stays within both, whose
-//     ends do not overlap and whose target is writable; a step without phases and without bytes
-//     does nothing;
-//  4. prologue steps name constants only;
-//  5. a constant without data that a step names is named by a prologue step;
-//  6. kernels of the device are named by `steps` only, where they are all kernels, or there is
-//     none;
-//  7. what a step computes in place are arguments that it has;
-//  8. an index check is of integers that lie within an input, an output or the arena.
-// What a kernel reads and writes is not visible here: that is the compiler's word.
+//   1. Sizes of inputs, outputs, constants, arena, workspace and scratch are valid and >= 0.
+//      threads >= 1. Alignments of constants are powers of two up to 64.
+//   2. Every argument names something that exists, at an offset within it.
+//   3. A step is a kernel or a copy, or does nothing (no phases and no bytes). All phases of a
+//      kernel have tasks >= 0 and a function; the function may be missing in a plan with a
+//      rejection and in a device's kernel. A copy has two arguments, stays within both, and its
+//      ends do not overlap; its target is writable.
+//   4. Prologue steps name only constants.
+//   5. If a step names a constant without data, a prologue step names it too.
+//   6. Only `steps` name kernels of the device. If there is a device, all kernels of `steps` are
+//      kernels of the device.
+//   7. Arguments computed in place are arguments of their step.
+//   8. The integers of an index check are within an input, an output or the arena.
+// The accesses of kernels are not visible here: the compiler guarantees them.
 #include "runtime/executable_plan.h"
 
 #include <algorithm>
@@ -39,13 +39,13 @@ const char* NameOf(Kind kind) {
   return "unknown";
 }
 
-// The bytes that a reference points into.
+// Returns the size of the buffer to which a reference points.
 Result<int64_t> BytesBehind(const ExecutablePlan& plan, const ValueRef& ref) {
   const auto missing = [&](size_t count) {
     return Fail(ErrorCode::kInvalidArgument, "there is no {} {}, only {}", NameOf(ref.kind),
                 ref.index, count);
   };
-  const auto index = static_cast<size_t>(ref.index);  // negative becomes huge
+  const auto index = static_cast<size_t>(ref.index);  // a negative index becomes huge
   switch (ref.kind) {
     case Kind::kInput:
       return index < plan.inputs.size() ? ByteSize(plan.inputs[index])
@@ -92,7 +92,7 @@ Status VerifyStep(const ExecutablePlan& plan, const Step& step, Kind writable) {
     TUNEC_RETURN_IF_ERROR(VerifyReference(plan, ref, step.copy_bytes));
   if (step.copy_bytes != 0) return VerifyCopy(step, writable);
   for (const KernelPhase& phase : step.kernel.phases)
-    if ((phase.function == nullptr && !plan.refusal && !step.code) || phase.tasks < 0)
+    if ((phase.function == nullptr && !plan.rejection && !step.code) || phase.tasks < 0)
       return Fail(ErrorCode::kInvalidArgument, "a phase has {} tasks and {} function", phase.tasks,
                   phase.function == nullptr ? "no" : "a");
   for (const KernelPhase& phase : step.kernel.phases)
@@ -102,11 +102,12 @@ Status VerifyStep(const ExecutablePlan& plan, const Step& step, Kind writable) {
   constexpr int64_t kLimit = int64_t{1} << 56;
   for (const int64_t bytes : {step.kernel.workspace_bytes, step.kernel.scratch_bytes})
     if (bytes < 0 || bytes > kLimit)
-      return Fail(ErrorCode::kInvalidArgument, "the kernel wants {} bytes of its own", bytes);
+      return Fail(ErrorCode::kInvalidArgument, "the kernel has {} bytes of workspace or scratch",
+                  bytes);
   return {};
 }
 
-// Of a step that is run by the plan's device, or by the host.
+// Checks that a step has code for the device or the host on which the step runs.
 Status VerifyCode(const Step& step, bool on_device) {
   const bool nothing = step.kernel.phases.empty() && step.code == nullptr;
   if (nothing || on_device == (step.code != nullptr)) return {};

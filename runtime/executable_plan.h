@@ -1,5 +1,5 @@
-// What an executable is made from: tensors, constants, and which kernel reads and writes
-// where. The compiler or a bundle's loader fills it.
+// The plan of an executable: tensors, constants, and steps that name the buffers that each kernel
+// reads and writes. The compiler or a bundle's loader fills it.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@
 
 namespace tunec {
 
-/// Where an argument of a step lies: `offset` bytes into the named thing. Inputs and outputs
-/// are the caller's buffers, aligned to their element only. Constants and the arena start
-/// at multiples of 64 (see Constant::alignment), so the offset decides.
+/// The address of a step's argument: `offset` bytes into the named buffer. Inputs and outputs are
+/// the caller's buffers, aligned only to their element. Constants and the arena start at multiples
+/// of 64 (see Constant::alignment), so their alignment depends on the offset.
 struct ValueRef {
   enum class Kind : uint8_t { kInput, kOutput, kConstant, kArena };
   Kind kind = Kind::kArena;
-  int32_t index = 0;   // which input, output or constant; 0 for the arena
-  int64_t offset = 0;  // bytes; views and the arena's offsets of a MemoryPlan
+  int32_t index = 0;   // number of the input, output or constant; 0 for the arena
+  int64_t offset = 0;  // in bytes, for views and for offsets of a MemoryPlan
 
   static ValueRef Input(int32_t index, int64_t offset = 0) { return {Kind::kInput, index, offset}; }
   static ValueRef Output(int32_t index, int64_t offset = 0) {
@@ -37,73 +37,78 @@ struct ValueRef {
   bool operator==(const ValueRef&) const = default;
 };
 
-/// One kernel call, or one copy. Steps run in order, each finished before the next begins.
+/// One kernel call or one copy. Steps run in order; each is finished before the next begins.
 struct Step {
   std::string name;                 // for profiles and messages
-  Kernel kernel;                    // empty (no phases) for a copy; a device's: without functions
-  std::vector<ValueRef> arguments;  // in the order of the kernel's arguments; a copy: from, to
-  int64_t copy_bytes = 0;           // > 0: a copy. Both ends must not overlap.
-  std::shared_ptr<const DeviceCode> code = nullptr;  // of a kernel of the plan's device
-  /// Of a kernel: arguments, by their positions, of which it reads the first, writes the second,
-  /// and computes the same where both are one storage.
+  Kernel kernel;                    // no phases for a copy; no functions for a device's kernel
+  std::vector<ValueRef> arguments;  // in the order of the kernel's arguments; for a copy: from, to
+  int64_t copy_bytes = 0;           // > 0: a copy, whose two ends must not overlap
+  std::shared_ptr<const DeviceCode> code = nullptr;  // code of a kernel of the plan's device
+  /// Pairs of a kernel's arguments by position: it reads the first and writes the second. The
+  /// result is the same if both use the same memory.
   std::vector<std::pair<int32_t, int32_t>> in_place = {};
-  /// Of a prologue step whose results may be shared: a hash of all that its kernel does. Who gives
-  /// it says that the kernel writes the constants without data that no step before it names, whole,
-  /// and reads its other arguments only. Empty: the step is run by each executable.
+  /// Hash of everything that the kernel of a prologue step does, if its results may be shared. A
+  /// non-empty identity is a promise: the kernel writes completely all constants without data that
+  /// no earlier step names. It only reads the other arguments. Empty: each executable runs the
+  /// step.
   std::string identity = {};
 };
 
-/// A step that copies: an output that is an input or a constant, or a second output of one value.
+/// Returns a step that copies, for an output that is an input or a constant, or for a second output
+/// of one value.
 Step MakeCopyStep(std::string name, ValueRef from, ValueRef to, int64_t bytes);
 
-/// Bytes fixed when the executable is made.
+/// Bytes that are fixed when the executable is made.
 struct Constant {
   std::string name;
   int64_t bytes = 0;
-  /// Only read. Shared with whoever owns it (a mapped file); copied once if it is not aligned as
-  /// wanted below. Null: a prologue step writes it.
+  /// Data of the constant, read-only and shared with its owner (a mapped file). The data is copied
+  /// once if it is not aligned as below. Null: a prologue step writes the constant.
   std::shared_ptr<const void> data;
-  int64_t alignment = 64;    // a power of two up to 64; what its readers rely on
-  std::string content = {};  // of `data`, its StableHash where that is known
+  int64_t alignment = 64;    // a power of two up to 64, on which readers rely
+  std::string content = {};  // StableHash of `data` if known
 };
 
-/// Integers that should lie in -extent..extent-1, because a gather looks elements up with them.
+/// Integers that must be in -extent..extent-1, because a gather uses them as indices.
 struct IndexCheck {
-  std::string node;  // the gather, for messages
+  std::string node;  // name of the gather, for messages
   int64_t extent = 0;
-  ValueRef indices;  // not a constant; in the arena, nothing else has their place until the end
+  ValueRef indices;  // not a constant; memory in the arena is not reused until the end
   DataType type = DataType::kI64;
   int64_t count = 0;
   bool operator==(const IndexCheck&) const = default;
 };
 
+/// The plan from which Executable::Make makes an executable.
 struct ExecutablePlan {
-  /// What runs `steps`; null: the host. Its memory has the constants that they name and the arena.
-  /// It is left to the executable alone. The first member: the code of steps goes before it.
+  /// The device that runs `steps`; null: the host. The device's memory holds the constants of the
+  /// steps and the arena. Only the executable uses the device. The device is the first member, so
+  /// the code of steps is destroyed earlier.
   std::shared_ptr<Device> device;
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::vector<Constant> constants;
-  /// Run once by the host, when the executable is made; arguments are constants only. A constant
-  /// without data is allocated (not cleared) before the first step that names it; a constant that
-  /// no step of `steps` names is dropped after the last prologue step that does. Packing weights:
-  /// {original, packed}, and `steps` name the packed one only.
+  /// Steps that the host runs once when the executable is made; their arguments are constants only.
+  /// A constant without data is allocated (not cleared) before the first step that names it. A
+  /// constant without a use in `steps` is freed after the last prologue step that names it. An
+  /// example is packing of weights: {original, packed}, and `steps` name only the packed weight.
   std::vector<Step> prologue;
   std::vector<Step> steps;
-  /// Counted at the end of each run.
+  /// Indices that are checked at the end of each run.
   std::vector<IndexCheck> index_checks;
-  /// Intermediate values, one arena per concurrent Run, planned by PlanMemory. Not cleared.
+  /// Bytes for intermediate values, planned by PlanMemory. Each concurrent Run has one arena. Not
+  /// cleared.
   int64_t arena_bytes = 0;
-  int threads = 1;  // of the executable's own pool, when Make is not handed one
-  /// Where executables of one model find the constants that others hold, in the memory of the host
-  /// or of the device; null: it has its own.
+  int threads = 1;  // threads of the executable's own pool, if Make receives no pool
+  /// Constants that executables of one model share, in the memory of the host or of the device;
+  /// null: they are not shared.
   std::shared_ptr<SharedConstants> shared = nullptr;
-  /// Why this machine cannot run the kernels: then nothing is run, not even the prologue, Run
-  /// returns this, and phases need no functions.
-  std::optional<Error> refusal;
+  /// Why this machine cannot run the kernels. If set, nothing runs, not even the prologue, Run
+  /// returns this error, and phases need no functions.
+  std::optional<Error> rejection;
 };
 
-/// Checks the invariants listed in executable_plan.cc; kInvalidArgument names what breaks one.
+/// Checks the invariants listed in executable_plan.cc. kInvalidArgument names the violation.
 Status Verify(const ExecutablePlan& plan);
 
 }  // namespace tunec

@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-// A float's bits: sign, exponent of [0.5, 1), and so many random ones.
+// The bits of a float: sign, exponent of [0.5, 1), and a number of random bits.
 struct FloatForm {
   uint64_t sign;
   uint64_t half;
@@ -124,12 +124,12 @@ Result<std::vector<double>> FileKernel::Time(int64_t cache_bytes, int samples) {
     bytes.push_back(argument.bytes());
     sum += static_cast<int64_t>(argument.bytes());
   }
-  TUNEC_RETURN_IF_ERROR(kernel_->Seconds(1));  // the first one may still have to load code
+  TUNEC_RETURN_IF_ERROR(kernel_->Seconds(1));  // the first run may still load code
   TUNEC_ASSIGN(const double once, kernel_->Seconds(1));
   TUNEC_ASSIGN(ColdRuns runs,
                ColdRuns::Make(*device_, Call(), bytes, LapFor(sum, cache_bytes, once)));
   lap_ = runs.lap();
-  TUNEC_RETURN_IF_ERROR(runs.Seconds(lap_.runs));  // warms up
+  TUNEC_RETURN_IF_ERROR(runs.Seconds(lap_.runs));  // warm-up
   std::vector<double> seconds;
   for (int i = 0; i < samples; ++i) {
     TUNEC_ASSIGN(const double lap, runs.Seconds(lap_.runs));

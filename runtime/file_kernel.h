@@ -1,4 +1,4 @@
-// A kernel out of a file (kernel_file.h) on a device, with memory for its arguments.
+// A kernel from a file (kernel_file.h) on a device, with memory for its arguments.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,26 @@
 
 namespace tunec {
 
-/// What every input holds, by a seed: floats in [0.5, 1) and (-1, -0.5], bools, and zeros for
-/// integers, which may be indices. Never zeros alone for floats: circuits that switch nothing take
-/// less power, and run faster for it.
+/// Returns the contents of every input from a seed: floats in [0.5, 1) and (-1, -0.5], bools, and
+/// zeros for integers, which may be indices. Floats are never all zero: circuits that do not switch
+/// use less power, so they run faster.
 KernelVectors RandomInputs(const std::vector<KernelArgument>& arguments, uint64_t seed);
 
-/// Used by one thread at a time. The device outlives it.
+/// A loaded kernel. Used by one thread at a time. The device outlives it.
 class FileKernel {
  public:
-  /// Errors: those of Device::Load and of its memory.
+  /// Loads a kernel. Errors: those of Device::Load and of its memory.
   static Result<FileKernel> Load(Device& device, const KernelFile& file);
 
-  /// Runs once on the inputs, with outputs that were NaN, and gives these. kInvalidArgument for an
-  /// input that is missing, or of another type or size; else errors of the device.
+  /// Runs once on the inputs and returns the outputs, which were filled with NaN before the run.
+  /// Fails with kInvalidArgument for an input that is missing or has another type or size;
+  /// otherwise errors of the device.
   Result<std::vector<KernelVector>> Run(const KernelVectors& inputs);
-  /// Seconds of a run, a sample each, as trials on a device are timed: in laps of runs that find
-  /// their arguments in no cache of so many bytes. Reads what the last Run left. Errors: the
-  /// device's.
+  /// Returns the seconds of a run, one value per sample, timed like trials on a device: in laps of
+  /// runs that do not find their arguments in a cache of `cache_bytes`. Reads the data of the last
+  /// Run. Errors: the device's.
   Result<std::vector<double>> Time(int64_t cache_bytes, int samples);
-  /// Of the last Time.
+  /// Returns the lap of the last Time.
   const Lap& lap() const { return lap_; }
 
  private:
@@ -41,7 +42,7 @@ class FileKernel {
 
   Device* device_;
   std::vector<KernelArgument> arguments_;
-  std::vector<DeviceMemory> memory_;  // of each argument
+  std::vector<DeviceMemory> memory_;  // memory of each argument
   DeviceMemory workspace_;
   std::shared_ptr<const DeviceCode> code_;
   std::unique_ptr<DeviceKernel> kernel_;

@@ -38,7 +38,7 @@ Status HostContext::Allocate(std::span<const Step> steps, int64_t arena_bytes) {
 }
 
 void HostContext::Prepare(std::span<const Step> steps, std::span<const Constant> constants) {
-  // All vectors get their final size first: calls hold addresses of their elements.
+  // All vectors get their final size first, because calls store addresses of their elements.
   size_t arguments = 0;
   size_t phases = 0;
   for (const Step& step : steps) {
@@ -104,7 +104,7 @@ Status HostContext::Bind(const RunBuffers& buffers) {
     input_addresses_[i] = staged_[i].data();
   }
   for (const CallerArgument& argument : caller_arguments_) {
-    // Kernels take all arguments as void*, but write outputs only.
+    // Kernels take all arguments as void*, but write only outputs.
     std::byte* base = argument.output ? static_cast<std::byte*>(outputs[argument.index])
                                       : const_cast<std::byte*>(input_addresses_[argument.index]);
     arguments_[argument.slot] = base + argument.offset;
@@ -128,8 +128,8 @@ void HostContext::RunSteps(std::span<double> seconds) {
   }
 }
 
-// A step whose weights were in no cache before, as in a run of the whole model and as the tuner
-// times it.
+// Runs each step several times, with its weights evicted from the caches, as in a run of the whole
+// model and in the tuner's measurements.
 void HostContext::RepeatSteps(std::span<double> seconds) {
   using Clock = std::chrono::steady_clock;
   const size_t times = seconds.size() / steps_.size();

@@ -16,30 +16,31 @@
 
 namespace tunec {
 
-/// Arena, workspace and scratch for a list of steps, and their calls with all addresses that
-/// do not change from run to run filled in. Keeps addresses into itself, so it stays where it is.
-/// The steps, the constants and the pool must outlive it.
+/// Arena, workspace and scratch for a list of steps, and their calls. All addresses that do not
+/// change between runs are filled in. The object stores addresses of members, so it must
+/// not move. The steps, the constants and the pool must outlive it.
 class HostContext final : public RunContext {
  public:
-  /// `constants` are the plan's; those that no step names may have no data. `in_place` outlives it,
-  /// too.
+  /// Makes a context. `constants` are the plan's; constants that no step names may have no data.
+  /// `in_place` must outlive the context.
   static Result<std::unique_ptr<HostContext>> Make(std::span<const Step> steps, int64_t arena_bytes,
                                                    std::span<const Constant> constants,
                                                    ThreadPool& pool,
                                                    const InPlaceOutputs& in_place);
 
   Status Run(const RunBuffers& buffers, std::span<double> seconds) override;
-  /// Runs of several contexts with as many steps and one pool, each on its buffers: each step for
-  /// all of them before the next begins (JoinedPhases).
+  /// Runs several contexts as one batch: each step is executed for all of them before the next
+  /// (JoinedPhases). The contexts have the same number of steps, one pool, and each its own
+  /// buffers.
   static Status RunTogether(std::span<HostContext* const> contexts,
                             std::span<const RunBuffers> buffers);
   Result<int64_t> CountOutside(const IndexCheck& check, const RunBuffers& buffers) override;
   int64_t Bytes() const override;
 
  private:
-  // An argument that is known only when Bind is called.
+  // An argument whose address is given to Bind.
   struct CallerArgument {
-    size_t slot;  // in arguments_
+    size_t slot;  // index in arguments_
     bool output;
     int32_t index;
     int64_t offset;
@@ -51,8 +52,8 @@ class HostContext final : public RunContext {
   void Prepare(std::span<const Step> steps, std::span<const Constant> constants);
   void AddArguments(const Step& step, std::span<const Constant> constants);
   void AddCalls(const Step& step, size_t first_argument);
-  // Fills in the caller's buffers. An input that shares bytes with an output is copied aside,
-  // unless the two are one buffer and may be.
+  // Sets the addresses of the caller's buffers. An input that shares bytes with an output is copied
+  // first, unless both are one buffer and `in_place_` allows that.
   Status Bind(const RunBuffers& buffers);
   void RunSteps(std::span<double> seconds);
   void RepeatSteps(std::span<double> seconds);
@@ -70,7 +71,7 @@ class HostContext final : public RunContext {
   std::span<const Step> plan_;
   std::span<const Constant> constants_;
   KernelCalls calls_;
-  std::vector<std::span<const ParallelPhase>> steps_;  // of calls_
+  std::vector<std::span<const ParallelPhase>> steps_;  // parts of calls_
 };
 
 }  // namespace tunec

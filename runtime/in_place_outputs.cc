@@ -16,8 +16,8 @@ bool Names(const Step& step, Kind kind, size_t index) {
                              [&](const ValueRef& ref) { return Names(ref, kind, index); });
 }
 
-// Whether each argument of the step that lies in the input is the whole of it, and read in place of
-// an argument that is the whole output.
+// Returns whether each argument of the step within the input is the whole input, and is read in
+// place of an argument that is the whole output.
 bool ReadsInPlace(const Step& step, size_t input, size_t output) {
   const ValueRef source = ValueRef::Input(static_cast<int32_t>(input));
   const ValueRef target = ValueRef::Output(static_cast<int32_t>(output));

@@ -1,5 +1,5 @@
-// Private to runtime/: which of the caller's inputs may be the memory of an output, so that a cache
-// is updated where it lies.
+// Private to runtime/: detection of caller's inputs that may share memory with an output, so that a
+// cache is updated in place.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace tunec {
 
-/// Pairs of an input and an output of as many bytes that may be one buffer: nothing reads the input
-/// after the step that writes the output first, and that step reads it in place, or not at all.
+/// Pairs of an input and an output of equal size that may be one buffer. No step reads the input
+/// after the first step that writes the output. That step reads the input in place or not at all.
 class InPlaceOutputs {
  public:
   InPlaceOutputs() = default;
-  /// Of a plan that is right (Verify) and has all its steps.
+  /// Finds the pairs of a plan. Requires: Verify(plan); the plan has all its steps.
   explicit InPlaceOutputs(const ExecutablePlan& plan);
 
   bool Allows(size_t input, size_t output) const { return pairs_.contains({input, output}); }

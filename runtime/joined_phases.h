@@ -1,4 +1,4 @@
-// Private to runtime/: the phases of several runs as those of one job.
+// Private to runtime/: the phases of several runs as phases of one job.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace tunec {
 
-/// Phases of runs that go together, step by step. Where runs have as many tasks in each phase of a
-/// step, a phase is one for all of them, and goes task by task: the first task of each run, then
-/// the second of each. So the part of a step's constants that a task reads comes from memory once
-/// and from the core's own cache for the other runs, and threads wait for each other once. Keeps
-/// addresses of its own elements, so it stays where it is.
+/// Phases of several runs, joined step by step. If the runs have the same number of tasks in each
+/// phase of a step, each phase becomes one for all runs. Its tasks are the first task of each run,
+/// then the second of each, and so on. So the constants that a task reads come from memory once and
+/// then from the core's own cache, and threads wait for each other once. The object stores
+/// addresses of elements, so it must not move.
 class JoinedPhases {
  public:
   JoinedPhases() = default;
   JoinedPhases(const JoinedPhases&) = delete;
   JoinedPhases& operator=(const JoinedPhases&) = delete;
 
-  /// The phases of a step in each of the runs, none of which reads what another writes.
+  /// Adds the phases of a step of all runs. Requires: no run reads data that another writes.
   void Add(std::span<const std::span<const ParallelPhase>> runs);
-  /// All that was added, in order.
+  /// Returns all added phases in order.
   std::span<const ParallelPhase> All() const { return phases_; }
 
  private:

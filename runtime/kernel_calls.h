@@ -1,5 +1,5 @@
-// The calls of kernels, prepared once and run many times: every run of a host's kernel, in a model,
-// in the tuner or for a ceiling, goes through these.
+// Prepared calls of kernels, which may run many times. Every run of a host's kernel uses these
+// calls, in a model, in the tuner or for a ceiling.
 #pragma once
 
 #include <cstddef>
@@ -12,45 +12,45 @@
 
 namespace tunec {
 
-/// Bytes from one thread's scratch to the next one's, for kernels that want so many each. Threads
-/// write their scratch at the same time: it keeps them off each other's cache lines, and large
-/// scratch off each other's pages, so that each is placed near the thread that first touches it.
+/// Returns the distance between the scratch memories of two threads, in bytes. Threads write their
+/// scratch at the same time. So the distance separates their cache lines. The distance also
+/// separates the pages of large scratch, so each page is placed near its first user.
 size_t ScratchStride(int64_t scratch_bytes);
 
-/// What a kernel runs on. Everything outlives the calls.
+/// The memory of a kernel's run. All of it outlives the calls.
 struct KernelMemory {
   void* const* arguments = nullptr;  // base addresses, in the order of the kernel's arguments
-  void* workspace = nullptr;         // of kernel.workspace_bytes
-  std::byte* scratch = nullptr;      // of thread 0; the others' follow at the stride
+  void* workspace = nullptr;         // kernel.workspace_bytes bytes
+  std::byte* scratch = nullptr;      // scratch of thread 0; that of others follows at the stride
   size_t scratch_stride = 0;
 };
 
-/// How many parallel phases a run of the kernel is: one for each wave of each of its phases.
+/// Returns the number of parallel phases of a run: one per wave of each phase.
 size_t CountParallelPhases(const Kernel& kernel);
 
-/// Kernel calls and copies in the order they were added. Keeps addresses of its own elements, so it
-/// stays where it is. Used by one thread at a time.
+/// Kernel calls and copies in the order in which they were added. The object stores addresses of
+/// its elements, so it must not move. Used by one thread at a time.
 class KernelCalls {
  public:
   KernelCalls() = default;
   KernelCalls(const KernelCalls&) = delete;
   KernelCalls& operator=(const KernelCalls&) = delete;
 
-  /// Room for so many parallel phases in all. Requires: nothing was added yet.
+  /// Reserves room for this number of parallel phases in total. Requires: nothing was added yet.
   void Reserve(size_t parallel_phases);
-  /// What is returned runs the kernel, and is valid as long as the calls are.
+  /// Adds a kernel and returns the phases that run it. They are valid as long as this object.
   /// Requires: Reserve left room for CountParallelPhases(kernel).
   std::span<const ParallelPhase> Add(const Kernel& kernel, const KernelMemory& memory);
-  /// The same for a copy of so many bytes from arguments[0] to arguments[1], as one parallel phase.
+  /// Adds a copy of `bytes` bytes from arguments[0] to arguments[1] as one parallel phase.
   std::span<const ParallelPhase> AddCopy(void* const* arguments, int64_t bytes);
-  /// All that was added, in order.
+  /// Returns all added phases in order.
   std::span<const ParallelPhase> All() const { return phases_; }
 
  private:
-  // What a ParallelPhase hands to RunTasks or CopyChunks.
+  // The context that a ParallelPhase passes to RunTasks or CopyChunks.
   struct Call {
     PhaseFunction function = nullptr;
-    int64_t first = 0;  // task of this wave
+    int64_t first = 0;  // first task of this wave
     KernelMemory memory = {};
     int64_t copy_bytes = 0;
   };

@@ -1,5 +1,5 @@
-// A compiled kernel with what there is to know of its arguments, as a file: what a machine can run
-// that has a device and its driver, and no compiler.
+// A compiled kernel with descriptions of its arguments, as a file. A machine with a device and its
+// driver can run the file without a compiler.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,28 @@
 
 namespace tunec {
 
+/// The description of a kernel's argument.
 struct KernelArgument {
   std::string name;  // one word
   DataType type = DataType::kF32;
-  int64_t elements = 0;  // as they lie in memory, padding included
-  bool output = false;   // written, and read only after that
+  int64_t elements = 0;  // elements in memory, including padding
+  bool output = false;   // written, and read only after it was written
 
   size_t bytes() const { return static_cast<size_t>(elements) * SizeOf(type); }
   bool operator==(const KernelArgument&) const = default;
 };
 
+/// A kernel with its arguments.
 struct KernelFile {
   std::vector<KernelArgument> arguments;  // in the kernel's order
   KernelImage image;
   bool operator==(const KernelFile&) const = default;
 };
 
-/// Lines of text, `tunec-kernel 1`, then for each argument `argument NAME TYPE ELEMENTS in` or
-/// `... out`, then `image`; behind it the image (kernel_image.h).
+/// Returns the file: lines of text and the image (kernel_image.h). The lines are `tunec-kernel 1`,
+/// then for each argument `argument NAME TYPE ELEMENTS in` or `... out`, then `image`.
 std::string Serialize(const KernelFile& file);
-/// The inverse. kParse when it is damaged or of another version.
+/// Parses a file. Fails with kParse if it is damaged or has another version.
 Result<KernelFile> ParseKernelFile(std::string_view text);
 
 }  // namespace tunec

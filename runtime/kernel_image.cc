@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kHeader = "tunec-object 4 ";
 
-/// Takes text up to `end` off the front; nothing when `end` does not occur.
+/// Removes the text up to `end` from the front and returns it. Returns none if `end` does not
+/// occur.
 std::optional<std::string_view> Take(std::string_view& text, char end) {
   const size_t at = text.find(end);
   if (at == std::string_view::npos) return std::nullopt;
@@ -20,7 +21,7 @@ std::optional<std::string_view> Take(std::string_view& text, char end) {
   return taken;
 }
 
-/// Numbers and words one after the other; once one is missing or wrong, all that follow are.
+/// A reader of numbers and words. After a missing or wrong item, all further items are wrong.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -47,7 +48,7 @@ class Reader {
   bool ok_ = true;
 };
 
-// Products of these stay within 64 bits.
+// Products of numbers up to this limit stay within 64 bits.
 constexpr int64_t kMostBlocks = std::numeric_limits<int32_t>::max();
 
 bool IsSound(const PhaseLaunch& launch) {

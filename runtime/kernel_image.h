@@ -1,5 +1,5 @@
-// A compiled kernel as plain data: what a code generator leaves, the database keeps and a device
-// loads.
+// A compiled kernel as plain data. A code generator makes the image, the database stores
+// the image, and a device loads the image.
 #pragma once
 
 #include <array>
@@ -15,41 +15,42 @@ namespace tunec {
 /// The format of the host's code: an ELF object that can be linked at any address.
 inline constexpr std::string_view kElfFormat = "elf";
 
-/// How one function of an image is started: for all blocks of a phase. The next one starts when
-/// they are done. A phase of several waves is started once for each of them: wave w has the blocks
-/// from w * Blocks() / waves on, counted with x fastest, and none of them starts before those of
-/// the wave before are done. How the function is told which blocks its wave has is the format's
-/// convention; of "elf", it is called with the number of its task.
+/// The launch of one function of an image, for all blocks of a phase. The next phase starts when
+/// they are done. A phase of several waves has one launch per wave: wave w has the blocks from w *
+/// Blocks() / waves on, counted with x fastest. No block of a wave starts before all blocks of the
+/// wave before are done. The format defines how the function receives the blocks of its wave; a
+/// function of format "elf" is called with the number of its task.
 struct PhaseLaunch {
   std::string symbol;
-  std::array<int64_t, 3> grid = {1, 1, 1};   // blocks along x, y, z; of the host: tasks along x
-  std::array<int64_t, 3> block = {1, 1, 1};  // threads of each along x, y, z; of the host: one
-  int64_t waves = 1;                         // of equally many blocks
-  int64_t shared_bytes = 0;                  // of each block
-  int64_t registers = 0;                     // of each thread; 0: not known
-  int64_t spilled_bytes = 0;                 // of each thread, for want of registers
-  int64_t local_bytes = 0;  // of each thread, in the device's memory; the spilled ones among them
+  std::array<int64_t, 3> grid = {1, 1, 1};   // blocks along x, y, z; for the host: tasks along x
+  std::array<int64_t, 3> block = {1, 1, 1};  // threads per block along x, y, z; for the host: one
+  int64_t waves = 1;                         // waves with the same number of blocks
+  int64_t shared_bytes = 0;                  // bytes of shared memory per block
+  int64_t registers = 0;                     // registers per thread; 0: not known
+  int64_t spilled_bytes = 0;  // bytes spilled per thread, because registers do not suffice
+  int64_t local_bytes = 0;    // bytes of device memory per thread, including spilled bytes
 
   int64_t Blocks() const { return grid[0] * grid[1] * grid[2]; }
   bool operator==(const PhaseLaunch&) const = default;
 };
 
-/// Self-contained and independent of the place it is loaded to, fit for storing.
+/// A compiled kernel. The image is self-contained and independent of a load address, so the image
+/// can be stored.
 struct KernelImage {
-  std::string format{kElfFormat};  // one word: who can load the bytes
+  std::string format{kElfFormat};  // one word: which loader can load the bytes
   std::string bytes;
-  std::vector<PhaseLaunch> phases;  // in the order of the nest's
+  std::vector<PhaseLaunch> phases;  // in the order of the nest's phases
   int64_t workspace_bytes = 0;      // shared by all phases
-  int64_t scratch_bytes = 0;        // of each thread of the host that runs tasks
-  /// Of who made it; Serialize leaves them out.
+  int64_t scratch_bytes = 0;        // per thread of the host that runs tasks
+  /// Warnings of the code generator; Serialize omits them.
   std::vector<std::string> warnings = {};
   bool operator==(const KernelImage&) const = default;
 };
 
-/// A line of text, `tunec-object 4 FORMAT WORKSPACE SCRATCH PHASES BYTES`; for each phase a line
-/// of its numbers in the order above and its symbol; then the bytes.
+/// Returns a line of text, `tunec-object 4 FORMAT WORKSPACE SCRATCH PHASES BYTES`, then a line per
+/// phase with its numbers in the order above and its symbol, then the bytes.
 std::string Serialize(const KernelImage& image);
-/// The inverse. kParse when it is damaged or of another version.
+/// Parses an image. Fails with kParse if it is damaged or has another version.
 Result<KernelImage> ParseKernelImage(std::string_view text);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// One kernel by itself, outside an executable: what the tuner times and tests run.
+// A single kernel outside an executable, for the tuner and for tests.
 #pragma once
 
 #include <memory>
@@ -13,34 +13,34 @@
 
 namespace tunec {
 
-/// A kernel with its scratch, on arguments. Used by one thread at a time.
+/// A kernel with its scratch, bound to arguments. Used by one thread at a time.
 class KernelRun {
  public:
-  /// `arguments` are base addresses in the order of the kernel's arguments; what they point to
-  /// outlives the runs. `workspace`: of kernel.workspace_bytes, likewise; null: one of its own.
-  /// Errors: kResourceLimit without memory.
+  /// Makes a run. `arguments` are base addresses in the order of the kernel's arguments; their
+  /// memory must outlive the runs. `workspace` has kernel.workspace_bytes and must outlive the
+  /// runs; null: the object allocates one. Errors: kResourceLimit without memory.
   static Result<KernelRun> Make(Kernel kernel, std::vector<void*> arguments, int threads,
                                 void* workspace = nullptr);
 
-  /// From the next Run on the argument of that number lies there.
+  /// Sets the address of an argument from the next Run on.
   void SetArgument(size_t number, void* address) { arguments_[number] = address; }
 
-  /// Fills workspace and scratch with NaN, so that what is read before it is written shows.
+  /// Fills workspace and scratch with NaN, so that a read before a write becomes visible.
   void Poison();
 
-  /// Runs all phases. Requires: a pool of no more threads than Make was told.
+  /// Runs all phases. Requires: the pool has at most the threads given to Make.
   void Run(ThreadPool& pool) { pool.RunPhases(phases_); }
 
  private:
   KernelRun() = default;
 
   Kernel kernel_;
-  std::vector<void*> arguments_;  // a moved vector keeps its elements where they are
-  Buffer own_workspace_;          // empty where it was handed one
+  std::vector<void*> arguments_;  // moving the vector does not move its elements
+  Buffer own_workspace_;          // empty if Make received a workspace
   void* workspace_ = nullptr;
   Buffer scratch_;
   std::unique_ptr<KernelCalls> calls_;
-  std::span<const ParallelPhase> phases_;  // of calls_
+  std::span<const ParallelPhase> phases_;  // part of calls_
 };
 
 }  // namespace tunec

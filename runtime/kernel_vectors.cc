@@ -30,7 +30,8 @@ std::string HexAt(const KernelVector& vector, size_t element) {
   return fmt::format("{:0{}x}", BitsAt(vector, element), 2 * SizeOf(vector.type));
 }
 
-// Whether they are the same bits, or no farther apart than the first vector allows.
+// Returns whether two elements have the same bits, or differ by no more than the first vector's
+// tolerance.
 bool IsSame(const KernelVector& right, const KernelVector& other, size_t element) {
   const uint64_t wanted = BitsAt(right, element);
   const uint64_t found = BitsAt(other, element);
@@ -41,7 +42,7 @@ bool IsSame(const KernelVector& right, const KernelVector& other, size_t element
   return std::abs(value(wanted) - value(found)) <= right.within;
 }
 
-/// Lines, and where they are.
+/// The lines of a text, with their numbers for messages.
 class Lines {
  public:
   Lines(std::string_view text, const std::string& file_name)
@@ -80,7 +81,7 @@ Status Append(KernelVector& vector, const std::string& line, const Lines& lines)
   return {};
 }
 
-// What may follow in a vector's title: how far apart elements may be. False for anything else.
+// Reads the optional tolerance at the end of a vector's title. Returns false for any other text.
 bool ReadWithin(std::istringstream& words, KernelVector& vector) {
   std::string word, more;
   if (!(words >> word)) return true;
@@ -97,12 +98,12 @@ Result<KernelVector> ReadVector(const std::string& title, Lines& lines) {
   words >> vector.name >> type >> elements;
   const auto known = ParseDataType(type);
   if (!words || !known) {
-    return lines.Problem(fmt::format("'{}' is no name, type and number of elements", title));
+    return lines.Problem(fmt::format("'{}' is not a name, a type and a number of elements", title));
   }
   vector.type = *known;
   if (!ReadWithin(words, vector)) {
-    return lines.Problem(
-        fmt::format("'{}' ends in no '{} BOUND', which elements of f32 may have", title, kWithin));
+    return lines.Problem(fmt::format(
+        "'{}' does not end in '{} BOUND', which elements of f32 may have", title, kWithin));
   }
   std::string line;
   while (vector.elements() < elements) {

@@ -1,5 +1,5 @@
-// What a kernel reads and what a machine made of it, bit by bit, as text: vectors by which one
-// machine's instructions are held to another's.
+// Test vectors as text: the inputs of a kernel and the outputs of one machine, bit by bit. They
+// compare the instructions of two machines.
 #pragma once
 
 #include <string>
@@ -11,41 +11,42 @@
 
 namespace tunec {
 
-/// The elements of one argument, in the order in which they lie in memory.
+/// The elements of one argument, in memory order.
 struct KernelVector {
   std::string name;  // one word
   DataType type = DataType::kF32;
-  std::string bytes;  // of whole elements, little-endian
-  /// Of an output in f32 whose roundings are not known to the last bit: how far another machine's
-  /// elements may be from these. 0: they are the same bits.
+  std::string bytes;  // whole elements, little-endian
+  /// Tolerance for an f32 output whose rounding is not known to the last bit: the largest
+  /// difference of another machine's elements. 0: the bits must be equal.
   double within = 0;
 
   size_t elements() const { return bytes.size() / SizeOf(type); }
   bool operator==(const KernelVector&) const = default;
 };
 
+/// The vectors of all arguments of a kernel.
 struct KernelVectors {
-  std::string from;  // whose outputs these are, in one line; empty: there are none
+  std::string from;  // origin of the outputs, in one line; empty: there are no outputs
   std::vector<KernelVector> arguments;
 
-  /// Null without one of that name.
+  /// Returns the vector with this name, or null.
   const KernelVector* Find(std::string_view name) const;
-  /// Outputs of who, in the place of those that were there, whose bounds they keep.
+  /// Replaces the outputs by those of `who`. The tolerances do not change.
   void SetOutputs(std::string who, const std::vector<KernelVector>& outputs);
   bool operator==(const KernelVectors&) const = default;
 };
 
-/// `tunec-vectors 1`, `from WHO`, then for each argument a line `NAME TYPE ELEMENTS`, with ` within
-/// BOUND` where there is a bound, and lines of its elements: their bits in hexadecimal, the
-/// greatest digit first.
+/// Returns the text: `tunec-vectors 1`, `from WHO`, then for each argument a line `NAME TYPE
+/// ELEMENTS`, with ` within BOUND` if there is a tolerance, and lines of its elements. The elements
+/// are their bits in hexadecimal, with the most significant digit first.
 std::string Print(const KernelVectors& vectors);
-/// The inverse. kParse with the line.
+/// Parses a text. Fails with kParse and the line.
 Result<KernelVectors> ParseKernelVectors(std::string_view text, const std::string& file_name);
 
-/// How an output differs from what the vectors have under its name: "3 of 128 elements differ, the
-/// first at 17: 3f800001, not 3f800000"; empty: they are equal to the bit, or within the vector's
-/// bound, which no NaN is. kInvalidArgument for vectors without such an output, or with one of
-/// another type or size.
+/// Returns how an output differs from the vector with its name: "3 of 128 elements differ, the
+/// first at 17: 3f800001, not 3f800000". Empty: the bits are equal, or the elements are within the
+/// vector's tolerance. A NaN is never within it. Fails with kInvalidArgument if the vectors have no
+/// such output, or one of another type or size.
 Result<std::string> CompareWith(const KernelVectors& vectors, const KernelVector& output);
 
 }  // namespace tunec

@@ -11,7 +11,7 @@
 namespace tunec {
 namespace {
 
-// Registers that the operating system has to save for a feature, as bits of XCR0.
+// Registers that the operating system must save for a feature, as bits of XCR0.
 constexpr uint64_t kNone = 0;
 constexpr uint64_t kAvx = 0x6;
 constexpr uint64_t kAvx512 = 0xe6;
@@ -33,7 +33,7 @@ using enum Register;
 
 constexpr uint32_t kExtended = 0x80000001;
 
-// Intel's and AMD's manuals, instruction CPUID.
+// Feature bits, from Intel's and AMD's manuals, instruction CPUID.
 constexpr FeatureBit kFeatureBits[] = {
     {"fma", 1, 0, kEcx, 12, kAvx},
     {"sse4.2", 1, 0, kEcx, 20, kNone},
@@ -81,7 +81,7 @@ constexpr FeatureBit kFeatureBits[] = {
     {"tbm", kExtended, 0, kEcx, 21, kNone},
 };
 
-// All zeros where the processor has no such leaf.
+// A leaf of CPUID; all zeros if the processor does not have the leaf.
 struct Leaf {
   uint32_t eax = 0;
   uint32_t ebx = 0;
@@ -109,7 +109,7 @@ Leaf ReadLeaf(uint32_t leaf, uint32_t subleaf) {
   return read;
 }
 
-// XCR0; nothing where the operating system does not say.
+// Returns XCR0, or 0 if the operating system does not provide it.
 uint64_t SavedRegisters() {
   constexpr uint32_t kOsXsave = uint32_t{1} << 27;
   if ((ReadLeaf(1, 0).ecx & kOsXsave) == 0) return 0;

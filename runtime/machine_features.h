@@ -1,4 +1,4 @@
-// What this machine's processor has, found without a compiler.
+// Detection of processor features without a compiler.
 #pragma once
 
 #include <set>
@@ -7,12 +7,12 @@
 
 namespace tunec {
 
-/// Its features by LLVM's names, as far as code of ours may use them; AMX only where the kernel
-/// grants it to this process, which this call asks for. A feature that is not known here counts as
-/// missing.
+/// Returns the processor's features that tunec's code may use, by LLVM's names. AMX is included
+/// only if the kernel grants it to this process; this call requests it. A feature that this
+/// function does not list counts as missing.
 std::set<std::string> ProcessorFeatures();
 
-/// Those of `features` that this machine lacks, in their order.
+/// Returns the elements of `features` that this machine lacks, in order.
 std::vector<std::string> MissingHere(const std::vector<std::string>& features);
 
 }  // namespace tunec

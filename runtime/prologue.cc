@@ -17,12 +17,12 @@ using Kind = ValueRef::Kind;
 Result<std::shared_ptr<const void>> AllocateShared(int64_t bytes) {
   TUNEC_ASSIGN(Buffer buffer, Buffer::Allocate(bytes));
   auto owner = std::make_shared<Buffer>(std::move(buffer));
-  // A constant of no bytes still needs an owner that is not null.
+  // A constant without bytes still needs an owner that is not null.
   const void* data = owner->size() > 0 ? static_cast<const void*>(owner->data()) : owner.get();
   return std::shared_ptr<const void>(std::move(owner), data);
 }
 
-// Gives `constant` storage of its own where it has none, or none that is aligned as wanted.
+// Allocates own memory for `constant` if it has none, or if its data is not aligned as required.
 Status Settle(Constant& constant) {
   const auto address = reinterpret_cast<uintptr_t>(constant.data.get());
   if (constant.data != nullptr && address % constant.alignment == 0) return {};
@@ -33,7 +33,8 @@ Status Settle(Constant& constant) {
   return {};
 }
 
-// For each constant the last prologue step that names it; `kept` if a run step does, -1 if none.
+// Returns, per constant, the last prologue step that names it; `kept` if a run step names it, -1 if
+// no step does.
 std::vector<size_t> LastUses(const ExecutablePlan& plan, size_t kept) {
   std::vector<size_t> last(plan.constants.size(), SIZE_MAX);
   for (size_t s = 0; s < plan.prologue.size(); ++s)
@@ -50,7 +51,7 @@ Status RunSteps(ExecutablePlan& plan, ThreadPool& pool) {
   const InPlaceOutputs none;
   for (size_t i = 0; i < plan.constants.size(); ++i)
     if (last_use[i] == SIZE_MAX) plan.constants[i].data = nullptr;
-  // A device has its own, and the host's are given back one by one.
+  // On a device the constants are copied to device memory, and the host's are freed one by one.
   if (plan.device == nullptr) TUNEC_RETURN_IF_ERROR(PlaceInArena(plan));
   for (size_t s = 0; s < plan.prologue.size(); ++s) {
     Step step = std::exchange(plan.prologue[s], {});
@@ -72,7 +73,7 @@ Status RunSteps(ExecutablePlan& plan, ThreadPool& pool) {
 Status RunPrologue(ExecutablePlan& plan, ThreadPool& pool) {
   if (plan.shared == nullptr || plan.device != nullptr) return RunSteps(plan, pool);
   const std::vector<std::string> keys = KeysOfConstants(plan);
-  // One executable at a time finds out what is lacking and makes it: nothing is made twice.
+  // Only one executable at a time searches and makes missing constants, so none is made twice.
   const std::lock_guard lock(plan.shared->making());
   TakeShared(*plan.shared, keys, plan);
   TUNEC_RETURN_IF_ERROR(RunSteps(plan, pool));

@@ -1,4 +1,4 @@
-// The prologue of a plan: what is packed and where it lies.
+// The prologue of a plan: packing of weights and their offsets.
 #pragma once
 
 #include "runtime/executable_plan.h"
@@ -7,11 +7,12 @@
 
 namespace tunec {
 
-/// Runs the prologue. Afterwards exactly the constants that run steps name have data, aligned as
-/// they want, and there is no prologue any more. A prologue kernel and a constant are dropped as
-/// soon as no later step needs them, so that packing all weights of a model holds one of them
-/// twice, not all. With plan.shared, what other executables hold is taken from there, and only the
-/// rest is made. Requires: Verify(plan), no refusal. kResourceLimit without memory.
+/// Runs the prologue and removes it from the plan. Afterwards exactly the constants that run steps
+/// name have data, with the required alignment. A prologue kernel and a constant are freed after
+/// the last step that needs them. So packing all weights of a model holds one weight twice at a
+/// time, not all. With plan.shared and without a device, constants of other executables are reused,
+/// and only the others are made. Requires: Verify(plan), no rejection. Fails with kResourceLimit
+/// without memory.
 Status RunPrologue(ExecutablePlan& plan, ThreadPool& pool);
 
 }  // namespace tunec

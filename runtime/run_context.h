@@ -1,5 +1,5 @@
-// Private to runtime/: what one run at a time works in. host_context.h is that of an executable
-// whose kernels are the host's, device_context.h that of one whose kernels are a device's.
+// Private to runtime/: the memory and the prepared calls of one run at a time. host_context.h is
+// for executables with host kernels, device_context.h for executables with device kernels.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,11 @@
 
 namespace tunec {
 
-/// Whether the two ranges share a byte.
+/// Returns whether the two ranges share a byte.
 bool Overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes);
 
-/// Whether no two outputs share a byte. `bytes_of` a number gives the bytes of that output.
+/// Checks that no two outputs share a byte. `bytes_of` returns the bytes of the output with a
+/// number.
 template <class BytesOf>
 Status CheckApart(std::span<const TensorSpec> specs, std::span<void* const> outputs,
                   const BytesOf& bytes_of) {
@@ -28,7 +29,7 @@ Status CheckApart(std::span<const TensorSpec> specs, std::span<void* const> outp
   return {};
 }
 
-/// The caller's buffers of a run, checked. What the spans hold stays until the run is done.
+/// The checked buffers of a run. The memory behind the spans stays valid until the run is done.
 struct RunBuffers {
   std::span<const void* const> inputs;
   std::span<const int64_t> input_bytes;
@@ -42,14 +43,14 @@ struct RunBuffers {
   bool OutputOnDevice(size_t i) const {
     return !options.outputs.empty() && options.outputs[i] == BufferPlace::kDevice;
   }
-  /// Null: the buffer is the whole tensor.
+  /// Returns the box of an input. Null: the buffer is the whole tensor.
   const BoxCopy* InputBox(size_t i) const {
     return options.input_boxes.empty() ? nullptr : options.input_boxes[i];
   }
   const BoxCopy* OutputBox(size_t i) const {
     return options.output_boxes.empty() ? nullptr : options.output_boxes[i];
   }
-  /// Of the caller's buffer, which may be of other bytes than the tensor.
+  /// Returns the bytes of the caller's buffer, which may have another size than the tensor.
   int64_t BytesOfInput(size_t i) const {
     const BoxCopy* box = InputBox(i);
     return box == nullptr ? input_bytes[i] : BytesOf(box->source, box->element_bytes);
@@ -60,8 +61,8 @@ struct RunBuffers {
   }
 };
 
-/// Memory for the steps of an executable, and what of them can be prepared before a run. Used by
-/// one thread at a time.
+/// Memory for the steps of an executable, and prepared parts of their calls. Used by one thread at
+/// a time.
 class RunContext {
  public:
   RunContext() = default;
@@ -69,25 +70,25 @@ class RunContext {
   RunContext(const RunContext&) = delete;
   RunContext& operator=(const RunContext&) = delete;
 
-  /// Runs all steps, and waits until they are done, or queues them. `seconds` is filled with those
-  /// of each step; empty: nothing is timed. On the host there may be several for each step, which
-  /// then runs so often. Allocates only what no run before it needed.
+  /// Runs all steps and waits until they are done, or queues them. `seconds` receives the time of
+  /// each step; empty: nothing is timed. On the host it may have several entries per step; each
+  /// step then runs that many times. Allocates only memory that no run before needed.
   virtual Status Run(const RunBuffers& buffers, std::span<double> seconds) = 0;
-  /// How many of the indices are out of range. Requires: the run of these buffers was the last one.
+  /// Returns the number of indices out of range. Requires: the last run used these buffers.
   virtual Result<int64_t> CountOutside(const IndexCheck& check, const RunBuffers& buffers) = 0;
-  /// Whether a run in that stream may have the context without waiting for an earlier one in
-  /// another stream. Errors: of the earlier one.
+  /// Returns whether a run in this stream can use the context without waiting for an earlier run in
+  /// another stream. Errors: those of the earlier run.
   virtual Result<bool> IsFreeFor(void* /*stream*/) { return true; }
-  /// Waits for a run that was queued. Its error, if nobody has heard of it.
+  /// Waits for a queued run. Returns the run's error if no call has returned it.
   virtual Status Wait() { return {}; }
-  /// Whether a run was queued of which it is not known that it is done, and how.
+  /// Returns whether a queued run may still be under way, or its result is not known yet.
   virtual bool HasQueuedRun() const { return false; }
-  /// Bytes allocated.
+  /// Returns the number of allocated bytes.
   virtual int64_t Bytes() const = 0;
-  /// What a user should know of how the steps are run; empty: nothing.
+  /// Returns a note for users about how the steps are run; empty: no note.
   virtual std::string Note() const { return {}; }
 
-  std::unique_ptr<RunContext> next;  // of the executable's list of idle contexts
+  std::unique_ptr<RunContext> next;  // next in the executable's list of idle contexts
 };
 
 }  // namespace tunec

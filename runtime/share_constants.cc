@@ -28,7 +28,8 @@ std::vector<bool> NamedBySteps(const std::vector<Step>& steps, size_t constants)
   return named;
 }
 
-// Constants that each prologue step makes: those without data that no step before it names.
+// Returns the constants that each prologue step makes: constants without data that no earlier
+// step names.
 std::vector<std::vector<int32_t>> MadeBySteps(const ExecutablePlan& plan) {
   std::vector<bool> named(plan.constants.size());
   std::vector<std::vector<int32_t>> made;
@@ -43,7 +44,7 @@ std::vector<std::vector<int32_t>> MadeBySteps(const ExecutablePlan& plan) {
   return made;
 }
 
-// The keys of data that some step names.
+// Returns the keys of the data that steps name.
 std::vector<std::string> KeysOfData(const ExecutablePlan& plan) {
   const std::vector<bool> packed = NamedBySteps(plan.prologue, plan.constants.size());
   const std::vector<bool> used = NamedBySteps(plan.steps, plan.constants.size());
@@ -56,7 +57,7 @@ std::vector<std::string> KeysOfData(const ExecutablePlan& plan) {
   return keys;
 }
 
-// What the step's results depend on; empty where that is not known.
+// Returns a text of everything on which the step's results depend; empty if that is not known.
 std::string TextOf(const Step& step, const std::vector<int32_t>& made,
                    const std::vector<std::string>& keys) {
   if (step.identity.empty()) return {};
@@ -82,7 +83,7 @@ bool IsAligned(const std::shared_ptr<const void>& data, int64_t alignment) {
 std::vector<std::string> KeysOfConstants(const ExecutablePlan& plan) {
   std::vector<std::string> keys = KeysOfData(plan);
   const std::vector<std::vector<int32_t>> made = MadeBySteps(plan);
-  // What a step without an identity writes is not known: all that it names, perhaps.
+  // A step without an identity may write every constant that it names.
   std::vector<bool> uncertain(plan.constants.size());
   for (const Step& step : plan.prologue)
     for (const ValueRef& ref : step.arguments)
@@ -115,7 +116,7 @@ void TakeShared(const SharedConstants& shared, const std::vector<std::string>& k
     for (const int32_t constant : made[s])
       if (wanted[constant] && plan.constants[constant].data == nullptr) runs[s] = true;
     if (!runs[s]) continue;
-    // All that it writes is its own: others may be reading what they have.
+    // The step must write new memory, because other executables may be reading the shared data.
     for (const int32_t constant : made[s]) plan.constants[constant].data = nullptr;
     for (const ValueRef& ref : step.arguments) wanted[ref.index] = true;
   }

@@ -1,4 +1,4 @@
-// Private to runtime/: which constants of a plan are the same as those of other plans.
+// Private to runtime/: detection of constants that are equal in several plans.
 #pragma once
 
 #include <string>
@@ -9,17 +9,18 @@
 
 namespace tunec {
 
-/// Of each constant what tells whether another one has the same bytes: of data a hash of it; of
-/// what a prologue step makes, the step's identity and the keys of what it reads. Empty: it is not
-/// shared, or no step names it. Reads all data whose hash the plan does not say.
+/// Returns a key per constant; equal keys mean equal bytes. The key of data is its hash. The key of
+/// a prologue step's result is the step's identity with the keys of the constants that it reads.
+/// Empty: the constant is not shared, or no step names it. Reads all data whose hash is not in the
+/// plan.
 std::vector<std::string> KeysOfConstants(const ExecutablePlan& plan);
 
-/// Gives constants the data that others have of them, and drops the prologue steps that make
+/// Sets the data of constants that other executables have, and removes prologue steps that make
 /// nothing else.
 void TakeShared(const SharedConstants& shared, const std::vector<std::string>& keys,
                 ExecutablePlan& plan);
 
-/// Lets others find the data of constants that have a key. Requires: the prologue was run.
+/// Adds the data of constants with a key to `shared`. Requires: the prologue was run.
 void GiveShared(const std::vector<std::string>& keys, const ExecutablePlan& plan,
                 SharedConstants& shared);
 

@@ -1,5 +1,4 @@
-// Constants that the executables of one model hold together: weights as they lie, and what
-// prologues made of them.
+// Constants that the executables of one model share: original weights, and results of prologues.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +9,18 @@
 
 namespace tunec {
 
-/// Finds bytes by what they are. It keeps none alive: they go with the last executable that has
-/// them. May be used from several threads.
+/// A table of constants by content key. The table does not keep constants alive: a constant is
+/// freed with its last executable. May be used from several threads.
 class SharedConstants {
  public:
-  /// Null: nobody has them.
+  /// Returns the constant, or null if no executable has it.
   std::shared_ptr<const void> Find(const std::string& key) const;
-  /// From now on Find gives these, as long as somebody has them.
+  /// Adds a constant, which Find returns as long as an executable has it.
   void Add(const std::string& key, const std::shared_ptr<const void>& data, int64_t bytes);
-  /// Of all that somebody has now, each once.
+  /// Returns the bytes of all constants in use, each counted once.
   int64_t Bytes() const;
-  /// Held by who looks for what there is and makes the rest.
+  /// Mutex that a caller holds during the search for constants and while missing constants are
+  /// made.
   std::mutex& making() { return making_; }
 
  private:
@@ -28,8 +28,8 @@ class SharedConstants {
     std::weak_ptr<const void> data;
     int64_t bytes = 0;
   };
-  std::mutex making_;         // taken before the other one
-  mutable std::mutex mutex_;  // held for a few instructions: guards what follows
+  std::mutex making_;         // locked before mutex_
+  mutable std::mutex mutex_;  // held for a few instructions; guards the members below
   std::map<std::string, Entry> entries_;
 };
 

@@ -10,8 +10,8 @@ namespace tunec {
 
 namespace {
 
-// By process and number of threads. The only thing that a process's models have in common. It owns
-// no pool, so nothing outlives its last owner but an entry, which goes with the next pool.
+// Pools by process and number of threads. This is the only state that the models of a process
+// share. It owns no pool: after the last owner only an entry remains, until the next pool is made.
 class KnownPools {
  public:
   std::shared_ptr<ThreadPool> Find(int threads) {
@@ -19,7 +19,7 @@ class KnownPools {
     const auto found = pools_.find({getpid(), threads});
     return found == pools_.end() ? nullptr : found->second.lock();
   }
-  // The one that is known, where another thread was faster; else this one, known from now on.
+  // Returns the known pool if another thread was faster; otherwise stores and returns `made`.
   std::shared_ptr<ThreadPool> Agree(const std::shared_ptr<ThreadPool>& made, int threads) {
     const std::lock_guard lock(mutex_);
     std::erase_if(pools_, [](const auto& known) { return known.second.expired(); });
@@ -39,7 +39,7 @@ class KnownPools {
 std::shared_ptr<ThreadPool> SharedPool(int threads) {
   static KnownPools known;
   if (auto pool = known.Find(threads)) return pool;
-  // Threads start and end while nobody has to wait for the lock.
+  // The lock is not held while threads start and end, so no caller waits for that.
   const auto made = std::make_shared<ThreadPool>(threads);
   return known.Agree(made, threads);
 }

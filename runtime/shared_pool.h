@@ -1,4 +1,4 @@
-// One pool of threads for all models of a process that want the same number of them.
+// One thread pool for all models of a process with the same number of threads.
 #pragma once
 
 #include <memory>
@@ -7,10 +7,10 @@
 
 namespace tunec {
 
-/// The pool of so many threads that all callers share. It is made when nobody has it, and ends with
-/// its last owner. Thread-safe. A forked process has pools of its own: those that it was forked
-/// with lack their workers. But the process must not fork while another of its threads is in here:
-/// the child would wait for that thread, which it does not have.
+/// Returns the shared pool with this number of threads. The pool is made when none exists, and is
+/// destroyed with its last owner. Thread-safe. A forked process gets new pools, because the workers
+/// of inherited pools do not exist there. The process must not fork while another thread is in this
+/// function: the child would wait for a thread that it does not have.
 std::shared_ptr<ThreadPool> SharedPool(int threads);
 
 }  // namespace tunec

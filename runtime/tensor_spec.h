@@ -1,4 +1,4 @@
-// What a caller must know of a tensor that enters or leaves: name, element type, shape.
+// Description of an input or output for callers: name, element type, shape.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 namespace tunec {
 
+/// The name, element type and shape of a tensor.
 struct TensorSpec {
   std::string name;
   DataType type = DataType::kF32;
@@ -18,14 +19,14 @@ struct TensorSpec {
   bool operator==(const TensorSpec&) const = default;
 };
 
-/// Bytes of the dense tensor. kInvalidArgument when a dimension is negative or the size exceeds
-/// 2^56 bytes.
+/// Returns the bytes of the dense tensor. Fails with kInvalidArgument if a dimension is negative or
+/// the size exceeds 2^56 bytes.
 Result<int64_t> ByteSize(const TensorSpec& spec);
 
-/// "2x3", for messages.
+/// Returns the text "2x3" for messages.
 std::string JoinSizes(std::span<const int64_t> sizes);
 
-/// "f32[2x3]", for messages.
+/// Returns the text "f32[2x3]" for messages.
 std::string FormatType(const TensorSpec& spec);
 
 }  // namespace tunec

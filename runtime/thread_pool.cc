@@ -1,18 +1,18 @@
 // The protocol. A phase is published by storing the range of its tasks in `unclaimed_`. A thread
-// claims tasks by cutting them off with compare-and-swap and, after running them,
-// subtracts as many from `unfinished_`; who brings that to zero publishes the next phase, or
-// ends the job. So:
-//  - a successful claim is a claim of the phase that is current at that moment, even if the
-//    thread slept since it read the range, because the range alone says what is free;
-//  - `phase_` is read only by holders of a claim and written only when there is none, so it
-//    needs no lock;
-//  - nobody waits for a thread that holds no task: a worker that is not scheduled, or does not
-//    exist any more (after fork), costs its help and nothing else. That, with spinning that
-//    ends after kSpinTime and yields, is why sharing cores does not collapse.
-// Claims shrink with what is left (guided self-scheduling, Polychronopoulos and Kuck 1987): few
-// atomic operations when tasks are many, single tasks at the end. Every other thread claims from
-// the end: what one phase writes and the next one reads in the same order is then mostly in the
-// cache of the core that wants it.
+// claims tasks by removing them from the range with compare-and-swap. After running the tasks, the
+// thread subtracts their number from `unfinished_`. The thread that brings `unfinished_` to zero
+// publishes the next phase, or ends the job. So:
+//   - A successful claim is for the phase that is current at that moment, even if the thread slept
+//     after it read the range, because the range alone says which tasks are free.
+//   - `phase_` is only read by holders of a claim and only written when there is no claim, so it
+//     needs no lock.
+//   - No thread waits for a thread without a task. A worker that is not scheduled, or is missing
+//     after a fork, only costs its help. Together with yields, and spinning that ends after
+//     kSpinTime, this is why shared cores do not stall a run.
+// The size of claims decreases with the number of free tasks (guided self-scheduling,
+// Polychronopoulos and Kuck 1987): few atomic operations when there are many tasks, single tasks at
+// the end. Every other thread claims from the end. So the output of one phase, read by the next in
+// the same order, is mostly in the cache of the core that needs it.
 #include "runtime/thread_pool.h"
 
 #include <pthread.h>
@@ -33,16 +33,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Several times what waking a sleeper costs (34 us in a virtual machine), so that the gap between
-// two kernels and the uneven end of one are bridged; short beside a time slice.
+// Several times the cost of waking a thread (34 us in a virtual machine), so that spinning bridges
+// the gap between two kernels and the uneven end of one. It is short compared with a time slice.
 constexpr auto kSpinTime = std::chrono::microseconds(200);
-// From here on each look at the clock also offers the core to others.
+// After this time, each check of the clock also yields the core.
 constexpr auto kPauseTime = std::chrono::microseconds(10);
 constexpr int kLooksPerClock = 32;
-// A claim is at most 1/8 of a thread's fair share of what is left.
+// A claim is at most 1/8 of a thread's fair share of the free tasks.
 constexpr int64_t kClaimsPerShare = 8;
 
-// Tasks that nobody has claimed, in pieces so large that their numbers have 32 bits.
+// The unclaimed tasks of a phase, in blocks that are large enough for 32-bit numbers.
 class FreeRange {
  public:
   static FreeRange Of(int64_t tasks) { return {0, (tasks + PieceOf(tasks) - 1) / PieceOf(tasks)}; }
@@ -52,7 +52,7 @@ class FreeRange {
   uint64_t Pack() const {
     return (static_cast<uint64_t>(begin_) << kBits) | static_cast<uint64_t>(end_);
   }
-  /// How many tasks a piece has, of a phase that has so many.
+  /// Returns the number of tasks per block in a phase with `tasks` tasks.
   static int64_t PieceOf(int64_t tasks) { return (tasks >> kBits) + 1; }
 
   int64_t begin() const { return begin_; }
@@ -135,13 +135,13 @@ class ThreadPool::Impl {
   alignas(64) std::atomic<uint32_t> published_ = 0;
   // Counts publications and ends of jobs; the caller of the job watches it when out of tasks.
   alignas(64) std::atomic<uint32_t> progress_ = 0;
-  alignas(64) std::atomic<bool> busy_ = false;  // some caller owns the workers
-  std::atomic<bool> done_ = true;               // the current job
+  alignas(64) std::atomic<bool> busy_ = false;  // a caller owns the workers
+  std::atomic<bool> done_ = true;               // the current job is done
   std::atomic<bool> stop_ = false;
   const ParallelPhase* phase_ = nullptr;
   const ParallelPhase* end_ = nullptr;
 
-  const int threads_;  // as asked for: thread numbers are below
+  const int threads_;  // requested number of threads: thread numbers are below it
   const pid_t process_ = getpid();
   bool share_cores_ = false;
   std::vector<Worker> workers_;
@@ -150,8 +150,8 @@ class ThreadPool::Impl {
 ThreadPool::Impl::Impl(int threads, Pinning pinning) : threads_(std::max(threads, 1)) {
   const std::vector<int> processors = AllowedProcessors();
   share_cores_ = threads_ > static_cast<int>(processors.size());
-  workers_.reserve(threads_ - 1);  // workers hold addresses of its elements
-  // Signals are for the threads of the program, which know what to do with them.
+  workers_.reserve(threads_ - 1);  // workers store addresses of its elements
+  // Workers block all signals, so that the program's own threads handle them.
   sigset_t all;
   sigset_t old;
   sigfillset(&all);
@@ -182,14 +182,14 @@ bool ThreadPool::Impl::StartWorker(int thread) {
 }
 
 ThreadPool::Impl::~Impl() {
-  if (getpid() != process_) return;  // forked: the workers live in the parent only
+  if (getpid() != process_) return;  // after a fork the workers exist only in the parent
   stop_.store(true);
   published_.fetch_add(1);
   published_.notify_all();
   for (const Worker& worker : workers_) pthread_join(worker.handle, nullptr);
 }
 
-// Claims and runs a few tasks of the current phase; false when none was free.
+// Claims and runs a few tasks of the current phase. Returns false if no task was free.
 bool ThreadPool::Impl::RunSome(int thread) {
   uint64_t seen = unclaimed_.load(std::memory_order_relaxed);
   FreeRange left = FreeRange::Unpack(seen);
@@ -216,7 +216,7 @@ void ThreadPool::Impl::Publish() {
   const int64_t tasks = phase_->tasks;
   unfinished_.store(tasks, std::memory_order_relaxed);
   unclaimed_.store(FreeRange::Of(tasks).Pack(), std::memory_order_release);
-  if (tasks == 1) return;  // whoever publishes runs it
+  if (tasks == 1) return;  // the publishing thread runs it
   published_.fetch_add(1);
   const auto workers = static_cast<int64_t>(workers_.size());
   if (tasks > workers) {
@@ -265,7 +265,7 @@ void ThreadPool::Impl::RunPhases(std::span<const ParallelPhase> phases) {
       RunJob(phases);
       return busy_.store(false, std::memory_order_release);
     }
-    // Another caller has the workers, for as long as its phases take: it may be done after this.
+    // Another caller has the workers and may keep them longer than this phase takes.
     RunAlone(phases.first(1));
     phases = phases.subspan(1);
   }

@@ -1,9 +1,10 @@
-// The right to use AMX tile registers, which Linux gives a process that asks for it.
+// Permission to use AMX tile registers, which Linux grants on request.
 #pragma once
 
 namespace tunec {
 
-/// Asks once for the whole process; whether tiles may be used. Cheap when asked again.
+/// Requests the permission once for the whole process and returns whether tiles may be used. Later
+/// calls are cheap.
 bool RequestTileData();
 
 }  // namespace tunec

@@ -18,8 +18,8 @@
 namespace tunec {
 namespace {
 
-// Regrouping changes the rounding of float sums and products; it never changes an integer or
-// the largest of some numbers.
+// Checks that a regrouping is allowed. It changes the rounding of float sums and products; it never
+// changes a sum of integers or a maximum.
 Status CheckRegrouping(const Compute& compute, const ReduceSplitStep& step, ReductionOrder order) {
   const std::optional<StatementId> id = compute.FindStatement(step.statement);
   if (order == ReductionOrder::kAny || !id || !compute.statements[*id].reducer) return {};
@@ -33,18 +33,18 @@ Status CheckRegrouping(const Compute& compute, const ReduceSplitStep& step, Redu
               statement.reducer->name, Name(type));
 }
 
-// Of a step that rounds operands to so many terms.
+// Checks a step that rounds operands to this number of terms.
 Status CheckContract(std::string_view step, int terms, const RoundingFreedom& rounding) {
   if (rounding.order == ReductionOrder::kAsWritten) {
     return Fail(ErrorCode::kIllegalSchedule, "{}: its products must be computed as written", step);
   }
   if (terms >= rounding.least_terms) return {};
   return Fail(ErrorCode::kIllegalSchedule,
-              "{}: {} bf16 terms of each operand, the accuracy contract wants {}", step, terms,
-              rounding.least_terms);
+              "{}: {} bf16 terms of each operand, expected at least {} by the accuracy contract",
+              step, terms, rounding.least_terms);
 }
 
-// Most steps ask nothing of the contract.
+// Applies a step that the contract does not restrict, as most steps.
 Result<Compute> ApplyUnder(const RoundingFreedom&, const Compute& compute, const auto& step) {
   return Apply(compute, step);
 }
@@ -79,7 +79,7 @@ ScheduledTree Unscheduled(const Compute& compute) {
   return {std::move(tree), std::move(dependences)};
 }
 
-// The statement that packs, splits, widens or transforms a weight as a Compute of its own.
+// Returns a separate Compute with the statement that packs, splits, widens or transforms a weight.
 Compute PrepackCompute(const Compute& compute, const Statement& copy) {
   Compute prepack{.name = copy.name};
   prepack.tensors = {compute.tensors[copy.reads[0].tensor], compute.tensors[copy.writes[0].tensor]};
@@ -95,9 +95,9 @@ Compute PrepackCompute(const Compute& compute, const Statement& copy) {
   return prepack;
 }
 
-// Takes the packing, splitting, widening and transforming of weights out of the Compute; what they
-// produced becomes a weight. What is made of such a product again stays: a nest of its own has one
-// weight to begin with.
+// Removes the statements that pack, split, widen and transform weights from the Compute. Their
+// results become weights. Statements that process such a result again are retained, because each
+// separate nest starts from one weight.
 std::vector<ScheduledTree> TakePrepacks(Compute& compute) {
   std::vector<ScheduledTree> prepacks;
   Statements kept;
@@ -119,8 +119,9 @@ std::vector<ScheduledTree> TakePrepacks(Compute& compute) {
   return prepacks;
 }
 
-// Whether a step names a loop or a statement of the tree. A tensor may be of several trees, and a
-// new loop is of none yet.
+// A visitor that checks whether a step names a loop or a statement of the tree. Tensor names are
+// ignored because several trees can have the tensor. New loops are ignored because no tree has them
+// yet.
 class NamesPlaceIn {
  public:
   explicit NamesPlaceIn(const ScheduleTree& tree) : tree_(tree) {}
@@ -145,7 +146,8 @@ class NamesPlaceIn {
   bool found_ = false;
 };
 
-// The tree whose loops the step shapes: the kernel's, unless it names what makes a weight's copy.
+// Returns the tree whose loops the step shapes: the kernel's, unless the step names a prepack
+// statement.
 ScheduleTree& TreeOf(ScheduledTrees& trees, const auto& step) {
   for (ScheduledTree& prepack : trees.prepacks) {
     NamesPlaceIn names(prepack.tree);
@@ -199,8 +201,10 @@ Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const Rounding
                   "tensorize {} {}: sums must be accumulated as written", loop.name, name);
     }
     if (FindTileIntrinsic(name)->rounds_operands && !rounding.tf32_operands) {
-      return Fail(ErrorCode::kIllegalSchedule,
-                  "tensorize {} {}: operands must keep more bits than TF32 has", loop.name, name);
+      return Fail(
+          ErrorCode::kIllegalSchedule,
+          "tensorize {} {}: the accuracy contract requires more bits of operands than TF32 has",
+          loop.name, name);
     }
     bool found = false;
     for (const Phase& phase : nest.phases) {

@@ -1,5 +1,5 @@
-// From a Compute and a Schedule to loops: the steps applied, the result proven legal, stage by
-// stage.
+// The stages from a Compute and a Schedule to loops: the steps are applied and the result is proven
+// legal.
 #pragma once
 
 #include <vector>
@@ -13,46 +13,48 @@
 
 namespace tunec {
 
-// The stages from a Compute to its loops, in order. kernel/loop_pipeline.h runs them.
+// These stages lead from a Compute to its loops, in order. kernel/loop_pipeline.h runs them.
 
-/// The statements rewritten by the schedule's compute steps. Errors: kInvalidArgument when a step
-/// does not fit the Compute, kIllegalSchedule for what the accuracy contract forbids.
+/// Returns the statements after the schedule's compute steps. Fails with kInvalidArgument if a step
+/// does not fit the Compute, and with kIllegalSchedule if the accuracy contract forbids a step.
 Result<Compute> ApplyComputeSteps(const Compute& compute, const Schedule& schedule,
                                   const RoundingFreedom& rounding);
 
-/// Owns an isl context: one thread at a time.
+/// A schedule tree with its dependences. It owns an isl context, so only one thread may use it at a
+/// time.
 struct ScheduledTree {
   ScheduleTree tree;
-  Dependences dependences;  // of the tree's statements
+  Dependences dependences;  // dependences of the tree's statements
 };
 
 struct ScheduledTrees {
   ScheduledTree kernel;
-  std::vector<ScheduledTree> prepacks;  // what packs, splits or widens a weight, each by itself
+  std::vector<ScheduledTree> prepacks;  // separate trees that each pack, split or widen a weight
 };
 
-/// The loops that the schedule's loop steps make of statements that were rewritten by its compute
-/// steps; nothing is proven of them. A step that names what makes a weight's copy, or a loop of it,
-/// shapes the tree of that. Errors: kInvalidArgument when a step does not fit.
+/// Applies the schedule's loop steps to statements that its compute steps have rewritten. Proves
+/// nothing about the resulting loops. A step that names a prepack statement, or a loop of it,
+/// shapes the tree of this prepack. Fails with kInvalidArgument if a step does not fit.
 Result<ScheduledTrees> ApplyLoopSteps(Compute compute, const Schedule& schedule);
 
-/// kIllegalSchedule naming the violated dependence, kResourceLimit when isl gives up.
+/// Fails with kIllegalSchedule and the violated dependence, or with kResourceLimit if isl exceeds
+/// its limits.
 Status CheckLegality(const ScheduledTree& scheduled, const RoundingFreedom& rounding);
 
-/// Of the loops that were generated from the tree: kInvalidArgument where no tile of an instruction
-/// is whole, so that its step has done nothing; kIllegalSchedule where the contract wants sums in
-/// another order than an instruction's.
+/// Checks the tiles of the loops that were generated from the tree. Fails with kInvalidArgument if
+/// no tile of an instruction is complete, because then its step has no effect. Fails with
+/// kIllegalSchedule if the contract requires another order of sums than the instruction's.
 Status CheckTiles(const ScheduleTree& tree, const LoopNest& nest, const RoundingFreedom& rounding);
 
-/// The first two stages.
+/// Runs the first two stages.
 Result<ScheduledTrees> DraftSchedule(const Compute& compute, const Schedule& schedule,
                                      const RoundingFreedom& rounding);
 
-/// Whether all stages accept the schedule: the error of the first that does not.
+/// Runs all stages; returns the error of the first stage that rejects the schedule.
 Status CheckApplies(const Compute& compute, const Schedule& schedule,
                     const RoundingFreedom& rounding);
 
-/// The loops before any step, for `tunec show` and as the slowest of all schedules.
+/// Returns the loops without any step: for `tunec show`, and the slowest of all schedules.
 Result<LoopNest> OriginalLoops(const Compute& compute, const RoundingFreedom& rounding);
 
 }  // namespace tunec

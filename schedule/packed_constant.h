@@ -1,4 +1,4 @@
-// Which constant of a Compute a step packs.
+// The constant of a Compute that a step packs.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace tunec {
 
-/// The name of the constant argument that the step orders, or of which another step makes what it
-/// orders (`w.bf16`). None: it orders something else.
+/// Returns the name of the constant argument whose order the step sets. Another step may make the
+/// packed tensor from the argument (`w.bf16`). Returns nothing if the step packs any other tensor.
 std::optional<std::string> PackedConstant(const Compute& compute, const PackStep& pack);
 
 }  // namespace tunec

@@ -8,7 +8,7 @@
 namespace tunec {
 namespace {
 
-// floor(variable / factor) and nothing else.
+// Returns the variable and factor if the index is exactly floor(variable / factor).
 std::optional<std::pair<VarId, int64_t>> AsQuotient(const IndexExpr& index) {
   if (index.terms().size() != 1 || index.constant() != 0) return std::nullopt;
   const IndexTerm& term = index.terms()[0];
@@ -18,9 +18,9 @@ std::optional<std::pair<VarId, int64_t>> AsQuotient(const IndexExpr& index) {
   return std::pair{*variable, term.atom.divisor};
 }
 
-// Solves source[d] = target[d] for source's variables, where each occurs alone, or only as a
-// quotient. What is loaded says nothing: loops have no such values. Neither does where something is
-// within the window of such a quotient, nor a plane.
+// Solves source[d] = target[d] for source's variables that occur alone or only as a quotient. Some
+// dimensions are ignored: loaded targets, because loops have no such values; source indices inside
+// the window of a quotient; and planes.
 std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
                                  const std::vector<IndexExpr>& target,
                                  const std::function<bool(const IndexExpr&)>& is_plane = {}) {
@@ -51,7 +51,8 @@ std::optional<IteratorMap> Solve(const std::vector<IndexExpr>& source,
   return solution;
 }
 
-// Through a tensor that `writer` writes and `other` reads or writes: the writer's over the other's.
+// Returns the writer's iterators over the other's, by a tensor that `writer` writes and `other`
+// reads or writes.
 std::optional<IteratorMap> RelateWriter(const Statement& writer, const Statement& other,
                                         TensorId tensor) {
   for (const Write& write : writer.writes) {
@@ -68,8 +69,8 @@ std::optional<IteratorMap> RelateWriter(const Statement& writer, const Statement
   return std::nullopt;
 }
 
-// Whether the index chooses a plane: a function of one iterator that is reduced over, which divides
-// it. Which instances take a plane says nothing about loops over other iterators.
+// Checks that the index selects a plane: a function with divisions of one reduced iterator. The
+// assignment of instances to planes does not relate loops over other iterators.
 bool IsPlane(const Statement& statement, const IndexExpr& index) {
   std::vector<VarId> used;
   index.CollectVars(used);
@@ -81,7 +82,7 @@ bool IsPlane(const Statement& statement, const IndexExpr& index) {
          statement.iterators[used.front()].kind == IteratorKind::kReduction;
 }
 
-// factor * outer + inner, where inner < factor.
+// An index factor * outer + inner, where inner < factor.
 struct Cut {
   VarId outer;
   VarId inner;
@@ -105,7 +106,8 @@ std::optional<Cut> AsCut(const Statement& statement, const IndexExpr& index) {
               : std::nullopt;
 }
 
-// Indices of the consumer beside those of the producer, two for each that its cut iterators make.
+// Returns matching indices of consumer and producer. An index of two split iterators gives two
+// indices.
 std::pair<std::vector<IndexExpr>, std::vector<IndexExpr>> WithoutCuts(
     const Statement& consumer, const std::vector<IndexExpr>& read,
     const std::vector<IndexExpr>& written) {
@@ -125,7 +127,8 @@ std::pair<std::vector<IndexExpr>, std::vector<IndexExpr>> WithoutCuts(
   return result;
 }
 
-// Through a tensor that `producer` writes and `consumer` reads: the consumer's over the producer's.
+// Returns the consumer's iterators over the producer's, by a tensor that `producer` writes and
+// `consumer` reads.
 std::optional<IteratorMap> RelateConsumer(const Statement& consumer, const Statement& producer,
                                           TensorId tensor) {
   for (const Write& write : producer.writes) {
@@ -140,7 +143,7 @@ std::optional<IteratorMap> RelateConsumer(const Statement& consumer, const State
   return std::nullopt;
 }
 
-// Numbers that can be made one.
+// A union-find structure that merges numbers.
 class UnionFind {
  public:
   explicit UnionFind(size_t count) : parent_(count) {

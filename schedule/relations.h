@@ -1,5 +1,5 @@
-// Which iterator of one statement is which of another. The tensors that both index say so; what an
-// iterator is called does not matter.
+// Relations between the iterators of different statements. They follow from the tensors that both
+// statements index, and do not depend on the names of iterators.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace tunec {
 
-/// The iterator of `writer` that walks the dimension of its first tensor which `reader` reads by
-/// `iterator` alone: with `t[i, j] = ...` and `y[p] sum= t[p, q]`, j for q.
+/// Returns the iterator of `writer` for the dimension of its first tensor that `reader` reads by
+/// `iterator` alone. With `t[i, j] = ...` and `y[p] sum= t[p, q]`, it returns j for q.
 std::optional<VarId> WrittenBy(const Statement& writer, const Statement& reader, VarId iterator);
 
-/// What is known of an iterator that is only seen divided: floor(iterator / factor) is `value`.
+/// A fact about an iterator that occurs only in divisions: floor(iterator / factor) is `value`.
 struct Quotient {
   int64_t factor = 1;
   IndexExpr value;
@@ -24,41 +24,43 @@ struct Quotient {
 /// The iterators of one statement, as expressions over those of another.
 struct IteratorMap {
   std::map<VarId, IndexExpr> exact;
-  std::map<VarId, Quotient> quotients;  // of others
+  std::map<VarId, Quotient> quotients;  // iterators that are not in `exact`
 
   size_t size() const { return exact.size() + quotients.size(); }
   bool contains(VarId v) const { return exact.contains(v) || quotients.contains(v); }
 };
 
-/// The iterators of `partner` over those of `statement`, for instances that touch one element: with
-/// `t[i, j] = ...` for the partner and `y[p] sum= t[p, 2*q]`, i is p and j is 2*q. Either writes
-/// what the other indexes, or both read one tensor. Of several tensors the one that tells most
-/// iterators, the first of equals. None where no tensor tells all that it is indexed by, but for
-/// planes that a reduction chooses: of `y[p] sum= t[floor(r/2) + floor(r/5), p]` p is told.
+/// Returns the iterators of `partner` over those of `statement`, for instances that touch the same
+/// element. With `t[i, j] = ...` for the partner and `y[p] sum= t[p, 2*q]`, i is p and j is 2*q.
+/// Either one writes a tensor that the other indexes, or both read one tensor. Of several tensors,
+/// the one that determines most iterators is used, and the first of equal ones. Returns nothing if
+/// no tensor determines all iterators of its index. Planes that a reduction selects are an
+/// exception: `y[p] sum= t[floor(r/2) + floor(r/5), p]` determines p only.
 std::optional<IteratorMap> RelateIterators(const Statement& partner, const Statement& statement);
 
-/// The one of several statements that is related most to another.
+/// A relation to the most closely related of several statements.
 struct ClosestRelation {
   StatementId partner;
-  IteratorMap iterators;  // of the partner, over those of the statement
+  IteratorMap iterators;  // iterators of the partner, over those of the statement
 };
 
-/// Of several partners the one that relates most iterators, the first of equals: a row's maximum is
-/// related to the row only, its exponentials to every element. None where none is related.
+/// Returns the partner that relates most iterators, and the first of equal ones. Example: a row's
+/// maximum relates only the row, its exponentials relate every element. Returns nothing if no
+/// partner is related.
 std::optional<ClosestRelation> FindClosest(const Statements& statements, StatementId statement,
                                            const std::vector<StatementId>& partners);
 
-/// The dimensions that all statements of a Compute walk. Iterators are one where a statement
-/// indexes a dimension by one that another statement wrote by the other, and so on through all
-/// statements: with `t[i, j] = ...` and `y[p] sum= t[p, q]`, i is p and j is q. Reading the same
-/// tensor does not make iterators one: queries and keys may be the same array, walked by rows and
-/// by columns. A dimension has a number.
+/// The dimensions that the statements of a Compute share. Two iterators walk one dimension if one
+/// statement writes a tensor dimension by the first, and another indexes it by the second. This
+/// relation is transitive. With `t[i, j] = ...` and `y[p] sum= t[p, q]`, i and p are one dimension,
+/// and so are j and q. Two reads of one tensor do not relate iterators: queries and keys may be the
+/// same array, walked by rows and by columns. Each dimension has a number.
 class SharedDimensions {
  public:
   static SharedDimensions Of(const Compute& compute);
 
   int DimensionOf(StatementId statement, VarId iterator) const;
-  /// The one iterator of the statement that walks the dimension; none when several do.
+  /// Returns the only iterator of the statement that walks the dimension, or nothing if several do.
   std::optional<VarId> IteratorOf(StatementId statement, int dimension) const;
 
  private:

@@ -1,4 +1,4 @@
-// Which roundings the accuracy contract leaves to a schedule.
+// The roundings that the accuracy contract permits to a schedule.
 #pragma once
 
 #include "ir/loop_nest.h"
@@ -7,18 +7,18 @@
 namespace tunec {
 
 struct RoundingFreedom {
-  RoundingFreedom(ReductionOrder of_reductions)  // NOLINT: all that most contracts say
+  RoundingFreedom(ReductionOrder of_reductions)  // NOLINT: most contracts give only the order
       : order(of_reductions) {}
   ReductionOrder order;
-  /// The bfloat16 terms that `precision` must keep of a float32, where operands may be split at
-  /// all: three are as accurate as float32, two have 16 bits, one has 8.
+  /// Least number of bfloat16 terms into which `precision` may split a float32 operand, if the
+  /// contract permits a split. Three terms are as accurate as float32, two have 16 bits, one has 8.
   int least_terms = 3;
-  /// Whether float32 operands of a product may be rounded to TF32, which has ten bits of fraction.
+  /// float32 operands of a product may be rounded to TF32, which has a 10-bit fraction.
   bool tf32_operands = false;
-  /// How far a sum of products may be off, relative to the sum of their magnitudes, where another
-  /// way to compute it loses more than another order of it does.
+  /// Largest error of a sum of products, relative to the sum of their magnitudes. The bound applies
+  /// to computations that lose more than a reordering of the sum.
   double allowed_error = 0;
-  /// Where sums may be regrouped, a product may also be fused into its sum.
+  /// Returns kFused if sums may be regrouped, because then a product may be fused into its sum.
   Contraction contraction() const {
     return order == ReductionOrder::kAny ? Contraction::kFused : Contraction::kSeparate;
   }

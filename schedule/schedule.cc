@@ -12,7 +12,7 @@
 namespace tunec {
 namespace {
 
-// Of texts that name no lowering. Every group has it.
+// The lowering of texts that name none. Every group has this lowering.
 constexpr std::string_view kUsualLowering = "direct";
 
 Status AddParsed(Schedule& schedule, AnyStep step, SourceLocation line) {

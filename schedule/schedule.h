@@ -1,4 +1,4 @@
-// A schedule: the steps that are applied to one lowering of a group, as a value with a text.
+// A schedule: a value with a text form that lists the steps for one lowering of a group.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace tunec {
 
-/// First the statements are rewritten, then their loops are shaped. Its text is what the database
-/// keeps: `lower direct` and a line for each step.
+/// The steps of a schedule: compute steps rewrite statements, then loop steps shape their loops.
+/// The database stores the text: `lower direct` and a line for each step.
 struct Schedule {
   std::string lowering;
   std::vector<ComputeStep> compute_steps = {};
@@ -24,15 +24,15 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
-/// The version of the language; part of the database's keys. Texts of older versions that mean
-/// something else now are rewritten by a migration (docs/database.md).
+/// The version of the language; part of the database's keys. A migration rewrites texts of older
+/// versions whose meaning has changed (docs/reference/database.md).
 inline constexpr int kScheduleVersion = 2;
 
-/// The first `count` steps alone.
+/// Returns a schedule of the first `count` steps.
 Schedule FirstSteps(const Schedule& schedule, size_t count);
 
 std::string Print(const Schedule& schedule);
-/// kParse at the word that is wrong; a step that rewrites statements comes before all others.
+/// Fails with kParse at the wrong word. Steps that rewrite statements must come before all others.
 Result<Schedule> ParseSchedule(std::string_view text, std::string_view file_name);
 
 }  // namespace tunec

@@ -45,7 +45,7 @@ const Compute* FindLowering(const std::vector<NamedCompute>& lowerings, std::str
 
 namespace {
 
-// An output of no elements: there is nothing to cut into tiles.
+// Checks for a loop without iterations: such a Compute has nothing to tile.
 bool HasEmptyLoop(const Compute& compute) {
   return std::ranges::any_of(compute.statements, [](const Statement& statement) {
     return std::ranges::any_of(statement.iterators,
@@ -53,7 +53,8 @@ bool HasEmptyLoop(const Compute& compute) {
   });
 }
 
-// An operand of which each element is used once, as it lies along what is reduced.
+// Checks for an operand that is contiguous along the reduced dimension and whose elements are each
+// used once.
 bool IsContiguousRow(const Compute& compute, const Statement& reduction, const Read& read) {
   const auto along = ContiguousIterator(compute, reduction, read.tensor, read.index);
   if (!along || UsesIterator(reduction.writes[0].index, *along)) return false;
@@ -69,7 +70,8 @@ const Statement* FirstReduction(const Compute& compute) {
   return found == compute.statements.end() ? nullptr : &*found;
 }
 
-// Whether the Compute's first reduction reads rows once that are contiguous along what is reduced.
+// Checks that the Compute's first reduction reads rows once that are contiguous along the reduced
+// dimension.
 bool ReducesContiguousRows(const Compute& compute) {
   const Statement* const reduction = FirstReduction(compute);
   return reduction != nullptr && std::ranges::any_of(reduction->reads, [&](const Read& read) {
@@ -83,7 +85,7 @@ Sketch Naive(const std::string& lowering) {
           }};
 }
 
-// Statements that nobody sees the results of are no reason for a sketch.
+// Checks that an output is written. Other statements need no sketch.
 bool WritesOutput(const Compute& compute) {
   return std::ranges::any_of(compute.statements, [&](const Statement& statement) {
     return std::ranges::any_of(statement.writes, [&](const Write& write) {
@@ -92,7 +94,8 @@ bool WritesOutput(const Compute& compute) {
   });
 }
 
-// The others are for a host's vectors, threads and caches.
+// Returns the sketches for a device. All other sketches are for a host's vectors, threads and
+// caches.
 std::vector<Sketch> SketchesOfDevice(SketchStage stage, const SketchQuestion& question) {
   std::vector<Sketch> sketches;
   if (stage != SketchStage::kPatterns) return sketches;
@@ -107,7 +110,7 @@ std::vector<Sketch> SketchesOfDevice(SketchStage stage, const SketchQuestion& qu
   AddCudaSketches(lowerings, *question.target.device, question.rounding, sketches);
   const bool has_others = !sketches.empty();
   for (const NamedCompute& lowering : lowerings) {
-    // A thread that adds millions of terms in order is slow, and its sum is far off.
+    // A thread that adds millions of terms in order is slow, and its sum has a large error.
     const bool is_long = std::ranges::any_of(lowering.compute.statements, HasLongChain);
     if (!has_others || !is_long) AddBlockSketches(lowering, question.rounding, sketches);
   }
@@ -120,7 +123,7 @@ void AddPatternSketches(const NamedCompute& lowering, const SketchQuestion& ques
                         std::vector<Sketch>& sketches) {
   const Target& target = question.target;
   if (!WritesOutput(lowering.compute)) return;
-  // A sum along contiguous rows reads them as they lie; a tile would have to pack them.
+  // A sum along contiguous rows reads them in place; a tile would have to pack them.
   const Statement* const reduction = FirstReduction(lowering.compute);
   const bool rows_first = reduction != nullptr && reduction->writes.size() == 1 &&
                           ReducesContiguousRows(lowering.compute);
@@ -144,7 +147,7 @@ std::vector<Sketch> SketchesOf(SketchStage stage, const SketchQuestion& question
   if (target.device) return SketchesOfDevice(stage, question);
   std::vector<Sketch> sketches;
   if (stage == SketchStage::kPatterns) AddStreamSketches(question, sketches);
-  // What streams would only be computed in pieces by the others.
+  // Other sketches would split a Compute that streams into separate nests.
   if (!sketches.empty()) return sketches;
   for (const NamedCompute& lowering : lowerings) {
     if (HasEmptyLoop(lowering.compute) || HasTransforms(lowering.compute)) continue;

@@ -87,8 +87,8 @@ std::optional<ChildEnd> ChildProcess::WaitUntil(Time until) {
   }
 }
 
-// A process whose status nobody took still has its number, and its group has the same number. After
-// that the system may give both numbers to other processes.
+// The number of a process, and of its group, stays reserved until its status is taken. After that
+// the system may give both numbers to other processes.
 void ChildProcess::SendKill() const {
   siginfo_t info = {};
   if (Ask(info, WEXITED | WNOHANG | WNOWAIT) != 0) return;

@@ -1,5 +1,5 @@
 // A program that this process started. The host of this library may ignore SIGCHLD, or may wait for
-// all children itself. Then the system has no status of this program, and may have given its number
+// all children itself. Then the system has no status of the program, and may have given its number
 // to another process.
 #pragma once
 
@@ -16,10 +16,10 @@
 
 namespace tunec {
 
-/// Says how a program is started.
+/// Options for starting a program.
 struct ChildStart {
-  std::string path;                    // not looked for in PATH
-  std::vector<std::string> arguments;  // behind the program's name
+  std::string path;                    // not searched for in PATH
+  std::vector<std::string> arguments;  // without the program's name
   int input = -1;                      // its standard input; negative: none
   int output = -1;                     // its standard output; negative: this process's
   int errors = -1;                     // its standard error; negative: this process's
@@ -29,28 +29,28 @@ struct ChildStart {
   bool ends_with_thread = false;
 };
 
-/// Says how a program ended.
+/// The way in which a program ended.
 struct ChildEnd {
-  /// The status as waitpid returns it. None: the host took the status, or the system lost it.
+  /// The status as waitpid returns it. Empty if the host took the status or the system lost it.
   std::optional<int> status;
 };
 
-/// Used by one thread at a time.
+/// A handle of a started program. Used by one thread at a time.
 class ChildProcess {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// Errors: kNotFound for what cannot be run, kIo.
+  /// Starts a program. Errors: kNotFound if it cannot be run, kIo.
   static Result<ChildProcess> Start(const ChildStart& start);
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&& other) noexcept;
   /// Kills a program that still runs.
   ~ChildProcess();
 
-  /// Returns how the program ended, or none when it still runs at that time.
+  /// Returns how the program ended, or nullopt if it still runs at time `until`.
   std::optional<ChildEnd> WaitUntil(Time until);
   /// Kills a program that still runs, and its own group if there is one. Returns how the program
-  /// ended. No other process gets a signal.
+  /// ended. No other process receives a signal.
   ChildEnd Kill();
 
  private:
@@ -61,7 +61,7 @@ class ChildProcess {
   void SendKill() const;
 
   pid_t process_ = -1;
-  Descriptor watched_;  // refers to the process itself, not to its number; none on old systems
+  Descriptor watched_;  // refers to the process, not to its number; empty on old systems
   bool own_group_ = false;
   std::optional<ChildEnd> end_;
 };

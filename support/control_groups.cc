@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 struct Hierarchy {
   bool version2 = false;
   std::string top;  // the group that the mount shows as its root
-  fs::path folder;  // that group's
+  fs::path folder;  // folder of the group `top`
 };
 
 bool Contains(std::string_view list, std::string_view wanted) {
@@ -50,7 +50,8 @@ std::vector<Hierarchy> MountedHierarchies(const fs::path& root, std::string_view
   return found;
 }
 
-/// The process's group in that hierarchy, as a path from the hierarchy's root; empty: in none.
+/// Returns the group of the process in the hierarchy, as a path from the hierarchy's root. Returns
+/// an empty string if the process is in no group.
 std::string GroupIn(const Hierarchy& hierarchy, const fs::path& root, std::string_view controller) {
   std::ifstream file(Under(root, "/proc/self/cgroup"));
   for (std::string line; std::getline(file, line);) {
@@ -69,7 +70,7 @@ std::string GroupIn(const Hierarchy& hierarchy, const fs::path& root, std::strin
 double LimitIn(const Hierarchy& hierarchy, const fs::path& root, const GroupLimit& limit_of) {
   const fs::path group = GroupIn(hierarchy, root, limit_of.controller);
   if (group.empty()) return kNoGroupLimit;
-  // Of a group outside of what the mount shows, only the mount's own root can be seen.
+  // If the group is outside the mounted part, only the root of the mount can be read.
   fs::path below = group.lexically_relative(hierarchy.top);
   if (below.empty() || *below.begin() == "..") below = ".";
   double limit = limit_of.read(hierarchy.folder, hierarchy.version2);

@@ -1,8 +1,8 @@
-// Limits of control groups, of version 1 and 2. The least limit from the process's group up to the
-// root of the hierarchy holds.
+// Limits of control groups, of version 1 and 2. The effective limit is the least one from the
+// process's group up to the root of the hierarchy.
 //
-// The file cgroup of /proc/self names the group. The file mountinfo has the place where a hierarchy
-// is mounted, and the group that is the root there.
+// The file /proc/self/cgroup names the group. The file /proc/self/mountinfo names the folder where
+// a hierarchy is mounted, and the group that is the root there.
 #pragma once
 
 #include <filesystem>
@@ -20,8 +20,8 @@ struct GroupLimit {
   double (*read)(const std::filesystem::path& group, bool version2);
 };
 
-/// Returns the least limit of the groups that this process is in, or kNoGroupLimit. The files of
-/// /proc and the file systems that they name are looked for under `root`.
+/// Returns the least limit of the groups that contain this process, or kNoGroupLimit. The files of
+/// /proc and the file systems that they name are searched for under `root`.
 double LeastGroupLimit(const GroupLimit& limit, const std::filesystem::path& root);
 
 }  // namespace tunec

@@ -9,7 +9,7 @@ namespace tunec {
 
 class Descriptor {
  public:
-  /// Owns `fd`; a negative one is none.
+  /// Owns `fd`. A negative value means no descriptor.
   explicit Descriptor(int fd = -1) : fd_(fd) {}
   Descriptor(Descriptor&& other) noexcept : fd_(other.Release()) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
@@ -21,7 +21,7 @@ class Descriptor {
   int get() const { return fd_; }
   /// Gives up the descriptor, which stays open.
   int Release() { return std::exchange(fd_, -1); }
-  /// Closes now. False: the system reports a late write error.
+  /// Closes the descriptor now. Returns false if the system reports a late write error.
   bool Close() { return fd_ < 0 || ::close(Release()) == 0; }
 
  private:

@@ -17,7 +17,8 @@ Result<double> ParseDuration(std::string_view text) {
                                                      : 0;
   const double duration = number * seconds;
   if (parsed.ec != std::errc() || !std::isfinite(duration) || duration <= 0) {
-    return Fail(ErrorCode::kInvalidArgument, "'{}' is no duration, expected 30s, 10m or 1h", text);
+    return Fail(ErrorCode::kInvalidArgument,
+                "duration is '{}', expected a form such as 30s, 10m or 1h", text);
   }
   return duration;
 }

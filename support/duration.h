@@ -1,4 +1,4 @@
-// Durations as people write them.
+// Durations in the notation of options and files.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace tunec {
 
-/// Seconds of "90s", "10m", "1.5h", or of a number alone. kInvalidArgument for anything else, for
-/// 0 and for what is not finite.
+/// Parses "90s", "10m", "1.5h" or a plain number, and returns seconds. Errors: kInvalidArgument for
+/// any other text, for 0 and for values that are not finite.
 Result<double> ParseDuration(std::string_view text);
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
-// Errors are values. Whatever an input, a schedule, a file or a device can cause is
-// returned as Result<T>; our own bugs stop loudly through TUNEC_CHECK (check.h).
+// Errors are values. Errors that an input, a schedule, a file or a device can cause are returned as
+// Result<T>. Bugs of tunec stop the program through TUNEC_CHECK (check.h).
 #pragma once
 
 #include <fmt/format.h>
@@ -11,8 +11,8 @@
 
 namespace tunec {
 
-/// Whose fault an error is, and what a caller may do about it. Stored in the
-/// database by number: never renumber.
+/// The origin of an error, which tells the caller how to react. The database stores these numbers:
+/// never renumber them.
 enum class ErrorCode {
   kInvalidArgument = 1,  // the caller's or user's mistake: a wrong option, shape, name
   kParse = 2,            // malformed text or binary input
@@ -21,13 +21,13 @@ enum class ErrorCode {
   kIo = 5,               // reading or writing failed, disk full
   kIllegalSchedule = 6,  // a step would violate a dependence; message names it
   kResourceLimit = 7,    // a quota: isl operations, memory, time
-  kDevice = 8,           // the CPU or GPU lacks something or refused
+  kDevice = 8,           // the CPU or GPU lacks a feature or reported an error
   kCancelled = 9,        // the user's Ctrl-C or callback
   kWrongResult = 10,     // a kernel's output failed the check
-  kInternal = 11,        // a failure of ours that was contained
+  kInternal = 11,        // a bug of tunec that was contained
 };
 
-/// A position in a text input. line and column count from 1; 0 is unknown.
+/// A position in a text input. Line and column count from 1; 0 means unknown.
 struct SourceLocation {
   std::string file;
   int line = 0;
@@ -35,13 +35,14 @@ struct SourceLocation {
   bool operator==(const SourceLocation&) const = default;
 };
 
-/// An error: lower case, no final period, naming the object, its value and the wanted value.
+/// An error. The message has lower case, no final period, and names object, value and expected
+/// value.
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
   std::optional<SourceLocation> where;
 
-  /// `file:line:column: error: message`, without the parts that are unknown.
+  /// Returns `file:line:column: error: message`, without the parts that are unknown.
   std::string Format() const;
 };
 
@@ -54,7 +55,7 @@ Error MakeError(ErrorCode code, fmt::format_string<Args...> format, Args&&... ar
   return Error{code, fmt::format(format, std::forward<Args>(args)...), std::nullopt};
 }
 
-/// `return Fail(ErrorCode::kParse, "expected {}", what);`
+/// Makes a failed result: `return Fail(ErrorCode::kParse, "expected {}", what);`
 template <class... Args>
 std::unexpected<Error> Fail(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
   return std::unexpected(MakeError(code, format, std::forward<Args>(args)...));
@@ -72,14 +73,15 @@ std::unexpected<Error> FailAt(SourceLocation where, ErrorCode code,
 #define TUNEC_CONCAT_(a, b) a##b
 #define TUNEC_CONCAT(a, b) TUNEC_CONCAT_(a, b)
 
-/// Returns the error of a Status or Result from the enclosing function.
+/// Evaluates a Status or Result. On failure, the enclosing function returns the error.
 #define TUNEC_RETURN_IF_ERROR(expression)                       \
   do {                                                          \
     if (auto tunec_status_ = (expression); !tunec_status_)      \
       return std::unexpected(std::move(tunec_status_).error()); \
   } while (false)
 
-/// TUNEC_ASSIGN(auto x, F()); declares x from a Result, or returns its error.
+/// Declares a variable from a Result: `TUNEC_ASSIGN(auto x, F());`. On failure, the enclosing
+/// function returns the error.
 #define TUNEC_ASSIGN(declaration, expression) \
   TUNEC_ASSIGN_(TUNEC_CONCAT(tunec_result_, __LINE__), declaration, expression)
 #define TUNEC_ASSIGN_(result, declaration, expression)            \

@@ -27,14 +27,15 @@ bool WriteAll(int fd, std::span<const std::byte> bytes) {
   return true;
 }
 
-// Where a new file may be renamed to. A symbolic link stays one, and the file it leads to is
-// replaced; /dev/stdout and its like must not be.
+// Returns the path that a new file may be renamed to. A symbolic link is preserved: its target is
+// replaced. Special files such as /dev/stdout are rejected, because a rename would replace them.
 Result<std::filesystem::path> ReplaceablePath(const std::filesystem::path& path) {
   namespace fs = std::filesystem;
-  constexpr int kMostLinks = 40;  // as the system's own limit
+  constexpr int kMostLinks = 40;  // same as the system's limit
   fs::path place = path;
   std::error_code failure;
-  bool is_open_file = false;  // of a process: it would go on writing to what was replaced
+  bool is_open_file = false;  // a process's open file: the process would go on writing to the
+                              // replaced file
   for (int i = 0; fs::is_symlink(place, failure) && i < kMostLinks; ++i) {
     is_open_file = is_open_file || place.native().starts_with("/proc/");
     const fs::path target = fs::read_symlink(place, failure);
@@ -48,20 +49,21 @@ Result<std::filesystem::path> ReplaceablePath(const std::filesystem::path& path)
   return Fail(ErrorCode::kIo, "{} is not a regular file, so it can't be replaced", path.string());
 }
 
-// Returns the permissions of a file, or none where there is no file.
+// Returns the permissions of a file, or nullopt if the file does not exist.
 std::optional<mode_t> ModeOf(const std::filesystem::path& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return {};
   return status.st_mode & 0777;
 }
 
-// A new file, and its name.
+// A newly created file with its path.
 struct NewFile {
   Descriptor file;
   std::string path;
 };
 
-// The system takes the umask from `mode`, which mkostemp would not use.
+// Creates a file with a random name beside `path`. open() applies the umask to `mode`; mkostemp
+// would ignore it.
 Result<NewFile> CreateBeside(const std::filesystem::path& path, mode_t mode) {
   constexpr int kMostTries = 100;
   for (int i = 0; i < kMostTries; ++i) {
@@ -94,7 +96,7 @@ Result<std::string> ReadFile(const std::filesystem::path& path) {
   TUNEC_ASSIGN(const OpenedFile opened, OpenRegular(path));
   std::string bytes(static_cast<size_t>(opened.status.st_size), '\0');
   size_t filled = 0;
-  // Until the end of the file, which may have moved since its size was taken.
+  // Reads until the end of the file. The file may have grown or shrunk since its size was taken.
   while (true) {
     if (filled == bytes.size()) bytes.resize(bytes.size() + 4096);
     const ssize_t count = ::read(opened.file.get(), bytes.data() + filled, bytes.size() - filled);

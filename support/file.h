@@ -1,5 +1,5 @@
-// Files: telling that one was changed, reading whole ones, replacing one so that nobody sees half
-// of it, mapping one.
+// Files: detecting changes, reading a whole file, mapping a file, and replacing a file so that no
+// reader sees a half-written one.
 #pragma once
 
 #include <cstddef>
@@ -14,36 +14,37 @@
 
 namespace tunec {
 
-/// By what a file is told from another one at its path: writing it or replacing it changes this.
+/// Identifies one version of a file. Writing or replacing the file changes its stamp.
 struct FileStamp {
   std::filesystem::path path;
   uintmax_t bytes = 0;
   std::filesystem::file_time_type written;
   bool operator==(const FileStamp&) const = default;
 };
-/// Of what is at the path now, which may be nothing. Taken before the file is read it is no later
-/// one's than what is read.
+/// Returns the stamp of the file at the path, which may not exist. Take the stamp before reading:
+/// then the stamp is never newer than the bytes that were read.
 FileStamp StampOf(const std::filesystem::path& path);
 
-/// Returns the bytes of a regular file, without waiting on a pipe. Errors: kNotFound, kIo.
+/// Returns the bytes of a regular file. Does not block on a pipe. Errors: kNotFound, kIo.
 Result<std::string> ReadFile(const std::filesystem::path& path);
 
-/// Writes aside in the same folder, syncs and renames over `path`: readers see the old bytes or the
-/// new ones. The target of a symbolic link is replaced. A replaced file keeps its permissions. The
-/// umask decides the permissions of a new file. Errors: kIo, also for a device or pipe. Then the
-/// file aside is removed.
+/// Writes a temporary file in the same folder, syncs it and renames it over `path`. Readers see the
+/// old bytes or the new ones. If `path` is a symbolic link, its target is replaced. A replaced file
+/// keeps its permissions; the umask decides those of a new file. Errors: kIo, also if `path` is a
+/// device or pipe. On an error the temporary file is removed.
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 
-/// Bytes and where in a file they stand.
+/// Bytes and their offset in a file.
 struct FilePart {
   int64_t offset = 0;
   std::span<const std::byte> bytes;
 };
-/// The same from parts in order of their places, which do not overlap; zeros lie between them.
+/// Writes parts in the same way. The parts are in ascending order of offset and do not overlap.
+/// Gaps are filled with zeros.
 Status WriteFileAtomically(const std::filesystem::path& path, std::span<const FilePart> parts);
 
-/// A file mapped for reading, shared with other processes. The mapping lives as long as the
-/// last pointer to this object: hand it to Array as the owner of the bytes. Thread-safe.
+/// A file mapped for reading, shared with other processes. The mapping exists as long as the last
+/// pointer to this object: pass the pointer to Array as the owner of the bytes. Thread-safe.
 class MappedFile {
  public:
   static Result<std::shared_ptr<const MappedFile>> Open(const std::filesystem::path& path);
@@ -51,7 +52,7 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile();
 
-  /// Page-aligned; empty for an empty file.
+  /// Returns the mapped bytes: page-aligned, or empty for an empty file.
   std::span<const std::byte> bytes() const { return bytes_; }
 
  private:

@@ -1,6 +1,5 @@
-// Numbers that name things, told apart by the compiler: the id of a tensor is no id of a statement,
-// and neither is a count or a position. Ids count the elements of one vector from 0; IdVector is
-// such a vector, or one beside it that keeps something for each element.
+// Typed indices. The id of a tensor and the id of a statement are different types, and neither is
+// an integer. Ids number the elements of one vector from 0. IdVector is a vector indexed by ids.
 #pragma once
 
 #include <fmt/core.h>
@@ -16,20 +15,21 @@
 
 namespace tunec {
 
-/// Tag: whose id it is, a type that need not be complete. The first of its kind by default.
+/// An id. `Tag` is the type that the id refers to; it may be incomplete. The default is the first
+/// id.
 template <class Tag>
 class Id {
  public:
   constexpr Id() = default;
-  /// The id of what stands at a position.
+  /// Makes the id of the element at `position`.
   template <std::integral Position>
   explicit constexpr Id(Position position) : number_(static_cast<int32_t>(position)) {}
 
-  /// The position of what it names.
+  /// Returns the position of the element.
   constexpr size_t index() const { return static_cast<size_t>(number_); }
-  /// As it is printed; negative ids name nothing.
+  /// Returns the number for printing. Negative ids refer to no element.
   constexpr int32_t number() const { return number_; }
-  /// The id of what comes after it.
+  /// Returns the id after this one.
   constexpr Id next() const { return Id(number_ + 1); }
   constexpr Id& operator++() { return *this = next(); }
 
@@ -39,7 +39,7 @@ class Id {
   int32_t number_ = 0;
 };
 
-/// The first ids, in order.
+/// A range of the first ids, in order.
 template <class Id>
 class IdRange {
  public:
@@ -71,7 +71,7 @@ class IdRange {
   Id end_;
 };
 
-/// A std::vector whose positions are ids. As there, an id beyond its elements is undefined.
+/// A std::vector that is indexed by ids. Access beyond the last element is undefined behaviour.
 template <class Id, class T>
 class IdVector {
  public:
@@ -101,13 +101,13 @@ class IdVector {
   reference back() { return elements_.back(); }
   ConstReference back() const { return elements_.back(); }
 
-  /// Its ids, as many as there are at the call.
+  /// Returns the ids of all current elements.
   IdRange<Id> ids() const { return IdRange<Id>(size()); }
-  /// The id that the next element will have.
+  /// Returns the id that the next element will have.
   Id next_id() const { return Id(size()); }
   Id id_of(const_iterator element) const { return Id(element - begin()); }
 
-  /// The id of the new element.
+  /// Appends an element and returns its id.
   Id push_back(T element) {
     elements_.push_back(std::move(element));
     return Id(size() - 1);
@@ -121,7 +121,7 @@ class IdVector {
   void assign(First first, First last) {
     elements_.assign(first, last);
   }
-  /// Before the element `at`; ids from there on name what is one, or `last - first`, further on.
+  /// Inserts before the element `at`. The ids of later elements grow by 1, or by `last - first`.
   void insert(Id at, T element) { elements_.insert(begin() + at.number(), std::move(element)); }
   template <std::input_iterator First>
   void insert(Id at, First first, First last) {
@@ -129,7 +129,7 @@ class IdVector {
   }
   void erase(Id id) { elements_.erase(begin() + id.number()); }
 
-  /// As std::erase_if.
+  /// Works as std::erase_if.
   template <class Predicate>
   friend void EraseIf(IdVector& elements, const Predicate& unwanted) {
     std::erase_if(elements.elements_, unwanted);

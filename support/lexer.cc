@@ -25,8 +25,8 @@ size_t NameLength(std::string_view text) {
   return n;
 }
 
-// Digits, then a fraction or an exponent only when digits follow: "0 .. 4" and "0..4" hold
-// integers.
+// Returns the length of a number: digits, then a fraction or an exponent only if digits follow.
+// Therefore "0 .. 4" and "0..4" contain integers.
 size_t NumberLength(std::string_view text, bool& is_float) {
   const auto digit_at = [&](size_t i) { return i < text.size() && IsDigit(text[i]); };
   size_t n = 0;
@@ -136,7 +136,7 @@ class Tokenizer {
     return 1;
   }
 
-  // The length with both quotes; fills token.value.
+  // Returns the length including both quotes, and fills token.value.
   Result<size_t> StringLength(Token& token) const {
     const std::string_view rest = text_.substr(at_);
     for (size_t i = 1; i < rest.size() && rest[i] != '\n'; ++i) {

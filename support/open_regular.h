@@ -1,4 +1,4 @@
-// Private to support/: how files are opened for reading.
+// Private to support/: opens files for reading.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,16 +16,16 @@ struct OpenedFile {
   struct stat status;
 };
 
-/// Opens a regular file, without waiting for the other end of a pipe. Errors: kNotFound, kIo.
+/// Opens a regular file. Does not block on a pipe. Errors: kNotFound, kIo.
 Result<OpenedFile> OpenRegular(const std::filesystem::path& path);
 
-/// Maps all bytes of a file for reading, shared with other processes. Returns none for an empty
-/// file.
+/// Maps all bytes of a file for reading, shared with other processes. Returns an empty span for an
+/// empty file.
 Result<std::span<const std::byte>> MapShared(const OpenedFile& opened,
                                              const std::filesystem::path& path);
 void Unmap(std::span<const std::byte> bytes);
 
-/// The failure of a system call, as errno says.
+/// Makes the error of a failed system call from errno.
 std::unexpected<Error> FailedTo(std::string_view action, const std::filesystem::path& path);
 
 }  // namespace tunec

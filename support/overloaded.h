@@ -1,5 +1,5 @@
-// One function object from several lambdas: what std::visit takes. An alternative of the variant
-// that none of them takes is a compile error.
+// One function object from several lambdas, as std::visit needs. An alternative of the variant that
+// no lambda accepts is a compile error.
 #pragma once
 
 namespace tunec {

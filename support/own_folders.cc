@@ -10,7 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Only its address is used: it lies in the library or program that this code is linked into.
+// A function of which only the address is used. The address is inside the library or program that
+// contains this code.
 void Anchor() {}
 
 void AddFoldersOf(const fs::path& file, std::vector<fs::path>& folders) {

@@ -1,4 +1,4 @@
-// Where what belongs to this program or library is installed.
+// Folders in which the parts of this program or library are installed.
 #pragma once
 
 #include <filesystem>
@@ -6,9 +6,10 @@
 
 namespace tunec {
 
-/// The folders in which programs that come with this code are looked for, in this order, each once:
-/// that of the shared library or program which this code is linked into; next to that `bin` and
-/// `libexec/tunec`; `bin` one level further up; and the same of this process's program.
+/// Returns the folders that are searched for the programs that come with this code. The order is
+/// fixed, and each folder appears once: the folder of the shared library or program that contains
+/// this code; `bin` and `libexec/tunec` beside that folder; `bin` one level further up; then the
+/// same folders for the running program.
 std::vector<std::filesystem::path> OwnFolders();
 
 }  // namespace tunec

@@ -1,5 +1,6 @@
-// A group's limit is a quota of processor time in each period: `cpu.max` of a version 2 group,
-// `cpu.cfs_quota_us` and `cpu.cfs_period_us` of a version 1 group of the controller `cpu`.
+// The limit of a group is a quota of processor time per period. A version 2 group stores it in
+// `cpu.max`. A version 1 group of the controller `cpu` stores it in `cpu.cfs_quota_us` and
+// `cpu.cfs_period_us`.
 #include "support/processors.h"
 
 #include <sched.h>
@@ -15,14 +16,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How many processors' time this group alone may use.
+/// Returns the processor time that the limit of this group alone allows, in processors.
 double ProcessorsOf(const fs::path& group, bool version2) {
   double quota = -1;
   double period = 0;
   if (version2) {
-    std::ifstream(group / "cpu.max") >> quota >> period;  // "max 100000" leaves them as they are
+    std::ifstream(group / "cpu.max") >> quota >> period;  // "max 100000" leaves both unchanged
   } else {
-    std::ifstream(group / "cpu.cfs_quota_us") >> quota;  // -1: none
+    std::ifstream(group / "cpu.cfs_quota_us") >> quota;  // -1: no limit
     std::ifstream(group / "cpu.cfs_period_us") >> period;
   }
   return quota > 0 && period > 0 ? quota / period : kNoGroupLimit;

@@ -1,4 +1,4 @@
-// How many processors this process may use.
+// The number of processors that this process may use.
 #pragma once
 
 #include <filesystem>
@@ -7,18 +7,18 @@
 
 namespace tunec {
 
-/// The numbers of the processors that the affinity of this thread allows, which a set of processors
-/// (cpuset) limits, too. Empty where the system does not tell.
+/// Returns the numbers of the processors that the affinity of this thread allows. A cpuset limits
+/// the affinity, too. Returns an empty list if the system does not provide it.
 std::vector<int> AllowedProcessors();
 
-/// Lets this thread run on these processors alone. Without any, or where the system refuses,
-/// nothing changes.
+/// Restricts this thread to these processors. Does nothing if the list is empty or the system
+/// rejects it.
 void StayOn(std::span<const int> processors);
 
-/// How many threads of this process can run at once: the processors that its affinity allows, or
-/// fewer where a control group (version 1 or 2, its own or an enclosing one) limits its share of
-/// time, which is rounded up. At least 1. Under `root` lie the files /proc/self/cgroup and
-/// /proc/self/mountinfo and the file systems that they name.
+/// Returns how many threads of this process can run at once. Its affinity limits the processors,
+/// and a control group may limit the share of time, which is rounded up. Groups of version 1 and 2
+/// count, the process's own and enclosing ones. The result is at least 1. The files
+/// /proc/self/cgroup and /proc/self/mountinfo and their file systems are searched for under `root`.
 int UsableProcessors(const std::filesystem::path& root = "/");
 
 }  // namespace tunec

@@ -1,5 +1,6 @@
-// The project's random generator. Passed in, never global; the same seed gives the
-// same numbers on every machine, and Python can repeat it (docs/text_formats.md).
+// The random generator of tunec. It is passed as an argument and is never global. The same seed
+// gives the same numbers on every machine, and Python can repeat them
+// (docs/reference/text_formats.md).
 #pragma once
 
 #include <cstdint>
@@ -7,22 +8,22 @@
 
 namespace tunec {
 
-/// SplitMix64 (Steele, Lea, Flood 2014). State advances by a constant; each output is
-/// a mix of the state, so element i of a stream can be computed without the ones before.
+/// The SplitMix64 generator (Steele, Lea, Flood 2014). The state advances by a constant, and each
+/// output is a mix of the state. Element i of a stream can be computed without the elements before.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
 
-  /// The next 64 random bits.
+  /// Returns the next 64 random bits.
   uint64_t Next() {
     state_ += kGamma;
     return Mix(state_);
   }
-  /// Uniform in [0, bound). bound > 0.
+  /// Returns a uniform number in [0, bound). Requires: bound > 0.
   uint64_t Below(uint64_t bound) {
     return static_cast<uint64_t>((static_cast<unsigned __int128>(Next()) * bound) >> 64);
   }
-  /// Uniform in [0, 1), a multiple of 2^-24.
+  /// Returns a uniform number in [0, 1), a multiple of 2^-24.
   float Unit() { return static_cast<float>(Next() >> 40) * 0x1p-24f; }
 
   static uint64_t Mix(uint64_t z) {
@@ -36,7 +37,8 @@ class Random {
   uint64_t state_;
 };
 
-/// A seed for the stream called `name` under `seed`: FNV-1a of the name, mixed with the seed.
+/// Returns a seed for the stream `name` under `seed`: the FNV-1a hash of the name, mixed with the
+/// seed.
 inline uint64_t StreamSeed(uint64_t seed, std::string_view name) {
   uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;

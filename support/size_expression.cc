@@ -131,7 +131,7 @@ SizeExpression SizeExpression::With(const SizeExpression& other, Kind kind) cons
     const std::optional<int64_t> both = Combine(kind, *left, *right);
     return both ? Constant(*both) : SizeExpression();
   }
-  if (left) return other.With(*this, kind);  // the constant behind
+  if (left) return other.With(*this, kind);  // A constant operand comes last.
   const int64_t neutral = kind == Kind::kAdd ? 0 : 1;
   if (right == neutral) return *this;
   SizeExpression result = *this;

@@ -1,6 +1,6 @@
-// A size that follows from other sizes by whole arithmetic, as floor((n + 5) / 2) + 1: how many
-// places a window has, how long a concatenation is. It is data, so that it can be stored, and its
-// evaluation is checked: nothing that was read from a file makes it overflow or divide by zero.
+// A size computed from other sizes by integer arithmetic, such as floor((n + 5) / 2) + 1. Examples
+// are the number of windows and the length of a concatenation. The expression is data and can be
+// stored. Evaluation is checked: no expression from a file can overflow or divide by zero.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace tunec {
 
-/// Steps of a stack machine. Immutable.
+/// An expression as steps of a stack machine. Immutable.
 class SizeExpression {
  public:
-  /// Stored in files: never renumbered.
+  /// The kinds of steps. Stored in files: never renumber them.
   enum class Kind : uint8_t {
     kConstant = 0,  // pushes `value`
-    kSize = 1,      // pushes the size of this number
-    kAdd = 2,       // of the last two
-    kMultiply = 3,  // of the last two
-    kDivide = 4,    // the last one by `value`, at least 1, rounded down
+    kSize = 1,      // pushes size number `value`
+    kAdd = 2,       // adds the last two values
+    kMultiply = 3,  // multiplies the last two values
+    kDivide = 4,    // divides the last value by `value`, at least 1, rounded down
   };
   struct Step {
     Kind kind = Kind::kConstant;
@@ -30,37 +30,40 @@ class SizeExpression {
   static constexpr size_t kMostSteps = 96;
   static constexpr size_t kMostDepth = 16;
 
-  /// Of nothing: it has no value.
+  /// Makes an empty expression, which has no value.
   SizeExpression() = default;
   static SizeExpression Constant(int64_t value);
   static SizeExpression Size(size_t number);
-  /// None where the steps are too many, lack operands, leave more than one value, name a size that
-  /// is not below `sizes`, or divide by less than 1.
+  /// Makes an expression. Returns nullopt if there are too many steps, operands are missing, more
+  /// than one value is left, a size is not below `sizes`, or a divisor is less than 1.
   static std::optional<SizeExpression> FromSteps(std::vector<Step> steps, size_t sizes);
 
   bool empty() const { return steps_.empty(); }
   const std::vector<Step>& steps() const { return steps_; }
   bool operator==(const SizeExpression&) const = default;
 
-  /// None where it is empty, names a size that is not given, or leaves the range of int64.
+  /// Returns the value. Returns nullopt if the expression is empty, a size is missing from `sizes`,
+  /// or a value leaves the range of int64.
   std::optional<int64_t> At(std::span<const int64_t> sizes) const;
-  /// Of each division, in order, what it leaves over; empty where the expression has no value.
+  /// Returns the remainder of each division, in order. Returns an empty list if the expression has
+  /// no value.
   std::vector<int64_t> RemaindersAt(std::span<const int64_t> sizes) const;
-  /// The same of sizes with other numbers: size i is size `numbers[i]`, which there has to be.
+  /// Returns the expression with size i replaced by size `numbers[i]`. Requires: `numbers` has an
+  /// entry for each size.
   SizeExpression Renumbered(std::span<const size_t> numbers) const;
-  /// The size that it is; none where it is anything else.
+  /// Returns the number of the size if the expression is a single size.
   std::optional<size_t> AsSize() const;
   std::optional<int64_t> AsConstant() const;
-  /// For people: "(d0 + 5) / 2 + 1".
+  /// Returns the expression as text for users: "(d0 + 5) / 2 + 1".
   std::string Text() const;
 
-  /// Of an empty operand, and where the result would have too many steps: empty. Constants are
-  /// folded, so that what is written in two ways often is one expression.
+  /// Returns the sum. The result is empty if an operand is empty or there would be too many steps.
+  /// Constants are folded, so that equivalent expressions often become equal.
   SizeExpression Plus(const SizeExpression& other) const;
   SizeExpression Plus(int64_t number) const { return Plus(Constant(number)); }
   SizeExpression Times(const SizeExpression& other) const;
   SizeExpression Times(int64_t number) const { return Times(Constant(number)); }
-  /// Rounded down. Requires: at least 1.
+  /// Returns the quotient, rounded down. Requires: divisor >= 1.
   SizeExpression Over(int64_t divisor) const;
 
  private:

@@ -1,4 +1,4 @@
-// Diagnostics that show the offending line of a text input.
+// Diagnostics that show the affected line of a text input.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 
 namespace tunec {
 
-/// The line and column (from 1) of byte `offset` in `text`; an offset past the end is its end.
+/// Returns the line and column (from 1) of byte `offset` in `text`. An offset past the end counts
+/// as the end.
 SourceLocation LocationOf(std::string_view text, std::string_view file_name, size_t offset);
 
-/// `error.Format()`, then the line of `text` it points to and a caret below the column.
-/// Without a location inside the text, only the first.
+/// Returns `error.Format()`, the line of `text` at the error's location, and a caret below the
+/// column. Returns only `error.Format()` if the location is not inside the text.
 std::string FormatWithSource(const Error& error, std::string_view text);
 
 }  // namespace tunec

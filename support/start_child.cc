@@ -19,24 +19,26 @@
 
 extern char** environ;
 
-// The child uses the memory of its parent, whose thread stands still meanwhile.
+// The child shares the memory of its parent. The calling thread of the parent is suspended
+// meanwhile.
 #define TUNEC_IN_CHILD [[gnu::no_sanitize("address", "thread", "undefined")]]
 
 namespace tunec {
 namespace {
 
-// Goes to the child, which writes `problem`.
+// Input of the child, which writes `problem`.
 struct Plan {
   char* const* words;
-  std::array<int, 3> streams;  // negative: those of the parent
+  std::array<int, 3> streams;  // negative: the parent's stream
   bool own_group;
   bool ends_with_thread;
   pid_t parent;
-  sigset_t signals = {};  // the program blocks these
-  int problem = 0;        // the number of an error; 0: none
+  sigset_t signals = {};  // signals that the program blocks
+  int problem = 0;        // errno of the failed call; 0: success
 };
 
-// As the system has it (x86-64), for libc's function may keep notes that are the parent's.
+// The kernel's layout (x86-64). The function of libc is not used: it may change state that child
+// and parent share.
 struct SystemAction {
   void (*handler)(int);
   unsigned long flags;
@@ -44,8 +46,9 @@ struct SystemAction {
   uint64_t mask;
 };
 
-// No handler of the parent may run in the child. The program also ignores signals that the parent
-// ignores, except SIGCHLD: with SIGCHLD ignored a program gets no status of its children.
+// Resets handlers, because no handler of the parent may run in the child. Signals that the parent
+// ignores stay ignored, except SIGCHLD: a program that ignores SIGCHLD gets no status of its
+// children.
 TUNEC_IN_CHILD void ForgetHandlers() {
   for (int signal = 1; signal <= 64; ++signal) {
     SystemAction action = {};
@@ -64,7 +67,7 @@ TUNEC_IN_CHILD bool PrepareChild(const Plan& plan) {
   }
   if (!plan.ends_with_thread) return true;
   if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return false;
-  return syscall(SYS_getppid) == plan.parent;  // else the parent has ended
+  return syscall(SYS_getppid) == plan.parent;  // false: the parent has ended
 }
 
 TUNEC_IN_CHILD int RunChild(void* argument) {
@@ -79,7 +82,7 @@ TUNEC_IN_CHILD int RunChild(void* argument) {
   return 127;
 }
 
-// Copies beyond the standard streams, so that none is overwritten before it is used.
+// Duplicates the streams to descriptors above 2, so that none is overwritten before it is used.
 Result<std::array<Descriptor, 3>> StreamsOf(const ChildStart& start) {
   const Descriptor nothing(start.input < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1);
   const std::array<int, 3> given = {start.input < 0 ? nothing.get() : start.input, start.output,
@@ -113,7 +116,7 @@ Result<StartedChild> StartChild(const ChildStart& start) {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &plan.signals);
   int watched = -1;
-  // As vfork, but with a descriptor of the process from its beginning on.
+  // Works as vfork, but returns a descriptor of the process from its start.
   const int flags = CLONE_VM | CLONE_VFORK | SIGCHLD;
   std::byte* const top = stack.data() + stack.size();
   pid_t process = clone(RunChild, top, flags | CLONE_PIDFD, &plan, &watched);

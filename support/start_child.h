@@ -1,4 +1,4 @@
-// The system's part of starting a program: between fork and exec.
+// Starting a program: the system calls between fork and exec.
 #pragma once
 
 #include <sys/types.h>
@@ -11,10 +11,10 @@ namespace tunec {
 
 struct StartedChild {
   pid_t process = -1;
-  Descriptor watched;  // a descriptor of the process; none where the system has none (Linux < 5.2)
+  Descriptor watched;  // a descriptor of the process; empty on Linux < 5.2
 };
 
-/// Returns as soon as the program runs. Errors: kNotFound for what cannot be run, kIo.
+/// Starts the program and returns as soon as it runs. Errors: kNotFound if it cannot be run, kIo.
 Result<StartedChild> StartChild(const ChildStart& start);
 
 }  // namespace tunec

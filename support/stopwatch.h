@@ -1,4 +1,4 @@
-// Time that has passed, of the clock that never goes back.
+// Elapsed time of a monotonic clock.
 #pragma once
 
 #include <chrono>
@@ -8,9 +8,9 @@ namespace tunec {
 
 class Stopwatch {
  public:
-  /// Milliseconds since construction or the last Lap.
+  /// Returns the milliseconds since construction or the last Lap.
   double Milliseconds() const { return Between(start_, Clock::now()); }
-  /// The same, and starts anew.
+  /// Returns the same milliseconds and restarts the measurement.
   double Lap() {
     const Clock::time_point now = Clock::now();
     return Between(std::exchange(start_, now), now);

@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Reads until the other side is closed; false when the time is over before.
+// Reads until the other side is closed. Returns false if the time is over before that.
 bool ReadAll(int fd, Clock::time_point until, size_t most, std::string& into) {
   std::array<char, 4096> chunk;
   for (;;) {

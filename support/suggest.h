@@ -1,4 +1,4 @@
-// What a misspelt word may have meant.
+// Suggestions for misspelt words.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace tunec {
 
-/// The fewest letters to insert, remove, replace, or swap with a neighbour that turn `from` into
-/// `to`; no letter is edited twice. O(|from| |to|).
+/// Returns the least number of edits that turn `from` into `to`. An edit inserts, removes or
+/// replaces a letter, or swaps two neighbours; no letter is edited twice. O(|from| |to|).
 size_t EditDistance(std::string_view from, std::string_view to);
 
-/// The first of the nearest `known` words; empty when none is near, or the word is one of them.
-/// Near is a third of the word's letters, at least one, or a word that `word` abbreviates by two
-/// letters or more.
+/// Returns the first of the nearest `known` words. Returns an empty word if no known word is near
+/// or `word` is known. A known word is near within a third of the word's letters (at least one
+/// edit), or if `word` abbreviates it by two letters or more.
 std::string_view NearestWord(std::string_view word, std::span<const std::string_view> known);
 
-/// "; did you mean WORD?" for the end of a message, or nothing.
+/// Returns "; did you mean WORD?" for the end of a message, or an empty string.
 std::string DidYouMean(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace tunec

@@ -15,7 +15,7 @@ Result<TemporaryFolder> TemporaryFolder::Make() {
   std::error_code problem;
   const fs::path parent = fs::temp_directory_path(problem);
   if (problem)
-    return Fail(ErrorCode::kIo, "there is no folder for temporary files: {}", problem.message());
+    return Fail(ErrorCode::kIo, "cannot find a folder for temporary files: {}", problem.message());
   std::string pattern = (parent / "tunec-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr)
     return Fail(ErrorCode::kIo, "cannot make a folder in {}: {}", parent.string(),

@@ -8,10 +8,10 @@
 
 namespace tunec {
 
-/// For files that other programs read and write. Only its owner can enter it.
+/// A folder for files that other programs read and write. Only its owner can enter it.
 class TemporaryFolder {
  public:
-  /// kIo where none can be made.
+  /// Creates the folder. Errors: kIo.
   static Result<TemporaryFolder> Make();
   TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) {
     other.path_.clear();

@@ -1,5 +1,5 @@
-// A group's limit is `memory.max` of a version 2 group, `memory.limit_in_bytes` of a version 1
-// group of the controller `memory`.
+// The limit of a group is in `memory.max` (version 2), or in `memory.limit_in_bytes` (version 1,
+// controller `memory`).
 #include "support/usable_memory.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// The limit of this process's memory.
+// The memory limit of this process.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 
 namespace tunec {
 
-/// Returns the bytes of the machine's memory, or fewer where a control group (version 1 or 2, its
-/// own or an enclosing one) has a limit. 0: unknown. Under `root` lie the files /proc/self/cgroup
-/// and /proc/self/mountinfo and the file systems that they name.
+/// Returns the bytes of the machine's memory, or fewer if a control group has a limit. Groups of
+/// version 1 and 2 count, the process's own and enclosing ones. Returns 0 if unknown. The files
+/// /proc/self/cgroup and /proc/self/mountinfo and their file systems are searched for under `root`.
 int64_t UsableMemory(const std::filesystem::path& root = "/");
 
 }  // namespace tunec

@@ -16,8 +16,8 @@ FileState StateOf(const struct stat& status) {
           .written = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
-// Returns none where the descriptor is not that of the file any more. A program that closes all
-// descriptors has closed this one, too. Another file may have its number.
+// Returns nullopt if the descriptor does not refer to the opened file any more. A program that
+// closes all descriptors also closes this one, and another file may have its number.
 std::optional<FileState> StateNow(const Descriptor& file, const FileState& opened) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return {};
@@ -38,7 +38,7 @@ Result<std::shared_ptr<const WatchedFile>> WatchedFile::Open(const std::filesyst
 Status WatchedFile::CheckUnchanged() const {
   const std::optional<FileState> now = StateNow(file_, opened_);
   if (!now || *now == opened_) return {};
-  return Fail(ErrorCode::kIo, "{} was changed while it was in use: load it again", path_.string());
+  return Fail(ErrorCode::kIo, "{} was changed while it was in use; load it again", path_.string());
 }
 
 WatchedFile::~WatchedFile() {

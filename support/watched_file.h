@@ -1,4 +1,4 @@
-// A mapped file that tells if it was changed.
+// A mapped file that detects changes.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace tunec {
 
-/// Identifies an open file and its state: a write changes this. Times are in nanoseconds.
+/// Identifies an open file and its state: a write changes it. Times are in nanoseconds.
 struct FileState {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -22,20 +22,20 @@ struct FileState {
   bool operator==(const FileState&) const = default;
 };
 
-/// As a MappedFile, and held open. Thread-safe.
+/// A mapped file that is held open. Thread-safe.
 class WatchedFile {
  public:
-  /// Does not wait for the other end of a pipe. Errors: kNotFound, kIo.
+  /// Opens and maps a file. Does not block on a pipe. Errors: kNotFound, kIo.
   static Result<std::shared_ptr<const WatchedFile>> Open(const std::filesystem::path& path);
   WatchedFile(const WatchedFile&) = delete;
   WatchedFile& operator=(const WatchedFile&) = delete;
   ~WatchedFile();
 
-  /// Page-aligned; empty for an empty file.
+  /// Returns the mapped bytes: page-aligned, or empty for an empty file.
   std::span<const std::byte> bytes() const { return bytes_; }
 
-  /// Fails with kIo once the file was written to or cut after it was opened. A rename over the file
-  /// and a removal do no harm. Costs one system call.
+  /// Fails with kIo if the file was written or truncated after it was opened. Renaming another file
+  /// over it or removing it is allowed. Costs one system call.
   Status CheckUnchanged() const;
 
  private:

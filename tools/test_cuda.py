@@ -144,10 +144,10 @@ def summary(rows):
                                 f"{function['registers']} registers ({row['sketch'] or 'naive'})")
     most = {key: max((function[key] for function in functions), default=0)
             for key in ("registers", "shared_bytes", "local_bytes")}
-    refused = sum(row["refused"] for row in rows)
+    rejected = sum(row["refused"] for row in rows)
     line = (f"{counted(len(rows), 'kernel')}, {counted(len(functions), 'function')}, "
             f"at most {most['registers']} registers, {most['shared_bytes']} B shared, "
-            f"{most['local_bytes']} B local; {refused} schedules rejected; "
+            f"{most['local_bytes']} B local; {rejected} schedules rejected; "
             f"{time_text(rows)}")
     return line, problems
 

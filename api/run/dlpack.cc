@@ -10,12 +10,12 @@
 namespace tunec {
 namespace {
 
-// kDLBool is younger than the dlpack.h of Debian 12.
+// The dlpack.h of Debian 12 does not declare kDLBool.
 constexpr uint8_t kBoolCode = 6;
-// Not all of them are declared where dlpack.h is not installed.
+// Some of these are not declared if dlpack.h is not installed.
 constexpr int kCpu = 1;
 constexpr int kCuda = 2;
-constexpr int kCudaHost = 3;  // the host's memory, which GPUs see
+constexpr int kCudaHost = 3;  // host memory that GPUs can access
 
 bool IsCompatible(const DLDataType& given, DataType wanted) {
   const DLDataType type = DlpackType(wanted);
@@ -35,7 +35,7 @@ std::string ShapeText(std::span<const int64_t> shape) {
   return fmt::format("[{}]", fmt::join(shape, "x"));
 }
 
-// Returns the text of a spec's shape, in which a negative size stands for any.
+// Returns the text of a spec's shape, in which a negative size matches every size.
 std::string WantedText(std::span<const int64_t> shape) {
   std::vector<std::string> sizes;
   for (const int64_t size : shape) sizes.push_back(size < 0 ? "any" : std::to_string(size));
@@ -53,7 +53,7 @@ std::string DeviceText(const DLDevice& device) {
   return fmt::format("DLPack device {}", type);
 }
 
-// `number`: of the executable's GPU.
+// Returns whether a tensor is in host memory or on the executable's GPU, which has this number.
 Result<BufferPlace> PlaceOf(const DLDevice& device, std::optional<int> number) {
   const auto type = static_cast<int>(device.device_type);
   if (type == kCpu || type == kCudaHost) return BufferPlace::kHost;
@@ -78,7 +78,7 @@ Result<std::span<const int64_t>> CheckedShape(const DLTensor* tensor, const Tens
     return Fail(ErrorCode::kInvalidArgument, "{} '{}' {}", what, spec.name, problem);
   };
   if (tensor == nullptr) return wrong(fmt::format("is null, expected {}", FormatType(spec)));
-  // The caller's shape has as many elements as it says, which is not for us to try out.
+  // The number of dimensions is compared first: the array `shape` must not be read beyond it.
   if (tensor->ndim != static_cast<int64_t>(spec.shape.size()))
     return wrong(fmt::format("has {} dimensions, expected {} of shape {}", tensor->ndim,
                              spec.shape.size(), WantedText(spec.shape)));

@@ -1,4 +1,4 @@
-// DLPack tensors against what an executable wants.
+// Checks of DLPack tensors against the tensors that an executable expects.
 #pragma once
 
 #include <optional>
@@ -13,24 +13,26 @@
 
 namespace tunec {
 
-/// The type as DLPack states it.
+/// Returns the DLPack form of the type.
 DLDataType DlpackType(DataType type);
 
-/// Returns the shape of a tensor, once it is known to be the spec's, in which a negative size
-/// stands for any. Nothing else of the tensor is read. `what` and the spec's name begin the message
-/// of an error.
+/// Returns the shape of a tensor after a comparison with the spec's shape, in which a negative size
+/// matches every size. Only the shape is read. Error messages begin with `what` ("input", "output")
+/// and the spec's name.
 Result<std::span<const int64_t>> CheckedShape(const DLTensor* tensor, const TensorSpec& spec,
                                               std::string_view what);
 
-/// Where a tensor's elements lie.
+/// The address of a tensor's elements, in host or device memory.
 struct TensorData {
   void* data = nullptr;
   BufferPlace place = BufferPlace::kHost;
 };
 
-/// Of a tensor that is of the spec's type and shape, in which a negative size stands for any, is
-/// dense in this order, and lies in the host's memory or in that of the GPU with the number
-/// `device`. `what` ("input", "output") and the spec's name begin the message of an error.
+/// Returns the data of a tensor. Fails with kInvalidArgument if the tensor does not have the spec's
+/// type and shape (a negative size matches every size) or is not dense in this order. Also fails if
+/// the tensor is neither in host memory nor on the GPU with the number `device`. Error messages
+/// begin with `what`
+/// ("input", "output") and the spec's name.
 Result<TensorData> CheckedData(const DLTensor* tensor, const TensorSpec& spec,
                                const AxisOrder& order, std::string_view what,
                                std::optional<int> device);

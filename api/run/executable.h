@@ -1,4 +1,4 @@
-// What a tunec_executable is.
+// Definition of tunec_executable.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace tunec {
 
-/// What callers are told of inputs and outputs where some lie otherwise than row-major. The
-/// executable itself has the shapes in which they lie.
+/// Specs and layouts of inputs and outputs as callers see them, if some tensors are not row-major.
+/// The executable itself has the shapes of the memory layouts.
 struct LaidEdges {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
@@ -26,16 +26,17 @@ struct LaidEdges {
 
 }  // namespace tunec
 
-/// Either `executable` or `any_shape` is there.
+/// A compiled or loaded model. Exactly one of `executable` and `any_shape` is not null.
 struct tunec_executable {
   std::shared_ptr<const tunec::Executable> executable;
   std::string report;  // as JSON
   std::shared_ptr<const tunec::AnyShape> any_shape;
-  std::string note = {};                         // how it was loaded, a line for tunec_notes
+  std::string note = {};  // a line for tunec_notes about how the model was loaded
   std::unique_ptr<const tunec::LaidEdges> laid;  // null: all are row-major
-  std::shared_ptr<const tunec::WatchedFile> file = nullptr;  // of a bundle, watched; null: none
-  /// Compiles the model for tensors that lie as this JSON object of layouts says. Empty: what it
-  /// takes is gone, or there is no compiler.
+  /// The watched file of a bundle; null: no file.
+  std::shared_ptr<const tunec::WatchedFile> file = nullptr;
+  /// Compiles the model for tensors with other layouts, a JSON object like the option "layouts".
+  /// Empty: the model's source is not retained, or the library has no compiler.
   std::function<tunec::Result<std::unique_ptr<tunec_executable>>(const char* layouts_json,
                                                                  const tunec_callbacks* callbacks)>
       compile_layouts;

@@ -18,7 +18,8 @@ static_assert(TUNEC_INTERNAL_ERROR == static_cast<int>(ErrorCode::kInternal));
 
 namespace {
 
-/// The latest failure's message. Without memory for it, a text that needs none.
+/// The latest failure's message. `latest_error_text` is a constant text if memory for the message
+/// is not available.
 thread_local std::string latest_error;
 thread_local const char* latest_error_text = "";
 
@@ -27,7 +28,7 @@ thread_local const char* latest_error_text = "";
 void KeepMessage(const Error& error) noexcept {
   try {
     latest_error = error.Format();
-    // The word belongs before a message on a terminal, not into one that is passed on.
+    // The prefix is for terminals, not for messages that a program receives.
     constexpr std::string_view kPrefix = "error: ";
     if (latest_error.starts_with(kPrefix)) latest_error.erase(0, kPrefix.size());
     latest_error_text = latest_error.c_str();

@@ -1,4 +1,5 @@
-// The border of the C interface: exceptions stop here, errors are kept per thread.
+// Boundary of the C interface: exceptions become statuses, and each thread stores its latest error
+// message.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +16,16 @@
 
 namespace tunec {
 
-/// What tunec_error_message says next in this thread.
+/// Stores the message that tunec_error_message returns next in this thread.
 void KeepMessage(const Error& error) noexcept;
-/// What was wanted, where the failure says it (ir/allocate_array.h).
+/// Stores the size of the failed allocation if the exception contains it (ir/allocate_array.h).
 void KeepMessage(const std::bad_alloc& failure) noexcept;
-/// The same without memory for a copy: `text` lives as long as the program.
+/// Stores a text without a copy, so no memory is needed. `text` must be valid as long as the
+/// program runs.
 void KeepMessage(const char* text) noexcept;
 const char* LatestMessage() noexcept;
 
-/// Runs `body` and turns what it returns or throws into a status.
+/// Runs `body` and converts its result or its exception to a status.
 template <class Body>
 int Guarded(Body body) noexcept {
   try {
@@ -43,14 +45,15 @@ int Guarded(Body body) noexcept {
   }
 }
 
-/// A struct of the caller's, whose members that its header did not have yet are null. Those that
-/// ours does not have yet must be null: they would be dropped silently. tunec_`kind` is the
-/// struct, `name` what the caller knows it as, `members` what it has.
+/// Returns a copy of the caller's struct. Members that the caller's version does not have are null.
+/// Members that this library does not have must be null, otherwise they would be ignored silently.
+/// For messages: tunec_`kind` is the type, `name` the argument's name, and `members` the word for
+/// the members.
 template <class Struct>
 Result<Struct> KnownPart(const Struct& given, std::string_view kind, std::string_view name,
                          std::string_view members) {
   constexpr size_t kEntry = sizeof(void*);
-  constexpr size_t kMost = 64 * kEntry;  // a greater size is no struct's, but a number not set
+  constexpr size_t kMost = 64 * kEntry;  // no struct is larger: such a size was not initialised
   static_assert(sizeof(Struct) % kEntry == 0 && sizeof(Struct) <= kMost);
   if (given.size < kEntry || given.size > kMost || given.size % kEntry != 0)
     return Fail(ErrorCode::kInvalidArgument, "{}.size is {}, expected sizeof(tunec_{}), here {}",

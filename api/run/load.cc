@@ -1,4 +1,4 @@
-// tunec_load: a bundle becomes what tunec_run runs.
+// Definition of tunec_load, which makes an executable from a bundle.
 #include <memory>
 #include <utility>
 
@@ -27,8 +27,7 @@ std::unique_ptr<tunec_executable> ExecutableOf(LoadedBundle bundle) {
   executable->any_shape = std::move(bundle.sized);
   executable->report = std::move(bundle.report);
   executable->file = std::move(bundle.file);
-  if (!bundle.passed_over.empty())
-    executable->note = "variants that are not run: " + bundle.passed_over;
+  if (!bundle.passed_over.empty()) executable->note = "skipped variants: " + bundle.passed_over;
   return executable;
 }
 

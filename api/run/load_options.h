@@ -1,4 +1,4 @@
-// What tunec_load_options say.
+// Conversions between tunec_load_options, bundles and executables.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace tunec {
 
-/// Null: nothing is said.
+/// Checks and converts the options. Null means the defaults.
 Result<BundleOptions> OptionsOf(const tunec_load_options* options);
 
 std::unique_ptr<tunec_executable> ExecutableOf(LoadedBundle bundle);

@@ -1,4 +1,4 @@
-// The C functions of what is ready to run: they need the runtime alone.
+// Definitions of the C functions of executables, which need only the runtime.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -35,7 +35,7 @@ const TensorSpec* Output(const tunec_executable* executable, size_t index) {
   return executable == nullptr ? nullptr : At(OutputsOf(*executable), index);
 }
 
-// Of each tensor of one side; null: all are row-major.
+// Return the layouts of all inputs or outputs; null if all are row-major.
 const std::vector<AxisOrder>* InputOrders(const tunec_executable& executable) {
   return executable.laid ? &executable.laid->input_orders : nullptr;
 }
@@ -72,7 +72,7 @@ int IndexOf(const std::vector<TensorSpec>& specs, const char* name) {
   return found == specs.end() ? -1 : static_cast<int>(found - specs.begin());
 }
 
-/// Where the tensors of one side lie.
+/// The addresses and memories of all inputs or of all outputs.
 template <class Pointer>
 struct Buffers {
   std::vector<Pointer> data;
@@ -97,7 +97,7 @@ Status Collect(DLTensor* const* tensors, const std::vector<TensorSpec>& specs,
   return {};
 }
 
-/// Kept per thread, so that a run allocates nothing.
+/// Buffers that are reused per thread, so that a run allocates nothing.
 struct RunTensors {
   Buffers<const void*> from;
   Buffers<void*> to;
@@ -117,7 +117,7 @@ Status CollectAll(const tunec_executable& executable, DLTensor* const* inputs,
                  tensors.to);
 }
 
-// As they lie.
+// Returns the inputs' shapes in their memory layouts.
 Result<std::vector<Shape>> ShapesOf(const tunec_executable& executable,
                                     const DLTensor* const* given) {
   const std::vector<TensorSpec>& specs = InputsOf(executable);
@@ -130,7 +130,7 @@ Result<std::vector<Shape>> ShapesOf(const tunec_executable& executable,
   return shapes;
 }
 
-// Those of callers, for shapes of inputs as they lie.
+// Returns the outputs' shapes as callers see them. `inputs` are shapes in the memory layouts.
 Result<std::vector<Shape>> ResultShapes(const tunec_executable& executable,
                                         std::span<const Shape> inputs) {
   TUNEC_ASSIGN(std::vector<Shape> shapes, executable.any_shape->OutputShapes(inputs));
@@ -142,7 +142,7 @@ Result<std::vector<Shape>> ResultShapes(const tunec_executable& executable,
 Status RunAnyShape(const tunec_executable& executable, DLTensor* const* inputs,
                    DLTensor* const* outputs, void* stream, RunReturn returns) {
   const std::optional<int> device = executable.any_shape->DeviceNumber();
-  // Of its own, for code that compiles in this call may call back into the interface.
+  // The buffers are local, because code that compiles in this call may call the interface again.
   RunTensors own;
   TUNEC_RETURN_IF_ERROR(
       Collect(inputs, InputsOf(executable), InputOrders(executable), "input", device, own.from));
@@ -159,7 +159,7 @@ Status RunAnyShape(const tunec_executable& executable, DLTensor* const* inputs,
 Status OutputShapes(const tunec_executable* executable, const DLTensor* const* inputs,
                     int64_t* const* shapes) {
   if (executable == nullptr) return Fail(ErrorCode::kInvalidArgument, "the executable is null");
-  // An array of no elements may be null.
+  // An array without elements may be null.
   if (inputs == nullptr && !InputsOf(*executable).empty())
     return Fail(ErrorCode::kInvalidArgument, "the array of inputs is null");
   if (shapes == nullptr && !OutputsOf(*executable).empty())
@@ -179,7 +179,7 @@ Status OutputShapes(const tunec_executable* executable, const DLTensor* const* i
   return {};
 }
 
-// Fails where the file of a bundle was changed, because runs read weights and code from that file.
+// Fails if the file of a bundle was changed, because runs read weights and code from that file.
 Status CheckFile(const tunec_executable& executable) {
   return executable.file == nullptr ? Status() : executable.file->CheckUnchanged();
 }
@@ -205,7 +205,7 @@ Status ProfileTensors(const tunec_executable& executable, DLTensor* const* input
   return {};
 }
 
-/// Kept per thread for its caller.
+/// Texts that are valid until the calling thread's next call.
 thread_local std::string notes_text;
 thread_local std::string report_text;
 
@@ -291,7 +291,7 @@ int tunec_profile(tunec_executable* executable, DLTensor* const* inputs, DLTenso
       return tunec::Fail(ErrorCode::kInvalidArgument, "{} is null",
                          executable == nullptr ? "the executable" : "seconds");
     if (executable->any_shape)
-      return tunec::Fail(ErrorCode::kUnsupported, "a model of any size has no steps to be timed");
+      return tunec::Fail(ErrorCode::kUnsupported, "a dynamic-shape model has no steps to profile");
     return tunec::ProfileTensors(*executable, inputs, outputs, seconds);
   });
 }

@@ -1,5 +1,5 @@
-// Reads the shape of a DLTensor of the caller's. Every number in it is checked before it is used.
-// This file needs the header of the C interface alone, so that the Python package has the same
+// Reads the shape of a caller's DLTensor. Every number in the shape is checked before its use. This
+// file depends only on the header of the C interface, so that the Python package can use the same
 // check.
 #pragma once
 
@@ -17,8 +17,9 @@ namespace tunec {
 /// NumPy and PyTorch have the same limit.
 inline constexpr int32_t kMostDimensions = 64;
 
-/// Says in words that follow the tensor's name why its sizes cannot be read. Returns none where
-/// they can be read and none of them is negative. `most` bounds the number of dimensions.
+/// Returns why the tensor's sizes cannot be read, as words that follow the tensor's name in a
+/// message. Returns none if the sizes can be read and are not negative. `most` is the largest
+/// number of dimensions.
 inline std::optional<std::string> ShapeProblem(const DLTensor& tensor,
                                                int32_t most = kMostDimensions) {
   if (tensor.ndim < 0 || tensor.ndim > most)

@@ -1,6 +1,6 @@
-// The functions of a library that holds one model: `tunec build --shared` writes a copy of this one
-// with the model's bundle in it and the model's name in the place of the names below. Nothing but
-// them is shown; the runtime is inside.
+// Functions of a library that holds one model. `tunec build --shared` writes a copy of this library
+// that contains the model's bundle. The copy has the model's name in place of the names below. It
+// exports only these functions; the runtime is inside.
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -11,7 +11,7 @@
 #include "api/run/load_options.h"
 #include "runtime/bundle/format.h"
 
-// The section is the last one, in a segment of its own, and grows when the bundle is put into it.
+// The section is the last one, in a separate segment. It grows when the bundle is put into it.
 __asm__(
     ".section .tunec_bundle,\"a\",@progbits\n"
     ".balign 4096\n"
@@ -22,7 +22,8 @@ __asm__(
     ".previous\n");
 extern "C" [[gnu::visibility("hidden")]] const std::byte tunec_bundle_begin[];
 
-// As long as a model's name may be; compiler/bundle/write_library.cc looks for it.
+// A name of the greatest length of a model's name. compiler/bundle/write_library.cc searches for
+// it.
 #define TUNEC_X16 "xxxxxxxxxxxxxxxx"
 #define TUNEC_NAMED(function)                                                             \
   __asm__("tunec_model_name_" TUNEC_X16 TUNEC_X16 TUNEC_X16 TUNEC_X16 TUNEC_X16 TUNEC_X16 \

@@ -14,8 +14,8 @@ namespace tunec {
 namespace {
 
 constexpr double kUnknown = 1;
-// Of AMX under emulation, which stands for machines that have it: 512 products a cycle, where their
-// vectors do 32. Measured it would be far below 1, and no tile ever first.
+// Gain of AMX under emulation, which represents machines with AMX: 512 products per cycle, compared
+// with 32 of their vectors. A measured gain would be far below 1, and no tile would rank first.
 constexpr double kEmulated = 16;
 
 bool IsEmulated(const TileIntrinsic& intrinsic, const Target& target) {
@@ -34,8 +34,9 @@ std::optional<double> RecordedGain(const Database* database, const Target& targe
   return ceiling->flops / plain->flops;
 }
 
-// One core has the same ratio, and others of the machine disturb it less. In turns, so that what
-// disturbs meets both; what disturbs can only lower a ceiling, so the greatest of each counts.
+// Measures the gain on one core, which has the same ratio and is disturbed less by other processes.
+// The two ceilings are measured in turns, so that a disturbance affects both. A disturbance can
+// only lower a ceiling, so the greatest of each counts.
 double MeasureGain(Target target, const MacInstruction& by) {
   constexpr int kMostTurns = 4;
   target.host.threads = 1;
@@ -51,7 +52,8 @@ double MeasureGain(Target target, const MacInstruction& by) {
   return plain.flops > 0 ? ceiling.flops / plain.flops : kUnknown;
 }
 
-// Compilations side by side wait for the one that measures, and don't disturb it.
+// Measures a gain once per process. Concurrent compilations wait, so that the measurement is not
+// disturbed.
 double GainOfProcess(const Target& target, const MacInstruction& by) {
   static std::mutex mutex;
   static std::map<std::string, double> known;

@@ -1,5 +1,5 @@
-// How much faster than plain multiply-adds an instruction multiplies: by their ceilings, which
-// rank analytic schedules of different arithmetic.
+// The speed of an instruction's multiply-adds relative to plain ones, as the ratio of their
+// ceilings. The gain ranks analytic schedules of different arithmetic.
 #pragma once
 
 #include "db/database.h"
@@ -8,10 +8,10 @@
 
 namespace tunec {
 
-/// By what is recorded; else by what is measured when it is first asked for, once in a process,
-/// which takes half a second, or two on a busy machine, and is not recorded. 1, so that plain ones
-/// stay first, where this machine cannot measure it. `database` may be null; it must outlive the
-/// result.
+/// Returns a function that computes gains from recorded ceilings. A gain without recorded ceilings
+/// is measured on first use, once per process, and not recorded. Measuring takes half a second, or
+/// two on a busy machine. If this machine cannot measure the gain, the function returns 1, so that
+/// plain instructions stay first. Requires: `database` outlives the result; it may be null.
 ArithmeticGain MeasuredGain(const Database* database, const Target& target);
 
 }  // namespace tunec

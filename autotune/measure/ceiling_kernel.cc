@@ -1,11 +1,11 @@
-// A round is one multiply-add into each of several accumulators, which stay in registers. There are
-// as many as hide the latency of the instruction and leave registers for its operands: twelve
-// vectors (two units with a latency of 5, and some to spare), or all four tiles of AMX that may be
-// accumulators, whose products take 16 cycles each and 52 until one is done.
+// A round is one multiply-add into each of several accumulators, which stay in registers. Their
+// number hides the latency of the instruction and leaves registers for the operands. Vectors have
+// twelve accumulators (two units with a latency of 5, and some spare). AMX has all four tiles that
+// may be accumulators: a tile product takes 16 cycles, and its latency is 52.
 //
-// Plain instructions take constants as operands: t = t * 0.999 + 1e-4 keeps the numbers normal
-// however often it is done. Tile intrinsics take theirs from memory: a round has fewer operands
-// than products, so that loading them is never what takes time.
+// Plain instructions have constant operands: t = t * 0.999 + 1e-4 stays a normal number for any
+// number of rounds. Tile intrinsics load their operands from memory. A round has fewer operands
+// than products, so that loads never limit the rate.
 #include "autotune/measure/ceiling_kernel.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kVectors = 12;
 constexpr int64_t kTiles = 4;
 
-/// Text of the elements of one operand along the axes that it has.
+/// The shape and index texts of one operand, along the axes that it has.
 struct Element {
   std::string shape;  // "16, 2"
   std::string index;  // "i, g"
@@ -39,7 +39,7 @@ Element ElementOf(const TileIntrinsic& intrinsic, const std::vector<TileAxis>& a
   return element;
 }
 
-/// The loops of a tile around one statement.
+/// Returns the text of a tile's loops around one statement.
 std::string TileText(const TileIntrinsic& intrinsic, const std::string& statement) {
   const auto extent = [&](TileAxis axis) { return intrinsic.extents[static_cast<size_t>(axis)]; };
   std::string text = fmt::format("tile {} {{\n", intrinsic.name);
@@ -56,7 +56,8 @@ std::string TileText(const TileIntrinsic& intrinsic, const std::string& statemen
   return text + statement + close;
 }
 
-/// `before` each accumulator, the rounds, and each accumulator stored.
+/// Returns the text of a nest: `before` for each accumulator, the rounds, and a store of each
+/// accumulator.
 std::string NestText(const std::string& inputs, const std::string& accumulator, const char* scope,
                      const std::string& before, const std::string& round, const std::string& after,
                      int64_t accumulators, int64_t rounds) {
@@ -104,7 +105,8 @@ CeilingKernel Plain(DataType type, const Target& target, int64_t rounds) {
   return {Parsed(text), static_cast<double>(kVectors * lanes * rounds)};
 }
 
-// Of vectors three rows by four columns of accumulators, of matrices two by two.
+// Makes the kernel of a tile intrinsic. Vectors have three rows by four columns of accumulators,
+// matrices two by two.
 CeilingKernel OfTiles(const TileIntrinsic& intrinsic, int64_t rounds) {
   using enum TileAxis;
   const bool matrix = intrinsic.extents[static_cast<size_t>(kRow)] > 1;
@@ -149,7 +151,7 @@ CeilingKernel MakeCeilingKernel(const MacInstruction& by, const Target& target, 
 int64_t UsualRounds(const MacInstruction& by) {
   const bool matrix =
       by.intrinsic != nullptr && by.intrinsic->extents[static_cast<size_t>(TileAxis::kRow)] > 1;
-  // 4.8 million vector instructions, and as many cycles of tiles.
+  // These are 4.8 million vector instructions, or as many cycles of tile instructions.
   return matrix ? 75'000 : 400'000;
 }
 

@@ -1,6 +1,5 @@
-// Kernels that do nothing but one arithmetic, as fast as the machine can: what ceilings are
-// measured with (measure_arithmetic.cc). They are loop nests like any other, and the code generator
-// that makes kernels of candidates makes theirs.
+// Kernels that measure ceilings (measure_arithmetic.cc). Each does only one arithmetic, as fast as
+// the machine can. They are ordinary loop nests, compiled by the same code generator as candidates.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +11,14 @@
 namespace tunec {
 
 struct CeilingKernel {
-  LoopNest nest;             // of one task, without workspace; inputs are few and lie in L1
-  double multiply_adds = 0;  // of one run
+  LoopNest nest;             // one task, no workspace; the few inputs fit in L1
+  double multiply_adds = 0;  // multiply-adds of one run
 };
 
-/// The kernel that does `rounds` rounds. Requires: rounds >= 1.
+/// Makes the kernel that does `rounds` rounds. Requires: rounds >= 1.
 CeilingKernel MakeCeilingKernel(const MacInstruction& by, const Target& target, int64_t rounds);
 
-/// How many rounds take about a millisecond.
+/// Returns the number of rounds that take about a millisecond.
 int64_t UsualRounds(const MacInstruction& by);
 
 }  // namespace tunec

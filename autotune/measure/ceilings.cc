@@ -5,8 +5,8 @@
 namespace tunec {
 namespace {
 
-// Each takes up to a second. A kernel may stay above the ceiling, because not all of its operations
-// are multiply-adds, or not all of them are needed.
+// Maximum number of measurements of one ceiling in a tuning; each takes up to a second. A kernel
+// may stay above its ceiling, because some operations are not multiply-adds, or are not needed.
 constexpr int kMostMeasured = 3;
 
 }  // namespace
@@ -21,7 +21,7 @@ Status Ceilings::Ensure() {
   return MeasureAgain(Float32Fma());
 }
 
-// Once a tuning.
+// Measures the ceiling at most once per tuning.
 Status Ceilings::EnsureArithmetic(const MacInstruction& by) {
   const std::optional<ArithmeticCeiling> known = Find(by);
   const bool sure = known && !known->Provisional();
@@ -29,7 +29,8 @@ Status Ceilings::EnsureArithmetic(const MacInstruction& by) {
   return MeasureAgain(by);
 }
 
-// Float32's comes with the machine's.
+// Measures the ceiling again. The ceiling of float32 is measured together with the machine's
+// others.
 Status Ceilings::MeasureAgain(const MacInstruction& by) {
   if (PastOf(by).measured == kMostMeasured) return {};
   return &by == &Float32Fma() ? MeasureMachine() : MeasureArithmetic(by);
@@ -44,7 +45,8 @@ Status Ceilings::MeasureMachine() {
   return {};
 }
 
-// Beside the machine's other ceilings: without those nothing is judged by any.
+// Measures an arithmetic, if the machine's other ceilings are known. Without them no ceiling is
+// used.
 Status Ceilings::MeasureArithmetic(const MacInstruction& by) {
   if (!meters_.arithmetic || !roofline_) return {};
   ++past_[by.name].measured;
@@ -83,14 +85,16 @@ std::optional<double> Ceilings::PeakFlops(const KernelArithmetic& arithmetic) co
   const MacInstruction& by = *arithmetic.by;
   if (const auto known = Find(by)) return known->flops / arithmetic.work;
   if (by.intrinsic != nullptr || target_.device) return std::nullopt;
-  // Two fused multiply-adds a cycle at 3 GHz. It only weighs tasks against each other.
+  // The guess is two fused multiply-adds per cycle at 3 GHz. It only weighs tasks against each
+  // other.
   return 3e9 * 4 * target_.host.Lanes(static_cast<int>(SizeOf(by.operand))) * target_.host.threads /
          arithmetic.work;
 }
 
 double Ceilings::BytesPerSecond() const {
   if (roofline_) return roofline_->bytes_per_second;
-  // Likewise: what a core's share of the caches gives, and about what a device's processor has.
+  // The guess is a core's share of the cache bandwidth, about the same as that of a device's
+  // processor.
   return 20e9 * (target_.device ? target_.device->processors : target_.host.threads);
 }
 

@@ -1,4 +1,4 @@
-// The ceilings that one tuning judges by, and what it learns about them.
+// The ceilings that one tuning uses and measures.
 #pragma once
 
 #include <functional>
@@ -15,42 +15,45 @@ namespace tunec {
 
 class Ceilings {
  public:
-  /// What measures. Either may be empty: then only what is recorded is known.
+  /// Functions that measure. Either may be empty: then only recorded ceilings are available.
   struct Meters {
     std::function<Result<Roofline>()> machine;
     std::function<Result<ArithmeticCeiling>(const MacInstruction& by)> arithmetic;
   };
 
-  /// Both references must outlive this.
+  /// Requires: both references outlive this object.
   Ceilings(Database& database, const Target& target, Meters meters)
       : database_(database), target_(target), meters_(std::move(meters)) {}
 
-  /// Reads what is recorded.
+  /// Reads the recorded ceilings.
   Status Load();
-  /// Measures the machine where nothing is recorded, or only something provisional.
+  /// Measures the machine if its ceilings are not recorded, or only provisional.
   Status Ensure();
-  /// Measures that arithmetic once, where nothing is recorded, or only something provisional.
+  /// Measures the arithmetic once if its ceiling is not recorded, or only provisional.
   Status EnsureArithmetic(const MacInstruction& by);
-  /// A kernel of this arithmetic has reached so many useful operations per second. The first kernel
-  /// of an arithmetic has its ceiling measured, where that is not known. A kernel above it proves
-  /// it wrong: it is measured again, a few times at most. True when a ceiling has grown.
+  /// Notes that a kernel of this arithmetic has reached `flops_per_second` useful operations per
+  /// second. For the first kernel of an arithmetic, the ceiling is measured if it is not known. A
+  /// kernel above the ceiling proves the ceiling wrong: it is measured again, a few times at most.
+  /// Returns true if a ceiling has grown.
   Result<bool> Meet(const KernelArithmetic& arithmetic, double flops_per_second);
 
   const std::optional<Roofline>& Known() const { return roofline_; }
-  /// The useful operations per second that an arithmetic allows a kernel. Where nothing is known, a
-  /// host's plain instructions are guessed from its vectors and threads; none of others then.
+  /// Returns the useful operations per second that an arithmetic allows a kernel. An unknown
+  /// ceiling of a host's plain instructions is guessed from its vectors and threads. For other
+  /// instructions an unknown ceiling is none.
   std::optional<double> PeakFlops(const KernelArithmetic& arithmetic) const;
-  /// Likewise of memory; never none. A device's is guessed from the device alone.
+  /// Returns the bytes per second of memory, or a guess. The guess for a device depends only on the
+  /// device.
   double BytesPerSecond() const;
-  /// Whether a search may end at the arithmetic's ceiling: it was measured while the machine was
-  /// free, and no kernel was seen above it.
+  /// Returns true if a search may end at the arithmetic's ceiling. The ceiling was measured on an
+  /// idle machine, and no kernel has exceeded it.
   bool Firm(const MacInstruction& by) const;
 
  private:
-  // What happened to one arithmetic's ceiling.
+  // The history of one arithmetic's ceiling.
   struct Past {
-    double fastest = 0;  // kernel, its multiply-adds as operations per second
-    int measured = 0;    // times
+    double fastest = 0;  // fastest kernel: operations per second of its multiply-adds
+    int measured = 0;    // number of measurements
   };
 
   std::optional<ArithmeticCeiling> Find(const MacInstruction& by) const;
@@ -63,7 +66,7 @@ class Ceilings {
   const Target& target_;
   Meters meters_;
   std::optional<Roofline> roofline_;
-  std::map<std::string, Past> past_;  // by arithmetic
+  std::map<std::string, Past> past_;  // key: name of the arithmetic
 };
 
 }  // namespace tunec

@@ -24,12 +24,12 @@ Tiles TilesOf(const Schedule& schedule) {
   return tiles;
 }
 
-// The type of the element that an operand of a product is, before any conversion.
+// Returns the element type of an operand of a product, before any conversion.
 DataType ElementType(const Expr& operand) {
   return operand.kind() == ExprKind::kCast ? operand.operands()[0].type() : operand.type();
 }
 
-// Either way round.
+// Returns true if the product has the intrinsic's types, with its operands in either order.
 bool HasTypesOf(const TileIntrinsic& intrinsic, const MultiplyAdd& of) {
   if (of.product == nullptr || of.type != intrinsic.accumulator.type) return false;
   const std::pair types(ElementType(of.product->operands()[0]),
@@ -44,8 +44,8 @@ const MacInstruction* DoneBy(const MultiplyAdd& of, const Tiles& tiles) {
   return tile == tiles.end() ? PlainMac(of.type) : MacOf(**tile);
 }
 
-/// How much of something is done by what, in the order of the statements. Null: by what has no
-/// ceiling.
+/// Amounts of work per instruction, in the order of the statements. A null instruction stands for
+/// work without a ceiling.
 class Shares {
  public:
   void Add(const MacInstruction* by, double amount) {
@@ -60,7 +60,8 @@ class Shares {
     const auto known = std::ranges::find(amounts_, by, &Share::by);
     return known == amounts_.end() ? 0 : known->amount;
   }
-  /// What does most of it; of equals the first. Null: nothing that has a ceiling.
+  /// Returns the instruction with the greatest amount; among equal amounts the first. Null: no
+  /// instruction has a ceiling.
   const MacInstruction* Most() const {
     Share most;
     for (const Share& share : amounts_) {
@@ -68,7 +69,7 @@ class Shares {
     }
     return most.by;
   }
-  /// By what has a ceiling.
+  /// Returns the amount of work by instructions that have a ceiling.
   double Total() const {
     double total = 0;
     for (const Share& share : amounts_) total += share.by == nullptr ? 0 : share.amount;
@@ -88,7 +89,7 @@ Shares MultiplyAddsOf(const Compute& compute, const Tiles& tiles) {
   for (const Statement& statement : compute.statements) {
     const double instances = CountInstances(statement);
     VisitMultiplyAdds(statement.values, statement.reducer, [&](const MultiplyAdd& one) {
-      // Integers within expressions are indices.
+      // Integers in expressions are indices.
       if (one.product == nullptr && !IsFloat(one.type)) return;
       shares.Add(DoneBy(one, tiles), instances);
     });
@@ -118,7 +119,8 @@ bool SplitsOperands(const Schedule& schedule) {
   });
 }
 
-// What a schedule makes of statements, whatever the accuracy contract: whether it may is not asked.
+// Returns a freedom that allows every rounding: the steps are applied without a check of the
+// accuracy mode.
 RoundingFreedom AnyContract() {
   RoundingFreedom any = ReductionOrder::kAny;
   any.least_terms = 1;
@@ -132,7 +134,7 @@ std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Sche
                                              const Target& target) {
   if (target.device) return std::nullopt;
   const Result<Compute> rewritten = ApplyComputeSteps(lowering, schedule, AnyContract());
-  // A schedule that does not apply runs nowhere.
+  // A schedule that does not apply is never run, so the result does not matter.
   const Compute& compute = rewritten ? *rewritten : lowering;
   const Shares shares = MultiplyAddsOf(compute, TilesOf(schedule));
   const MacInstruction* most = shares.Most();
@@ -142,7 +144,8 @@ std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Sche
     most = FloatOperationsOf(compute).Most();
     return most == nullptr ? std::nullopt : std::optional(KernelArithmetic{most});
   }
-  // Only splitting makes several products of one; what else changes is how they are counted.
+  // Only splitting replaces one product by several. Other steps change only how products are
+  // counted.
   const double useful =
       SplitsOperands(schedule) ? MultiplyAddsOf(lowering, {}).Total() : shares.Total();
   return KernelArithmetic{most, shares.Of(most) / useful};

@@ -1,4 +1,5 @@
-// Which arithmetic a kernel is judged by: what does most of its multiply-adds.
+// The arithmetic of a kernel: the instruction that does most of its multiply-adds. The kernel is
+// compared with the ceiling of that instruction.
 #pragma once
 
 #include <optional>
@@ -11,18 +12,18 @@ namespace tunec {
 
 struct KernelArithmetic {
   const MacInstruction* by = nullptr;  // never null
-  /// Multiply-adds that it does for each of the lowering's: 6 where operands are split into three
-  /// terms each, a half where something else does the other half.
+  /// Number of the instruction's multiply-adds per multiply-add of the lowering. The number is 6 if
+  /// each operand is split into three limbs, and 0.5 if another instruction does half of the work.
   double work = 1;
   bool operator==(const KernelArithmetic&) const = default;
 };
 
-/// The arithmetic of a lowering under a schedule of it, whose tiles are taken to be all whole. By
-/// what the compute steps leave of the lowering's statements and by the intrinsics of `tensorize`;
-/// no loops are made. Of equal shares the first statement's counts. A kernel without multiply-adds
-/// is judged by those of the float type that most of its operations are in, for nothing does more.
-/// None: integers by themselves, what only moves data, and whatever a device computes, for all
-/// MacInstructions are a CPU's.
+/// Returns the arithmetic of a lowering under its schedule, as if all tiles were full. The result
+/// depends on the statements after the compute steps and on the intrinsics of `tensorize`; no loops
+/// are made. Among equal shares, the first statement decides. A kernel without multiply-adds has
+/// the plain multiply-adds of the float type of most of its operations, since no instruction is
+/// faster. Returns none for integers without an intrinsic, for kernels that only move data, and for
+/// devices (all MacInstructions are for CPUs).
 std::optional<KernelArithmetic> ArithmeticOf(const Compute& lowering, const Schedule& schedule,
                                              const Target& target);
 

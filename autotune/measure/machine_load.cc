@@ -1,7 +1,7 @@
-// /proc/stat counts the time of all processes, this one included. The system tells the own time
-// exactly. /proc/stat only estimates the time of running processes: each tick of a clock samples
-// which process runs, and runs of a few milliseconds fall between. Its idle time is exact up to the
-// unit of the file.
+// /proc/stat counts the time of all processes, including this one. The system counts the time of
+// this process exactly. For running processes /proc/stat has only an estimate: each clock tick
+// samples the running process, and runs of a few milliseconds fall between ticks. The idle time is
+// exact up to the unit of the file.
 #include "autotune/measure/machine_load.h"
 
 #include <unistd.h>
@@ -24,7 +24,8 @@ namespace {
 
 double TicksPerSecond() { return static_cast<double>(sysconf(_SC_CLK_TCK)); }
 
-// user nice system idle iowait irq softirq steal; guests are counted as users before.
+// Parses the fields: user nice system idle iowait irq softirq steal. The remaining fields, for
+// guests, are already part of user and nice.
 ProcessorTimes ParseTimes(std::istringstream& words) {
   constexpr int kIdle = 3;
   constexpr int kWaiting = 4;
@@ -55,7 +56,7 @@ ProcessorTimes Between(const LoadSample& before, const LoadSample& after, int pr
 std::map<int, ProcessorTimes> ReadProcessorTimes(const std::filesystem::path& root) {
   std::map<int, ProcessorTimes> processors;
   std::ifstream file(root / "proc/stat");
-  // The first line, "cpu", has the sums; "cpu0" and so on follow, and then what else is counted.
+  // The first line, "cpu", has the sums. Lines "cpu0" and so on follow, then other counters.
   for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
     std::istringstream words(line.substr(3));
     int number = 0;
@@ -81,7 +82,7 @@ double OthersShare(const LoadSample& before, const LoadSample& after,
   double stolen = 0;
   for (const int processor : processors) {
     const ProcessorTimes times = Between(before, after, processor);
-    if (times.all < seconds / 2) return 0;  // the counts stand still: they are not real ones
+    if (times.all < seconds / 2) return 0;  // counts that do not advance are not real
     // Both numbers are rounded down, so the difference may be a tick too small.
     taken += seconds - times.idle - 1 / TicksPerSecond();
     stolen += times.stolen;

@@ -1,5 +1,5 @@
-// Measures the part of the machine that other processes use. Times measured meanwhile say little,
-// and a ceiling measured then is too low.
+// Measures the part of the machine that other processes use. On a busy machine, times are not
+// reliable and a measured ceiling is too low.
 #pragma once
 
 #include <filesystem>
@@ -8,15 +8,16 @@
 
 namespace tunec {
 
-/// What the system has counted of one processor since it started, in seconds.
+/// The system's counts for one processor since the start of the system, in seconds.
 struct ProcessorTimes {
-  double idle = 0;    // nobody had work for it
-  double stolen = 0;  // the host of a virtual machine gave it to others
+  double idle = 0;    // no process had work
+  double stolen = 0;  // used by the host of a virtual machine
   double all = 0;
   bool operator==(const ProcessorTimes&) const = default;
 };
 
-/// The times of all processors, by their numbers. None where /proc/stat below `root` does not tell.
+/// Returns the times of all processors, by their numbers. The result is empty if /proc/stat below
+/// `root` has no such lines.
 std::map<int, ProcessorTimes> ReadProcessorTimes(const std::filesystem::path& root = "/");
 
 /// The counts at one time.
@@ -28,13 +29,15 @@ struct LoadSample {
   static LoadSample Now();
 };
 
-/// Returns how much others took, between two samples, of the processors that `threads` threads
-/// need: 1 is all. Only these `processors` count. As long as others leave enough of them, it is 0.
-/// So it is where the system does not count, or hides one of the processors, as a container may do.
+/// Returns the share of the processors needed by `threads` threads that other processes used
+/// between two samples: 1 is all. Only these `processors` count. The share is 0 if others leave
+/// enough processors. It is also 0 if the system does not count, or hides one of the processors, as
+/// a container may do.
 double OthersShare(const LoadSample& before, const LoadSample& after,
                    std::span<const int> processors, int threads);
 
-/// What others have had since the meter was made, as a process with `threads` threads finds it.
+/// A meter of the share that other processes have had since it was made, for a process with
+/// `threads` threads.
 class LoadMeter {
  public:
   explicit LoadMeter(int threads) : threads_(threads), start_(LoadSample::Now()) {}
@@ -45,8 +48,9 @@ class LoadMeter {
   LoadSample start_;
 };
 
-/// The part of the machine that others have now, as `threads` threads find it. Takes a fifth of a
-/// second; the caller's own threads and workers should rest meanwhile.
+/// Returns the share of the machine that other processes use now, for a process with `threads`
+/// threads. Takes a fifth of a second; the caller's own threads and workers should be idle
+/// meanwhile.
 double BusyShare(int threads);
 
 }  // namespace tunec

@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
-#include "autotune/judge/check.h"
-#include "autotune/judge/guarded_memory.h"
-#include "autotune/judge/oracle.h"
-#include "autotune/judge/sample_blocks.h"
+#include "autotune/checker/check.h"
+#include "autotune/checker/guarded_memory.h"
+#include "autotune/checker/kernel_reference.h"
+#include "autotune/checker/sample_blocks.h"
 #include "autotune/measure/predict_candidate.h"
 #include "jit/open_device.h"
 #include "kernel/compile_kernel.h"
@@ -35,9 +35,10 @@ Measurement FailedBy(const Error& error) {
   return {.status = StatusOf(error.code), .message = error.message};
 }
 
-using Storage = std::map<std::string, GuardedMemory>;  // by argument name
+using Storage = std::map<std::string, GuardedMemory>;  // key: argument name
 
-// Padding that a packing leaves holds NaN: a kernel may load it, but not use it.
+// Allocates memory filled with NaN. Padding of packed weights stays NaN: a kernel may load the
+// padding, but not use it.
 Result<GuardedMemory> AllocatePoisoned(Device& device, size_t bytes) {
   TUNEC_ASSIGN(GuardedMemory memory, GuardedMemory::Allocate(device, bytes));
   TUNEC_RETURN_IF_ERROR(memory.Poison());
@@ -60,7 +61,7 @@ Status RunPrepack(Device& device, const CompiledPrepack& prepack, void* weight, 
   return device.Synchronize();
 }
 
-// By way of the host's memory: what packs weights for a device is the host's code.
+// Packs a weight in the host's memory: the code that packs weights for a device runs on the host.
 Status RunPrepackOnHost(Device& host, Device& device, const CompiledPrepack& prepack,
                         const GuardedMemory& weight, const GuardedMemory& packed) {
   TUNEC_ASSIGN(const DeviceMemory from, host.Allocate(weight.size()));
@@ -86,7 +87,8 @@ CompiledCandidate& CompiledCandidate::operator=(CompiledCandidate&&) noexcept = 
 CompiledCandidate::~CompiledCandidate() = default;
 const std::optional<Measurement>& CompiledCandidate::failure() const { return impl_->failure; }
 
-// A candidate that is ready to run. Goes in the order in which it may: the kernel first.
+// A candidate that is ready to run. Members are destroyed in reverse order, so the kernel is
+// destroyed before its code and memory.
 struct LoadedCandidate {
   Storage packed;
   std::vector<void*> arguments;
@@ -94,11 +96,11 @@ struct LoadedCandidate {
   DeviceMemory workspace;
   std::shared_ptr<const DeviceCode> code;
   std::unique_ptr<DeviceKernel> kernel;
-  std::optional<ColdRuns> cold;  // made for the first time that is taken
-  CacheEviction constants;       // of the host's kernels: what they read that no run changes
+  std::optional<ColdRuns> cold;  // made when the candidate is first timed
+  CacheEviction constants;       // host kernels: inputs that no run changes
 };
 
-// The incumbent of earlier candidates, ready to run; empty where it can't be.
+// The incumbent of earlier candidates, ready to run; empty if it cannot run.
 struct LoadedIncumbent {
   std::string schedule;
   std::optional<LoadedCandidate> loaded;
@@ -106,18 +108,18 @@ struct LoadedIncumbent {
 
 struct CheckedRun {
   Verdict verdict;
-  double seconds = 0;  // of the run
+  double seconds = 0;  // seconds of the run
 };
 
 struct Workbench::Impl {
   Workload workload;
-  std::optional<Target> emulated;  // whose times are predicted; none: they are measured
+  std::optional<Target> emulated;  // device whose times are predicted; none: measured
   ThreadPool* pool = nullptr;
   std::unique_ptr<Device> device;
-  std::unique_ptr<Device> host;  // packs weights; null: the device is the host
-  Oracle oracle;
+  std::unique_ptr<Device> host;  // host that packs weights; null: the device is the host
+  KernelReference reference;
   Storage storage;
-  std::vector<Tensor> outputs;  // of the default lowering
+  std::vector<Tensor> outputs;  // outputs of the default lowering
   std::set<std::string> weights;
   CandidateHook hook;
   std::optional<LoadedIncumbent> incumbent;
@@ -154,7 +156,8 @@ Status Workbench::Impl::AllocateStorage() {
     if (output) outputs.push_back(tensor);
     if (tensor.role == TensorRole::kWeight) weights.insert(tensor.name);
     if (argument) {
-      TUNEC_RETURN_IF_ERROR(WriteArray(*device, memory.data(), tensor, oracle.arguments[next++]));
+      TUNEC_RETURN_IF_ERROR(
+          WriteArray(*device, memory.data(), tensor, reference.arguments[next++]));
     }
     storage.emplace(tensor.name, std::move(memory));
   }
@@ -199,7 +202,7 @@ Result<Storage> Workbench::Impl::Pack(const std::vector<CompiledPrepack>& prepac
   return packed;
 }
 
-// Of the kernel's arguments, what is the same in every run of a model.
+// Returns the kernel's arguments that are the same in every run of a model.
 CacheEviction Workbench::Impl::Constants(const std::vector<std::string>& names,
                                          const Storage& packed) const {
   std::vector<std::span<const std::byte>> ranges;
@@ -237,7 +240,7 @@ Result<LoadedCandidate> Workbench::Impl::Load(const CompiledCandidate::Impl& can
                          .constants = std::move(constants)};
 }
 
-// What the guards tell; empty where nobody wrote them.
+// Returns a description of overwritten guard bytes; empty if all guards are intact.
 Result<std::string> Workbench::Impl::Overrun() const {
   for (const auto& [name, memory] : storage) {
     TUNEC_ASSIGN(const ptrdiff_t distance, memory.Overrun());
@@ -256,7 +259,7 @@ Result<CheckedRun> Workbench::Impl::Check(LoadedCandidate& candidate) {
   TUNEC_ASSIGN(std::string overrun, Overrun());
   if (!overrun.empty()) return CheckedRun{{.problem = std::move(overrun)}, seconds};
   TUNEC_ASSIGN(const std::vector<Array> actual, ReadOutputs());
-  return CheckedRun{JudgeOutputs(actual, oracle.judges), seconds};
+  return CheckedRun{CheckOutputs(actual, reference.checkers), seconds};
 }
 
 Result<std::vector<Array>> Workbench::Impl::ReadOutputs() {
@@ -268,7 +271,8 @@ Result<std::vector<Array>> Workbench::Impl::ReadOutputs() {
   return arrays;
 }
 
-// Runs the blocks twice, over outputs of ones and of zeros: what changes in either was written.
+// Runs the blocks twice, on outputs filled with ones and with zeros. An element that changes in
+// either run was written.
 Result<Verdict> Workbench::Impl::CheckBlocks(LoadedCandidate& candidate,
                                              std::span<const int64_t> blocks) {
   const Kernel* const kernel = candidate.code->OnHost();
@@ -291,12 +295,12 @@ Result<Verdict> Workbench::Impl::CheckBlocks(LoadedCandidate& candidate,
     elements += std::ranges::count(written.back(), true);
   }
   if (elements == 0) return Verdict{.problem = "the blocks that were run wrote nothing"};
-  return JudgeOutputs(actual, oracle.judges, written);
+  return CheckOutputs(actual, reference.checkers, written);
 }
 
-// What the runs take, where each finds its constants in no cache. The caches are emptied between
-// them; where that takes much longer than the runs, as before a few rows of a large table are read,
-// fewer runs stand for all.
+// Returns the seconds of runs that find their constants in no cache. The caches are emptied between
+// runs. If emptying takes much longer than the runs, fewer runs represent all. A kernel that reads
+// a few rows of a large table is an example.
 Result<double> Workbench::Impl::SecondsOfHost(LoadedCandidate& candidate, int runs) {
   if (candidate.constants.Empty()) return candidate.kernel->Seconds(runs);
   constexpr double kMostMilliseconds = 3;
@@ -312,7 +316,7 @@ Result<double> Workbench::Impl::SecondsOfHost(LoadedCandidate& candidate, int ru
   return seconds * runs / done;
 }
 
-// What the runs take, on a device with a cache those of a kernel that finds nothing there.
+// Returns the seconds of the runs. On a device with a cache, each run finds no data in the cache.
 Result<double> Workbench::Impl::Seconds(LoadedCandidate& candidate, int runs) {
   if (!workload.target.device) return SecondsOfHost(candidate, runs);
   const int64_t cache_bytes = workload.target.device->l2_bytes;
@@ -329,7 +333,7 @@ Result<double> Workbench::Impl::Seconds(LoadedCandidate& candidate, int runs) {
   return candidate.cold->Seconds(runs);
 }
 
-// Of a candidate whose answers are right, the time that was predicted when it was compiled.
+// Checks the candidate, and returns the time that was predicted when it was compiled.
 Result<Measurement> Workbench::Impl::Predict(const CompiledCandidate::Impl& candidate) {
   const Prediction& prediction = *candidate.prediction;
   Measurement result{.message = prediction.warnings, .note = prediction.note};
@@ -359,7 +363,8 @@ Result<Measurement> Workbench::Impl::Predict(const CompiledCandidate::Impl& cand
   return result;
 }
 
-// Null where it can't be run: a database may have it from another version, or another device.
+// Returns the loaded incumbent, or null if it cannot run. The database may have its schedule from
+// another version or device.
 LoadedCandidate* Workbench::Impl::ReadyIncumbent(const std::string& schedule) {
   if (!incumbent || incumbent->schedule != schedule) {
     incumbent = {.schedule = schedule, .loaded = std::nullopt};
@@ -416,8 +421,8 @@ const Workload& Workbench::workload() const { return impl_->workload; }
 size_t Workbench::Bytes() const {
   size_t bytes = 0;
   for (const auto& [name, memory] : impl_->storage) bytes += memory.size();
-  for (const OutputJudge& judge : impl_->oracle.judges) {
-    bytes += judge.expected.bytes() + judge.sequential.bytes() + judge.bounds.bytes();
+  for (const OutputChecker& checker : impl_->reference.checkers) {
+    bytes += checker.expected.bytes() + checker.sequential.bytes() + checker.bounds.bytes();
   }
   return bytes;
 }
@@ -436,13 +441,15 @@ Result<Workbench> Workbench::Make(Workload workload, ThreadPool& pool, Candidate
   impl->hook = std::move(hook);
   impl->pool = &pool;
   impl->emulated = EmulatedTarget(workload.target);
-  // The host's own code is faster than that of a device that it stands in for.
-  const Target of_oracle = impl->emulated ? Target{.host = workload.target.host} : workload.target;
-  TUNEC_ASSIGN(impl->oracle, ComputeOracle(workload.lowerings.front().compute, workload.accuracy,
-                                           workload.seed, of_oracle, pool));
+  // The host's own code is faster than emulated code of a device.
+  const Target of_reference =
+      impl->emulated ? Target{.host = workload.target.host} : workload.target;
+  TUNEC_ASSIGN(impl->reference,
+               ComputeKernelReference(workload.lowerings.front().compute, workload.accuracy,
+                                      workload.seed, of_reference, pool));
   impl->workload = std::move(workload);
   TUNEC_RETURN_IF_ERROR(impl->AllocateStorage());
-  impl->oracle.arguments.clear();
+  impl->reference.arguments.clear();
   return Workbench(std::move(impl));
 }
 
@@ -470,7 +477,7 @@ Measurement Workbench::Measure(CompiledCandidate candidate,
                                        : impl_->Measure(*candidate.impl_, incumbent, policy);
   };
   Result<Measurement> result = measure();
-  // The incumbent's copies may have been in its way.
+  // The incumbent's copies may have used the memory.
   if (!result && result.error().code == ErrorCode::kResourceLimit && impl_->incumbent) {
     impl_->incumbent.reset();
     result = measure();
@@ -488,7 +495,7 @@ std::vector<Measurement> Workbench::Retime(std::vector<CompiledCandidate> candid
                                            const TimingPolicy& policy) {
   std::vector<Measurement> results(candidates.size());
   std::vector<std::optional<LoadedCandidate>> loaded(candidates.size());
-  impl_->incumbent.reset();  // its copies would take room from theirs
+  impl_->incumbent.reset();  // frees memory for the candidates
   for (size_t i = 0; i < candidates.size(); ++i) {
     if (candidates[i].failure()) {
       results[i] = *candidates[i].failure();
@@ -503,7 +510,7 @@ std::vector<Measurement> Workbench::Retime(std::vector<CompiledCandidate> candid
     for (size_t i = 0; i < candidates.size(); ++i) {
       if (!loaded[i]) continue;
       const auto run = [&](int times) { return impl_->Seconds(*loaded[i], times); };
-      // The run before was another kernel: its first sample warms up.
+      // The previous run was of another kernel, so the first sample only warms up.
       TimingPolicy once = policy;
       once.least_samples = once.most_samples = 1;
       const auto samples = TimeRuns(run, std::nullopt, once, clock);

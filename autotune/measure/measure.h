@@ -1,5 +1,5 @@
-// Measuring candidates in this process: apply, compile, load, pack, check, time. The worker's
-// work; nothing here survives a candidate that crashes or hangs.
+// Measures candidates in this process: apply, compile, load, pack, check, time. The worker process
+// runs this code: a candidate that crashes or hangs ends its process.
 #pragma once
 
 #include <functional>
@@ -19,18 +19,19 @@ namespace tunec {
 
 struct LoopPipelineOptions;
 
-/// Tests only: called before a candidate is compiled, with the text of its schedule. It may put
-/// faults in the candidate's way (LoopPipelineOptions::plant). From several threads; may be empty.
+/// A hook for tests. It is called before a candidate is compiled, with the text of its schedule.
+/// The hook may inject faults into the candidate (LoopPipelineOptions::plant). It is called from
+/// several threads; may be empty.
 using CandidateHook = std::function<void(LoopPipelineOptions&, std::string_view schedule)>;
 
-/// A candidate after compilation, or the reason why there is none. Moves only.
+/// A candidate after compilation, or the reason why it failed. Move-only.
 class CompiledCandidate {
  public:
   CompiledCandidate();
   CompiledCandidate(CompiledCandidate&&) noexcept;
   CompiledCandidate& operator=(CompiledCandidate&&) noexcept;
   ~CompiledCandidate();
-  /// Set when the candidate failed before it could run.
+  /// Returns the failure of a candidate that failed before it could run.
   const std::optional<Measurement>& failure() const;
 
  private:
@@ -39,32 +40,34 @@ class CompiledCandidate {
   std::unique_ptr<Impl> impl_;
 };
 
-/// One workload with its arguments, its oracle and the memory that kernels run on.
+/// One workload with its arguments, its reference outputs and the memory of kernels.
 class Workbench {
  public:
-  /// Computes the oracle. The pool must outlive the workbench. Errors: see ComputeOracle.
+  /// Computes the reference outputs. Requires: the pool outlives the workbench. Errors: see
+  /// ComputeKernelReference.
   static Result<Workbench> Make(Workload workload, ThreadPool& pool, CandidateHook hook = {});
   Workbench(Workbench&&) noexcept;
   Workbench& operator=(Workbench&&) noexcept;
   ~Workbench();
 
   const Workload& workload() const;
-  /// Of the arguments and of what they are judged by.
+  /// Returns the bytes of the arguments and of the reference outputs.
   size_t Bytes() const;
 
-  /// Thread-safe. Never fails: an error is in the candidate.
+  /// Compiles a candidate. Thread-safe. Never fails: an error is stored in the candidate.
   CompiledCandidate Compile(const CandidateRequest& request) const;
-  /// Checks, then times; where the host stands in for the target's device, the time is the one
-  /// that is predicted of the device's code, and large kernels are checked by some of their blocks
-  /// (sample_blocks.h). One at a time. `incumbent`: the fastest known, for the race; on a device
-  /// the candidate is timed beside it, so that clocks that change choose nobody, and alone where
-  /// its schedule can't be run. kCrashed for a candidate at which the device failed; after that the
-  /// workbench is of no more use.
+  /// Checks a candidate, then times it. If the host emulates the target's device, the time is
+  /// predicted from the device's code. In the emulation only some blocks of a large kernel are
+  /// checked (sample_blocks.h). Not thread-safe. `incumbent` is the fastest known schedule, for the
+  /// race. On a device the candidate and the incumbent are timed in turns, so that changing clocks
+  /// do not affect the choice. The candidate is timed alone if the incumbent cannot run. Returns
+  /// kCrashed for a candidate at which the device failed; the workbench must not be used after
+  /// that.
   Measurement Measure(CompiledCandidate candidate, const std::optional<Incumbent>& incumbent,
                       const TimingPolicy& policy = {});
-  /// Times candidates in turns, `rounds` samples each, so that drift meets all alike. Requires: a
-  /// target whose times are measured. Nothing is
-  /// checked: they were checked when first measured. kCrashed as of Measure.
+  /// Times candidates in turns, `rounds` samples each, so that drift affects all of them alike. The
+  /// outputs are not checked: that was done when the candidates were first measured. Returns
+  /// kCrashed under the same condition as Measure. Requires: a target whose times are measured.
   std::vector<Measurement> Retime(std::vector<CompiledCandidate> candidates, int rounds,
                                   const TimingPolicy& policy = {});
 

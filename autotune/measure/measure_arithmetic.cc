@@ -1,5 +1,5 @@
-// Measures the ceiling of one arithmetic, and the share that others had of the machine. The kernel
-// is made by the code generator that makes candidates (ceiling_kernel.h).
+// Measures the ceiling of one arithmetic, and the share of the machine that other processes had.
+// The kernel is compiled by the same code generator as candidates (ceiling_kernel.h).
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -23,12 +23,13 @@
 namespace tunec {
 namespace {
 
-// Other work on the machine only ever lowers the result, so the best of several counts; the pauses
-// spread them over more than one turn of whatever else runs.
+// Other work on the machine can only lower the result, so the best of several repetitions counts.
+// The pauses spread the repetitions over several time slices of other processes.
 constexpr int kRepetitions = 16;
 constexpr std::chrono::milliseconds kPause{25};
 
-// Some numbers of many bits: a multiplication by zero takes less power, and may be faster for that.
+// Returns operands with many different bits. A multiplication by zero takes less power, and may
+// therefore be faster.
 Array Operands(const Tensor& tensor) {
   Array values(tensor.type, tensor.shape);
   for (int64_t i = 0; i < values.size(); ++i) {
@@ -42,7 +43,7 @@ Array Operands(const Tensor& tensor) {
   return values;
 }
 
-/// The kernel with what one thread runs it on. Moves only.
+/// The kernel with the buffers of one thread. Move-only.
 class CeilingRun {
  public:
   static Result<CeilingRun> Make(const LoopNest& nest, Kernel kernel) {
@@ -66,15 +67,15 @@ class CeilingRun {
   CeilingRun(std::vector<Buffer> buffers, KernelRun run)
       : buffers_(std::move(buffers)), run_(std::move(run)) {}
 
-  std::vector<Buffer> buffers_;  // the run's arguments
+  std::vector<Buffer> buffers_;  // arguments of the run
   KernelRun run_;
   std::unique_ptr<ThreadPool> alone_ = std::make_unique<ThreadPool>(1);
 };
 
-/// What each repetition found.
+/// The results of each repetition.
 struct PeakSamples {
-  std::vector<double> flops;   // per second
-  std::vector<double> shares;  // of the processor, that the threads got
+  std::vector<double> flops;   // operations per second
+  std::vector<double> shares;  // share of processor time that the threads got
 };
 
 PeakSamples SamplePeak(std::vector<CeilingRun>& runs, double flops) {
@@ -89,11 +90,12 @@ PeakSamples SamplePeak(std::vector<CeilingRun>& runs, double flops) {
   return samples;
 }
 
-/// Returns the share of the machine that other processes had during the samples. It is the greater
-/// one of the threads' time without a processor and `counted`, the system's number. The spread of
-/// repetitions does not count, since a virtual machine that idles has 10 to 30 %.
+/// Returns the share of the machine that other processes had during the samples. The share is the
+/// greater of two numbers: the threads' time without a processor, and `counted`, the system's
+/// number. The spread of repetitions does not count: an idle virtual machine has a spread of 10 to
+/// 30 %.
 double Disturbance(const PeakSamples& samples, double counted, const Target& target) {
-  // More threads than cores have to take turns.
+  // If there are more threads than cores, the threads take turns.
   const double most = std::min(1.0, static_cast<double>(target.host.cores) / target.host.threads);
   const double mean = std::accumulate(samples.shares.begin(), samples.shares.end(), 0.0) /
                       static_cast<double>(samples.shares.size());

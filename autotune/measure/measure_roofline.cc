@@ -1,4 +1,4 @@
-// Measuring the machine's ceilings: float32 arithmetic, caches and memory.
+// Measures the machine's ceilings: float32 arithmetic, caches and memory.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -16,8 +16,9 @@
 namespace tunec {
 namespace {
 
-// Returns the bytes of each side of the copy that measures the memory: more than the caches of a
-// processor hold, and a part of what this process may use, for a control group ends what uses more.
+// Returns the bytes of each side of the copy that measures the memory bandwidth. The copy is larger
+// than the caches of a processor. It uses only a part of the process's memory limit, since a
+// control group kills processes that exceed the limit.
 size_t CopyBytes() {
   constexpr int64_t kMost = int64_t{256} << 20, kLeast = int64_t{16} << 20, kUnit = 1 << 20;
   const int64_t usable = UsableMemory();
@@ -45,10 +46,11 @@ double MeasureCopy(ThreadPool& pool, const Buffer& from, Buffer& to) {
   return best;
 }
 
-// The same for data in caches: every pass reads again, which the compiler must not notice.
+// Prevents the compiler from merging passes: each pass must read the data again.
 void NextPass() { asm volatile("" ::: "memory"); }
 
-// Inlined into a function of each width, which says what instructions there are.
+// Reads data in passes. It is inlined into one function per vector width, which enables the
+// instructions of that width.
 template <class Vector>
 [[gnu::always_inline]] inline int64_t Read(const Vector& zero, const std::byte* from, size_t bytes,
                                            int64_t passes) {
@@ -98,13 +100,13 @@ __attribute__((target("avx2"))) void Copy256(std::byte* to, const std::byte* fro
   Copy<__m256i>(to, from, bytes, passes);
 }
 
-/// Measures what data in caches can be read or copied with.
+/// Measures the bandwidth of reading or copying data in caches.
 class CacheMeter {
  public:
   CacheMeter(ThreadPool& pool, const Target& target, const Buffer& from, Buffer& to)
       : pool_(pool), wide_(target.host.vector_bits >= 512), from_(from), to_(to) {}
 
-  /// `bytes` are used again and again, each thread its part.
+  /// Returns the bandwidth of using `bytes` bytes repeatedly, each thread a part of them.
   double BytesPerSecond(double bytes) {
     const auto part = static_cast<size_t>(bytes / pool_.threads()) / kGrain * kGrain;
     const auto passes = std::max<int64_t>(4, static_cast<int64_t>(kPassedBytes / part));
@@ -117,7 +119,7 @@ class CacheMeter {
 
  private:
   static constexpr size_t kGrain = 512;
-  static constexpr size_t kPassedBytes = size_t{32} << 20;  // of each thread: about a millisecond
+  static constexpr size_t kPassedBytes = size_t{32} << 20;  // per thread; about a millisecond
   static constexpr int kTimes = 4;
 
   double Rate(size_t part, int64_t passes, void (CacheMeter::*work)(int64_t, size_t, int64_t)) {
@@ -132,7 +134,7 @@ class CacheMeter {
     sink_.fetch_or(wide_ ? Read512(from, part, passes) : Read256(from, part, passes),
                    std::memory_order_relaxed);
   }
-  // Half of the part is read, half is written.
+  // Copies: half of the part is read, half is written.
   void Copy(int64_t task, size_t part, int64_t passes) {
     const size_t half = part / 2, offset = static_cast<size_t>(task) * half;
     (wide_ ? Copy512 : Copy256)(to_.data() + offset, from_.data() + offset, half, passes);
@@ -142,11 +144,11 @@ class CacheMeter {
   const bool wide_;
   const Buffer& from_;
   Buffer& to_;
-  std::atomic<int64_t> sink_ = 0;  // lest the compiler drop the reads
+  std::atomic<int64_t> sink_ = 0;  // prevents the compiler from dropping the reads
 };
 
-// Half of what a level holds, so that it need not be empty of all else; far more than the level
-// before it holds.
+// Measures each cache level with half of its size, since other data also use the cache. That half
+// must be more than twice the size of the previous level.
 std::array<CacheCeiling, 3> MeasureCaches(ThreadPool& pool, const Target& target,
                                           const Buffer& from, Buffer& to) {
   std::array<CacheCeiling, 3> caches = CachesOf(target);
@@ -164,7 +166,8 @@ std::array<CacheCeiling, 3> MeasureCaches(ThreadPool& pool, const Target& target
 
 Result<Roofline> MeasureRoofline(const Target& target) {
   if (target.device)
-    return Fail(ErrorCode::kUnsupported, "nobody measures the ceilings of a {} yet", target.Kind());
+    return Fail(ErrorCode::kUnsupported, "cannot measure the ceilings of a {}, only of a cpu",
+                target.Kind());
   const bool wide = target.host.vector_bits >= 512;
   const bool runs = __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") &&
                     (!wide || __builtin_cpu_supports("avx512f"));

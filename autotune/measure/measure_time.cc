@@ -15,7 +15,7 @@ Clock SteadyClock() {
 }
 
 int RunsPerSample(double seconds, const TimingPolicy& policy) {
-  // Also an end for a clock that stands still.
+  // The limit also ends the measurement if the clock stands still.
   constexpr double kMost = 10000;
   if (seconds <= 0) return static_cast<int>(kMost);
   return static_cast<int>(std::clamp(std::ceil(policy.sample_seconds / seconds), 1.0, kMost));
@@ -23,12 +23,13 @@ int RunsPerSample(double seconds, const TimingPolicy& policy) {
 
 namespace {
 
-// The first run found cold caches and predictors; only a hopeless one is judged by it.
+// Returns true for a run that is far slower than the best. The first run finds cold caches and
+// predictors, so a normal slowdown does not count.
 bool IsLost(double seconds, double best, const TimingPolicy& policy) {
   return seconds > 4 * policy.race_factor * best && seconds > 10 * policy.sample_seconds;
 }
 
-// What one run of a sample took.
+// Returns the seconds of one run, from one sample.
 Result<double> SampleOf(const TimeOf& time_of, int runs) {
   TUNEC_ASSIGN(const double seconds, time_of(runs));
   return std::max(seconds / runs, 1e-9);

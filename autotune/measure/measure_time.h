@@ -1,4 +1,4 @@
-// Timing one kernel: how often it runs and what is kept.
+// Times one kernel: the number of runs and the samples that are used.
 #pragma once
 
 #include <functional>
@@ -9,52 +9,53 @@
 
 namespace tunec {
 
-/// Seconds since some fixed moment.
+/// A function that returns the seconds since a fixed moment.
 using Clock = std::function<double()>;
 Clock SteadyClock();
 
-/// How long one measurement may take.
+/// The limits of one measurement.
 struct TimingPolicy {
-  double budget_seconds = 0.03;    // of all samples together, unless `least` takes longer
-  double sample_seconds = 100e-6;  // a sample is as many runs as take at least so long
+  double budget_seconds = 0.03;    // all samples together, unless `least_samples` take longer
+  double sample_seconds = 100e-6;  // minimum length of a sample; it has one or more runs
   int least_samples = 3;
   int most_samples = 25;
-  double long_run_seconds = 0.5;  // a run that takes so long is timed once
-  double race_factor = 2;         // a candidate slower than so many times the best stops
+  double long_run_seconds = 0.5;  // a run of at least this length is timed once
+  double race_factor = 2;         // timing stops if slower than this factor times the best
 };
 
-/// The seconds that so many runs of a kernel take, one after the other; an error where one of them
-/// failed.
+/// A function that returns the seconds of `runs` runs of a kernel, one after the other; an error if
+/// one of them failed.
 using TimeOf = std::function<Result<double>(int runs)>;
 
-/// Seconds of one run, one entry per sample in the order taken. The first runs only warm up.
-/// `clock` is for the budget.
-/// `best`: the fastest known; a candidate whose first sample is over race_factor times that has
-/// one sample only.
-/// `before`: the seconds of a run just before, when there was one; it may decide the race alone.
-/// Errors: the first that `time_of` returns.
+/// Returns the seconds of one run, one entry per sample in the order taken. The first runs only
+/// warm up. `clock` measures the time for the budget. `best` is the fastest known time. A candidate
+/// whose first sample is over race_factor times `best` has one sample only. `before` is the seconds
+/// of a run just before, if any; it alone may decide the race. Errors: the first that `time_of`
+/// returns.
 Result<std::vector<double>> TimeRuns(const TimeOf& time_of, std::optional<double> best,
                                      const TimingPolicy& policy, const Clock& clock,
                                      std::optional<double> before = std::nullopt);
 
-/// Samples of a run beside those of another's that is known to take `known` seconds, in turns: each
-/// sample is what the run would have taken if the other one's of the same turn had taken `known`.
-/// So a clock that goes down meanwhile, or has gone down since the other one was first timed, makes
-/// nobody slower. Of each second turn the two change places. Otherwise as TimeRuns with the other
-/// one as the best; a race that is lost by far is judged by seconds as they are.
+/// Runs of another kernel that is known to take `known` seconds.
 struct KnownRuns {
   TimeOf time_of;
   double known = 0;
 };
+/// Takes samples of a kernel in turns with runs of another kernel. Each sample is scaled: it is the
+/// time of the run if the other kernel's run of the same turn had taken `other.known` seconds. So a
+/// falling clock frequency does not make the kernel look slower, neither during the measurement nor
+/// since the other kernel was first timed. The two change their order in every second turn. The
+/// rest is the same as in TimeRuns, with the other kernel as the best. A race that is clearly lost
+/// is decided by unscaled seconds.
 Result<std::vector<double>> TimeBeside(const TimeOf& time_of, const KnownRuns& other,
                                        const TimingPolicy& policy, const Clock& clock,
                                        std::optional<double> before = std::nullopt);
 
-/// The runs that make up one sample of a kernel that takes `seconds`.
+/// Returns the number of runs in one sample of a kernel that takes `seconds`.
 int RunsPerSample(double seconds, const TimingPolicy& policy);
 
 double Median(std::vector<double> samples);
-/// The median absolute deviation from the median.
+/// Returns the median absolute deviation from the median.
 double MedianDeviation(const std::vector<double>& samples);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// What is sent to be measured and what comes back.
+// The requests and results of measuring.
 #pragma once
 
 #include <cstdint>
@@ -13,43 +13,43 @@
 
 namespace tunec {
 
-/// A task as the worker sees it.
+/// A task in the form that the worker receives.
 struct Workload {
   std::vector<NamedCompute> lowerings;
   Target target;
   Accuracy accuracy;
-  uint64_t seed = 0;                      // of the random arguments
+  uint64_t seed = 0;                      // seed of the random arguments
   std::string device = {};                // DeviceChoice::name
   std::vector<std::string> callers = {};  // TuningTask::callers
 };
 
 struct CandidateRequest {
-  std::string schedule;  // its text
+  std::string schedule;  // text of the schedule
 };
 
 /// The fastest candidate known so far.
 struct Incumbent {
   std::string schedule;
-  double seconds = 0;  // of one run, as it is recorded
+  double seconds = 0;  // recorded seconds of one run
   bool operator==(const Incumbent&) const = default;
 };
 
-/// The outcome of one candidate: the fields of a TrialRecord that measuring decides.
+/// The outcome of one candidate: the fields of a TrialRecord that are measured.
 struct Measurement {
   TrialStatus status = TrialStatus::kOk;
-  /// Seconds; of a wrong result that of the run that was checked. On a device they are as if the
-  /// incumbent took what is recorded of it (TimeBeside). Where the host stands in for the
-  /// target's device, the predicted time alone: the emulation's own say nothing.
+  /// Seconds per run. For a wrong result, the time of the checked run. On a device the times are
+  /// scaled as if the incumbent took its recorded time (TimeBeside). If the host emulates the
+  /// target's device, the only entry is the predicted time: times of the emulation are meaningless.
   std::vector<double> samples;
   std::optional<double> accuracy_error;
-  std::string message;  // why it failed; of a correct one, what its assembler warns of
+  std::string message;  // reason of a failure; if correct, the assembler's warnings
   double compile_ms = 0;
   double check_ms = 0;
   double measure_ms = 0;
-  /// Of a correct candidate: the code that was checked and timed.
+  /// Code that was checked and timed, if the candidate is correct.
   std::optional<Artifact> artifact = {};
-  /// What is known of its code and how it was checked, as fields of a trial's note:
-  /// `code.registers=40 code.spilled=0`. May be empty.
+  /// Facts about the code and the check, as fields of a trial's note: `code.registers=40
+  /// code.spilled=0`. May be empty.
   std::string note = {};
   bool operator==(const Measurement&) const = default;
 };

@@ -14,7 +14,7 @@
 namespace tunec {
 namespace {
 
-// The loops over blocks of a phase that one such chain is all of.
+// Returns the extents of a phase's block loops, if they are a chain that contains the whole phase.
 std::vector<int64_t> ExtentsOf(const Phase& phase) {
   std::vector<int64_t> extents;
   if (phase.body.size() != 1) return extents;
@@ -34,7 +34,8 @@ std::vector<int64_t> IndependentBlocks(const LoopNest& nest) {
   return ExtentsOf(nest.phases.front());
 }
 
-// Both images are of the same phases, in order.
+// Copies the resource uses of the GPU's phases. Requires: both images have the same phases, in
+// order.
 void TakeUses(const KernelImage& gpu, KernelImage& emulated) {
   TUNEC_CHECK(gpu.phases.size() == emulated.phases.size(), "{} phases, emulated {}",
               gpu.phases.size(), emulated.phases.size());

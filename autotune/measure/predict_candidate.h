@@ -1,5 +1,5 @@
-// A candidate for a GPU that is not here: compiled for that GPU, so that its time can be predicted,
-// and for the host in its place, so that its answers can be checked.
+// A candidate for a GPU that is not present. It is compiled for that GPU to predict its time, and
+// for the emulation on the host to check its outputs.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,30 @@
 
 namespace tunec {
 
-/// What is known of a candidate that the GPU never ran.
+/// The known properties of a candidate that did not run on the GPU.
 struct Prediction {
-  double seconds = 0;  // of one run
-  /// Fields of a trial's note: `code.registers=40 code.spilled=0 code.local=0`, the most of any
-  /// phase.
+  double seconds = 0;  // predicted seconds of one run
+  /// Fields of a trial's note: `code.registers=40 code.spilled=0 code.local=0`, the maximum over
+  /// the phases.
   std::string note;
-  std::string warnings;  // of the assembler; empty: none
-  /// Of a kernel of one phase and one wave, the extents of its loops over blocks, outermost first:
-  /// its blocks are independent, and any of them may run alone. Empty for any other.
+  std::string warnings;  // warnings of the assembler, or empty
+  /// Extents of the loops over blocks, outermost first, for a kernel of one phase and one wave. The
+  /// blocks of such a kernel are independent, and each may run alone. Empty for other kernels.
   std::vector<int64_t> blocks;
 };
 
 struct PredictedCandidate {
-  /// For the emulation. Its launches have the registers, spills and local memory of the GPU's code,
-  /// so that whoever finds it stored predicts the same.
+  /// Kernel for the emulation. Its launches store the registers, spills and local memory of the
+  /// GPU's code. So a prediction from the stored kernel is the same.
   CompiledKernel kernel;
   Prediction prediction;
 };
 
-/// The loops are made once. Candidates that do not fit the GPU are refused before any code is
-/// generated, and those whose time cannot be predicted before any is generated for the host.
-/// `emulated` stands in for `gpu` (EmulatedTarget). Errors: of RunLoopPipeline, of both targets'
-/// CodeGenerator, and kResourceLimit for a kernel of which not one block fits.
+/// Compiles a candidate for both targets from the same loops. Candidates that do not fit the GPU
+/// are rejected before any code is generated. Candidates whose time cannot be predicted are
+/// rejected before code for the host is generated. `emulated` emulates `gpu` (EmulatedTarget).
+/// Errors: of RunLoopPipeline, of both targets' CodeGenerator, and kResourceLimit for a kernel that
+/// does not fit even with one block.
 Result<PredictedCandidate> PredictCandidate(const Compute& compute, const Schedule& schedule,
                                             const Target& emulated, const Target& gpu,
                                             const LoopPipelineOptions& options);

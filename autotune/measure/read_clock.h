@@ -1,4 +1,4 @@
-// Clocks of the system: of the wall, and of the time that a thread or a process has used.
+// Reads clocks of the system: wall time, and the time used by a thread or a process.
 #pragma once
 
 #include <ctime>

@@ -15,7 +15,8 @@ constexpr char kDisturbance[] = "ceilings_disturbance";
 constexpr std::array<const char*, 3> kCaches = {"l1_bytes_per_second", "l2_bytes_per_second",
                                                 "l3_bytes_per_second"};
 
-// Float32's facts keep the names and the text that they had when it was the only arithmetic.
+// The facts of float32 have names without the name of the arithmetic: databases of earlier
+// versions, which had no other arithmetic, stay valid.
 bool IsFloat32(const std::string& arithmetic) { return arithmetic == Float32Fma().name; }
 std::string PeakOf(const std::string& arithmetic) {
   return IsFloat32(arithmetic) ? kPeakFlops : fmt::format("{}.{}", kPeakFlops, arithmetic);
@@ -41,7 +42,7 @@ std::optional<ArithmeticCeiling> FindCeiling(const Facts& facts, const std::stri
   return ArithmeticCeiling{*peak, Find(facts, DisturbanceOf(arithmetic)).value_or(1)};
 }
 
-// The facts that say what a roofline does.
+// Returns the machine facts of a roofline.
 std::vector<MachineFact> FactsOf(const Roofline& roofline) {
   std::vector<MachineFact> facts = {
       MachineFact{kBandwidth, roofline.bytes_per_second,
@@ -85,7 +86,7 @@ std::optional<double> Roofline::PeakFlops(const KernelArithmetic& arithmetic) co
 
 namespace {
 
-// Of the traffic alone.
+// Returns the least time of the traffic alone.
 RooflineBound TrafficBound(const Roofline& roofline, double bytes) {
   RooflineBound traffic{0, Ceiling::kMemory};
   double placed = 0;
@@ -93,7 +94,7 @@ RooflineBound TrafficBound(const Roofline& roofline, double bytes) {
     const CacheCeiling& cache = roofline.caches[level];
     if (cache.bytes_per_second <= 0 || cache.bytes <= placed) continue;
     const double here = std::min(bytes, cache.bytes) - placed;
-    // No level is slower than what lies behind it.
+    // A cache level is never slower than memory.
     traffic.seconds += here / std::max(cache.bytes_per_second, roofline.bytes_per_second);
     traffic.by = static_cast<Ceiling>(level + 1);
     placed += here;
@@ -184,7 +185,7 @@ Result<Roofline> RecordRoofline(Database& database, const Target& target,
 Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
                                  std::span<const MacInstruction* const> used) {
   for (const MacInstruction* by : used) {
-    // Float32's came with the machine's.
+    // The ceiling of float32 was measured together with the machine's others.
     if (by == &Float32Fma() || !MissingFeatures(*by, target).empty()) continue;
     const std::optional<ArithmeticCeiling> known = roofline.CeilingOf(*by);
     if (known && !known->Provisional()) continue;

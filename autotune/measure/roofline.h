@@ -1,14 +1,14 @@
-// The machine's ceilings: what no kernel can exceed. Measured for a target and kept in the
-// database as machine facts `peak_flops`, `l1_bytes_per_second` (and so on for l2, l3, dram) and
-// `ceilings_disturbance`.
+// The machine's ceilings: upper bounds of every kernel's rates. They are measured for a target and
+// stored in the database as machine facts `peak_flops`, `l1_bytes_per_second` (and so on for l2,
+// l3, dram) and `ceilings_disturbance`.
 //
-// Each arithmetic has a ceiling of its own (mac_instruction.h). That of float32 belongs to every
-// roofline; others are measured when a kernel uses them, and kept as `peak_flops.NAME` and
+// Each arithmetic has a separate ceiling (mac_instruction.h). The ceiling of float32 is part of
+// every roofline. Others are measured when a kernel uses them, and stored as `peak_flops.NAME` and
 // `ceilings_disturbance.NAME`.
 //
-// A kernel that runs again and again finds in each cache as much of its data as fits. So the least
-// time for its traffic takes the first bytes from the first level, what does not fit there from the
-// second, and the rest at last from memory.
+// A kernel that runs repeatedly finds in each cache as much of its data as fits. So the least time
+// for its traffic reads the first bytes from the first level. Bytes that do not fit there come from
+// the next level, and the rest from memory.
 #pragma once
 
 #include <array>
@@ -26,97 +26,103 @@
 
 namespace tunec {
 
-/// What limits a kernel at best.
+/// The ceiling that limits a kernel.
 enum class Ceiling : uint8_t { kArithmetic, kL1, kL2, kL3, kMemory };
-/// "arithmetic", "L1", ..., "memory".
+/// Returns "arithmetic", "L1", ..., "memory".
 std::string_view Name(Ceiling ceiling);
 
-/// The part of the machine that others may have while a ceiling is measured. Beyond it, the true
-/// one may be far above.
+/// The largest share of the machine that other processes may have while a ceiling is measured. With
+/// a larger share, the true ceiling may be far above the measured one.
 inline constexpr double kMostDisturbance = 0.05;
 
-/// What one arithmetic does at most.
+/// The maximum rate of one arithmetic.
 struct ArithmeticCeiling {
-  double flops = 0;        // per second, two for a multiply-add, all threads
-  double disturbance = 0;  // the part of the machine that others had while it was measured
+  double flops = 0;        // operations per second, two per multiply-add, all threads
+  double disturbance = 0;  // share of the machine that other processes had
   bool Provisional() const { return disturbance > kMostDisturbance; }
   bool operator==(const ArithmeticCeiling&) const = default;
 };
 
-/// One level of caches, those of all threads taken together.
+/// One level of caches, summed over all threads.
 struct CacheCeiling {
-  double bytes = 0;             // that it holds
-  double bytes_per_second = 0;  // the greater of reading and of copying; 0: never measured
+  double bytes = 0;             // capacity
+  double bytes_per_second = 0;  // maximum of reading and copying; 0: not measured
   bool operator==(const CacheCeiling&) const = default;
 };
 
-/// The least time, and what it is that takes it.
+/// The least time of a kernel, and the ceiling that determines it.
 struct RooflineBound {
   double seconds = 0;
   Ceiling by = Ceiling::kArithmetic;
 };
 
 struct Roofline {
-  double bytes_per_second = 0;  // of a copy too large for the caches: read and written, together
+  double bytes_per_second = 0;  // bytes read plus written by a copy larger than the caches
   std::array<CacheCeiling, 3> caches = {};  // L1, L2, L3
-  /// By name: those that were measured, float32's always among them.
+  /// Measured ceilings by name; the one of float32 is always present.
   std::map<std::string, ArithmeticCeiling> arithmetics = {};
 
   const ArithmeticCeiling& Float32() const;
-  /// Measured while the machine was busy: caches and memory are measured along with float32.
+  /// Returns true if the roofline was measured on a busy machine: caches and memory are measured
+  /// together with float32.
   bool Provisional() const { return Float32().Provisional(); }
-  /// Whether a share of it says something: it is not provisional, and the caches were measured,
-  /// which earlier versions did not do.
+  /// Returns true if rates relative to the roofline are meaningful: it is not provisional, and the
+  /// caches were measured (earlier versions did not measure them).
   bool Sure() const { return !Provisional() && caches[0].bytes_per_second > 0; }
 
-  /// None where the arithmetic was never measured.
+  /// Returns the ceiling of the arithmetic; none if it was not measured.
   std::optional<ArithmeticCeiling> CeilingOf(const MacInstruction& by) const;
-  /// The useful operations per second that a kernel's arithmetic allows it; none where that was
-  /// never measured.
+  /// Returns the useful operations per second that a kernel's arithmetic allows; none if its
+  /// ceiling was not measured.
   std::optional<double> PeakFlops(const KernelArithmetic& arithmetic) const;
 
-  /// The least time of a kernel with this work. Without an arithmetic only its traffic takes time.
-  /// None where the ceiling of its arithmetic is not known, or provisional.
+  /// Returns the least time of a kernel with this work. Without an arithmetic only the traffic
+  /// counts. Returns none if the ceiling of the arithmetic is unknown or provisional.
   std::optional<RooflineBound> BoundFor(const std::optional<KernelArithmetic>& arithmetic,
                                         double flops, double bytes) const;
   bool operator==(const Roofline&) const = default;
 };
 
-/// What the caches of the target's threads hold; no rates. Nothing of a device.
+/// Returns the capacities of the caches of the target's threads, without rates. They are 0 for a
+/// device.
 std::array<CacheCeiling, 3> CachesOf(const Target& target);
 
-/// Takes about a second; of arithmetics only float32's. kResourceLimit without memory, kDevice
-/// where this machine cannot run the target's vectors, kUnsupported for a device.
+/// Measures the machine, and only float32 among the arithmetics; takes about a second. Errors:
+/// kResourceLimit without memory, kDevice if this machine cannot run the target's vectors,
+/// kUnsupported for a device.
 Result<Roofline> MeasureRoofline(const Target& target);
-/// Takes a quarter of a second. kDevice where this machine cannot run the target's code,
-/// kUnsupported where the target has no such instruction.
+/// Measures the ceiling of one arithmetic; takes a quarter of a second. Errors: kDevice if this
+/// machine cannot run the target's code, kUnsupported if the target lacks the instruction.
 Result<ArithmeticCeiling> MeasureArithmetic(const Target& target, const MacInstruction& by);
 
-/// What of an error of these may not be passed over: our own (kInternal). A machine without the
-/// target's vectors, or without the memory, has no such ceiling, and one does without.
+/// Returns the error if it is internal (kInternal), else success. A machine without the target's
+/// vectors, or without the memory, has no such ceiling, and the caller continues without one.
 Status OwnFault(const Error& error);
 
-/// What two measurements together say. Whatever disturbs can only lower a ceiling: the greater
-/// holds. It is as sure as its own measurement, or as the surer of two that agree.
+/// Combines two measurements. A disturbance can only lower a ceiling, so the greater one is valid.
+/// The result has the disturbance of the greater one, or the smaller disturbance if the ceilings
+/// agree.
 ArithmeticCeiling Combine(const ArithmeticCeiling& a, const ArithmeticCeiling& b);
 Roofline Combine(const Roofline& a, const Roofline& b);
 
-/// The recorded one with all arithmetics; none when it was never measured. What has no recorded
-/// disturbance is provisional.
+/// Returns the recorded roofline with all arithmetics; none if it was never measured. A ceiling
+/// without a recorded disturbance is provisional.
 Result<std::optional<Roofline>> RecordedRoofline(const Database& database, const Target& target);
-/// Records what the recorded and this one say together, and returns it.
+/// Combines the recorded roofline with this one, records the result and returns it.
 Result<Roofline> RecordRoofline(Database& database, const Target& target, const Roofline& roofline);
 
-/// The roofline with the ceilings of these arithmetics measured where it has none, or a provisional
-/// one. What the target lacks, or this machine cannot measure, is left out. Errors: kInternal.
+/// Returns the roofline with the ceilings of these arithmetics. Missing or provisional ceilings are
+/// measured. Arithmetics that the target lacks, or this machine cannot measure, are skipped.
+/// Errors: kInternal.
 Result<Roofline> WithArithmetics(Roofline roofline, const Target& target,
                                  std::span<const MacInstruction* const> used);
 
-/// The recorded one, else measured; likewise each of these arithmetics that the target has. Nothing
-/// is recorded. `database` may be null: then everything is measured.
+/// Returns the recorded or else measured roofline, and the same for each of these arithmetics that
+/// the target has. The measurements are not recorded. `database` may be null: then everything is
+/// measured.
 Result<Roofline> RecordedOrMeasured(const Database* database, const Target& target,
                                     std::span<const MacInstruction* const> used);
-/// The same, and what was measured is recorded where there is a database.
+/// Returns the same as RecordedOrMeasured, and records the measurements if `database` is not null.
 Result<Roofline> EnsureRoofline(Database* database, const Target& target,
                                 std::span<const MacInstruction* const> used = {});
 

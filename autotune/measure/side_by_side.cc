@@ -40,8 +40,8 @@ void ThreadTeam::Live(int thread, std::span<const int> processors) {
 }
 
 void ThreadTeam::RunOnce(int thread) {
-  // The last to arrive starts all. The others wait awake, so nobody has to be woken then. A thread
-  // without a processor at the start counts as kept from it.
+  // The last thread to arrive starts all threads. The others wait in a loop, so that no thread must
+  // be woken. A thread without a processor at the start counts that time as lost.
   if (++ready_ == std::ssize(times_)) start_ = ReadClock(CLOCK_MONOTONIC);
   while (start_ == 0) std::this_thread::yield();
   const double processor = ReadClock(CLOCK_THREAD_CPUTIME_ID);

@@ -1,4 +1,4 @@
-// Threads that do the same work at the same time and are not in each other's way.
+// Runs threads that do the same work at the same time without disturbing each other.
 #pragma once
 
 #include <atomic>
@@ -12,17 +12,17 @@ namespace tunec {
 
 /// Describes a run of several threads at the same time.
 struct SideBySide {
-  double seconds = 0;  // from the common start to the end of the last
+  double seconds = 0;  // from the common start to the last thread's end
   double share = 1;    // processor time of the threads, divided by their running time
 };
 
-/// Returns the processors for one of several threads: no two threads have one in common while there
-/// are enough, and together they have all.
+/// Returns the processors for one of several threads. No two threads share a processor if there are
+/// enough. Together the threads have all processors.
 std::vector<int> ProcessorsOf(int thread, int threads, std::span<const int> processors);
 
-/// Threads that live as long as the team, each on separate processors. A thread that has just
-/// begun would share a processor with its parent at first, for longer than a short run takes. The
-/// caller sleeps while the team works.
+/// A team of threads, each on separate processors, that exist as long as the team. A new thread
+/// first shares a processor with its parent, for longer than a short run takes. The caller sleeps
+/// while the team works.
 class ThreadTeam {
  public:
   explicit ThreadTeam(int threads);
@@ -44,12 +44,12 @@ class ThreadTeam {
 
   std::vector<Times> times_;
   const std::function<void(int)>* work_ = nullptr;
-  std::atomic<uint32_t> rounds_ = 0;  // threads sleep until there is one more
+  std::atomic<uint32_t> rounds_ = 0;  // threads sleep until it is increased
   std::atomic<int> ready_ = 0;
   std::atomic<int> running_ = 0;  // the caller sleeps until it is 0
   std::atomic<double> start_ = 0;
   std::atomic<bool> stop_ = false;
-  std::vector<std::jthread> threads_;  // the last member: they use the others
+  std::vector<std::jthread> threads_;  // last member, since the threads use the others
 };
 
 }  // namespace tunec

@@ -10,11 +10,11 @@ namespace {
 constexpr size_t kParents = 8;
 constexpr uint64_t kRandomPercent = 10;
 constexpr uint64_t kCrossoverPercent = 30;
-constexpr uint64_t kJumpPercent = 25;  // of mutations: anywhere instead of one step
+constexpr uint64_t kJumpPercent = 25;  // share of mutations that jump anywhere instead of one step
 
 bool Chance(Random& random, uint64_t percent) { return random.Below(100) < percent; }
 
-// A knob moves one step, or anywhere.
+// Moves one knob by one step, or to any choice.
 void Mutate(const Sketch& sketch, Decisions& decisions, Random& random) {
   std::vector<size_t> free;
   for (size_t k = 0; k < sketch.knobs.size(); ++k) {
@@ -55,7 +55,7 @@ class EvolutionaryStrategy : public Strategy {
   }
 
  private:
-  // The faster of two parents drawn at random.
+  // Returns the faster of two parents drawn at random.
   static const Candidate& Parent(const std::vector<Tried>& parents, Random& random) {
     const uint64_t a = random.Below(parents.size());
     const uint64_t b = random.Below(parents.size());

@@ -8,7 +8,7 @@ namespace tunec {
 
 namespace {
 
-// The fastest first; of equal ones the smaller text.
+// Orders the fastest first; among equal times the smaller text goes first.
 bool IsBefore(const Tried& a, const Tried& b) {
   return std::tie(a.seconds, a.schedule) < std::tie(b.seconds, b.schedule);
 }
@@ -54,7 +54,7 @@ bool History::IsHopeless(int sketch) const {
     if (tried.status == TrialStatus::kOk)
       own = std::min(own.value_or(tried.seconds), tried.seconds);
   }
-  return own && *own > kFactor * *Best();  // which there is, then
+  return own && *own > kFactor * *Best();  // an `own` time implies a best one
 }
 
 void History::SetSeconds(const std::string& schedule, double seconds) {

@@ -1,4 +1,4 @@
-// What is known of one task's candidates so far.
+// The results of one task's candidates so far.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 namespace tunec {
 
 struct Tried {
-  std::optional<Candidate> candidate;  // none: its schedule is not one of the space's any more
+  std::optional<Candidate> candidate;  // none: the schedule is not in the space any more
   std::string schedule;
   TrialStatus status = TrialStatus::kOk;
-  double seconds = 0;  // when ok
+  double seconds = 0;  // valid if the status is ok
 };
 
 class History {
@@ -25,20 +25,23 @@ class History {
   bool Seen(const std::string& schedule) const { return seen_.contains(schedule); }
   size_t size() const { return tried_.size(); }
   bool AnyOk() const { return best_.has_value(); }
-  /// Seconds of the fastest correct one.
+  /// Returns the seconds of the fastest correct schedule.
   std::optional<double> Best() const;
-  /// Its schedule, of the space or not; of equal ones the smaller text. Empty: there is none.
+  /// Returns the fastest correct schedule, in the space or not; among equal times the smaller text.
+  /// Empty: no schedule is correct.
   std::string BestSchedule() const;
-  /// How many were added since one was at least 1 % faster than all before.
+  /// Returns the number of candidates since the last one that was at least 1 % faster than all
+  /// before.
   int Stale() const { return stale_; }
-  /// Counts anew: the space has changed, what was in vain in the old one says nothing.
+  /// Resets Stale. The space has changed, so earlier trials without gain do not count any more.
   void ForgetStaleness() { stale_ = 0; }
-  /// The correct candidates of the space, the fastest first; of equal ones the smaller text.
+  /// Returns the correct candidates of the space, the fastest first; among equal times the smaller
+  /// text goes first.
   std::vector<Tried> Ranked() const;
-  /// Whether the sketch has been tried and its best is over four times slower than the best of
-  /// all: it is not drawn from any more.
+  /// Returns true if the sketch was tried and its best is over four times slower than the best of
+  /// all. Such a sketch is not drawn from any more.
   bool IsHopeless(int sketch) const;
-  /// Replaces the time of a candidate that was timed again.
+  /// Replaces the time of a candidate after timing it again.
   void SetSeconds(const std::string& schedule, double seconds);
 
  private:
@@ -46,7 +49,7 @@ class History {
 
   std::vector<Tried> tried_;
   std::set<std::string> seen_;
-  std::optional<size_t> best_;  // of the tried: correct, and none before it in the order of Ranked
+  std::optional<size_t> best_;  // index in tried_; first correct one in the order of Ranked
   int stale_ = 0;
 };
 

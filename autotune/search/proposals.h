@@ -1,4 +1,4 @@
-// Private to the strategies: a list of candidates without repetition.
+// A list of candidates without repetition; used only by the strategies.
 #pragma once
 
 #include <set>
@@ -15,7 +15,7 @@ class Proposals {
   Proposals(const History& history, int count) : history_(history), count_(count) {}
 
   bool Full() const { return static_cast<int>(list_.size()) >= count_; }
-  /// False when the candidate is known or the list is full.
+  /// Adds the candidate. Returns false if the candidate was seen before or the list is full.
   bool Offer(Candidate candidate, const char* origin) {
     if (Full() || history_.Seen(candidate.schedule)) return false;
     if (!texts_.insert(candidate.schedule).second) return false;

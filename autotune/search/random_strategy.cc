@@ -8,7 +8,7 @@
 namespace tunec {
 namespace {
 
-// The sketches that are worth drawing from.
+// Returns the sketches that are not hopeless.
 std::vector<int> LiveSketches(const SearchSpace& space, const History& history) {
   std::vector<int> live;
   for (int s = 0; s < space.Searched(); ++s) {
@@ -17,7 +17,7 @@ std::vector<int> LiveSketches(const SearchSpace& space, const History& history) 
   return live;
 }
 
-// The number-th decisions of the live sketches, in mixed radix.
+// Returns the decisions with this number among those of the live sketches, in mixed radix.
 Candidate Numbered(const SearchSpace& space, const std::vector<int>& live, int64_t number) {
   size_t at = 0;
   while (number >= space.sketches()[live[at]].SpaceSize()) {
@@ -33,7 +33,7 @@ Candidate Numbered(const SearchSpace& space, const std::vector<int>& live, int64
 }
 
 Candidate Drawn(const SearchSpace& space, const std::vector<int>& live, Random& random) {
-  // Half of the draws go to the first sketch, the most promising.
+  // Half of the draws use the first sketch, which is the most promising one.
   const int sketch = random.Below(2) == 0 ? live[0] : live[random.Below(live.size())];
   Decisions decisions;
   for (const Knob& knob : space.sketches()[sketch].knobs) {
@@ -42,7 +42,7 @@ Candidate Drawn(const SearchSpace& space, const std::vector<int>& live, Random& 
   return space.At(sketch, std::move(decisions));
 }
 
-// All that are left, in random order.
+// Offers all remaining candidates in random order.
 void OfferAll(const SearchSpace& space, const std::vector<int>& live, int64_t size,
               Proposals& proposals, Random& random) {
   std::vector<int64_t> numbers(static_cast<size_t>(size));
@@ -59,7 +59,8 @@ class RandomStrategy : public Strategy {
                                  Random& random) const override {
     Proposals proposals(history, count);
     const std::vector<int> live = LiveSketches(space, history);
-    // The best of all is of another sketch, so that one is live; unless it is not of the space.
+    // The list is empty only if the best schedule is not in the space: the sketch of the best is
+    // live.
     if (live.empty()) return {};
     if (space.Size() <= kEnumerated) {
       int64_t size = 0;

@@ -9,8 +9,9 @@
 namespace tunec {
 namespace {
 
-// The new times order the candidates among themselves. What all of them share against their old
-// times is the machine's drift, and is taken out, so that they compare with the rest.
+// Records new times of the candidates. A factor that all new times share relative to the old times
+// is the machine's drift. The factor is divided out, so that new times compare with the old times
+// of other candidates.
 Status RecordRetimed(TaskSearch& search, const std::vector<std::string>& schedules,
                      const std::map<size_t, Measurement>& timed, Database& database) {
   std::vector<std::pair<TrialRecord, double>> again;
@@ -38,7 +39,7 @@ Status RecordRetimed(TaskSearch& search, const std::vector<std::string>& schedul
 
 }  // namespace
 
-// A candidate may have been lucky: those close to the best are timed again in turns.
+// Times candidates close to the best again in turns, since a good time may be due to noise.
 Status RetimeBest(TaskSearch& search, Measurer& measurer, Database& database) {
   constexpr size_t kMost = 4;
   constexpr double kClose = 1.1;
@@ -58,7 +59,7 @@ Status RetimeBest(TaskSearch& search, Measurer& measurer, Database& database) {
                                           timed[i] = measurement;
                                           return {};
                                         });
-  // Nothing is lost when it fails: the times that were recorded stand.
+  // On failure the recorded times stay valid.
   if (!status) {
     return status.error().code == ErrorCode::kCancelled ? status : Status();
   }

@@ -1,4 +1,4 @@
-// The winners of a search timed again.
+// Times the winners of a search again.
 #pragma once
 
 #include "autotune/measure/measurer.h"
@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// Times those close to the best again in turns, and records their new times. A request that fails
-/// leaves the old ones. Errors: of the database; kCancelled.
+/// Times candidates close to the best again in turns, and records the new times. A failed request
+/// leaves the old times. Errors: of the database; kCancelled.
 Status RetimeBest(TaskSearch& search, Measurer& measurer, Database& database);
 
 }  // namespace tunec

@@ -18,8 +18,8 @@
 namespace tunec {
 namespace {
 
-// The fields `name=value` of a note. A name may have blanks, as the knobs of a part of a sketch do:
-// `t rows=14`.
+// Returns the fields `name=value` of a note. A name may have blanks, such as `t rows` in `t
+// rows=14` for a knob of a part of a sketch.
 std::map<std::string, std::string> Fields(std::string_view note) {
   std::map<std::string, std::string> fields;
   std::string name;
@@ -38,8 +38,9 @@ std::map<std::string, std::string> Fields(std::string_view note) {
   return fields;
 }
 
-// The analytic schedule but for how its copies are stored, which follows from what makes them. It
-// was no part of the text when spaces were first numbered: what converged then stays converged.
+// Returns the analytic schedule without the storage order of its copies. The order follows from the
+// statements that write the copies. The fingerprint excludes it, so that searches recorded as
+// converged stay valid.
 std::string AnalyticText(const Sketch& sketch) {
   Schedule schedule = sketch.Fill(sketch.InitialDecisions());
   std::erase_if(schedule.loop_steps, [](const LoopStep& step) {
@@ -82,8 +83,8 @@ int64_t SearchSpace::Size() const {
   return size;
 }
 
-// Tiles are numbered here by their place, as they were when that was their name: what converged
-// then stays converged.
+// Returns the sketch's name for the fingerprint. Tiles are numbered by position, as in the names of
+// earlier versions, so that searches recorded as converged stay valid.
 std::string SearchSpace::NumberedName(int sketch) const {
   const std::string_view kind = sketches_[sketch].Kind();
   const bool numbered = kind == "tile" && sketch > 0;
@@ -100,7 +101,7 @@ int64_t SearchSpace::Fingerprint() const {
     }
     text += fmt::format("\n{}\n", AnalyticText(sketches_[s]));
   }
-  constexpr size_t kDigits = 15;  // hexadecimal: they fit, with their sign
+  constexpr size_t kDigits = 15;  // hexadecimal digits that fit in a positive int64_t
   const std::string digits = StableHash(text).substr(0, kDigits);
   int64_t number = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);

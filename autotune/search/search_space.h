@@ -1,4 +1,4 @@
-// All candidates of one task: the sketches that fit its lowerings, and their decisions.
+// The candidates of one task: the sketches that fit the task's lowerings, and their decisions.
 #pragma once
 
 #include <optional>
@@ -13,42 +13,44 @@ namespace tunec {
 struct Candidate {
   int sketch = 0;  // position in the space
   Decisions decisions;
-  std::string schedule;  // the text that these decisions fill in
-  std::string origin;    // which strategy proposed it
+  std::string schedule;  // text of the sketch filled with the decisions
+  std::string origin;    // strategy that proposed the candidate
 };
 
-/// Pure: no measuring, no legality. The naive sketch comes last and is the last resort only.
+/// A set of candidates; it neither measures nor checks legality. The naive sketch is the last one,
+/// and only the last resort.
 class SearchSpace {
  public:
   explicit SearchSpace(std::vector<Sketch> sketches);
 
   const std::vector<Sketch>& sketches() const { return sketches_; }
   int Naive() const { return static_cast<int>(sketches_.size()) - 1; }
-  /// The sketches that are searched: all but the naive one, unless that is the only one.
+  /// Returns the number of searched sketches: all but the naive one, unless it is the only one.
   int Searched() const { return Naive() == 0 ? 1 : Naive(); }
-  /// How many decisions the searched sketches have together (saturating).
+  /// Returns the number of decisions of all searched sketches together (saturating).
   int64_t Size() const;
-  /// A number > 0 that tells this space from others: of the sketches, their knobs and choices.
-  /// A search that converged is taken up again when it changes.
+  /// Returns a number > 0 that identifies this space by its sketches, knobs and choices. A
+  /// converged search continues when the number changes.
   int64_t Fingerprint() const;
 
   Candidate At(int sketch, Decisions decisions) const;
   Candidate Initial(int sketch) const;
 
-  /// `sketch=direct/tile/j rows=14 columns=32`: what a trial's note keeps of a candidate.
+  /// Returns the description of a candidate in a trial's note: `sketch=direct/tile/j rows=14
+  /// columns=32`.
   std::string Describe(const Candidate& candidate) const;
-  /// The candidate that was described so, when it still fills in that very schedule.
+  /// Returns the candidate that Describe described, if its decisions still give exactly `schedule`.
   std::optional<Candidate> Recall(std::string_view note, const std::string& schedule) const;
-  /// The candidate of a sketch of that name whose values are nearest to those in a note of
-  /// another task; knobs that the note lacks are as they are initially.
+  /// Returns the candidate of the named sketch whose values are nearest to those in another task's
+  /// note. Knobs that are not in the note have their initial values.
   std::optional<Candidate> Transfer(std::string_view note) const;
 
  private:
   std::string NumberedName(int sketch) const;
 
   std::vector<Sketch> sketches_;
-  std::vector<std::string> lowerings_;  // of the sketches
-  std::vector<std::string> names_;      // unique: lowering/name
+  std::vector<std::string> lowerings_;  // lowering of each sketch
+  std::vector<std::string> names_;      // unique names: lowering/name
 };
 
 }  // namespace tunec

@@ -13,10 +13,11 @@
 namespace tunec {
 namespace {
 
-// A shared database may know many hosts; each seed costs a trial.
+// A shared database may have keys of many hosts, and each seed costs a trial.
 constexpr size_t kMostNear = 2;
 
-// The parts of a target's text that make code for one GPU run on another, and mean the same.
+// Returns the parts of a target's text that must agree for code of one GPU to run on another with
+// the same meaning.
 std::vector<KeyPart> ArchitectureOf(const std::string& target) {
   constexpr std::string_view kParts[] = {"kind", "cpu", "features", "accuracy"};
   std::vector<KeyPart> parts = TakeApart(target);
@@ -26,7 +27,8 @@ std::vector<KeyPart> ArchitectureOf(const std::string& target) {
   return parts;
 }
 
-// Those by which the key's own target was measured. Predictions compare with their own kind alone.
+// Returns the keys with measurements of the key's own target. Predictions compare only with
+// predictions of the same policy.
 std::vector<TuningKey> Measurements(std::vector<TuningKey> keys, const TuningKey& key) {
   std::erase_if(keys, [&](const TuningKey& other) {
     const bool predicted = IsPrediction(key.policy) || IsPrediction(other.policy);
@@ -39,7 +41,7 @@ std::vector<TuningKey> Measurements(std::vector<TuningKey> keys, const TuningKey
   return keys;
 }
 
-// Those of predictions that are worth a look, the key's own GPU first.
+// Returns the keys of predictions for GPUs of the same architecture, the key's own GPU first.
 std::vector<TuningKey> Predictions(std::vector<TuningKey> keys, const TuningKey& key) {
   const std::vector<KeyPart> wanted = ArchitectureOf(key.target);
   std::erase_if(keys, [&](const TuningKey& other) {
@@ -53,7 +55,7 @@ std::vector<TuningKey> Predictions(std::vector<TuningKey> keys, const TuningKey&
   return keys;
 }
 
-// The fastest correct trials, at most `count`.
+// Returns the fastest correct trials, at most `count`.
 Result<std::vector<TrialRecord>> Fastest(const Database& database, const TuningKey& key,
                                          size_t count) {
   TUNEC_ASSIGN(std::vector<TrialRecord> trials, database.Trials(key));

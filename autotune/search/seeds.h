@@ -1,5 +1,5 @@
-// What trials under other policies leave for a search that measures: their schedules. Their times
-// are another measure's, and a search must not take them for its own.
+// Seeds: schedules of trials under other policies, for a search that measures. Times under another
+// policy are not comparable with those of the search, so only the schedules are used.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,21 @@
 
 namespace tunec {
 
-/// Trials of a key's workload that are worth measuring early, by how much is known of them.
+/// Trials of a key's workload that are worth measuring early, grouped by the source of their times.
 struct Seeds {
-  /// The fastest under each other policy by which this target was measured, and under each by which
-  /// the earlier text was: of an earlier version, or with the arguments placed otherwise. The
-  /// current version's come first; behind all these the fastest of near keys.
+  /// The fastest trial of this target under each other policy, and under each policy for the
+  /// earlier text. Such policies are of an earlier version, or place the arguments differently.
+  /// Policies of the current version come first; the fastest trials of near keys come last.
   std::vector<TrialRecord> measured;
-  /// Correct ones whose times were predicted for the key's GPU, the fastest first. Those of the
-  /// very same GPU come before those of others of its architecture, as when a part was assumed that
-  /// is not the one that is here.
+  /// Correct trials with times predicted for the key's GPU, the fastest first. Trials of exactly
+  /// this GPU come before trials of others of the same architecture. The latter happen if
+  /// predictions assumed a GPU model different from the present one.
   std::vector<TrialRecord> predicted;
 };
 
-/// At most `predictions` of the predicted. `earlier_text` is how earlier versions wrote the
-/// workload, if they did so otherwise: only that has seeds for keys of predictions themselves.
-/// Errors: of the database.
+/// Returns the seeds of a key, with at most `predictions` predicted ones. `earlier_text` is the
+/// workload text of earlier versions, if it differs. If the key is itself one of predictions, only
+/// the earlier text has seeds. Errors: of the database.
 Result<Seeds> FindSeeds(const Database& database, const TuningKey& key, size_t predictions,
                         const std::optional<std::string>& earlier_text = {});
 

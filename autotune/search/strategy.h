@@ -1,4 +1,4 @@
-// Search strategies: which candidates of a space to try next, given what is known.
+// Search strategies: they propose the next candidates of a space, given the history.
 #pragma once
 
 #include <memory>
@@ -10,26 +10,28 @@
 
 namespace tunec {
 
-/// Stateless: equal space, history and random state give equal proposals.
+/// A stateless search strategy: equal space, history and random state give equal proposals.
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// At most `count` different candidates that the history has not seen, the most promising
-  /// first. Fewer, even none, when the strategy finds no more.
+  /// Returns at most `count` different candidates that are not in the history, the most promising
+  /// first. The list is shorter or empty if the strategy finds no more.
   virtual std::vector<Candidate> Propose(const SearchSpace& space, const History& history,
                                          int count, Random& random) const = 0;
 };
 
-/// Uniform over the decisions of the searched sketches that are not hopeless. None exactly when
-/// none is left, in spaces of at most kEnumerated decisions; in larger ones it gives up after many
-/// misses.
+/// Makes a strategy that draws uniformly over the decisions of the searched sketches that are not
+/// hopeless. In spaces of at most kEnumerated decisions, the result is empty exactly if no
+/// candidate is left. In larger spaces the strategy gives up after many misses.
 std::unique_ptr<Strategy> MakeRandomStrategy();
 inline constexpr int64_t kEnumerated = 512;
 
-/// Children of the fastest: crossover and small mutations of decisions, about a tenth random.
+/// Makes a strategy that proposes children of the fastest candidates: crossover and small mutations
+/// of decisions. About a tenth are random.
 std::unique_ptr<Strategy> MakeEvolutionaryStrategy();
 
-/// The neighbours, one knob one step away, of the fastest, then of the next fastest.
+/// Makes a strategy that proposes the neighbours of the fastest candidate, then of the next
+/// fastest. A neighbour differs by one step of one knob.
 std::unique_ptr<Strategy> MakeCoordinateDescent();
 
 }  // namespace tunec

@@ -7,8 +7,8 @@
 namespace tunec {
 namespace {
 
-// Even a task at its roofline may be moved a little by measuring noise; never quite zero, so that
-// the last task left still gets its trials.
+// Expected gain of a task at its roofline, relative to its time. Measuring noise may still improve
+// the task a little. The value is positive so that the last open task still gets its trials.
 constexpr double kLeastGain = 0.02;
 
 double GainPerTrial(const TaskState& task) {
@@ -27,7 +27,8 @@ std::optional<size_t> HeaviestUntried(const std::vector<TaskState>& tasks) {
   return heaviest;
 }
 
-// As many as the task would get if the rest of the budget were shared now, within a batch.
+// Returns the number of trials that the task would get if the remaining budget were shared now,
+// within the limits of a batch.
 int BatchFor(const std::vector<TaskState>& tasks, size_t chosen, int64_t remaining, int batch) {
   double total = 0;
   for (const TaskState& task : tasks) total += task.done ? 0 : ExpectedGain(task);
@@ -42,7 +43,7 @@ int BatchFor(const std::vector<TaskState>& tasks, size_t chosen, int64_t remaini
 }  // namespace
 
 double ExpectedGain(const TaskState& task) {
-  // Nothing is worth more than a first correct schedule.
+  // A first correct schedule has the greatest gain.
   if (!task.best_seconds) return std::numeric_limits<double>::max() / 1e6;
   const double distance = *task.best_seconds - task.roofline_seconds;
   return task.weight * std::max(distance, kLeastGain * *task.best_seconds);

@@ -1,9 +1,9 @@
-// How a model's budget of trials is shared among its tasks.
+// Shares a model's budget of trials among its tasks.
 //
-// The next batch goes to the task of greatest expected gain per trial: what the model would gain
-// if the task reached its roofline, divided by the trials it has had. That shares the trials in
-// proportion to the gains (as d'Hondt's method shares seats). Trials that brought nothing count
-// double, so tasks that no longer improve step back.
+// The next batch goes to the task of greatest expected gain per trial: the gain divided by the
+// task's trials so far. The gain is the time that the model would save if the task reached its
+// roofline. So trials are shared in proportion to the gains (as d'Hondt's method shares seats).
+// Trials without gain count double, so tasks that no longer improve get fewer trials.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,23 @@ namespace tunec {
 
 struct TaskState {
   double weight = 1;
-  double roofline_seconds = 0;         // no schedule can be faster
+  double roofline_seconds = 0;         // lower bound of the time of any schedule
   std::optional<double> best_seconds;  // none: no correct trial yet
   int64_t trials = 0;
   int64_t stale = 0;  // trials since the last progress
   bool done = false;  // converged, or cannot be tuned
 };
 
-/// Seconds of the model that the task may still save, at least a little of its time.
+/// Returns the seconds of the model that the task may still save; the result is positive.
 double ExpectedGain(const TaskState& task);
 
 struct Share {
   size_t task = 0;
-  int trials = 0;  // of the next batch
+  int trials = 0;  // size of the next batch
 };
-/// The task whose turn it is. Tasks without any trial come first with one trial each, the heaviest
-/// before the others; then by gain, in batches of at most `batch`. None when all are done or
-/// `remaining` is 0.
+/// Returns the next task and its number of trials. Tasks without any trial come first with one
+/// trial each, in the order of their weights. Then the gain decides, in batches of at most `batch`.
+/// Returns none if all tasks are done or `remaining` is 0.
 std::optional<Share> NextShare(const std::vector<TaskState>& tasks, int64_t remaining, int batch);
 
 }  // namespace tunec

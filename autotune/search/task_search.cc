@@ -14,10 +14,11 @@
 namespace tunec {
 namespace {
 
-// Trials without gain after which a search ends: the more the whole model may have, the more.
+// Limits of the number of trials without gain after which a search ends. The number grows with the
+// model's budget.
 constexpr int64_t kLeastPatience = 64;
 constexpr int64_t kMostPatience = 1024;
-constexpr int64_t kPatiencePart = 8;  // of the model's trials
+constexpr int64_t kPatiencePart = 8;  // an eighth of the model's trials
 constexpr size_t kTransfers = 2;
 constexpr size_t kPredictions = 8;
 
@@ -26,7 +27,8 @@ double Distance(const WorkloadKey& a, const WorkloadKey& b) {
   return ratio(a.flops, b.flops) + ratio(a.bytes, b.bytes);
 }
 
-// What a run takes of a lowering that transforms its operands; none for others.
+// Returns the operations per run of a lowering that transforms its operands; none for other
+// lowerings.
 std::optional<double> TransformedFlops(const Compute& compute) {
   if (!HasTransforms(compute)) return std::nullopt;
   Compute run = compute;
@@ -47,7 +49,7 @@ TaskSearch::TaskSearch(TuningTask task, const TunerOptions& options, const Ceili
   progress.description = task_.description;
   progress.flops = key_.workload.flops;
   progress.bytes = key_.workload.bytes;
-  progress.arithmetic = JudgedBy("");
+  progress.arithmetic = CurrentArithmetic("");
 }
 
 Status TaskSearch::Load(const Database& database, const SketchSource& sketches) {
@@ -66,8 +68,8 @@ Status TaskSearch::Load(const Database& database, const SketchSource& sketches) 
   return {};
 }
 
-// What a search was judged by may have changed since: the patience with the budget, the ceiling
-// with another measurement.
+// Returns true if the reason for convergence is still valid. The number of trials without gain
+// depends on the budget, and the ceiling may have been measured again.
 bool TaskSearch::StillHolds(const Convergence& convergence) const {
   switch (convergence.reason) {
     case ConvergenceReason::kExhausted:
@@ -75,7 +77,8 @@ bool TaskSearch::StillHolds(const Convergence& convergence) const {
     case ConvergenceReason::kStale:
       return convergence.bound >= static_cast<double>(Patience());
     case ConvergenceReason::kCeiling: {
-      // Of what has no ceiling, another arithmetic's was taken for its own.
+      // Earlier versions compared kernels whose arithmetic has no ceiling with the ceiling of
+      // float32.
       const std::optional<double> peak = PeakFlops();
       return peak && (*peak <= convergence.bound || NearCeiling());
     }
@@ -149,8 +152,9 @@ bool TaskSearch::Offer(std::vector<Candidate>& chosen, Candidate candidate) cons
   return true;
 }
 
-// Until something is correct, one analytic schedule at a time: the next is only needed if this
-// one fails. Afterwards the other sketches' analytic schedules join the first batch.
+// Offers the analytic schedules. Until a candidate is correct, they are offered one at a time: the
+// next one is only needed if the previous one fails. Afterwards the analytic schedules of the other
+// sketches join the first batch.
 void TaskSearch::OfferAnalytic(std::vector<Candidate>& chosen, int count) {
   const bool any = history_.AnyOk();
   const int sketches = any ? space_->Searched() : space_->Naive() + 1;
@@ -160,8 +164,8 @@ void TaskSearch::OfferAnalytic(std::vector<Candidate>& chosen, int count) {
   }
 }
 
-// What is fast by other times is a candidate like any other. A sketch may have got knobs since:
-// then the nearest of its schedules.
+// Offers the seeds' schedules. If the sketch has new knobs since the record, the nearest schedule
+// of that sketch is offered.
 void TaskSearch::OfferSeeds(std::vector<Candidate>& chosen, int count,
                             const std::vector<TrialRecord>& seeds, std::string_view origin) {
   for (const TrialRecord& seed : seeds) {
@@ -199,7 +203,7 @@ Status TaskSearch::OfferTransfers(std::vector<Candidate>& chosen, int count,
 }
 
 void TaskSearch::OfferSearched(std::vector<Candidate>& chosen, int count, double spent) {
-  // Another stream for each state of the history, so that a search taken up again goes on.
+  // Each state of the history has a different random stream, so that a resumed search continues.
   Random random(StreamSeed(options_.seed + history_.size(), key_.workload.text));
   const auto evolve = MakeEvolutionaryStrategy();
   const auto descend = MakeCoordinateDescent();
@@ -207,7 +211,7 @@ void TaskSearch::OfferSearched(std::vector<Candidate>& chosen, int count, double
   const bool late = spent >= kDescendFrom;
   for (const Strategy* strategy :
        {late ? descend.get() : evolve.get(), late ? evolve.get() : descend.get(), anywhere.get()}) {
-    // A few more than missing: some may be chosen already.
+    // Asks for more candidates than are missing, since some may be chosen already.
     const int missing = count - static_cast<int>(chosen.size());
     if (missing <= 0) return;
     const int asked = missing + static_cast<int>(chosen.size());
@@ -246,19 +250,20 @@ void TaskSearch::Retimed(const std::string& schedule, double seconds) {
 void TaskSearch::NoteTime(const std::string& schedule, double seconds) {
   if (progress.best_seconds && seconds >= *progress.best_seconds) return;
   progress.best_seconds = seconds;
-  if (schedule != shown_) progress.arithmetic = JudgedBy(schedule);
+  if (schedule != shown_) progress.arithmetic = CurrentArithmetic(schedule);
   shown_ = schedule;
 }
 
 void TaskSearch::ShowBest() {
   progress.best_seconds = history_.Best();
   const std::string best = history_.BestSchedule();
-  if (best != shown_) progress.arithmetic = JudgedBy(best);
+  if (best != shown_) progress.arithmetic = CurrentArithmetic(best);
   shown_ = best;
 }
 
-// Without a schedule, or with one that cannot be read, the default lowering as it is written.
-std::optional<KernelArithmetic> TaskSearch::JudgedBy(const std::string& schedule) const {
+// Returns the arithmetic of a schedule. Without a readable schedule, returns that of the default
+// lowering as written.
+std::optional<KernelArithmetic> TaskSearch::CurrentArithmetic(const std::string& schedule) const {
   const Result<Schedule> steps = ParseSchedule(schedule, "record");
   const Compute* lowering = steps ? FindLowering(task_.lowerings, steps->lowering) : nullptr;
   if (lowering == nullptr) {
@@ -275,7 +280,8 @@ std::optional<double> TaskSearch::PeakFlops() const {
   return progress.arithmetic ? ceilings_.PeakFlops(*progress.arithmetic) : std::nullopt;
 }
 
-// A lowering that transforms its operands takes fewer operations than the key counts.
+// Returns the least seconds of arithmetic. A lowering that transforms its operands has fewer
+// operations than the key counts.
 double TaskSearch::ArithmeticSeconds() const {
   const std::optional<double> peak = PeakFlops();
   if (!peak) return 0;
@@ -288,8 +294,9 @@ double TaskSearch::ArithmeticSeconds() const {
   return flops / *peak;
 }
 
-// Only a ceiling of arithmetic counts: small data is read from caches, faster than from memory. A
-// kernel above it is not near it: then it is no ceiling for this kernel.
+// Returns true if the best kernel is within kNearCeiling of its ceiling. Only a ceiling of
+// arithmetic counts: small data is read from caches, faster than from memory. A kernel above the
+// ceiling is not near it, since the ceiling is then too low for this kernel.
 bool TaskSearch::NearCeiling() const {
   const double rate = BestFlopsPerSecond();
   const std::optional<double> peak = PeakFlops();
@@ -306,7 +313,7 @@ bool TaskSearch::IsTransformed(const std::string& schedule) const {
 std::vector<KernelArithmetic> TaskSearch::OtherArithmetics() const {
   std::vector<KernelArithmetic> others;
   for (int sketch = 0; sketch < space_->Searched(); ++sketch) {
-    const auto other = JudgedBy(space_->Initial(sketch).schedule);
+    const auto other = CurrentArithmetic(space_->Initial(sketch).schedule);
     const bool known = std::ranges::find(others, other) != others.end();
     if (other && other != progress.arithmetic && !known) others.push_back(*other);
   }
@@ -320,8 +327,9 @@ std::vector<const MacInstruction*> TaskSearch::Rivals() const {
   return rivals;
 }
 
-// What does fewer operations than are counted may pass the ceiling of its own arithmetic. A ceiling
-// that is not known, or was taken while others used the machine, may be higher.
+// Returns true if another sketch may be faster. A kernel with fewer operations than counted may
+// exceed the ceiling of its arithmetic. A ceiling that is unknown, or was measured on a busy
+// machine, may be higher.
 bool TaskSearch::AnotherAllowsMore() const {
   for (int sketch = 0; sketch < space_->Searched(); ++sketch) {
     const std::string initial = space_->Initial(sketch).schedule;

@@ -1,4 +1,4 @@
-// The search of one task: its records, its space, and what to try next.
+// The search of one task: the recorded trials, the space, and the next candidates.
 #pragma once
 
 #include <cstdint>
@@ -26,86 +26,86 @@ class TaskSearch {
  public:
   TaskSearch(TuningTask task, const TunerOptions& options, const Ceilings& ceilings);
 
-  /// Reads what the database knows. Makes the space of a task that has converged, to see whether it
-  /// was this one.
+  /// Reads the task's trials. If the task has converged, makes the space and compares it with the
+  /// recorded one.
   Status Load(const Database& database, const SketchSource& sketches);
-  /// Takes in what other processes have recorded since.
+  /// Adds the trials that other processes have recorded since.
   Status CatchUp(const Database& database);
-  /// More trials would not help: to be known tomorrow too.
+  /// Records that more trials would not help, for this and later runs.
   Status RecordConverged(Database& database, const Convergence& convergence);
-  /// Takes the search up again where the ceiling that it converged at has turned out too low.
+  /// Reopens the search if the ceiling at which it converged was too low.
   Status ReopenBelowCeiling(Database& database);
-  /// Takes the search up again whatever has been recorded. Only what this search finds from now on
-  /// ends it, and no ceiling does.
+  /// Reopens the search in any case. It then ends only by its new results, and never at a ceiling.
   Status Reopen(Database& database, const SketchSource& sketches);
 
   const TuningTask& task() const { return task_; }
   const TuningKey& key() const { return key_; }
-  /// As the worker sees it.
+  /// Returns the workload that the worker receives.
   Workload MakeWorkload() const;
 
-  /// Makes the space, when there is none yet.
+  /// Makes the space if it does not exist yet.
   void EnsureSpace(const SketchSource& sketches);
 
-  /// Requires: EnsureSpace. At most `count` candidates the database has no trial of. `spent`: the
-  /// part of the whole budget that is used up; beyond kDescendFrom the strategy is coordinate
-  /// descent. What was fastest under another policy comes first, then analytic schedules, one by
-  /// one until one is correct, the naive one last.
-  /// None: converged.
+  /// Returns at most `count` candidates that the database has no trial of. `spent` is the fraction
+  /// of the whole budget that is used up; beyond kDescendFrom the strategy is coordinate descent.
+  /// The fastest schedules under other policies come first. Analytic schedules follow one by one
+  /// until one is correct, the naive one last. An empty result means that the search has converged.
+  /// Requires: EnsureSpace.
   Result<std::vector<Candidate>> Propose(int count, double spent, const Database& database);
   static constexpr double kDescendFrom = 0.62;
 
-  /// Takes note of a recorded trial.
+  /// Adds a recorded trial to the history.
   void Add(const Candidate& candidate, const TrialRecord& record);
-  /// Of its time alone, while the rest of its batch is still being measured.
+  /// Updates the best time from one trial, while the rest of its batch is still being measured.
   void NoteTime(const std::string& schedule, double seconds);
   void Retimed(const std::string& schedule, double seconds);
-  /// Why more trials are not worth their time: no progress for long, or the best is within 3 % of
-  /// the sure ceiling of its own arithmetic, and no sketch has another that allows more. None: they
-  /// are. Requires: EnsureSpace.
+  /// Returns the reason why more trials are not worth their time; none if they are. One reason is a
+  /// long time without progress. The other is a best kernel within 3 % of the sure ceiling of its
+  /// arithmetic, if no sketch has an arithmetic that allows more. Requires: EnsureSpace.
   std::optional<Convergence> Saturated() const;
-  /// Of what the sketches offer besides the best's own arithmetic, once the best is near the
-  /// ceiling of that: whether the search ends there depends on theirs. Requires: EnsureSpace.
+  /// Returns the sketches' other arithmetics if the best is near its ceiling; else an empty list.
+  /// The ceilings of these arithmetics decide if the search ends. Requires: EnsureSpace.
   std::vector<const MacInstruction*> Rivals() const;
-  /// Nothing is left to try. Requires: EnsureSpace.
+  /// Returns the convergence of a search without candidates left. Requires: EnsureSpace.
   Convergence Exhausted() const { return {space_->Fingerprint(), ConvergenceReason::kExhausted}; }
   static constexpr double kNearCeiling = 1.03;
 
-  /// The fastest schedule, and its time; none: no correct trial yet.
+  /// Returns the fastest schedule and its time; none before the first correct trial.
   std::optional<Incumbent> BestKnown() const;
-  /// The best kernel's rate; 0 without one.
+  /// Returns the rate of the best kernel, in useful operations per second; 0 without a best kernel.
   double BestFlopsPerSecond() const;
 
-  /// The text of a trial's note.
+  /// Returns the text of a trial's note.
   std::string NoteOf(const Candidate& candidate) const;
   std::vector<Tried> Ranked() const { return history_.Ranked(); }
   TaskState State() const;
 
-  double weight = 1;              // of all equal tasks together
-  bool left_out = false;          // of this tuning
-  std::vector<size_t> positions;  // of these in the caller's list
+  double weight = 1;              // sum of the weights of all equal tasks
+  bool left_out = false;          // skipped in this tuning
+  std::vector<size_t> positions;  // positions of these tasks in the caller's list
   TaskProgress progress;
   BestCode best_code;
 
  private:
-  /// 0 where no arithmetic, or none of a known ceiling, takes time.
+  /// Returns the least seconds of arithmetic; 0 without an arithmetic that has a known ceiling.
   double ArithmeticSeconds() const;
   double TrafficSeconds() const { return key_.workload.bytes / ceilings_.BytesPerSecond(); }
   int64_t Patience() const;
-  /// The ceiling of the best's arithmetic, as useful operations per second.
+  /// Returns the ceiling of the best kernel's arithmetic, in useful operations per second.
   std::optional<double> PeakFlops() const;
   bool NearCeiling() const;
-  /// Whether the schedule is for a lowering that transforms its operands.
+  /// Returns true if the schedule is for a lowering that transforms its operands.
   bool IsTransformed(const std::string& schedule) const;
-  /// The other arithmetics of the sketches' analytic schedules. Requires: EnsureSpace.
+  /// Returns the arithmetics of the sketches' analytic schedules, except the best's. Requires:
+  /// EnsureSpace.
   std::vector<KernelArithmetic> OtherArithmetics() const;
-  /// Whether one of these may be faster than the best's, or a sketch does fewer operations and was
-  /// not tried yet. Requires: EnsureSpace, and PeakFlops of the best.
+  /// Returns true if one of OtherArithmetics may be faster than the best's, or an untried sketch
+  /// does fewer operations. Requires: EnsureSpace, and PeakFlops of the best.
   bool AnotherAllowsMore() const;
   bool StillHolds(const Convergence& convergence) const;
   void Take(const TrialRecord& record);
   void ShowBest();
-  std::optional<KernelArithmetic> JudgedBy(const std::string& schedule) const;
+  std::optional<KernelArithmetic> CurrentArithmetic(const std::string& schedule) const;
   void OfferAnalytic(std::vector<Candidate>& chosen, int count);
   void OfferSeeds(std::vector<Candidate>& chosen, int count, const std::vector<TrialRecord>& seeds,
                   std::string_view origin);
@@ -117,10 +117,10 @@ class TaskSearch {
   const TunerOptions& options_;
   TuningKey key_;
   const Ceilings& ceilings_;
-  std::vector<TrialRecord> records_;  // loaded, until there is a space
+  std::vector<TrialRecord> records_;  // loaded records, until there is a space
   std::optional<SearchSpace> space_;
   History history_;
-  std::string shown_;  // the schedule that progress.arithmetic is of; empty: the plain loops
+  std::string shown_;           // schedule of progress.arithmetic; empty: the plain loops
   std::optional<Seeds> seeds_;  // none: not read yet
   bool transferred_ = false;
   bool heeds_ceiling_ = true;

@@ -22,7 +22,7 @@ std::string Section(std::string_view title, std::string_view body) {
   return fmt::format("{} {}\n{}\n", title, body.size(), body);
 }
 
-// Reads line by line, and bodies by their length.
+// A reader of lines, and of bodies by their length.
 class CaseReader {
  public:
   CaseReader(std::string_view text, std::string_view file) : text_(text), file_(file) {}
@@ -38,7 +38,7 @@ class CaseReader {
     return line;
   }
 
-  /// The rest of the next line, which has to begin with `word`.
+  /// Returns the rest of the next line. Fails if the line does not begin with `word`.
   Result<std::string> Field(std::string_view word) {
     const std::string_view line = Line();
     if (!line.starts_with(word)) return Problem(fmt::format("expected '{}'", word));
@@ -47,7 +47,8 @@ class CaseReader {
 
   Result<std::string> BodyOf(std::string_view size_text) {
     TUNEC_ASSIGN(const uint64_t size, Number(size_text));
-    if (size > text_.size()) return Problem(fmt::format("{} bytes are not there", size));
+    if (size > text_.size())
+      return Problem(fmt::format("expected {} more bytes, the text ends", size));
     std::string body(text_.substr(0, size));
     line_ += static_cast<int>(std::ranges::count(body, '\n'));
     text_.remove_prefix(size);
@@ -76,7 +77,7 @@ class CaseReader {
 
 constexpr std::string_view kCallers = "callers";
 
-// Only where there are some.
+// Returns the line of callers' names, or nothing if the list is empty.
 std::string CallersLine(const Workload& workload) {
   if (workload.callers.empty()) return {};
   return fmt::format("{} {}\n", kCallers, fmt::join(workload.callers, " "));

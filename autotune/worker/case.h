@@ -1,4 +1,4 @@
-// A failing candidate as one text file that holds all that is needed to see it fail again.
+// A failing candidate in one text file that is sufficient to reproduce the failure.
 #pragma once
 
 #include <filesystem>
@@ -12,12 +12,13 @@ namespace tunec {
 struct Case {
   Workload workload;
   CandidateRequest candidate;
-  std::string note;  // one line: how it failed
+  std::string note;  // reason of the failure, one line
 };
 
-/// A header, then the lowerings' computes and the schedule, each after a line with its length.
+/// Prints a header, then the lowerings' computes and the schedule, each after a line with its
+/// length.
 std::string Print(const Case& failing);
-/// The inverse. kParse at a line of the file.
+/// Parses the text of Print. Returns kParse with a line of the file.
 Result<Case> ParseCase(std::string_view text, std::string_view file_name);
 
 /// Writes the case to `folder`/case-HASH.txt, making the folder, and returns that path.

@@ -16,7 +16,7 @@ Result<std::string> FindWorker() {
     if (access(path.c_str(), X_OK) == 0) return path;
     sought.push_back(std::move(path));
   }
-  return Fail(ErrorCode::kNotFound, "there is no tunec-worker; sought {}", fmt::join(sought, ", "));
+  return Fail(ErrorCode::kNotFound, "tunec-worker not found in {}", fmt::join(sought, ", "));
 }
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// Where the measuring program is.
+// Finds the worker program.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace tunec {
 
-/// The path of `tunec-worker`: beside the shared library or program this code is in, or in a
-/// folder `bin` or `libexec/tunec` next to that. kNotFound lists where it was sought.
+/// Returns the path of `tunec-worker`. It is searched for in OwnFolders: next to the shared library
+/// or program with this code, and in `bin` and `libexec/tunec` next to that. The error kNotFound
+/// lists the searched paths.
 Result<std::string> FindWorker();
 
 }  // namespace tunec

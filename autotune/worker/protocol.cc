@@ -16,12 +16,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Texts may come from a crash; JSON is UTF-8.
+// Invalid UTF-8 is replaced: JSON is UTF-8, and texts may come from a crashed process.
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// The whole numbers of a device: the bytes, rates and counts that may be 0, which is unknown.
+// The integer properties of a device: bytes, rates and counts. 0 means unknown.
 struct DeviceNumber {
   const char* name;
   int64_t Accelerator::*field;
@@ -66,7 +66,7 @@ Json ToJson(const Target& target) {
   return json;
 }
 
-// nlohmann's conversions to integers wrap and truncate in silence.
+// Reads an integer within limits. The conversions of nlohmann's library wrap and truncate silently.
 template <class Integer>
 Status Get(const Json& json, const char* name, Integer least, Integer most, Integer& value) {
   const Json& field = json.at(name);
@@ -262,7 +262,7 @@ Json ToJson(const FinishedEvent& event) {
   return json;
 }
 
-// What stands behind the zero byte.
+// Returns the bytes after the zero byte.
 std::string_view CodeOf(const Event& event) {
   const auto* finished = std::get_if<FinishedEvent>(&event);
   if (finished == nullptr || !finished->measurement.artifact) return {};
@@ -301,7 +301,7 @@ Result<FinishedEvent> FinishedFrom(const Json& json, std::string_view code) {
   m.artifact = {.object = std::string(code),
                 .metadata = json.at("code").at("metadata").get<std::string>()};
   if (HashOf(*m.artifact) == json.at("code").at("hash").get<std::string>()) return event;
-  return Fail(ErrorCode::kParse, "the code of candidate {} is not what its hash says",
+  return Fail(ErrorCode::kParse, "the code of candidate {} does not match its hash",
               event.candidate);
 }
 
@@ -329,7 +329,7 @@ Result<Event> EventFrom(const Json& json, std::string_view code) {
   return Fail(ErrorCode::kParse, "unknown event '{}'", kind);
 }
 
-// nlohmann's exceptions end here.
+// Converts the exceptions of nlohmann's library into errors.
 template <class T, class Decode>
 Result<T> Decoded(std::string_view text, const char* what, const Decode& decode) {
   try {

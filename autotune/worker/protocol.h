@@ -1,7 +1,7 @@
-// What the tuner and its worker say to each other: frames of JSON text, each preceded by its
-// length in four bytes, little-endian. A request is answered by any number of events and kDone.
-// The event of a correct candidate carries its object code, which is no text: it follows behind a
-// zero byte, which JSON text never holds.
+// The messages between the tuner and its worker: frames of JSON text, each preceded by its length
+// in four bytes, little-endian. The worker answers a request with any number of events, then kDone.
+// The event of a correct candidate has its object code, which is binary. The code follows a zero
+// byte, which JSON text never contains.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,12 @@
 
 namespace tunec {
 
-/// Changes with the messages: a tuner and a worker of different builds refuse each other.
+/// The version of the messages; change it with them. A tuner and a worker with different versions
+/// reject each other.
 inline constexpr int kProtocolVersion = 8;
 
-/// The first request to a worker. Answered at once, so that a program that is no worker, or one of
-/// another build, is found out before anything is asked of it.
+/// The first request to a worker, which is answered immediately. So a program that is not a worker,
+/// or has another build, is detected before the first real request.
 struct HelloRequest {};
 struct PrepareRequest {
   Workload workload;
@@ -36,12 +37,12 @@ using Request = std::variant<HelloRequest, PrepareRequest, MeasureRequest, Retim
 
 enum class Stage { kCompile, kMeasure };
 
-/// A candidate has entered a stage; its time limit starts.
+/// A candidate has entered a stage, and its time limit starts.
 struct StartedEvent {
   size_t candidate = 0;  // position in the request
   Stage stage = Stage::kCompile;
 };
-/// A candidate is compiled and waits to be measured: no limit runs.
+/// A candidate is compiled and waits to be measured. No time limit is active.
 struct CompiledEvent {
   size_t candidate = 0;
 };
@@ -49,7 +50,7 @@ struct FinishedEvent {
   size_t candidate = 0;
   Measurement measurement;
 };
-/// The request as a whole failed; kDone follows.
+/// The whole request failed. A kDone event follows.
 struct FailedEvent {
   Error error;
 };
@@ -57,36 +58,37 @@ struct DoneEvent {};
 using Event = std::variant<StartedEvent, CompiledEvent, FinishedEvent, FailedEvent, DoneEvent>;
 
 std::string Encode(const Request& request);
-/// What comes back is verified: its numbers are within limits, its workload holds what
-/// verify_workload.h lists. The schedules of candidates are parsed when they are compiled.
-/// kUnsupported for another version of the protocol.
+/// Decodes and verifies a request: its numbers are within limits, and its workload has the
+/// invariants of verify_workload.h. The schedules of candidates are parsed later, at compilation.
+/// Returns kUnsupported for another version of the protocol.
 Result<Request> DecodeRequest(std::string_view text);
 std::string Encode(const Event& event);
-/// kParse for what is no event, or brings other code than the worker says it measured.
+/// Decodes an event. Returns kParse for malformed events, and if the code's hash differs from the
+/// one in the event.
 Result<Event> DecodeEvent(std::string_view text);
 
-/// One line of JSON.
+/// Returns one line of JSON.
 std::string EncodeTarget(const Target& target);
 Result<Target> DecodeTarget(std::string_view text);
 
 inline constexpr size_t kLongestFrame = size_t{1} << 28;
-/// The frame that carries `text`.
+/// Returns the frame that contains `text`.
 std::string Frame(std::string_view text);
 
-/// Collects bytes and gives back whole frames.
+/// A buffer that collects bytes and returns whole frames.
 class FrameReader {
  public:
   void Append(std::string_view bytes) { buffer_ += bytes; }
-  /// The text of the next frame; none while it is incomplete. kParse for a longer one, once:
-  /// the bytes of such a frame are then skipped.
+  /// Returns the text of the next frame; none while it is incomplete. Returns kParse once for a
+  /// frame longer than `longest`, whose bytes are then skipped.
   Result<std::optional<std::string>> Next(size_t longest = kLongestFrame);
 
  private:
   std::string buffer_;
-  size_t skip_ = 0;  // bytes still to come of a frame that is not read
+  size_t skip_ = 0;  // bytes still to skip
 };
 
-/// Sends all bytes to a socket. kIo when the other side is gone.
+/// Sends all bytes to a socket. Returns kIo if the other side has closed it.
 Status SendAll(int socket, std::string_view bytes);
 
 }  // namespace tunec

@@ -38,7 +38,7 @@ Status CheckSizes(const Compute& compute) {
   }
   if (bytes > memory) {
     return Fail(ErrorCode::kResourceLimit,
-                "its tensors take {:.3g} bytes as float64, there are {:.3g}", bytes, memory);
+                "its tensors take {:.3g} bytes as float64, expected at most {:.3g}", bytes, memory);
   }
   for (const Statement& statement : compute.statements) {
     std::vector<int64_t> extents;
@@ -56,13 +56,14 @@ Status CheckLowering(const Compute& compute, const Compute& first) {
   TUNEC_RETURN_IF_ERROR(CheckSizes(compute));
   const std::vector<Tensor> arguments = ArgumentsOf(compute);
   if (!std::ranges::equal(arguments, ArgumentsOf(first), StoredAlike)) {
-    return Fail(ErrorCode::kInvalidArgument, "its arguments are not those of the first lowering");
+    return Fail(ErrorCode::kInvalidArgument,
+                "its arguments differ from those of the first lowering");
   }
   return CheckElements(compute);
 }
 
 Status CheckTarget(const Target& target) {
-  // A device's kernels are checked against what the host computes.
+  // A device's kernels are checked against results computed by the host.
   const Host& host = target.host;
   const bool wide = host.vector_bits == 512 && host.vector_registers == 32;
   const bool narrow = host.vector_bits == 256 && host.vector_registers == 16;

@@ -1,4 +1,4 @@
-// What may be relied on of a workload that came from outside: out of a frame or a case file.
+// The invariants of a workload that came from outside: from a frame or a case file.
 #pragma once
 
 #include "autotune/measure/measurement.h"
@@ -6,14 +6,14 @@
 
 namespace tunec {
 
-/// The invariants:
-///   Lowerings: at least one; names are given and different; each Compute verifies, stays inside
-///   its tensors and reads what was written (CheckElements); all have the arguments and outputs
-///   of the first, stored alike, for they share its memory.
-///   Sizes: a statement has at most 2^44 instances; the tensors, as float64, fit in this
-///   machine's memory.
-///   Target: a CPU; vectors of 256 bits and 16 registers, or of 512 and 32 with the features that
-///   they need. Numbers are within their limits already (DecodeTarget).
+/// Checks the invariants:
+///   - Lowerings: at least one; the names are not empty and are different. Each Compute verifies,
+///     stays inside its tensors and reads only written elements (CheckElements). All have the same
+///     arguments and outputs as the first, with the same storage, since they share its memory.
+///   - Sizes: a statement has at most 2^44 instances; the tensors, as float64, fit in this
+///     machine's memory.
+///   - Target: a CPU with 16 vector registers of 256 bits, or 32 of 512 bits and the features
+///     that they need. DecodeTarget has already checked the limits of its numbers.
 /// Errors: kInvalidArgument, kResourceLimit for sizes.
 Status Verify(const Workload& workload);
 

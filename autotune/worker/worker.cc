@@ -25,12 +25,12 @@ namespace {
 
 void Limit(int resource, rlim_t value) {
   const rlimit limit{value, value};
-  // Without the limit the worker works all the same.
+  // The worker also works without the limit.
   (void)setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
 struct KeptBench {
-  std::string text;  // of the request that made it
+  std::string text;  // text of the request that made it
   std::unique_ptr<Workbench> bench;
 };
 
@@ -66,7 +66,7 @@ class Server {
   void Answer(const std::string& text) {
     const Result<Request> request = DecodeRequest(text);
     if (!request) {
-      prepared_ = false;  // it may have been a workload: what follows must not meet an earlier one
+      prepared_ = false;  // a failed Prepare must not leave an earlier workload active
       Send(FailedEvent{request.error()});
     } else if (const auto* prepare = std::get_if<PrepareRequest>(&*request)) {
       Prepare(text, prepare->workload);
@@ -81,7 +81,8 @@ class Server {
     if (!SendAll(socket_, frame)) gone_ = true;
   }
 
-  // The tuner comes back to a workload for each of its batches; its oracle is kept.
+  // Prepares a workload. The tuner returns to a workload for each of its batches, so the reference
+  // is cached.
   void Prepare(const std::string& text, const Workload& workload) {
     prepared_ = false;
     const auto same = [&](const KeptBench& kept) { return kept.text == text; };
@@ -172,7 +173,7 @@ class Server {
     }
   }
 
-  // Sends what fails at once.
+  // Compiles all candidates, and sends failures immediately.
   std::vector<CompiledCandidate> CompileAll(const std::vector<CandidateRequest>& candidates) {
     std::vector<CompiledCandidate> compiled(candidates.size());
     std::atomic<size_t> next = 0;
@@ -198,12 +199,13 @@ class Server {
 
   int socket_;
   const CandidateHook& hook_;
-  std::mutex mutex_;  // guards writing to the socket
+  std::mutex mutex_;  // guards writes to the socket
   std::atomic<bool> gone_ = false;
   std::unique_ptr<ThreadPool> pool_;
-  std::vector<KeptBench> benches_;  // the current one first; after the pool they run on
-  bool prepared_ = false;           // the last Prepare succeeded
-  bool device_lost_ = false;        // a candidate failed on it, and the next ones would
+  // The current one is the first. Declared after the pool, which the benches use.
+  std::vector<KeptBench> benches_;
+  bool prepared_ = false;     // the last Prepare succeeded
+  bool device_lost_ = false;  // a candidate failed on the device, so later ones would fail
 };
 
 int64_t NumberAfter(std::span<const std::string_view> words, std::string_view option) {
@@ -219,16 +221,17 @@ int64_t NumberAfter(std::span<const std::string_view> words, std::string_view op
 void Confine(int64_t memory_bytes, int64_t parent) {
   if (parent != 0) {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);  // it died before we asked
+    if (getppid() != parent) _exit(1);  // the parent died before the call
   }
-  // What a terminal or `timeout` sends to the whole group is for the tuner to act on.
+  // Ignores signals that a terminal or `timeout` sends to the whole process group: the tuner
+  // handles them.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) (void)std::signal(signal, SIG_IGN);
-  // LLVM is compiled without exceptions: no bad_alloc gets through it.
+  // Exits without memory: LLVM is compiled without exceptions, so bad_alloc cannot pass through it.
   std::set_new_handler([] { _exit(kOutOfMemoryExit); });
   Limit(RLIMIT_CORE, 0);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  // Not RLIMIT_AS: what is only reserved costs nothing. Under a sanitizer its shadow alone is
-  // beyond any sensible limit.
+  // RLIMIT_AS would also count memory that is only reserved. A sanitizer's shadow memory is larger
+  // than any sensible limit.
   if (memory_bytes > 0) Limit(RLIMIT_DATA, static_cast<rlim_t>(memory_bytes));
 #else
   (void)memory_bytes;

@@ -1,4 +1,4 @@
-// The worker's side: requests in, events out.
+// The worker's side: it receives requests and sends events.
 #pragma once
 
 #include <span>
@@ -9,19 +9,19 @@
 
 namespace tunec {
 
-/// The exit status of a worker that could not get memory outside of any candidate's reach.
+/// Exit status of a worker that ran out of memory outside of any candidate.
 inline constexpr int kOutOfMemoryExit = 77;
 
 /// Serves requests from the socket until the other side closes it. Candidates of one request are
-/// compiled on as many threads as the target has, then measured one after another, so that
-/// neither disturbs the other. A message that is malformed, or asks for what cannot be, is answered
-/// by a FailedEvent, and the next one is served. After a candidate at which the device failed the
-/// worker ends, in the middle of the request: what it had on the device may be lost with it.
+/// compiled on as many threads as the target has. Then they are measured one after another, so that
+/// compilation does not disturb measuring. A message that is malformed or invalid is answered by a
+/// FailedEvent, and the next one is served. If the device fails at a candidate, the worker ends
+/// during the request, since its data on the device may be lost.
 Status ServeRequests(int socket, const CandidateHook& hook = {});
 
-/// A worker's whole work: serves the socket on standard input. `arguments` are the program's:
-/// `--memory BYTES` limits the memory of this process, `--parent PID` makes it die with that one.
-/// Ctrl-C is left to the tuner.
+/// Runs a worker on the socket at standard input. `arguments` are those of the program: `--memory
+/// BYTES` limits the memory of this process, `--parent PID` ends the process when its parent ends.
+/// The worker ignores Ctrl-C; the tuner handles it.
 Status ServeTuner(std::span<const std::string_view> arguments, const CandidateHook& hook = {});
 
 }  // namespace tunec

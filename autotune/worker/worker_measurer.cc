@@ -1,10 +1,10 @@
-// One request at a time goes to the worker. What it is doing is known from its events: the set of
-// candidates in a stage, each with its deadline. The worker may end in three ways:
-//   - a deadline passes: it is killed, the candidate of that deadline has timed out;
-//   - it dies with one candidate in flight: that one crashed;
-//   - it dies with several in flight: all of them are suspects and repeated alone.
-// It may also end by itself with none in flight, after a candidate at which its device failed.
-// All others without a result are sent again to a new worker.
+// The worker receives one request at a time. Its events give the set of candidates in a stage, each
+// with its deadline. The worker may end in three ways:
+//   - a deadline passes: the worker is killed, and the candidate of that deadline has timed out;
+//   - the worker dies with one candidate in flight: that candidate crashed;
+//   - the worker dies with several in flight: all are suspects and are repeated alone.
+// It may also end by itself with none in flight, after its device failed at a candidate. All other
+// candidates without a result are sent again to a new worker.
 #include "autotune/worker/worker_measurer.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ SteadyTime::time_point After(double seconds) {
 
 int64_t DefaultMemoryLimit() { return UsableMemory() / 4 * 3; }
 
-// How the exchange about one request ended.
+// The end of the exchange about one request.
 enum class Outcome { kDone, kDied, kOverdue };
 
 class WorkerMeasurer : public Measurer {
@@ -48,7 +48,7 @@ class WorkerMeasurer : public Measurer {
       if (open.together.empty() && open.alone.empty()) return {};
       TUNEC_RETURN_IF_ERROR(Prepare(workload));
       const Result<bool> progress = Round(candidates, incumbent, on_measured, open);
-      // In the middle of a request the worker is of no use for another.
+      // A worker in the middle of a request cannot take another one.
       if (!progress && worker_) (void)Ended(Outcome::kDied);
       if (!progress) return std::unexpected(progress.error());
       idle_deaths = *progress ? 0 : idle_deaths + 1;
@@ -66,14 +66,14 @@ class WorkerMeasurer : public Measurer {
   }
 
  private:
-  // The candidates without a result.
+  // The candidates that have no result yet.
   struct Open {
-    std::vector<size_t> together;  // to be sent in one request
-    std::vector<size_t> alone;     // suspects, to be sent one by one afterwards
+    std::vector<size_t> together;  // sent in one request
+    std::vector<size_t> alone;     // suspects, sent one by one afterwards
   };
 
-  // One request for candidates that are open, and what its end means for them. False when the
-  // worker died with nothing in flight and nothing done.
+  // Sends one request for open candidates, and handles its end. Returns false if the worker died
+  // without a candidate in flight or a result.
   Result<bool> Round(std::span<const CandidateRequest> candidates,
                      const std::optional<Incumbent>& incumbent, const OnMeasured& on_measured,
                      Open& open) {
@@ -84,13 +84,14 @@ class WorkerMeasurer : public Measurer {
     std::set<size_t> finished;
     const auto report = [&](size_t position, const Measurement& measurement) -> Status {
       if (position >= ids.size() || !finished.insert(ids[position]).second) {
-        return Fail(ErrorCode::kInternal, "the worker answered for candidate {} unasked", position);
+        return Fail(ErrorCode::kInternal,
+                    "the worker answered for candidate {}, which was not requested", position);
       }
       return on_measured(ids[position], measurement);
     };
     TUNEC_ASSIGN(const Outcome outcome, Exchange(request, report));
     if (outcome == Outcome::kDone && finished.size() < ids.size()) {
-      return Fail(ErrorCode::kInternal, "the worker left candidates unanswered");
+      return Fail(ErrorCode::kInternal, "the worker did not answer for all candidates");
     }
     bool progress = true;
     if (outcome != Outcome::kDone) {
@@ -104,13 +105,14 @@ class WorkerMeasurer : public Measurer {
     return progress;
   }
 
-  // What a driver maps of a device counts as data of the process, however little of it is memory.
+  // Returns the memory limit. A real device has none: a driver's mappings count as data of the
+  // process, though few of them are memory.
   int64_t MemoryFor(const Target& target) const {
     const bool on_device = target.device && !EmulatedTarget(target);
     return on_device ? 0 : limits_.memory_bytes;
   }
 
-  // Has a worker that knows the workload.
+  // Starts a worker if needed, and sends the workload unless the worker has it.
   Status Prepare(const Workload& workload) {
     std::string wanted = Encode(PrepareRequest{workload});
     if (worker_ && prepared_ == wanted) return {};
@@ -135,18 +137,18 @@ class WorkerMeasurer : public Measurer {
     return {};
   }
 
-  // `why` is empty for a program that has ended: how it ended says why.
+  // Returns the error. `why` is empty for a program that has ended: its exit status is the reason.
   Status NotAWorker(const std::string& why) {
     (void)Ended(Outcome::kDied);
     return Fail(ErrorCode::kIo, "'{}' does not answer as the tunec-worker of this tunec: {}", path_,
                 why.empty() ? ending_.text : why);
   }
 
-  // Makes sure that the program just started is a worker of this build.
+  // Checks that the started program is a worker of this build.
   Status Greet() {
     constexpr size_t kLongest = size_t{1} << 16;
     const auto deadline = After(limits_.seconds_to_greet);
-    (void)worker_->Send(HelloRequest{});  // one that has ended already is met below
+    (void)worker_->Send(HelloRequest{});  // an ended program is detected below
     for (;;) {
       if (cancelled_ && cancelled_()) {
         (void)Ended(Outcome::kDied);
@@ -163,11 +165,11 @@ class WorkerMeasurer : public Measurer {
       if (!*event) continue;
       if (std::holds_alternative<DoneEvent>(**event)) return {};
       const auto* failed = std::get_if<FailedEvent>(&**event);
-      return NotAWorker(failed != nullptr ? failed->error.message : "an answer out of turn");
+      return NotAWorker(failed != nullptr ? failed->error.message : "an unexpected answer");
     }
   }
 
-  // Sends a request and hears its events until it is done or the worker has ended.
+  // Sends a request and receives its events until it is done or the worker has ended.
   Result<Outcome> Exchange(const Request& request, const OnMeasured& on_measured) {
     in_flight_.clear();
     overdue_.reset();
@@ -209,7 +211,7 @@ class WorkerMeasurer : public Measurer {
     return on_measured(finished->candidate, finished->measurement);
   }
 
-  // The earliest deadline of a stage; also sets `overdue_` to whose it is.
+  // Returns the earliest deadline of a stage, and sets `overdue_` to its candidate.
   SteadyTime::time_point NextDeadline(SteadyTime::time_point idle) {
     overdue_.reset();
     SteadyTime::time_point earliest = idle;
@@ -228,8 +230,8 @@ class WorkerMeasurer : public Measurer {
     return outcome;
   }
 
-  // Gives the candidates that ended the worker their result, or marks them to be repeated alone.
-  // False when no candidate was in flight.
+  // Sets the result of the candidate that ended the worker, or marks several suspects to be
+  // repeated alone. Returns false if no candidate was in flight.
   Result<bool> Blame(Outcome outcome, const std::vector<size_t>& ids, const OnMeasured& report,
                      std::vector<size_t>& alone) {
     if (outcome == Outcome::kOverdue) {
@@ -255,7 +257,7 @@ class WorkerMeasurer : public Measurer {
   WorkerLimits limits_;
   std::function<bool()> cancelled_;
   std::optional<WorkerProcess> worker_;
-  std::string prepared_;  // the request that the worker was last prepared with
+  std::string prepared_;                                // last PrepareRequest of the worker
   std::map<size_t, SteadyTime::time_point> in_flight_;  // position in the request -> deadline
   std::optional<size_t> overdue_;
   WorkerProcess::Ending ending_;

@@ -1,4 +1,4 @@
-// Candidates measured by a worker process: what tuning uses.
+// Measures candidates in a worker process, as tuning does.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 namespace tunec {
 
 struct WorkerLimits {
-  double seconds_to_greet = 10;       // from its start to its first answer
-  double seconds_per_candidate = 10;  // for each stage
+  double seconds_to_greet = 10;       // from the start to the first answer
+  double seconds_per_candidate = 10;  // per stage
   double seconds_to_prepare = 120;
   int64_t memory_bytes = 0;  // 0: three quarters of UsableMemory; no limit for a real device
 };
 
-/// A measurer that keeps one worker process, restarted when a candidate took it down. When the
-/// worker dies while several candidates are compiled at once, each is repeated alone, so that the
-/// guilty one is known. `cancelled` may be empty; it is asked ten times a second. A program that
-/// does not greet as a worker does is kIo.
+/// Makes a measurer with one worker process, which is restarted after a candidate ended it. If the
+/// worker dies while several candidates are compiled at once, each is repeated alone, to find the
+/// guilty one. `cancelled` may be empty; it is called ten times a second. A program that does not
+/// greet correctly gives the error kIo.
 std::unique_ptr<Measurer> MakeWorkerMeasurer(std::string worker_path, WorkerLimits limits,
                                              std::function<bool()> cancelled);
 

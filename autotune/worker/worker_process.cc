@@ -42,7 +42,7 @@ Result<WorkerProcess> WorkerProcess::Start(const std::string& path, int64_t memo
   }
   Descriptor reading(ends[0]);
   const Descriptor writing(ends[1]);
-  // The worker waits where the tuner reads slowly, and the tuner never waits for the worker.
+  // The worker waits if the tuner reads slowly; the tuner never waits for the worker.
   (void)fcntl(reading.get(), F_SETFL, O_NONBLOCK);
   TUNEC_ASSIGN(
       ChildProcess process,
@@ -72,18 +72,18 @@ Result<std::optional<Event>> WorkerProcess::Receive(Time until, size_t longest) 
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0) return Fail(ErrorCode::kIo, "cannot wait: {}", std::strerror(errno));
     if (ready > 0 && watched[1].revents != 0 && ReadErrors() == 0) (void)errors_.Close();
-    // A flood of errors must not hide that the time is over.
+    // The time limit must also work during a flood of error output.
     const bool is_over = ready == 0 || MillisecondsUntil(until) == 0;
     if (watched[0].revents == 0 && is_over) return std::optional<Event>();
     if (watched[0].revents == 0) continue;
     const ssize_t got = recv(socket_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (got <= 0) return Fail(ErrorCode::kIo, "the worker is gone");
+    if (got <= 0) return Fail(ErrorCode::kIo, "the worker has ended");
     reader_.Append(std::string_view(chunk).substr(0, static_cast<size_t>(got)));
   }
 }
 
-// Takes what is in the pipe, at most as much as it holds, and returns how much: 0 at its end.
+// Reads the pipe once, and returns the number of bytes: 0 at its end.
 ssize_t WorkerProcess::ReadErrors() {
   constexpr size_t kKept = 4096;
   std::string chunk(size_t{1} << 16, '\0');
@@ -95,7 +95,7 @@ ssize_t WorkerProcess::ReadErrors() {
 }
 
 std::string WorkerProcess::LastWords() {
-  (void)ReadErrors();  // the process has ended: what it wrote is in the pipe
+  (void)ReadErrors();  // the process has ended: the rest of its output is in the pipe
   std::string text = std::move(last_errors_);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\0')) text.pop_back();
   const size_t line = text.rfind('\n');
@@ -104,7 +104,7 @@ std::string WorkerProcess::LastWords() {
 
 WorkerProcess::Ending WorkerProcess::Stop() {
   constexpr std::chrono::seconds kLongestEnd{5};
-  // The socket's end is seen a moment before the process can be waited for.
+  // The end of the socket is visible a moment before the process can be waited for.
   pollfd watched{socket_.get(), POLLIN, 0};
   char byte = 0;
   const bool closed =
@@ -113,7 +113,7 @@ WorkerProcess::Ending WorkerProcess::Stop() {
   const ChildEnd end = process_.Kill();
   Ending ending;
   if (!end.status) {
-    ending.text = "in a way that this process did not learn";
+    ending.text = "unknown exit status";
   } else if (WIFSIGNALED(*end.status)) {
     const int signal = WTERMSIG(*end.status);
     ending.text = fmt::format("signal {} ({})", signal, strsignal(signal));

@@ -1,4 +1,4 @@
-// The tuner's handle on one worker process: started, written to, read from, killed.
+// The tuner's handle of one worker process: start, write, read, kill.
 #pragma once
 
 #include <sys/types.h>
@@ -16,27 +16,27 @@
 
 namespace tunec {
 
-/// Owns the process: the destructor kills and reaps it. Used by one thread at a time.
+/// An owner of the process: the destructor kills and reaps it. Used by one thread at a time.
 class WorkerProcess {
  public:
   using Time = ChildProcess::Time;
 
-  /// Starts `path` with its standard input and output on a socket and its standard error on a pipe,
-  /// of which the last bytes are kept. Errors: kNotFound, kIo.
+  /// Starts `path` with its standard input and output on a socket. Standard error is a pipe, whose
+  /// last bytes are stored. Errors: kNotFound, kIo.
   static Result<WorkerProcess> Start(const std::string& path, int64_t memory_bytes);
 
   Status Send(const Request& request);
-  /// The next event, or none when `until` has passed. kIo when the process is gone or ends its
-  /// side; kParse for nonsense and for frames over `longest` bytes.
+  /// Returns the next event, or none if `until` has passed. Returns kIo if the process has ended or
+  /// closed its side; kParse for malformed frames and for frames over `longest` bytes.
   Result<std::optional<Event>> Receive(Time until, size_t longest = kLongestFrame);
 
-  /// How a process ended.
+  /// The end of a process.
   struct Ending {
     bool out_of_memory = false;
-    std::string text;  // "signal 11 (Segmentation fault)" and the last line it wrote
+    std::string text;  // "signal 11 (Segmentation fault)" and its last line of output
   };
-  /// Kills the process if it still runs, and says how it ended. One that has closed its socket
-  /// gets some seconds to end by itself. Requires: once only.
+  /// Kills the process if it still runs, and returns how it ended. A process that has closed its
+  /// socket has some seconds to end by itself. Requires: called only once.
   Ending Stop();
 
  private:
@@ -48,7 +48,7 @@ class WorkerProcess {
   ChildProcess process_;
   Descriptor socket_;
   Descriptor errors_;
-  std::string last_errors_;  // the latest bytes of the standard error
+  std::string last_errors_;  // last bytes of standard error
   FrameReader reader_;
 };
 

@@ -9,7 +9,7 @@
 
 #include "compiler/assemble/plan_arena.h"
 #include "compiler/front_end.h"
-#include "compiler/shared_packings.h"
+#include "compiler/shared_packed_weights.h"
 #include "jit/open_device.h"
 #include "support/check.h"
 #include "support/hash.h"
@@ -56,20 +56,21 @@ class Assembler {
   const CompileOptions& options_;
   ThreadPool& pool_;
   const CodeUse use_;
-  std::unique_ptr<Device>
-      host_;  // null where it runs nothing: a plan that is refused, or its device
+  std::unique_ptr<Device> host_;  // null if the host runs nothing: the plan has a rejection or its
+                                  // device runs everything
   ExecutablePlan plan_;
   std::vector<StepCode> prologue_code_;
   std::vector<StepCode> step_code_;
   std::map<ValueId, const StorageView*> view_of_;
-  std::map<ValueId, ValueRef> place_;  // values with storage of their own that steps read or write
+  std::map<ValueId, ValueRef> place_;  // values with own storage that steps read or write
   std::map<ValueId, int32_t> constants_;
-  std::map<std::pair<ValueId, std::string>, int32_t> packed_;  // weight and packing code
+  std::map<std::pair<ValueId, std::string>, int32_t> packed_;  // by weight and packing code
   std::map<const KernelImage*, Kernel> kernels_;
   std::map<const KernelImage*, std::shared_ptr<const DeviceCode>> codes_;
 };
 
-// Where weights are packed, the host has a part in what runs on a device.
+// Opens the device and, if weights are packed, the host, which packs the weights of a device's
+// model.
 Status Assembler::OpenTarget() {
   const bool packs = std::ranges::any_of(
       groups_, [](const GroupKernel& group) { return !group.code->prepacks.empty(); });
@@ -79,8 +80,8 @@ Status Assembler::OpenTarget() {
   const auto open_all = [&]() -> Status {
     if (options_.target.device) {
       if (use_ == CodeUse::kStore) {
-        plan_.refusal = MakeError(ErrorCode::kDevice, "the code for {} is not loaded",
-                                  options_.target.device->name);
+        plan_.rejection = MakeError(ErrorCode::kDevice, "the code for {} is not loaded",
+                                    options_.target.device->name);
       } else {
         TUNEC_ASSIGN(plan_.device, open(options_.target));
       }
@@ -92,7 +93,7 @@ Status Assembler::OpenTarget() {
   Status opened = open_all();
   if (opened || opened.error().code != ErrorCode::kDevice) return opened;
   plan_.device = nullptr;
-  plan_.refusal = opened.error();
+  plan_.rejection = opened.error();
   return {};
 }
 
@@ -108,8 +109,9 @@ void Assembler::AddInterface() {
   }
 }
 
-// Values that kernels write: straight into the caller's buffer, or into the arena. Outputs that the
-// model has not lie behind everything else in the arena, where they stay until the end.
+// Places the values that kernels write: directly in the caller's buffer, or in the arena. Outputs
+// of the graph that are not outputs of the model are behind everything else in the arena, where
+// they stay until the end of the run.
 void Assembler::PlaceValues() {
   std::vector<ArenaStep> steps;
   for (const GroupKernel& group : groups_)
@@ -137,7 +139,7 @@ int32_t Assembler::ConstantIndex(ValueId value) {
   const Array* array = graph_.ConstantOf(value);
   TUNEC_CHECK(array != nullptr, "value {} is no constant", graph_.value(value).name);
   const auto index = static_cast<int32_t>(plan_.constants.size());
-  // The plan keeps the array alive through the pointer's owner.
+  // The pointer's owner keeps the array alive as long as the plan.
   const auto owner = std::make_shared<const Array>(*array);
   plan_.constants.push_back({.name = graph_.value(value).name,
                              .bytes = static_cast<int64_t>(array->bytes()),
@@ -161,7 +163,8 @@ ValueRef Assembler::RefOf(ValueId value) {
   return ValueRef::Constant(ConstantIndex(value));
 }
 
-// For plans that are refused, and of a device's code: nobody calls it.
+// Returns a kernel without functions, for device code and for plans with a rejection: it is never
+// called.
 Kernel WithoutFunctions(const KernelImage& image) {
   Kernel kernel{.workspace_bytes = image.workspace_bytes, .scratch_bytes = image.scratch_bytes};
   for (const PhaseLaunch& phase : image.phases)
@@ -169,8 +172,9 @@ Kernel WithoutFunctions(const KernelImage& image) {
   return kernel;
 }
 
-// Steps that share code share one loaded kernel. It comes from the device that a tuner would
-// measure it on; a step of the host then calls it without a device in between.
+// Loads the kernel of a step. Steps that share code share one loaded kernel. The kernel comes from
+// the device on which a tuner would measure it. A step of the host calls the kernel directly,
+// without a device.
 Status Assembler::LoadStep(Step& step, const KernelImage& image) {
   if (!options_.target.device) {
     TUNEC_ASSIGN(step.kernel, LoadOnHost(image));
@@ -198,7 +202,8 @@ Result<Kernel> Assembler::LoadOnHost(const KernelImage& image) {
 
 enum class Access : uint8_t { kRead, kWritten };
 
-// Packed tensors begin at whole cache lines, which the code may rely on.
+// Returns the contract of a packed tensor. Packed tensors are aligned to cache lines, and the code
+// may rely on this.
 bundle::ArgumentContract PackedContract(const CompiledPrepack& prepack, Access access) {
   return {.bytes = prepack.packed_bytes, .alignment = 64, .written = access == Access::kWritten};
 }
@@ -215,7 +220,7 @@ Result<ValueRef> Assembler::PackedWeight(const CompiledPrepack& prepack, ValueId
   Step step{.name = plan_.constants[index].name};
   TUNEC_ASSIGN(step.kernel, LoadOnHost(prepack.image));
   step.arguments = {ValueRef::Constant(source), ValueRef::Constant(index)};
-  if (options_.packings != nullptr) step.identity = StableHash(Serialize(prepack.image));
+  if (options_.packed_weights != nullptr) step.identity = StableHash(Serialize(prepack.image));
   const int64_t element = plan_.constants[source].alignment;
   prologue_code_.push_back(
       {.image = &prepack.image,
@@ -226,7 +231,7 @@ Result<ValueRef> Assembler::PackedWeight(const CompiledPrepack& prepack, ValueId
   return ValueRef::Constant(index);
 }
 
-/// The kernel's pairs by the positions of their arguments.
+/// Returns the kernel's in-place pairs as positions of arguments.
 std::vector<std::pair<int32_t, int32_t>> InPlaceArguments(const CompiledKernel& kernel) {
   const auto place_of = [&](const std::string& name) {
     const auto found = std::ranges::find(kernel.arguments, name);
@@ -239,8 +244,8 @@ std::vector<std::pair<int32_t, int32_t>> InPlaceArguments(const CompiledKernel& 
   return pairs;
 }
 
-// The integers that an argument's elements are trusted to lie in: code looks whether an index is in
-// range, unless it was a constant that is.
+// Returns the range of integers in which the code trusts an argument's elements to be. Code checks
+// that an index is in range, unless the index was a constant in range.
 std::optional<bundle::TrustedRange> RangeOf(const GroupKernel& group, const std::string& argument,
                                             DataType type) {
   const auto range = group.ranges.find(argument);
@@ -248,8 +253,8 @@ std::optional<bundle::TrustedRange> RangeOf(const GroupKernel& group, const std:
   return bundle::TrustedRange{.type = type, .least = range->second.lo, .most = range->second.hi};
 }
 
-// What code may rely on of a value that is not packed. Of a view it may touch what is left of its
-// owner's storage.
+// Returns the contract of a value that is not packed. Code that reads a view may access the rest of
+// the owner's storage.
 bundle::ArgumentContract Assembler::ContractOf(const GroupKernel& group,
                                                const std::string& argument, ValueId value) {
   ValueId owner = value;
@@ -282,8 +287,9 @@ Status Assembler::AddStep(const GroupKernel& group) {
     }
     const auto value = value_of.find(argument);
     if (value == value_of.end()) {
-      return Fail(ErrorCode::kInternal, "kernel {} wants an argument {} that its group has not",
-                  group.name, argument);
+      return Fail(ErrorCode::kInternal,
+                  "kernel {} expects argument {}, which its group does not have", group.name,
+                  argument);
     }
     step.arguments.push_back(RefOf(value->second));
     code.arguments.push_back(ContractOf(group, argument, value->second));
@@ -294,7 +300,7 @@ Status Assembler::AddStep(const GroupKernel& group) {
   return {};
 }
 
-// Outputs that no kernel wrote into place: inputs, constants, repeated outputs.
+// Adds copies to outputs that no kernel writes directly: inputs, constants, repeated outputs.
 void Assembler::AddOutputCopies() {
   for (size_t i = 0; i < front_.outputs; ++i) {
     const ValueId output = graph_.outputs()[i];
@@ -327,7 +333,7 @@ Status Assembler::AddIndexCheck(const UnprovenIndices& unproven) {
 
 Result<AssembledPlan> Assembler::Run() {
   plan_.threads = options_.target.host.threads;
-  if (options_.packings != nullptr) plan_.shared = options_.packings->constants();
+  if (options_.packed_weights != nullptr) plan_.shared = options_.packed_weights->constants();
   TUNEC_RETURN_IF_ERROR(OpenTarget());
   AddInterface();
   PlaceValues();
@@ -338,7 +344,7 @@ Result<AssembledPlan> Assembler::Run() {
   return AssembledPlan{std::move(plan_), std::move(prologue_code_), std::move(step_code_)};
 }
 
-// Of arguments: what lies between statements is the kernel's own.
+// Returns the ranges of arguments only; values between statements are internal to the kernel.
 std::map<std::string, Interval> RangesOf(const Compute& compute) {
   std::map<std::string, Interval> ranges;
   for (const Tensor& tensor : compute.tensors) {

@@ -1,19 +1,19 @@
-// Offset assignment is two-dimensional packing (time by address) and NP-hard; greedy orders with
-// best fit come within a few percent of the peak for networks (Pisarchyk and Lee 2020,
-// "Efficient memory management for deep neural net inference", greedy by size and by breadth).
+// Offset assignment is two-dimensional packing (time by address) and NP-hard. Greedy orders with
+// best fit come within a few percent of the peak for networks (Pisarchyk and Lee 2020, "Efficient
+// memory management for deep neural net inference", greedy by size and by breadth).
 //
-// Values that take over each other's storage form a chain: one block, alive from the first
-// member's first use to the last member's last use. Members meet in time only at the step that
-// reads one and writes the next, so a chain is packed as if it were one value.
+// Values that reuse each other's storage form a chain: one block, alive from the first member's
+// first use to the last member's last use. Two members are alive together only at the step that
+// reads one and writes the next. So a chain is packed like one value.
 //
 // Invariants of a plan, checked by VerifyPlan:
-//  1. there is one offset and one in_place_of entry for each value;
-//  2. an offset is >= 0 and a multiple of its value's alignment, and the value ends within
-//     total_bytes; values of no bytes included;
-//  3. in_place_of[v] = u is one of v's candidates, u's last use is v's first use, u was first used
-//     earlier and v last used later than that step, u is at least as large as v, both have the
-//     same offset, and no other value took over u;
-//  4. two values alive at the same step do not share a byte, unless one took over the other.
+//   1. Each value has one offset and one in_place_of entry.
+//   2. An offset is >= 0 and a multiple of its value's alignment, and the value ends within
+//      total_bytes. This includes values of no bytes.
+//   3. If in_place_of[v] = u, then u is one of v's candidates, and u's last use is v's first use.
+//      At that step u was used before and v is used later. u is at least as large as v, both have
+//      the same offset, and no other value reuses u.
+//   4. Two values alive at the same step do not share a byte, unless one reuses the other.
 #include "compiler/assemble/memory_plan.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace {
 enum class Reuse : uint8_t { kNever, kInPlace };
 enum class Order : uint8_t { kSize, kFirstUse, kArea };
 
-// One chain of values; a value that shares with nobody is a chain of one.
+// A chain of values. A value that shares with no other value is a chain of one.
 struct Block {
   int64_t bytes = 0;
   int64_t alignment = 1;
@@ -77,7 +77,7 @@ std::vector<Block> MakeBlocks(std::span<const PlannedValue> values,
   std::vector<size_t> block_of(values.size());
   for (const int v : by_use) {
     const PlannedValue& value = values[v];
-    // A predecessor was first used earlier, so its block exists.
+    // The predecessor was first used earlier, so its block exists.
     const int previous = in_place_of[v];
     block_of[v] = previous < 0 ? blocks.size() : block_of[previous];
     if (previous < 0) blocks.push_back({.first_use = value.first_use});
@@ -108,9 +108,10 @@ void Sort(std::vector<Block>& blocks, Order order) {
   std::ranges::sort(blocks, {}, key);
 }
 
-// The offset of the smallest gap that holds `block` among those placed; else after the last.
+// Returns the offset of the smallest gap between placed blocks that holds `block`, else the end of
+// the last block.
 int64_t FindOffset(const Block& block, const std::vector<const Block*>& placed_by_offset) {
-  int64_t end = 0;  // of all blocks met so far
+  int64_t end = 0;  // end of all blocks so far
   int64_t best = -1;
   int64_t best_gap = std::numeric_limits<int64_t>::max();
   for (const Block* other : placed_by_offset) {
@@ -150,7 +151,7 @@ Status VerifyTakeOver(std::span<const PlannedValue> values, const MemoryPlan& pl
                 why);
   };
   if (std::ranges::find(values[v].in_place_of, u) == values[v].in_place_of.end())
-    return fail("it is no candidate");
+    return fail("it is not a candidate");
   if (values[u].last_use != values[v].first_use) return fail("it does not begin where that ends");
   if (values[u].first_use >= values[u].last_use || values[v].first_use >= values[v].last_use)
     return fail("one of them is used at a single step");
@@ -192,7 +193,7 @@ MemoryPlan PlanMemory(std::span<const PlannedValue> values) {
   }
   MemoryPlan best;
   best.total_bytes = std::numeric_limits<int64_t>::max();
-  // Reuse in place comes first: for equal totals it also keeps the data in the cache.
+  // Reuse in place is tried first: at equal totals it also leaves the data in the cache.
   for (const Reuse reuse : {Reuse::kInPlace, Reuse::kNever}) {
     const std::vector<int> in_place_of = ChooseReuse(values, reuse);
     const std::vector<Block> blocks = MakeBlocks(values, in_place_of);

@@ -52,7 +52,7 @@ std::vector<std::pair<ValueId, ValueId>> InPlaceValues(
 
 namespace {
 
-// When each value is written and last read.
+// The steps that write and last read each value.
 class Lifetimes {
  public:
   Lifetimes(const Graph& graph, std::span<const StorageView> views,
@@ -60,7 +60,7 @@ class Lifetimes {
       : graph_(graph), direct_(DirectOutputs(graph)) {
     for (const StorageView& view : views) owner_[view.value] = view.owner;
     for (size_t step = 0; step < steps.size(); ++step) AddStep(steps[step], static_cast<int>(step));
-    // Copied to the caller's buffer after the last kernel.
+    // Outputs are copied to the caller's buffer after the last kernel.
     for (const ValueId output : graph.outputs()) Extend(output, static_cast<int>(steps.size()));
     for (const ArenaStep& step : steps)
       for (const auto& [input, output] : step.in_place) AllowInPlace(*step.group, input, output);
@@ -77,7 +77,7 @@ class Lifetimes {
       if (direct_.contains(output) || index_.contains(output)) continue;
       index_[output] = values_.size();
       values_.push_back(output);
-      // A value is stored as what lies within it.
+      // A value is stored in the type of its views.
       const DataType stored = StoredTypeOf(graph_, step.group->stored, written);
       planned_.push_back({.bytes = StorageBytes(graph_.value(output), stored),
                           .first_use = number,
@@ -96,7 +96,8 @@ class Lifetimes {
     if (found != index_.end()) planned_[found->second].last_use = step;
   }
 
-  // Not for views, which stay where they are, nor for what is read under another name as well.
+  // Allows reuse in place, except for views, whose offset is fixed, and for values that are also
+  // read through a view.
   void AllowInPlace(const FusionGroup& group, ValueId input, ValueId output) {
     const auto shares = [&](ValueId value) { return OwnerOf(value) == input; };
     if (owner_.contains(input) || owner_.contains(output)) return;
@@ -109,7 +110,7 @@ class Lifetimes {
 
   const Graph& graph_;
   const std::map<ValueId, int32_t> direct_;
-  std::map<ValueId, ValueId> owner_;  // of views
+  std::map<ValueId, ValueId> owner_;  // owner of each view
   std::map<ValueId, size_t> index_;
   std::vector<ValueId> values_;
   std::vector<PlannedValue> planned_;

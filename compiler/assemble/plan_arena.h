@@ -1,4 +1,4 @@
-// Where the intermediate values of a run lie in its one block of memory, the arena.
+// Offsets of a run's intermediate values in one block of memory, the arena.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace tunec {
 
-/// A step of a run: a group, and the pairs of an input and an output of its kernel that may share
+/// A step of a run: a group, and pairs of an input and an output of its kernel that may share
 /// storage.
 struct ArenaStep {
   const FusionGroup* group = nullptr;
@@ -25,25 +25,25 @@ struct ArenaPlan {
   int64_t bytes = 0;
 };
 
-/// Graph outputs that a kernel writes straight into the caller's buffer, and which it is.
+/// Returns the graph outputs that a kernel writes directly into the caller's buffer, with the
+/// number of the output.
 std::map<ValueId, int32_t> DirectOutputs(const Graph& graph);
 
-/// Places every value that a step writes, but for the direct outputs, and for views, which have
-/// their owner's place. `steps` are in order.
+/// Assigns offsets to every value that a step writes, except direct outputs and views. A view has
+/// the offset of its owner. `steps` are in order.
 ArenaPlan PlanArena(const Graph& graph, std::span<const StorageView> views,
                     std::span<const ArenaStep> steps);
 
-/// What the canonical names of a kernel's arguments stand for: the group's inputs, then its
-/// outputs.
+/// Returns the value of each canonical argument name: the group's inputs, then its outputs.
 std::map<std::string, ValueId> ValueOfArguments(const FusionGroup& group,
                                                 const std::vector<std::string>& argument_names);
-/// Pairs of names as pairs of values; names that the group has not are left out. PlanArena decides
-/// which of them it may use.
+/// Converts pairs of names to pairs of values. Pairs with names that are not in the group are
+/// omitted. PlanArena decides which of the pairs it uses.
 std::vector<std::pair<ValueId, ValueId>> InPlaceValues(
     const FusionGroup& group, const std::vector<std::string>& argument_names,
     const std::vector<std::pair<std::string, std::string>>& in_place);
 
-/// The bytes of a value in its layout and its own type, or the one that it is stored in.
+/// Return the bytes of a value in its layout, in its own type or in the type `stored`.
 int64_t StorageBytes(const Value& value);
 int64_t StorageBytes(const Value& value, DataType stored);
 

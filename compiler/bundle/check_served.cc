@@ -10,14 +10,16 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kMostOfOne = 8192;    // compared sizes of a dimension
-constexpr int64_t kFewInAll = 256;      // up to here all combinations are compared
-constexpr int kFurther = 64;            // drawn combinations, beyond
-constexpr int64_t kCutUpTo = 64;        // a run of a separable dimension may have so many elements,
-constexpr int64_t kTimesTheListed = 4;  // or so many times the largest listed size
+constexpr int64_t kMostOfOne = 8192;  // limit of the compared sizes of one dimension
+constexpr int64_t kFewInAll = 256;    // up to this number all combinations are compared
+constexpr int kFurther = 64;          // number of random combinations above that
+// A run of a separable dimension may have up to kCutUpTo elements, or up to kTimesTheListed times
+// the largest listed size.
+constexpr int64_t kCutUpTo = 64;
+constexpr int64_t kTimesTheListed = 4;
 
-/// Returns the least size that a run may be asked for. The first size of a range was rounded up to
-/// the first one of its list.
+/// Returns the least size that a run may have. The first size of a range was rounded up to the
+/// first size of its list.
 int64_t LeastAskedFor(const ListedSizes& listed) {
   return listed.exact ? 1 : LeastOfBucket(listed.sizes.front(), {});
 }
@@ -43,7 +45,7 @@ std::vector<Sizes> AllOf(const Sizes& least, const Sizes& most) {
   return all;
 }
 
-/// Of each dimension all sizes, with the others as in `base`.
+/// Adds all sizes of each dimension, with the other dimensions as in `base`.
 void AddLines(const Sizes& least, const Sizes& most, const Sizes& base, std::vector<Sizes>& sizes) {
   for (size_t d = 0; d < least.size(); ++d) {
     for (int64_t size = least[d]; size <= most[d]; ++size) sizes.emplace_back(base)[d] = size;
@@ -74,7 +76,7 @@ struct Difference {
 };
 
 /// Compares the form with the graphs of the sizes that a bundle serves, and limits runs of
-/// separable dimensions to the compared sizes. Sizes without a graph are passed over.
+/// separable dimensions to the compared sizes. Sizes without a graph are skipped.
 Result<std::optional<Difference>> FindDifference(const SizedSource& source, SizedForm& form) {
   Sizes least, most;
   for (size_t d = 0; d < form.dimensions.size(); ++d) {
@@ -101,8 +103,9 @@ Result<std::optional<Difference>> FindDifference(const SizedSource& source, Size
 Result<std::vector<Sizes>> SizesToCompare(const Sizes& least, const Sizes& most) {
   for (size_t d = 0; d < least.size(); ++d) {
     if (most[d] - least[d] >= kMostOfOne)
-      return Fail(ErrorCode::kUnsupported, "{} to {} are more sizes than are compared, {}",
-                  least[d], most[d], kMostOfOne);
+      return Fail(ErrorCode::kUnsupported,
+                  "the range {} to {} is too large, expected at most {} sizes", least[d], most[d],
+                  kMostOfOne);
   }
   if (CountOf(least, most) <= kFewInAll) return AllOf(least, most);
   std::vector<Sizes> sizes;
@@ -124,14 +127,14 @@ Status KeepWhatHolds(const SizedSource& source, LearntForm& learnt) {
   const SizedForm whole = learnt.form;
   TUNEC_ASSIGN(std::optional<Difference> found, FindDifference(source, learnt.form));
   if (!found) return {};
-  // Padded code may still compute a size that parts would not.
+  // Padded code may still be right for a size for which split runs are not.
   learnt.form = whole;
   learnt.form.separable.assign(whole.separable.size(), false);
   if (whole.separable != learnt.form.separable) {
     TUNEC_ASSIGN(found, FindDifference(source, learnt.form));
   }
   if (!found) return {};
-  return RefuseForm(source, found->why, learnt, {found->sizes});
+  return RejectForm(source, found->why, learnt, {found->sizes});
 }
 
 Sizes LeastAskedFor(const SizedForm& form, const SizedCode& code) {

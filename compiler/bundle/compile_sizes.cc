@@ -10,11 +10,11 @@
 
 #include "compiler/bundle/check_served.h"
 #include "compiler/model_stages.h"
-#include "compiler/shared_packings.h"
+#include "compiler/shared_packed_weights.h"
 #include "compiler/sized/check_sizes.h"
 #include "compiler/sized/learn_form.h"
 #include "compiler/sized/sized_graph.h"
-#include "compiler/task_packings.h"
+#include "compiler/task_packed_weights.h"
 #include "jit/cpu/features_used.h"
 #include "runtime/bundle/stored_sizes.h"
 #include "runtime/executable.h"
@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Compiles plan after plan; their kernels stand in one table.
+/// Compiler of one plan after the other, with one table of kernels for all plans.
 class SizesCompiler {
  public:
   SizesCompiler(const SizedSource& source, Database* database, const CompileOptions& options)
@@ -39,9 +39,9 @@ class SizesCompiler {
 
  private:
   Status CompileKey(const SizedForm& form, SizedGraph graph);
-  /// Compiles padded code, and notes the sizes for which it would be wrong.
+  /// Compiles padded code, and records the sizes for which it would be wrong.
   Status CompilePadded(const SizedForm& form, SizedGraph graph);
-  /// Notes each size of a range that a key without padded code would have served.
+  /// Records each size of a range that a key without padded code would have served.
   Status ServeEach(const SizedForm& form, const SizedKey& key, const Error& why);
   Status CompileThemselves(const SizedForm& form);
   Status Account(const SizedCode& code, const StagedModel& staged, ExecutablePlan plan);
@@ -54,9 +54,10 @@ class SizesCompiler {
   std::set<Sizes> themselves_;  // sizes that need exact code
   std::vector<SizedCode> codes_;
   std::vector<UnplacedPlan> plans_;
-  std::vector<std::shared_ptr<const Executable>> executables_;  // whose packings others prefer
+  // Executables whose packed weights later ones prefer.
+  std::vector<std::shared_ptr<const Executable>> executables_;
   Json reports_ = Json::array();
-  Json refused_ = Json::array();
+  Json rejected_ = Json::array();
 };
 
 Status SizesCompiler::Compile(const SizedForm& form, const std::vector<SizedKey>& keys) {
@@ -97,7 +98,7 @@ Status SizesCompiler::ServeEach(const SizedForm& form, const SizedKey& key, cons
   if (options_.on_log)
     options_.on_log(
         fmt::format("sizes below {} will be rejected: {}", fmt::join(key.sizes, "x"), why.message));
-  refused_.push_back({{"sizes", key.sizes}, {"why", why.message}});
+  rejected_.push_back({{"sizes", key.sizes}, {"why", why.message}});
   return {};
 }
 
@@ -128,10 +129,10 @@ Status SizesCompiler::CompileKey(const SizedForm& form, SizedGraph graph) {
   return Account(codes_.emplace_back(std::move(graph.code)), staged, assembled.plan);
 }
 
-// What a run will take, and what others may share.
+// Records the memory that a run needs, and the data that other plans may share.
 Status SizesCompiler::Account(const SizedCode& code, const StagedModel& staged,
                               ExecutablePlan plan) {
-  plan.shared = nullptr;  // all that it shares it has
+  plan.shared = nullptr;  // everything shared is already in the plan
   TUNEC_ASSIGN(Executable made, Executable::Make(std::move(plan), pool_));
   const auto executable = std::make_shared<const Executable>(std::move(made));
   const MemoryUse memory = executable->Memory();
@@ -141,16 +142,16 @@ Status SizesCompiler::Account(const SizedCode& code, const StagedModel& staged,
                       {"constant_bytes", memory.constants},
                       {"context_bytes", memory.per_context}});
   executable->FreeIdle();
-  AddPackings(staged, executable, *options_.packings);
+  AddPackedWeights(staged, executable, *options_.packed_weights);
   executables_.push_back(executable);
   return {};
 }
 
 BundleVariant SizesCompiler::Take(LearntForm learnt, const std::string& cpu) {
   Json report = {{"dimensions", source_.dimensions}};
-  if (!learnt.refusal.empty()) report["refusal"] = learnt.refusal;
+  if (!learnt.rejection.empty()) report["refusal"] = learnt.rejection;
   report["executables"] = std::move(reports_);
-  if (!refused_.empty()) report["refused"] = std::move(refused_);
+  if (!rejected_.empty()) report["refused"] = std::move(rejected_);
   BundleVariant variant{.head = {.cpu = cpu, .features = FeaturesUsed(options_.target.host)}};
   variant.kernels = writer_.TakeKernels();
   variant.image = writer_.image();
@@ -159,7 +160,7 @@ BundleVariant SizesCompiler::Take(LearntForm learnt, const std::string& cpu) {
   return variant;
 }
 
-/// The keys that there has to be code for. Of a range that nothing is padded of, each size.
+/// Returns the keys for which code is needed. If a range cannot be padded, these are all its sizes.
 Result<std::vector<SizedKey>> KeysFor(const SizedSource& source, const LearntForm& learnt) {
   const SizedForm& form = learnt.form;
   TUNEC_ASSIGN(std::vector<SizedKey> keys, KeysOf(form, bundle::kMostSizedPlans));
@@ -168,7 +169,7 @@ Result<std::vector<SizedKey>> KeysFor(const SizedSource& source, const LearntFor
   std::set<Sizes> all;
   for (const SizedKey& key : keys) {
     TUNEC_ASSIGN(const std::vector<Sizes> each,
-                 SizesOfRanges(source, form, key, kMostForThemselves, learnt.refusal));
+                 SizesOfRanges(source, form, key, kMostForThemselves, learnt.rejection));
     all.insert(each.begin(), each.end());
   }
   keys.clear();
@@ -185,12 +186,12 @@ Result<BundleVariant> CompileSizedVariant(const SizedSource& source,
   if (options.target.device)
     return Fail(ErrorCode::kUnsupported, "a bundle of several sizes is for processors, not for {}",
                 options.target.device->name);
-  options.packings = std::make_shared<SharedPackings>();
+  options.packed_weights = std::make_shared<SharedPackedWeights>();
   TUNEC_ASSIGN(LearntForm learnt, LearnForm(source, listed));
   if (NeedsChecks(source, learnt.form)) TUNEC_RETURN_IF_ERROR(KeepWhatHolds(source, learnt));
-  if (!learnt.refusal.empty() && options.on_log)
+  if (!learnt.rejection.empty() && options.on_log)
     options.on_log(
-        fmt::format("other sizes than those listed will be rejected: {}", learnt.refusal));
+        fmt::format("other sizes than those listed will be rejected: {}", learnt.rejection));
   TUNEC_ASSIGN(const std::vector<SizedKey> keys, KeysFor(source, learnt));
   SizesCompiler compiler(source, database, options);
   TUNEC_RETURN_IF_ERROR(compiler.Compile(learnt.form, keys));

@@ -1,4 +1,4 @@
-// A model of open sizes compiled to be written down.
+// Compilation of a dynamic-shape model for a bundle.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@
 
 namespace tunec {
 
-/// Compiles all that runs of sizes up to the listed ones take (KeysOf) for the host of the options:
-/// exact code where lists ask for it, padded code for the sizes below. Padded code is compared with
-/// the graphs of its sizes, and a size that differs has exact code. `on_log` names sizes without
-/// padded code; a run of such a size is refused. Each dimension lists some. Errors: those of
-/// Compile; kUnsupported for a device, and for a range that needs code for each of many sizes;
-/// kResourceLimit for too many sizes.
+/// Compiles the code for runs of all sizes up to the listed ones (KeysOf), for the host of the
+/// options: exact code for the sizes of lists, padded code for smaller sizes. Padded code is
+/// compared with the graphs of its sizes; a size that differs gets exact code. `on_log` names the
+/// sizes without padded code; runs of these sizes are rejected. Requires: each dimension has listed
+/// sizes. Errors: those of Compile; kUnsupported for a device, and for a range that needs separate
+/// code for each of many sizes; kResourceLimit for too many sizes.
 Result<BundleVariant> CompileSizedVariant(const SizedSource& source,
                                           const std::vector<ListedSizes>& listed,
                                           Database* database, CompileOptions options,

@@ -16,7 +16,7 @@ namespace {
 
 using bundle::KernelContract;
 
-/// Those of a device; equal images stand there once.
+/// Writer of a device's kernels. Equal images are stored once.
 class DeviceCodeWriter {
  public:
   Result<int64_t> NumberOf(const Step& step, const StepCode& code) {
@@ -67,7 +67,8 @@ Status StoreSteps(const AssembledPlan& assembled, const Target& target, BundleVa
   return {};
 }
 
-/// Where a device runs the steps and nothing is left to pack, any processor will do.
+/// Returns the head of a variant. If a device runs the steps and nothing is left to pack, every
+/// processor is suitable.
 bundle::VariantHead HeadOf(const ExecutablePlan& plan, const Target& target,
                            const std::string& cpu) {
   bundle::VariantHead head{.cpu = cpu};

@@ -1,4 +1,4 @@
-// A model compiled to be written down: one variant of a bundle.
+// Compilation of one variant of a bundle.
 #pragma once
 
 #include <memory>
@@ -19,29 +19,32 @@
 
 namespace tunec {
 
-/// In the place of a plan: plans for several sizes, and what each is for.
+/// Plans for several sizes, with the sizes that each plan serves. They replace the single plan of a
+/// variant.
 struct UnplacedSizes {
   SizedForm form;
   std::vector<SizedCode> codes;
   std::vector<UnplacedPlan> plans;
 };
 
-/// All of a variant but where its constants lie, which the writer says.
+/// A variant without the offsets of its constants, which the writer assigns.
 struct BundleVariant {
   bundle::VariantHead head;
   bundle::StoredPlan plan;
-  std::vector<std::shared_ptr<const void>> constants;  // of each of the plan's; null: none yet
-  std::vector<bundle::KernelContract> kernels;         // of the host
+  /// Data of each of the plan's constants; null: no data yet.
+  std::vector<std::shared_ptr<const void>> constants;
+  std::vector<bundle::KernelContract> kernels;  // kernels of the host
   std::string image;
-  bundle::DeviceCodeTable device_code;  // of a variant for a device
+  bundle::DeviceCodeTable device_code;  // code of a variant for a device
   std::string report;                   // JSON
   std::optional<UnplacedSizes> sizes = std::nullopt;
 };
 
-/// Compiles `graph` for the options' device, which need not be there, or for their host. Weights
-/// are packed where this machine runs the host's code; else the bundle packs them when it is
-/// loaded. `cpu` is the host as it was asked for. Errors: those of Compile; kUnsupported for code
-/// that no GPU runs, as of an emulated one.
+/// Compiles `graph` for the options' device, or for their host. The device does not have to exist
+/// here. If this machine can run the host's code, weights are packed now; otherwise the bundle
+/// packs them at load time. `cpu` is the host's name in the options. Errors: those of Compile;
+/// kUnsupported for code
+/// that no GPU runs, for example code of an emulated GPU.
 Result<BundleVariant> CompileVariant(const Graph& graph, Database* database,
                                      const CompileOptions& options, const std::string& cpu);
 

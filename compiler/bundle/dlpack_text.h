@@ -1,11 +1,11 @@
-// DLPack's tensor in C, for headers that have to stand alone.
+// DLPack's tensor in C, for headers without an #include of DLPack.
 #pragma once
 
 #include <string_view>
 
 namespace tunec {
 
-/// Its declarations as tunec.h has them: CMakeLists.txt takes them from there.
+/// Returns the declarations of DLPack's types, which CMakeLists.txt extracts from tunec.h.
 std::string_view DlpackText();
 
 }  // namespace tunec

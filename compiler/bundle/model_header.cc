@@ -12,18 +12,21 @@
 namespace tunec {
 namespace {
 
-// In the text below @ stands for the model's name and $ for the same in capitals.
+// In the text below, @ is replaced by the model's name and $ by the name in capitals.
 constexpr std::string_view kBegin =
-    R"(/* The model in %s, which holds all that running it takes. Written by tunec build.
+    R"(/* C interface of the model in %s. The library contains everything that a run needs.
+ * Written by tunec build.
  *
  *     @_model* model = NULL;
  *     if (@_create(NULL, &model) != 0) puts(@_error());
  *     @_run(model, inputs, outputs);   // arrays of DLTensor*
  *     @_release(model);
  *
- * Every function may be called from any thread. One model may run in several threads at once; it
- * must not be released while it runs. Functions that can fail return 0, or else a number that is the
- * kind of the failure, and @_error() tells what went wrong in the calling thread. */
+ * Thread safety: every function may be called from any thread. One model may run in several threads
+ * at once. A model must not be released during a run.
+ *
+ * Errors: functions that can fail return 0 on success, otherwise the number of the kind of failure.
+ * After a failure, @_error() returns the message for the calling thread. */
 #ifndef TUNEC_MODEL_$_H_
 #define TUNEC_MODEL_$_H_
 
@@ -39,28 +42,30 @@ extern "C" {
 
 typedef struct @_model @_model;
 
-/* How a model is made. All bytes that are not set have to be zero. */
+/* Options for a new model. All bytes that are not set must be zero. */
 typedef struct @_options {
-  size_t size;          /* set it to sizeof(@_options); all bytes of it are read */
-  size_t threads;       /* of a run; 0: as many as it was built for, at most one per core */
-  size_t share_threads; /* 1: run on the threads of this library's other models that do, too */
-  const char* device;   /* the number or the UUID of a GPU, or "cpu"; null: the first GPU that the
-                         * library has code for, else the CPU */
+  size_t size;          /* set it to sizeof(@_options); the library reads all these bytes */
+  size_t threads;       /* threads of a run; 0: the number at build time, at most one per core */
+  size_t share_threads; /* 1: share one thread pool with models of this library that set this */
+  const char* device;   /* "cpu", or the number or UUID of a GPU; null: the first GPU for which the
+                         * library has code, else the CPU */
 } @_options;
 
-/* `options` may be null. On success *model is a new model, otherwise null. Several may be made. */
+/* Creates a model. `options` may be null. On success *model is a new model; on failure *model is
+ * null. A program may create several models. */
 int @_create(const @_options* options, @_model** model);
-/* Runs once. Tensors lie on the CPU, or on the GPU that runs the model, are of the type and shape
- * stated above, dense row-major (strides null or saying the same), and aligned to the element.
- * Outputs may not overlap each other. */
+/* Runs the model once. Tensors are on the CPU, or on the GPU that runs the model. They have the
+ * type and shape defined above. They are dense row-major (strides are null or row-major) and
+ * aligned to the element. Outputs must not overlap each other. */
 int @_run(@_model* model, DLTensor* const* inputs, DLTensor* const* outputs);
-/* The shapes of the outputs for these inputs, of which only shapes and types are read: those of
- * output i are written to shapes[i], which has room for its dimensions. Of use where sizes are -1. */
+/* Computes the shapes of the outputs for `inputs`, without a run. Only the shapes of `inputs` are
+ * read. The shape of output i is written to shapes[i], an array with an element per dimension. The
+ * function is useful if sizes are -1. */
 int @_output_shapes(@_model* model, const DLTensor* const* inputs, int64_t* const* shapes);
-/* Null is allowed. */
+/* Destroys the model. A null pointer is allowed. */
 void @_release(@_model* model);
-/* What went wrong in this thread's latest call that failed; "" before any did. Lives until this
- * thread's next failure. */
+/* Returns the message of the latest failed call in this thread, or "" if no call has failed. The
+ * text is valid until this thread's next failure. */
 const char* @_error(void);
 
 #ifdef __cplusplus
@@ -76,7 +81,8 @@ std::string Replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-// Names come from the model: whatever they hold becomes one text of C.
+// Returns a name as a string literal of C. Names come from the model and may contain any
+// characters.
 std::string Quoted(std::string_view name) {
   std::string text = "\"";
   for (const char c : name) {
@@ -87,7 +93,7 @@ std::string Quoted(std::string_view name) {
   return text + '"';
 }
 
-// A DLDataType's code, by number: not every dlpack.h knows all names.
+// Returns a DLDataType's code as a number, because not every dlpack.h declares all names.
 int CodeOf(DataType type) {
   if (type == DataType::kBool) return 6;
   if (type == DataType::kBF16) return 4;
@@ -129,8 +135,9 @@ std::string ModelHeader(std::string_view model, std::string_view library,
   text.replace(text.find("%s"), 2, library);
   text += DlpackText();
   text +=
-      "/* What goes in and comes out, in the order of the arrays. Shapes of scalars are {0}, which "
-      "is not\n * read. A size of -1 is open, and bytes are 0 then. */\n";
+      "/* Inputs and outputs, in the order of the arrays. The shape of a scalar is {0}, which is "
+      "not\n"
+      " * read. A size of -1 is dynamic; the number of bytes is then 0. */\n";
   text += TensorsText(capitals, "INPUT", tensors.inputs);
   text += TensorsText(capitals, "OUTPUT", tensors.outputs);
   return text + named(std::string(kFunctions));

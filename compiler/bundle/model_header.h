@@ -9,14 +9,14 @@
 
 namespace tunec {
 
-/// What goes in and comes out; sizes that are open are -1.
+/// Inputs and outputs of a model. A dynamic size is -1.
 struct ModelTensors {
   const std::vector<TensorSpec>& inputs;
   const std::vector<TensorSpec>& outputs;
 };
 
-/// `model` is what its functions begin with, `library` the file's name. The text is C99 and C++,
-/// and includes nothing of tunec's.
+/// Returns the text of the header, which is valid C99 and C++ and includes no header of tunec. The
+/// names of all functions begin with `model`; `library` is the file's name.
 std::string ModelHeader(std::string_view model, std::string_view library,
                         const ModelTensors& tensors);
 

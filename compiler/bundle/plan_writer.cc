@@ -14,7 +14,7 @@ using bundle::StoredStep;
 
 namespace {
 
-/// Whether all of the prologue is loaded.
+/// Returns whether all kernels of the prologue are loaded.
 bool CanPack(const ExecutablePlan& plan) {
   const auto is_loaded = [](const KernelPhase& phase) { return phase.function != nullptr; };
   return std::ranges::all_of(plan.prologue, [&](const Step& step) {
@@ -22,7 +22,7 @@ bool CanPack(const ExecutablePlan& plan) {
   });
 }
 
-/// Constants that only the prologue named are gone once it has run: those left are numbered anew.
+/// Removes constants that only the prologue named, and renumbers the others.
 void DropUnnamed(ExecutablePlan& plan) {
   std::vector<int32_t> number(plan.constants.size(), -1);
   std::vector<Constant> kept;
@@ -96,7 +96,7 @@ Result<int64_t> HostCodeWriter::NumberOf(const Step& step, const StepCode& code)
   return static_cast<int64_t>(kernels_.size() - 1);
 }
 
-// But for its arguments.
+// Returns the contract of a kernel without its arguments.
 Result<KernelContract> HostCodeWriter::ContractOf(const KernelImage& image) {
   const auto known = linked_.find(image.bytes);
   if (known == linked_.end()) {

@@ -1,4 +1,4 @@
-// An assembled plan, to be written down.
+// Conversion of an assembled plan to its stored form.
 #pragma once
 
 #include <cstdint>
@@ -18,25 +18,28 @@
 
 namespace tunec {
 
-/// A plan but for where its constants lie, which the writer says.
+/// A plan without the offsets of its constants, which the writer assigns.
 struct UnplacedPlan {
   bundle::StoredPlan plan;
-  std::vector<std::shared_ptr<const void>> constants;  // of each of the plan's; null: none yet
+  /// Data of each of the plan's constants; null: no data yet.
+  std::vector<std::shared_ptr<const void>> constants;
 };
 
-/// Runs the prologue where all of it is loaded, and drops the constants that are no longer named.
+/// Runs the prologue if all its kernels are loaded, and removes the constants that no step names
+/// afterwards.
 Status PackWeights(AssembledPlan& assembled, ThreadPool& pool);
 
-/// All of a plan but its steps.
+/// Converts a plan without its steps.
 UnplacedPlan StoreData(const ExecutablePlan& plan);
 
-/// What a step's kernel is in the bundle.
+/// A function that returns the number of a step's kernel in the bundle.
 using NumberOf = std::function<Result<int64_t>(const Step& step, const StepCode& code)>;
 Result<std::vector<bundle::StoredStep>> WriteSteps(const std::vector<Step>& steps,
                                                    const std::vector<StepCode>& codes,
                                                    const NumberOf& number_of);
 
-/// The kernels of the host; their code goes into one image, each object once.
+/// Writer of the host's kernels. Their code is linked into one image; equal objects are stored
+/// once.
 class HostCodeWriter {
  public:
   Result<int64_t> NumberOf(const Step& step, const StepCode& code);

@@ -24,10 +24,10 @@ using bundle::AlignUp;
 using bundle::SectionEntry;
 using bundle::SectionKind;
 
-/// The weights of all variants, equal ones once.
+/// The weights of all variants. Equal weights are stored once.
 class WeightPlaces {
  public:
-  /// The same place for the same bytes.
+  /// Returns the offset of these bytes; equal bytes have the same offset.
   int64_t PlaceOf(std::span<const std::byte> bytes) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const auto [known, is_new] = places_.emplace(std::pair(bytes.size(), StableHash(text)), 0);
@@ -53,7 +53,7 @@ std::span<const std::byte> BytesOf(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
-/// Sections one behind the other, and the parts of the file that they are made of.
+/// Writer of consecutive sections, and the parts of the file that contain them.
 class BundleWriter {
  public:
   void Add(SectionKind kind, uint32_t variant, std::string bytes) {
@@ -63,7 +63,8 @@ class BundleWriter {
     parts_.push_back({.offset = static_cast<int64_t>(offset), .bytes = BytesOf(kept)});
   }
   void Add(const WeightPlaces& weights) {
-    // A file does not grow by a section of no bytes.
+    // A section of no bytes would not make the file larger, so the section has at least one
+    // alignment.
     std::string whole(std::max(weights.bytes(), bundle::kConstantAlignment), '\0');
     const uint64_t offset = Begin(SectionKind::kWeights, 0, whole.size());
     for (const FilePart& part : weights.parts())
@@ -83,7 +84,7 @@ class BundleWriter {
     parts_.insert(parts_.begin(), {.offset = 0, .bytes = BytesOf(kept)});
     return {.memory = std::move(kept_), .parts = std::move(parts_), .bytes = end_};
   }
-  /// Where the sections begin: the table has room for so many.
+  /// Begins the sections behind a table with room for this number of entries.
   explicit BundleWriter(size_t sections)
       : end_(sizeof(bundle::Header) + sections * sizeof(SectionEntry)) {}
 

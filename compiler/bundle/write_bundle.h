@@ -1,4 +1,4 @@
-// Variants -> the file of a bundle.
+// Writer of bundles: variants -> the bundle's file.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace tunec {
 
-/// A bundle's bytes: parts in their order, with zeros between them.
+/// A bundle's bytes: parts in order, with zeros between them.
 struct BundleParts {
-  std::vector<std::unique_ptr<std::string>> memory;  // what the parts lie in
+  std::vector<std::unique_ptr<std::string>> memory;  // memory that the parts refer to
   std::vector<FilePart> parts;
   uint64_t bytes = 0;
 };
-/// Constants of equal bytes are there once, also those of several variants. The first variants are
-/// preferred when the bundle is loaded.
+/// Makes the bundle of the variants. Constants with equal bytes are stored once, also across
+/// variants. Loading a bundle prefers earlier variants.
 BundleParts MakeBundle(std::vector<BundleVariant> variants);
 
-/// Writes the file so that nobody sees half of it; what was there is replaced, and who has it
-/// loaded keeps the old one. kIo.
+/// Writes the file atomically: a reader sees the old file or the complete new file. Programs that
+/// loaded the old file keep it. Fails with kIo.
 Status WriteBundle(const std::filesystem::path& path, std::vector<BundleVariant> variants);
 
 }  // namespace tunec

@@ -13,7 +13,7 @@
 namespace tunec {
 namespace {
 
-/// As api/shared/ spells them.
+/// Names as written in api/shared/.
 constexpr std::string_view kSymbolPrefix = "tunec_model_name_";
 constexpr char kSymbolPadding = 'x';
 constexpr std::string_view kBundleSection = ".tunec_bundle";
@@ -27,17 +27,17 @@ std::unexpected<Error> TooLong(std::string_view name, size_t most) {
               name, name.size(), most);
 }
 
-/// An ELF file that is changed where it stands. Tables of it are written back by Write.
+/// An ELF file that is changed in memory. Write copies the tables back.
 class Library {
  public:
   static Result<Library> Read(std::span<const std::byte> bytes);
 
-  /// The functions of the template become those of the model.
+  /// Renames the functions of the template to those of the model.
   Status NameFunctions(std::string_view model);
   Status NameItself(const std::string& file);
-  /// Symbols are found by their names again.
+  /// Rebuilds the hash table of symbol names.
   Status HashSymbols();
-  /// Where the bundle begins. The table of sections stands behind it.
+  /// Returns the offset of the bundle. The table of sections is behind the bundle.
   Result<uint64_t> PlaceBundle(uint64_t bytes);
 
   const std::string& front() const { return bytes_; }
@@ -109,7 +109,7 @@ Result<Elf64_Shdr*> Library::SectionNamed(std::string_view name) {
   return &*found;
 }
 
-// The text at that offset of the file, which has room for as many characters as are there.
+// Replaces the text at this offset of the file. The new text must not be longer.
 Status Library::Rename(uint64_t offset, std::string_view from, std::string_view to) {
   if (to.size() > from.size()) return TooLong(to, from.size());
   std::memset(bytes_.data() + offset, 0, from.size());
@@ -147,7 +147,7 @@ Status Library::NameItself(const std::string& file) {
   return NoTemplate("no name");
 }
 
-// Of the System V ABI, chapter 5.
+// Returns the hash of a symbol's name as in the System V ABI, chapter 5.
 uint32_t HashOfSymbol(std::string_view name) {
   uint32_t hash = 0;
   for (const char c : name) {
@@ -190,7 +190,7 @@ Result<uint64_t> Library::PlaceBundle(uint64_t bytes) {
   };
   if (segment == segments.end() || std::ranges::any_of(segments, later))
     return NoTemplate("no last segment for a bundle");
-  // What the template has there is left where it is, and is nobody's.
+  // The template's own bytes of this segment stay in the file and are unused.
   const uint64_t offset = bundle::AlignUp(bytes_.size(), bundle::kPage);
   segment->p_offset = section->sh_offset = offset;
   segment->p_filesz = segment->p_memsz = section->sh_size = bytes;

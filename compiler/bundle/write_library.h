@@ -1,8 +1,8 @@
-// A bundle -> a shared library that has it inside, with the runtime.
+// Writer of shared libraries: a bundle -> a library that contains the bundle and the runtime.
 //
-// The library is a template that was linked when tunec was built (api/shared/), so that making one
-// takes no linker: its functions get the model's name in the place of theirs, and the bundle
-// becomes its last segment, which the loader maps as it maps the others.
+// The library is made from a template that was linked when tunec was built (api/shared/). So no
+// linker is needed: the functions are renamed with the model's name, and the bundle becomes the
+// last segment, which the loader maps like the others.
 #pragma once
 
 #include <filesystem>
@@ -15,12 +15,12 @@
 
 namespace tunec {
 
-/// What functions of the model in the library of that name begin with: "resnet50" of
-/// "out/libresnet50.so". A word of C.
+/// Returns the prefix of the model's functions in the library with this path: "resnet50" for
+/// "out/libresnet50.so". The prefix is an identifier of C.
 std::string ModelNameOf(const std::filesystem::path& library);
 
-/// Writes the library as WriteBundle does a bundle. `model` is ModelNameOf the path. Errors: kIo;
-/// kInvalidArgument for names that are too long; kInternal for a template that is none.
+/// Writes the library atomically, like WriteBundle. `model` is ModelNameOf the path. Errors: kIo;
+/// kInvalidArgument for names that are too long; kInternal for an invalid template.
 Status WriteLibrary(const std::filesystem::path& path, std::span<const std::byte> library_template,
                     std::string_view model, const BundleParts& bundle);
 

@@ -1,4 +1,4 @@
-// Comparison of learnt formulas with the model's graph of some sizes.
+// Comparison of inferred formulas with the model's graph for some sizes.
 #pragma once
 
 #include "compiler/sized/sized_graph.h"
@@ -9,21 +9,22 @@
 
 namespace tunec {
 
-/// Returns whether the graph of each size has to be compared with the form before it runs: a number
-/// may depend on the sizes in a way that samples do not show, or a formula was guessed.
+/// Returns whether the form must be compared with the graph of each size before a run. That is so
+/// if a number may depend on the sizes in a way that samples do not show, or if a formula was
+/// guessed.
 bool NeedsChecks(const SizedSource& source, const SizedForm& form);
-/// The same for the parameters of padded code.
+/// Returns whether the parameters of padded code must be compared in the same way.
 bool NeedsChecks(const SizedSource& source, const SizedCode& code);
 
-/// Fails with kUnsupported where the graph's outputs have other sizes than the form says.
+/// Fails with kUnsupported if the graph's outputs have other sizes than the form predicts.
 Status CheckOutputsAt(const SizedForm& form, const Graph& graph, const Sizes& sizes);
 
-/// Fails with kUnsupported where the model of these sizes has other outputs than the form says, or
-/// where its elements along a separable dimension are computed otherwise than by themselves.
+/// Fails with kUnsupported if the model of these sizes has other outputs than the form predicts.
+/// Also fails if elements along a separable dimension are not computed independently.
 Status CheckForm(const SizedSource& source, const SizedForm& form, const Sizes& sizes);
 
-/// Fails with kUnsupported where the padded graph, with the parameters that its formulas give, is
-/// not the model of these sizes. Requires: `padded` has open dimensions.
+/// Fails with kUnsupported if the padded graph, with the parameters of its formulas, differs from
+/// the model of these sizes. Requires: `padded` has dynamic dimensions.
 Status CheckPadded(const SizedSource& source, const SizedGraph& padded, const Sizes& sizes);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// At which sizes a model's graph is looked at, to tell how it depends on them.
+// Choice of shape samples, from which the dependence of a graph on its sizes is inferred.
 #pragma once
 
 #include <vector>
@@ -9,23 +9,24 @@
 
 namespace tunec {
 
-/// The sizes that code serves: along the dimensions that are open from these to below the key's.
-/// Of a dimension that has no smaller sizes, its own.
+/// The sizes that code serves: along each dynamic dimension from `least` up to the key's size. For
+/// a dimension without smaller sizes, `least` is the key's size.
 struct ServedSizes {
   SizedKey key;
   Sizes least;
 };
 
-/// Both ends of what is served, each dimension by itself between them, and the middle.
+/// Returns the smallest and the largest served sizes, sizes between them for each single dimension,
+/// and the middle.
 std::vector<Sizes> SamplesOf(const ServedSizes& served);
 
-/// Some much smaller and larger sizes, the largest listed ones among them.
+/// Returns some much smaller and larger sizes, including the largest listed ones.
 std::vector<Sizes> SizesFarFrom(const Sizes& sizes, const std::vector<ListedSizes>& listed);
 
-/// Further samples, so that each division in the formulas leaves over all that it leaves over for
-/// any size that is served. What rounds, as a stride does, is the same formula for all sizes that
-/// leave the same: after these samples nothing is left that could be another one. Empty: there are
-/// enough.
+/// Returns further samples, so that each division in the formulas has samples of every remainder
+/// that a served size can have. A rounded number, for example with a stride, has one formula for
+/// all sizes with the same remainder. So these samples leave no other formula possible. Empty: the
+/// samples are sufficient.
 std::vector<Sizes> SamplesOfRemainders(const ServedSizes& served, const std::vector<Sizes>& samples,
                                        const std::vector<SizeExpression>& formulas);
 

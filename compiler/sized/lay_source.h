@@ -1,4 +1,4 @@
-// A model of several sizes whose tensors do not lie in row-major order.
+// Layouts other than row-major for dynamic-shape models.
 #pragma once
 
 #include "compiler/sized/sized_source.h"
@@ -7,7 +7,8 @@
 
 namespace tunec {
 
-/// LayEdges for each of its graphs. Open axes stay what they are of the laid inputs.
+/// Applies LayEdges to each graph of the source. The dynamic axes are renumbered for the inputs
+/// with layouts.
 Result<SizedSource> LaySource(SizedSource source, const EdgeLayouts& layouts);
 
 }  // namespace tunec

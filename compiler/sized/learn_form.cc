@@ -51,9 +51,9 @@ void OpenWhatVaries(const OutputExtents& form, std::vector<TensorSpec>& outputs)
 
 }  // namespace
 
-Status RefuseForm(const SizedSource& source, std::string why, LearntForm& learnt,
+Status RejectForm(const SizedSource& source, std::string why, LearntForm& learnt,
                   std::vector<Sizes> seen) {
-  learnt.refusal = std::move(why);
+  learnt.rejection = std::move(why);
   learnt.form.output_extents.reset();
   learnt.form.separable.assign(learnt.form.separable.size(), false);
   TUNEC_ASSIGN(const Graph example, source.graph_at(source.example));
@@ -81,7 +81,7 @@ Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes>
   } else if (IsCancelled(known.error())) {
     return std::unexpected(known.error());
   } else {
-    TUNEC_RETURN_IF_ERROR(RefuseForm(source, known.error().message, learnt));
+    TUNEC_RETURN_IF_ERROR(RejectForm(source, known.error().message, learnt));
   }
   return learnt;
 }

@@ -1,4 +1,4 @@
-// A model of open sizes, looked at at a few of them.
+// Inference of a dynamic-shape model's shape functions from samples.
 #pragma once
 
 #include <string>
@@ -10,16 +10,18 @@
 
 namespace tunec {
 
+/// A form inferred from samples.
 struct LearntForm {
   SizedForm form;
-  std::string refusal;  // what keeps the model from being padded; empty: it can be
+  std::string rejection;  // reason why the model cannot be padded; empty: it can
 };
 
-/// `listed` are the sizes of each dimension that code is asked for. Errors: those of the graphs.
+/// Infers the form. `listed` has the sizes of each dimension for which code is requested. Errors:
+/// those of the graphs.
 Result<LearntForm> LearnForm(const SizedSource& source, std::vector<ListedSizes> listed);
-/// Makes a form of which nothing is padded or cut, for this reason. Outputs that have other sizes
-/// at some of `seen` are open.
-Status RefuseForm(const SizedSource& source, std::string why, LearntForm& learnt,
+/// Replaces the form by one without padding and splitting, with the reason `why`. Outputs whose
+/// sizes differ at some of `seen` become dynamic.
+Status RejectForm(const SizedSource& source, std::string why, LearntForm& learnt,
                   std::vector<Sizes> seen = {});
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// Models whose dimensions have several sizes.
+// Loading of models whose dimensions have several sizes.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,22 @@
 
 namespace tunec {
 
-/// Whether some dimension is to have several sizes.
+/// Returns whether the options give several sizes to some dimension.
 bool HasSeveralSizes(const ModelOptions& options);
 
-/// The sizes that code is asked for, of each dimension of the source. kInvalidArgument for less
-/// than 1.
+/// Returns the requested sizes of each dimension of the source. Fails with kInvalidArgument for a
+/// size below 1.
 Result<std::vector<ListedSizes>> ListedSizesOf(const SizedSource& source,
                                                const ModelOptions& options);
 
-/// LoadModel and LoadModelBytes (compiler.h) for such options: those dimensions are open.
+/// Load models like LoadModel and LoadModelBytes (compiler.h) for such options. The dimensions with
+/// several sizes are dynamic.
 Result<SizedSource> LoadSizedModel(const std::string& path, const ModelOptions& options);
 Result<SizedSource> LoadSizedModelBytes(std::span<const std::byte> bytes, std::string_view format,
                                         const ModelOptions& options);
 
-/// LoadGraphText for such options. `weights` is kept for as long as graphs are wanted.
+/// Loads a text like LoadGraphText for such options. The source owns `weights`, which later graphs
+/// need.
 Result<SizedSource> LoadSizedText(std::string_view text,
                                   std::shared_ptr<const WeightSource> weights,
                                   const ModelOptions& options);

@@ -1,4 +1,4 @@
-// A model's graph at several sizes, padded to those of a bucket.
+// A model's graph at several sizes, padded to the sizes of a bucket.
 #pragma once
 
 #include <vector>
@@ -11,27 +11,27 @@
 
 namespace tunec {
 
-/// What a padded graph was for some sizes.
+/// A padded graph for one set of sizes.
 struct PaddedSample {
   Sizes sizes;
-  PaddedGraph padded;  // whose formulas number the source's dimensions
+  PaddedGraph padded;  // formulas refer to the source's dimensions by number
 };
 
-/// What is looked at to tell how a graph depends on its sizes.
+/// Graph samples from which shape functions are inferred.
 struct Looked {
-  std::vector<Graph> graphs;  // at the samples' sizes
+  std::vector<Graph> graphs;  // graphs at the samples' sizes
   std::vector<PaddedSample> samples;
 };
 
-/// Returns the model's graph at the sizes. Equal constants of this graph and the bucket share their
-/// memory. A comparison of pointers then finds both equal.
+/// Returns the model's graph at the sizes. Constants that equal those of the bucket share
+/// the bucket's memory, so a comparison of pointers is sufficient.
 Result<Graph> GraphLike(const SizedSource& source, const Sizes& sizes, const Graph& bucket);
 
-/// The axes of the dimensions that are open.
+/// Returns the axes of the dimensions that are dynamic.
 std::vector<OpenAxis> OpenAxes(const SizedSource& source, const std::vector<bool>& open);
 
-/// The graph at as many of the served sizes as tell how it depends on them. All padded graphs have
-/// one text. kUnsupported where they have not.
+/// Returns the graph at enough of the served sizes to infer its dependence on the sizes. Fails with
+/// kUnsupported unless all padded graphs have the same text.
 Result<Looked> PadSamples(const SizedSource& source, const Graph& bucket,
                           const ServedSizes& served);
 

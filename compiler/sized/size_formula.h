@@ -1,4 +1,4 @@
-// Formulas of sizes: what a rule says, or found by looking at a few sizes.
+// Formulas of sizes, from an operator's rule or inferred from samples.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,22 @@
 
 namespace tunec {
 
-/// What a number was for some sizes.
+/// The value of a number for one set of sizes.
 struct SizeSample {
   Sizes sizes;
   double value = 0;
 };
 
-/// The first of the forms of SizeFormula that all samples agree with; none where none does. The
-/// samples are to differ in each dimension, at both ends of what is served and between them: a form
-/// of this kind that holds at both ends and between them holds for what bends one way only, as
-/// min(size, 512).
+/// Returns the first of the forms of SizeFormula that agrees with all samples, or none. The samples
+/// must differ in each dimension, at both ends of the served range and between them. A
+/// form that agrees at both ends and in the middle is also right for functions that bend in one
+/// direction only, for example min(size, 512).
 std::optional<SizeFormula> FitFormula(std::span<const SizeSample> samples);
-/// The same of one or two of these terms, of which each has three values or more.
+/// Returns a formula of one or two of these terms that agrees with all samples, or none. Each used
+/// term has at least three values in the samples.
 std::optional<SizeFormula> FitFormulaOfTerms(std::span<const SizeSample> samples,
                                              std::span<const SizeExpression> terms);
-/// What a rule says. Requires: not empty.
+/// Converts the expression of a rule. Requires: not empty.
 SizeFormula FormulaOf(const SizeExpression& expression);
 
 }  // namespace tunec

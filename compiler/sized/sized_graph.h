@@ -1,4 +1,4 @@
-// The graphs of a model at some sizes, and for smaller ones.
+// Graphs of a model for some sizes, and padded graphs for smaller sizes.
 #pragma once
 
 #include <vector>
@@ -11,25 +11,27 @@
 
 namespace tunec {
 
-/// A graph for some sizes, and, with parameters, for smaller ones.
+/// A graph for some sizes and, with parameters, for smaller sizes.
 struct SizedGraph {
   Graph graph;
   SizedCode code;
-  /// The graphs that padding compared, that of the code's sizes first. Empty where there is no
+  /// The graphs that padding compared; the graph of the code's sizes is the first. Empty without
   /// padding.
   std::vector<Graph> compared = {};
 };
 
-/// Puts into the form where outputs lie for any sizes, and what runs may be cut along. kUnsupported
-/// names what keeps the model from being padded, and then the form is as it was.
+/// Stores the shapes of outputs for all sizes, and the dimensions along which runs may be split, in
+/// the form. kUnsupported: the model cannot be padded; the message says why, and the form does not
+/// change.
 Status LearnShape(const SizedSource& source, SizedForm& form);
-/// Whether the model is as the form says at a larger size of a dimension, too. kUnsupported: it is
-/// another one.
+/// Checks that the form also holds at a larger size of a dimension. kUnsupported: the model
+/// differs.
 Status CheckFurther(const SizedSource& source, const SizedForm& form, size_t dimension,
                     int64_t size);
-/// The graph of these sizes exactly, or for smaller ones along the dimensions that are open: for as
-/// much as possible of what KeyFor gives it. An exact graph is not compared with the form.
-/// kUnsupported names what cannot be padded; kCancelled where the source was.
+/// Returns the exact graph of the key's sizes, or a padded graph for smaller sizes along the
+/// dynamic dimensions. The padded graph serves as many as possible of the sizes for which KeyFor
+/// returns this key. An exact graph is not compared with the form. kUnsupported: the message names
+/// what cannot be padded. kCancelled: the source was cancelled.
 Result<SizedGraph> GraphFor(const SizedSource& source, const SizedForm& form, const SizedKey& key);
 
 }  // namespace tunec

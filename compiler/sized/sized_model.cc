@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "compiler/shared_packings.h"
+#include "compiler/shared_packed_weights.h"
 #include "compiler/sized/check_sizes.h"
 #include "compiler/sized/worth_joining.h"
 #include "graph/cost/fusion_machine.h"
@@ -70,8 +70,8 @@ SizedModel::SizedModel(SizedSource source, SizedOptions options, std::unique_ptr
 
 Result<std::unique_ptr<SizedModel>> SizedModel::Make(SizedSource source, SizedOptions options,
                                                      std::unique_ptr<Database> database) {
-  if (options.compile.packings == nullptr)
-    options.compile.packings = std::make_shared<SharedPackings>();
+  if (options.compile.packed_weights == nullptr)
+    options.compile.packed_weights = std::make_shared<SharedPackedWeights>();
   std::unique_ptr<SizedModel> model(
       new SizedModel(std::move(source), std::move(options), std::move(database)));
   model->device_number_ = DeviceNumberOf(model->options_.compile);
@@ -88,9 +88,9 @@ Result<std::unique_ptr<SizedModel>> SizedModel::Make(SizedSource source, SizedOp
 
 Status SizedModel::Learn() {
   TUNEC_ASSIGN(LearntForm learnt, LearnForm(source_, options_.listed));
-  refusal_ = std::move(learnt.refusal);
-  if (!refusal_.empty() && options_.compile.on_log)
-    options_.compile.on_log(fmt::format("each size is compiled for itself: {}", refusal_));
+  rejection_ = std::move(learnt.rejection);
+  if (!rejection_.empty() && options_.compile.on_log)
+    options_.compile.on_log(fmt::format("each size is compiled for itself: {}", rejection_));
   looked_ = learnt.form.most;
   checks_form_ = NeedsChecks(source_, learnt.form);
   if (options_.compile.target.device) ListPowersOfTwo(learnt.form);
@@ -172,7 +172,7 @@ Result<bool> SizedModel::Holds(std::map<Sizes, bool>& known, const Sizes& sizes,
   const Status checked = check();
   if (!checked && IsCancelled(checked.error())) return std::unexpected(checked.error());
   const std::lock_guard lock(mutex_);
-  if (!checked) refused_.try_emplace(ExactKey(sizes), checked.error().message);
+  if (!checked) rejected_.try_emplace(ExactKey(sizes), checked.error().message);
   return known.try_emplace(sizes, checked.has_value()).first->second;
 }
 
@@ -236,7 +236,7 @@ Result<SizedModel::VariantPtr> SizedModel::VariantFor(const Sizes& sizes) const 
   SizedKey key = follows ? KeyFor(form(), sizes) : exact;
   {
     const std::lock_guard lock(mutex_);
-    if (refused_.contains(key)) key = exact;
+    if (rejected_.contains(key)) key = exact;
   }
   Result<VariantPtr> variant = FindOrMake(key, [&] { return Compile(key); });
   if (variant && (*variant)->code().Serves(sizes)) {
@@ -246,7 +246,7 @@ Result<SizedModel::VariantPtr> SizedModel::VariantFor(const Sizes& sizes) const 
   if (!variant) {
     if (!IsOfGraph(variant.error()) || key == exact) return variant;
     const std::lock_guard lock(mutex_);
-    refused_[key] = variant.error().message;
+    rejected_[key] = variant.error().message;
   }
   return FindOrMake(exact, [&] { return Compile(exact); });
 }
@@ -254,7 +254,7 @@ Result<SizedModel::VariantPtr> SizedModel::VariantFor(const Sizes& sizes) const 
 std::string SizedModel::Report() const {
   nlohmann::json report;
   report["dimensions"] = source_.dimensions;
-  if (!refusal_.empty()) report["refusal"] = refusal_;
+  if (!rejection_.empty()) report["refusal"] = rejection_;
   report["executables"] = nlohmann::json::array();
   for (const auto& [key, variant] : Kept()) {
     const MemoryUse memory = variant->executable().Memory();
@@ -265,10 +265,10 @@ std::string SizedModel::Report() const {
                                      {"context_bytes", memory.per_context * memory.contexts}});
   }
   // Of all executables, what they share counted once.
-  report["constant_bytes"] = options_.compile.packings->constants()->Bytes();
+  report["constant_bytes"] = options_.compile.packed_weights->constants()->Bytes();
   const std::lock_guard lock(mutex_);
   report["compiled"] = compiled_;
-  for (const auto& [key, why] : refused_)
+  for (const auto& [key, why] : rejected_)
     report["refused"].push_back({{"sizes", key.sizes}, {"why", why}});
   return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

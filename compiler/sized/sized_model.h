@@ -1,5 +1,5 @@
-// A model that runs on inputs of any size, compiled when a run first wants it. What is compiled and
-// how it is run is the runtime's to say (runtime/sized/sized_executable.h).
+// A dynamic-shape model, compiled when a run first needs code for its sizes. The runtime decides
+// which code is needed and how it runs (runtime/sized/sized_executable.h).
 #pragma once
 
 #include <functional>
@@ -23,18 +23,21 @@
 
 namespace tunec {
 
+/// Options of a dynamic-shape model.
 struct SizedOptions {
-  /// Of each dimension.
+  /// Listed sizes per dimension.
   std::vector<ListedSizes> listed;
-  std::optional<size_t> most_variants = {};  // none: 24, on a device 96
+  /// Limit of retained executables; none: 24, or 96 on a device.
+  std::optional<size_t> most_variants = {};
   CompileOptions compile;
 };
 
+/// A dynamic-shape model with its compiler. Thread-safe.
 class SizedModel : public SizedExecutable {
  public:
-  /// Imports the model at a few sizes; compiles for the listed ones, each combination, where all
-  /// dimensions have some that are to be exact. `database` may be null. kResourceLimit: these are
-  /// more than are kept.
+  /// Imports the model at a few sizes. If every dimension has exact listed sizes, compiles each
+  /// combination of them. `database` may be null. kResourceLimit: there are more combinations than
+  /// can be retained.
   static Result<std::unique_ptr<SizedModel>> Make(SizedSource source, SizedOptions options,
                                                   std::unique_ptr<Database> database);
 
@@ -53,34 +56,37 @@ class SizedModel : public SizedExecutable {
   Status CompileListed();
   Result<VariantPtr> Compile(const SizedKey& key) const;
   using PaddedPtr = std::shared_ptr<const SizedGraph>;
-  /// The graph that padded code was made of: made again where it is kept no longer.
+  /// Returns the graph of padded code; it is made again if it was evicted.
   Result<PaddedPtr> PaddedFor(const SizedKey& key) const;
-  /// Returns whether padded code computes the model of these sizes, which it serves.
+  /// Returns whether padded code computes the model of these sizes correctly. Requires: the code
+  /// serves the sizes.
   Result<bool> Computes(const SizedVariant& variant, const Sizes& sizes) const;
-  /// What `check` says of these sizes, which is asked once for each. Fails where that is cancelled.
+  /// Returns whether `check` succeeds for these sizes, and caches the result. Fails if the check is
+  /// cancelled.
   Result<bool> Holds(std::map<Sizes, bool>& known, const Sizes& sizes,
                      const std::function<Status()>& check) const;
-  /// How many runs of these sizes, of one element, are worth joining.
+  /// Returns the number of runs of these sizes, each of one element, that are worth joining.
   Result<int64_t> Joined(const Sizes& single) const;
 
   SizedSource source_;
   SizedOptions options_;
   std::unique_ptr<Database> database_;
-  std::string refusal_;  // why it cannot be padded; empty: it can
+  std::string rejection_;  // why the model cannot be padded; empty: it can
   std::optional<int> device_number_;
 
   mutable std::mutex looking_;
-  mutable Sizes looked_;  // with the lock of looking_: as the form's `most`, by now
+  mutable Sizes looked_;  // guarded by looking_: largest verified sizes, like the form's `most`
 
-  bool checks_form_ = false;  // NeedsChecks of it
+  bool checks_form_ = false;  // result of NeedsChecks for the form
 
-  mutable std::mutex mutex_;                                  // guards the members below
-  mutable std::map<Sizes, bool> follows_;                     // results of Follows
-  mutable std::map<Sizes, bool> computes_;                    // results of Computes
-  mutable std::list<std::pair<SizedKey, PaddedPtr>> padded_;  // some, the last used one first
-  mutable std::map<SizedKey, std::string> refused_;
+  mutable std::mutex mutex_;                // guards the members below
+  mutable std::map<Sizes, bool> follows_;   // results of Follows
+  mutable std::map<Sizes, bool> computes_;  // results of Computes
+  /// A few graphs, the most recently used first.
+  mutable std::list<std::pair<SizedKey, PaddedPtr>> padded_;
+  mutable std::map<SizedKey, std::string> rejected_;
   mutable std::map<Sizes, int64_t> joined_;
-  mutable uint64_t compiled_ = 0;  // variants, those that are gone counted
+  mutable uint64_t compiled_ = 0;  // number of compiled variants, including evicted ones
 };
 
 }  // namespace tunec

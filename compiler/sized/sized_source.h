@@ -1,4 +1,4 @@
-// Where the graphs of a model whose sizes are open come from.
+// Sources of the graphs of dynamic-shape models.
 #pragma once
 
 #include <functional>
@@ -13,21 +13,23 @@
 
 namespace tunec {
 
-/// Whether a call is to end with this error, instead of trying other sizes or another way.
+/// Returns whether a call must end with this error, instead of a retry with other sizes.
 inline bool IsCancelled(const Error& error) { return error.code == ErrorCode::kCancelled; }
 
+/// The graphs of a dynamic-shape model, one per set of sizes.
 struct SizedSource {
   std::vector<std::string> dimensions;
-  std::vector<OpenAxis> open;  // by their dimensions' names
-  Sizes example;               // that graph_at has a graph for
-  /// The model's graph at these sizes, one for each dimension.
+  std::vector<OpenAxis> open;  // dynamic axes, with the names of their dimensions
+  Sizes example;               // sizes for which graph_at returns a graph
+  /// Returns the model's graph at these sizes, one size per dimension.
   std::function<Result<Graph>(const Sizes&)> graph_at;
-  /// All numbers of the graphs are sums and products of sizes, or follow from sizes by the rules of
-  /// operators. Then a formula is right if samples agree with it. Otherwise each size is compared
-  /// with its graph before a run (compiler/sized/check_sizes.h).
+  /// True: all numbers in the graphs are sums and products of sizes, or follow from sizes by the
+  /// rules of operators. Then a formula is right if it agrees with the samples. False: each size is
+  /// compared with its graph before a run (compiler/sized/check_sizes.h).
   bool follows_rules = false;
 
-  /// The graph at sizes that there need not be one for. kCancelled: the caller is to end, too.
+  /// Returns the graph at these sizes, or none if no graph exists. kCancelled: the caller must end
+  /// too.
   Result<std::optional<Graph>> GraphIfAny(const Sizes& sizes) const;
 
   size_t IndexOf(const std::string& dimension) const;

@@ -1,4 +1,4 @@
-// How many runs of a sized model are worth one.
+// Estimate of how many runs of a dynamic-shape model are worth joining.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace tunec {
 
-/// How many of the graph's runs are worth joining: the least power of two whose arithmetic takes
-/// half as long again as what each run costs again, launches and weights from the last cache.
+/// Returns the number of runs of the graph that are worth joining. It is the least power of two for
+/// which the arithmetic takes 1.5 times the cost that each run repeats: launches, and weights from
+/// the last-level cache.
 int64_t WorthJoining(const Graph& graph, const FusionMachine& machine);
 
 }  // namespace tunec

@@ -18,7 +18,7 @@ namespace tunec {
 namespace {
 
 constexpr mode_t kOwnerOnly = 0600;
-constexpr size_t kMostBytes = 256;  // more than a key has
+constexpr size_t kMostBytes = 256;  // larger than a key
 
 std::unexpected<Error> FailedTo(std::string_view action, const std::string& path) {
   return Fail(ErrorCode::kIo, "{}: cannot {}: {}", path, action, std::strerror(errno));
@@ -26,10 +26,10 @@ std::unexpected<Error> FailedTo(std::string_view action, const std::string& path
 
 std::unexpected<Error> Distrust(const std::string& path, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument,
-              "{}: {}: it is not used as a key; when it is removed, another is made", path, why);
+              "{}: {}, so it is not used as a key; remove it to make a new one", path, why);
 }
 
-/// That nobody else can have read or made the file.
+/// Checks that no other user can have read or made the file.
 Status CheckPrivate(int file, const std::string& path) {
   struct stat status {};
   if (fstat(file, &status) != 0) return FailedTo("inspect", path);
@@ -50,8 +50,8 @@ Result<std::string> ReadStart(int file, const std::string& path) {
   return std::string(bytes.data(), static_cast<size_t>(count));
 }
 
-/// Gives the finished file its name, unless there is one of this name. Some file systems have no
-/// hard links, others no renaming that spares a file.
+/// Renames the finished file to `path` unless `path` exists. Some file systems have no hard links,
+/// others have no rename that preserves an existing file.
 bool Publish(const std::string& aside, const std::string& path) {
   if (link(aside.c_str(), path.c_str()) == 0) {
     unlink(aside.c_str());
@@ -66,7 +66,7 @@ bool WriteWhole(int file, const std::string& text) {
          fchmod(file, kOwnerOnly) == 0 && fsync(file) == 0;
 }
 
-/// A finished file appears at `path`, this process's or another's.
+/// Makes a key file at `path`. The file appears complete, made by this or another process.
 Status MakeKeyFile(const std::string& path) {
   TUNEC_ASSIGN(const ObjectKey key, ObjectKey::Random());
   TUNEC_RETURN_IF_ERROR(MakePrivateFolders(std::filesystem::path(path).parent_path()));
@@ -86,7 +86,7 @@ Status MakeKeyFile(const std::string& path) {
 Result<std::optional<ObjectKey>> FindObjectKey(const std::string& path) {
   if (path.empty()) {
     return Fail(ErrorCode::kNotFound,
-                "no place for the key of compiled objects: set HOME or XDG_CACHE_HOME");
+                "no folder for the key of compiled objects: set HOME or XDG_CACHE_HOME");
   }
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (file.get() < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
@@ -95,7 +95,7 @@ Result<std::optional<ObjectKey>> FindObjectKey(const std::string& path) {
   TUNEC_RETURN_IF_ERROR(CheckPrivate(file.get(), path));
   TUNEC_ASSIGN(const std::string text, ReadStart(file.get(), path));
   std::optional<ObjectKey> key = ObjectKey::Parse(text);
-  if (!key) return Distrust(path, fmt::format("holds {} bytes that are no key", text.size()));
+  if (!key) return Distrust(path, fmt::format("holds {} bytes that are not a key", text.size()));
   return key;
 }
 

@@ -1,4 +1,4 @@
-// The file that holds a user's key: readable by its owner alone, made once, never replaced.
+// The file of a user's key: readable only by its owner, made once, never replaced.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,13 @@
 
 namespace tunec {
 
-/// The key in the file at `path`; none: there is no such file. Errors: kNotFound for an empty path,
-/// which stands for a user without a home; kInvalidArgument for a file that must not be trusted,
-/// because others may have read or made it; kIo.
+/// Returns the key in the file at `path`; none if the file does not exist. Errors: kNotFound for an
+/// empty path, which means a user without a home; kInvalidArgument for a file that other users may
+/// have read or made; kIo.
 Result<std::optional<ObjectKey>> FindObjectKey(const std::string& path);
-/// The same; where there is no file, it is made. Of several processes that make it at a time, all
-/// get the same key. Errors: also kIo, where the file cannot be made.
+/// Returns the key in the file at `path`, and makes the file if it does not exist. Several
+/// processes that make the file at once get the same key. Errors: those of FindObjectKey; kIo if
+/// the file cannot be made.
 Result<ObjectKey> FindOrMakeObjectKey(const std::string& path);
 
 }  // namespace tunec

@@ -1,4 +1,5 @@
-// LLVM, whose code generator is linked in anyway, carries the BLAKE3 of its authors.
+// LLVM, which is linked in for its code generator, contains the BLAKE3 implementation of its
+// authors.
 #include "db/seal/keyed_hash.h"
 
 #include <fmt/format.h>

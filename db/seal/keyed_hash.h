@@ -1,5 +1,5 @@
-// BLAKE3's keyed hash. Nobody makes the hash of a text without the key, however many hashes of
-// other texts are known. (StableHash finds damage, but anybody can make it.)
+// BLAKE3's keyed hash. Without the key, the hash of a text cannot be computed, even if hashes of
+// other texts are known. StableHash, in contrast, only detects damage: it has no key.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ using HashKey = std::array<uint8_t, 32>;
 
 /// Returns the bytes as lower-case hexadecimal digits.
 std::string HexDigits(std::span<const uint8_t> bytes);
-/// The hash of `bytes` under `key`: 64 lower-case hexadecimal digits.
+/// Returns the hash of `bytes` with `key`: 64 lower-case hexadecimal digits.
 std::string KeyedHash(const HashKey& key, std::string_view bytes);
 
 }  // namespace tunec

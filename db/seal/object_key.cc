@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-// Says in the file itself which it is. No other file of the user is taken for it.
+// Header that identifies a key file, so that no other file of the user is read as a key.
 constexpr std::string_view kHeader = "tunec object key 1 ";
 constexpr size_t kOwnerDigits = 32;
 
@@ -36,9 +36,9 @@ Result<ObjectKey> ObjectKey::Random() {
   do {
     filled = getrandom(secret.data(), secret.size(), 0);
   } while (filled < 0 && errno == EINTR);
-  // A request of this size is answered in whole or not at all.
+  // The system answers a request of this size completely or not at all.
   if (filled == static_cast<ssize_t>(secret.size())) return ObjectKey(secret);
-  return Fail(ErrorCode::kIo, "the system gives no random bytes: {}", std::strerror(errno));
+  return Fail(ErrorCode::kIo, "cannot get random bytes from the system: {}", std::strerror(errno));
 }
 
 std::optional<ObjectKey> ObjectKey::Parse(std::string_view text) {
@@ -52,7 +52,7 @@ std::optional<ObjectKey> ObjectKey::Parse(std::string_view text) {
 std::string ObjectKey::Text() const { return fmt::format("{}{}\n", kHeader, HexDigits(secret_)); }
 
 std::string ObjectKey::Seal(const std::string& key_text, const Artifact& artifact) const {
-  // Hashes of one length behind each other, so that no two triples of texts look alike.
+  // Hashes of equal length are concatenated, so that different triples of texts never look alike.
   return KeyedHash(secret_, KeyedHash(secret_, key_text) + KeyedHash(secret_, artifact.object) +
                                 KeyedHash(secret_, artifact.metadata));
 }

@@ -1,5 +1,5 @@
-// The secret that makes a user's compiled objects recognizable. Compiled objects are
-// programs: one that somebody else wrote must never run.
+// The secret that marks a user's compiled objects. Compiled objects are programs: an object written
+// by another user must never run.
 #pragma once
 
 #include <optional>
@@ -15,17 +15,17 @@ namespace tunec {
 class ObjectKey {
  public:
   explicit ObjectKey(const HashKey& secret);
-  /// One that nobody had before, from the system's source of random bytes. Error: kIo.
+  /// Returns a new key from the system's source of random bytes. Error: kIo.
   static Result<ObjectKey> Random();
-  /// Reads what Text made; none for any other text.
+  /// Parses the text of Text; none for any other text.
   static std::optional<ObjectKey> Parse(std::string_view text);
 
-  /// One line, with the secret in it.
+  /// Returns one line that contains the secret.
   std::string Text() const;
-  /// Tells keys apart and nothing of the secret: 32 hexadecimal digits.
+  /// Returns an identifier of the key that does not reveal the secret: 32 hexadecimal digits.
   const std::string& owner() const { return owner_; }
-  /// The hash that only owners of this key can make. It covers all that a kernel is found, loaded
-  /// and called by.
+  /// Returns a hash that only owners of this key can make. The hash covers all data that is used to
+  /// find, load and call a kernel.
   std::string Seal(const std::string& key_text, const Artifact& artifact) const;
 
  private:

@@ -40,8 +40,8 @@ Status DatabaseConnection::Guarded(Access access, const std::function<Status()>&
 }
 
 Status DatabaseConnection::InTransaction(Access access, const std::function<Status()>& body) {
-  // A writer takes its lock at once: one that reads first and upgrades later could be refused
-  // without waiting.
+  // A writer takes its lock immediately: a transaction that reads first and upgrades later may be
+  // rejected without waiting.
   const auto behavior = access == Access::kWrite ? SQLite::TransactionBehavior::IMMEDIATE
                                                  : SQLite::TransactionBehavior::DEFERRED;
   SQLite::Transaction transaction(*sqlite_, behavior);
@@ -65,28 +65,28 @@ const ObjectKey* DatabaseConnection::Keep(Result<std::optional<ObjectKey>> found
     key_ = *std::move(found);
     return key_ ? &*key_ : nullptr;
   }
-  key_refused_ = true;
+  key_rejected_ = true;
   Miss(fmt::format("{}; compiled objects are neither kept nor loaded", found.error().message));
   return nullptr;
 }
 
 const ObjectKey* DatabaseConnection::FindKey() {
   if (key_) return &*key_;
-  // Without a file there is nobody else whose objects these could be.
+  // Without a file, all objects were stored by this process.
   if (path_ == kInMemory && key_file_.empty()) return Keep(ObjectKey::Random());
-  return key_refused_ ? nullptr : Keep(FindObjectKey(key_file_));
+  return key_rejected_ ? nullptr : Keep(FindObjectKey(key_file_));
 }
 
 const ObjectKey* DatabaseConnection::FindOrMakeKey() {
   const ObjectKey* const found = FindKey();
-  if (found != nullptr || key_refused_) return found;
+  if (found != nullptr || key_rejected_) return found;
   if (in_memory_) return Keep(ObjectKey::Random());
   return Keep(FindOrMakeObjectKey(key_file_));
 }
 
 void DatabaseConnection::Miss(std::string reason) {
   const std::lock_guard lock(miss_mutex_);
-  miss_reasons_.push_back(Printable(reason));  // it may quote the file
+  miss_reasons_.push_back(Printable(reason));  // the reason may quote the file
 }
 
 std::vector<std::string> DatabaseConnection::TakeMissReasons() {

@@ -1,5 +1,5 @@
-// One SQLite connection behind one mutex: the only door through which the folder reaches
-// the file. Inside Read and Write, SQLite's exceptions may fly; they end here as Errors.
+// One SQLite connection behind one mutex: the only access of this folder to the file. Inside Read
+// and Write, SQLite's exceptions may be thrown; Read and Write convert them to Errors.
 #pragma once
 
 #include <functional>
@@ -21,28 +21,29 @@ class Database;
 
 namespace tunec {
 
-/// What holds for one connection only and changes nothing in the file.
+/// Sets the options of a connection, which do not change the file.
 void ConfigureConnection(SQLite::Database& sqlite);
 
-/// Everything that `from` holds, configured. Throws what SQLite throws.
+/// Returns a configured copy of `from` in memory. Throws SQLite's exceptions.
 std::unique_ptr<SQLite::Database> CopyInMemory(SQLite::Database& from);
 
 class DatabaseConnection {
  public:
-  /// `key_file` holds the key of the user's compiled objects, or will; see Database::Open.
+  /// Opens a connection. `key_file` is the path of the key of the user's compiled objects, and may
+  /// not exist yet; see Database::Open.
   static Result<std::unique_ptr<DatabaseConnection>> Open(const std::string& path, OpenMode mode,
                                                           const std::string& key_file);
   ~DatabaseConnection();
 
-  /// A copy in memory of what the file holds, which is only read.
+  /// Returns a copy of the file in memory. The file is only read.
   static Result<std::unique_ptr<DatabaseConnection>> OpenCopy(const std::string& path,
                                                               const std::string& key_file);
-  /// See Database::GoOnWithoutFile.
+  /// Continues in memory if the file is lost; see Database::GoOnWithoutFile.
   void GoOnWithoutFile(std::function<void(const std::string&)> log);
 
   const std::string& path() const { return path_; }
   bool in_memory() const { return in_memory_; }
-  /// Only inside Read or Write.
+  /// Returns the connection. Requires: called inside Read or Write.
   SQLite::Database& sqlite() { return *sqlite_; }
 
   /// Runs `body`, which returns a Result, under the mutex and in one read transaction.
@@ -50,21 +51,21 @@ class DatabaseConnection {
   std::invoke_result_t<Body> Read(Body body) {
     return Run(Access::kRead, std::move(body));
   }
-  /// The same in one write transaction, undone when `body` returns an error.
+  /// Runs `body` in one write transaction, which is rolled back if `body` returns an error.
   template <class Body>
   std::invoke_result_t<Body> Write(Body body) {
     return Run(Access::kWrite, std::move(body));
   }
-  /// The same without a transaction, for statements that refuse to run in one.
+  /// Runs a statement under the mutex without a transaction, for statements that require this.
   Status Execute(const char* sql);
 
-  /// The key of the user's compiled objects; null: there is none, or it must not be used, which a
-  /// miss tells once. Only inside Read or Write.
+  /// Returns the key of the user's compiled objects; null if it does not exist or must not be used.
+  /// The latter adds one miss reason, once. Requires: called inside Read or Write.
   const ObjectKey* FindKey();
-  /// The same, made where there is none; null where that fails, too.
+  /// Returns the key. A missing key is made; null if that fails.
   const ObjectKey* FindOrMakeKey();
 
-  /// Remembers why a row was passed over. Safe inside Read and Write.
+  /// Stores the reason why a row was skipped. May be called inside Read and Write.
   void Miss(std::string reason);
   std::vector<std::string> TakeMissReasons();
 
@@ -93,10 +94,10 @@ class DatabaseConnection {
   std::string path_;
   OpenMode mode_;
   std::string key_file_;
-  std::optional<ObjectKey> key_;  // set by the first question
-  bool key_refused_ = false;
+  std::optional<ObjectKey> key_;  // set on first use
+  bool key_rejected_ = false;
   bool in_memory_;
-  std::function<void(const std::string&)> log_;  // empty: an error of the file is the caller's
+  std::function<void(const std::string&)> log_;  // empty: file errors are returned to the caller
   bool removal_noticed_ = false;
   std::mutex mutex_;
   std::unique_ptr<SQLite::Database> sqlite_;

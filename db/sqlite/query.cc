@@ -41,7 +41,7 @@ void Query::Bind(Blob value) {
   if (value.bytes.size() > std::numeric_limits<int>::max()) {
     throw SQLite::Exception("object is too big", SQLITE_TOOBIG);
   }
-  // A null pointer would bind NULL instead of no bytes.
+  // A null pointer would bind NULL instead of an empty blob.
   const char* data = value.bytes.empty() ? "" : value.bytes.data();
   statement_->bind(++bound_, data, static_cast<int>(value.bytes.size()));
 }

@@ -1,5 +1,5 @@
-// A prepared statement with its parameters bound in order. Throws SQLite::Exception, so it
-// lives only inside DatabaseConnection::Read and Write.
+// A prepared statement with its parameters bound in order. It throws SQLite::Exception, so it may
+// exist only inside DatabaseConnection::Read and Write.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace tunec {
 
 class DatabaseConnection;
 
-/// Bytes, as opposed to text.
+/// Bytes that are bound as a blob, not as text.
 struct Blob {
   std::string_view bytes;
 };
@@ -32,14 +32,14 @@ class Query {
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
-  /// Goes to the next row; false after the last.
+  /// Goes to the next row; returns false after the last.
   bool Step();
-  /// Runs a statement that returns no rows; the number of rows it changed.
+  /// Runs a statement that returns no rows, and returns the number of changed rows.
   int64_t Run();
 
   int64_t Integer(int column) const;
   double Real(int column) const;
-  std::string Text(int column) const;  // also bytes
+  std::string Text(int column) const;  // also for blobs
   bool IsNull(int column) const;
 
  private:

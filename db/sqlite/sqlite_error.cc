@@ -10,7 +10,7 @@
 namespace tunec {
 
 Error ConvertSqliteError(const SQLite::Exception& exception, const std::string& path) {
-  const std::string what = Printable(exception.what());  // it may quote the file
+  const std::string what = Printable(exception.what());  // the text may quote the file
   switch (exception.getErrorCode() & 0xff) {
     case SQLITE_FULL:
       return MakeError(ErrorCode::kIo, "{}: disk full: nothing was recorded ({})", path, what);
@@ -21,8 +21,8 @@ Error ConvertSqliteError(const SQLite::Exception& exception, const std::string& 
     case SQLITE_NOTADB:
       return MakeError(ErrorCode::kParse, "{}: not a database of tunec ({})", path, what);
     case SQLITE_CORRUPT:
-    case SQLITE_ERROR:       // our statements fit a schema that is whole
-    case SQLITE_CONSTRAINT:  // what we write satisfies them where the file is sound
+    case SQLITE_ERROR:       // the statements fit an undamaged schema
+    case SQLITE_CONSTRAINT:  // written rows satisfy the constraints in an undamaged file
       return MakeError(ErrorCode::kParse, "{}: damaged database ({})", path, what);
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:

@@ -1,4 +1,4 @@
-// Where SQLite's exceptions become Errors.
+// Converts SQLite's exceptions to Errors.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ class Exception;
 
 namespace tunec {
 
-/// How long a connection waits for the others before it gives up.
+/// Time that a connection waits for locks of other connections, in milliseconds.
 inline constexpr int kBusyTimeoutMs = 10'000;
 
-/// The Error for an exception that the database called `path` caused.
+/// Returns the Error for an exception of the database at `path`.
 Error ConvertSqliteError(const SQLite::Exception& exception, const std::string& path);
 
 }  // namespace tunec

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The fields of each kind of line, named once for writing and reading.
+// Each `Fields` lists the fields of one kind of line once, for writing and reading.
 
 template <class Archive>
 void Fields(Archive& archive, HeaderLine& line) {
@@ -79,7 +79,7 @@ void Fields(Archive& archive, TrialLine& line) {
   archive("tool_version", line.trial.tool_version);
 }
 
-/// The value of the field `record`, by the place of the line's type in ExchangeLine.
+/// Values of the field `record`, by the position of the line's type in ExchangeLine.
 constexpr const char* kLineNames[] = {"tunec_database", "target", "machine", "workload",
                                       "task",           "trial",  "charge"};
 static_assert(std::size(kLineNames) == std::variant_size_v<ExchangeLine>);
@@ -112,7 +112,7 @@ class Writer {
   Json& object_;
 };
 
-/// Reads fields and remembers the first thing that was wrong.
+/// A reader of fields that stores the first error.
 class Reader {
  public:
   explicit Reader(const Json& object) : object_(object) {}
@@ -125,7 +125,7 @@ class Reader {
     if (!Get(*field, value)) Complain(fmt::format("field '{}' has a wrong value", name));
   }
 
-  /// A field that lines of an older version lack: `value` stays as it is.
+  /// Reads a field that older versions do not have; `value` is then unchanged.
   template <class Value>
   void MayLack(const char* name, Value& value) {
     if (object_.contains(name)) (*this)(name, value);

@@ -13,14 +13,14 @@
 
 namespace tunec {
 
-/// A JSON array of numbers.
+/// Returns a JSON array of numbers.
 std::string EncodeSamples(const std::vector<double>& samples);
 std::optional<std::vector<double>> DecodeSamples(std::string_view text);
 
 bool IsJson(std::string_view text);
 
-/// The lines of an export, in the order in which they may refer to each other. Numbers called
-/// id hold within one file, from its header on.
+/// The lines of an export, in the order in which later lines may refer to earlier ones. Ids are
+/// valid within one file, from its header on.
 struct HeaderLine {
   int64_t version = 1;
   bool operator==(const HeaderLine&) const = default;
@@ -46,7 +46,7 @@ struct TaskLine {
   int64_t target = 0;
   std::string policy;
   int64_t schedule_version = 1;
-  int64_t converged = 0;  // the search space's number; 0: not
+  int64_t converged = 0;  // number of the search space; 0: not converged
   int64_t converged_by = 0;
   double converged_bound = 0;
   bool operator==(const TaskLine&) const = default;
@@ -65,13 +65,15 @@ struct TrialLine {
 using ExchangeLine =
     std::variant<HeaderLine, TargetLine, FactLine, WorkloadLine, TaskLine, TrialLine, ChargeLine>;
 
-/// Version 1 had no charges, and no reasons of convergence; up to 2 notes numbered some sketches;
-/// up to 3 schedules were of version 1 of their language. All are still read.
+/// Version of the format. All older versions can be read. Version 1 had no charges and no reasons
+/// of convergence. Up to version 2, notes numbered some sketches. Up to version 3, schedules had
+/// version 1 of their language.
 inline constexpr int64_t kExchangeVersion = 6;
 
-/// One line of JSON without the line break. The texts must be storable.
+/// Returns one line of JSON without the line break. Requires: the texts are storable.
 std::string EncodeLine(const ExchangeLine& line);
-/// kParse naming the field that is missing, unknown or of the wrong kind.
+/// Decodes a line. Returns kParse with the name of a field that is missing, unknown or of the wrong
+/// type.
 Result<ExchangeLine> DecodeLine(std::string_view text);
 
 }  // namespace tunec

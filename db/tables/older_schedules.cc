@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-// Those that rewrote statements, which came first.
+// Steps that rewrite statements; they come first in a schedule.
 constexpr std::string_view kComputeSteps[] = {
     "pack", "copy", "cache_write", "index_split", "reduce_split", "inline", "precision", "widen"};
 
@@ -22,7 +22,7 @@ std::string_view TakeUpTo(char end, std::string_view& text) {
 
 enum class Argument { kNone, kVariable, kConstant };
 
-// `  weight w1: f32[512, 1024] constant align 64`
+// Finds an argument's line, such as ` weight w1: f32[512, 1024] constant align 64`.
 Argument FindArgument(std::string_view workload, std::string_view tensor) {
   while (!workload.empty()) {
     std::string_view line = TakeUpTo('\n', workload);
@@ -36,7 +36,7 @@ Argument FindArgument(std::string_view workload, std::string_view tensor) {
   return Argument::kNone;
 }
 
-// The statement that the step makes, where the rule was for its loops.
+// Returns the statement that the step makes, if the old rule for storage orders applied to it.
 std::optional<std::string> OrderedCopy(std::string_view step, std::string_view tensor,
                                        std::string_view workload) {
   if (step == "pack" && FindArgument(workload, tensor) != Argument::kNone) {

@@ -1,5 +1,5 @@
-// What schedules of version 1 of their language say in version 2: in files before schema 6 and in
-// exports up to version 3.
+// Converts schedules from version 1 of their language to version 2. Version 1 is in files before
+// schema 6 and in exports up to version 3.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace tunec {
 
-/// In version 1 a copy of an argument into another storage order was made by a rule that stood
-/// nowhere; in version 2 a `storage_order` says it. Returns the schedule with these steps before
-/// the others that shape loops: for what `pack` copies, and for what `widen` makes of a constant.
-/// `workload`, the text of a Compute, says what is an argument. Steps that no sketch wrote then
-/// (`precision`) are taken as they stand.
+/// Returns the schedule with explicit `storage_order` steps. In version 1 an implicit rule chose
+/// the storage order of an argument's copy; in version 2 a `storage_order` step states it. The new
+/// steps come before the other loop steps, for the copies of `pack`, and of `widen` for a constant.
+/// `workload`, the text of a Compute, lists the arguments. Steps that no sketch wrote at that time
+/// (`precision`) are unchanged.
 std::string WithStorageOrders(std::string_view schedule, std::string_view workload);
 
 }  // namespace tunec

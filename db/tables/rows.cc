@@ -14,13 +14,13 @@
 namespace tunec {
 namespace {
 
-/// The first column of the first row, if any.
+/// Returns the first column of the first row, if any.
 std::optional<int64_t> FirstInteger(Query&& query) {
   if (!query.Step()) return std::nullopt;
   return query.Integer(0);
 }
 
-/// The same of a row that must be there: only a damaged index loses it.
+/// Returns the first column of a row that must exist. Only a damaged index can lose the row.
 int64_t OnlyInteger(Query&& query) {
   const std::optional<int64_t> value = FirstInteger(std::move(query));
   if (!value) throw SQLite::Exception("a row that was written is missing", SQLITE_CORRUPT);
@@ -61,8 +61,8 @@ auto Description(const WorkloadKey& workload) {
   return std::tie(workload.kind, workload.flops, workload.bytes, workload.description);
 }
 
-/// How much a status tells: a schedule once seen to be wrong is not trusted again, and any
-/// other failure may have been an accident of the machine.
+/// Returns the weight of a status. A schedule with a wrong result is never trusted again; any other
+/// failure may have been an accident of the machine.
 int Weight(TrialStatus status) {
   switch (status) {
     case TrialStatus::kWrongResult:
@@ -76,7 +76,7 @@ int Weight(TrialStatus status) {
 
 struct StoredTrial {
   int64_t id = 0;
-  std::optional<TrialRecord> trial;  // without one, the row is damaged
+  std::optional<TrialRecord> trial;  // none: the row is damaged
 };
 
 std::optional<StoredTrial> FindStored(DatabaseConnection& connection, int64_t task,
@@ -212,7 +212,7 @@ Result<TrialRecord> DecodeTrial(const Query& row) {
   trial.tool_version = row.Text(13);
   TUNEC_RETURN_IF_ERROR(Validate(trial));
   if (!samples) return Fail(ErrorCode::kParse, "samples are not a list of numbers");
-  // What a writer stores otherwise would come back from an export as another trial.
+  // Other values of these fields would change in an export and come back as another trial.
   if (trial.created_at == 0) return Fail(ErrorCode::kParse, "creation time is 0");
   if (trial.status != TrialStatus::kOk && trial.median_seconds != 0)
     return Fail(ErrorCode::kParse, "a trial that is not ok has a median");

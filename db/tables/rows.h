@@ -1,5 +1,5 @@
-// Finding, reading and writing single rows: what recording, asking, importing and merging
-// have in common. Throws SQLite::Exception: only inside DatabaseConnection::Read and Write.
+// Finds, reads and writes single rows, for recording, queries, import and merge. Throws
+// SQLite::Exception, so it is called only inside DatabaseConnection::Read and Write.
 #pragma once
 
 #include <cstdint>
@@ -16,56 +16,60 @@ namespace tunec {
 std::optional<int64_t> FindTarget(DatabaseConnection& connection, const std::string& text);
 std::optional<int64_t> FindTask(DatabaseConnection& connection, const TuningKey& key);
 
-/// The row of a workload; one that is there takes over what the caller says about it.
+/// Returns the row of a workload. An existing row takes over the caller's description.
 int64_t EnsureWorkload(DatabaseConnection& connection, const WorkloadKey& workload);
-/// The row of a workload; where two descriptions differ, the greater one stays.
+/// Returns the row of a workload. If two descriptions differ, the greater one is stored.
 int64_t EnsureMergedWorkload(DatabaseConnection& connection, const WorkloadKey& workload);
 int64_t EnsureTarget(DatabaseConnection& connection, const std::string& text);
 int64_t EnsureTask(DatabaseConnection& connection, int64_t workload, int64_t target,
                    const std::string& policy, int schedule_version);
 int64_t EnsureTask(DatabaseConnection& connection, const TuningKey& key);
 
-/// The convergence in three columns of the current row, from `column` on; none for a space of 0. A
-/// reason of a later tunec is unknown.
+/// Returns the convergence in three columns of the current row, from `column` on; none for a space
+/// of 0. A reason of a later tunec becomes kUnknown.
 std::optional<Convergence> ReadConvergence(const Query& row, int column);
 
-/// Charges `trials` more of a task to a model.
+/// Adds `trials` trials of a task to a model's charges.
 void AddCharge(DatabaseConnection& connection, const std::string& model, int64_t task,
                int64_t trials);
 
-/// The columns that ReadTrial expects first in a row, from a table called trials.
+/// Columns that ReadTrial expects first in a row, from a table called trials.
 #define TUNEC_TRIAL_COLUMNS                                                     \
   "trials.id, trials.status, trials.schedule, trials.median_seconds, "          \
   "trials.mad_seconds, trials.samples, trials.accuracy_error, trials.message, " \
   "trials.compile_ms, trials.check_ms, trials.measure_ms, trials.note, "        \
   "trials.created_at, trials.tool_version"
 
-/// The trial in the current row; kParse or kInvalidArgument when it is damaged.
+/// Returns the trial in the current row; kParse or kInvalidArgument if the row is damaged.
 Result<TrialRecord> DecodeTrial(const Query& row);
-/// The same; without a trial, a reason has been left with `connection`.
+/// Returns the trial in the current row. If the row is damaged, returns none and stores the reason
+/// in `connection`.
 std::optional<TrialRecord> ReadTrial(DatabaseConnection& connection, const Query& row);
-/// The ok trial with the smallest median.
+/// Returns the ok trial with the smallest median.
 std::optional<TrialRecord> BestTrial(DatabaseConnection& connection, int64_t task);
-/// All decodable trials of a task in the order of their ids.
+/// Returns all decodable trials of a task in the order of their ids.
 std::vector<TrialRecord> TrialsOfTask(DatabaseConnection& connection, int64_t task);
-/// The record of one schedule.
+/// Returns the record of one schedule.
 std::optional<TrialRecord> FindTrial(DatabaseConnection& connection, int64_t task,
                                      const std::string& schedule);
 
-/// The columns that ReadFact expects, from a table called machine.
+/// Columns that ReadFact expects, from a table called machine.
 #define TUNEC_FACT_COLUMNS "machine.name, machine.value, machine.text, machine.created_at"
 
-/// The fact in the columns of the current row from `first` on; kInvalidArgument when damaged.
+/// Returns the fact in the columns of the current row from `first` on; kInvalidArgument if the row
+/// is damaged.
 Result<MachineFact> DecodeFact(const Query& row, int first);
-/// The same; without a fact, a reason has been left with `connection`.
+/// Returns the fact in these columns. If the row is damaged, returns none and stores the reason in
+/// `connection`.
 std::optional<MachineFact> ReadFact(DatabaseConnection& connection, const Query& row, int first);
 
-/// Whether `a` should take the place of `b`, a record of the same schedule. A total order on
-/// contents, so that merging is the same whichever way round.
+/// Returns true if `a` replaces `b`, a record of the same schedule. This is a total order on
+/// contents, so that merging gives the same result in both directions.
 bool KnowsMore(const TrialRecord& a, const TrialRecord& b);
-/// Records `trial`, which is valid and normalised, unless the one there knows more.
+/// Records `trial` unless the stored record has more information. Requires: `trial` is valid and
+/// normalised.
 RecordOutcome UpsertTrial(DatabaseConnection& connection, int64_t task, const TrialRecord& trial);
-/// Records `fact` unless the one there is later.
+/// Records `fact` unless the stored fact is later.
 RecordOutcome UpsertFact(DatabaseConnection& connection, int64_t target, const MachineFact& fact);
 
 }  // namespace tunec

@@ -98,15 +98,15 @@ WHERE place = 1;
 
 void CreateVersion1(SQLite::Database& sqlite) { sqlite.exec(kVersion1); }
 
-// The hash of version 1 covers the object alone. Nothing can vouch for the metadata that was
-// kept with it, which says how the code is called: those objects are compiled again.
+// Deletes the compiled objects; they are compiled again. The hash of version 1 covers only the
+// object, so the metadata, which describes how to call the code, cannot be trusted.
 void CoverWholeArtifacts(SQLite::Database& sqlite) {
   sqlite.exec(
       "DELETE FROM artifacts;"
       "ALTER TABLE artifacts RENAME COLUMN object_hash TO hash");
 }
 
-// Why a search converged, and which trials count for which model's budget.
+// Adds the reasons of convergence, and the trials that count for each model's budget.
 void AddConvergenceAndCharges(SQLite::Database& sqlite) {
   sqlite.exec(R"sql(
 ALTER TABLE tasks ADD COLUMN converged_by INTEGER NOT NULL DEFAULT 0;
@@ -121,15 +121,15 @@ CREATE INDEX charges_by_task ON charges(task);
 )sql");
 }
 
-// Verdicts of a judge that knew nothing of steps (round, casts to integers, comparisons), and took
-// sums in another order for wrong. Those schedules are looked at anew; times stay.
+// Deletes wrong results, so that their schedules are measured again; times stay. An earlier checker
+// ignored steps (round, casts to integers, comparisons), and rejected sums in another order.
 void ForgetWrongResults(SQLite::Database& sqlite) {
   sqlite.exec(
       "UPDATE tasks SET converged = 0 WHERE id IN (SELECT task FROM trials WHERE status = 2);"
       "DELETE FROM trials WHERE status = 2");
 }
 
-// Sketches have names that do not change when others are added.
+// Renames sketches in notes: the new names do not change when other sketches are added.
 void NameSketches(SQLite::Database& sqlite) {
   SQLite::Statement trials(
       sqlite, "SELECT id, note, schedule FROM trials WHERE note LIKE 'sketch=%/tile%'");
@@ -153,8 +153,8 @@ std::map<int64_t, std::string> Texts(SQLite::Statement&& rows) {
   return texts;
 }
 
-// Schedules say how their copies are made: version 2 of their language. Objects are found by the
-// text of their schedule; they are compiled again.
+// Converts schedules to version 2 of their language, which states how copies are made. Objects are
+// found by the text of their schedule, so they are compiled again.
 void SpellOutCopies(SQLite::Database& sqlite) {
   const std::map<int64_t, std::string> workloads =
       Texts({sqlite,
@@ -180,7 +180,8 @@ void SpellOutCopies(SQLite::Database& sqlite) {
       "DELETE FROM artifacts");
 }
 
-// Objects carry the hash of whoever stored them: nothing tells who stored those before.
+// Adds the owner of objects, whose hash is made with the owner's key. The owner of older objects is
+// unknown, so they are deleted.
 void SealArtifacts(SQLite::Database& sqlite) {
   sqlite.exec(R"sql(
 DELETE FROM artifacts;
@@ -190,8 +191,9 @@ CREATE INDEX artifacts_by_key ON artifacts(key_hash, owner);
 )sql");
 }
 
-// The judge allowed too little where operands are rounded: 7 another order of sums, 8 roundings of
-// operands that are sums themselves; and another order of float32 sums.
+// ForgetWrongResults runs again for later corrections of the checker's tolerances. Migration 7:
+// another order of sums with rounded operands. Migration 8: roundings of operands that are sums
+// themselves, and another order of float32 sums.
 constexpr Migration kMigrations[] = {
     CreateVersion1, CoverWholeArtifacts, AddConvergenceAndCharges, ForgetWrongResults, NameSketches,
     SpellOutCopies, ForgetWrongResults,  ForgetWrongResults,       SealArtifacts};
@@ -200,7 +202,7 @@ int64_t Number(SQLite::Database& sqlite, const char* sql) {
   return sqlite.execAndGet(sql).getInt64();
 }
 
-using Columns = std::set<std::string>;  // their names and types
+using Columns = std::set<std::string>;  // names and types
 
 std::map<std::string, Columns> ColumnsOfTables(SQLite::Database& sqlite) {
   SQLite::Statement query(sqlite,
@@ -215,15 +217,14 @@ std::map<std::string, Columns> ColumnsOfTables(SQLite::Database& sqlite) {
   return tables;
 }
 
-/// kParse unless `sqlite` has the tables and columns that the migrations `applied` make.
+/// Returns kParse unless `sqlite` has the tables and columns that the migrations `applied` make.
 Status CheckTables(SQLite::Database& sqlite, const std::string& path,
                    std::span<const Migration> applied) {
   SQLite::Database sound(":memory:", SQLite::OPEN_READWRITE);
   for (const Migration migration : applied) migration(sound);
   const std::map<std::string, Columns> found = ColumnsOfTables(sqlite);
   if (applied.empty() && !found.empty()) {
-    return Fail(ErrorCode::kParse, "{}: damaged: it has tables, but says that its schema is 0",
-                path);
+    return Fail(ErrorCode::kParse, "{}: damaged: it has tables, but its schema is 0", path);
   }
   for (const auto& [table, columns] : ColumnsOfTables(sound)) {
     const auto there = found.find(table);
@@ -256,7 +257,7 @@ Status ClaimIfEmpty(SQLite::Database& sqlite, const std::string& path) {
   return {};
 }
 
-// A file that has no tables yet has no objects.
+// Counts the objects; a file without tables has none.
 int64_t CountObjects(SQLite::Database& sqlite) {
   return sqlite.tableExists("artifacts") ? Number(sqlite, "SELECT count(*) FROM artifacts") : 0;
 }
@@ -287,7 +288,7 @@ int SchemaVersion() { return static_cast<int>(std::size(kMigrations)); }
 
 Result<int64_t> Migrate(SQLite::Database& sqlite, const std::string& path,
                         std::span<const Migration> migrations) {
-  // Without this look a mere opening would have to wait for every writer.
+  // This check avoids that opening a file waits for every writer.
   if (IsAt(sqlite, migrations.size())) return 0;
   SQLite::Transaction transaction(sqlite, SQLite::TransactionBehavior::IMMEDIATE);
   TUNEC_ASSIGN(const int64_t dropped, ApplyMissing(sqlite, path, migrations));

@@ -1,4 +1,4 @@
-// The tables, and how older files become newer ones. docs/database.md explains each column.
+// The tables, and the migrations of older files. docs/reference/database.md explains each column.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +13,34 @@ class Database;
 
 namespace tunec {
 
-/// `tunc` in ASCII, in the header of every file of ours.
+/// Application id in the header of every tunec file: `tunc` in ASCII.
 inline constexpr int64_t kApplicationId = 0x74756e63;
 
-/// Brings a file from version i to i + 1, i its place in the list. Runs in a transaction;
-/// throws SQLite::Exception.
+/// A function that migrates a file from version i to i + 1, where i is its position in the list.
+/// Runs in a transaction; throws SQLite::Exception.
 using Migration = void (*)(SQLite::Database&);
 
-/// The released migrations; their number is the current version. Never edited, only appended to.
+/// Returns the released migrations; their number is the current version. Only append to the list,
+/// never edit it.
 std::span<const Migration> Migrations();
 
 int SchemaVersion();
 
-/// Applies the migrations that `sqlite`, the file called `path`, lacks, in one transaction, and
-/// returns how many compiled objects were dropped with that. Claims an empty file. Errors:
-/// kInvalidArgument for another program's file, kUnsupported for one newer than the list, kParse
-/// for one without the tables of its version. Throws SQLite::Exception.
+/// Applies the missing migrations to `sqlite`, the file at `path`, in one transaction. Returns the
+/// number of compiled objects that were dropped. Initializes an empty file. Errors:
+/// kInvalidArgument for another program's file, kUnsupported for a version newer than the list,
+/// kParse for a file without the tables of its version. Throws SQLite::Exception.
 Result<int64_t> Migrate(SQLite::Database& sqlite, const std::string& path,
                         std::span<const Migration> migrations);
 
-/// kParse when a table or a column is missing that the version of `sqlite` has, kUnsupported
-/// when a later tunec wrote it.
+/// Checks the schema. Returns kParse if a table or column of the version of `sqlite` is missing,
+/// kUnsupported if a later tunec wrote the file.
 Status CheckSchema(SQLite::Database& sqlite, const std::string& path);
 bool HasCurrentSchema(SQLite::Database& sqlite);
 
-/// How a file of another program is refused.
+/// Returns the error for a file of another program.
 Error ForeignDatabase(const std::string& path, int64_t application_id);
-/// How a file of a later tunec is refused.
+/// Returns the error for a file of a later tunec.
 Error NewerDatabase(const std::string& path, int64_t version, int64_t supported);
 
 }  // namespace tunec

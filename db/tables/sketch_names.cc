@@ -10,14 +10,14 @@ namespace {
 constexpr std::string_view kField = "sketch=";
 constexpr std::string_view kTile = "tile";
 
-// `tile`, `tile2`, ...
+// Returns true for `tile`, `tile2`, ...
 bool IsNumberedTile(std::string_view name) {
   if (!name.starts_with(kTile)) return false;
   const std::string_view number = name.substr(kTile.size());
   return std::ranges::all_of(number, [](char c) { return '0' <= c && c <= '9'; });
 }
 
-// The rest of the first line that begins with `word` and a blank.
+// Returns the rest of the first line that begins with `word` and a blank.
 std::optional<std::string_view> LineOf(std::string_view schedule, std::string_view word) {
   while (!schedule.empty()) {
     const size_t end = std::min(schedule.find('\n'), schedule.size());

@@ -1,4 +1,4 @@
-// How notes of trials named a sketch before schema 5 and export version 3, and how they do since.
+// Converts names of sketches in notes of trials before schema 5 and export version 3.
 #pragma once
 
 #include <string>
@@ -6,10 +6,11 @@
 
 namespace tunec {
 
-/// The sketches of register tiles were numbered by their place among all sketches of a task
-/// (`sketch=direct/tile2`); since then they are named after the iterator of the columns, and `wide`
-/// where operands are cast beforehand (`sketch=direct/tile/j/wide`). Both stand in the trial's
-/// schedule: the columns' loop is the first that it splits. Other notes are returned as they are.
+/// Returns the note with the new name of its sketch. Sketches of register tiles were numbered by
+/// their position among all sketches of a task (`sketch=direct/tile2`). Now the name has the
+/// iterator of the columns, and `wide` if operands are cast beforehand
+/// (`sketch=direct/tile/j/wide`). Both follow from the trial's schedule: the columns' loop is the
+/// first that it splits. Other notes are unchanged.
 std::string WithNamedSketch(std::string_view note, std::string_view schedule);
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
-// Rows of compiled objects. Throws SQLite::Exception: only inside DatabaseConnection::Read
-// and Write.
+// Rows of compiled objects. Throws SQLite::Exception, so it is called only inside
+// DatabaseConnection::Read and Write.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,20 @@ struct StoredArtifact {
   int64_t id = 0;
   std::string key_text;
   Artifact artifact;
-  std::string damage;  // why it must not be used; empty when it may
+  std::string damage;  // reason why it must not be used; empty: usable
 };
 
-/// The columns of a row that ReadArtifact expects.
+/// Columns of a row that ReadArtifact expects.
 #define TUNEC_ARTIFACT_COLUMNS "id, key_hash, key_text, object, metadata, created_at, hash, owner"
 
-/// Reads a row. `key` is the reader's, null where there is none. Rows of other owners must not be
-/// used: only the owner can tell damage.
+/// Reads a row. `key` is the reader's key; null if the reader has none. Rows of other owners must
+/// not be used: only the owner can detect damage.
 StoredArtifact ReadArtifact(const Query& row, const ObjectKey* key);
-/// The artifact that the owner of `key` stored for `key_text`, or the damaged one in its place.
+/// Returns the artifact that the owner of `key` stored for `key_text`, or a damaged row in its
+/// place.
 std::optional<StoredArtifact> FindArtifact(DatabaseConnection& connection, const ObjectKey& key,
                                            const std::string& key_text);
-/// Stores or replaces the artifact of `key_text` of the owner of `key`.
+/// Stores or replaces the artifact of `key_text` for the owner of `key`.
 void StoreArtifact(DatabaseConnection& connection, const ObjectKey& key,
                    const std::string& key_text, const Artifact& artifact);
 

@@ -1,5 +1,5 @@
-// The tuning keys that match a filter. Throws SQLite::Exception: only inside
-// DatabaseConnection::Read and Write.
+// Selects the tuning keys that match a filter. Throws SQLite::Exception, so it is called only
+// inside DatabaseConnection::Read and Write.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,13 @@ struct TaskRow {
   int64_t id = 0;
   TuningKey key;
   std::optional<Convergence> converged;
-  std::string damage;  // why the key must not be used; empty when it may
+  std::string damage;  // reason why the key must not be used; empty: usable
 };
 
-/// In the order of kind, workload text, target, policy, schedule version.
+/// Returns the keys in the order of kind, workload text, target, policy, schedule version.
 std::vector<TaskRow> SelectTasks(DatabaseConnection& connection, const TaskFilter& filter);
-/// The same without the damaged ones, for each of which a reason has been left with `connection`.
+/// Returns the keys without the damaged ones, and stores a reason in `connection` for each damaged
+/// key.
 std::vector<TaskRow> SelectSoundTasks(DatabaseConnection& connection, const TaskFilter& filter);
 
 }  // namespace tunec

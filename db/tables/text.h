@@ -1,5 +1,4 @@
-// What a stored text must be: UTF-8 without zero bytes, so that it survives SQLite and JSON
-// unchanged.
+// Checks stored texts. They must be UTF-8 without zero bytes, which SQLite and JSON preserve.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@ namespace tunec {
 
 bool IsStorableText(std::string_view text);
 
-/// `text` with each offending byte replaced by `?`: for messages of compilers and kernels.
+/// Returns `text` with each invalid byte replaced by `?`, for messages of compilers and kernels.
 std::string MakeStorable(std::string_view text);
 
 }  // namespace tunec

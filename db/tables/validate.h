@@ -1,4 +1,4 @@
-// What may enter the tables. Recording and importing ask the same questions.
+// Checks rows before they enter the tables, both for recording and importing.
 #pragma once
 
 #include "db/records.h"
@@ -6,17 +6,17 @@
 
 namespace tunec {
 
-/// kInvalidArgument naming the first field that cannot be stored.
+/// Returns kInvalidArgument with the name of the first field that cannot be stored.
 Status Validate(const WorkloadKey& workload);
 Status Validate(const TuningKey& key);
 Status Validate(const TrialRecord& trial);
 Status Validate(const MachineFact& fact);
 Status ValidateText(const char* field, const std::string& text);
-/// A text that identifies something: not empty and storable.
+/// Checks a text that identifies an object: not empty and storable.
 Status ValidateName(const char* field, const std::string& text);
 
-/// `trial` as it is stored: message and note made storable, no median unless ok, no NaN
-/// accuracy error, the time now where it has none.
+/// Returns `trial` in its stored form: storable message and note, no median unless ok, no NaN
+/// accuracy error, and the current time if it has none.
 TrialRecord Normalised(TrialRecord trial);
 
 int64_t UnixNow();

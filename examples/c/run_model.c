@@ -1,4 +1,4 @@
-/* Loads a model, prints what goes in and comes out, runs it on ramps of numbers and prints the
+/* Loads a model, prints its inputs and outputs, runs the model on ramps of numbers and prints the
  * beginning of each output:
  *
  *     run_model MODEL [OPTIONS_JSON] */
@@ -19,7 +19,7 @@ static size_t element_count(const DLTensor* tensor) {
   return count;
 }
 
-/* A tensor of its own memory; release it with free_tensor. */
+/* Returns a tensor that owns its memory; release it with free_tensor. */
 static DLTensor* new_tensor(DLDataType type, int ndim, const int64_t* shape) {
   DLTensor* tensor = calloc(1, sizeof *tensor);
   if (tensor == NULL) abort();

@@ -1,6 +1,6 @@
-// Loads a model, prints what goes in and comes out, runs it on ramps of numbers and prints the
-// beginning of each output of floats. With --bytes the model is read here, and compiled from
-// memory:
+// Loads a model, prints its inputs and outputs, runs the model on ramps of numbers and prints the
+// beginning of each output of floats. With --bytes the program reads the file and compiles the
+// model from memory:
 //
 //     run_session [--bytes] MODEL [OPTIONS_JSON]
 #include <algorithm>
@@ -49,7 +49,7 @@ void Print(std::string_view kind, const tunec::TensorSpec& spec) {
   std::cout << "]\n";
 }
 
-// Other types stay zero.
+// Fills a float tensor with a ramp. Tensors of other types stay zero.
 void FillWithRamp(const tunec::Tensor& tensor) {
   const auto elements = tensor.As<float>();
   if (!elements) return;

@@ -26,13 +26,14 @@ double RepeatedSeconds(const FusionCost& cost, const FusionMachine& machine) {
   return cost.operations_added / machine.operations_per_second;
 }
 
-// What the busy cores do beyond their share.
+// Returns the time that the busy cores need beyond their equal share.
 double IdleSeconds(const FusionCost& cost, const FusionMachine& machine) {
   if (cost.parts <= 0 || cost.parts >= machine.cores) return 0;
   return cost.seconds_in_parts * (machine.cores / cost.parts - 1);
 }
 
-// Each element of a value beyond the registers is written and read once more.
+// Returns the time of spills: each element of a value that has no register is written and read once
+// more.
 double SpillSeconds(const FusionCost& cost, const FusionMachine& machine) {
   const int excess = std::max(0, cost.live_values - machine.vector_registers);
   return 2.0 * excess * cost.elements / machine.operations_per_second;
@@ -48,7 +49,7 @@ std::string TimeText(double seconds) {
   return fmt::format("{:.3g} ms", seconds * 1e3);
 }
 
-// The sum of the terms, with the name of the greatest; nothing when there is none.
+// Returns the sum of the terms with the name of the greatest, or an empty string without terms.
 std::string Decisive(std::span<const Term> terms) {
   double sum = 0;
   const Term* greatest = nullptr;
@@ -100,7 +101,7 @@ FusionCost CostOfFusing(const Graph& graph, ValueId value, size_t users) {
 }
 
 int LiveValues(const Graph& graph, std::span<const NodeId> nodes) {
-  // Where each value is used last; numbers of one element are operands of instructions.
+  // Last use of each value. Constants of one element are operands of instructions, not registers.
   std::map<ValueId, size_t> last_use;
   for (size_t n = 0; n < nodes.size(); ++n)
     for (const ValueId input : graph.node(nodes[n]).inputs)

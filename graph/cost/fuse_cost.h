@@ -1,6 +1,5 @@
-// What fusing is worth: bytes that are neither written nor read again and launches that are
-// saved, against what is computed more than once, cores that have nothing to do, and values that do
-// not fit the registers.
+// The benefit and cost of fusion. The benefit is saved memory traffic and saved launches. The cost
+// is repeated computation, idle cores, and values that do not fit into registers.
 #pragma once
 
 #include <span>
@@ -11,34 +10,35 @@
 
 namespace tunec {
 
-/// What fusing along an edge changes.
+/// The effect of fusing along an edge.
 struct FusionCost {
-  int64_t bytes_saved = 0;  // neither written nor read again
+  int64_t bytes_saved = 0;  // bytes that need not be written and read again
   int launches_saved = 0;
-  double times_computed = 1;    // each element of the value, on average
-  double operations_added = 0;  // by that; negative where not all elements are needed
-  double parts = 0;             // independent parts that the kernel has; 0: enough
-  double seconds_in_parts = 0;  // of one core's work, that was not confined to them
-  int live_values = 0;          // at once, of the joined body
-  double elements = 0;          // that the body computes
+  double times_computed = 1;    // computations of each element of the value, on average
+  double operations_added = 0;  // because of repetition; negative if not all elements are needed
+  double parts = 0;             // independent parts of the kernel; 0: enough
+  double seconds_in_parts = 0;  // one core's seconds of work that become confined to the parts
+  int live_values = 0;          // values of the joined body that are live at once
+  double elements = 0;          // elements that the body computes
   bool operator==(const FusionCost&) const = default;
 };
 
-/// Negative when fusing loses.
+/// Returns the seconds that fusion saves; negative if fusion is slower.
 double SecondsSaved(const FusionCost& cost, const FusionMachine& machine);
 
-/// The decisive gain and, where something is lost, the decisive loss:
-/// "2.11 us (a launch) against 3.10 ms (computed 12 times)". Empty when nothing changes.
+/// Returns the main benefit and, if there is a cost, the main cost: "2.11 us (a launch) against
+/// 3.10 ms (computed 12 times)". Returns an empty string if nothing changes.
 std::string Explain(const FusionCost& cost, const FusionMachine& machine);
 
 int64_t ElementsOf(const Graph& graph, ValueId value);
 int64_t BytesOf(const Graph& graph, ValueId value);
 
-/// Of fusing `value` into one of its `users`: alone with it the value is never stored, among
-/// several it is still written, but this user needs not read it.
+/// Returns the cost of fusing `value` into one of its `users`. With a single user, the value is
+/// never stored. With several, it is still written, but this user need not read it.
 FusionCost CostOfFusing(const Graph& graph, ValueId value, size_t users);
 
-/// How many values are in registers at once when the nodes, in order, compute one element each.
+/// Returns how many values are in registers at once if the nodes, in order, compute one element
+/// each.
 int LiveValues(const Graph& graph, std::span<const NodeId> nodes);
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
-// What the graph's decisions (what is fused, how images are stored, what is computed again) are
-// weighed with.
+// Numbers of the target for decisions on graphs: fusion, storage orders of images, and
+// recomputation.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 
 namespace tunec {
 
-/// Rough on purpose: decisions hang on orders of magnitude.
+/// Rough numbers of a machine. They suffice because decisions depend on orders of magnitude.
 struct FusionMachine {
-  double bytes_per_second = 1e10;  // one core's share of memory bandwidth
+  double bytes_per_second = 1e10;  // share of memory bandwidth of one core
   double operations_per_second = 2e10;
-  double launch_seconds = 2e-6;  // of a kernel, with its barrier
-  double cores = 8;              // fewer independent parts than this leave some idle
-  int vector_registers = 16;     // values that a kernel holds without going through memory
+  double launch_seconds = 2e-6;  // launch of a kernel, with its barrier
+  double cores = 8;              // with fewer independent parts, some cores are idle
+  int vector_registers = 16;     // values that a kernel holds without spilling to memory
 
-  // A product is computed in tiles. One that computes its operand does so for a block of rows at
-  // once, which then walks all columns: only rows make tasks.
+  // A product is computed in tiles. A product that computes its operand does so for one block of
+  // rows, and then walks over all columns. Therefore only rows make tasks.
   double row_tile = 8;
   double column_tile = 64;
-  double staging_operations = 2;  // of each element, to and from a buffer in the cache
-  bool chains = true;  // two contractions may share a kernel, where one is the other's operand
+  double staging_operations = 2;  // operations per element, to and from a buffer in the cache
+  bool chains = true;  // two contractions may share a kernel if one is the other's operand
 
-  // Attention with fewer rows of queries stays a product, a softmax and a product: they fill less
-  // than half of a vector of 16.
+  // Attention with fewer rows of queries stays a product, a softmax and a product: the rows fill
+  // less than half of a vector of 16.
   int64_t fewest_queries = 8;
 
   // Storage orders, in cycles of one core.
@@ -34,10 +34,10 @@ struct FusionMachine {
   double elements_per_cycle = 1;       // gathered or scattered
 };
 
-/// Every CPU is weighed with the same numbers but for the width of its vectors, so that graphs are
-/// grouped alike on all of them; only chains are for those without matrix instructions. A device's
-/// processors count as its cores; nothing else of it was measured yet, and nothing of its host
-/// decides.
+/// Returns the numbers of a target. All CPUs have the same numbers except the vector width, so that
+/// graphs are grouped in the same way on all of them. Only CPUs without matrix instructions have
+/// chains. The processors of a device count as cores; its other numbers are not measured yet. The
+/// host of a device does not matter.
 FusionMachine FusionMachineOf(const Target& target);
 
 }  // namespace tunec

@@ -9,7 +9,7 @@ double Product(std::span<const int64_t> extents) {
   return static_cast<double>(ElementCount(extents));
 }
 
-// An operand whose elements a kernel computes itself, for this many operations each.
+// An operand whose elements a kernel computes itself, with `operations` for each element.
 struct Computed {
   const Graph& graph;
   const Node& node;
@@ -19,7 +19,7 @@ struct Computed {
 };
 using Repeats = double (*)(const Computed& computed);
 
-// Results of the operator for each element of the operand, as far as shapes tell.
+// Returns the results of the operator for each element of the operand, estimated from the shapes.
 double Spread(const Graph& graph, const Node& node, ValueId operand) {
   const int64_t elements = graph.value(operand).type.Elements();
   if (elements == 0) return 1;
@@ -27,7 +27,7 @@ double Spread(const Graph& graph, const Node& node, ValueId operand) {
          static_cast<double>(elements);
 }
 
-// Windows of a convolution that an element of its input is in.
+// Returns how many windows of a convolution contain an element of its input.
 double TimesInWindows(const Graph& graph, const Node& node) {
   const auto spatial = [&](ValueId value) {
     const std::vector<int64_t> shape = graph.value(value).type.Shape();
@@ -37,7 +37,7 @@ double TimesInWindows(const Graph& graph, const Node& node) {
          std::max(1.0, spatial(node.inputs[0]));
 }
 
-// The column `repeats` of op_list.h.
+// Functions for the column `repeats` of op_list.h.
 double RepeatsSpread(const Computed& c) { return Spread(c.graph, c.node, c.operand); }
 
 double RepeatsOnce(const Computed&) { return 1; }
@@ -52,7 +52,8 @@ double RepeatsWindows(const Computed& c) {
   return c.IsFirst() ? RepeatsSpread(c) * Product(c.node.Ints("kernel")) : RepeatsSpread(c);
 }
 
-// What is expensive is stored before the second pass.
+// Returns the number of computations in `passes` passes: an expensive value is stored before the
+// second pass.
 double InPasses(const Computed& c, double passes) {
   if (!c.IsFirst()) return RepeatsSpread(c);
   return c.operations > kRecomputeLimit ? 1 : passes;
@@ -73,11 +74,11 @@ constexpr Repeats kRepeats[] = {
 #undef TUNEC_REPEATS
 };
 
-// The column `cost`: a number, or what the node's attributes make of it.
+// The column `cost`: a number, or a function of the node's attributes.
 class Cost {
  public:
   constexpr Cost(int operations) : operations_(operations) {}              // NOLINT: a number
-  constexpr Cost(int (*of_node)(const Node& node)) : of_node_(of_node) {}  // NOLINT: or that
+  constexpr Cost(int (*of_node)(const Node& node)) : of_node_(of_node) {}  // NOLINT: or a function
   int Of(const Node& node) const { return of_node_ == nullptr ? operations_ : of_node_(node); }
 
  private:
@@ -87,7 +88,7 @@ class Cost {
 
 int OfResize(const Node& node) { return node.String("mode") == "cubic" ? 30 : 6; }
 
-// Of a result that a row is reduced to, or a row is normalised with: however long the row is.
+// Cost of a result that a row is reduced to or normalised with, whatever the length of the row.
 constexpr int kRowCost = 16;
 
 constexpr Cost kCosts[] = {

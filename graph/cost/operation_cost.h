@@ -1,28 +1,31 @@
-// What an operator's arithmetic costs: lowering asks whether to compute something again or to
-// store it, fusion whether to compute it in several kernels.
+// The cost of an operator's arithmetic. Lowering uses it to choose between recomputing and storing
+// a value; fusion uses it to choose whether several kernels compute a value.
 #pragma once
 
 #include "graph/graph.h"
 
 namespace tunec {
 
-/// In simple operations; a read of memory that is in a cache is 1.
+/// Costs in simple operations; a read from a cache costs 1.
 inline constexpr int kReadCost = 1;
 inline constexpr int kDivisionCost = 4;
 inline constexpr int kFunctionCost = 16;
-/// Above this a value that several passes over the data read is stored once instead.
+/// Greatest cost at which a value that several passes read is recomputed; a more expensive value is
+/// stored once.
 inline constexpr int kRecomputeLimit = 8;
 
-/// For each element of the result, without computing the operands. 0 for what only renames indices,
-/// and for products and convolutions, which nobody computes again.
+/// Returns the cost for each element of the result, without computing the operands. The cost is 0
+/// for operators that only rename indices. It is also 0 for products and convolutions, which are
+/// never recomputed.
 int OperationsPerElement(const Node& node);
 
-/// Whether a product or convolution reads each element of its first operand at most once for each
-/// column or channel of the result: a convolution without windows and padding.
+/// Returns whether a product or convolution reads each element of its first operand at most once
+/// for each column or channel of the result. A convolution must have no windows and no padding for
+/// that.
 bool HasNoWindows(const Graph& graph, const Node& node);
 
-/// How often each element of an operand that costs this much is computed, on average, when the
-/// node's kernel computes it; below 1 where some are not needed at all.
+/// Returns how often each element of an operand with cost `operations` is computed, on average, if
+/// the node's kernel computes it. The result is below 1 if some elements are not needed.
 double TimesComputed(const Graph& graph, const Node& node, ValueId operand, double operations);
 
 }  // namespace tunec

@@ -10,7 +10,7 @@ constexpr int kMostSteps = 16;
 AnchorIndex IndexOfConv(const Graph& graph, const Node& node) {
   const std::vector<int64_t> shape = graph.value(node.outputs[0]).type.Shape();
   const int64_t groups = node.Int("group");
-  const int64_t channels = shape[1] / groups;  // of a group
+  const int64_t channels = shape[1] / groups;  // channels of one group
   AnchorIndex result;
   const auto add = [&](int64_t extent) {
     result.extents.push_back(extent);

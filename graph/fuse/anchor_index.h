@@ -1,4 +1,4 @@
-// How the loops of a convolution address what its kernel writes.
+// The index expressions by which a convolution's loops address the values that its kernel writes.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,14 @@ struct AnchorIndex {
   std::vector<IndexExpr> index;
 };
 
-/// Follows elementwise operators, reshapes and transposes from the value back to a convolution.
-/// Channels of a grouped one are two iterators, the group and the channel within it, so that
-/// reshaping channels into groups keeps the index affine: a channel shuffle is a move of the store.
-/// Nothing for values of another origin. O(nodes followed), which is bounded.
+/// Follows elementwise operators, reshapes and transposes from the value back to a convolution. The
+/// channels of a grouped convolution are two iterators: the group and the channel within it. So
+/// reshaping channels into groups keeps the index affine, and a channel shuffle only moves the
+/// store. Returns nullopt for other values. O(nodes followed), which is bounded.
 std::optional<AnchorIndex> IndexOverAnchor(const Graph& graph, ValueId value);
 
-/// The index of the node's output, a transpose or reshape of what has this index.
+/// Returns the index of the node's output. The node is a transpose or reshape of a value with index
+/// `input`.
 AnchorIndex Renamed(const Graph& graph, const Node& node, const AnchorIndex& input);
 
 }  // namespace tunec

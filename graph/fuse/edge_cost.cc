@@ -8,7 +8,8 @@
 namespace tunec {
 namespace {
 
-// Work that had a kernel with tasks for all cores and would run in the parts of the other group's.
+// Adds the cost of lost parallelism: work with tasks for all cores would be confined to the parts
+// of the other group.
 void AddLostParallelism(const FusionQuestion& q, double consumer_operations,
                         const FusionMachine& machine, FusionCost& cost) {
   if (q.producer.parts > 0) {
@@ -24,7 +25,7 @@ void AddLostParallelism(const FusionQuestion& q, double consumer_operations,
 
 double Quotient(double a, double b) { return std::max(1.0, std::ceil(a / b)); }
 
-// Rows of the operand, columns of the result, and multiplications.
+// The rows of the operand, columns of the result, and number of multiplications.
 struct ContractionSize {
   double rows = 1;
   double columns = 1;
@@ -50,10 +51,10 @@ ContractionSize SizeOf(const Graph& graph, const Node& node) {
   return size;
 }
 
-// The share of the work that the busiest of all cores does.
+// Returns the share of the work of the busiest core.
 double GreatestShare(double tasks, double cores) { return std::ceil(tasks / cores) / tasks; }
 
-// The contraction computes its operand while it reads it.
+// Adds the cost of a contraction that also computes its operand.
 void AddOperandPrologue(const Graph& graph, const FusionQuestion& q, const FusionMachine& machine,
                         FusionCost& cost) {
   const ContractionSize size = SizeOf(graph, q.consumer);
@@ -64,15 +65,15 @@ void AddOperandPrologue(const Graph& graph, const FusionQuestion& q, const Fusio
       machine.staging_operations * static_cast<double>(ElementsOf(graph, q.value));
   if (row_tiles >= machine.cores) return;
   cost.parts = row_tiles;
-  // As much work as waits for so few tasks, and would not for tiles.
+  // The work that few row tiles delay, compared with tiles of rows and columns.
   const double lost = machine.cores * (GreatestShare(row_tiles, machine.cores) -
                                        GreatestShare(tiles, machine.cores));
   cost.seconds_in_parts =
       size.products / machine.operations_per_second * lost / (machine.cores / row_tiles - 1);
 }
 
-// The contraction's operand are the sums of another one, finished block by block. Its columns are
-// no tasks then: each core reads all that is multiplied with.
+// Adds the cost of a chain: the operand is the result of another contraction, finished block by
+// block. Columns then make no tasks: each core reads the complete second operand.
 void AddChain(const Graph& graph, const FusionQuestion& q, const FusionMachine& machine,
               FusionCost& cost) {
   AddOperandPrologue(graph, q, machine, cost);
@@ -87,7 +88,7 @@ FusionCost CostOfEdge(const Graph& graph, const FusionQuestion& q, const FusionM
     const auto elements = static_cast<double>(std::max<int64_t>(1, ElementsOf(graph, q.value)));
     cost.times_computed =
         TimesComputed(graph, q.consumer, q.value, q.producer.operations / elements);
-    // Of a value that is written all the same, nothing is left out.
+    // A value that is written anyway is computed completely.
     if (q.users.size() > 1 && cost.times_computed < 1) cost.times_computed = 1;
     cost.operations_added = (cost.times_computed - 1) * q.producer.operations;
   }
@@ -95,7 +96,7 @@ FusionCost CostOfEdge(const Graph& graph, const FusionQuestion& q, const FusionM
     if (!q.producer.only_renames && q.producer.anchor == GroupTraits::Anchor::kNone) {
       AddOperandPrologue(graph, q, machine, cost);
     }
-    if (Judge(graph, q) == FusionReason::kChain) AddChain(graph, q, machine, cost);
+    if (DecideFusion(graph, q) == FusionReason::kChain) AddChain(graph, q, machine, cost);
     return cost;
   }
   cost.elements = static_cast<double>(ElementsOf(graph, q.consumer.outputs[0]));

@@ -1,4 +1,4 @@
-// What fusing along one edge is worth, by what the two groups do.
+// The cost of fusing along one edge, from the work of the two groups.
 #pragma once
 
 #include "graph/cost/fuse_cost.h"
@@ -6,8 +6,8 @@
 
 namespace tunec {
 
-/// Of the edge itself: bytes, the launch, work that is repeated or confined to fewer tasks. The
-/// pressure on registers depends on the groups' members and is the planner's to add.
+/// Returns the cost of the edge: bytes, the launch, and work that is repeated or confined to fewer
+/// tasks. The planner adds the register pressure, which depends on the members of the groups.
 FusionCost CostOfEdge(const Graph& graph, const FusionQuestion& question,
                       const FusionMachine& machine);
 

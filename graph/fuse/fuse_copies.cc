@@ -1,5 +1,5 @@
-// Groups are tried from the last to the first, so that a chain of them dissolves from its end. A
-// group that is gone keeps its place, without nodes, until all have been tried.
+// Groups are tried from the last to the first, so that a chain of groups dissolves from its end. A
+// dissolved group retains its position, without nodes, until all groups have been tried.
 #include "graph/fuse/fuse_copies.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace tunec {
 namespace {
 
-constexpr size_t kMostCopied = 8;  // nodes of a group that is computed again
+constexpr size_t kMostCopied = 8;  // most nodes of a group that is recomputed
 constexpr size_t kMostReaders = 4;
 
 template <class T>
@@ -70,7 +70,7 @@ class Copier {
     if (pays) Dissolve(g, readers);
   }
 
-  // Nothing when a reader can't take the group in.
+  // Returns nullopt if a reader cannot absorb the group.
   std::optional<FusionCost> CostOf(const FusionGroup& group, ValueId value,
                                    const std::set<size_t>& readers) const {
     const GroupTraits producer = TraitsOfGroup(group);
@@ -91,7 +91,7 @@ class Copier {
                                       .consumer = graph_.node(user),
                                       .into = into,
                                       .users = alone};
-        if (!IsFused(Judge(graph_, question))) return std::nullopt;
+        if (!IsFused(DecideFusion(graph_, question))) return std::nullopt;
         const FusionCost cost = CostOfEdge(graph_, question, plan_.machine);
         times += cost.times_computed;
         if (cost.parts > 0) total.parts = cost.parts;
@@ -103,7 +103,8 @@ class Copier {
     return total;
   }
 
-  // Data that is gathered from or sliced is read only as far as there are elements to make.
+  // Returns the bytes read from an input: a gather or slice reads at most as many elements as it
+  // makes.
   int64_t BytesRead(ValueId input, ValueId value) const {
     return std::min(BytesOf(graph_, input), BytesOf(graph_, value));
   }
@@ -139,7 +140,7 @@ class Copier {
     for (const ValueId input : reader.inputs) readers_[input].insert(r);
   }
 
-  // In order of first use.
+  // Returns the inputs in order of first use.
   std::vector<ValueId> InputsOf(const FusionGroup& group) const {
     std::vector<ValueId> inputs;
     for (const NodeId id : group.nodes)
@@ -155,7 +156,7 @@ class Copier {
     by_consumer_[plan_.edges[edge].consumer].push_back(edge);
   }
 
-  // Edges within the group, and into it, are the readers' now: one of each for each reader.
+  // Copies the edges within and into the group to each of its readers.
   void CopyEdges(const FusionGroup& group, size_t g, const std::set<size_t>& readers) {
     std::vector<size_t> moved;
     for (const NodeId id : group.nodes)

@@ -5,10 +5,10 @@
 
 namespace tunec {
 
-/// Dissolves a group of elementwise and data-moving nodes into all groups that read its one result,
-/// each of which computes it for itself then, where that costs less than a kernel that stores it.
-/// Ensures: the order still respects data flow, for no group waits for another that it did not wait
-/// for before. O(groups x their readers).
+/// Recomputes small groups in their readers. A small group has only elementwise and data-moving
+/// nodes and one result. The group is merged into every reader of the result, if storing the result
+/// costs more. Ensures: the order still respects data flow, because no group gets new dependences.
+/// O(groups x their readers).
 void RecomputeInReaders(const Graph& graph, FusionPlan& plan);
 
 }  // namespace tunec

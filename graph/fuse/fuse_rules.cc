@@ -19,14 +19,14 @@ std::vector<int64_t> ShapeOf(const Graph& graph, ValueId value) {
   return graph.value(value).type.Shape();
 }
 
-// Whether reshaping addresses `to` by affine expressions of an index into `from`.
+// Returns whether a reshape addresses `to` by affine expressions of an index into `from`.
 bool ReshapesAffinely(const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
   std::vector<IndexExpr> index;
   for (size_t d = 0; d < from.size(); ++d) index.push_back(IndexExpr::Var(DimensionVar(d)));
   return IsAffine(ReshapeIndex(index, from, to));
 }
 
-// Whether the node's reads are affine in the output's index.
+// Returns whether the node's reads are affine in the output's index.
 bool ReadsAffinely(const Graph& graph, const Node& node) {
   switch (node.op) {
     case Op::kTranspose:
@@ -40,7 +40,7 @@ bool ReadsAffinely(const Graph& graph, const Node& node) {
   }
 }
 
-// Whether a kernel can write the node's output instead of its input, at an affine index.
+// Returns whether a kernel can write the node's output instead of its input, at an affine index.
 bool RenamesOutput(const Graph& graph, const Node& node) {
   if (node.op == Op::kTranspose) return true;
   if (node.op != Op::kReshape) return false;
@@ -56,11 +56,11 @@ bool SameShape(const Graph& graph, ValueId a, ValueId b) {
 
 bool IsElementwise(const Node& node) { return PatternOf(node.op) == OpPattern::kElementwise; }
 
-// Whether every use can be in the kernel that makes the value: elementwise users of its shape,
-// and reductions over the same rows.
+// Returns whether every user can be in the kernel that makes the value. Such users are elementwise
+// with the value's shape, or reductions over the same rows.
 bool UsersCanStay(const Graph& graph, const FusionQuestion& q) {
   if (q.users.size() == 1) return !graph.IsOutput(q.value);
-  constexpr size_t kMostUsers = 64;  // more than a kernel takes; not all are looked at for each
+  constexpr size_t kMostUsers = 64;  // more than a kernel takes; avoids checking all users for each
   return q.users.size() <= kMostUsers && std::ranges::all_of(q.users, [&](NodeId id) {
            const Node& user = graph.node(id);
            if (IsElementwise(user)) return SameShape(graph, user.outputs[0], q.value);
@@ -68,7 +68,8 @@ bool UsersCanStay(const Graph& graph, const FusionQuestion& q) {
          });
 }
 
-// A value per row, used at every element of the row: x - mean.
+// Returns whether the value has one element per row and each element of the row uses it, as x -
+// mean.
 bool SpreadsOverRows(const Graph& graph, const FusionQuestion& q) {
   if (!q.producer.rows || ShapeOf(graph, q.consumer.outputs[0]) != q.producer.rows->shape)
     return false;
@@ -78,7 +79,7 @@ bool SpreadsOverRows(const Graph& graph, const FusionQuestion& q) {
   return ShapeOf(graph, q.value) == row;
 }
 
-FusionReason JudgeElementwise(const Graph& graph, const FusionQuestion& q) {
+FusionReason DecideElementwise(const Graph& graph, const FusionQuestion& q) {
   const bool same_shape = SameShape(graph, q.value, q.consumer.outputs[0]);
   const bool anchored = q.producer.anchor != Anchor::kNone;
   if (anchored && q.into.anchor != Anchor::kNone) {
@@ -105,7 +106,7 @@ FusionReason JudgeElementwise(const Graph& graph, const FusionQuestion& q) {
   return q.producer.only_renames ? FusionReason::kIndexMap : FusionReason::kElementwiseChain;
 }
 
-FusionReason JudgeInjective(const Graph& graph, const FusionQuestion& q) {
+FusionReason DecideInjective(const Graph& graph, const FusionQuestion& q) {
   if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
   if (q.producer.anchor == Anchor::kNone) return FusionReason::kIndexMap;
   if (q.into.anchor != Anchor::kNone) return FusionReason::kOtherRows;
@@ -113,8 +114,8 @@ FusionReason JudgeInjective(const Graph& graph, const FusionQuestion& q) {
   return FusionReason::kRenamedOutput;
 }
 
-// Whether the elements that one product sums over lie next to each other in the first operand, so
-// that computing them is as quick as by themselves.
+// Returns whether the elements that one product sums over are contiguous in the first operand. Then
+// computing them within the product is as fast as in a separate kernel.
 bool SumsContiguously(const Graph& graph, const Node& node) {
   const Value& operand = graph.value(node.inputs[0]);
   const Tensor tensor{
@@ -131,8 +132,8 @@ bool SumsContiguously(const Graph& graph, const Node& node) {
   return offset.Coefficient(DimensionVar(summed)) == 1;
 }
 
-// Whether each result sums a few elements of its own channel: so little work that it is done where
-// the results are wanted.
+// Returns whether each result sums a few elements of the same channel. The work is small enough to
+// be done where the results are used.
 bool IsDepthwise(const Graph& graph, const Node& node) {
   constexpr int64_t kMostTaps = 64;
   if (node.op != Op::kConv || node.Int("group") < 2) return false;
@@ -142,14 +143,15 @@ bool IsDepthwise(const Graph& graph, const Node& node) {
   return weight[0] == node.Int("group") && weight[1] == 1 && taps <= kMostTaps;
 }
 
-// A product over channels alone: each position's results are made of that position's operand.
+// Returns whether the node is a product over channels only: the results at a position depend only
+// on the operand at that position.
 bool IsPointwise(const Graph& graph, const Node& node) {
   const auto is_one = [](int64_t stride) { return stride == 1; };
   return node.op == Op::kConv && node.Int("group") == 1 && HasNoWindows(graph, node) &&
          std::ranges::all_of(node.Ints("strides"), is_one);
 }
 
-// Whether elementwise operators alone lead from the node's result to the value.
+// Returns whether only elementwise operators lead from the node's result to the value.
 bool IsElementwiseOf(const Graph& graph, ValueId value, NodeId origin, int depth = 0) {
   constexpr int kMostOperators = 8;
   const NodeId made_by = graph.value(value).producer;
@@ -162,8 +164,9 @@ bool IsElementwiseOf(const Graph& graph, ValueId value, NodeId origin, int depth
   });
 }
 
-// Two contractions: one kernel finishes the first for a block of rows, which the second multiplies.
-FusionReason JudgeChain(const Graph& graph, const FusionQuestion& q) {
+// Decides on two contractions: one kernel finishes the first for a block of rows, which the second
+// then multiplies.
+FusionReason DecideChain(const Graph& graph, const FusionQuestion& q) {
   const bool fits = IsDepthwise(graph, graph.node(q.producer.contraction)) &&
                     IsPointwise(graph, q.consumer) && q.value == q.consumer.inputs[0] &&
                     std::ranges::count(q.consumer.inputs, q.value) == 1 &&
@@ -173,13 +176,13 @@ FusionReason JudgeChain(const Graph& graph, const FusionQuestion& q) {
   return SumsContiguously(graph, q.consumer) ? FusionReason::kChain : FusionReason::kOperandOrder;
 }
 
-FusionReason JudgeContraction(const Graph& graph, const FusionQuestion& q) {
-  if (q.producer.anchor == Anchor::kContraction) return JudgeChain(graph, q);
+FusionReason DecideContraction(const Graph& graph, const FusionQuestion& q) {
+  if (q.producer.anchor == Anchor::kContraction) return DecideChain(graph, q);
   if (q.producer.anchor != Anchor::kNone) return FusionReason::kContractionOperand;
   if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
   if (q.producer.only_renames) return FusionReason::kIndexMap;
-  // What a window reads again and again has to be stored; so does what lies in rows of its own.
-  // Data that only moves is read where it lies, if that has an order, sooner than copied.
+  // An operand that windows read repeatedly has to be stored, and so has one with separate rows.
+  // Data that is only moved is read directly if its order allows that, instead of being copied.
   const bool computes = q.producer.operations > 0;
   if (computes && q.value == q.consumer.inputs[0] &&
       std::ranges::count(q.consumer.inputs, q.value) == 1 && HasNoWindows(graph, q.consumer))
@@ -190,7 +193,7 @@ FusionReason JudgeContraction(const Graph& graph, const FusionQuestion& q) {
              : FusionReason::kContractionOperand;
 }
 
-FusionReason JudgeReduction(const Graph& graph, const FusionQuestion& q) {
+FusionReason DecideReduction(const Graph& graph, const FusionQuestion& q) {
   if (q.producer.anchor == Anchor::kNone) {
     if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
     return q.producer.only_renames ? FusionReason::kIndexMap : FusionReason::kPrologue;
@@ -199,9 +202,9 @@ FusionReason JudgeReduction(const Graph& graph, const FusionQuestion& q) {
   return UsersCanStay(graph, q) ? FusionReason::kSameRows : FusionReason::kOtherUsers;
 }
 
-// What a scatter writes over is a value with storage of its own, so that the result can take its
-// place. Where the updates go, and what they are, is computed while they are written.
-FusionReason JudgeScatter(const Graph& graph, const FusionQuestion& q) {
+// Decides on a scatter. Operand 0 needs separate storage, so that the result can reuse it. The
+// indices and updates are computed while they are written.
+FusionReason DecideScatter(const Graph& graph, const FusionQuestion& q) {
   if (q.value == q.consumer.inputs[0] || q.producer.anchor != Anchor::kNone)
     return FusionReason::kWrittenOver;
   if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
@@ -224,7 +227,8 @@ double OperationsOf(const Graph& graph, const Node& node) {
   return static_cast<double>(ElementsOf(graph, node.outputs[0])) * OperationsPerElement(node);
 }
 
-// A single row is cut into shares when it is only reduced (one result, nothing that waits for it).
+// Returns the number of tasks. A single row can be split only if it is just reduced to one result
+// that nothing waits for.
 double TasksOf(const Node& node, const RowSpace& rows) {
   double tasks = 1;
   for (size_t d = 0; d < rows.shape.size(); ++d)
@@ -290,22 +294,22 @@ GroupTraits Merge(const GroupTraits& producer, const GroupTraits& into, double t
   return merged;
 }
 
-FusionReason Judge(const Graph& graph, const FusionQuestion& question) {
+FusionReason DecideFusion(const Graph& graph, const FusionQuestion& question) {
   if (question.producer.anchor == Anchor::kOpaque || question.into.anchor == Anchor::kOpaque)
     return FusionReason::kOpaque;
   if (question.producer.anchor == Anchor::kScatter) return FusionReason::kWrittenOver;
   switch (PatternOf(question.consumer.op)) {
     case OpPattern::kElementwise:
-      return JudgeElementwise(graph, question);
+      return DecideElementwise(graph, question);
     case OpPattern::kInjective:
-      return JudgeInjective(graph, question);
+      return DecideInjective(graph, question);
     case OpPattern::kContraction:
-      return JudgeContraction(graph, question);
+      return DecideContraction(graph, question);
     case OpPattern::kReduction:
     case OpPattern::kComposite:
-      return JudgeReduction(graph, question);
+      return DecideReduction(graph, question);
     case OpPattern::kScatter:
-      return JudgeScatter(graph, question);
+      return DecideScatter(graph, question);
     default:
       return FusionReason::kOpaque;
   }

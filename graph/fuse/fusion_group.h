@@ -1,4 +1,4 @@
-// The nodes that become one kernel.
+// Nodes that become one kernel.
 #pragma once
 
 #include <map>
@@ -13,13 +13,13 @@ struct FusionGroup {
   std::vector<NodeId> nodes;     // in graph order
   std::vector<ValueId> inputs;   // read from outside, in order of first use; constants included
   std::vector<ValueId> outputs;  // read outside or graph outputs, in graph order
-  /// How inputs and outputs are stored that lie within another value's storage.
+  /// Layouts of inputs and outputs that are stored within another value's storage.
   std::map<ValueId, Layout> layouts;
-  /// Inputs and outputs that are stored in another type than theirs (store_terms.h).
+  /// Types of inputs and outputs that are stored in a type other than their own (store_terms.h).
   std::map<ValueId, DataType> stored;
 };
 
-/// The type that the value of the graph has in memory.
+/// Returns the type in which the value of the graph is stored in memory.
 DataType StoredTypeOf(const Graph& graph, const std::map<ValueId, DataType>& stored, ValueId value);
 
 }  // namespace tunec

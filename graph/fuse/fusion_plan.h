@@ -1,4 +1,4 @@
-// How a graph becomes kernels, and why so.
+// The partition of a graph into kernels, with the reasons.
 #pragma once
 
 #include <cstdint>
@@ -12,36 +12,37 @@
 
 namespace tunec {
 
-/// Whether nodes are grouped, or every node is a kernel of its own (the unfused baseline).
+/// Grouping mode: groups of nodes, or one kernel for each node (the unfused baseline).
 enum class FusionMode { kFused, kUnfused };
 
-/// Limits of one group: what takes longer to compile and to tune than it is worth.
+/// Limits of one group. Larger groups take more time to compile and tune than they save.
 inline constexpr int kMostNodes = 64;
 inline constexpr size_t kMostInputs = 32;
 
-/// A value that leads from one computing node to another, and the decision about it; for
-/// siblings, what they share and the consumer that joined the others.
+/// A value that leads from one computing node to another, with the decision about fusing them. For
+/// siblings: the shared value, and the consumer that joined the group.
 struct FusionEdge {
   ValueId value;    // made by one node,
   NodeId consumer;  // read by this one
   FusionReason reason = FusionReason::kOpaque;
-  FusionCost cost;    // what fusing it saves, or would save
-  int32_t from = -1;  // the value's group, and the consumer's: the same, or two with a border
-  int32_t into = -1;  // between them; -1 is no group
+  FusionCost cost;    // the benefit of fusing it
+  int32_t from = -1;  // groups of the value and of the consumer: equal if fused,
+  int32_t into = -1;  // else two groups with a border between; -1: no group
 };
 
-/// The groups, and for each edge why it is inside a group or a border between two.
+/// The groups, and for each edge the reason why it is inside a group or a border between two.
 struct FusionPlan {
-  std::vector<FusionGroup> groups;     // in an order that respects data flow
-  std::vector<FusionEdge> edges;       // between computing nodes, by consumer in graph order
-  std::vector<StorageView> views;      // by value
-  std::vector<NodeId> view_nodes;      // need no kernel and are in no group, in graph order
-  FusionMachine machine;               // what costs were weighed with
-  std::map<ValueId, DataType> stored;  // of values between groups, where it is not their own
+  std::vector<FusionGroup> groups;  // in an order that respects data flow
+  std::vector<FusionEdge> edges;    // between computing nodes, by consumer in graph order
+  std::vector<StorageView> views;   // by value
+  std::vector<NodeId> view_nodes;   // nodes that need no kernel and are in no group, in graph order
+  FusionMachine machine;            // machine numbers for the costs
+  std::map<ValueId, DataType> stored;  // types of values between groups that are not stored in
+                                       // their own type
 
-  /// Why a group is one group: the edges between its nodes. None when it is one node.
+  /// Returns the edges between the nodes of a group; empty for a group of one node.
   std::vector<FusionEdge> EdgesWithin(size_t group) const;
-  /// Where a group ends and why: the edges into and out of it.
+  /// Returns the edges into and out of a group, with the reasons for the borders.
   std::vector<FusionEdge> Borders(size_t group) const;
 };
 

@@ -1,5 +1,5 @@
-// Why the producer and the consumer of a value are, or are not, in one group: each reason once,
-// with the phrase that says it.
+// The reasons why the producer and the consumer of a value are in one group or not. Each reason has
+// one phrase for messages.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,19 @@
 namespace tunec {
 
 // clang-format off
-/// FUSED(name, phrase): in one kernel. APART: in two. VIEW: in no kernel, the consumer being a view.
+/// FUSED(name, phrase): in one kernel. APART: in two kernels. VIEW: no kernel, the consumer is a
+/// view.
 #define TUNEC_FUSION_REASONS(FUSED, APART, VIEW)                                                   \
   FUSED(kElementwiseChain, "elementwise chain")                                                    \
   /* in the contraction's loops */                                                                 \
   FUSED(kEpilogue, "elementwise after a contraction")                                              \
-  /* of a transpose or reshape of what a kernel writes */                                          \
+  /* a transpose or reshape of the result of a kernel */                                           \
   FUSED(kRenamedOutput, "the store is moved to the renamed index")                                 \
   FUSED(kRowEpilogue, "elementwise after a reduction over the same rows")                          \
   FUSED(kPrologue, "cheap elementwise work before a reduction")                                    \
   /* tile by tile */                                                                               \
   FUSED(kOperandPrologue, "computed while the contraction reads it")                               \
-  /* depthwise into pointwise */                                                                  \
+  /* depthwise into pointwise */                                                                   \
   FUSED(kChain, "a contraction's operand, finished block by block")                                \
   FUSED(kSameRows, "reductions over the same rows")                                                \
   FUSED(kUpdates, "computed where a scatter writes it")                                            \
@@ -28,8 +29,8 @@ namespace tunec {
   FUSED(kRecomputed, "computed again in each kernel that reads it")                                \
   /* another value joined the two before */                                                        \
   FUSED(kSameGroup, "already in one kernel")                                                       \
-  APART(kUnfusedMode, "every node is a kernel of its own")                                         \
-  /* control, memory, and what is known by no pattern */                                           \
+  APART(kUnfusedMode, "every node is a separate kernel")                                           \
+  /* control, memory, and operators without a pattern */                                           \
   APART(kOpaque, "the operator is never fused")                                                    \
   /* the data before, and the result after */                                                      \
   APART(kWrittenOver, "a scatter writes over stored data")                                         \
@@ -37,7 +38,7 @@ namespace tunec {
   APART(kContractionOperand, "a contraction would compute its operand again and again")            \
   APART(kOperandOrder, "what the contraction sums lies apart in memory")                           \
   APART(kNotAffine, "the contraction's reads would not be affine")                                 \
-  /* it would be stored anyway */                                                                  \
+  /* the value would be stored anyway */                                                           \
   APART(kOtherUsers, "the value has other users")                                                  \
   APART(kOtherShape, "the consumer iterates another shape")                                        \
   APART(kOtherRows, "the reductions are over different rows")                                      \
@@ -45,10 +46,10 @@ namespace tunec {
   /* too many nodes or operands */                                                                 \
   APART(kTooLarge, "the kernel would be too large")                                                \
   APART(kCycle, "the groups would wait for each other")                                            \
-  /* the value is a view: whoever made its storage has run before */                               \
+  /* the value is a view: an earlier kernel has filled the storage */                              \
   APART(kReadInPlace, "read in place, from storage that others fill")                              \
-  VIEW(kConcatInPlace, "written where the concatenation has it")                                   \
-  VIEW(kViewed, "read where it lies")
+  VIEW(kConcatInPlace, "written into the concatenation's storage")                                 \
+  VIEW(kViewed, "read directly from its storage")
 // clang-format on
 
 enum class FusionReason : uint8_t {
@@ -57,7 +58,7 @@ enum class FusionReason : uint8_t {
 #undef TUNEC_ENUMERATOR
 };
 
-/// "fused: ...", "not fused: ..." or "no kernel: ...".
+/// Returns "fused: ...", "not fused: ..." or "no kernel: ...".
 std::string_view Describe(FusionReason reason);
 bool IsFused(FusionReason reason);
 

@@ -8,11 +8,11 @@
 namespace tunec {
 namespace {
 
-// Groups between two that are looked at for a path; beyond it they are not joined.
+// Most groups between two that are searched for a path. Groups further apart are not joined.
 constexpr size_t kMostBetween = 256;
-// Groups looked at for a cycle, for one edge.
+// Most groups searched for a cycle, for one edge.
 constexpr int kSearchLimit = 2000;
-constexpr int32_t kNoGroup = -1;  // a place in an order that a joined group left
+constexpr int32_t kNoGroup = -1;  // a position in the order that a joined group has left
 
 }  // namespace
 
@@ -65,7 +65,7 @@ FusionGroup NodeGroups::Describe(int32_t id) {
   return group;
 }
 
-// The groups that read what `group` makes.
+// Returns the groups that read values of `group`.
 std::set<int32_t> NodeGroups::Successors(int32_t group) {
   std::set<int32_t> successors;
   for (const int32_t member : members_[group])
@@ -76,7 +76,8 @@ std::set<int32_t> NodeGroups::Successors(int32_t group) {
   return successors;
 }
 
-// Nodes after the last of `into` are groups of their own and lead nowhere back.
+// Searches for a path. Nodes after the last node of `into` are single groups, from which no path
+// leads back.
 bool NodeGroups::HasOtherPath(int32_t from, int32_t into) {
   const int32_t last = members_[into].back();
   std::set<int32_t> seen = Successors(from);
@@ -132,7 +133,7 @@ void NodeGroups::KeepOrder() {
   for (size_t i = 0; i < order_.size(); ++i) position_[order_[i]] = i;
 }
 
-// Of the groups between the two, those that wait for the earlier one go behind.
+// Joins two groups. Groups between the two that wait for the earlier one are moved behind it.
 int32_t NodeGroups::JoinApart(int32_t a, int32_t b) {
   if (position_[a] > position_[b]) std::swap(a, b);
   const size_t begin = position_[a];

@@ -1,5 +1,5 @@
-// The groups of a plan while it is made: classes of nodes, joined two by two. The graph of the
-// groups stays acyclic, if whoever joins two of them asks first.
+// The groups of a plan under construction: disjoint sets of nodes, joined pairwise. The graph of
+// the groups stays acyclic if the caller checks each pair before joining it.
 #pragma once
 
 #include <cstdint>
@@ -12,36 +12,38 @@
 
 namespace tunec {
 
-/// A group is called by the number of one of its nodes.
+/// A partition of nodes into groups. The id of a group is the number of one of its nodes.
 class NodeGroups {
  public:
-  /// Each of the `live` nodes in a group of its own.
+  /// Makes a separate group for each of the `live` nodes.
   NodeGroups(const Graph& graph, std::vector<bool> live);
 
   int32_t GroupOf(int32_t node);
   int32_t GroupOf(ValueId value) { return GroupOf(graph_.value(value).producer.index); }
-  /// In graph order.
+  /// Returns the nodes of a group in graph order.
   const std::vector<int32_t>& Members(int32_t group) const { return members_[group]; }
   bool IsLive(int32_t node) const { return live_[node]; }
 
   bool IsNeededOutside(ValueId value, int32_t group);
-  /// Values that the two read from outside, and values of one that are needed outside.
+  /// Returns how many values the two groups read from outside. CountOutputs returns how many values
+  /// of a group are needed outside.
   size_t CountInputs(int32_t a, int32_t b);
   size_t CountOutputs(int32_t group);
   FusionGroup Describe(int32_t group);
 
-  /// Whether a path leads from group `from` to group `into` through a third one. Where too many
-  /// groups would have to be looked at: true.
+  /// Returns whether a path leads from group `from` to group `into` through a third group. Returns
+  /// true if too many groups would have to be searched.
   bool HasOtherPath(int32_t from, int32_t into);
-  /// `from` becomes part of `into`. Requires: no other path.
+  /// Merges `from` into `into`. Requires: no other path.
   void Join(int32_t from, int32_t into);
 
-  /// All groups in an order that respects data flow; among ready groups, the one that ends first.
+  /// Returns all groups in an order that respects data flow. Among ready groups, the one that ends
+  /// first comes first.
   std::vector<int32_t> Order();
-  /// Makes the order that JoinApart keeps.
+  /// Computes the order that JoinApart maintains.
   void KeepOrder();
-  /// Joins two groups unless one waits for the other, or too many stand between them. Returns the
-  /// one that is left, or -1. Requires: KeepOrder. O(edges of the groups between).
+  /// Joins two groups, unless one waits for the other or too many groups are between them. Returns
+  /// the joined group, or -1. Requires: KeepOrder. O(edges of the groups between).
   int32_t JoinApart(int32_t a, int32_t b);
 
  private:
@@ -49,11 +51,11 @@ class NodeGroups {
 
   const Graph& graph_;
   std::vector<bool> live_;
-  std::vector<std::vector<NodeId>> users_;  // of values
+  std::vector<std::vector<NodeId>> users_;  // by value
   std::vector<int32_t> parent_;             // union-find
   std::vector<std::vector<int32_t>> members_;
   std::vector<int32_t> order_;
-  std::map<int32_t, size_t> position_;  // in it
+  std::map<int32_t, size_t> position_;  // position of a group in order_
 };
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
 // A placement is a value's linear storage index within its owner, over the value's logical
-// dimensions. Concatenations are visited from the last to the first, so that one inside another
+// dimensions. Concatenations are visited from the last to the first. So an inner concatenation
 // passes the outermost owner on to its operands.
 #include "graph/fuse/place_views.h"
 
@@ -31,7 +31,7 @@ std::vector<IndexExpr> Variables(size_t rank) {
   return index;
 }
 
-// The linear expression without the dimensions that have one element only.
+// Returns the linear expression without the dimensions that have only one element.
 IndexExpr OverLongDimensions(const IndexExpr& linear, const std::vector<int64_t>& shape) {
   std::vector<IndexExpr> index = Variables(shape.size());
   for (size_t d = 0; d < shape.size(); ++d)
@@ -39,7 +39,7 @@ IndexExpr OverLongDimensions(const IndexExpr& linear, const std::vector<int64_t>
   return Simplify(Substitute(linear, std::span<const IndexExpr>(index)), RangesOf(shape));
 }
 
-// Where the elements of a value with storage of its own lie.
+// Returns the storage offset of the elements of a value with separate storage.
 IndexExpr OwnOffset(const Value& value) {
   const Tensor tensor{.type = value.type.type, .shape = value.type.Shape(), .layout = value.layout};
   return OverLongDimensions(StorageOffset(tensor, Variables(tensor.shape.size())), tensor.shape);
@@ -49,7 +49,7 @@ bool IsRenaming(const Node& node) {
   return node.op == Op::kReshape || node.op == Op::kTranspose || node.op == Op::kSlice;
 }
 
-// The index of the operand's element behind the node's element at `index`.
+// Returns the index of the operand's element for the node's element at `index`.
 std::vector<IndexExpr> SourceIndex(const Graph& graph, const Node& node,
                                    const std::vector<IndexExpr>& index) {
   if (node.op == Op::kTranspose) return Unpermute(index, node.Ints("perm"));
@@ -97,8 +97,8 @@ class ViewPlacer {
     return {.owner = value, .linear = OwnOffset(graph_.value(value))};
   }
 
-  // Reshapes between what a kernel makes and a concatenation's operand, which nobody else reads:
-  // the elements in the same order. From the operand on.
+  // Returns the reshapes between a kernel's result and a concatenation's operand, starting at the
+  // operand. Nothing else reads these values, and the elements keep their order.
   std::vector<NodeId> ReshapesBefore(ValueId piece) const {
     std::vector<NodeId> reshapes;
     for (;;) {
@@ -113,7 +113,8 @@ class ViewPlacer {
     }
   }
 
-  // What is made by a kernel of its own, lies where the piece is wanted, and need not be copied.
+  // Returns the value that a separate kernel can write directly at the placement of the operand,
+  // without a copy.
   std::optional<std::pair<ValueId, Placement>> SourceOf(NodeId concat, ValueId piece,
                                                         const Placement& place) const {
     const std::vector<NodeId> reshapes = ReshapesBefore(piece);
@@ -128,7 +129,8 @@ class ViewPlacer {
     return std::pair(made, Placement{place.owner, linear});
   }
 
-  // Each operand's placement in the concatenation's; none where one cannot be there.
+  // Returns each operand's placement within the concatenation's; nullopt if one operand cannot be
+  // placed.
   std::optional<std::map<ValueId, Placement>> PiecesOf(NodeId id, const Placement& whole) {
     const Node& node = graph_.node(id);
     std::map<ValueId, Placement> pieces;
@@ -166,7 +168,7 @@ class ViewPlacer {
     return RunBytes(piece, linear) >= kCacheLine;
   }
 
-  // Bytes of the value that lie next to each other: all, if it is stored as by itself.
+  // Returns how many bytes of the value are contiguous; the full amount if it has its own layout.
   int64_t RunBytes(ValueId value, const IndexExpr& linear) const {
     const std::vector<int64_t> shape = graph_.value(value).type.Shape();
     const auto size = static_cast<int64_t>(SizeOf(graph_.value(value).type.type));
@@ -192,9 +194,10 @@ class ViewPlacer {
     });
   }
 
-  // The concatenation's own place: where an outer one wants it, else where its operands already
-  // lie as the start of another concatenation, else its own storage. An operand that lies nowhere
-  // yet has no room there: the other concatenation goes on with operands of its own.
+  // Returns the concatenation's placement: the one given by an outer concatenation; else the start
+  // of another concatenation that already contains all operands; else separate storage. An operand
+  // without a placement has no room in the other concatenation, which continues with different
+  // operands.
   Placement PlacementOfConcat(const Node& node) const {
     const ValueId output = node.outputs[0];
     const auto first = placements_.find(node.inputs[0]);
@@ -204,7 +207,7 @@ class ViewPlacer {
     if (!AllPlacedIn(node.inputs, inner.owner)) return PlacementOf(output);
     if (graph_.value(inner.owner).layout.map != graph_.value(output).layout.map)
       return PlacementOf(output);
-    // The same strides: the operand's dimensions are the concatenation's, one of them shorter.
+    // The strides must be equal: the dimensions are the owner's, except for one shorter dimension.
     const std::vector<int64_t> shape = graph_.value(output).type.Shape();
     if (shape.size() != graph_.value(inner.owner).type.dims.size()) return PlacementOf(output);
     return {.owner = inner.owner,
@@ -223,7 +226,7 @@ class ViewPlacer {
     for (const ValueId piece : node.inputs) PlaceReshapes(piece, *pieces);
   }
 
-  // Those behind which a kernel writes in place.
+  // Makes views of the reshapes after which a kernel writes in place.
   void PlaceReshapes(ValueId piece, const std::map<ValueId, Placement>& pieces) {
     const std::vector<NodeId> reshapes = ReshapesBefore(piece);
     if (reshapes.empty() || !pieces.contains(graph_.node(reshapes.back()).inputs[0])) return;
@@ -236,8 +239,8 @@ class ViewPlacer {
     }
   }
 
-  // Operands that the concatenation's own kernel computes need kernels of their own then; the
-  // others are no longer copied.
+  // Returns whether the view pays. Operands that the concatenation's own kernel computes then need
+  // separate kernels; the other operands are no longer copied.
   bool IsWorth(const Node& node, int32_t group, const std::map<ValueId, Placement>& pieces) const {
     const auto inside = [&](NodeId id) { return group_of_[id.index] == group; };
     const bool has_kernel = std::ranges::none_of(users_[node.outputs[0].index], inside);
@@ -269,7 +272,7 @@ class ViewPlacer {
                                      shape)});
   }
 
-  // A group that only renames, read in place if rows stay contiguous.
+  // Makes a view of a group that only renames, if its rows stay contiguous.
   void PlaceMovement(const FusionGroup& group) {
     const auto renames = [&](NodeId id) { return IsRenaming(graph_.node(id)); };
     if (!std::ranges::all_of(group.nodes, renames) || group.outputs.size() != 1) return;
@@ -284,7 +287,7 @@ class ViewPlacer {
     }
   }
 
-  // Rows keep their order in memory, and are worth reading apart.
+  // Returns whether rows keep their order in memory and are long enough to be read separately.
   bool IsReadable(ValueId value) const {
     const IndexExpr& linear = placements_.at(value).linear;
     if (ElementsOf(graph_, value) == 0) return false;
@@ -296,8 +299,9 @@ class ViewPlacer {
     return RunBytes(value, linear) >= kCacheLine;
   }
 
-  // Dense pieces of one stored value that several groups read, each a piece of its own: the steps
-  // of a sequence. As views they leave their places out of the groups, which then may be equal.
+  // Makes views of contiguous slices of one stored value that several groups read, one slice each,
+  // such as the steps of a sequence. The offsets of views are not part of a group's text, so the
+  // groups may become equal.
   void PlacePieces() {
     std::map<std::pair<ValueId, std::vector<int64_t>>, std::vector<NodeId>> pieces;
     for (const FusionGroup& group : plan_.groups)
@@ -310,7 +314,7 @@ class ViewPlacer {
     }
   }
 
-  // What is sliced, and the shape that is cut out.
+  // Returns the sliced value and the shape of the slice.
   std::pair<ValueId, std::vector<int64_t>> PieceKind(NodeId id) const {
     const Node& node = graph_.node(id);
     return {node.inputs[0], graph_.value(node.outputs[0]).type.Shape()};
@@ -349,7 +353,7 @@ class ViewPlacer {
   const std::vector<std::vector<NodeId>> users_;
   std::vector<int32_t> group_of_;
   std::set<NodeId> known_;  // views of the plan
-  std::set<NodeId> nodes_;  // found to be views
+  std::set<NodeId> nodes_;  // new views
   std::map<ValueId, Placement> placements_;
 };
 

@@ -1,5 +1,5 @@
-// Values without storage of their own. A concatenation whose operands are written where they
-// belong needs no kernel, nor does a reshape or slice that its readers can read in place.
+// Values without separate storage. A concatenation needs no kernel if its operands are written into
+// its storage. A reshape or slice needs no kernel if its readers can read the source directly.
 #pragma once
 
 #include <vector>
@@ -10,17 +10,16 @@ namespace tunec {
 
 struct ViewPlan {
   std::vector<StorageView> views;  // by value
-  std::vector<NodeId> nodes;       // that need no kernel, in graph order
+  std::vector<NodeId> nodes;       // nodes that need no kernel, in graph order
 };
 
-/// What need not be computed or stored by itself when the graph is grouped as in `plan`; what is
-/// a view there stays one. A concatenation is a view when that costs no more than the kernel it is
-/// part of: each operand needs a kernel of its own then. Data movement alone in its group is one
-/// when rows stay contiguous. A slice of a value that is stored anyway is one when its elements lie
-/// side by side and other groups read other pieces of the same shape: these groups' texts do not
-/// depend on where their pieces lie. Ensures: no graph output is a view; owners have storage of
-/// their own; views of one owner share elements only where their values are the same. O(nodes +
-/// operands).
+/// Returns the values that need no computation or storage for the grouping of `plan`; existing
+/// views stay views. A concatenation becomes a view if that costs no more than its kernel: each
+/// operand then needs a separate kernel. A group of data movement becomes a view if rows stay
+/// contiguous. A slice of a stored value becomes a view if its elements are contiguous and other
+/// groups read other slices of the same shape: then the text of these groups does not depend on the
+/// offsets of their slices. Ensures: no graph output is a view; owners have separate storage; views
+/// of one owner share elements only if their values are equal. O(nodes + operands).
 ViewPlan PlaceViews(const Graph& graph, const FusionPlan& plan);
 
 }  // namespace tunec

@@ -1,7 +1,8 @@
-// Each edge in turn: may the two groups be one kernel (fuse_rules.h), does it pay (edge_cost.h),
-// and does no other path lead from the one to the other (node_groups.h)? Then siblings, which read
-// one value. What needs no kernel is taken out (place_views.h) and the rest grouped again; at last
-// small groups are computed in each of their readers (fuse_copies.h).
+// Each edge in turn is checked: can one kernel do both groups (fuse_rules.h), does fusion pay
+// (edge_cost.h), and is there no other path between the groups (node_groups.h)? Then siblings,
+// which read one value, are joined. Nodes that need no kernel are removed (place_views.h), and the
+// others are grouped again. Finally, small groups are recomputed in each of their readers
+// (fuse_copies.h).
 #include "graph/fuse/plan_fusion.h"
 
 #include <algorithm>
@@ -18,16 +19,16 @@
 namespace tunec {
 namespace {
 
-// Arguments of one kernel with siblings: all of them are streams in one loop.
+// Most arguments of one kernel with siblings: all of them are streams in one loop.
 constexpr size_t kMostSiblingArguments = 12;
-// Users of one value that are compared with each other.
+// Most users of one value that are compared with each other.
 constexpr size_t kMostSiblings = 8;
-// Of placing views and grouping again.
+// Most rounds of placing views and grouping again.
 constexpr int kMostRounds = 3;
 
 bool IsComputed(const Node& node) { return node.op != Op::kInput && node.op != Op::kConstant; }
 
-// Computing nodes that a graph output depends on.
+// Returns the computing nodes that a graph output depends on.
 std::vector<bool> LiveNodes(const Graph& graph) {
   std::vector<bool> live(graph.nodes().size());
   for (const ValueId output : graph.outputs()) live[graph.value(output).producer.index] = true;
@@ -42,7 +43,7 @@ std::vector<bool> LiveNodes(const Graph& graph) {
 
 class Planner {
  public:
-  /// The view nodes stay out of all groups, but order them.
+  /// Makes a planner. The view nodes are in no group, but affect the order.
   Planner(const Graph& graph, const FusionMachine& machine, ViewPlan views)
       : graph_(graph),
         machine_(machine),
@@ -84,7 +85,7 @@ class Planner {
       edge.from = group_of[graph_.value(edge.value).producer.index];
       edge.into = group_of[edge.consumer.index];
       if (edge.reason == FusionReason::kSiblings) edge.from = edge.into;
-      // A later edge joined the two.
+      // A later edge joined both groups.
       if (edge.from >= 0 && edge.from == edge.into && !IsFused(edge.reason))
         edge.reason = FusionReason::kSameGroup;
     }
@@ -108,11 +109,11 @@ class Planner {
     }
   }
 
-  // Each once, in graph order.
+  // Returns the users, each once, in graph order.
   const std::vector<NodeId>& LiveUsers(ValueId value) const { return users_[value.index]; }
 
-  // The latest operand first: of two contractions that an addition joins, the one before it
-  // takes it, and the other's result is read.
+  // Visits the latest operand first. If an addition joins two contractions, the later one absorbs
+  // the addition, and the other's result is read.
   void VisitOperands(int32_t node, FusionMode mode) {
     std::vector<ValueId> operands;
     for (const ValueId input : graph_.nodes()[node].inputs)
@@ -144,7 +145,7 @@ class Planner {
                                   .consumer = graph_.nodes()[node],
                                   .into = traits_[into],
                                   .users = LiveUsers(edge.value)};
-    edge.reason = Judge(graph_, question);
+    edge.reason = DecideFusion(graph_, question);
     if (edge.reason == FusionReason::kChain && !machine_.chains)
       edge.reason = FusionReason::kTwoContractions;
     edge.cost = CostOfEdge(graph_, question, machine_);
@@ -159,7 +160,7 @@ class Planner {
       edge.reason = FusionReason::kCycle;
   }
 
-  // What is settled by where the two nodes are; kOpaque leaves it open.
+  // Returns the reason if the positions of the two nodes decide; otherwise kOpaque.
   FusionReason ReasonOfPlace(ValueId value, int32_t node) {
     const int32_t producer = graph_.value(value).producer.index;
     if (is_view_[node])
@@ -180,13 +181,12 @@ class Planner {
   }
 
   void Join(int32_t from, int32_t into, double times) {
-    if (from == into) return;  // joined before, through another operand
+    if (from == into) return;  // an edge of another operand joined them before
     traits_[into] = Merge(traits_[from], traits_[into], times);
     groups_.Join(from, into);
   }
 
-  // Groups that read one value in the same loops become one, where no path leads from one to
-  // the other.
+  // Joins groups that read one value in the same loops, unless a path connects them.
   void JoinSiblings() {
     groups_.KeepOrder();
     for (size_t v = 0; v < users_.size(); ++v) {
@@ -206,7 +206,7 @@ class Planner {
     if (groups_.CountInputs(a, b) + groups_.CountOutputs(a) + groups_.CountOutputs(b) >
         kMostSiblingArguments)
       return;
-    // What both read is read once; the rest of each is as it was.
+    // A value that both groups read is then read once; all other costs are unchanged.
     const FusionCost cost{.bytes_saved = BytesOf(graph_, value), .launches_saved = 1};
     if (SecondsSaved(cost, machine_) <= 0) return;
     const int32_t left = groups_.JoinApart(a, b);
@@ -218,7 +218,7 @@ class Planner {
                       .cost = cost});
   }
 
-  // The loops of a group by itself: the rows it reduces, or the shape that all it writes has.
+  // Returns the loops of a group: its reduced rows, or the common shape of the results.
   std::vector<int64_t> ShapeOf(int32_t group) {
     if (traits_[group].rows) return traits_[group].rows->shape;
     std::vector<int64_t> shape;
@@ -244,8 +244,8 @@ class Planner {
   NodeGroups groups_;
   ViewPlan views_;
   std::vector<bool> is_view_;
-  std::vector<GroupTraits> traits_;         // of groups
-  std::vector<std::vector<NodeId>> users_;  // of values: live nodes
+  std::vector<GroupTraits> traits_;         // by group
+  std::vector<std::vector<NodeId>> users_;  // by value: live nodes
   std::vector<FusionEdge> edges_;
 };
 
@@ -259,7 +259,7 @@ Result<FusionPlan> PlanFusion(const Graph& graph, FusionMode mode, const FusionM
                     graph.value(output).name);
   FusionPlan plan = Planner(graph, machine, {}).Run(mode);
   if (mode == FusionMode::kUnfused) return plan;
-  // Views leave nodes without their groups, which may make more views.
+  // Views separate groups from their nodes, which may allow more views.
   for (int round = 0; round < kMostRounds; ++round) {
     ViewPlan views = PlaceViews(graph, plan);
     if (views.nodes == plan.view_nodes) break;

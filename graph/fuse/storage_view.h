@@ -1,4 +1,4 @@
-// A value within the storage of another.
+// A value within the storage of another value.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace tunec {
 
-/// A value without storage of its own: its elements lie within the storage of another, written
-/// there by its producer or, if that is one of the plan's view nodes, by whoever fills the owner.
+/// A value without separate storage: its elements are part of the owner's storage. Its producer
+/// writes them there. If the producer is one of the plan's view nodes, the writers of the owner do.
 struct StorageView {
   ValueId value;
-  ValueId owner;       // has storage of its own
-  int64_t offset = 0;  // elements into the owner's storage
-  Layout layout;       // of the value, from there on
+  ValueId owner;       // has separate storage
+  int64_t offset = 0;  // elements from the start of the owner's storage
+  Layout layout;       // layout of the value, from the offset on
   bool operator==(const StorageView&) const = default;
 };
 

@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-// Products of fewer reduced elements gain nothing by pairs.
+// Fewest reduced elements of a product for which pair instructions pay.
 constexpr int64_t kFewestProducts = 8;
 
 bool IsLongEnough(const Graph& graph, const Node& node) {
@@ -17,8 +17,8 @@ bool IsLongEnough(const Graph& graph, const Node& node) {
   return node.Int("group") == 1 && filter[1] >= kFewestProducts;
 }
 
-// Whether the operator multiplies its operand as one that instructions for pairs can have: a
-// channel of its own for each product is none.
+// Returns whether the operator multiplies its operand in a way that instructions for pairs support.
+// They do not support products with a separate channel each.
 bool Multiplies(const Graph& graph, const Node& node, size_t operand) {
   if (operand > 1) return false;
   if (node.op == Op::kConv) return IsLongEnough(graph, node);
@@ -27,13 +27,13 @@ bool Multiplies(const Graph& graph, const Node& node, size_t operand) {
   return left.size() > 1 && left.back() >= kFewestProducts;
 }
 
-// Whether what the operator reads and makes is stored as it is: a scatter's result lies in its
-// data's place.
+// Returns whether the operator's operands and results are stored in their own type. A scatter's
+// result shares the storage of its data.
 bool KeepsType(Op op) {
   return PatternOf(op) == OpPattern::kOpaque || PatternOf(op) == OpPattern::kScatter;
 }
 
-// Values that share storage, by the one whose storage it is.
+// Values that share storage, by the owner of the storage.
 class Storages {
  public:
   Storages(const Graph& graph, const FusionPlan& plan) : graph_(graph) {
@@ -67,13 +67,14 @@ class Storages {
     }
   }
 
-  // The largest of rounded elements is the largest one rounded: it makes no difference who rounds.
+  // Marks a maximum pool's operand. Rounding before or after the maximum gives the same result.
   void AddBeforePool(const Node& node) {
     if (node.op != Op::kMaxPool || !IsStoredAsTerms(node.outputs[0])) return;
     multiplied_.insert(OwnerOf(node.inputs[0]));
   }
 
-  // What it reads and makes lies in one storage, or nobody rounds it on the way.
+  // Closes a view node's values, unless operand and result share storage: nothing rounds between
+  // them.
   void AddViewNode(const Node& node) {
     for (const ValueId output : node.outputs) {
       for (const ValueId input : node.inputs) {
@@ -95,7 +96,7 @@ class Storages {
 
   const Graph& graph_;
   std::map<ValueId, ValueId> owner_;  // of views
-  std::set<ValueId> multiplied_;      // by owner, as all of these
+  std::set<ValueId> multiplied_;      // by owner, as the sets below
   std::set<ValueId> written_;
   std::set<ValueId> closed_;
 };

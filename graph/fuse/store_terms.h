@@ -1,22 +1,22 @@
-// Values between kernels that are stored as bfloat16, where what reads them rounds them anyway.
+// Stores values between kernels as bfloat16, if their readers round them anyway.
 #pragma once
 
 #include "graph/fuse/fusion_plan.h"
 
 namespace tunec {
 
-/// Has float32 values stored as one bfloat16 term (FusionPlan::stored, FusionGroup::stored): those
-/// that some group multiplies by instructions for bfloat16, and what a maximum of such is taken of.
-/// The group that makes such a value rounds what it stores, once, and half the bytes are moved; the
-/// others that read it, a residual sum for one, read the rounded value. The value's own type stays,
-/// so nothing but lowering and the memory plan knows of it.
+/// Marks float32 values that are stored as one bfloat16 limb (FusionPlan::stored,
+/// FusionGroup::stored). These are values that some group multiplies with bfloat16 instructions,
+/// and the operands of a maximum over such values. The producing group rounds each value once when
+/// it is stored, and half as many bytes are moved. All readers, for example a residual sum, read
+/// the rounded value. The value's own type does not change, so only lowering and the memory plan
+/// are affected.
 ///
-/// Values that no product takes stay as they are, for reading them would cost a conversion and gain
-/// no more than bytes. So do the model's inputs and outputs, constants, and what operators without
-/// statements of their own make or read. A value and all that lie within its storage are stored
-/// alike.
+/// Values that no product reads are not marked: converting them would save only bytes. Also not
+/// marked are the model's inputs and outputs, constants, and operands and results of operators
+/// without statements. A value and all values within its storage have the same type.
 ///
-/// For contracts that let operands be rounded to one term, on targets that multiply such.
+/// Use for contracts that allow rounding operands to one limb, on targets with bfloat16 products.
 /// O(values and their users).
 void StoreTerms(const Graph& graph, FusionPlan& plan);
 

@@ -1,9 +1,10 @@
 // Attention: two products with a softmax between them, one block of rows of scores at a time.
 //
-// The rows (queries) are cut into blocks, the columns (keys) into chunks. Chunks come one after
-// the other and carry for each row the greatest score so far, the sum of the exponentials and
-// the output, both relative to that greatest score (online softmax; Milakov and Gimelshein 2018,
-// Dao et al. 2022). With q scaled, x the masked scores of a block in one chunk:
+// The rows (queries) are split into blocks, the columns (keys) into KV blocks ("chunks" in the
+// code). The chunks are processed in order. For each row they carry the greatest score so far, the
+// sum of the exponentials and the output, both relative to that greatest score (online softmax;
+// Milakov and Gimelshein 2018, Dao et al. 2022). With q scaled, x the masked scores of a block in
+// one chunk:
 //
 //   top    = max over the chunk of x          m[c] = max(m[c-1], top)
 //   p      = exp(x - m[c])                    a    = exp(m[c-1] - m[c])
@@ -11,17 +12,17 @@
 //   w      = p v                              o    = o * a + w
 //   y      = o / l
 //
-// With one chunk there is nothing to carry: m = top, l = sum, o = w. The plain definition
-// (kDirect) is one block of one chunk. x and p are indexed by block and chunk, but each of
-// their tiles lives from one statement to the next, so that a schedule keeps only one of them.
+// With one chunk nothing is carried: m = top, l = sum, o = w. The plain definition (kDirect) is one
+// block with one chunk. x and p are indexed by block and chunk. Each of their tiles is needed only
+// by the next statement, so a schedule stores only one tile.
 //
-// Where every score so far is -inf, m counts as 0: the exponentials are 0 and not NaN, so that
-// later chunks are not spoilt; a row without any other score ends as 0 / 0.
+// If every score so far is -inf, m counts as 0. Then the exponentials are 0 and not NaN, and later
+// chunks stay correct. A row in which all scores are -inf ends as 0 / 0.
 //
-// Rows beyond the last are computed like the others, from zeros, and never written; so blocks
-// are whole. Under a causal mask, chunks wholly above the diagonal are not in the domain, nor,
-// where the columns of blocks end, columns that are hidden from all rows of a block: but for some,
-// so that each block has a multiple of kColumnsTogether, whole tiles of the first product.
+// Rows beyond the last are computed from zeros and never written, so that all blocks are complete.
+// Under a causal mask, chunks completely above the diagonal are not in the domain. If `ends` is
+// set, columns hidden from all rows of a block are not in the domain either. The number of columns
+// is rounded up to a multiple of kColumnsTogether, so that the first product has complete tiles.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -36,7 +37,7 @@ constexpr int64_t kColumnsTogether = 16;
 
 struct Extents {
   std::vector<int64_t> batch;
-  int64_t heads = 1;  // of k and v
+  int64_t heads = 1;  // heads of k and v
   int64_t group = 1;  // heads of q to each
   int64_t queries = 0, keys = 0, depth = 0, width = 0;
 };
@@ -56,12 +57,12 @@ Extents ExtentsOf(const std::vector<int64_t>& q, const std::vector<int64_t>& k,
   return extents;
 }
 
-// Whether some rows do not see some columns, which weigh nothing there.
+// Returns whether some rows do not see some columns, which have weight 0 there.
 bool HidesColumns(const Node& node) {
   return node.Int("causal") != 0 && node.Float("hidden") == -kInfinity;
 }
 
-// Whether a statement's instances are of a chunk, of the whole row, ...: its iterators.
+// The iterators of a statement's instances.
 enum Axis { kChunk = 1, kKey = 2, kRow = 4, kWidth = 8, kDepth = 16 };
 
 class AttentionBuilder {
@@ -80,7 +81,7 @@ class AttentionBuilder {
     chunk_ = cut ? std::min(context.streaming_sizes().chunk, extents_.keys) : extents_.keys;
     blocks_ = CeilDivide(extents_.queries, rows_);
     chunks_ = CeilDivide(extents_.keys, chunk_);
-    // With a large negative offset the first blocks would have no chunk at all.
+    // With a large negative offset the first blocks would have no chunk.
     const bool has_first = rows_ - 1 + node.Int("causal_offset") >= 0;
     skips_ = HidesColumns(node) && has_first;
     ends_ = skips_ && cut && context.streaming_sizes().ends;
@@ -99,10 +100,10 @@ class AttentionBuilder {
  private:
   // A point of the iteration space: the values of the iterators that a statement has.
   struct Point {
-    Index batch = {};  // with the head of k, and the head of q in its group
+    Index batch = {};  // with the head of k, and the head of q within its group
     IndexExpr block = 0, chunk = 0, key = 0, row = 0, width = 0, depth = 0;
   };
-  // One statement being built.
+  // A statement under construction.
   struct Site : Point {
     StatementBuilder builder;
   };
@@ -137,13 +138,13 @@ class AttentionBuilder {
 
   IndexExpr Query(const Point& site) const { return site.block * rows_ + site.row; }
   IndexExpr Key(const Point& site) const { return site.chunk * chunk_ + site.key; }
-  // Of the block, where columns end.
+  // Returns the last column of the block, if `ends` is set.
   IndexExpr LastColumn(const Point& site) const {
     const int64_t visible = rows_ + node_.Int("causal_offset");
     return site.block * rows_ + (CeilDivide(visible, kColumnsTogether) * kColumnsTogether - 1);
   }
 
-  // The index of q, the mask or y at head `head` and two more axes.
+  // Returns the index of q, the mask or y at head `head` and two more axes.
   Index Full(const Point& site, const IndexExpr& row, const IndexExpr& column) const {
     const size_t heads = site.batch.size() - 2;
     Index index(site.batch.begin(), site.batch.begin() + static_cast<ptrdiff_t>(heads));
@@ -153,14 +154,14 @@ class AttentionBuilder {
     index.push_back(column);
     return index;
   }
-  // Of k or v.
+  // Returns the index of k or v.
   Index Shared(const Point& site, const IndexExpr& row, const IndexExpr& column) const {
     Index index = Full(site, row, column);
     if (q_.shape.size() > 2) index[index.size() - 3] = site.batch[site.batch.size() - 2];
     return index;
   }
 
-  // A tensor of this name over some of the axes, block and batch always.
+  // Adds a tensor over some of the axes, and always over block and batch.
   TensorId Add(const std::string& name, int axes) {
     std::vector<int64_t> shape = extents_.batch;
     shape.insert(shape.end(), {extents_.heads, extents_.group, blocks_});
@@ -184,7 +185,7 @@ class AttentionBuilder {
   Expr Read(Site& site, TensorId tensor, int axes) const {
     return site.builder.ReadTensor(tensor, At(site, axes));
   }
-  // What the chunk before left there; `outside` for the first chunk.
+  // Returns the value of the chunk before, or `outside` for the first chunk.
   Expr ReadPrevious(Site& site, TensorId tensor, int axes, double outside) const {
     Point before = static_cast<const Point&>(site);
     before.chunk -= 1;
@@ -263,7 +264,7 @@ class AttentionBuilder {
     Emit(std::move(carried), maximum_, kAxes, greatest);
   }
 
-  // The greatest score of the rows up to this chunk; 0 where that is -inf.
+  // Returns the greatest score of the rows up to this chunk, or 0 if that is -inf.
   Expr Reference(Site& site) const {
     const Expr greatest = Read(site, maximum_, kChunk | kRow);
     return Expr::Select(Expr::Apply(ScalarOp::kLt, {Number(-kInfinity), greatest}), greatest,
@@ -285,7 +286,7 @@ class AttentionBuilder {
     Emit(std::move(carried), decay_, kChunk | kRow, Unary(ScalarOp::kExp, before - reference));
   }
 
-  // tensor = tensor * a + of the chunk; the first chunk finds 0.
+  // Adds a carried tensor: tensor = tensor * a + the chunk's value; the first chunk starts from 0.
   TensorId Carry(const std::string& name, TensorId own, int axes) {
     const TensorId total = Add(name, axes);
     Site site = NewSite(axes | kChunk);
@@ -320,7 +321,7 @@ class AttentionBuilder {
     output_axes_ = chunks_ == 1 ? kAxes : kRow | kWidth;
   }
 
-  // y at an index of its own shape; the loops that can write it are those of the output.
+  // Returns y at an index of y's shape. The loops that can write y are those of the output.
   Lazy Outcome() {
     const Extents& extents = extents_;
     const size_t rank = q_.shape.size();
@@ -368,8 +369,8 @@ class AttentionBuilder {
   Extents extents_;
   DataType type_;
   int64_t rows_ = 1, chunk_ = 1, blocks_ = 1, chunks_ = 1;
-  bool skips_ = false;  // chunks that are hidden
-  bool ends_ = false;   // and columns
+  bool skips_ = false;  // hidden chunks are skipped
+  bool ends_ = false;   // hidden columns are skipped, too
   TensorId queries_, scores_, maximum_, weights_, decay_, inverse_, output_;
   int output_axes_ = 0;
 };
@@ -388,8 +389,8 @@ std::vector<StreamingSizes> StreamingSizesOf(const Graph& graph, const Node& nod
   const auto shape = [&](size_t operand) { return graph.value(node.inputs[operand]).type.Shape(); };
   const int64_t queries = shape(0)[shape(0).size() - 2];
   const int64_t keys = shape(1)[shape(1).size() - 2];
-  // Rows are vector lanes. A whole row of scores is cheaper than carrying, as long as a block
-  // of them stays in the second-level cache.
+  // Rows are vector lanes. A whole row of scores is cheaper than carried values, as long as a block
+  // of rows fits into the second-level cache.
   constexpr int64_t kLongestChunk = 1024;
   std::vector<StreamingSizes> sizes;
   if (queries == 0 || keys == 0) return sizes;
@@ -402,7 +403,7 @@ std::vector<StreamingSizes> StreamingSizesOf(const Graph& graph, const Node& nod
   if (!HidesColumns(node)) return sizes;
   std::vector<StreamingSizes> ending;
   for (StreamingSizes size : sizes) {
-    // Of several chunks none is partial, inside of which all tiles would ask where columns end.
+    // With several chunks, none may be partial: all of its tiles would test for the last column.
     if (size.rows >= queries || keys % size.chunk != 0) continue;
     size.ends = true;
     ending.push_back(size);

@@ -1,4 +1,4 @@
-// Reductions over some axes of a value: which iterators are kept, and the statement itself.
+// Reductions over some axes of a value: the remaining iterators, and the statement itself.
 #pragma once
 
 #include <functional>
@@ -12,15 +12,15 @@ namespace tunec::lower {
 class AxisSet {
  public:
   AxisSet(const std::vector<int64_t>& axes, size_t rank);
-  /// All axes from `first` on.
+  /// Returns the set of all axes from `first` on.
   static AxisSet From(int64_t first, size_t rank);
 
   bool Has(size_t axis) const { return reduced_[axis]; }
-  /// The extents of the axes that are not in the set.
+  /// Returns the extents of the axes that are not in the set.
   std::vector<int64_t> Kept(const std::vector<int64_t>& shape) const;
-  /// The indices of the axes that are not in the set.
+  /// Returns the indices of the axes that are not in the set.
   Index KeptIndex(const Index& index) const;
-  /// The product of the extents in the set.
+  /// Returns the product of the extents in the set.
   int64_t Count(const std::vector<int64_t>& shape) const;
   size_t size() const;
 
@@ -29,11 +29,11 @@ class AxisSet {
   std::vector<bool> reduced_;
 };
 
-/// The body of a reduction at a full index of the reduced shape.
+/// A function that returns the summand at a full index of the reduced shape.
 using Body = std::function<Expr(StatementBuilder&, const Index&)>;
 
-/// A workspace tensor of the kept axes: t[kept] reducer= body(index). Over no elements it is
-/// the reducer's identity.
+/// Reduces into a workspace tensor of the remaining axes: t[kept] reducer= body(index). The result
+/// over no elements is the reducer's identity.
 Lazy ReduceOver(LowerContext& context, const std::vector<int64_t>& shape, const AxisSet& axes,
                 DataType accumulator, const Reducer& reducer, const Body& body);
 

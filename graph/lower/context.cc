@@ -9,8 +9,9 @@
 namespace tunec::lower {
 namespace {
 
-// Broadcasting a value to at least this many times its elements repeats its computation as
-// often; storing it first is then cheaper for all but the simplest values.
+// Limits for broadcasts. Broadcasting a value to at least kBroadcastFactor times its elements
+// repeats its computation as often. Storing the value first is then cheaper, except for the
+// simplest values.
 constexpr int64_t kBroadcastFactor = 4;
 constexpr int kBroadcastLimit = 2;
 
@@ -53,8 +54,9 @@ void LowerContext::AddArguments() {
         add("out" + std::to_string(i), group_.outputs[i], TensorRole::kOutput);
 }
 
-// Constants of one element become literals, so that x * 0.125 and pow(x, 2) are seen as such.
-// The tensor stays an argument: arguments are the group's inputs.
+// Returns an input as a lazy value. A constant of one element becomes a literal, so that x * 0.125
+// and pow(x, 2) can be recognised. The tensor stays an argument, because arguments are the group's
+// inputs.
 Lazy LowerContext::InputValue(ValueId value, TensorId tensor) {
   const DataType type = TypeOf(value).type;
   const Array* constant = graph_.ConstantOf(value);
@@ -205,7 +207,8 @@ IterationSpace LowerContext::SpaceFor(const std::vector<int64_t>& shape) const {
   return anchor_ && anchor_->shape == shape ? *anchor_ : BoxOf(shape);
 }
 
-// In the loops of a reduction storing is nearly free; where there are none it takes a phase.
+// Returns whether a broadcast value is stored. Storing is nearly free in the loops of a reduction;
+// otherwise it needs a phase.
 bool LowerContext::IsStoredForBroadcast(const Lazy& lazy, int64_t results) const {
   const int64_t elements = ElementCount(lazy.shape);
   if (lazy.cost <= kBroadcastLimit || results < kBroadcastFactor * elements) return false;
@@ -254,9 +257,9 @@ Status LowerContext::Bind(ValueId value, Lazy lazy) {
   return {};
 }
 
-// The anchor's loops with the index map from its value to the node's, as long as that is of
-// the anchor's kind: then the node's output can be written from those loops. Elementwise
-// operators keep the index, transposes and reshapes map it.
+// Returns the anchor's loops with the index map from the anchor's value to the node's output, if
+// the map is supported. Then these loops can write the node's output. Elementwise operators keep
+// the index; transposes and reshapes map it.
 std::optional<IterationSpace> LowerContext::SpaceOfOutput(const Node& node) const {
   const std::vector<int64_t> shape = OutputShape(node);
   const bool renames = node.op == Op::kTranspose || node.op == Op::kReshape;
@@ -280,7 +283,7 @@ std::optional<IterationSpace> LowerContext::SpaceOfOutput(const Node& node) cons
 
 void LowerContext::WriteOutput(ValueId value, const Lazy& lazy, TensorId id) {
   const Node& node = graph_.producer(value);
-  // Of no elements there are no pieces, but the output is written all the same.
+  // A concatenation without elements has no pieces, but its output must still be written.
   if (node.op == Op::kConcat && !lazy.tensor && ElementCount(lazy.shape) > 0)
     return WriteConcatPieces(node, id);
   const auto space = spaces_.find(value);
@@ -290,7 +293,7 @@ void LowerContext::WriteOutput(ValueId value, const Lazy& lazy, TensorId id) {
   Emit(std::move(builder).Build(tensor(id).name, Write{id, index}, element));
 }
 
-// A concatenation that is stored needs no selection: one statement for each operand.
+// Writes each operand of a stored concatenation by a separate statement, without selections.
 void LowerContext::WriteConcatPieces(const Node& node, TensorId id) {
   const std::vector<int64_t> shape = tensor(id).shape;
   const int64_t axis = node.Int("axis");

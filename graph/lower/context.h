@@ -1,8 +1,8 @@
-// Lowering in the tensor-expression style: every value of a group is lazy, a function from
-// a logical index to a scalar expression. Elementwise and injective operators compose such
-// functions and never become statements; reductions and contractions write a workspace
-// tensor; the group's outputs end in a plain statement. So convolution, bias, residual and
-// relu are two statements.
+// Lowering in the tensor-expression style. Every value of a group is lazy: a function from a
+// logical index to a scalar expression. Elementwise and injective operators compose such functions
+// and never become statements. Reductions and contractions write a workspace tensor. Each output of
+// the group ends in a plain statement. For example, convolution, bias, residual and relu become two
+// statements.
 #pragma once
 
 #include <functional>
@@ -21,38 +21,40 @@
 
 namespace tunec::lower {
 
-/// Above this a value with several uses is stored even within one statement: each use doubles
-/// the expression.
+/// Greatest cost of an expression. A more expensive value with several uses is stored even within
+/// one statement, because each use doubles the expression.
 inline constexpr int kExpressionLimit = 256;
 
-/// 16-bit floats are computed in f32 and rounded where they are stored.
+/// Returns the type for computations: 16-bit floats are computed in f32 and rounded when stored.
 DataType ComputeType(DataType type);
-/// What sums of products of this type accumulate in.
+/// Returns the type in which sums of products of `type` accumulate.
 DataType AccumulatorType(DataType type);
 
 using Index = std::vector<IndexExpr>;
 
-/// A value not yet stored anywhere. Copies share the function.
+/// A value that is not stored yet. Copies share the function.
 struct Lazy {
-  DataType type = DataType::kF32;  // the graph's; expressions have its ComputeType
+  DataType type = DataType::kF32;  // the graph's type; expressions have its ComputeType
   std::vector<int64_t> shape;
-  int cost = 0;     // of computing an element again, in the operations of operation_cost.h
+  int cost = 0;     // cost of recomputing an element, in the operations of operation_cost.h
   int number = -1;  // for StatementBuilder::memo
   std::function<Expr(StatementBuilder&, const Index&)> element;
-  std::optional<TensorId> tensor;  // its elements are simply those of this tensor
+  std::optional<TensorId> tensor;  // set if the elements are those of this tensor
 
-  /// The element at `index` (one expression per dimension). Equal questions get one answer.
+  /// Returns the element at `index` (one expression per dimension). Equal indices give the same
+  /// expression.
   Expr At(StatementBuilder& builder, const Index& index) const;
-  /// `index` may be of a broadcast shape: aligned at the right, 0 along extents 1.
+  /// Returns the element at an index of a broadcast shape: dimensions align at the right, and the
+  /// index is 0 in dimensions of extent 1.
   Expr Broadcast(StatementBuilder& builder, const Index& index) const;
 };
 
-/// Which alternative Compute of a group is being built.
-/// kWinograd, kWinograd4: 3x3 convolutions by tiles of 2x2 or 4x4 outputs.
+/// The alternative Compute of a group that is built. kWinograd and kWinograd4 compute 3x3
+/// convolutions by tiles of 2x2 or 4x4 outputs.
 enum class Variant { kDirect, kFlat, kStreaming, kWinograd, kWinograd4 };
 
-/// kStreaming: how many rows of scores make a block, how many of their columns a chunk, and whether
-/// a block's columns end where a causal mask hides the rest of them from all its rows.
+/// Sizes of kStreaming: rows of scores per block, columns per KV block (`chunk`). If `ends`, the
+/// columns of a block end where a causal mask hides all further columns from all its rows.
 struct StreamingSizes {
   int64_t rows = 0;
   int64_t chunk = 0;
@@ -72,36 +74,37 @@ class LowerContext {
   DataType OutputType(const Node& node) const;
 
   bool HasInput(const Node& node, size_t input) const;
-  /// The lazy value of the node's operand, which is present.
+  /// Returns the lazy value of the node's operand, which must be present.
   const Lazy& Input(const Node& node, size_t input) const;
-  /// Safe to use in several statements: stored if it is expensive.
+  /// Returns the operand for use in several statements: stored if it is expensive.
   Lazy ReusableInput(const Node& node, size_t input);
-  /// As an operand of a contraction: one unguarded affine read, stored first if it is more.
+  /// Returns an operand of a contraction as one unguarded affine read. Other values are stored
+  /// first.
   Lazy OperandInput(const Node& node, size_t input);
-  /// The operand's element at `index` for a contraction that reads every element at most once for
-  /// each of its results: what is more than one read, or a sum, is stored first, as the statement
-  /// walks it (a dimension for each iterator), so that a schedule can compute it inside the
-  /// statement's loops.
+  /// Returns the operand's element at `index`, for a contraction that reads every element at most
+  /// once for each of its results. A sum or a value of more than one read is stored first. The
+  /// stored tensor has one dimension for each iterator of the statement, so that a schedule can
+  /// compute it inside the statement's loops.
   Expr OperandElement(StatementBuilder& builder, const Lazy& operand, const Index& index);
 
   Lazy Define(DataType type, std::vector<int64_t> shape, int cost,
               std::function<Expr(StatementBuilder&, const Index&)> element);
   Lazy Constant(double value, DataType type, std::vector<int64_t> shape);
-  /// The elements of a tensor.
+  /// Returns the elements of a tensor as a lazy value.
   Lazy Stored(TensorId tensor, DataType type);
-  /// Writes the value to a workspace tensor (in its ComputeType) and returns that.
+  /// Writes the value to a workspace tensor (in its ComputeType) and returns the tensor's value.
   Lazy Materialise(const Lazy& value, const std::string& name = "");
-  /// The same, when computing it again is expensive.
+  /// Materialises the value only if recomputing it is expensive.
   Lazy Reusable(const Lazy& value);
 
-  /// A new workspace tensor; `name` gets a number when it is taken, "" gives t0, t1, ...
-  /// It takes the layout of `like`, else of a group output with the same shape.
+  /// Adds a workspace tensor. A number is appended to a `name` that exists; "" gives t0, t1, ...
+  /// The tensor takes the layout of `like`, otherwise of a group output with the same shape.
   TensorId AddWorkspace(std::string_view name, DataType type, std::vector<int64_t> shape,
                         ValueId like = {});
   const Tensor& tensor(TensorId id) const { return compute_.tensors[id]; }
-  /// What the tensor holds is known as soon as the constants are: it is computed once.
+  /// Marks a tensor that depends only on constants: it is computed once.
   void SetConstant(TensorId id) { compute_.tensors[id].constant = true; }
-  /// All elements lie in the range, too.
+  /// Declares that all elements of the tensor are in the range.
   void SetRange(TensorId id, Interval range);
   StatementBuilder NewStatement() const { return StatementBuilder(compute_.tensors); }
   void Emit(Statement statement) { compute_.statements.push_back(std::move(statement)); }
@@ -109,17 +112,17 @@ class LowerContext {
   Lazy EmitReduction(StatementBuilder builder, TensorId tensor, const Index& index, Expr value,
                      Reducer reducer, DataType type);
 
-  /// The space that later statements of the same shape iterate, so that a schedule can put
-  /// them into the contraction's loops.
+  /// Sets the iteration space for later statements of the same shape. A schedule can then fuse them
+  /// into the contraction's loops.
   void SetAnchor(IterationSpace space) { anchor_ = std::move(space); }
-  /// The anchor if it has this shape, else a box.
+  /// Returns the anchor's space if it has this shape, otherwise a box.
   IterationSpace SpaceFor(const std::vector<int64_t>& shape) const;
 
-  /// Where the value is to be written, if it is an output of the group: for lowerings that write it
-  /// themselves.
+  /// Returns the output tensor of the value if it is an output of the group, for lowerings that
+  /// write the output themselves.
   std::optional<TensorId> OutputTensor(ValueId value) const;
-  /// Makes `value` known as the node's output; outputs of the group are written, unless `lazy` is
-  /// what lies there.
+  /// Registers `lazy` as the node's output `value`. An output of the group is written, unless
+  /// `lazy` already is the output tensor.
   Status Bind(ValueId value, Lazy lazy);
   Compute Finish() &&;
 
@@ -140,13 +143,13 @@ class LowerContext {
   const FusionMachine& machine_;
   Variant variant_;
   StreamingSizes sizes_;
-  bool is_pointwise_ = true;  // no reduction or contraction in the group
+  bool is_pointwise_ = true;  // no reduction or contraction is in the group
   Compute compute_;
   std::map<ValueId, Lazy> values_;
   std::map<ValueId, TensorId> outputs_;
   std::map<ValueId, std::vector<NodeId>> users_;  // within the group
   std::optional<IterationSpace> anchor_;
-  /// Of values that the anchor's loops can compute: where each instance's element lies.
+  /// For values that the anchor's loops can compute: the index of each instance's element.
   std::map<ValueId, IterationSpace> spaces_;
   std::map<std::string, int, std::less<>> names_;
   int next_number_ = 0;

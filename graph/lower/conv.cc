@@ -1,5 +1,5 @@
-// Convolutions of one to three spatial axes, with strides, dilations and groups.
-// Padding restricts the domain of the accumulating statement: padded instances do not exist.
+// Convolutions of one to three spatial axes, with strides, dilations and groups. Padding restricts
+// the domain of the accumulating statement: padded instances do not exist.
 #include "graph/lower/lower_node.h"
 #include "graph/lower/window.h"
 
@@ -13,7 +13,7 @@ struct ConvShape {
   bool IsDepthwise() const { return groups > 1 && in_per_group == 1 && out_per_group == 1; }
 };
 
-// The space of n, the output channels and `spatial` (whose index is over its own iterators).
+// Returns the space of n, the output channels and `spatial` (whose index uses its own iterators).
 IterationSpace OutputSpace(const ConvShape& conv, const std::vector<int64_t>& shape,
                            const IterationSpace& spatial) {
   IterationSpace space{.iterators = {{"n", shape[0], IteratorKind::kParallel}},
@@ -38,7 +38,7 @@ IterationSpace OutputSpace(const ConvShape& conv, const std::vector<int64_t>& sh
   return space;
 }
 
-// All spatial positions as one iterator p.
+// Returns a space in which all spatial positions are one iterator p.
 IterationSpace Flattened(const std::vector<int64_t>& spatial) {
   const int64_t positions = ElementCount(spatial);
   IterationSpace space{
@@ -63,7 +63,7 @@ IterationSpace SpatialSpace(const std::vector<WindowAxis>& axes, bool flat) {
   return flat ? Flattened(extents) : BoxOf(extents, names);
 }
 
-// The value of the convolution's sums, as the output's type rather than the accumulator's.
+// Returns the convolution's sums, converted from the accumulator's type to the output's type.
 Lazy Finished(LowerContext& context, const Node& node, StatementBuilder builder,
               const IterationSpace& space, const Expr& x, const Expr& w) {
   const DataType type = AccumulatorType(context.OutputType(node));
@@ -75,10 +75,10 @@ Lazy Finished(LowerContext& context, const Node& node, StatementBuilder builder,
   return AddBias(context, node, sum);
 }
 
-// The iterators of groups and channels that a statement has after AddSpace.
+// The iterators of groups and channels of a statement after AddSpace.
 struct Channels {
   IndexExpr group;   // 0 without groups
-  IndexExpr output;  // within the group
+  IndexExpr output;  // index within the group
 };
 
 Channels ChannelsOf(const ConvShape& conv) {
@@ -87,7 +87,8 @@ Channels ChannelsOf(const ConvShape& conv) {
   return {IndexExpr::Var(IteratorVar(1)), IndexExpr::Var(IteratorVar(2))};
 }
 
-// Reduction over a single input channel needs no iterator when there are groups.
+// Adds the iterator of input channels. A single input channel needs no iterator if there are
+// groups.
 IndexExpr AddInputChannel(StatementBuilder& builder, const ConvShape& conv) {
   if (conv.groups > 1 && conv.in_per_group == 1) return 0;
   return builder.AddReduction("ic", conv.in_per_group);
@@ -109,7 +110,8 @@ bool AllZeros(const std::vector<int64_t>& list) {
   return true;
 }
 
-// Kernel and stride tile the output: each output element has one input position.
+// Returns whether kernel and stride tile the output, so that each output element has one input
+// position.
 bool IsTiling(const std::vector<WindowAxis>& axes) {
   for (const WindowAxis& axis : axes)
     if (axis.kernel != axis.stride || axis.dilation != 1 || axis.pad != 0 ||
@@ -118,7 +120,7 @@ bool IsTiling(const std::vector<WindowAxis>& axes) {
   return true;
 }
 
-// o = i*stride + k for every axis, iterated as ih, kh, iw, kw.
+// Returns the space o = i*stride + k of every axis, iterated as ih, kh, iw, kw.
 IterationSpace TilingSpace(const std::vector<WindowAxis>& axes) {
   IterationSpace space;
   for (const WindowAxis& axis : axes) {
@@ -202,7 +204,7 @@ Result<Lazy> LowerConv(LowerContext& context, const Node& node) {
   const bool reduces_channels = !ic.IsConstant();
   for (size_t d = 0; d < axes.size(); ++d) {
     const WindowAxis& axis = axes[d];
-    // A kernel of extent 1 needs no iterator, unless it is the only reduction there is.
+    // A kernel of extent 1 needs no iterator, unless it is the only reduction.
     const bool iterates = axis.kernel > 1 || (!reduces_channels && d + 1 == axes.size());
     const IndexExpr k =
         iterates ? builder.AddReduction(axis.kernel_name, axis.kernel) : IndexExpr(0);
@@ -219,8 +221,8 @@ Result<Lazy> LowerConv(LowerContext& context, const Node& node) {
   return Finished(context, node, std::move(builder), space, input, weight);
 }
 
-// acc[o] sum= x[i] * w[k] where o + pad - k*dilation = i*stride: floor gives i, and the
-// remainder must be 0.
+// Lowers acc[o] sum= x[i] * w[k] where o + pad - k*dilation = i*stride. The floor of the quotient
+// is i, and the remainder must be 0.
 Result<Lazy> LowerConvTranspose(LowerContext& context, const Node& node) {
   const Lazy x = context.OperandInput(node, 0);
   const Lazy w = context.OperandInput(node, 1);
@@ -251,8 +253,8 @@ Result<Lazy> LowerConvTranspose(LowerContext& context, const Node& node) {
     x_index.push_back(at);
     w_index.push_back(k);
   }
-  // No product exists where no element is spread to: a zero of the image alone would make NaN of an
-  // infinite weight.
+  // Output elements that receive no input have no product. A zero of the image alone would give NaN
+  // with an infinite weight.
   const Expr input = ReadPadded(builder, x, x_index, padding);
   const Expr weight = ReadPadded(builder, w, w_index, padding);
   return Finished(context, node, std::move(builder), space, input, weight);

@@ -1,5 +1,5 @@
-// One scalar expression for each pointwise operator. Activations are written so that no
-// intermediate overflows where the result is finite.
+// One scalar expression for each pointwise operator. The expressions of activations have no
+// overflow in intermediate results if the result is finite.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -19,28 +19,28 @@ Expr Chosen(const Expr& x, Expr below_zero, Expr otherwise) {
   return Expr::Select(Less(x, Number(0, x)), std::move(below_zero), std::move(otherwise));
 }
 
-// exp of -|x| never overflows, and a denormal one is the whole result.
+// Returns the sigmoid. exp(-|x|) never overflows; if it is denormal, it is the result.
 Expr SigmoidOf(const Expr& x) {
   const Expr one = Number(1, x);
   const Expr small = Exp(-Unary(ScalarOp::kAbs, x));
   return Chosen(x, small, one) / (one + small);
 }
 
-// log(1 + exp(x)).
+// Returns log(1 + exp(x)).
 Expr SoftplusOf(const Expr& x) {
   const Expr small = Exp(-Unary(ScalarOp::kAbs, x));
   return Max(x, Number(0, x)) + Unary(ScalarOp::kLog1p, small);
 }
 
-// x where it is positive, else scale * (exp(x / divisor) - 1).
+// Returns x if x is positive, else scale * (exp(x / divisor) - 1).
 Expr ExponentialTail(const Expr& x, double scale, double divisor) {
   const Expr argument = divisor == 1 ? x : x / Number(divisor, x);
   const Expr tail = Number(scale, x) * Unary(ScalarOp::kExpm1, argument);
   return Expr::Select(Less(Number(0, x), x), x, tail);
 }
 
-// Whether a bound means something for the type: it is not infinite, and an integer type
-// holds it (a clip of integers to the range of f32 is none).
+// Returns whether a bound limits the type: it is not infinite, and an integer type can hold it. For
+// example, a clip of integers to the range of f32 has no effect.
 bool IsBound(double bound, DataType type) {
   if (IsFloat(type)) return !std::isinf(bound);
   const double bits = 8.0 * static_cast<double>(SizeOf(type)) - (IsSigned(type) ? 1 : 0);
@@ -60,7 +60,7 @@ Expr Power(const Expr& base, const Expr& exponent) {
   return Expr::Apply(ScalarOp::kPow, {base, exponent});
 }
 
-// The operands' elements at one place, and the type of the result.
+// The operands' elements at one index, and the type of the result.
 struct Place {
   const Node& node;
   Operands x;
@@ -70,13 +70,13 @@ struct Place {
 
 Expr First(const Place& p) { return p.x[0]; }
 
-// The scalar operator of the same name.
+// Applies the scalar operator of the same name.
 template <ScalarOp kOp>
 Expr Same(const Place& p) {
   return Expr::Apply(kOp, std::vector<Expr>(p.x.begin(), p.x.end()));
 }
 
-// Integers are whole as they are.
+// Rounds floats; integers are returned unchanged.
 template <ScalarOp kOp>
 Expr Rounded(const Place& p) {
   return IsFloat(p.x[0].type()) ? Unary(kOp, p.x[0]) : p.x[0];
@@ -109,7 +109,7 @@ Expr IsInf(const Place& p) {
   return Expr::Apply(ScalarOp::kAnd, {infinite, sign});
 }
 
-// A 16-bit float is carried as f32, yet the cast rounds.
+// Casts a value. A 16-bit float is represented as f32, but the cast rounds it.
 Expr Cast(const Place& p) {
   return Expr::Cast(Expr::Cast(p.x[0], p.output), ComputeType(p.output));
 }
@@ -146,7 +146,7 @@ Expr HardSigmoid(const Place& p) {
 }
 Expr HardSwish(const Place& p) {
   const Expr& x = p.x[0];
-  // x + 3 is exact near -3, and 6 times the sixth is 1.
+  // x + 3 is exact near -3, and 6 times the rounded sixth is 1.
   return x * (Clamp(x + Number(3, x), 0, 6) * Number(1.0 / 6, x));
 }
 Expr ThresholdedRelu(const Place& p) {

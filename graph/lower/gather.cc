@@ -1,6 +1,6 @@
-// Gathers: reads whose index another read loads. Indices are brought into the axis's range
-// first, unless they are constants that lie in it: an index out of range (an error of the
-// model's input) then reads some element instead of foreign memory.
+// Gathers: reads with indices that are loaded by another read. Indices are first clamped to the
+// axis's range, unless they are constants in range. An index out of range (an error of the model's
+// input) then reads some element of the tensor instead of other memory.
 #include <algorithm>
 
 #include "graph/lower/lower_node.h"
@@ -14,7 +14,7 @@ bool LiesWithin(const Array& indices, int64_t extent) {
   return true;
 }
 
-// Negative indices count from the end; the rest is clamped.
+// Returns an index in range. Negative indices count from the end; the result is clamped.
 Expr Wrapped(const Expr& index, int64_t extent) {
   const DataType type = index.type();
   const Expr zero = Expr::Constant(0, type);
@@ -27,7 +27,7 @@ int64_t Wrapped(int64_t index, int64_t extent) {
   return std::clamp<int64_t>(index < 0 ? index + extent : index, 0, extent - 1);
 }
 
-// Indices in [0, extent), of any shape: a tensor, or the one constant that they are.
+// Indices in [0, extent), of any shape: a tensor, or one constant.
 struct Indices {
   Lazy tensor;
   std::optional<int64_t> constant;
@@ -61,7 +61,7 @@ IndexExpr Load(StatementBuilder& builder, const Indices& indices, const Index& a
 
 }  // namespace
 
-// out[a.., i.., b..] = data[a.., indices[i..], b..]
+// Lowers out[a.., i.., b..] = data[a.., indices[i..], b..].
 Result<Lazy> LowerGather(LowerContext& context, const Node& node) {
   const Lazy data = context.Input(node, 0);
   const int64_t axis = node.Int("axis");
@@ -78,7 +78,7 @@ Result<Lazy> LowerGather(LowerContext& context, const Node& node) {
                         });
 }
 
-// out[i..] = data[i.. with indices[i..] along the axis]
+// Lowers out[i..] = data[i.. with indices[i..] along the axis].
 Result<Lazy> LowerGatherElements(LowerContext& context, const Node& node) {
   const Lazy data = context.Input(node, 0);
   const int64_t axis = node.Int("axis");

@@ -1,4 +1,4 @@
-// Each node of the group in order becomes a lazy value; see context.h.
+// Each node of the group becomes a lazy value, in order; see context.h.
 #include "graph/lower/lower.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,8 @@ Status CheckTypes(const Graph& graph, const FusionGroup& group) {
   return {};
 }
 
-// Nothing is computed and nothing read: the operands may have no elements either.
+// Returns a value without elements. Nothing is computed or read, because the operands may also have
+// no elements.
 Lazy WithoutElements(DataType type, const std::vector<int64_t>& shape, LowerContext& context) {
   return context.Define(type, shape, 0, [type](StatementBuilder&, const Index&) {
     return Expr::Constant(0, ComputeType(type));

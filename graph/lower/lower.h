@@ -1,4 +1,4 @@
-// From a group of nodes to what its kernel computes.
+// Lowers a group of nodes to the Compute of its kernel.
 #pragma once
 
 #include <string>
@@ -10,23 +10,23 @@
 
 namespace tunec {
 
-/// One way to compute a group. The Compute's arguments are the group's inputs in order (role
-/// kInput, or kWeight and constant when the value is a constant), then its outputs (kOutput), each
-/// in the type that it is stored in; all its names are canonical (in0, w1, out0, ...), so that
-/// equal groups have equal text.
+/// One way to compute a group. The Compute's arguments are the group's inputs in order, then its
+/// outputs (kOutput). An input has the role kInput; a constant has kWeight and is constant. Each
+/// argument has the type in which it is stored. All names are canonical (in0, w1, out0, ...), so
+/// that equal groups have equal text.
 struct Lowering {
-  /// "direct", "flat", "winograd", "winograd,tile=4", "streaming,rows=32,chunk=128,ends": with its
-  /// knobs.
+  /// Name with parameters: "direct", "flat", "winograd", "winograd,tile=4",
+  /// "streaming,rows=32,chunk=128,ends".
   std::string name;
   Compute compute;
 };
 
-/// Which alternatives are wanted that compute a sum by transforms: those that lose no more than
-/// another order of the sum may, or those that lose digits, too.
+/// Selects alternatives that compute a sum by transforms. kAccurate allows only alternatives as
+/// accurate as another order of the sum. kAll also allows less accurate ones.
 enum class Transforms { kAccurate, kAll };
 
-/// The alternatives; the first is the default, whose text identifies the workload. `machine` says
-/// what is stored rather than computed again.
+/// Returns the alternatives. The first one is the default, and its text identifies the workload.
+/// `machine` decides which values are stored instead of recomputed.
 Result<std::vector<Lowering>> Lower(const Graph& graph, const FusionGroup& group,
                                     const FusionMachine& machine, Transforms transforms);
 

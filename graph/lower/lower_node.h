@@ -1,4 +1,4 @@
-// How each operator becomes a lazy value; statements it needs go to the context.
+// The lowering of each operator to a lazy value. Its statements are added to the context.
 #pragma once
 
 #include <string_view>
@@ -7,31 +7,31 @@
 
 namespace tunec::lower {
 
-/// The value of the node's only output.
+/// Returns the value of the node's only output.
 Result<Lazy> LowerNode(LowerContext& context, const Node& node);
 
-// Elementwise operators: a scalar expression of the operands' elements.
+// Elementwise operators: a scalar expression over the operands' elements.
 Result<Lazy> LowerElementwise(LowerContext& context, const Node& node);
 Result<Lazy> LowerBatchNorm(LowerContext& context, const Node& node);
 
-// Contractions. Each writes the tensor "acc" and sets the anchor.
+// Contractions. Each one writes the tensor "acc" and sets the anchor.
 Result<Lazy> LowerMatmul(LowerContext& context, const Node& node);
 Result<Lazy> LowerConv(LowerContext& context, const Node& node);
 Result<Lazy> LowerConvTranspose(LowerContext& context, const Node& node);
-/// A convolution's sums with its bias, where it has one.
+/// Adds the convolution's bias to its sums, if there is one.
 Lazy AddBias(LowerContext& context, const Node& node, const Lazy& sums);
-/// Whether the group's convolution has the kFlat variant: 1x1, stride 1, no padding, 2 or 3
+/// Returns whether the group's convolution has the kFlat variant: 1x1, stride 1, no padding, 2 or 3
 /// spatial axes, one group.
 bool HasFlatVariant(const Graph& graph, const Node& node);
-/// Whether the group's convolution has the kWinograd variants: 3x3, stride 1, undilated, one group,
-/// f32, a constant filter, and channels enough that transforming them can pay.
+/// Returns whether the group's convolution has the kWinograd variants: 3x3, stride 1, no dilation,
+/// one group, f32, a constant filter, and enough channels for the transforms to pay.
 bool HasWinogradVariant(const Graph& graph, const Node& node);
-/// The context's one of them (winograd.cc).
+/// Lowers the Winograd variant that the context selects (winograd.cc).
 Lazy LowerWinogradConv(LowerContext& context, const Node& node);
 
-/// Attention (attention.cc). Under kStreaming its rows and columns are cut as the context says.
+/// Lowers attention (attention.cc). kStreaming splits its rows and columns by the context's sizes.
 Result<Lazy> LowerAttention(LowerContext& context, const Node& node);
-/// The sizes that the group's attention is worth trying with under kStreaming.
+/// Returns the sizes under kStreaming that are worth trying for the group's attention.
 std::vector<StreamingSizes> StreamingSizesOf(const Graph& graph, const Node& node);
 
 // Reductions and normalisations.
@@ -58,7 +58,7 @@ Result<Lazy> LowerTile(LowerContext& context, const Node& node);
 Result<Lazy> LowerPad(LowerContext& context, const Node& node);
 Result<Lazy> LowerGather(LowerContext& context, const Node& node);
 Result<Lazy> LowerGatherElements(LowerContext& context, const Node& node);
-/// The result's own elements, then updates written over them (scatter.cc).
+/// Copies the data to the result, then writes updates over it (scatter.cc).
 Result<Lazy> LowerScatter(LowerContext& context, const Node& node);
 Result<Lazy> LowerOneHot(LowerContext& context, const Node& node);
 Result<Lazy> LowerRange(LowerContext& context, const Node& node);
@@ -68,8 +68,8 @@ Result<Lazy> LowerRotaryEmbedding(LowerContext& context, const Node& node);
 /// The column `lowering` of op_list.h.
 using Lowerer = Result<Lazy> (*)(LowerContext& context, const Node& node);
 struct LowererRow {
-  std::string_view name;  // for static_assert: GCC's sanitizers leave no address a constant
-  Lowerer lower;          // null: it has no statements
+  std::string_view name;  // for static_assert: with GCC's sanitizers, addresses are not constant
+  Lowerer lower;          // null: the operator has no statements
 };
 inline constexpr Lowerer LowerNone = nullptr;
 inline constexpr LowererRow kLowerers[] = {

@@ -1,11 +1,12 @@
-// numpy's matmul: batches broadcast, operands of rank 1 lose their axis in the result.
+// Implements numpy's matmul: batches broadcast, and operands of rank 1 lose their axis in the
+// result.
 #include "graph/lower/lower_node.h"
 
 namespace tunec::lower {
 namespace {
 
-// The operand's index for batch, row or column `outer` and reduction `k`. `outer_last` says
-// whether the reduction axis stands before the outer one.
+// Returns the operand's index for batch, row or column `outer` and reduction `k`. With
+// `outer_last`, the reduction axis comes before the outer one.
 Index OperandIndex(const std::vector<int64_t>& shape, const Index& batch, const IndexExpr& outer,
                    const IndexExpr& k, bool outer_last) {
   if (shape.size() == 1) return {k};

@@ -6,7 +6,7 @@
 namespace tunec::lower {
 namespace {
 
-constexpr int kMostNodes = 1024;  // of the expressions of one statement
+constexpr int kMostNodes = 1024;  // limits the expressions of one statement
 
 bool IsElementwise(const Statement& statement) { return !statement.reducer; }
 
@@ -28,7 +28,7 @@ std::vector<int64_t> Extents(const Statement& statement) {
   return extents;
 }
 
-// Which write of `statement` makes the element that is read; nothing for another tensor.
+// Returns the write of `statement` that makes the element read; nullopt for another tensor.
 std::optional<size_t> WriteOf(const Statement& statement, const Read& read) {
   for (size_t k = 0; k < statement.writes.size(); ++k)
     if (statement.writes[k].tensor == read.tensor) return k;
@@ -57,8 +57,8 @@ bool LoadsIndex(const Statement& statement, int slot) {
   return loads;
 }
 
-// Whether `next` can be done at each point right after `first`: what it reads of it is the
-// element just written.
+// Returns whether `next` can run at each point directly after `first`: it may read only the element
+// that `first` just wrote.
 bool CanFollow(const Statement& first, const Statement& next) {
   if (Extents(first) != Extents(next) || first.domain != next.domain) return false;
   for (const Write& write : next.writes)
@@ -74,7 +74,7 @@ bool CanFollow(const Statement& first, const Statement& next) {
 }
 
 void Append(Statement& first, const Statement& next) {
-  std::vector<Expr> known(next.reads.size());  // what each read of `next` is now
+  std::vector<Expr> known(next.reads.size());  // the value of each read of `next`
   std::vector<int> renumbered(next.reads.size(), -1);
   const auto renumber = [&](const IndexExpr& index) {
     return RenumberLoaded(index, [&](int slot) { return renumbered[slot]; });

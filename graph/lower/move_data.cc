@@ -5,7 +5,7 @@
 namespace tunec::lower {
 namespace {
 
-// The output is x at another index.
+// Returns the output as x at another index.
 Lazy Moved(LowerContext& context, const Node& node, const Lazy& x,
            std::function<Index(const Index&)> map) {
   return context.Define(context.OutputType(node), context.OutputShape(node), x.cost,
@@ -19,7 +19,7 @@ struct Piece {
   int64_t begin = 0;
 };
 
-// The pieces from `first` on that `index` may address, as nested selections.
+// Returns nested selections between the pieces from `first` on that `index` may address.
 Expr SelectPiece(StatementBuilder& builder, const std::vector<Piece>& pieces, size_t first,
                  const Index& index, int64_t axis) {
   const Piece& piece = pieces[first];

@@ -1,5 +1,5 @@
-// Softmax and the normalisations. Statistics are one value per row: they are stored, and the
-// divisions and roots that depend on the row alone are computed once for it.
+// Softmax and the normalisations. Statistics have one value per row. They are stored, and divisions
+// and roots that depend only on the row are computed once per row.
 #include <algorithm>
 
 #include "graph/lower/axes.h"
@@ -8,7 +8,7 @@
 namespace tunec::lower {
 namespace {
 
-// x shifted by its row's maximum.
+// Returns x minus its row's maximum.
 Lazy Shifted(LowerContext& context, const Lazy& x, const AxisSet& axes) {
   const DataType type = ComputeType(x.type);
   const Lazy greatest = ReduceOver(
@@ -36,7 +36,7 @@ Lazy SumOver(LowerContext& context, const Lazy& x, const AxisSet& axes, bool squ
                     });
 }
 
-// A stored value per row, computed from another.
+// Stores a value per row that is computed from another one.
 Lazy PerRow(LowerContext& context, const Lazy& row,
             const std::function<Expr(const Expr&)>& function) {
   return context.Materialise(
@@ -51,7 +51,7 @@ Lazy MeanOf(LowerContext& context, const Lazy& sum, int64_t count) {
                 [count](const Expr& s) { return s / Expr::Constant(count, s.type()); });
 }
 
-// 1 / sqrt(sum / count + epsilon).
+// Returns 1 / sqrt(sum / count + epsilon).
 Expr InverseRoot(const Expr& sum, int64_t count, double epsilon) {
   const Expr variance = sum / Expr::Constant(count, sum.type());
   const Expr deviation = Unary(ScalarOp::kSqrt, variance + Expr::Constant(epsilon, sum.type()));
@@ -62,8 +62,8 @@ Lazy InverseDeviation(LowerContext& context, const Lazy& sum, int64_t count, dou
   return PerRow(context, sum, [=](const Expr& s) { return InverseRoot(s, count, epsilon); });
 }
 
-// (x - mean) / sqrt(variance + epsilon) over `axes`, the variance in a second pass over the
-// centred values.
+// Returns (x - mean) / sqrt(variance + epsilon) over `axes`. The variance is computed in a second
+// pass over the centred values.
 Lazy Standardised(LowerContext& context, const Lazy& x, const AxisSet& axes, double epsilon) {
   const int64_t count = axes.Count(x.shape);
   const Lazy mean = MeanOf(context, SumOver(context, x, axes, /*squared=*/false), count);
@@ -79,7 +79,7 @@ Lazy Standardised(LowerContext& context, const Lazy& x, const AxisSet& axes, dou
       });
 }
 
-// x * scale + bias, where operand_index gives the index of scale and bias.
+// Returns x * scale + bias. operand_index returns the index of scale and bias.
 Lazy Affine(LowerContext& context, const Node& node, const Lazy& x,
             const std::function<Index(const Index&)>& operand_index) {
   std::vector<Lazy> operands = {context.Input(node, 1)};
@@ -113,8 +113,8 @@ Result<Lazy> LowerSoftmax(LowerContext& context, const Node& node) {
         });
   }
   const Lazy exponential = context.Materialise(Exponential(context, shifted));
-  // The sum is at least 1 (of the maximum itself) and finite: its inverse loses nothing but the
-  // rounding of a division, which would cost each element as much as its exponential.
+  // The sum is finite and at least 1, because the maximum contributes 1. So the inverse costs only
+  // one rounding. A division per element would cost as much as its exponential.
   const Lazy inverse = PerRow(context, SumOver(context, exponential, axes, /*squared=*/false),
                               [](const Expr& s) { return Expr::Constant(1, s.type()) / s; });
   return context.Define(
@@ -143,13 +143,13 @@ Result<Lazy> LowerRmsNorm(LowerContext& context, const Node& node) {
 
 namespace {
 
-// Whether the channels of the value lie side by side.
+// Returns whether the channels of the value are contiguous.
 bool IsChannelsLast(const LowerContext& context, ValueId value) {
   const Layout& layout = context.graph().value(value).layout;
   return !layout.IsRowMajor() && layout.map.back().Uses(DimensionVar(1));
 }
 
-// The sums over groups of `size` channels and all that follows the channels: [batch, groups].
+// Returns the sums over groups of `size` channels and all axes after the channels: [batch, groups].
 Lazy SumOfGroups(LowerContext& context, const Lazy& x, int64_t size, bool squared) {
   Lazy sums = SumOver(context, x, AxisSet::From(2, x.shape.size()), squared);
   if (size == 1) return sums;
@@ -161,7 +161,7 @@ Lazy SumOfGroups(LowerContext& context, const Lazy& x, int64_t size, bool square
   return SumOver(context, grouped, AxisSet::From(2, 3), /*squared=*/false);
 }
 
-// A stored value per channel, computed from one per group.
+// Stores a value per channel that is computed from one per group.
 Lazy PerChannel(LowerContext& context, const Lazy& row, int64_t channels, int64_t size,
                 const std::function<Expr(const Expr&)>& function) {
   return context.Materialise(context.Define(
@@ -171,9 +171,9 @@ Lazy PerChannel(LowerContext& context, const Lazy& row, int64_t channels, int64_
       }));
 }
 
-// Standardised over groups of `size` channels that lie side by side. A group's sums would walk
-// memory in pieces of `size` elements; so each channel is summed by itself, and what is known of a
-// group is stored for each of its channels: every statement then has channels as its lanes.
+// Standardises over groups of `size` contiguous channels. Sums over a group would access memory in
+// pieces of `size` elements. So each channel is summed separately, and each group's statistics are
+// stored for each of its channels: every statement then has channels as its lanes.
 Lazy StandardisedChannels(LowerContext& context, const Lazy& x, int64_t size, double epsilon) {
   const int64_t channels = x.shape[1];
   const int64_t count = size * AxisSet::From(2, x.shape.size()).Count(x.shape);
@@ -193,8 +193,8 @@ Lazy StandardisedChannels(LowerContext& context, const Lazy& x, int64_t size, do
       });
 }
 
-// Standardised over groups of `size` channels and all that follows: as layer normalisation of x
-// with its channels split into groups.
+// Standardises over groups of `size` channels and all later axes: a layer normalisation of x with
+// its channels split into groups.
 Lazy StandardisedGroups(LowerContext& context, const Lazy& x, int64_t size, double epsilon) {
   std::vector<int64_t> split = x.shape;
   split[1] = size;
@@ -230,7 +230,7 @@ Result<Lazy> LowerInstanceNorm(LowerContext& context, const Node& node) {
 Result<Lazy> LowerGroupNorm(LowerContext& context, const Node& node) {
   const Lazy x = context.ReusableInput(node, 0);
   const double epsilon = node.Float("epsilon");
-  // Without channels nothing is computed.
+  // Without channels, nothing is computed.
   const int64_t size = std::max<int64_t>(x.shape[1] / node.Int("groups"), 1);
   const Lazy standard = IsChannelsLast(context, node.inputs[0])
                             ? StandardisedChannels(context, x, size, epsilon)

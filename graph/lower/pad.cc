@@ -1,11 +1,11 @@
-// Padding: a guard for constants, piecewise reads for the other modes. Negative pads cut.
+// Padding: a guard for constants, piecewise reads for the other modes. Negative pads crop.
 #include "graph/lower/lower_node.h"
 #include "graph/lower/regions.h"
 
 namespace tunec::lower {
 namespace {
 
-// One of the modes that repeat the input, along one axis of extent n.
+// Returns the regions of a mode that repeats the input, along one axis of extent n.
 std::vector<Region> RegionsOf(const std::string& mode, const IndexExpr& position, int64_t n) {
   std::vector<Region> regions = ClampedRegions(position, n);
   if (mode == "reflect") {
@@ -24,7 +24,7 @@ struct Padded {
   std::string mode;
 };
 
-// Resolves axis after axis, innermost first in the selection.
+// Resolves one axis after the other, innermost first in the selection.
 Expr ReadRepeated(StatementBuilder& builder, const Padded& pad, Index index, size_t axis) {
   if (axis == index.size()) return pad.x.At(builder, index);
   const std::vector<Region> regions =

@@ -1,5 +1,5 @@
-// Pools and local response normalisation: reductions over windows. Padding restricts the
-// domain: padded instances do not exist.
+// Pools and local response normalisation: reductions over windows. Padding restricts the domain:
+// padded instances do not exist.
 #include <limits>
 
 #include "graph/lower/lower_node.h"
@@ -10,7 +10,7 @@ namespace {
 
 struct Pooling {
   std::vector<WindowAxis> axes;
-  Lazy value;  // of the accumulated windows
+  Lazy value;  // the accumulated windows
 };
 
 Pooling PoolOver(LowerContext& context, const Node& node, DataType type, const Reducer& reducer,
@@ -39,7 +39,7 @@ Pooling PoolOver(LowerContext& context, const Node& node, DataType type, const R
   return pool;
 }
 
-// How many of the window's elements at output `o` exist on this axis.
+// Returns how many elements of the window at output `o` exist on this axis.
 Expr CountInside(const WindowAxis& axis, const IndexExpr& o, DataType type) {
   const IndexExpr begin = o * axis.stride - axis.pad;
   const IndexExpr last_inside =
@@ -49,7 +49,7 @@ Expr CountInside(const WindowAxis& axis, const IndexExpr& o, DataType type) {
          Max(Expr::Index(first_inside, type), Expr::Constant(0, type)) + Expr::Constant(1, type);
 }
 
-// Whether every window of the axis lies within the input.
+// Returns whether every window of the axis is within the input.
 bool IsUnpadded(const WindowAxis& axis) {
   const int64_t last = (axis.output - 1) * axis.stride + (axis.kernel - 1) * axis.dilation;
   return axis.pad == 0 && last < axis.input;
@@ -86,7 +86,7 @@ Result<Lazy> LowerAveragePool(LowerContext& context, const Node& node) {
                         });
 }
 
-// x / (bias + alpha / size * sum of squares over `size` neighbouring channels)^beta.
+// Lowers x / (bias + alpha / size * sum of squares over `size` neighbouring channels)^beta.
 Result<Lazy> LowerLrn(LowerContext& context, const Node& node) {
   const Lazy x = context.ReusableInput(node, 0);
   const int64_t size = node.Int("size");

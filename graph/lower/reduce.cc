@@ -25,7 +25,7 @@ Reducer ReducerOf(Op op, DataType type) {
   }
 }
 
-// What is reduced, and what becomes of the result.
+// Returns the value to be reduced. After() converts the result.
 Expr Before(Op op, const Expr& x) {
   if (op == Op::kReduceL1) return Unary(ScalarOp::kAbs, x);
   if (op == Op::kReduceL2 || op == Op::kReduceSumSquare) return x * x;
@@ -37,14 +37,15 @@ Expr After(Op op, const Expr& x, int64_t count) {
     const DataType root = IsFloat(x.type()) ? x.type() : DataType::kF64;
     return Expr::Cast(Unary(ScalarOp::kSqrt, Expr::Cast(x, root)), x.type());
   }
-  // The mean of no floats is NaN; of no integers it is the empty sum, for dividing would trap.
+  // The mean over no floats is NaN. The mean over no integers is the empty sum, because a division
+  // would trap.
   if (op == Op::kReduceMean && (count > 0 || IsFloat(x.type())))
     return x / Expr::Constant(count, x.type());
   return x;
 }
 
-// Maxima keep their type; sums of integers wrap only at the end, but those that are divided or
-// whose root is taken must not have wrapped.
+// Returns the accumulator's type. Maxima keep their type. Sums of integers wrap only at the end,
+// but sums that are divided or whose root is taken must not wrap.
 DataType AccumulatorFor(Op op, DataType type) {
   if (op == Op::kReduceMean && IsInteger(type))
     return type == DataType::kU64 ? type : DataType::kI64;
@@ -53,7 +54,7 @@ DataType AccumulatorFor(Op op, DataType type) {
   return extremum ? ComputeType(type) : AccumulatorType(type);
 }
 
-// The node's output as `kept` (of the axes that are kept), with extents 1 where keepdims is.
+// Returns the node's output from `kept` (over the remaining axes), with extents of 1 for keepdims.
 Lazy WithKeptAxes(LowerContext& context, const Node& node, const Lazy& kept, const AxisSet& axes,
                   int cost, const std::function<Expr(const Expr&)>& after) {
   const std::vector<int64_t> shape = context.OutputShape(node);
@@ -83,8 +84,7 @@ Result<Lazy> LowerReduce(LowerContext& context, const Node& node) {
                       [op, count](const Expr& value) { return After(op, value, count); });
 }
 
-// max + log(sum of exp(x - max)). A maximum that is infinite is left out, or it would give
-// the NaN of inf - inf.
+// Lowers max + log(sum of exp(x - max)). An infinite maximum is left out, because inf - inf is NaN.
 Result<Lazy> LowerLogSumExp(LowerContext& context, const Node& node) {
   const Lazy x = context.ReusableInput(node, 0);
   const AxisSet axes(node.Ints("axes"), x.shape.size());
@@ -135,12 +135,12 @@ Result<Lazy> LowerArgReduce(LowerContext& context, const Node& node) {
                       [](const Expr& index) { return index; });
 }
 
-// A recurrence along the axis: t[i] = t[i - 1] + x[i], from the end when reversed.
+// Lowers a recurrence along the axis: t[i] = t[i - 1] + x[i], from the end if reversed.
 Result<Lazy> LowerCumSum(LowerContext& context, const Node& node) {
   const Lazy x = context.Input(node, 0);
   const int64_t axis = node.Int("axis");
   const bool reverse = node.Int("reverse") != 0;
-  const int64_t step = reverse ? 1 : -1;  // to the element before
+  const int64_t step = reverse ? 1 : -1;  // to the previous element
   const int64_t extent = x.shape[axis];
   const auto before = [=](StatementBuilder& builder, const Lazy& sums, Index index) {
     index[axis] += step;

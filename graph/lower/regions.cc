@@ -26,7 +26,7 @@ Expr SelectRegion(StatementBuilder& builder, const std::vector<Region>& regions,
     const auto never = [&](const IndexExpr& e) { return builder.Bounds(e).hi < 0; };
     if (!std::ranges::any_of(region.inside, never)) possible.push_back(region);
   }
-  if (possible.empty()) possible.push_back(regions.front());  // no point at all
+  if (possible.empty()) possible.push_back(regions.front());  // no point exists
   return SelectFrom(builder, possible, read);
 }
 

@@ -1,4 +1,4 @@
-// Reads that differ from region to region of the index space.
+// Reads that differ between regions of the index space.
 #pragma once
 
 #include <functional>
@@ -8,18 +8,18 @@
 
 namespace tunec::lower {
 
-/// Where all conditions are >= 0 the position along an axis is `at`.
+/// A region in which all conditions are >= 0. There the position along an axis is `at`.
 struct Region {
   std::vector<IndexExpr> inside;
   IndexExpr at;
 };
 
-/// `read(at)` of the first region that holds, its reads guarded. The regions cover all points;
-/// those that intervals rule out are left out.
+/// Returns `read(at)` of the first region whose conditions hold, with guarded reads. The regions
+/// must cover all points. Regions that intervals exclude are left out.
 Expr SelectRegion(StatementBuilder& builder, const std::vector<Region>& regions,
                   const std::function<Expr(const IndexExpr&)>& read);
 
-/// The position clamped to [0, extent): three regions, fewer where intervals tell.
+/// Returns the position clamped to [0, extent): three regions, or fewer if intervals decide.
 std::vector<Region> ClampedRegions(const IndexExpr& position, int64_t extent);
 
 }  // namespace tunec::lower

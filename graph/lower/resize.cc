@@ -1,6 +1,6 @@
-// Resizing, axis after axis: the output's value at o is a weighted sum of taps of the input
-// around a coordinate c(o) = (a*o + b) / d with integers a, b, d, so that taps are quasi-affine
-// indices and weights are exact fractions. Taps outside are clamped to the edge.
+// Resizes one axis after the other. The output's value at o is a weighted sum of taps of the input
+// around a coordinate c(o) = (a*o + b) / d with integers a, b, d. So taps are quasi-affine indices
+// and weights are exact fractions. Taps outside are clamped to the edge.
 #include <numeric>
 
 #include "graph/lower/lower_node.h"
@@ -10,7 +10,7 @@
 namespace tunec::lower {
 namespace {
 
-// (factor*o + offset) / divisor
+// The coordinate (factor*o + offset) / divisor.
 struct Coordinate {
   int64_t factor = 1;
   int64_t offset = 0;
@@ -30,8 +30,8 @@ struct ResizeAxis {
   Coordinate coordinate;
 };
 
-// ONNX's coordinate_transformation_mode. Corners are those of the output as it is, whatever the
-// scale was.
+// Returns the coordinate of ONNX's coordinate_transformation_mode. Corners are those of the actual
+// output, whatever the scale.
 Coordinate CoordinateOf(const std::string& mode, Fraction scale, int64_t input, int64_t output) {
   const int64_t p = scale.numerator;
   const int64_t q = scale.denominator;
@@ -63,10 +63,10 @@ Expr ReadClamped(StatementBuilder& builder, const Lazy& x, const Index& index, s
   });
 }
 
-// The weights of taps floor(c), floor(c) + 1 for a fraction t of c.
+// Returns the weights of taps floor(c), floor(c) + 1 for a fraction t of c.
 std::vector<Expr> LinearWeights(const Expr& t) { return {Expr::Constant(1, t.type()) - t, t}; }
 
-// Keys' cubic convolution for taps floor(c) - 1 to floor(c) + 2.
+// Returns the weights of Keys' cubic convolution for taps floor(c) - 1 to floor(c) + 2.
 std::vector<Expr> CubicWeights(const Expr& t, double a) {
   const auto number = [&](double v) { return Expr::Constant(v, t.type()); };
   const auto near = [&](const Expr& x) {
@@ -79,11 +79,11 @@ std::vector<Expr> CubicWeights(const Expr& t, double a) {
   return {far(t + number(1)), near(t), near(other), far(other + number(1))};
 }
 
-// Whether the coordinate may be that of an element, as far as all whole numbers tell.
+// Returns whether the coordinate may be an integer for some integer o.
 bool MayBeWhole(const Coordinate& c) { return c.offset % std::gcd(c.factor, c.divisor) == 0; }
 
-// At an element's own coordinate the other taps have no weight, and are left out: 0 times an
-// infinity is no number.
+// Interpolates between taps. At an element's own coordinate the other taps have weight 0 and are
+// left out, because 0 times infinity is NaN.
 Expr Interpolate(StatementBuilder& builder, const Lazy& x, const Index& index,
                  const ResizeAxis& resize, bool cubic, double cubic_a) {
   const Coordinate& c = resize.coordinate;
@@ -143,8 +143,8 @@ Result<Lazy> LowerResize(LowerContext& context, const Node& node) {
     const std::optional<Fraction> scale = FractionOfScale(scales[d]);
     if (!scale)
       return FailAt(node.where, ErrorCode::kUnsupported,
-                    "'{}': resize scale {} of axis {} is no fraction of small integers", node.name,
-                    scales[d], d);
+                    "'{}': resize scale {} of axis {} is not a fraction of small integers",
+                    node.name, scales[d], d);
     if (!first && !nearest) value = context.Materialise(value);
     first = false;
     value = ResizeAlong(

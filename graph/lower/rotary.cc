@@ -1,4 +1,4 @@
-// Rotary embeddings: each element with the one that it is turned with, as one expression.
+// Rotary embeddings: each element and its partner, rotated in one expression.
 #include "graph/lower/lower_node.h"
 
 namespace tunec::lower {
@@ -9,9 +9,9 @@ struct Rotation {
   Lazy cos;
   Lazy sin;
   int64_t pairs = 0;
-  bool for_each = false;  // an angle for each element, not for each pair
+  bool for_each = false;  // an angle for each element instead of each pair
 
-  // The element at `i` with its partner at `other`, by the angle of the pair `pair`.
+  // Returns the element at `i` rotated with its partner at `other`, by the angle of `pair`.
   Expr Turned(StatementBuilder& builder, const Index& index, const IndexExpr& other,
               const IndexExpr& pair, const std::function<Expr(const Expr&)>& sign) const {
     Index partner = index;
@@ -26,7 +26,7 @@ struct Rotation {
 Expr Same(const Expr& e) { return e; }
 Expr Negated(const Expr& e) { return -e; }
 
-// Only the branches that intervals leave open are selected between.
+// Selects only between the branches that intervals do not decide.
 Expr Halves(const Rotation& r, StatementBuilder& builder, const Index& index) {
   const IndexExpr& i = index.back();
   const IndexExpr in_first = IndexExpr(r.pairs - 1) - i;

@@ -1,10 +1,10 @@
 // A scatter is two statements on its result: the data is copied, then the updates are written over
-// it at places that are loaded, in their order, for two may name one place. Where the result lies
-// in the data's place the copy does nothing (ir/nest/in_place.h), so that a row written into a
-// cache costs a row.
+// it at loaded indices. Their order is preserved, because two updates may have the same index. If
+// the result shares the data's storage, the copy does nothing (ir/nest/in_place.h). Then writing a
+// row into a cache costs only that row.
 //
-// Places are indices brought into range first, as a gather's are: an update out of range writes
-// what is there already.
+// Indices are brought into range first, as for a gather: an update out of range writes the old
+// value.
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,7 +17,7 @@ namespace {
 
 Expr Number(int64_t value) { return Expr::Constant(value, DataType::kI64); }
 
-// Negative indices count from the end.
+// Returns an index from the start. Negative indices count from the end.
 Expr FromStart(const Expr& index, int64_t places) {
   const Expr negative = Expr::Apply(ScalarOp::kLt, {index, Number(0)});
   return Expr::Select(negative, index + Number(places), index);
@@ -29,13 +29,13 @@ bool LieWithin(const Array& indices, int64_t places) {
   return true;
 }
 
-// Where an update goes, within the axes that an index numbers, and whether it goes anywhere.
+// The position of an update within the axes that an index numbers, and its condition.
 struct Place {
   IndexExpr index;
-  std::optional<Expr> is_wanted;  // none: it is
+  std::optional<Expr> is_wanted;  // empty: always written
 };
 
-// Indices of any shape: a tensor of places, or the one constant that they are.
+// Indices of any shape: a tensor of positions, or one constant.
 class Places {
  public:
   Places(LowerContext& context, const Node& node, int64_t count)
@@ -107,8 +107,8 @@ class Scatter {
  private:
   const std::string& reduction() const { return node_.String("reduction"); }
 
-  // Updates of one element are added up unrounded; what is stored but once, or chosen, is stored as
-  // it is.
+  // Returns the tensor for the result. Updates that add to one element accumulate without rounding;
+  // values that are written once or selected are stored in the output's type.
   TensorId Result() {
     const DataType type = context_.OutputType(node_);
     const bool rounds = reduction() == "add" || reduction() == "mul";
@@ -158,13 +158,13 @@ class Scatter {
   const Node& node_;
   size_t axis_;
   std::vector<int64_t> shape_;
-  std::vector<int64_t> joined_;  // the axes that an index numbers as one
+  std::vector<int64_t> joined_;  // the axes that one index numbers, joined
   Lazy updates_;
 };
 
 }  // namespace
 
-// out = data; out[i.., indices[u..], j..] = updates[i.., u, j..]
+// Lowers out = data; out[i.., indices[u..], j..] = updates[i.., u, j..].
 Result<Lazy> LowerScatter(LowerContext& context, const Node& node) {
   return Scatter(context, node).Lower();
 }

@@ -105,7 +105,7 @@ Expr StatementBuilder::UnderGuard(const std::vector<IndexExpr>& nonnegative, dou
   if (guards == guards_) return body();
   std::swap(guards_, guards);
   std::swap(outside_, outside);
-  // What the memo holds under these conditions may have been read with another outside value.
+  // The memo under these conditions may contain reads with another outside value.
   memos_.erase(guards_);
   Expr value = body();
   memos_.erase(guards_);
@@ -160,7 +160,8 @@ void StatementBuilder::DropUnusedReads(std::vector<Write>& writes, std::vector<E
   }
   for (const Write& write : writes) std::ranges::for_each(write.index, mark);
   std::ranges::for_each(domain_, mark);
-  // An index loaded by a read stands before it, so one sweep from the end finds them all.
+  // A read that loads an index comes before its user, so one pass from the end finds all used
+  // reads.
   for (size_t slot = reads_.size(); slot-- > 0;) {
     if (!used[slot]) continue;
     std::ranges::for_each(reads_[slot].index, mark);

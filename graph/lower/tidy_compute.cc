@@ -44,7 +44,7 @@ bool HasNoInstances(const Statement& statement) {
                              [](const Iterator& it) { return it.extent == 0; });
 }
 
-// Drops what never runs. An output of no elements keeps one statement that writes it.
+// Removes statements that never run. An output without elements keeps one statement that writes it.
 void RemoveEmptyStatements(Compute& compute) {
   std::map<TensorId, int> writers;
   for (const Statement& statement : compute.statements) {
@@ -61,7 +61,8 @@ void RemoveEmptyStatements(Compute& compute) {
   });
 }
 
-// Whether a statement from here on, or whoever has the outputs, sees what is written there.
+// Returns whether a later statement or the reader of an output can see what is written to the
+// tensor.
 bool IsSeen(const Compute& compute, TensorId tensor) {
   const auto home = [&](TensorId t) { return compute.tensors[t].alias.value_or(t); };
   const auto touches = [&](TensorId t) { return home(t) == home(tensor); };
@@ -74,7 +75,7 @@ bool IsSeen(const Compute& compute, TensorId tensor) {
          });
 }
 
-// Drops what nobody reads: x < x is false, whatever x was.
+// Removes statements whose results are not read. For example, x < x is false for every x.
 void RemoveUnseenStatements(Compute& compute) {
   const auto is_seen = [&](const Statement& statement) {
     return std::ranges::any_of(statement.writes,
@@ -88,7 +89,7 @@ void RemoveUnseenStatements(Compute& compute) {
   }
 }
 
-// A reduction over no elements: its results are the finalised identities.
+// Replaces a reduction over no elements by its finalised identities.
 void AssignIdentity(Statement& statement) {
   const auto is_empty = [](const Iterator& it) {
     return it.kind == IteratorKind::kReduction && it.extent == 0;
@@ -131,13 +132,13 @@ void ForEachAccess(Compute& compute, TensorId tensor,
   }
 }
 
-// Whether the pair is floor(x/c), x mod c for one iterator x.
+// Returns whether the pair is floor(x/c), x mod c for one iterator x.
 bool IsDividedIterator(const IndexExpr& high, const IndexExpr& low, int64_t divisor) {
   const IndexExpr merged = high * divisor + low;
   return merged.AsVar().has_value() && !high.AsVar() && !low.AsVar();
 }
 
-// A dimension pair over one divided iterator becomes that iterator's dimension.
+// Merges a pair of dimensions over one divided iterator into that iterator's dimension.
 bool MergeDimensions(Compute& compute, TensorId id, const Statement& writer) {
   Tensor& tensor = compute.tensors[id];
   const std::vector<IndexExpr>& index = writer.writes[0].index;
@@ -156,7 +157,8 @@ bool MergeDimensions(Compute& compute, TensorId id, const Statement& writer) {
   return false;
 }
 
-// c when the index is c*outer + inner with 0 <= inner < c, two iterators: a group's channel.
+// Returns c if the index is c*outer + inner with 0 <= inner < c for two iterators, as for a group's
+// channel.
 std::optional<int64_t> FactorOf(const IndexExpr& index, const Statement& statement) {
   if (index.terms().size() != 2 || index.constant() != 0) return std::nullopt;
   for (size_t t = 0; t < 2; ++t) {
@@ -172,7 +174,7 @@ std::optional<int64_t> FactorOf(const IndexExpr& index, const Statement& stateme
   return std::nullopt;
 }
 
-// A dimension over two iterators becomes one for each.
+// Splits a dimension over two iterators into one dimension for each.
 bool SplitDimension(Compute& compute, TensorId id, const Statement& writer) {
   Tensor& tensor = compute.tensors[id];
   const std::vector<IndexExpr>& index = writer.writes[0].index;
@@ -193,7 +195,7 @@ bool SplitDimension(Compute& compute, TensorId id, const Statement& writer) {
   return false;
 }
 
-// Whether the tensor can be re-indexed: nobody outside sees it, and no index is a loaded value.
+// Returns whether the tensor can be re-indexed: it is a workspace, and no index is a loaded value.
 bool IsPrivate(Compute& compute, TensorId id) {
   if (compute.tensors[id].role != TensorRole::kWorkspace) return false;
   bool loaded = false;

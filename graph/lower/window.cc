@@ -6,7 +6,7 @@ namespace {
 // The last `rank` of these letters name the axes.
 constexpr std::string_view kLetters = "dhw";
 
-// Of windows, or of their elements; beyond that "may be" is answer enough.
+// Most windows, or elements of windows, that are examined; beyond that the answer is "may be".
 constexpr int64_t kMostExamined = int64_t{1} << 26;
 
 int64_t At(const std::vector<int64_t>& list, size_t i, int64_t fallback) {
@@ -15,9 +15,9 @@ int64_t At(const std::vector<int64_t>& list, size_t i, int64_t fallback) {
 
 }  // namespace
 
-// Window o begins at o * stride - pad. Where that is not negative, its first element tells; the
-// last such window begins farthest. Where it is negative, the first element that the window has
-// from 0 on tells; there are as many of these as padding is wide.
+// Window o begins at o * stride - pad. If that is not negative, the first element of the last such
+// window decides. Otherwise the first element of the window at 0 or later decides; the number of
+// these windows is limited by the padding.
 bool WindowAxis::MayBeEmpty() const {
   if (output <= 0) return false;
   if (kernel <= 0 || (output - 1) * stride - pad >= input) return true;

@@ -13,36 +13,36 @@ struct WindowAxis {
   std::string output_name;  // "oh"
   std::string input_name;   // "ih"
   std::string kernel_name;  // "kh"
-  int64_t input = 0;        // extents
+  int64_t input = 0;        // extents of the axis
   int64_t output = 0;
   int64_t kernel = 0;
   int64_t stride = 1;
   int64_t dilation = 1;
   int64_t pad = 0;  // at the beginning
 
-  /// Whether some output has no input at all: its window lies in the padding.
+  /// Returns whether the window of some output has no input element, only padding.
   bool MayBeEmpty() const;
-  /// The same for a transposed window: output o is fed by input i where o = i*stride +
-  /// k*dilation - pad. Of axes with millions of outputs it may be said without need.
+  /// Returns the same for a transposed window: input i contributes to output o if o = i*stride +
+  /// k*dilation - pad. For axes with millions of outputs the result may be true unnecessarily.
   bool MayBeEmptyTransposed() const;
 };
 
-/// From strides, dilations and pads (an empty list is the default), and the extents after
-/// the first two axes.
+/// Returns the axes from strides, dilations and pads (an empty list is the default), and from the
+/// extents after the first two axes.
 std::vector<WindowAxis> WindowAxes(const Node& node, const std::vector<int64_t>& input,
                                    const std::vector<int64_t>& output,
                                    const std::vector<int64_t>& kernel);
 
-/// "n", then `channels`, then the axes' output names.
+/// Returns "n", then `channels`, then the axes' output names.
 std::vector<std::string> OutputNames(const std::vector<WindowAxis>& axes,
                                      std::vector<std::string> channels);
 
-/// The conditions, each >= 0, for input position `at` to exist on this axis.
+/// Returns the conditions, each >= 0, under which input position `at` exists on this axis.
 std::vector<IndexExpr> InsideOf(const WindowAxis& axis, const IndexExpr& at);
 
-/// The element of `x` at `index` where `inside` holds. Outside, the statement has no instance;
-/// or, when a window may have no element at all (`some_window_empty`), the read gives
-/// `outside`: every element of the result must be written.
+/// Conditions of a padded read: the element of `x` at `index` if `inside` is true. Outside, the
+/// statement has no instance. If a window may have no element at all (`some_window_empty`), the
+/// read gives `outside`, because every element of the result must be written.
 struct Padding {
   std::vector<IndexExpr> inside;
   double outside = 0;

@@ -1,13 +1,13 @@
-// Winograd's F(m x m, 3 x 3): tiles of 2x2 outputs of a 3x3 convolution by 16 products for each
-// pair of channels, where the sums as defined take 36; or of 4x4 by 36, where these take 144.
+// Winograd's F(m x m, 3 x 3). Tiles of 2x2 outputs of a 3x3 convolution take 16 products for each
+// pair of channels, where the definition takes 36. Tiles of 4x4 outputs take 36 instead of 144.
 //
 //   filter[t, ic, m] = (G g Gt)[t]                        of constants: computed once
 //   patch[t, n, p, ic] = (Bt d B)[t]                       d: inputs, 0 outside of the image
 //   acc[t, n, p, m] sum= patch[t, n, p, ic] * filter[t, ic, m]
 //   back[n, p, m, dy, dx] = (At acc A)[dy, dx]
 //
-// Tile p has the outputs m*floor(p/TW) + dy, m*(p mod TW) + dx. Where an image ends within a tile,
-// the tile is computed as a whole and its inner part used.
+// Tile p has the outputs m*floor(p/TW) + dy, m*(p mod TW) + dx. If an image ends within a tile, the
+// complete tile is computed and only its inner part is used.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -21,7 +21,7 @@ namespace tunec::lower {
 namespace {
 
 constexpr int64_t kKernel = 3;          // elements of a filter along an axis
-constexpr int64_t kFewestChannels = 8;  // the transforms of fewer save nothing
+constexpr int64_t kFewestChannels = 8;  // with fewer channels the transforms save nothing
 constexpr int64_t kFewestOutputs = 2;   // along an axis
 
 std::vector<Expr> Flat(const Exprs& elements) {
@@ -34,7 +34,7 @@ Expr ReadStored(StatementBuilder& builder, TensorId tensor, Index index) {
   return builder.ReadTensor(tensor, std::move(index));
 }
 
-// A convolution by tiles: its parts in the order in which they are computed.
+// A convolution by tiles. Its parts are in the order of computation.
 class WinogradConv {
  public:
   WinogradConv(LowerContext& context, const Node& node, const WinogradTile& tile)
@@ -67,7 +67,7 @@ class WinogradConv {
   int64_t Batch() const { return shape_[0]; }
   int64_t Inputs() const { return w_.shape[1]; }
   int64_t Outputs() const { return w_.shape[0]; }
-  // The first output of a tile.
+  // Returns the row of a tile's first output.
   IndexExpr Top(const IndexExpr& p) const {
     return IndexExpr::FloorDiv(p, across_) * tile_.outputs;
   }
@@ -97,7 +97,7 @@ class WinogradConv {
     StatementBuilder builder = context_.NewStatement();
     const IndexExpr m = Iterate(builder, "m", Outputs());
     const IndexExpr ic = Iterate(builder, "ic", Inputs());
-    // Factors that float32 has to round are multiplied in float64: it is done once.
+    // Factors that float32 would round are multiplied in float64, because that happens only once.
     const DataType type = IsExactInFloat32(tile_.filter) ? DataType::kF32 : DataType::kF64;
     Exprs g(kKernel);
     for (int64_t i = 0; i < kKernel; ++i)
@@ -166,7 +166,7 @@ class WinogradConv {
     return back;
   }
 
-  // Of what follows: tile by tile.
+  // Returns the space of later statements: tile by tile.
   IterationSpace OutputSpace() const {
     IterationSpace space{.iterators = {}, .index = {}, .shape = shape_};
     const auto add = [&](const char* name, int64_t extent) {
@@ -191,8 +191,8 @@ class WinogradConv {
   Lazy x_;
   Lazy w_;
   std::vector<WindowAxis> axes_;
-  int64_t across_;  // tiles side by side
-  int64_t tiles_;   // of an image
+  int64_t across_;  // tiles per row
+  int64_t tiles_;   // tiles per image
 };
 
 bool AllAre(const std::vector<int64_t>& list, int64_t value) {
@@ -206,7 +206,7 @@ bool HasWinogradVariant(const Graph& graph, const Node& node) {
   const auto type = [&](ValueId value) { return graph.value(value).type; };
   for (const ValueId value : {node.inputs[0], node.inputs[1], node.outputs[0]})
     if (type(value).type != DataType::kF32) return false;
-  // Another filter in each run would have to be transformed in each run.
+  // A filter that changes in each run would have to be transformed in each run.
   if (graph.ConstantOf(node.inputs[1]) == nullptr) return false;
   const std::vector<int64_t> filter = type(node.inputs[1]).Shape();
   const std::vector<int64_t> output = type(node.outputs[0]).Shape();

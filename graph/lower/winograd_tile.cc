@@ -15,9 +15,9 @@ WinogradTile MakeTileOfTwo() {
           .output = {{1, 1, 1, 0}, {0, 1, -1, -1}}};
 }
 
-// Row i of `input` has the coefficients of the product of (x - q) over the other points q; that of
-// `filter` the powers of the point over that product's value there; column i of `output` its
-// powers. Signs are moved between the rows.
+// Row i of `input` has the coefficients of the product of (x - q) over the other points q. Row i of
+// `filter` has the powers of the point, divided by that product's value at the point. Column i of
+// `output` has the powers of the point. Signs are moved between the rows.
 WinogradTile MakeTileOfFour() {
   constexpr double kNear = 0.625;
   constexpr double kFar = 1.5;
@@ -46,8 +46,8 @@ WinogradTile MakeTileOfFour() {
                      {0, kNear * kNear2, -kNear * kNear2, kFar * kFar2, -kFar * kFar2, 1}}};
 }
 
-// The sum of `values` by the row's factors, positive ones first, so that it begins with no
-// negation.
+// Returns the sum of `values` weighted by the row's factors. Positive factors come first, so that
+// the sum does not begin with a negation.
 Expr Combine(const Row& row, const std::vector<Expr>& values) {
   std::optional<Expr> sum;
   for (const bool negative : {false, true}) {
@@ -66,13 +66,14 @@ Expr Combine(const Row& row, const std::vector<Expr>& values) {
   return *sum;
 }
 
-// Two rows, or two columns, that differ in signs alone: where they agree, and where not.
+// Two rows, or two columns, that differ only in signs: the parts with equal and with opposite
+// signs.
 struct SignPair {
   Row same;
   Row opposite;
 };
 
-// Only if sharing both parts saves something.
+// Returns the pair only if sharing both parts saves operations.
 std::optional<SignPair> PairOf(const Row& a, const Row& b) {
   SignPair pair{Row(a.size()), Row(a.size())};
   int same = 0;
@@ -92,8 +93,8 @@ Row Column(const Matrix& matrix, size_t column) {
   return elements;
 }
 
-// Factors of other values for the same sums: of two columns that differ in signs alone, the values'
-// sum and their difference.
+// Factors of other values for the same sums. Two columns that differ only in signs use the sum and
+// the difference of their values.
 struct Factored {
   Matrix matrix;
   std::vector<Expr> values;
@@ -119,7 +120,7 @@ Factored ShareColumns(const Matrix& matrix, const std::vector<Expr>& values) {
   return factored;
 }
 
-// matrix * values.
+// Returns matrix * values.
 std::vector<Expr> Transformed(const Matrix& matrix, const std::vector<Expr>& values) {
   const Factored factored = ShareColumns(matrix, values);
   std::vector<Expr> result;

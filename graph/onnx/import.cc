@@ -14,13 +14,13 @@ namespace {
 
 using onnx_import::DataFolders;
 
-/// The folders of a model's file, of which `data_folder` takes the place of the named one.
+/// Returns the folders of a model's file. `data_folder` replaces the named folder.
 DataFolders FoldersOf(const std::string& path, const onnx_import::MappedFile& file,
                       const std::optional<std::string>& data_folder) {
   return {data_folder.value_or(std::filesystem::path(path).parent_path().string()), file.folder()};
 }
 
-/// The folders of bytes.
+/// Returns the folders of a model given as bytes.
 std::optional<DataFolders> FoldersOf(const std::optional<std::string>& data_folder) {
   if (!data_folder) return std::nullopt;
   return DataFolders{.named = *data_folder, .resolved = ""};
@@ -33,8 +33,8 @@ Result<Graph> Import(std::span<const std::byte> bytes, const std::optional<DataF
   return onnx_import::Importer(std::move(model), std::move(complete)).Run();
 }
 
-/// Adds the file to an error, and turns exhausted memory, which a small hostile file can cause
-/// by asking for large tensors, into an error.
+/// Adds the file to an error. Turns exhausted memory into an error, because a small hostile file
+/// can request large tensors.
 template <class Function>
 auto InFile(const std::string& name, Function import) -> decltype(import()) {
   try {
@@ -52,7 +52,7 @@ auto InFile(const std::string& name, Function import) -> decltype(import()) {
 
 struct OnnxFile::Model {
   std::string name;
-  std::shared_ptr<const void> bytes;  // that external or mapped weights lie in
+  std::shared_ptr<const void> bytes;  // memory or mapping that contains the weights
   onnx_import::OnnxModel model;
   std::vector<FileStamp> files;
 };

@@ -1,5 +1,5 @@
-// Reading ONNX models: protobuf in, Graph out. What a model cannot be trusted with (sizes,
-// offsets, depths, names, paths) is checked here; see docs in graph/onnx/README.md.
+// Import of ONNX models: protobuf to Graph. All data of a model is untrusted: sizes, offsets,
+// depths, names and paths are checked here. See graph/onnx/README.md.
 #pragma once
 
 #include <cstddef>
@@ -20,66 +20,68 @@
 
 namespace tunec {
 
-/// How messages spell the options that they recommend.
+/// The spelling of recommended options in messages.
 enum class OptionSpelling : uint8_t {
   kFlags,  // --dim past=31
   kJson,   // "dims": {"past": 31}
 };
 
-/// What becomes of nodes that do nothing at the sizes that are imported: slices of everything, pads
-/// of nothing. Kept, the graphs of all sizes have the same nodes.
+/// The treatment of nodes that do nothing for the imported sizes, such as slices of everything or
+/// pads of nothing. With kKept the graphs for all sizes have the same nodes.
 enum class NoOps : uint8_t { kDropped, kKept };
 
 struct ImportOptions {
-  /// By input name: the shape, for inputs whose dimensions the model leaves open.
+  /// Shapes by input name, for inputs with dynamic dimensions.
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// By input name: its value, for inputs that are no inputs of the graph but constants. What
-  /// shapes depend on (the `shape` of a Reshape) has to be known while importing.
+  /// Values by input name. These inputs become constants instead of inputs of the graph. Values
+  /// that shapes depend on (the `shape` of a Reshape) must be constants while importing.
   std::map<std::string, Array> constants;
-  /// By the name that the model gives an open dimension: its size.
+  /// Sizes by the model's name of a dynamic dimension.
   std::map<std::string, int64_t> dims = {};
-  /// As `shapes`, for those inputs alone that have open dimensions; other names are passed over.
+  /// Shapes by input name, applied only to inputs with dynamic dimensions. Other names are ignored.
   std::map<std::string, std::vector<int64_t>> shapes_of_arrays = {};
   OptionSpelling spelling = OptionSpelling::kFlags;
   NoOps no_ops = NoOps::kDropped;
 };
 
-/// Reads `name=1x3x224x224`, the text of the option --shape; `name=` is a scalar.
+/// Parses `name=1x3x224x224`, the value of the option --shape. `name=` is a scalar.
 Result<std::pair<std::string, std::vector<int64_t>>> ParseShapeOption(std::string_view text);
 
-/// Imports a model of the default domain's opsets 1 to 28. Ensures: every dimension fixed, shape
-/// arithmetic resolved into attributes, model-local functions inlined, the graph not yet
-/// simplified otherwise. Unsupported nodes make one error (kUnsupported) that lists them all;
-/// open dimensions one error (kInvalidArgument) that lists all such inputs. Weights are copied
-/// once, those in external files not at all: such a file stays mapped while the graph lives.
+/// Imports a model with opsets 1 to 28 of the default domain. Ensures: every dimension is fixed,
+/// shape arithmetic is resolved into attributes, model-local functions are inlined, and the graph
+/// is not simplified otherwise. Unsupported nodes make one error (kUnsupported) that lists them
+/// all. Dynamic dimensions make one error (kInvalidArgument) that lists all their inputs. Weights
+/// in the model's file are copied once. Weights in external files are not copied: the file stays
+/// mapped while the graph exists.
 Result<Graph> ImportOnnx(const std::string& path, const ImportOptions& options);
 
-/// The same from memory, which may go afterwards. `name` stands for the file in messages. External
-/// data lies below `data_folder`, and is refused without one.
+/// Imports a model from memory, which may be freed afterwards. `name` replaces the file in
+/// messages. External data is read from `data_folder`, and rejected without it.
 Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, const std::string& name,
                               const ImportOptions& options,
                               const std::optional<std::string>& data_folder = {});
 
-/// A model that is read once and imported at several sizes; its weights are shared by the graphs.
-/// Copies share what they hold.
+/// A model that is read once and imported for several sizes. Its weights are shared by the graphs.
+/// Copies share the model.
 class OnnxFile {
  public:
-  /// External data is opened by its name in `data_folder`; without one, in the folder of the path.
+  /// Opens a model. External data is relative to `data_folder`, or by default to the folder of the
+  /// path.
   static Result<OnnxFile> Open(const std::string& path,
                                const std::optional<std::string>& data_folder = {});
-  /// See ImportOnnxBytes.
+  /// Reads a model from memory; see ImportOnnxBytes.
   static Result<OnnxFile> FromBytes(std::span<const std::byte> bytes, const std::string& name,
                                     const std::optional<std::string>& data_folder = {});
 
-  /// The inputs with their open dimensions by name; those without a name are called "".
+  /// An input with its dimensions. A dynamic dimension without a name has the name "".
   struct Input {
     std::string name;
     std::vector<Dim> dims;
   };
   std::vector<Input> Inputs() const;
   Result<Graph> Import(const ImportOptions& options) const;
-  /// Returns the files of the weights, and the model's file unless the model was bytes. The stamps
-  /// are from before reading.
+  /// Returns the files of the weights, and the model's file if the model was read from one. The
+  /// stamps were taken before reading.
   std::vector<FileStamp> Files() const;
 
  private:

@@ -13,13 +13,13 @@ namespace {
 
 constexpr int64_t kLeastOpset = 1;
 constexpr int64_t kMostOpset = 28;
-/// Functions may call functions and double the nodes at each level: both need an end.
+/// Limits for functions. Functions may call functions, and each level may double the nodes.
 constexpr int kMostCallDepth = 64;
 constexpr int64_t kMostNodes = 1'000'000;
 
 Result<int64_t> OpsetOf(const Scope& scope, const std::string& domain) {
   const auto it = scope.opsets.find(domain);
-  // Exporters forget domains other than the default one.
+  // Exporters may omit domains other than the default domain.
   if (it == scope.opsets.end() && !domain.empty()) return 1;
   if (it == scope.opsets.end()) {
     return Fail(ErrorCode::kParse, "the opset of the default domain is not given");
@@ -45,7 +45,8 @@ bool HasReferences(const OnnxNode& node) {
   });
 }
 
-/// The node with its references replaced by what the call gives; absent ones are left out.
+/// Returns the node with its attribute references replaced by the call's values. Absent values are
+/// omitted.
 OnnxNode WithArguments(OnnxNode node, const OnnxAttributes* arguments) {
   OnnxAttributes attributes;
   for (auto& [name, value] : node.attributes) {
@@ -60,8 +61,8 @@ OnnxNode WithArguments(OnnxNode node, const OnnxAttributes* arguments) {
   return node;
 }
 
-/// Says how much of an output's declaration holds: where an input's sizes are open, the file may
-/// still have the numbers of one example.
+/// The part of an output's declaration that is binding. If an input has dynamic sizes, the file may
+/// declare the output sizes of one example.
 enum class Declares { kSizes, kRank };
 
 Declares DeclarationsOf(const OnnxGraph& graph) {
@@ -71,8 +72,8 @@ Declares DeclarationsOf(const OnnxGraph& graph) {
   return is_fixed ? Declares::kSizes : Declares::kRank;
 }
 
-/// Checks an output against the file's declaration. Names, sizes of 0 and shapes without dimensions
-/// are what exporters write for what they do not know.
+/// Checks an output against the file's declaration. Exporters write names, sizes of 0 and shapes
+/// without dimensions for unknown sizes.
 Status RequireDeclaredShape(const OnnxValue& output, const Operand& computed, Declares declares) {
   if (!output.dims || output.dims->empty()) return {};
   const std::vector<Dim>& declared = *output.dims;
@@ -88,9 +89,9 @@ Status RequireDeclaredShape(const OnnxValue& output, const Operand& computed, De
               ShapeText({shape.begin(), shape.end()}), ShapeText(declared));
 }
 
-/// Nodes with functions written out, counted without doing so: a few functions that call each other
-/// twice each are more than there is memory for. Calls of a function by itself count nothing;
-/// the depth of calls ends those.
+/// Counts the nodes that inlining will create, without inlining: a few functions that call each
+/// other twice can exceed memory. Recursive calls count 0; the limit of the call depth rejects
+/// them.
 class NodeCounter {
  public:
   explicit NodeCounter(const OnnxModel& model) : model_(model) {}
@@ -156,10 +157,10 @@ Result<Graph> Importer::Run() {
   for (const OnnxValue& output : model_.graph.outputs) {
     const Operand* operand = scope.Find(output.name);
     if (operand == nullptr) {
-      return Fail(ErrorCode::kParse, "graph output '{}' is made by no node", output.name);
+      return Fail(ErrorCode::kParse, "graph output '{}' is not made by any node", output.name);
     }
     if (!names.insert(output.name).second) {
-      return Fail(ErrorCode::kParse, "two graph outputs are called '{}'", output.name);
+      return Fail(ErrorCode::kParse, "two graph outputs have the name '{}'", output.name);
     }
     TUNEC_RETURN_IF_ERROR(RequireDeclaredShape(output, *operand, declares));
     emitter_.AddOutput(*operand, output.name);
@@ -173,7 +174,7 @@ Status Importer::AddInputs(const OnnxGraph& graph, Scope& scope) {
   for (const OnnxValue& input : graph.inputs) {
     if (input.name.empty()) return Fail(ErrorCode::kParse, "a graph input has no name");
     if (!names.insert(input.name).second) {
-      return Fail(ErrorCode::kParse, "two graph inputs are called '{}'", input.name);
+      return Fail(ErrorCode::kParse, "two graph inputs have the name '{}'", input.name);
     }
     const auto shape = shapes.find(input.name);
     if (shape == shapes.end()) continue;  // an initializer
@@ -236,8 +237,8 @@ Result<std::vector<Operand>> Importer::OperandsOf(const std::vector<std::string>
     const Operand* operand = name.empty() ? nullptr : scope.Find(name);
     if (!name.empty() && operand == nullptr) {
       return Fail(ErrorCode::kParse,
-                  "input '{}' is made by no earlier node, initializer or graph input (a cycle, or "
-                  "nodes out of order)",
+                  "input '{}' is not made by an earlier node, initializer or graph input (a cycle, "
+                  "or nodes out of order)",
                   name);
     }
     operands.push_back(operand == nullptr ? nullptr : *operand);
@@ -278,7 +279,7 @@ Status Importer::ImportNode(const OnnxNode& node, Scope& scope, int depth) {
 
 Result<std::vector<Operand>> Importer::Translate(const OnnxNode& node, const Scope& scope,
                                                  const std::vector<Operand>& inputs, int depth) {
-  // A model's own function takes precedence: it may replace an operator of the same name.
+  // A model-local function takes precedence over an operator of the same name.
   const auto function = model_.functions.find({node.domain, node.op_type});
   if (function != model_.functions.end()) {
     return InlineFunction(node, function->second, inputs, depth);
@@ -312,7 +313,7 @@ Result<std::vector<Operand>> Importer::InlineFunction(const OnnxNode& node,
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] != nullptr) scope.values[function.inputs[i]] = inputs[i];
   }
-  // An omitted argument: its name is known inside and stands for an omitted input.
+  // Adds omitted arguments: their names are known inside and mean an omitted input.
   for (const std::string& name : function.inputs) scope.values.try_emplace(name, nullptr);
   TUNEC_RETURN_IF_ERROR(ImportNodes(function.nodes, scope, depth + 1));
   return OperandsOf(function.outputs, scope);

@@ -1,4 +1,4 @@
-// From the plain model to the Graph. Internal to graph/onnx.
+// Conversion from the plain model to the Graph. Internal to graph/onnx.
 #pragma once
 
 #include <map>
@@ -14,19 +14,20 @@
 
 namespace tunec::onnx_import {
 
-/// The values that a node can name: those of its own graph or function body, and for a
-/// subgraph those around it.
+/// The values that a node can name: the values of its graph or function body. In a subgraph also
+/// the enclosing values.
 struct Scope {
   const Scope* outer = nullptr;  // null for the model's graph and for function bodies
   std::map<std::string, int64_t, std::less<>> opsets;
-  const OnnxAttributes* arguments = nullptr;  // what attribute references stand for
+  const OnnxAttributes* arguments = nullptr;  // values of attribute references
   std::map<std::string, Operand, std::less<>> values;
 
   const Operand* Find(std::string_view name) const;
 };
 
-/// One import. Nodes are translated in the file's order, which must be topological. A node that
-/// cannot be translated is noted and poisons its outputs, so that all such nodes are reported.
+/// One import. Nodes are translated in the file's order, which must be topological. If a node
+/// cannot be translated, the error is recorded and the node's outputs are poisoned. So all such
+/// nodes are reported.
 class Importer {
  public:
   Importer(OnnxModel model, ImportOptions options);
@@ -38,7 +39,7 @@ class Importer {
   Status AddInitializers(OnnxGraph& graph, Scope& scope);
   Status ImportNodes(const std::vector<OnnxNode>& nodes, Scope& scope, int depth);
   Status ImportNode(const OnnxNode& node, Scope& scope, int depth);
-  /// The outputs, fewer than the node has when the last are not computed.
+  /// Returns the outputs. There may be fewer than the node has if the last ones are not computed.
   Result<std::vector<Operand>> Translate(const OnnxNode& node, const Scope& scope,
                                          const std::vector<Operand>& inputs, int depth);
   Result<std::vector<Operand>> InlineFunction(const OnnxNode& node, const OnnxFunction& function,
@@ -50,16 +51,16 @@ class Importer {
   Status Define(const OnnxNode& node, std::vector<Operand> outputs, Scope& scope);
   OnnxModel model_;
   Emitter emitter_;
-  const ImportOptions options_;  // shapes of constants included
+  const ImportOptions options_;  // includes shapes of constants
   UnsupportedNodes unsupported_;
   int64_t imported_nodes_ = 0;
 };
 
-/// The options with the shapes of their constants among the shapes; an error where an input has
-/// another shape there.
+/// Adds the shapes of constants to the options' shapes. Fails if an input has a different shape
+/// there.
 Result<ImportOptions> WithShapesOfConstants(ImportOptions options);
 
-/// The shapes of the graph's inputs that are no initializers, by name. One error lists all
+/// Returns the shapes of the graph's inputs, except initializers, by name. One error lists all
 /// dimensions that neither the model nor the options fix.
 Result<std::map<std::string, std::vector<int64_t>, std::less<>>> ResolveInputShapes(
     const OnnxGraph& graph, const ImportOptions& options);

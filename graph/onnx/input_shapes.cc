@@ -1,5 +1,5 @@
-// Open dimensions of the inputs. An option fixes those of its own input, and with them every
-// dimension elsewhere that has the same name.
+// Dynamic dimensions of the inputs. An option fixes the dimensions of its input, and all other
+// dimensions with the same names.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::vector<const OnnxValue*> FreeInputs(const OnnxGraph& graph) {
   return inputs;
 }
 
-/// Checks one option against its input and notes the parameters that it fixes.
+/// Checks one option against its input. Records the parameters fixed by the option.
 Status Apply(const OnnxValue& input, const std::vector<int64_t>& shape, Fixed& fixed) {
   const auto clash = [&](std::string_view why) {
     return Fail(ErrorCode::kInvalidArgument, "shape {} for input '{}' {} {}", fmt::join(shape, "x"),
@@ -60,7 +60,7 @@ Status Apply(const OnnxValue& input, const std::vector<int64_t>& shape, Fixed& f
   return {};
 }
 
-/// The open dimensions that have a name, each once, in the order of the inputs.
+/// Returns the names of dynamic dimensions, each once, in the order of the inputs.
 std::vector<std::string> OpenNames(const std::vector<const OnnxValue*>& inputs) {
   std::vector<std::string> names;
   for (const OnnxValue* input : inputs) {
@@ -100,7 +100,8 @@ bool IsOpen(const OnnxValue& input) {
   return !input.dims || !std::ranges::all_of(*input.dims, &Dim::IsFixed);
 }
 
-/// The shapes that options state, and those of arrays for open inputs.
+/// Returns the shapes given as options, and the shapes of arrays for inputs with dynamic
+/// dimensions.
 Shapes GivenShapes(const std::vector<const OnnxValue*>& inputs, const ImportOptions& options) {
   Shapes shapes = options.shapes;
   for (const OnnxValue* input : inputs) {
@@ -119,7 +120,7 @@ Result<Fixed> ApplyOptions(const std::vector<const OnnxValue*>& inputs, const Sh
       for (const OnnxValue* input : inputs) names.push_back("'" + input->name + "'");
       return Fail(
           ErrorCode::kInvalidArgument,
-          "a shape or constant is given for '{}', which is no input; the model's inputs are {}",
+          "a shape or constant is given for '{}', which is not an input; the model's inputs are {}",
           name, fmt::join(names, ", "));
     }
     TUNEC_RETURN_IF_ERROR(Apply(**it, shape, fixed));
@@ -127,7 +128,7 @@ Result<Fixed> ApplyOptions(const std::vector<const OnnxValue*>& inputs, const Sh
   return fixed;
 }
 
-/// The dimensions with those replaced whose names are fixed.
+/// Returns the dimensions, with named dimensions replaced by their fixed sizes.
 std::vector<Dim> WithFixed(std::vector<Dim> dims, const Fixed& fixed) {
   for (Dim& dim : dims) {
     if (dim.IsFixed()) continue;
@@ -136,14 +137,15 @@ std::vector<Dim> WithFixed(std::vector<Dim> dims, const Fixed& fixed) {
   return dims;
 }
 
-/// What may stand for an open dimension in an example. Models divide images by powers of two.
+/// Returns an example size for a dynamic dimension. Many models divide image sizes by powers of
+/// two.
 int64_t ExampleSize(size_t axis, size_t rank) {
   constexpr int64_t kImage = 224, kLength = 16;
   if (axis == 0) return 1;
   return rank >= 4 && axis >= 2 ? kImage : kLength;
 }
 
-/// The inputs whose shapes are not known, and options that would fix them.
+/// The inputs with unknown shapes, and the options that would fix them.
 class OpenInputs {
  public:
   explicit OpenInputs(OptionSpelling spelling) : spelling_(spelling) {}
@@ -227,7 +229,7 @@ Result<ImportOptions> WithShapesOfConstants(ImportOptions options) {
     const auto [shape, is_new] = options.shapes.emplace(name, array.shape());
     if (!is_new && shape->second != array.shape()) {
       return Fail(ErrorCode::kInvalidArgument,
-                  "shape {} for input '{}' is not that of its constant, {}",
+                  "shape {} for input '{}' differs from its constant's shape {}",
                   fmt::join(shape->second, "x"), name, fmt::join(array.shape(), "x"));
     }
   }
@@ -249,7 +251,7 @@ Result<std::map<std::string, std::vector<int64_t>, std::less<>>> ResolveInputSha
       open.AddUnranked(*input);
     } else if (const std::vector<Dim> dims = WithFixed(*input->dims, fixed);
                std::ranges::all_of(dims, &Dim::IsFixed)) {
-      std::vector<int64_t>& sizes = shapes[input->name];  // none of a scalar
+      std::vector<int64_t>& sizes = shapes[input->name];  // stays empty for a scalar
       for (const Dim& dim : dims) sizes.push_back(dim.size());
     } else {
       open.Add(*input, dims);

@@ -12,7 +12,7 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// The attribute as a T, the default when absent.
+/// Returns the attribute as a T, or the default if it is absent.
 template <class T>
 Result<T> Get(const OnnxNode& node, std::string_view name, T otherwise, std::string_view wanted) {
   const auto it = node.attributes.find(name);
@@ -21,7 +21,7 @@ Result<T> Get(const OnnxNode& node, std::string_view name, T otherwise, std::str
   if (const auto* other = std::get_if<UnsupportedAttribute>(&it->second)) {
     return Fail(ErrorCode::kUnsupported, "attribute '{}' is not supported: {}", name, other->kind);
   }
-  return Fail(ErrorCode::kParse, "attribute '{}' is of another kind, expected {}", name, wanted);
+  return Fail(ErrorCode::kParse, "attribute '{}' has another kind, expected {}", name, wanted);
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ Result<Array> NodeContext::ConstantInput(size_t index) const {
 }
 
 Result<std::vector<int64_t>> NodeContext::ConstantInts(size_t index) const {
-  constexpr int64_t kMost = 1 << 20;  // lists of axes, sizes, positions
+  constexpr int64_t kMost = 1 << 20;  // enough for lists of axes, sizes and positions
   TUNEC_ASSIGN(const Array array, ConstantInput(index));
   if (!IsInteger(array.type()) || array.size() > kMost) {
     return Fail(ErrorCode::kParse, "input {} has {} elements of {}, expected a list of integers",
@@ -183,7 +183,7 @@ Result<DataType> ElementType(int64_t onnx_type) { return DataTypeOf(onnx_type); 
 
 Result<int64_t> NormalizeAxis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) {
-    return Fail(ErrorCode::kInvalidArgument, "axis is {}, expected one of a tensor of rank {}",
+    return Fail(ErrorCode::kInvalidArgument, "axis is {}, expected an axis of a tensor of rank {}",
                 axis, rank);
   }
   return axis < 0 ? axis + rank : axis;

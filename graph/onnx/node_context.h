@@ -1,5 +1,5 @@
-// What a handler sees of the node it imports: typed access to inputs and attributes, and the
-// means to emit. Internal to graph/onnx.
+// A handler's view of the imported node: typed access to inputs and attributes, and functions that
+// emit nodes. Internal to graph/onnx.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace tunec::onnx_import {
 
 using Operands = std::vector<Operand>;
 
-/// Ranks beyond this are refused by inference.
+/// Largest rank that inference accepts.
 inline constexpr int64_t kMostAxes = 32;
 
 class NodeContext {
@@ -27,25 +27,25 @@ class NodeContext {
       : node_(node), inputs_(std::move(inputs)), version_(version), emitter_(emitter) {}
 
   const OnnxNode& node() const { return node_; }
-  /// The opset of the node's domain that the model was written for.
+  /// Returns the opset of the node's domain in the model.
   int64_t version() const { return version_; }
   size_t num_inputs() const { return inputs_.size(); }
   size_t num_outputs() const { return node_.outputs.size(); }
-  /// Whether anything may read output `index`.
+  /// Returns whether output `index` may have readers.
   bool WantsOutput(size_t index) const;
 
   bool HasInput(size_t index) const { return OptionalInput(index) != nullptr; }
   Result<Operand> Input(size_t index) const;
   Operand OptionalInput(size_t index) const;
-  /// All inputs, none of them omitted, at least one.
+  /// Returns all inputs. Fails if an input is omitted or the node has no inputs.
   Result<Operands> Inputs() const;
-  /// The input's elements; kUnsupported when they are not known while importing.
+  /// Returns the input's elements. Fails with kUnsupported if they are unknown while importing.
   Result<Array> ConstantInput(size_t index) const;
   Result<std::vector<int64_t>> ConstantInts(size_t index) const;
   Result<int64_t> ConstantInt(size_t index) const;
   Result<double> ConstantFloat(size_t index) const;
 
-  /// The extents of an operand of exactly N axes, in order, to be unpacked into N names.
+  /// Returns the extents of an operand with exactly N axes, for a structured binding.
   template <size_t N>
   Result<std::array<int64_t, N>> Extents(const Operand& operand) const {
     TUNEC_RETURN_IF_ERROR(RequireRank(operand, N, N));
@@ -53,39 +53,39 @@ class NodeContext {
     std::ranges::copy(operand->shape.list(), extents.begin());
     return extents;
   }
-  /// The extent of one axis, counted from the end when negative.
+  /// Returns the extent of one axis. A negative axis counts from the end.
   Result<int64_t> Extent(const Operand& operand, int64_t axis) const;
   Status RequireRank(const Operand& operand, int64_t least, int64_t most) const;
-  /// "input 3 ('B') is 8x4": for messages.
+  /// Returns "input 3 ('B') is 8x4", for messages.
   std::string Describe(const Operand& operand) const;
 
   bool HasAttribute(std::string_view name) const { return node_.attributes.contains(name); }
-  /// The attribute or the default; an attribute of another kind is an error.
+  /// Returns the attribute or the default. Fails if the attribute has another kind.
   Result<int64_t> Int(std::string_view name, int64_t otherwise) const;
   Result<double> Float(std::string_view name, double otherwise) const;
   Result<std::string> String(std::string_view name, std::string otherwise) const;
   Result<std::vector<int64_t>> Ints(std::string_view name, std::vector<int64_t> otherwise) const;
   Result<std::vector<std::string>> Strings(std::string_view name,
                                            std::vector<std::string> otherwise) const;
-  /// These two must be given.
+  /// Returns an attribute. Fails if it is absent.
   Result<std::vector<double>> Floats(std::string_view name) const;
   Result<Array> Tensor(std::string_view name) const;
-  /// Axis attribute, counted from the front.
+  /// Returns an axis attribute, counted from the front.
   Result<int64_t> Axis(std::string_view name, int64_t otherwise, int64_t rank) const;
 
   Result<Operand> Emit(Op op, const Operands& inputs, Attributes attributes = {}) const;
-  /// Whether what does nothing at these sizes is emitted all the same.
+  /// Returns whether nodes that do nothing for these sizes are emitted.
   bool KeepsNoOps() const { return emitter_.keeps_no_ops(); }
   Operand Constant(Array array) const { return emitter_.AddConstant(std::move(array)); }
   Operand Ints64(const std::vector<int64_t>& values) const;
-  /// A rank 0 constant of the type.
+  /// Returns a constant of rank 0.
   Operand Scalar(double value, DataType type) const;
   Result<Operand> Full(const std::vector<int64_t>& shape, const Array& value) const;
 
   Result<Operand> Reshape(const Operand& x, std::vector<int64_t> shape) const;
   Result<Operand> Transpose(const Operand& x, std::vector<int64_t> perm) const;
   Result<Operand> Expand(const Operand& x, std::vector<int64_t> shape) const;
-  Result<Operand> Cast(const Operand& x, DataType type) const;  // nothing when it has the type
+  Result<Operand> Cast(const Operand& x, DataType type) const;  // emits nothing if x has the type
 
  private:
   const OnnxNode& node_;
@@ -94,25 +94,26 @@ class NodeContext {
   Emitter& emitter_;
 };
 
-/// The element type of an ONNX number; strings and the like are kUnsupported.
+/// Returns the element type for ONNX's number. Strings and other types are kUnsupported.
 Result<DataType> ElementType(int64_t onnx_type);
-/// `axis` counted from the front, or an error when it is not in [-rank, rank).
+/// Returns `axis` counted from the front. Fails if it is not in [-rank, rank).
 Result<int64_t> NormalizeAxis(int64_t axis, int64_t rank);
-/// Each counted from the front, ascending; a repeated one is an error.
+/// Returns the axes counted from the front, in ascending order. Fails if an axis is repeated.
 Result<std::vector<int64_t>> NormalizeAxes(std::vector<int64_t> axes, int64_t rank);
-/// The float type in which operands of these types are combined and rounded once: the widest of the
-/// floats, at least f32.
+/// Returns the float type in which operands of these types are combined before one rounding. This
+/// is the widest of the floats, at least f32.
 DataType CombinedType(std::initializer_list<DataType> types);
-/// All of `rank` axes.
+/// Returns all axes of a value with this rank.
 std::vector<int64_t> AllAxes(int64_t rank);
-/// The elements as integers.
+/// Returns the elements as integers.
 std::vector<int64_t> ToInts(const Array& array);
-/// A one-dimensional array.
+/// Returns a one-dimensional array.
 Array IntArray(const std::vector<int64_t>& values);
-/// The product of those of begin..end-1 that there are; -1 beyond what a shape may have.
+/// Returns the product of the existing values in [begin, end). Returns -1 if the product exceeds
+/// the limit of shapes.
 int64_t Product(const std::vector<int64_t>& values, size_t begin, size_t end);
 
-/// The handler's usual result: one output.
+/// Returns one output, the usual result of a handler.
 inline Result<Operands> One(Result<Operand> operand) {
   if (!operand) return std::unexpected(std::move(operand).error());
   return Operands{*std::move(operand)};

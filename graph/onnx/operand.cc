@@ -14,10 +14,12 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Shape arithmetic and masks are smaller; folding weights is the graph passes' work.
+/// Largest constant result that is evaluated while importing. Shape arithmetic and masks are
+/// smaller; graph passes fold weights.
 constexpr int64_t kMostFoldedElements = 65536;
 constexpr int64_t kMostEmittedNodes = 1'000'000;
-/// Constants beyond this have their bytes in the weights file, not in the text.
+/// Largest constant whose elements are written in the graph's text. Bytes of larger constants are
+/// in the weights file.
 constexpr int64_t kMostElementsInText = 16;
 
 bool IsSmallConstant(const Operand& operand) {
@@ -29,7 +31,7 @@ std::vector<Dim> DimsOf(const std::vector<int64_t>& shape) {
   return std::vector<Dim>(shape.begin(), shape.end());
 }
 
-/// Integer division that the processor would trap on.
+/// Fails for an integer division that would trap in the processor.
 Status CheckDivision(Op op, const std::vector<Operand>& inputs) {
   if ((op != Op::kDiv && op != Op::kMod) || !IsInteger(inputs[1]->type)) return {};
   const Array& divisor = *inputs[1]->constant;
@@ -47,7 +49,7 @@ Status CheckDivision(Op op, const std::vector<Operand>& inputs) {
   return {};
 }
 
-/// What is wrong with the operands otherwise, the inference says.
+/// Checks constant indices. Inference reports all other errors of the operands.
 Status CheckIndexOperand(Op op, const std::vector<Operand>& inputs, const Attributes& attributes) {
   if ((op != Op::kGather && op != Op::kGatherElements) || inputs.size() != 2) return {};
   const auto& indices = inputs[1]->constant;
@@ -134,7 +136,7 @@ Result<Operand> Emitter::Emit(Op op, const std::vector<Operand>& inputs, Attribu
   TUNEC_RETURN_IF_ERROR(CheckIndexOperand(op, inputs, attributes));
   TUNEC_ASSIGN(const auto folded, Fold(op, inputs, attributes));
   if (folded) return *folded;
-  // A recurrent layer of few bytes writes out thousands of nodes.
+  // Limits nodes, because a recurrent layer of a few bytes can expand to thousands of nodes.
   if (++emitted_nodes_ > kMostEmittedNodes) {
     return Fail(ErrorCode::kInvalidArgument, "the graph has more than {} nodes", kMostEmittedNodes);
   }

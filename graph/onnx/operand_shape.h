@@ -9,8 +9,9 @@
 
 namespace tunec::onnx_import {
 
-/// Extents that cannot be indexed: a file decides how many there are. NodeContext and Formula give
-/// single ones, checked (Extents, Extent). As a whole they are a list.
+/// The extents of a value. They cannot be indexed, because the file decides their number.
+/// NodeContext and Formula return single extents after a check (Extents, Extent). All extents are
+/// available as a list.
 class OperandShape {
  public:
   OperandShape() = default;
@@ -22,7 +23,7 @@ class OperandShape {
   bool empty() const { return extents_.empty(); }
 
   static constexpr size_t kEnd = std::numeric_limits<size_t>::max();
-  /// Extents of the axes begin..end-1; of axes that do not exist there are none.
+  /// Returns the extents of the existing axes in [begin, end).
   std::vector<int64_t> Part(size_t begin, size_t end = kEnd) const {
     const size_t last = std::min(end, extents_.size());
     const size_t first = std::min(begin, last);

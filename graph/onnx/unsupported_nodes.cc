@@ -9,7 +9,7 @@
 namespace tunec::onnx_import {
 namespace {
 
-constexpr size_t kNamed = 4;  // nodes of a kind
+constexpr size_t kNamed = 4;  // largest number of nodes named per kind
 
 std::string OperatorName(const OnnxNode& node) {
   return node.domain.empty() ? node.op_type : node.domain + "." + node.op_type;

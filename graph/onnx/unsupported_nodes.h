@@ -1,5 +1,4 @@
-// The nodes of a model that tunec cannot translate, for one error that names them all. Internal to
-// graph/onnx.
+// The nodes of a model that tunec cannot translate, reported in one error. Internal to graph/onnx.
 #pragma once
 
 #include <string>
@@ -13,10 +12,10 @@ namespace tunec::onnx_import {
 
 class UnsupportedNodes {
  public:
-  /// `why` may be empty: the operator is not known.
+  /// Records a node. An empty `why` means that the operator is unknown.
   void Note(const OnnxNode& node, std::string_view why);
-  /// kUnsupported when a node was noted: by operator and reason, each with the number of its nodes
-  /// and the names of the first.
+  /// Fails with kUnsupported if a node was recorded. The message lists operators and reasons, each
+  /// with the number of nodes and the names of the first nodes.
   Status Report() const;
 
  private:

@@ -1,4 +1,4 @@
-// What is fixed about a node beside its operands.
+// The attributes of a node: its fixed parameters besides the operands.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace tunec {
 
-/// Attributes by name. Which an operator has, and their defaults, is in the operator table.
+/// Attributes by name. The operator table lists the attributes of each operator and their defaults.
 using Attribute =
     std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
-/// The same names with the same values, a NaN being the same as a NaN.
+/// Returns whether both have the same names with the same values. NaN equals NaN.
 bool SameAttributes(const Attributes& a, const Attributes& b);
 
 }  // namespace tunec

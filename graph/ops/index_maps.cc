@@ -10,7 +10,7 @@ struct AxisRange {
   size_t end = 0;
 };
 
-// The row-major position within the axes of `range`.
+// Returns the row-major position within the axes of `range`.
 IndexExpr Linearise(const std::vector<IndexExpr>& index, const std::vector<int64_t>& shape,
                     AxisRange range) {
   IndexExpr linear = 0;
@@ -44,7 +44,7 @@ std::vector<IndexExpr> ReshapeIndex(const std::vector<IndexExpr>& index,
                                     const std::vector<int64_t>& from,
                                     const std::vector<int64_t>& to) {
   std::vector<IndexExpr> result(to.size(), IndexExpr(0));
-  if (std::ranges::count(from, 0) > 0) return result;  // of no elements every map is one
+  if (std::ranges::count(from, 0) > 0) return result;  // without elements, every map is correct
   size_t i = 0;
   size_t j = 0;
   while (i < from.size() && j < to.size()) {
@@ -63,7 +63,7 @@ std::vector<IndexExpr> ReshapeIndex(const std::vector<IndexExpr>& index,
     i = source.end;
     j = target.end;
   }
-  return result;  // what remains on either side has extent 1
+  return result;  // all remaining axes have extent 1
 }
 
 std::vector<IndexExpr> Permute(const std::vector<IndexExpr>& index,

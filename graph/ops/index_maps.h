@@ -7,21 +7,21 @@
 
 namespace tunec {
 
-/// The index into `to` of the element that row-major order puts where `index` is in `from`.
-/// Both shapes hold as many elements. Axes are matched in the smallest groups of equal
-/// product, so that a split or merge of some axes leaves the other indices as they are.
+/// Returns the index into `to` of the element at `index` in `from`, in row-major order. Both shapes
+/// have the same number of elements. Axes are matched in the smallest groups of equal product, so
+/// that a split or merge of some axes leaves the other indices unchanged.
 std::vector<IndexExpr> ReshapeIndex(const std::vector<IndexExpr>& index,
                                     const std::vector<int64_t>& from,
                                     const std::vector<int64_t>& to);
 
-/// index[permutation[d]] at d.
+/// Returns index[permutation[d]] at d.
 std::vector<IndexExpr> Permute(const std::vector<IndexExpr>& index,
                                const std::vector<int64_t>& permutation);
-/// The inverse: index[d] at permutation[d].
+/// Returns the inverse permutation: index[d] at permutation[d].
 std::vector<IndexExpr> Unpermute(const std::vector<IndexExpr>& index,
                                  const std::vector<int64_t>& permutation);
 
-/// Whether all of it is sums of iterators with factors.
+/// Returns whether all expressions are sums of iterators with factors.
 bool IsAffine(const std::vector<IndexExpr>& index);
 
 }  // namespace tunec

@@ -20,7 +20,7 @@ const Attribute& Find(const InferenceInput& input, std::string_view name) {
   return spec->default_value;
 }
 
-/// Integers stand for numbers, as in text, where `alpha=1` is an integer.
+/// Converts an integer to a float if expected: in text, `alpha=1` is an integer.
 bool Coerce(Attribute& value, AttributeKind wanted) {
   if (KindOf(value) == wanted) return true;
   if (wanted == AttributeKind::kFloat && KindOf(value) == AttributeKind::kInt) {
@@ -79,7 +79,7 @@ Status CheckOperands(const OpSpec& spec, const std::vector<const ValueType*>& op
   return {};
 }
 
-/// A later allocation of the value must not overflow.
+/// Checks the size of a result, so that allocating the value cannot overflow.
 Status CheckSize(Op op, const ValueType& type) {
   if (!IsPossible(type))
     return Fail(ErrorCode::kInvalidArgument,
@@ -120,7 +120,7 @@ Result<std::vector<ValueType>> Infer(Op op, const std::vector<const ValueType*>&
 Result<std::vector<Dim>> Broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b) {
   const size_t rank = std::max(a.size(), b.size());
   std::vector<Dim> result(rank, Dim(1));
-  for (size_t i = 0; i < rank; ++i) {  // from the last dimension
+  for (size_t i = 0; i < rank; ++i) {  // dimensions counted from the last one
     const Dim left = i < a.size() ? a[a.size() - 1 - i] : Dim(1);
     const Dim right = i < b.size() ? b[b.size() - 1 - i] : Dim(1);
     const bool clash = left.IsFixed() == right.IsFixed();

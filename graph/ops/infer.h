@@ -1,5 +1,5 @@
-// Type and shape inference, by family; op_table.cc says which operator uses which. What the
-// families share is at the top: broadcasting, axes, windows.
+// Type and shape inference, by family. op_table.cc selects the function for each operator. The
+// first part is shared by the families: broadcasting, axes, windows.
 #pragma once
 
 #include <string>
@@ -9,18 +9,19 @@
 
 namespace tunec {
 
-/// numpy's rule. A named dimension meets an integer other than 1: the integer; another name: an
-/// error, because they may differ.
+/// Broadcasts by numpy's rule. A named dimension and an integer other than 1 give the integer. Two
+/// different names are an error, because their sizes may differ.
 Result<std::vector<Dim>> Broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b);
 
-/// `axis` of -rank..rank-1 as 0..rank-1.
+/// Returns an `axis` of -rank..rank-1 as 0..rank-1.
 Result<int64_t> NormaliseAxis(int64_t axis, size_t rank, Op op);
 /// Makes the attribute `axis` non-negative and returns it.
 Result<int64_t> CompleteAxis(const InferenceInput& input, size_t rank);
-/// Makes `axes` sorted, non-negative, without repetition; absent or empty means all.
+/// Makes the attribute `axes` sorted, non-negative and without repetition. Absent or empty means
+/// all axes.
 Result<std::vector<int64_t>> CompleteAxes(const InferenceInput& input, size_t rank);
 
-/// Whether some value may have the type: its fixed dimensions are a shape (IsShape).
+/// Returns whether a value can have the type: its fixed dimensions form a shape (IsShape).
 bool IsPossible(const ValueType& type);
 
 /// Fails unless all dimensions are integers.
@@ -28,9 +29,9 @@ Status RequireFixed(const InferenceInput& input, size_t operand);
 Status RequireRank(const InferenceInput& input, size_t operand, size_t least, size_t most);
 /// Fails unless operand `i` has operand 0's element type.
 Status RequireSameType(const InferenceInput& input, size_t operand);
-/// The same, but for a wider float type.
+/// Fails unless the operand has operand 0's element type or a wider float type.
 Status RequireSameOrWiderType(const InferenceInput& input, size_t operand);
-/// The type that a string attribute names.
+/// Returns the type that a string attribute names.
 Result<DataType> TypeAttribute(const InferenceInput& input, std::string_view name);
 
 Result<std::vector<ValueType>> InferInput(const InferenceInput& input);

@@ -27,7 +27,7 @@ Status CheckRanks(const InferenceInput& input) {
               Name(input.operand(0).type));
 }
 
-// Whether the query heads are a multiple of the others'.
+// Returns whether the number of query heads is a multiple of the other heads.
 bool GroupsHeads(const Dim& query, const Dim& key) {
   if (query == key) return true;
   if (!query.IsFixed() || !key.IsFixed() || key.size() == 0) return false;

@@ -1,4 +1,4 @@
-// Matrix products, convolutions, and pooling, whose windows are a convolution's.
+// Matrix products, convolutions, and pooling, which has the windows of a convolution.
 #include "graph/ops/infer.h"
 #include "ir/sizes.h"
 
@@ -38,7 +38,7 @@ Result<Window> CompleteWindow(const InferenceInput& input, std::vector<int64_t> 
   return window;
 }
 
-/// The number of places of the window along spatial axis `a` of size `dim`.
+/// Returns the number of windows along spatial axis `a` of size `dim`.
 Result<Dim> SlideAlong(const InferenceInput& input, const Window& window, size_t a,
                        const Dim& dim) {
   const int64_t reach = MultiplySizes(window.dilations[a], window.kernel[a] - 1) + 1;
@@ -65,7 +65,7 @@ Status CheckBias(const InferenceInput& input, const Dim& channels) {
   return {};
 }
 
-/// Ranks, types, fixed sizes and the group of both convolutions.
+/// Checks the ranks, types, fixed sizes and the group of both convolutions.
 Status CheckConvolution(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(RequireRank(input, 0, 3, 5));
   const size_t rank = input.operand(0).dims.size();
@@ -91,7 +91,7 @@ struct Matrix {
   Dim rows = 1, columns = 1;
 };
 
-/// A vector is one row on the left, one column on the right.
+/// Returns the dimensions as a matrix. A vector is one row on the left and one column on the right.
 Matrix AsMatrix(const std::vector<Dim>& dims, bool left, bool transposed) {
   if (dims.size() == 1) return left ? Matrix{{}, 1, dims[0]} : Matrix{{}, dims[0], 1};
   Matrix matrix{{dims.begin(), dims.end() - 2}, dims[dims.size() - 2], dims[dims.size() - 1]};

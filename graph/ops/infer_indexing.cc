@@ -1,4 +1,4 @@
-// Gathers, resizing, and what makes values from indices.
+// Gathers, resizing, and operators that make values from indices.
 #include <algorithm>
 #include <cmath>
 
@@ -22,7 +22,7 @@ Status RequireOneOf(const InferenceInput& input, std::string_view name,
               Name(input.op), name, value, fmt::join(values, ", "));
 }
 
-/// An axis without elements has none to index: only an empty set of indices fits it.
+/// Checks an axis for indexing. An axis without elements allows only an empty set of indices.
 Status RequireElements(const InferenceInput& input, int64_t axis) {
   const auto& data = input.operand(0).dims;
   const auto& indices = input.operand(1).dims;
@@ -33,8 +33,8 @@ Status RequireElements(const InferenceInput& input, int64_t axis) {
               axis, ShapeText(data), ShapeText(indices));
 }
 
-/// A size is the extent times the scale, rounded up or down. Coordinates follow the scale, and
-/// other sizes would name elements that it does not lead to.
+/// Checks a resized axis. The size must be the extent times the scale, rounded up or down.
+/// Coordinates depend only on the scale, so another size would have elements without a coordinate.
 Status CheckResize(size_t axis, int64_t from, double scale, int64_t size) {
   const double wanted = static_cast<double>(from) * scale;
   if (!(scale > 0) || !(scale < 1e12) || !(wanted < 0x1p48))
@@ -77,7 +77,7 @@ Status CompleteResize(const InferenceInput& input, const std::vector<int64_t>& f
   return {};
 }
 
-/// Whether a size is certainly at most another: equal names are.
+/// Returns whether a size is certainly at most another one; equal names are.
 bool IsAtMost(const Dim& size, const Dim& most) {
   return size == most || (size.IsFixed() && most.IsFixed() && size.size() <= most.size());
 }
@@ -89,7 +89,7 @@ Status RequireReduction(const InferenceInput& input) {
               input.String("reduction"));
 }
 
-/// Indices have each of updates' sizes, or 1.
+/// Checks that indices have each of the updates' sizes, or 1.
 Status RequireIndicesFit(const InferenceInput& input) {
   const auto& indices = input.operand(1).dims;
   const auto& updates = input.operand(2).dims;

@@ -1,4 +1,4 @@
-// Operators whose output elements are input elements, moved.
+// Operators whose output elements are input elements at other positions.
 #include <algorithm>
 #include <numeric>
 
@@ -22,7 +22,7 @@ std::vector<ValueType> SameType(const InferenceInput& input, std::vector<Dim> di
   return {{input.operand(0).type, std::move(dims)}};
 }
 
-/// The number of elements start, start+step, ... before end, all inside 0..size-1.
+/// Returns the number of elements start, start+step, ... before end. All must be in 0..size-1.
 Result<int64_t> SliceLength(int64_t start, int64_t end, int64_t step, int64_t size, size_t axis) {
   constexpr int64_t kHuge = int64_t{1} << 48;
   if (step == 0)

@@ -6,7 +6,7 @@
 namespace tunec {
 namespace {
 
-/// `dims` without the axes, or with them as 1.
+/// Returns `dims` without the axes, or with size 1 for them.
 std::vector<Dim> Reduced(const std::vector<Dim>& dims, const std::vector<int64_t>& axes,
                          bool keep_dims) {
   std::vector<Dim> result;
@@ -24,8 +24,8 @@ Status CheckEpsilon(const InferenceInput& input) {
               input.Float("epsilon"));
 }
 
-/// Every operand but the first is a vector of one entry per channel (axis 1). A batch normalisation
-/// takes vectors of a wider float type, too, and is computed in that type.
+/// Checks that every operand except the first is a vector with one entry per channel (axis 1). A
+/// batch normalisation also takes vectors of a wider float type, and is computed in that type.
 Status CheckChannelOperands(const InferenceInput& input) {
   const auto check = input.op == Op::kBatchNorm ? RequireSameOrWiderType : RequireSameType;
   TUNEC_RETURN_IF_ERROR(RequireRank(input, 0, 2, 32));

@@ -1,10 +1,10 @@
-// Rotary embeddings: pairs of elements of the last axis, each turned by its angle.
+// Rotary embeddings: pairs of elements of the last axis, each rotated by its angle.
 #include "graph/ops/infer.h"
 
 namespace tunec {
 
-// The angles broadcast to x in front; their last axis has one for each pair of the leading
-// elements, or one for each element.
+// Infers the result. The angles broadcast to x in the leading axes. Their last axis has one angle
+// for each pair of the leading elements, or one for each element.
 Result<std::vector<ValueType>> InferRotaryEmbedding(const InferenceInput& input) {
   const ValueType& x = input.operand(0);
   for (size_t i = 0; i < 3; ++i) {

@@ -1,5 +1,5 @@
-// The operators. A Graph's operators are logical: shapes are static attributes (importers resolve
-// shape arithmetic), layouts are no concern of theirs.
+// The operators. They are logical: shapes are static attributes (importers resolve shape
+// arithmetic), and layouts do not matter.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,8 @@ inline constexpr Op kAllOps[] = {
 #undef TUNEC_ID
 };
 
-/// Whether each operator that `needs` a row of a table beside op_list.h has one, and only one.
+/// Returns whether each operator that `needs` a row of a table beside op_list.h has exactly one
+/// row.
 template <class Row, size_t n, class Needs>
 consteval bool HasEach(const Row (&rows)[n], Needs needs) {
   for (const Op op : kAllOps) {
@@ -34,37 +35,37 @@ consteval bool HasEach(const Row (&rows)[n], Needs needs) {
   return true;
 }
 
-/// The field's taxonomy of nodes.
+/// The usual classes of nodes.
 enum class OpKind : uint8_t { kCompute, kData, kShape, kControl, kMemory };
 
-/// How an operator's output elements depend on its inputs' elements.
+/// The dependence of an operator's output elements on its inputs' elements.
 enum class OpPattern : uint8_t {
   kElementwise,  // same index after broadcasting
   kInjective,    // each output element from one input element by an index map
   kReduction,    // an associative combination over some axes
   kContraction,  // sums of products: matmul, convolutions
   kComposite,    // several statements: softmax, layer_norm, ...
-  kScatter,      // operand 0, with others' elements at places that an operand names
+  kScatter,      // operand 0, with elements of another operand at positions given by a third
   kOpaque,       // never fused
 };
 
-/// The axes of operand 0 that an operator walks as a whole.
+/// The axes of operand 0 that an operator processes as a whole.
 enum class RowAxes : uint8_t {
   kNone,
   kAxes,         // its attribute `axes`
   kAxis,         // its attribute `axis`
-  kFromAxis,     // `axis` and those behind it
-  kFromSpatial,  // those behind batch and channels
+  kFromAxis,     // `axis` and all later axes
+  kFromSpatial,  // all axes after batch and channels
 };
 
-/// What an operator wants of the order in which images are stored.
+/// The storage order of images that suits an operator.
 enum class ImageUse : uint8_t {
-  kAnyOrder,     // images are nothing special to it
+  kAnyOrder,     // no preference
   kSameOrder,    // the result is best stored as the operands are
-  kRenamed,      // moves nothing itself
+  kRenamed,      // moves no data itself
   kConvolution,  // sums over windows and channels
-  kPool,         // windows of each channel by itself
-  kNeighbours,   // channels beside each other
+  kPool,         // windows of each channel separately
+  kNeighbours,   // neighbouring channels
 };
 
 std::string_view Name(Op op);

@@ -1,33 +1,33 @@
-// The operators and all facts about them, a row each. A fact that is a function is named here and
-// defined where it is used: each folder expands the rows into a table of its own. So a row that
-// lacks a fact does not compile, nor does one that names what nobody wrote. What the operators mean
-// is ONNX's where nothing else is said.
+// The operators and all facts about them, one row each. A fact may be a function: this file names
+// the function, and the folder that uses it defines the function. Each folder expands the rows into
+// a table. A row with a missing fact or an undefined name does not compile. The operators have
+// ONNX's meaning unless stated otherwise.
 //
 // The columns:
 //   id, name   the enumerator of Op, and the word in the text form
-//   kind       OpKind: the field's taxonomy of nodes
-//   pattern    OpPattern: how results depend on operands; fusion goes by it
-//   operands   how many, of which types, and the attributes with defaults, in words of
+//   kind       OpKind: the usual class of the node
+//   pattern    OpPattern: how results depend on operands; fusion uses the pattern
+//   operands   number and types of the operands, and the attributes with defaults, in words of
 //              ops/op_table.cc: Unary(kFloat, {Float("alpha", 1)})
 //   cost       operations for an element of the result: cost/operation_cost.cc
-//   repeats    how often a kernel computes an element of an operand that it computes itself:
+//   repeats    how often a kernel recomputes an element of a fused operand:
 //              cost/operation_cost.cc
-//   rows       RowAxes: the axes that are walked as a whole; fusion joins what walks the same rows
-//   images     ImageUse: what it wants of the order in which images are stored
-//   range      between which bounds its results lie: rules/value_range.cc
-//   reference  its definition, Run...: reference/run_node.cc; None: it is not executed
-//   lowering   its statements, Lower...: lower/lower.cc; None: there are none
+//   rows       RowAxes: axes that are processed as a whole; fusion joins nodes with the same rows
+//   images     ImageUse: the storage order of images that suits the operator
+//   range      bounds of the results: rules/value_range.cc
+//   reference  the definition, Run...: reference/run_node.cc; None: not executed
+//   lowering   the statements, Lower...: lower/lower.cc; None: no statements
 #pragma once
 
 // clang-format off
 
-/// A result for each place, from the operands' elements at that place: a number by
-/// reference/scalar_functions.cc, an expression by lower/elementwise.cc.
+/// Pointwise operators: each result is computed from the operands' elements at the same index.
+/// reference/scalar_functions.cc defines the number, lower/elementwise.cc the expression.
 #define TUNEC_POINTWISE(X, id, name, operands, cost, range, reference)                             \
   X(id, name, Compute, Elementwise, operands, cost, Spread, None, SameOrder, range, reference,     \
     Elementwise)
 
-/// Sums of products. Nobody computes them again, and nothing is known of their results.
+/// Sums of products. They are never recomputed, and nothing is known about the range of results.
 #define TUNEC_CONTRACTION(X, id, name, operands, repeats, images, reference, lowering)             \
   X(id, name, Compute, Contraction, operands, 0, repeats, None, images, Any, reference, lowering)
 
@@ -36,12 +36,12 @@
                         reference, lowering)                                                       \
   X(id, name, Compute, pattern, operands, cost, repeats, rows, images, range, reference, lowering)
 
-/// Elements of the operands, at other places.
+/// Operators that move elements of the operands to other indices.
 #define TUNEC_INJECTIVE(X, id, name, kind, operands, cost, repeats, images, range, reference,      \
                         lowering)                                                                  \
   X(id, name, kind, Injective, operands, cost, repeats, None, images, range, reference, lowering)
 
-/// Never in a kernel with others.
+/// Operators that are never fused with others.
 #define TUNEC_OPAQUE(X, id, name, kind, operands, cost, range, reference, lowering)                \
   X(id, name, kind, Opaque, operands, cost, Spread, None, AnyOrder, range, reference, lowering)
 
@@ -207,7 +207,7 @@
     kRowCost, Passes<2>, Axis, AnyOrder, Softmax, Softmax, Softmax)                                \
   TUNEC_OVER_ROWS(X, kLogSoftmax, "log_softmax", Composite, AlongAxis(),                           \
     kRowCost, Passes<3>, Axis, AnyOrder, Any, Softmax, Softmax)                                    \
-  /* pairs of elements, turned: each needs its partner */                                          \
+  /* rotated pairs of elements: each element needs its partner */                                  \
   /* x[*,D] cos sin, broadcast in front, their last axis an angle for each pair (at most D/2)      \
      or element; interleaved=0: pairs (i, i + pairs), 1: (2i, 2i+1) */                             \
   TUNEC_INJECTIVE(X, kRotaryEmbedding, "rotary_embedding", Compute, RotaryEmbedding(),             \
@@ -216,7 +216,7 @@
   /* perm */                                                                                       \
   TUNEC_INJECTIVE(X, kTranspose, "transpose", Shape, Transpose(),                                  \
     0, Spread, Renamed, Chosen(First), Movement, Transpose)                                        \
-  /* shape: all known, no -1 or 0 tricks */                                                        \
+  /* shape: all sizes are known, without ONNX's special values -1 and 0 */                         \
   TUNEC_INJECTIVE(X, kReshape, "reshape", Shape, Reshape(),                                        \
     0, Spread, Renamed, Chosen(First), Reshape, Reshape)                                           \
   /* shape: the output's */                                                                        \

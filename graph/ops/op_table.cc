@@ -30,7 +30,8 @@ AttributeSpec Required(std::string_view name, AttributeKind kind = AttributeKind
   return {name, kind, Absence::kError, int64_t{0}};
 }
 
-// What the column `operands` of op_list.h says. A row without its operator, which the table adds.
+// Functions for the column `operands` of op_list.h. They return a row without its operator, which
+// the table adds.
 using enum Domain;
 
 OpSpec Operands(int least, int most, Domain domain, InferTypes infer,

@@ -1,9 +1,9 @@
-// What each operator takes: how many inputs, which attributes with which defaults, and how
-// its output types follow: the column `operands` of op_list.h.
+// The column `operands` of op_list.h: for each operator the number of inputs, the attributes with
+// their defaults, and the inference of its output types.
 //
-// Attributes that depend on the operands are completed when a node is added, so that readers
-// of a Graph need no defaults of their own: axes are non-negative, `axes` is sorted and never
-// absent, `strides`, `pads`, `dilations`, `perm` have one entry per axis.
+// Attributes that depend on the operands are completed when a node is added, so that readers of a
+// Graph need no defaults: axes are non-negative, `axes` is sorted and never absent, and `strides`,
+// `pads`, `dilations`, `perm` have one entry per axis.
 #pragma once
 
 #include <memory>
@@ -25,11 +25,11 @@ enum class AttributeKind : uint8_t { kInt, kFloat, kString, kInts, kFloats };
 std::string_view Name(AttributeKind kind);
 AttributeKind KindOf(const Attribute& attribute);
 
-/// What an absent attribute means.
+/// The meaning of an absent attribute.
 enum class Absence : uint8_t {
-  kError,      // it must be given
+  kError,      // error: the attribute is required
   kDefault,    // default_value
-  kDerived,    // computed from the operands by the inference, which then adds it
+  kDerived,    // inference computes it from the operands and adds it
   kMeaningful  // stays absent
 };
 
@@ -40,7 +40,7 @@ struct AttributeSpec {
   Attribute default_value;  // kDefault
 };
 
-/// What inference sees of a node. It may complete `attributes`.
+/// The input of inference: a node. Inference may complete `attributes`.
 struct InferenceInput {
   Op op;
   std::vector<const ValueType*> operands;  // null where omitted
@@ -62,18 +62,18 @@ struct OpSpec {
   Op op = Op::kIdentity;
   int min_inputs = 0;
   int max_inputs = 0;            // kAnyNumber: no limit
-  Domain domain = Domain::kAny;  // of the operands
+  Domain domain = Domain::kAny;  // types of the operands
   std::vector<AttributeSpec> attributes;
   InferTypes infer = nullptr;
 };
 inline constexpr int kAnyNumber = 1 << 20;
 
 const OpSpec& SpecOf(Op op);
-/// Null when the operator has no such attribute.
+/// Returns the attribute's row, or null if the operator has no such attribute.
 const AttributeSpec* FindAttribute(Op op, std::string_view name);
 
-/// Checks a node-to-be against the table, completes its attributes and returns its output
-/// types. Errors name operator, operand, value and wanted value, and no place.
+/// Checks a new node against the table, completes its attributes and returns its output types.
+/// Errors name operator, operand, value and expected value, but no location.
 Result<std::vector<ValueType>> Infer(Op op, const std::vector<const ValueType*>& operands,
                                      Attributes& attributes,
                                      std::span<const std::shared_ptr<const Graph>> bodies = {});

@@ -13,8 +13,8 @@ struct Fraction {
   double Value() const { return static_cast<double>(numerator) / static_cast<double>(denominator); }
 };
 
-/// Returns the fraction of the least denominator that float32 cannot tell from the scale, found by
-/// continued fractions. There is none for a scale that is too large, too small or no number.
+/// Returns the fraction of the least denominator that equals the scale in float32, found by
+/// continued fractions. Returns nullopt if the scale is too large, too small or NaN.
 std::optional<Fraction> FractionOfScale(double scale);
 
 }  // namespace tunec

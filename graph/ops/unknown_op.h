@@ -1,4 +1,4 @@
-// What parsers say of a word that stands where an operator should.
+// Messages of parsers about unknown operators.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace tunec {
 
-/// "matmu is no operator; did you mean matmul?"; `where` may narrow it down: " for a rule".
+/// Returns text such as "matmu is no operator; did you mean matmul?". `where` may add a context: "
+/// for a rule".
 std::string NoOperator(std::string_view name, std::string_view where = "");
 
 }  // namespace tunec

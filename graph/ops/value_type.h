@@ -10,7 +10,7 @@
 
 namespace tunec {
 
-/// A dimension: an integer, or the name of a parameter that is fixed later.
+/// A dimension: an integer, or the name of a parameter whose size is fixed later.
 class Dim {
  public:
   Dim(int64_t size) : value_(size) {}  // NOLINT: literals are dimensions
@@ -28,15 +28,15 @@ struct ValueType {
   DataType type = DataType::kF32;
   std::vector<Dim> dims;
   bool IsFixed() const;
-  /// All dimensions as integers; every one must be fixed.
+  /// Returns all dimensions as integers. Requires: every dimension is fixed.
   std::vector<int64_t> Shape() const;
-  /// How many elements, and how many bytes as such; every dimension must be fixed.
+  /// Returns the number of elements. Bytes returns their size. Requires: every dimension is fixed.
   int64_t Elements() const;
   int64_t Bytes() const;
   bool operator==(const ValueType&) const = default;
 };
 
-/// "64x32", "batchx3", "scalar".
+/// Returns "64x32", "batchx3" or "scalar".
 std::string ShapeText(const std::vector<Dim>& dims);
 std::string DimText(const Dim& dim);
 

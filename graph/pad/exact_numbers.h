@@ -1,5 +1,5 @@
-// Indices that number exact elements, in a graph where these lie among padded ones. Internal to
-// graph/pad.
+// Indices that number exact elements, in a graph whose values also have padded elements. Internal
+// to graph/pad.
 #pragma once
 
 #include <vector>
@@ -8,27 +8,28 @@
 
 namespace tunec::pad {
 
-/// Whether operand i is constant and numbers elements of these extents, none from the end.
+/// Returns whether operand i is a constant that numbers elements of these extents from the start
+/// only.
 bool CountFromStart(const PaddedNode& node, size_t i, const Series& extents);
 
-/// Indices, counted from the start; those that are out of range are less than 0 or at least
-/// `total`.
+/// Indices counted from the start. Indices out of range are less than 0 or at least `total`.
 struct ExactNumbers {
   ValueId indices;
-  std::vector<ValueId> extents;  // of each part of the axis, exact ones; scalars
+  std::vector<ValueId> extents;  // the exact extent of each part of the axis; scalars
   ValueId total;                 // their product
   ValueId zero;
   ValueId one;
 };
-/// Of operand i, which numbers the exact elements of an axis, or from its exact end. The type
-/// becomes one that holds the padded extent.
+/// Returns the indices of operand i, which number the exact elements of an axis from its start or
+/// from its exact end. They get a type that holds the padded extent.
 Result<ExactNumbers> CountExact(PaddedNode& node, size_t i, const Axis& along);
 
-/// Numbers of exact elements as numbers of padded ones: the same digits, of other extents.
+/// Converts numbers of exact elements to numbers of padded elements: the digits are equal, but the
+/// extents differ.
 Result<ValueId> Embed(PaddedNode& node, ValueId numbers, const Axis& along,
                       const std::vector<ValueId>& extents);
 
-/// Whether places of the axis of one operand are places of the axis of data.
+/// Returns whether positions on the axis of one operand are positions on the axis of the data.
 bool LiesWithin(const Axis& axis, const Axis& data);
 
 }  // namespace tunec::pad

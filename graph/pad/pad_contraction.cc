@@ -23,7 +23,7 @@ MatrixAxes MatrixAxesOf(size_t rank, bool sums_last) {
 // Hidden keys are a question of the mask: those beyond the exact ones are hidden, too.
 Status HideKeys(PaddedNode& node, const Axis& keys) {
   if (std::isfinite(node.bucket().Float("hidden")))
-    return node.Refuse("what it hides counts with a finite score");
+    return node.Reject("what it hides counts with a finite score");
   TUNEC_ASSIGN(ValueId mask, node.padder().IsExact({keys}, {0}));
   if (node.Given(3)) {
     const ValueId own = node.input(3).value;
@@ -107,7 +107,7 @@ Result<std::vector<PaddedValue>> PadAttention(PaddedNode& node) {
   if (is_causal) {
     node.padder().Mix(queries);
     if (!queries.IsPrefix() || !keys.IsPrefix())
-      return node.Refuse("it is causal along several dimensions");
+      return node.Reject("it is causal along several dimensions");
   }
   return Lies(std::move(result));
 }

@@ -54,7 +54,7 @@ Status CheckExtents(const PaddedNode& node, const std::vector<PaddedValue>& outp
       const pad::Extents found = outputs[o].axes[a].extents();
       if (found.exact != shape[a].exact || found.padded != shape[a].padded ||
           found.exact > found.padded)
-        return node.Refuse(fmt::format("axis {} has {} of {} elements, followed to be {} of {}", a,
+        return node.Reject(fmt::format("axis {} has {} of {} elements, followed to be {} of {}", a,
                                        shape[a].exact, shape[a].padded, found.exact, found.padded));
     }
   }
@@ -66,7 +66,7 @@ Result<std::vector<PaddedValue>> PadNode(Padder& padder, size_t number) {
   if (op == Op::kConstant) return pad::PadConstant(padder, number);
   PaddedNode node(padder, number);
   const pad::Rule rule = pad::RuleFor(op);
-  if (rule == nullptr) return node.Refuse("no rule says how");
+  if (rule == nullptr) return node.Reject("no rule says how");
   TUNEC_ASSIGN(std::vector<PaddedValue> outputs, rule(node));
   TUNEC_RETURN_IF_ERROR(CheckExtents(node, outputs));
   TUNEC_ASSIGN(const std::vector<ValueId> values, node.Emit());

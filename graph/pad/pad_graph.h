@@ -1,9 +1,8 @@
-// A model at one size, computed by the same model at a larger one. Which elements of a padded value
-// are those of the exact one is followed from the inputs to the outputs. An operator that mixes
-// elements along a padded axis (a sum, softmax, attention, a window) is given operands in which the
-// others are neutral, and they are told apart by comparing positions with sizes that are inputs.
-// So a padded graph gives the exact graph's results whatever the elements beyond hold, NaN
-// included.
+// Computes a model at one size by the same model at a larger size. The analysis tracks from inputs
+// to outputs which elements of a padded value are exact. Some operators mix elements along a padded
+// axis: sums, softmax, attention, windows. Their operands get neutral elements at all other
+// positions. A comparison of positions with sizes, which are inputs, selects these positions. So a
+// padded graph gives the exact graph's results whatever the padding contains, even NaN.
 #pragma once
 
 #include <cstdint>
@@ -18,56 +17,59 @@
 
 namespace tunec {
 
-/// An axis of an input that a run may have less of than the padded graph.
+/// An axis of an input that may be shorter in a run than in the padded graph.
 struct OpenAxis {
-  int input = 0;  // its number
+  int input = 0;  // number of the input
   int axis = 0;
   std::string dimension;  // axes of one name have one size
 };
 
-/// A part of an axis: `padded` positions, the first `exact` of which are the exact value's.
+/// A part of an axis: `padded` positions, of which the first `exact` belong to the exact value.
 struct PaddedExtent {
   int64_t padded = 1;
   int64_t exact = 1;
-  /// `exact` of the dimensions' sizes; empty where no rule says it.
+  /// `exact` as a function of the dimensions' sizes; empty if no rule gives it.
   SizeExpression formula = {};
   bool operator==(const PaddedExtent& other) const {
     return padded == other.padded && exact == other.exact;
   }
 };
-/// An axis is the product of its parts, the first the slowest: rows of [batch, length] as one axis
-/// are two parts.
+/// The parts of an axis, which is their product; the first part varies slowest. For example, rows
+/// of [batch, length] as one axis are two parts.
 using PaddedAxis = std::vector<PaddedExtent>;
 
-/// An input of the padded graph beyond those of the exact one, and what it holds for these sizes.
+/// An additional input of the padded graph, and its value for these sizes.
 struct SizeParameter {
   std::string name;
   Array value;
-  /// Its elements of the dimensions' sizes; none where no rule says it.
+  /// Its elements as functions of the dimensions' sizes; empty if no rule gives them.
   std::vector<SizeExpression> formulas;
 };
 
 struct PaddedGraph {
   Graph graph;  // its inputs: the bucket's, then `parameters` in order
   std::vector<SizeParameter> parameters;
-  std::vector<std::vector<PaddedAxis>> outputs;  // where the exact outputs lie, axis by axis
-  /// Dimensions along which no operator mixes elements or asks for the size, but for what lies
-  /// beyond: elements of different positions never meet, so that a run may be done in parts.
+  std::vector<std::vector<PaddedAxis>> outputs;  // the exact outputs within the padded ones, axis
+                                                 // by axis
+  /// Splittable dimensions: no operator mixes elements along them or depends on their size, except
+  /// for masking the padding. Elements of different positions never interact, so a run may be split
+  /// along them.
   std::vector<std::string> separable;
-  /// What expressions number, in the order in which the open axes have them.
+  /// The dimensions that expressions number, in the order of the open axes.
   std::vector<std::string> dimensions;
-  /// All sizes that the graph has which are no dimensions, where a rule says what they are.
+  /// All other sizes of the graph for which a rule gives an expression.
   std::vector<SizeExpression> sizes;
 };
 
-/// `exact` and `bucket` are one model at two sets of sizes, each at most the bucket's: the same
-/// nodes in the same order, as a front end makes them of one file. The graph depends on the exact
-/// sizes through the parameters' values alone as long as the result's texts are equal, which
-/// callers compare. kUnsupported names the node that cannot be padded, or that differs.
+/// Makes the padded graph. `exact` and `bucket` are one model at two sets of sizes, where each
+/// exact size is at most the bucket's. Both have the same nodes in the same order, as a front end
+/// makes them from one file. The result depends on the exact sizes only through the parameters'
+/// values, as long as its text is equal for them; callers compare the texts. Errors: kUnsupported,
+/// naming a node that cannot be padded or that differs.
 ///
-/// `samples` are the model at further sizes. What differs in one of them is taken to depend on the
-/// sizes, and a formula is given that holds in all of them; without, whether a 7 is another number
-/// at other sizes is told by two graphs alone.
+/// `samples` are the model at further sizes. A number that differs in a sample counts as dependent
+/// on the sizes, and the formula for it must hold in all samples. Without samples, only two graphs
+/// show whether a number depends on the sizes.
 Result<PaddedGraph> PadGraph(const Graph& exact, const Graph& bucket,
                              std::span<const OpenAxis> open, std::span<const Graph> samples = {});
 

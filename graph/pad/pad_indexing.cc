@@ -57,7 +57,7 @@ Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node) {
   for (size_t a = 0; a < node.axes(0).size(); ++a) {
     if (a == axis) continue;
     if (!LiesWithin(node.axis(1, a), node.axis(0, a)))
-      return node.Refuse(fmt::format("its operands lie differently along axis {}", a));
+      return node.Reject(fmt::format("its operands lie differently along axis {}", a));
     if (!node.axis(1, a).IsOpen()) node.padder().Mix(node.axis(0, a));  // the first ones are taken
   }
   TUNEC_RETURN_IF_ERROR(CountFromExactEnd(node, axis));

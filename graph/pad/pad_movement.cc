@@ -137,7 +137,7 @@ Result<std::vector<PaddedValue>> PadReshape(PaddedNode& node) {
     return node.padder().SizeParameterFor(series, node.padder().FormulaOf(whole).Over(fast));
   };
   std::optional<Axes> axes = Regroup(node.axes(0), node.OutputShape(), parameter_for);
-  if (!axes) return node.Refuse("it puts parts of dimensions together that do not fit");
+  if (!axes) return node.Reject("it puts parts of dimensions together that do not fit");
   if (is_cut) {
     for (const Axis& axis : node.axes(0)) node.padder().Mix(axis);
     for (const Axis& axis : *axes) node.padder().Mix(axis);
@@ -169,12 +169,12 @@ Result<std::vector<PaddedValue>> PadSlice(PaddedNode& node) {
   for (size_t a = 0; a < node.axes(0).size(); ++a) {
     const Axis& axis = node.axis(0, a);
     const AxisSlice slice = slices.emplace_back(SliceOf(node, a));
-    if (Varies(node.Entries("steps", a))) return node.Refuse("its steps depend on the sizes");
+    if (Varies(node.Entries("steps", a))) return node.Reject("its steps depend on the sizes");
     if (slice.IsWhole()) {
       axes.push_back(axis);
       continue;
     }
-    if (!axis.IsPrefix()) return node.Refuse("it slices an axis of several dimensions");
+    if (!axis.IsPrefix()) return node.Reject("it slices an axis of several dimensions");
     axes.push_back(node.NewAxis(a, TakenOf(node, slice, node.padder().FormulaOf(axis))));
     node.padder().Mix(axis);
     if (Varies(slice.starts) || (axis.IsOpen() && slice.step < 0)) taken.push_back(a);
@@ -193,7 +193,7 @@ Result<std::vector<PaddedValue>> PadConcat(PaddedNode& node) {
       if (a == along) continue;
       TUNEC_ASSIGN(axes[a], node.UnifyAxes(axes[a], node.axis(i, a)));
     }
-    if (!node.axis(i, along).IsPrefix()) return node.Refuse("it joins axes of several dimensions");
+    if (!node.axis(i, along).IsPrefix()) return node.Reject("it joins axes of several dimensions");
     node.padder().Mix(node.axis(i, along));
     whole = whole.Plus(node.padder().FormulaOf(node.axis(i, along)));
   }
@@ -218,7 +218,7 @@ Result<std::vector<PaddedValue>> PadTile(PaddedNode& node) {
     const Series repeats = node.Entries("repeats", a);
     if (!Varies(repeats) && repeats[0] == 1) continue;
     const bool is_one = axes[a].extents().padded == 1;
-    if (!is_one && Varies(repeats)) return node.Refuse("its repeats depend on the sizes");
+    if (!is_one && Varies(repeats)) return node.Reject("its repeats depend on the sizes");
     if (is_one) {
       axes[a] = Axis::Repeated(node.padder().PartFor(node.OutputSeries(a)));
       continue;
@@ -227,7 +227,7 @@ Result<std::vector<PaddedValue>> PadTile(PaddedNode& node) {
       axes[a] = Axis::Fixed(node.OutputShape()[a].padded);
       continue;
     }
-    if (!axes[a].IsPrefix()) return node.Refuse("it repeats an axis of several dimensions");
+    if (!axes[a].IsPrefix()) return node.Reject("it repeats an axis of several dimensions");
     node.padder().Mix(axes[a]);
     axes[a] = node.NewAxis(a, node.padder().FormulaOf(axes[a]).Times(repeats[0]));
     std::get<std::vector<int64_t>>(attributes["repeats"])[a] = 1;

@@ -146,11 +146,11 @@ Result<std::vector<PaddedValue>> PadPad(PaddedNode& node) {
     if (margin.IsNone()) continue;
     const bool is_open = axes[a].IsOpen();
     const bool differs = is_open || Varies(margin.begin) || Varies(margin.end);
-    if (is_open && !axes[a].IsPrefix()) return node.Refuse("it pads an axis of several dimensions");
+    if (is_open && !axes[a].IsPrefix()) return node.Reject("it pads an axis of several dimensions");
     node.padder().Mix(axes[a]);
     const bool places = is_constant ? Varies(margin.begin) : differs;
     if (places && margin.IsCut() && !is_constant)
-      return node.Refuse("it repeats elements of an open dimension, and cuts it");
+      return node.Reject("it repeats elements of an open dimension, and cuts it");
     if (places) by_places.insert(a);
     if (!places) is_rest = true;
     const auto adds = [](int64_t pad) { return pad > 0; };

@@ -80,7 +80,7 @@ Result<std::vector<PaddedValue>> PadReduction(PaddedNode& node) {
   for (const size_t a : axes) is_open = is_open || node.axis(0, a).IsOpen();
   TUNEC_RETURN_IF_ERROR(node.MaskInput(0, axes, NeutralOf(node.op(), type)));
   if (is_open && node.op() == Op::kReduceMean) {
-    if (!IsFloat(type)) return node.Refuse("it is a mean of integers");
+    if (!IsFloat(type)) return node.Reject("it is a mean of integers");
     TUNEC_ASSIGN(const ValueId mean,
                  MeanAlong(node, node.input(0).value, axes, node.bucket().attributes));
     node.SetResult(mean);
@@ -93,7 +93,7 @@ Result<std::vector<PaddedValue>> PadArg(PaddedNode& node) {
   const auto axis = static_cast<size_t>(node.bucket().Int("axis"));
   const Axis& along = node.axis(0, axis);
   if (along.IsOpen()) {
-    if (!along.IsPrefix()) return node.Refuse("its places are those of several dimensions");
+    if (!along.IsPrefix()) return node.Reject("its places are those of several dimensions");
     const DataType type = node.builder().TypeOf(node.input(0).value).type;
     const double neutral = node.op() == Op::kArgMax ? LeastOf(type) : GreatestOf(type);
     TUNEC_RETURN_IF_ERROR(node.MaskInput(0, {axis}, neutral));

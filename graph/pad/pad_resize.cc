@@ -201,14 +201,14 @@ Result<ValueId> ResizeByPlaces(PaddedNode& node, ValueId value, const ResizedAxi
 Status RequireComputable(PaddedNode& node, const ResizedAxis& axis) {
   const Node& resize = node.bucket();
   const bool by_corners = resize.String("coordinate") == "align_corners";
-  if (!axis.IsQuotient() && !by_corners) return node.Refuse("its factor is not that of the sizes");
+  if (!axis.IsQuotient() && !by_corners) return node.Reject("its factor is not that of the sizes");
   if (resize.String("mode") == "cubic")
-    return node.Refuse("its elements are cubic sums by a factor that depends on the sizes");
+    return node.Reject("its elements are cubic sums by a factor that depends on the sizes");
   const bool is_float = IsFloat(node.builder().TypeOf(node.input(0).value).type);
   if (resize.String("mode") == "linear" && !is_float)
-    return node.Refuse("it is linear in integers");
+    return node.Reject("it is linear in integers");
   if (resize.String("coordinate") == "pytorch_half_pixel" && axis.HasOne())
-    return node.Refuse("its coordinates are others for a size of 1");
+    return node.Reject("its coordinates are others for a size of 1");
   return {};
 }
 
@@ -237,10 +237,10 @@ Result<std::vector<PaddedValue>> PadResize(PaddedNode& node) {
     const Axis from = axes[a];
     const bool is_same = !from.IsOpen() && !Varies(axis.to) && axis.IsSameScale();
     const bool by_scale = is_same || GoesByScale(node.bucket(), axis);
-    if (!from.IsPrefix()) return node.Refuse("it resizes an axis of several dimensions");
+    if (!from.IsPrefix()) return node.Reject("it resizes an axis of several dimensions");
     if (from.IsOpen() && node.bucket().Int("exclude_outside") != 0 &&
         node.bucket().String("mode") == "cubic")
-      return node.Refuse("it leaves out what is outside of an open dimension");
+      return node.Reject("it leaves out what is outside of an open dimension");
     if (!by_scale) {
       TUNEC_RETURN_IF_ERROR(RequireComputable(node, axis));
       by_places.push_back(axis);

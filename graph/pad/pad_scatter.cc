@@ -12,7 +12,7 @@ Result<Axis> BesideAxis(PaddedNode& node, size_t data_axis, size_t axis) {
   const Axis& updates = node.axis(2, axis);
   const Axis& numbers = node.axis(1, axis);
   if (!LiesWithin(updates, data))
-    return node.Refuse(fmt::format("its operands lie differently along axis {}", data_axis));
+    return node.Reject(fmt::format("its operands lie differently along axis {}", data_axis));
   if (!updates.IsOpen()) node.padder().Mix(data);  // the first ones are written
   TUNEC_ASSIGN(const Axis written, node.UnifyAxes(numbers, updates));
   const std::optional<Axis> all = node.padder().Unify(written, data);

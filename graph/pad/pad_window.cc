@@ -35,7 +35,7 @@ Result<std::set<size_t>> OpenSpatialAxes(PaddedNode& node) {
   for (size_t a = 2; a < node.axes(0).size(); ++a) {
     const Axis& axis = node.axis(0, a);
     if (!axis.IsOpen()) continue;
-    if (!axis.IsPrefix()) return node.Refuse("its windows move along several dimensions");
+    if (!axis.IsPrefix()) return node.Reject("its windows move along several dimensions");
     open.insert(a);
     node.padder().Mix(axis);
   }
@@ -58,7 +58,7 @@ Result<Axes> WindowAxes(PaddedNode& node, const Axis& channels, const std::set<s
   Axes axes = {node.axis(0, 0), channels};
   for (size_t a = 2; a < node.axes(0).size(); ++a) {
     const bool differs = Varies(node.OutputSeries(a));
-    if (differs && !open.contains(a)) return node.Refuse("its pads depend on the sizes");
+    if (differs && !open.contains(a)) return node.Reject("its pads depend on the sizes");
     axes.push_back(node.NewAxis(a, PlacesOf(node, a, slides[a - 2])));
   }
   return axes;
@@ -100,7 +100,7 @@ Result<std::set<size_t>> MovedAxes(PaddedNode& node, const std::vector<Slide>& s
   for (size_t a = 2; a < node.axes(0).size(); ++a) {
     const Slide& slide = slides[a - 2];
     if (!open.contains(a) && (Varies(slide.begin) || Varies(slide.end)))
-      return node.Refuse("its pads depend on the sizes");
+      return node.Reject("its pads depend on the sizes");
     if (Varies(slide.begin)) moved.insert(a);
   }
   return moved;
@@ -255,7 +255,7 @@ Result<std::vector<PaddedValue>> PadConvTranspose(PaddedNode& node) {
   TUNEC_ASSIGN(const std::set<size_t> open, OpenSpatialAxes(node));
   Axes axes = {node.axis(0, 0), Axis::Fixed(node.OutputShape()[1].padded)};
   for (size_t a = 2; a < node.axes(0).size(); ++a) {
-    if (Varies(node.Entries("pads", a - 2))) return node.Refuse("its pads depend on the sizes");
+    if (Varies(node.Entries("pads", a - 2))) return node.Reject("its pads depend on the sizes");
     const int64_t stride = node.bucket().Ints("strides")[a - 2];
     const SizeExpression size = node.padder().FormulaOf(node.axis(0, a)).Times(stride);
     const int64_t added = node.OutputShape()[a].padded - stride * node.axis(0, a).extents().padded;

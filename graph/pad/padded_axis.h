@@ -1,4 +1,4 @@
-// Which positions of a padded axis are those of the exact one. Internal to graph/pad.
+// The exact positions of a padded axis. Internal to graph/pad.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace tunec::pad {
 
-/// A factor of an axis: the first `exact` of `padded` positions. An open one has a parameter, which
-/// holds `exact` when the graph runs; a fixed one has as many positions in both graphs.
+/// A factor of an axis: `padded` positions, of which the first `exact` are exact. An open part has
+/// a parameter, which holds `exact` at run time. A fixed part has the same extent in both graphs.
 struct Part {
   int64_t padded = 1;
   int64_t exact = 1;
@@ -23,27 +23,28 @@ struct Extents {
   int64_t padded = 1;
 };
 
-/// The product of its parts, the first the slowest. Parts of one position are left out, fixed parts
-/// beside each other are one.
+/// An axis as the product of its parts, the first one slowest. Parts of one position are left out,
+/// and neighbouring fixed parts are merged.
 class Axis {
  public:
-  Axis() = default;  // of one position
+  Axis() = default;  // one position
   explicit Axis(std::vector<Part> parts);
   static Axis Fixed(int64_t extent) { return Axis({Part{extent, extent}}); }
-  /// Its elements are all alike: whichever are taken for the exact ones, it is right.
+  /// Returns an axis whose elements are all equal: any of them may be used as the exact ones.
   static Axis Repeated(Part part);
 
   const std::vector<Part>& parts() const { return parts_; }
   Extents extents() const;
   bool IsOpen() const;
   bool is_repeated() const { return repeated_; }
-  /// The same parts, of elements that are not alike.
+  /// Returns an axis of the same parts whose elements differ.
   Axis Different() const { return Axis(parts_); }
-  /// Whether the exact positions are the first ones, in order: no part but the slowest is open.
+  /// Returns whether the exact positions are the first ones, in order: only the slowest part is
+  /// open.
   bool IsPrefix() const;
-  /// Of a position in the padded axis, its place in each part.
+  /// Returns the position within each part for a position in the padded axis.
   std::vector<int64_t> Digits(int64_t position) const;
-  /// Where a position of the exact axis lies in the padded one.
+  /// Returns the position in the padded axis for a position in the exact axis.
   int64_t Embed(int64_t position) const;
 
  private:
@@ -52,14 +53,15 @@ class Axis {
 };
 using Axes = std::vector<Axis>;
 
-/// How an axis that two operands share lies in both; none where it lies differently.
+/// Returns the parts of an axis that two operands share; nullopt if the operands differ.
 std::optional<Axis> Unify(const Axis& a, const Axis& b);
 
-/// A parameter for an open part with the extents of `from` over `fast`, which a reshape cuts.
+/// A function that returns the parameter of an open part with the extents of `from` divided by
+/// `fast`, for a reshape that splits the part.
 using ParameterFor = std::function<int(const Part& from, int64_t fast)>;
 
-/// The parts of `axes`, in order, as axes of these extents: what a reshape does. None where the
-/// parts cannot be put together, or cut, so.
+/// Regroups the parts of `axes`, in order, as axes of these extents, as a reshape does. Returns
+/// nullopt if the parts cannot be merged or split accordingly.
 std::optional<Axes> Regroup(const Axes& axes, const std::vector<Extents>& wanted,
                             const ParameterFor& parameter_for);
 

@@ -16,7 +16,7 @@ PaddedNode::PaddedNode(Padder& padder, size_t number)
 
 Result<Axis> PaddedNode::UnifyAxes(const Axis& a, const Axis& b) {
   std::optional<Axis> axis = padder_.Unify(a, b);
-  if (!axis) return Refuse("its operands lie differently along an axis");
+  if (!axis) return Reject("its operands lie differently along an axis");
   return *std::move(axis);
 }
 
@@ -51,7 +51,7 @@ Status PaddedNode::Settle(size_t i, const Axes& wanted) {
   if (LiesIn(*padder_.exact().ConstantOf(id), *padder_.bucket().ConstantOf(id), axes)) {
     value.axes = std::move(axes);
   } else if (!value.lies) {
-    return Refuse("a constant depends on the sizes");
+    return Reject("a constant depends on the sizes");
   }
   value.is_loose = false;
   for (const Axis& axis : value.axes) padder_.Mix(axis);
@@ -90,15 +90,15 @@ Status PaddedNode::RequireSameAttributes(const std::set<std::string_view>& but) 
     }
   }
   if (SameAttributes(exact, bucket)) return {};
-  return Refuse("an attribute depends on the sizes");
+  return Reject("an attribute depends on the sizes");
 }
 
 Status PaddedNode::RequireFixed(size_t i, size_t a) const {
   if (!inputs_[i].axes[a].IsOpen()) return {};
-  return Refuse(fmt::format("it mixes elements along axis {} of operand {}", a, i));
+  return Reject(fmt::format("it mixes elements along axis {} of operand {}", a, i));
 }
 
-std::unexpected<Error> PaddedNode::Refuse(std::string_view why) const {
+std::unexpected<Error> PaddedNode::Reject(std::string_view why) const {
   return Fail(ErrorCode::kUnsupported, "node {} ({}) cannot be padded: {}", bucket_.name,
               Name(bucket_.op), why);
 }
@@ -154,7 +154,7 @@ Result<ValueId> PaddedNode::CastTo(ValueId value, DataType type) {
 Result<std::vector<ValueId>> PaddedNode::Emit() {
   std::vector<ValueId> inputs;
   for (PaddedValue& input : inputs_) {
-    if (input.is_loose && !input.lies) return Refuse("a constant depends on the sizes");
+    if (input.is_loose && !input.lies) return Reject("a constant depends on the sizes");
     inputs.push_back(input.value);
   }
   if (result_.valid()) return std::vector<ValueId>{result_};

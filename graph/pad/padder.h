@@ -1,5 +1,5 @@
-// What is known of a padded graph while it is made, and what the rules of the operators make it
-// with. Internal to graph/pad.
+// The state of a padded graph under construction, and the functions from which the operators' rules
+// build it. Internal to graph/pad.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,8 @@
 
 namespace tunec::pad {
 
-/// A number in each of the graphs that are looked at: the exact one, the bucket's, the samples.
+/// A number in each of the compared graphs: the exact one, the bucket's, the samples. Varies
+/// returns whether the graphs differ in it.
 using Series = std::vector<int64_t>;
 bool Varies(const Series& series);
 
@@ -27,16 +28,16 @@ bool Varies(const Series& series);
 struct PaddedValue {
   ValueId value;
   Axes axes;
-  /// Axes along which all that is beyond the exact positions is 0, where it is an exact one in the
-  /// other axes: what softmax leaves, say.
+  /// Axes along which all elements beyond the exact positions are 0, at exact positions of the
+  /// other axes. Softmax, for example, leaves such zeros.
   std::set<size_t> zero_beyond;
-  /// Of a constant whose shape depends on the sizes: its elements lie as another operand's axes
-  /// want them, or as `axes` says if they do (`lies`).
+  /// For a constant whose shape depends on the sizes. If `lies`, its layout is `axes`; otherwise it
+  /// takes the layout of another operand's axes.
   bool is_loose = false;
   bool lies = true;
 };
 
-/// The graph that is made, and its parameters. A parameter becomes an input with its first use.
+/// The graph under construction and its parameters. A parameter becomes an input at its first use.
 class Padder {
  public:
   Padder(const Graph& exact, const Graph& bucket, std::span<const Graph> samples);
@@ -44,68 +45,71 @@ class Padder {
 
   const Graph& exact() const { return *graphs_[0]; }
   const Graph& bucket() const { return *graphs_[1]; }
-  /// Those two and the samples.
+  /// Returns the exact graph, the bucket's and the samples.
   const std::vector<const Graph*>& graphs() const { return graphs_; }
   GraphBuilder& builder() { return builder_; }
-  /// By the number of a value in either graph.
+  /// Returns the padded value for a value of either graph.
   PaddedValue& at(ValueId value) { return values_[value.index]; }
 
   Extents ExtentsOf(ValueId value, size_t axis) const;
   std::vector<Extents> ShapeOf(ValueId value) const;
   Series SeriesOf(ValueId value, size_t axis) const;
   Series SeriesOf(const Axis& axis) const;
-  /// Of the dimensions' sizes; empty where no rule says it.
+  /// Returns the axis's size as a function of the dimensions' sizes; empty if no rule gives it.
   SizeExpression FormulaOf(const Axis& axis) const;
 
-  /// The parameter that holds the exact one of extents that differ; a dimension's where that has
-  /// the same extents in all graphs. `formula` may be empty, or wrong, which is found.
+  /// Returns the parameter that holds the exact extent, which differs between the graphs. It is a
+  /// dimension's parameter if the dimension has the same extents in all graphs. `formula` may be
+  /// empty or wrong; a wrong formula is detected.
   int SizeParameterFor(const Series& series, const SizeExpression& formula);
-  /// Fixed, or the first positions of an open one.
+  /// Returns a fixed part, or the first positions of an open one.
   Part PartFor(const Series& series, const SizeExpression& formula = {});
-  /// A number that is another one in the exact graph: an input of the padded one.
+  /// Adds an input of the padded graph for a number that differs in the exact graph.
   Result<ValueId> AddValueParameter(const std::string& what, Array exact,
                                     std::vector<SizeExpression> formulas);
-  /// The same of the constant of this number, whose few elements differ between the graphs.
+  /// Adds an input for the constant of this number. Its elements are few and differ between the
+  /// graphs.
   Result<ValueId> AddConstantParameter(size_t number);
-  /// An i64[] that follows from the sizes: a constant where it is the same in all graphs. Asked for
-  /// twice by one name, it is one.
+  /// Returns an i64[] that depends on the sizes; a constant if it is equal in all graphs. The same
+  /// name gives the same value.
   Result<ValueId> AddNumber(const std::string& what, const Series& series,
                             const SizeExpression& formula);
   Result<ValueId> SizeOf(int parameter);  // i32[]
-  /// How many exact positions an axis has: i64[].
+  /// Returns the number of exact positions of an axis: i64[].
   Result<ValueId> CountOf(const Axis& axis);
 
-  /// `formula` if it holds in all graphs, or else one that does and is a sum of one of `bases` and
-  /// a number.
+  /// Returns `formula` if it holds in all graphs. Otherwise returns the sum of one of `bases` and a
+  /// number that holds in all graphs, or an empty expression.
   SizeExpression Explain(const Series& series, const SizeExpression& formula,
                          std::span<const SizeExpression> bases = {}) const;
-  /// floor((base + c) / divisor), with a c for which that holds in all graphs; `added` where it
-  /// does, too. Empty: none does.
+  /// Returns floor((base + c) / divisor) with a c for which it holds in all graphs; c is `added` if
+  /// that holds. Returns an empty expression if no c does.
   SizeExpression Quotient(const SizeExpression& base, int64_t divisor, const Series& series,
                           std::optional<int64_t> added = std::nullopt) const;
 
-  /// Elements of different positions of these parts meet, or depend on how many there are.
+  /// Marks these parts as mixed: elements of different positions interact, or depend on the extent.
   void Mix(const Axis& axis);
-  /// The same, and of an extent that is no dimension's own all dimensions, of any of which it may
-  /// be made: a constant of it is another one for a part of a run.
+  /// Marks these parts as mixed. If an extent is not a dimension's, it may depend on any dimension,
+  /// so all dimensions are marked. A constant of the extent would differ for a part of a run.
   void MixWhatMakes(const Axis& axis);
-  /// Dimensions of which a number is made that the graphs differ in: a part of a run has another
-  /// one. `same` compares two graphs, by their numbers.
+  /// Marks dimensions that determine a number which differs between the graphs: a part of a run
+  /// would have another number. `same` compares two graphs, given by their numbers.
   void MixWhatTells(const std::function<bool(size_t, size_t)>& same);
-  /// How an axis lies that is in both; none where it lies differently.
+  /// Returns the parts of an axis that two operands share; nullopt if they differ.
   std::optional<Axis> Unify(const Axis& a, const Axis& b);
-  /// Parts that two of these axes have, as those of x[n, 1] * x[1, n].
+  /// Marks parts that two of these axes have in common, as those of x[n, 1] * x[1, n].
   void MixWhatMeetsItself(const Axes& axes);
 
-  /// Whether an element is an exact one along some of its axes: bool, broadcasting to the value's
+  /// Returns whether an element is exact along some of its axes: bool, broadcasting to the value's
   /// shape. Requires: one of the axes is open.
   Result<ValueId> IsExact(const Axes& axes, const std::set<size_t>& along);
-  /// The value where it is an exact one along these axes, else `neutral`.
+  /// Returns the value at exact positions along these axes, and `neutral` elsewhere.
   Result<ValueId> Mask(const PaddedValue& value, const std::set<size_t>& along, double neutral);
-  /// The value where it is an exact one, else 0. Mixes nothing: for what no exact element comes of.
+  /// Returns the value at exact positions, and 0 elsewhere. Does not mark dimensions as mixed: use
+  /// it only if no exact element depends on the result.
   Result<ValueId> ZeroBeyond(const PaddedValue& value);
-  /// Whether a value of the bucket's has anything beyond its exact elements. An input that is only
-  /// passed on has zeros there, and what constants make is folded.
+  /// Returns whether a value of the bucket's may have non-zero elements beyond its exact ones. An
+  /// input that is only moved has zeros there, and values of constants are folded.
   bool IsComputed(ValueId value) const;
 
   Result<PaddedGraph> Finish() &&;
@@ -115,8 +119,8 @@ class Padder {
     std::string name;
     Series series;
     SizeExpression formula;
-    std::string dimension;  // of an input's axis; empty: of something derived
-    ValueId input;          // once it is used
+    std::string dimension;  // dimension of an input's axis; empty for a derived size
+    ValueId input;          // set at the first use
   };
   Result<Axis> OpenInput(const OpenAxis& axis, std::map<std::string, int>& parameters);
   Result<ValueId> AddParameter(const std::string& name, Array value,
@@ -127,12 +131,12 @@ class Padder {
   void MixNamed(const std::vector<SizeExpression>& formulas);
   void MixDimension(size_t dimension);
   ValueId Positions(const Axis& axis, size_t part, size_t axes_behind);
-  /// The formula's value in each graph; none where it has none in one.
+  /// Returns the formula's value in each graph; nullopt if it has no value in one of them.
   std::optional<Series> ValuesOf(const SizeExpression& formula) const;
 
   std::vector<const Graph*> graphs_;
-  std::vector<bool> is_data_;                          // of the bucket's values
-  std::vector<std::vector<int64_t>> dimension_sizes_;  // in each graph, of each dimension
+  std::vector<bool> is_data_;                          // by value of the bucket's
+  std::vector<std::vector<int64_t>> dimension_sizes_;  // in each graph, by dimension
   std::vector<std::string> dimensions_;
   GraphBuilder builder_;
   std::vector<PaddedValue> values_;
@@ -140,14 +144,14 @@ class Padder {
   std::vector<SizeParameter> used_;
   std::set<int> mixed_;
   std::map<std::pair<std::vector<int64_t>, size_t>, ValueId> positions_;
-  std::map<std::string, ValueId> numbers_;  // that AddNumber gave
+  std::map<std::string, ValueId> numbers_;  // results of AddNumber
 };
 
-/// A node of both graphs, with its operands in the padded one, which its rule replaces by masked
-/// ones where need be.
+/// A node of both graphs, with its operands in the padded one. The node's rule replaces operands by
+/// masked ones where necessary.
 class PaddedNode {
  public:
-  /// The node of this number in both graphs.
+  /// Makes the node with this number in both graphs.
   PaddedNode(Padder& padder, size_t number);
 
   Op op() const { return bucket_.op; }
@@ -162,44 +166,46 @@ class PaddedNode {
   const Axes& axes(size_t i) const { return inputs_[i].axes; }
   const Axis& axis(size_t i, size_t a) const { return inputs_[i].axes[a]; }
 
-  /// How operands lie that are broadcast against each other; omitted ones are passed over. Loose
-  /// constants settle to the others' axes. `last`: so many of the last axes are left out; `with`:
-  /// axes that they are broadcast against, too.
+  /// Returns the common axes of operands that are broadcast against each other; omitted operands
+  /// are skipped. Loose constants take the others' axes. The last `last` axes are left out. `with`
+  /// are further axes that the operands are broadcast against.
   Result<Axes> UnifyInputs(const std::vector<size_t>& inputs, size_t last = 0, Axes with = {});
   Result<Axis> UnifyAxes(const Axis& a, const Axis& b);
-  /// Operand i becomes `neutral` beyond the exact positions of those of the axes that are open.
+  /// Replaces operand i by `neutral` beyond the exact positions of the open axes among `along`.
   Status MaskInput(size_t i, const std::set<size_t>& along, double neutral);
 
-  /// Of the attributes, those named may differ between the graphs.
+  /// Checks that attributes are equal in both graphs, except those named.
   Status RequireSameAttributes(const std::set<std::string_view>& but = {}) const;
-  /// Axis `a` of operand `i` is of one size, for what mixes its elements in a way of its own.
+  /// Checks that axis `a` of operand `i` has one size. Used by operators with a special way of
+  /// mixing the axis's elements.
   Status RequireFixed(size_t i, size_t a) const;
-  std::unexpected<Error> Refuse(std::string_view why) const;
+  std::unexpected<Error> Reject(std::string_view why) const;
 
   std::vector<Extents> OutputShape(size_t output = 0) const;
   Series OutputSeries(size_t axis, size_t output = 0) const;
   Series InputSeries(size_t i, size_t axis) const {
     return padder_.SeriesOf(bucket_.inputs[i], axis);
   }
-  /// An entry of an attribute in each graph.
+  /// Returns an entry of an attribute in each graph.
   Series Entries(std::string_view name, size_t entry) const;
   std::vector<double> FloatEntries(std::string_view name, size_t entry) const;
-  /// An axis as the graphs have the output's, fixed or the first positions.
+  /// Returns the output's axis: fixed, or the first positions of an open part.
   Axis NewAxis(size_t axis, const SizeExpression& formula = {});
-  /// How many exact elements lie along these axes of operand i, as a scalar of a type of floats.
+  /// Returns the number of exact elements along these axes of operand i, as a scalar of a float
+  /// type.
   Result<ValueId> CountAlong(size_t i, const std::set<size_t>& axes, DataType type);
   Result<ValueId> CastTo(ValueId value, DataType type);
 
-  /// Of an operand that the node may lack, too.
+  /// Replaces an operand, or adds an operand that the node does not have.
   void SetInput(size_t i, ValueId value) {
     if (i >= inputs_.size()) inputs_.resize(i + 1);
     inputs_[i].value = value;
   }
-  /// The copy's, instead of the bucket's.
+  /// Sets the attributes of the copy, which replace the bucket's.
   void SetAttributes(Attributes attributes) { attributes_ = std::move(attributes); }
-  /// The rule made the output itself: then the node is not copied.
+  /// Sets the output that the rule made itself: the node is then not copied.
   void SetResult(ValueId value) { result_ = value; }
-  /// Copies the node with its operands, or takes what the rule made.
+  /// Copies the node with its operands, or returns the output that the rule made.
   Result<std::vector<ValueId>> Emit();
 
  private:
@@ -215,12 +221,12 @@ class PaddedNode {
   ValueId result_;
 };
 
-/// The outputs' axes.
+/// A function that pads a node and returns the outputs' axes.
 using Rule = Result<std::vector<PaddedValue>> (*)(PaddedNode& node);
-/// Null: the operator cannot be padded.
+/// Returns the operator's rule; null if the operator cannot be padded.
 Rule RuleFor(Op op);
 
-/// One output with these axes.
+/// Returns one output with these axes.
 inline std::vector<PaddedValue> Lies(Axes axes, std::set<size_t> zero_beyond = {}) {
   return {PaddedValue{{}, std::move(axes), std::move(zero_beyond)}};
 }
@@ -232,8 +238,8 @@ Result<std::vector<PaddedValue>> PadBatchNorm(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadAxisNorm(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadChannelNorm(PaddedNode& node);
 // pad_reduction.cc
-/// A reduction as `attributes` have it, of a value that is 0 beyond the exact elements of operand
-/// 0, over how many of these there are.
+/// Reduces, according to `attributes`, a value that is 0 beyond the exact elements of operand 0,
+/// and divides by the number of these elements.
 Result<ValueId> MeanAlong(PaddedNode& node, ValueId value, const std::set<size_t>& axes,
                           const Attributes& attributes);
 Result<std::vector<PaddedValue>> PadReduction(PaddedNode& node);
@@ -257,25 +263,24 @@ Result<std::vector<PaddedValue>> PadSlice(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadConcat(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadTile(PaddedNode& node);
 // pad_pad.cc
-/// Where an axis of a value is put into a longer one.
+/// The position of an axis of a value within a longer axis.
 struct Frame {
   size_t axis = 0;
-  ValueId begin;       // i64[]: where its first element comes to lie
-  int64_t length = 0;  // of the result
+  ValueId begin;       // i64[]: position of its first element
+  int64_t length = 0;  // extent of the result
 };
-/// The value's exact elements in the frame, around them `outside`.
+/// Returns the value's exact elements at the frame's position, surrounded by `outside`.
 Result<ValueId> PutInFrame(Padder& padder, const PaddedValue& value, const Frame& frame,
                            double outside);
-/// The value at these places of an axis, which are clamped to it.
+/// Returns the value at these positions of an axis. The positions are clamped to the axis.
 Result<ValueId> TakeAt(Padder& padder, ValueId value, size_t axis, ValueId places);
-/// 0, 1, ... as i64.
+/// Returns 0, 1, ... as i64.
 ValueId CountUp(GraphBuilder& builder, int64_t count, int64_t step = 1);
-/// An i64 scalar.
+/// Returns an i64 scalar.
 ValueId Whole(GraphBuilder& builder, int64_t value);
 Result<std::vector<PaddedValue>> PadPad(PaddedNode& node);
 // pad_indexing.cc
-/// `indices` as numbers of elements of an axis of this many, whatever they are: for what is taken
-/// where nobody looks.
+/// Clamps `indices` to elements of an axis of this extent, for gathered values that are not used.
 Result<ValueId> ClampIndices(GraphBuilder& builder, ValueId indices, int64_t extent);
 Result<std::vector<PaddedValue>> PadGather(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node);
@@ -284,10 +289,11 @@ Result<std::vector<PaddedValue>> PadOneHot(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadRange(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadRotary(PaddedNode& node);
 
-/// The constant of this number in both graphs (pad_constant.cc). Of one shape: the elements, or a
-/// parameter where they differ. Of two: none, until an operand says how it lies.
+/// Pads the constant of this number in both graphs (pad_constant.cc). If both shapes are equal, the
+/// result has its elements, or is a parameter if the elements differ. Otherwise the result is loose
+/// until an operand determines its axes.
 Result<std::vector<PaddedValue>> PadConstant(Padder& padder, size_t number);
-/// Whether the exact constant's elements are the bucket's at these axes' exact positions.
+/// Returns whether the exact constant's elements are the bucket's at these axes' exact positions.
 bool LiesIn(const Array& exact, const Array& bucket, const Axes& axes);
 
 }  // namespace tunec::pad

@@ -1,4 +1,4 @@
-// Constants that a padded graph compares with. Internal to graph/pad.
+// Constants for comparisons in a padded graph. Internal to graph/pad.
 #pragma once
 
 #include "ir/array.h"
@@ -6,7 +6,8 @@
 namespace tunec::pad {
 
 Array ScalarOf(DataType type, double value);
-/// The least number of a type; minus infinity where there is one. And the greatest.
+/// Returns the least number of a type: minus infinity if the type has it. GreatestOf returns the
+/// greatest.
 double LeastOf(DataType type);
 double GreatestOf(DataType type);
 

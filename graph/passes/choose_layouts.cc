@@ -10,15 +10,16 @@ namespace tunec {
 namespace {
 
 constexpr int kMostSweeps = 4;
-constexpr double kGain = 0.999;  // of the cost: a change below it is not worth another order
+constexpr double kGain = 0.999;  // fraction of the old cost; a new order must cost less
 
-// Reads and writes neighbouring positions of all channels: the operators that orders are for.
+// Returns whether the operator reads or writes neighbouring positions of all channels. Orders are
+// chosen for these operators.
 bool IsSpatial(ImageUse use) {
   return use == ImageUse::kConvolution || use == ImageUse::kPool || use == ImageUse::kNeighbours;
 }
 
-// Inputs, outputs and constants keep the order that their users know; one channel or one position
-// is all orders at once.
+// Returns whether the pass may change the value's order. Inputs, outputs and constants have the
+// order that their users expect. With one channel or one position all orders are the same.
 bool MayBeReordered(const Graph& graph, ValueId value) {
   const ValueType& type = graph.value(value).type;
   if (type.dims.size() < 3 || !type.IsFixed() || graph.IsOutput(value)) return false;
@@ -28,7 +29,8 @@ bool MayBeReordered(const Graph& graph, ValueId value) {
   return shape[0] > 0 && shape[1] > 1 && positions > 1;
 }
 
-// Values of one order: those that elementwise operators and copies stand between.
+// Groups of values that share one order, because only elementwise operators and copies connect
+// them.
 class Units {
  public:
   explicit Units(const Graph& graph) : graph_(graph), parent_(graph.values().size()) {
@@ -46,9 +48,9 @@ class Units {
     }
   }
 
-  /// The unit of a value whose order is open; -1 for the others.
+  /// Returns the unit of a value whose order may change, and -1 for other values.
   int32_t UnitOf(ValueId value) { return value.valid() && open_[value.index] ? Root(value) : -1; }
-  /// The nodes that make or read values of each unit, in order.
+  /// Returns the nodes that make or read values of each unit, in order.
   std::vector<std::vector<const Node*>> NodesOfUnits() {
     std::vector<std::vector<const Node*>> nodes(parent_.size());
     const auto add = [&](const Node& node, ValueId value) {
@@ -86,7 +88,8 @@ class Units {
   std::vector<bool> open_;
 };
 
-// Each unit in turn takes the order that costs the nodes around it least, until none changes.
+// A local search: sets each unit in turn to the order with the least cost of the nodes around it,
+// until no unit changes.
 class OrderSearch {
  public:
   OrderSearch(const Graph& graph, const PassOptions& options)
@@ -114,7 +117,8 @@ class OrderSearch {
     }
   }
 
-  // Of equal costs the order that stands, then the plainer one.
+  // Sets the cheapest order of a unit. On equal costs it prefers the current order, then the
+  // simpler one.
   bool Improve(size_t unit) {
     const ImageOrder before = order_[unit];
     ImageOrder best = before;
@@ -146,7 +150,7 @@ class OrderSearch {
   const FusionMachine& machine_;
   Units units_;
   std::vector<std::vector<const Node*>> nodes_;
-  std::vector<ImageOrder> order_;  // by unit
+  std::vector<ImageOrder> order_;  // indexed by unit
 };
 
 }  // namespace

@@ -4,13 +4,13 @@
 
 namespace tunec {
 
-/// Stores images (rank 3 and more, around convolutions and pools) in the order that costs least
-/// (layout_cost.h): channels first, channels last, or in blocks of channels. Values that only
-/// elementwise operators, concatenations, pads, slices and resizes stand between have one order;
-/// each such set takes in turn the order that is cheapest for the nodes around it, until none
-/// changes. It starts from channels last. Graph inputs, constants and graph outputs keep their
-/// order, as do values with one channel or one position. Operators stay logical: only
-/// Value::layout changes.
+/// Stores images in the order that costs least (layout_cost.h): channels first, channels last, or
+/// blocks of channels. Images are values of rank 3 or more around convolutions and pools. Values
+/// that are connected only by elementwise operators, concatenations, pads, slices and resizes share
+/// one order. The search starts from channels last. It sets each group in turn to the cheapest
+/// order for the nodes around the group, until no group changes. Graph inputs, constants, graph
+/// outputs, and values with one channel or one position keep their order. Operators stay logical:
+/// only Value::layout changes.
 /// Requires: verified. Ensures: the same nodes. O(nodes).
 Result<Graph> ChooseLayouts(const Graph& graph, const PassOptions& options);
 

@@ -19,7 +19,7 @@ Result<Graph> EliminateDeadNodes(const Graph& graph, const PassOptions&) {
                  [&](const Node& node, const std::vector<ValueId>&,
                      GraphBuilder&) -> Result<std::vector<ValueId>> {
                    const auto n = static_cast<size_t>(&node - graph.nodes().data());
-                   // Nobody asks for the values of a dead node.
+                   // A dead node's values have no reader.
                    return std::vector<ValueId>(live[n] ? 0 : node.outputs.size());
                  });
 }

@@ -15,17 +15,18 @@
 namespace tunec {
 namespace {
 
-// A mean further from 0 than this many standard deviations is subtracted first: x * scale + shift
-// would be the small difference of large numbers.
+// Largest distance of a mean from 0, in standard deviations, for the form x * scale + shift. A
+// larger mean is subtracted first: otherwise the result would be the small difference of large
+// numbers.
 constexpr double kMostDeviations = 8;
 
-// The normalisation as x * scale[c] + shift[c], and as (x - mean[c]) * scale[c] + bias[c].
+// A normalisation in two forms: x * scale[c] + shift[c], and (x - mean[c]) * scale[c] + bias[c].
 struct ChannelAffine {
   std::vector<double> scale;
   std::vector<double> shift;
   std::vector<double> mean;
   std::vector<double> bias;
-  /// The first channel with a mean beyond kMostDeviations, and that mean in words.
+  /// Describes the first channel with a mean beyond kMostDeviations; empty if there is none.
   std::string far_mean;
 };
 
@@ -49,7 +50,8 @@ std::optional<ChannelAffine> AffineOf(const Graph& graph, const Node& node,
     if (affine.far_mean.empty() && !(std::abs(mean) <= kMostDeviations * std::sqrt(variance)))
       affine.far_mean =
           fmt::format("channel {} has the mean {:g} and the variance {:g}", c, mean, variance);
-    // An infinite factor would meet an infinite shift where the normalisation has one alone.
+    // Rejects an infinite factor or shift: the two could combine to a NaN where the normalisation
+    // gives an infinity.
     const DataType type = graph.value(inputs[0]).type.type;
     if (!std::isfinite(RoundTo(scale, type)) || !std::isfinite(RoundTo(affine.shift.back(), type)))
       return {};
@@ -57,7 +59,8 @@ std::optional<ChannelAffine> AffineOf(const Graph& graph, const Node& node,
   return affine;
 }
 
-// y[i] = x[i] * factor for i in [begin, end). Weights are nearly all f32, and millions.
+// Computes y[i] = x[i] * factor for i in [begin, end). The f32 case is fast, because most weights
+// are f32 and large.
 void Scale(const Array& x, Array& y, int64_t begin, int64_t end, double factor) {
   if (x.type() != DataType::kF32) {
     for (int64_t i = begin; i < end; ++i) y.SetDouble(i, x.GetDouble(i) * factor);
@@ -68,7 +71,7 @@ void Scale(const Array& x, Array& y, int64_t begin, int64_t end, double factor) 
   for (int64_t i = begin; i < end; ++i) to[i] = static_cast<float>(from[i] * factor);
 }
 
-// w[M, C/g, ...] scaled by output channel; of a transposed convolution, w[C, M/g, ...].
+// Returns w[M, C/g, ...] scaled by output channel. A transposed convolution has w[C, M/g, ...].
 Array ScaledWeight(const Node& conv, const Array& weight, const std::vector<double>& scale) {
   Array scaled(weight.type(), weight.shape());
   const bool transposed = conv.op == Op::kConvTranspose;
@@ -100,8 +103,8 @@ Array ScaledBias(const Array* bias, const ChannelAffine& affine, DataType type) 
   return scaled;
 }
 
-// The convolution that makes the normalisation's input, if it may change: its parameters are
-// constants and nobody else reads it.
+// Returns the convolution that makes the normalisation's input, or null if it must not change. Its
+// parameters must be constants, and the normalisation must be the only reader of its result.
 const Node* FoldableConv(const Graph& old_graph, const Node& batch_norm,
                          const std::vector<std::vector<NodeId>>& users, const Graph& graph,
                          ValueId input) {
@@ -125,7 +128,7 @@ Result<std::vector<ValueId>> FoldInto(const Node& conv, const ChannelAffine& aff
   const Op op = conv.op;
   const Attributes attributes = conv.attributes;
   const SourceLocation where = conv.where;
-  // `conv` is in the graph that grows from here on.
+  // From here on `conv` may dangle: it points into the graph that grows.
   const ValueId w = AddDerivedConstant(builder, name + "_weight", std::move(new_weight));
   const ValueId b = AddDerivedConstant(builder, name + "_bias", std::move(new_bias));
   TUNEC_ASSIGN(const ValueId folded, builder.Add(op, {x, w, b}, attributes, name, where));
@@ -164,7 +167,7 @@ Result<std::vector<ValueId>> AsScaleAndShift(const Node& node, ValueId x,
   return std::vector<ValueId>{result};
 }
 
-// shift @ w, as the bias of a product with the weight.
+// Returns shift @ w, the bias of a product with the weight.
 Array ShiftOfProduct(const Node& product, const Array& weight, const std::vector<double>& shift) {
   const bool transposed = product.Int("transpose_b") != 0;
   const auto inner = static_cast<int64_t>(shift.size());
@@ -179,8 +182,8 @@ Array ShiftOfProduct(const Node& product, const Array& weight, const std::vector
   return bias;
 }
 
-// Returns the normalisation by computed parameters. Constants with a factor that is not finite
-// stay.
+// Returns the normalisation split by its computed parameters. Leaves nodes with constant parameters
+// whose factor is not finite.
 Result<std::vector<ValueId>> Split(const Node& node, const std::vector<ValueId>& inputs,
                                    GraphBuilder& builder) {
   const auto is_constant = [&](size_t i) {
@@ -213,7 +216,8 @@ class BatchNormFolder {
   }
 
  private:
-  // Whether the node multiplies features that only it reads, a normalisation, by a constant weight.
+  // Returns whether the node multiplies features by a constant weight. The features must be a
+  // normalisation's result that only this node reads.
   bool IsLinear(const Node& node, const std::vector<ValueId>& inputs,
                 const GraphBuilder& builder) const {
     if (node.op != Op::kMatmul || node.Int("transpose_a") != 0) return false;
@@ -225,7 +229,7 @@ class BatchNormFolder {
     return weight != nullptr && weight->shape().size() == 2;
   }
 
-  // (x * scale + shift) @ w = (x * scale) @ w + shift @ w, where the shift is not too large.
+  // Computes (x * scale + shift) @ w as (x * scale) @ w + shift @ w, if the shift is not too large.
   Result<std::vector<ValueId>> ReplaceLinear(const Node& product,
                                              const std::vector<ValueId>& inputs,
                                              GraphBuilder& builder) {
@@ -239,7 +243,7 @@ class BatchNormFolder {
     }
     const Array bias =
         ShiftOfProduct(product, *builder.graph().ConstantOf(inputs[1]), affine.shift);
-    // An infinity of the bias could meet one of the other sign.
+    // An infinity in the bias could be added to one of the opposite sign.
     if (!IsFinite(bias)) return std::vector<ValueId>{};
     const ValueId scaled = builder.graph().producer(inputs[0]).inputs[0];
     TUNEC_ASSIGN(const ValueId unshifted, builder.Add(Op::kMatmul, {scaled, inputs[1]},
@@ -253,7 +257,7 @@ class BatchNormFolder {
   const Graph& graph_;
   const PassOptions& options_;
   std::vector<std::vector<NodeId>> users_;
-  std::map<ValueId, ChannelAffine> written_out_;  // by the old graph's normalised values
+  std::map<ValueId, ChannelAffine> written_out_;  // keyed by the normalised values of the old graph
 };
 
 }  // namespace

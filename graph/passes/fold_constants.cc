@@ -15,13 +15,13 @@ int64_t BytesOf(const ValueType& type) {
   return count < 0 ? INT64_MAX : count * static_cast<int64_t>(SizeOf(type.type));
 }
 
-// What constants that only lead to others may take while they are computed.
+// Most bytes of a temporary constant, which is only an operand of other folded nodes.
 constexpr int64_t kMostTemporaryBytes = int64_t{1} << 26;
 
-// The most bytes of all weights that are folded from smaller constants.
+// Most bytes of all weights that are folded from smaller constants.
 constexpr int64_t kMostWeightBytes = int64_t{4} << 30;
 
-// The bytes of its results; none where they must not be constants.
+// Returns the bytes of the node's results, or nothing if the results must not be constants.
 std::optional<int64_t> BytesMade(const Graph& graph, const Node& node) {
   const OpKind kind = KindOf(node.op);
   if (kind == OpKind::kControl || kind == OpKind::kMemory || node.op == Op::kInput ||
@@ -37,15 +37,16 @@ std::optional<int64_t> BytesMade(const Graph& graph, const Node& node) {
   return made;
 }
 
-// What becomes of a node of constants.
+// The result of folding a node whose operands are constants.
 enum class Folding : uint8_t {
   kNone,
-  kTemporary,  // larger than the graph should hold, but only for nodes that fold: not kept
+  kTemporary,  // too large for the graph; computed only as an operand of other folded nodes, then
+               // dropped
   kConstant,
-  kWeight,  // a constant however large, for products that read it whole
+  kWeight,  // a constant without a size limit, because products read all of it
 };
 
-// How much larger the graph's constants may become.
+// The number of bytes by which the graph's constants may still grow.
 class GrowthBudget {
  public:
   GrowthBudget(const Graph& graph, const PassOptions& options)
@@ -75,7 +76,7 @@ class GrowthBudget {
   int64_t left_ = 0;
 };
 
-// What nodes become, each after those that it depends on.
+// The folding of every node, computed in topological order.
 class FoldingPlan {
  public:
   FoldingPlan(const Graph& graph, const PassOptions& options)
@@ -91,7 +92,7 @@ class FoldingPlan {
     return !value.valid() || graph_.ConstantOf(value) != nullptr;
   }
 
-  // Whether it could be computed now, were there no limit of size.
+  // Returns whether the node could be computed now if sizes were not limited.
   bool IsOfConstants(const Node& node) const {
     return BytesMade(graph_, node) && std::ranges::all_of(node.inputs, [&](ValueId input) {
              return IsConstant(input) || of_constants_[graph_.value(input).producer.index];
@@ -119,7 +120,8 @@ class FoldingPlan {
                                                                   : Folding::kNone;
   }
 
-  // Whether products alone read the results, as weights: constant ones are packed in advance.
+  // Returns whether only products read the results, as weights. Constant weights are packed in
+  // advance.
   bool AreWeights(const Node& node) const {
     return std::ranges::all_of(node.outputs, [&](ValueId output) {
       const std::vector<NodeId>& users = users_[output.index];
@@ -146,8 +148,8 @@ class FoldingPlan {
   int64_t weight_bytes_left_ = kMostWeightBytes;
 };
 
-// Computes nodes of constants. Temporary results are known by the values of the graph before, and
-// forgotten behind their last reader: there may be many.
+// Computes nodes whose operands are constants. Temporary results are indexed by the values of the
+// old graph. They are deleted after their last reader, because there may be many.
 class Folder {
  public:
   explicit Folder(const Graph& graph) : graph_(graph), reads_left_(graph.values().size()) {
@@ -156,8 +158,9 @@ class Folder {
         if (input.valid()) ++reads_left_[input.index];
   }
 
-  // The results; nothing where an operand is no constant after all, or where it cannot be computed
-  // now (an index out of range), which is left to fail when it is run.
+  // Returns the results. Returns nothing if an operand is not a constant after all, or if the node
+  // cannot be computed now (such as an index out of range). The node then fails when the model
+  // runs.
   std::optional<std::vector<Array>> Compute(const Node& node, const std::vector<ValueId>& inputs,
                                             const Graph& built) const {
     std::vector<Array> operands;
@@ -185,7 +188,7 @@ class Folder {
       temporaries_[node.outputs[i]] = std::move(results[i]);
   }
 
-  /// The node has read its operands.
+  /// Records that the node has read its operands.
   void Leave(const Node& node) {
     for (const ValueId input : node.inputs)
       if (input.valid() && --reads_left_[input.index] == 0) temporaries_.erase(input);
@@ -193,7 +196,7 @@ class Folder {
 
  private:
   const Graph& graph_;
-  std::vector<int> reads_left_;  // by value
+  std::vector<int> reads_left_;  // indexed by value
   std::map<ValueId, Array> temporaries_;
 };
 

@@ -10,14 +10,15 @@
 namespace tunec {
 namespace {
 
-// Whether the node multiplies by a constant matrix, as linear layers do.
+// Returns whether the node multiplies by a constant matrix, as linear layers do.
 bool IsLinear(const Graph& graph, const Node& node) {
   if (node.op != Op::kMatmul || node.Int("transpose_a") != 0) return false;
   const Array* weight = graph.ConstantOf(node.inputs[1]);
   return weight != nullptr && weight->shape().size() == 2 && IsFloat(weight->type());
 }
 
-// Why the shift of a linear layer's operand stays before the product; empty: it has none.
+// Returns the reason why the shift of a linear layer's operand stays before the product. Returns an
+// empty string if the operand has no shift.
 std::string ReasonForShift(const Graph& graph, const Node& operand) {
   const auto is_constant = [&](size_t i) { return graph.ConstantOf(operand.inputs[i]) != nullptr; };
   if (operand.op == Op::kAdd && (is_constant(0) || is_constant(1)))

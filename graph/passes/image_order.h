@@ -1,4 +1,4 @@
-// The orders in which images lie in memory.
+// Storage orders of images.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace tunec {
 
-/// How a value [N, C, spatial...] is stored.
+/// A storage order of a value [N, C, spatial...].
 enum class ImageOrder : uint8_t {
   kChannelsFirst,  // row-major
   kChannelsLast,   // [N, spatial..., C]
   kBlocked,        // [N, C/lanes, spatial..., lanes]
 };
 
-/// The layout of an order. kBlocked pads the channels to a multiple of the lanes.
+/// Returns the layout of an order. kBlocked pads the channels to a multiple of the lanes.
 Layout MakeLayout(ImageOrder order, const std::vector<int64_t>& shape, int64_t lanes);
 
 }  // namespace tunec

@@ -37,7 +37,7 @@ Status CheckConstant(const Graph& graph, const Node& gather, ValueId indices) {
               within.error().message);
 }
 
-/// Names of the outputs that are added; the graph's own keep theirs.
+/// Names for added outputs that differ from the graph's own output names.
 class NewNames {
  public:
   explicit NewNames(const Graph& graph)
@@ -64,7 +64,7 @@ class CheckFinder {
     const int64_t extent = IndexedExtent(graph_, node);
     const ValueId indices = SourceOf(graph_, node.inputs[1]);
     if (graph_.ConstantOf(indices) != nullptr) return CheckConstant(graph_, node, indices);
-    // What constants make is folded, where checking it would be in the way.
+    // Indices computed from constants will be folded, and a check would prevent the folding.
     if (!is_data_[indices.index] || !seen_.emplace(indices, extent).second) return {};
     if (IsProven(graph_, uses_, indices, extent)) return {};
     Add({.node = node.name, .extent = extent}, indices);

@@ -1,6 +1,6 @@
-// Indices that gathers look elements up with. In range are -extent to extent-1, negative ones
-// counting from the end. Constants out of range are an error when compiling; data are brought to
-// the nearest index in range by whatever runs the graph, and counted.
+// Checks of gather indices. Indices from -extent to extent-1 are in range; negative indices count
+// from the end. A constant index out of range is a compile error. A computed index out of range is
+// clamped to the nearest valid index when the graph runs, and counted.
 #pragma once
 
 #include <string>
@@ -10,31 +10,32 @@
 
 namespace tunec {
 
-/// Data that a gather indexes an axis of `extent` elements with: an input of the graph, or one of
-/// its outputs.
+/// Computed indices into an axis of `extent` elements that are not proven to be in range. They are
+/// an input or an output of the graph.
 struct UnprovenIndices {
   enum class Place { kInput, kOutput };
-  std::string node;  // the gather
+  std::string node;  // name of the gather
   int64_t extent = 0;
   Place place = Place::kInput;
-  size_t position = 0;  // among the inputs or outputs
+  size_t position = 0;  // index among the inputs or outputs
 };
 
 struct CheckedGraph {
   Graph graph;
-  size_t outputs = 0;  // of the model; those behind them are there to be checked only
+  size_t outputs = 0;  // number of the model's outputs; the outputs behind them exist only for
+                       // checks
   std::vector<UnprovenIndices> unproven;
 };
 
-/// Lists the indices that are not proven to be in range. Those that are computed become outputs
-/// behind the graph's own. An error for constants out of range. Requires: fixed shapes.
-/// Ensures: gathers of the same indices from axes of one extent share a check.
+/// Lists the indices that are not proven to be in range. Computed indices become outputs behind the
+/// graph's own outputs. Fails for constants out of range. Requires: fixed shapes. Ensures: gathers
+/// with the same indices share a check if their axes have the same extent.
 Result<CheckedGraph> AddIndexChecks(const Graph& graph);
 
-/// An error for a gather whose indices are constants out of range.
+/// Fails if a gather's indices are constants out of range.
 Status CheckConstantIndices(const Graph& graph);
 
-/// An error that names the first index out of range.
+/// Fails if an index is out of range. The message has the first such index.
 Status CheckIndices(const Array& indices, int64_t extent);
 
 }  // namespace tunec

@@ -9,7 +9,7 @@ namespace tunec {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
-// What rounding may add to it, generously.
+// Factor that covers rounding errors, with a wide margin.
 constexpr double kRounding = 1.01;
 constexpr int kDeepest = 64;
 
@@ -47,7 +47,8 @@ class MagnitudeFinder {
   }
 
  private:
-  // Sums that leave the type are infinite: what is bounded only by more is not bounded.
+  // Returns the largest finite value of the type. A sum may overflow to infinity, so a larger bound
+  // does not bound the value.
   double LargestFinite(ValueId value) const {
     constexpr double kHalf = 65504;
     return graph_.value(value).type.type == DataType::kF16 ? kHalf
@@ -92,7 +93,7 @@ class MagnitudeFinder {
         return operand(0) * (operand(1) + operand(2));
       case Op::kMatmul:
         return Depth(node) * operand(0) * operand(1);
-      // An element is no further from the mean than all of its row together.
+      // The distance of an element from the mean is at most the norm of its row.
       case Op::kLayerNorm:
       case Op::kRmsNorm:
         return std::sqrt(RowLength(node)) * operand(1) + (given(2) ? operand(2) : 0);
@@ -107,7 +108,7 @@ class MagnitudeFinder {
     return dims[axis].IsFixed() ? static_cast<double>(dims[axis].size()) : kUnknown;
   }
 
-  // Of what is normalised together.
+  // Returns the number of elements that are normalised together.
   double RowLength(const Node& node) const {
     const std::vector<Dim>& dims = graph_.value(node.inputs[0]).type.dims;
     const auto rank = static_cast<int64_t>(dims.size());

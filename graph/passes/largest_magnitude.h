@@ -4,10 +4,10 @@
 
 namespace tunec {
 
-/// A bound of the absolute values of a float value's elements that are numbers, whatever the
-/// graph's inputs hold; infinity where none is known. Elements may be NaN beside it. From
-/// constants, normalisations and functions of bounded results, through products, sums and moved
-/// elements. O(nodes above the value and the elements of their constants).
+/// Returns a bound of the absolute values of a float value's elements, for all possible graph
+/// inputs. Returns infinity if no bound is found. Elements may also be NaN, which the bound does
+/// not cover. The bound follows from constants, normalisations and bounded functions, through
+/// products, sums and data movement. O(nodes above the value and the elements of their constants).
 double LargestMagnitude(const Graph& graph, ValueId value);
 
 }  // namespace tunec

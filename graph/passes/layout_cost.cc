@@ -7,7 +7,8 @@
 namespace tunec {
 namespace {
 
-// The dimensions along which vectors may lie. Of a row-major image: the last one.
+// The dimension of an image along which vectors are contiguous. kWidth is the last dimension, as in
+// a row-major image.
 enum class Along : uint8_t { kChannels, kWidth };
 
 using Shape = std::vector<int64_t>;
@@ -23,7 +24,7 @@ int64_t Vectors(const Shape& shape, Along along, int64_t lanes) {
   return ElementCount(shape) / std::max<int64_t>(length, 1) * (RoundUp(length, lanes) / lanes);
 }
 
-// Elements of storage that are moved though they are padding.
+// Returns the cost of moving the padding elements of a blocked order.
 double PaddingCost(ImageOrder order, const Shape& shape, const FusionMachine& machine) {
   if (order != ImageOrder::kBlocked || shape[1] == 0) return 0;
   const int64_t padding =
@@ -32,7 +33,7 @@ double PaddingCost(ImageOrder order, const Shape& shape, const FusionMachine& ma
          machine.vectors_per_cycle;
 }
 
-// Moving all elements of an image once, in vectors along a dimension.
+// Returns the cost of moving all elements of an image once, in vectors along a dimension.
 double MoveCost(ImageOrder order, const Shape& shape, Along along, const FusionMachine& machine) {
   if (ContiguousAlong(order) != along) {
     return static_cast<double>(ElementCount(shape)) / machine.elements_per_cycle;
@@ -44,8 +45,9 @@ double MoveCost(ImageOrder order, const Shape& shape, Along along, const FusionM
 
 const std::vector<int64_t>& Strides(const Node& node) { return node.Ints("strides"); }
 
-// A pool, or one channel of a depthwise convolution: each product takes an element of the input
-// of its own, so vectors of the input have to lie as those of the output do.
+// Returns the cost of a pool, or of one channel of a depthwise convolution. Each product reads its
+// own input element, so vectors of the input must run along the same dimension as vectors of the
+// output.
 double WindowCost(const Graph& graph, const Node& node, const NodeOrders& orders, Along along,
                   double taps, const FusionMachine& machine) {
   const Shape in = graph.value(node.inputs[0]).type.Shape();
@@ -59,15 +61,16 @@ double WindowCost(const Graph& graph, const Node& node, const NodeOrders& orders
          PaddingCost(orders.inputs[0], in, machine);
 }
 
-// A dense convolution. Along the channels, elements of the input are broadcast, in any order.
-// Along the width, the input's vectors have to lie so.
+// Returns the cost of a dense convolution. With vectors along the channels, input elements are
+// broadcast and may have any order. With vectors along the width, the input's vectors must also run
+// along the width.
 double ConvCost(const Graph& graph, const Node& node, const NodeOrders& orders, Along along,
                 const FusionMachine& machine) {
   const Shape in = graph.value(node.inputs[0]).type.Shape();
   const Shape out = graph.value(node.outputs[0]).type.Shape();
   const Shape weight = graph.value(node.inputs[1]).type.Shape();
   const bool transposed = node.op == Op::kConvTranspose;
-  // Multiply-adds for each element of the result, of the operand when transposed.
+  // Number of multiply-adds per element of the result, or of the operand if transposed.
   const double taps = static_cast<double>(ElementCount(weight)) /
                       static_cast<double>(std::max<int64_t>(weight[0], 1));
   const Shape& walked = transposed ? in : out;
@@ -112,7 +115,7 @@ bool IsImage(const Graph& graph, ValueId value) {
   return value.valid() && graph.value(value).type.dims.size() >= 3;
 }
 
-// Everything else moves its operands and results once.
+// Returns the cost of any other operator, which moves its operands and results once.
 double ElementCost(const Graph& graph, const Node& node, const NodeOrders& orders,
                    const FusionMachine& machine) {
   return Cheapest([&](Along along) {

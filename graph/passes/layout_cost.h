@@ -1,4 +1,4 @@
-// What the storage order of images costs the operators that make and read them.
+// The cost of storage orders of images for the operators that write and read them.
 #pragma once
 
 #include <vector>
@@ -9,16 +9,16 @@
 
 namespace tunec {
 
-/// Orders of a node's operands and results; kChannelsFirst stands for values that are no images.
+/// The orders of a node's operands and results. Values that are not images have kChannelsFirst.
 struct NodeOrders {
   std::vector<ImageOrder> inputs;
   std::vector<ImageOrder> outputs;
 };
 
-/// About how many cycles of a core of `machine` the node takes: vector operations,
-/// a lane each for elements that are gathered or scattered, and the bytes of blocked padding.
-/// Of views, and of nodes with open dimensions: nothing, they take any order. Only differences
-/// between orders mean anything. O(operands).
+/// Returns about how many cycles the node takes on a core of `machine`. The cost counts vector
+/// operations, one lane per gathered or scattered element, and the bytes of blocked padding. Views
+/// and nodes with dynamic dimensions cost 0, because any order suits them. Only differences between
+/// orders are meaningful. O(operands).
 double LayoutCost(const Graph& graph, const Node& node, const NodeOrders& orders,
                   const FusionMachine& machine);
 

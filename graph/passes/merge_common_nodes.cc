@@ -17,7 +17,7 @@ std::string Text(const Attribute& attribute) {
   return std::visit(
       [](const auto& value) -> std::string {
         using T = std::decay_t<decltype(value)>;
-        // Hexadecimal: two doubles that differ have different texts.
+        // Prints hexadecimal, so that two different doubles have different texts.
         if constexpr (std::is_same_v<T, double>)
           return fmt::format("{:a}", value);
         else if constexpr (std::is_same_v<T, std::vector<double>>)
@@ -36,13 +36,13 @@ std::string ConstantKey(const Array& array) {
                      StableHash(bytes));
 }
 
-// An attribute that says what its absence would.
+// Returns whether an attribute has its default value.
 bool IsDefault(Op op, std::string_view name, const Attribute& value) {
   const AttributeSpec* spec = FindAttribute(op, name);
   return spec != nullptr && spec->absence == Absence::kDefault && spec->default_value == value;
 }
 
-// Empty: never merged.
+// Returns the key under which equal nodes are merged. Empty if the node is never merged.
 std::string KeyOf(const Graph& graph, const Node& node, const std::vector<ValueId>& inputs) {
   const OpKind kind = KindOf(node.op);
   if (node.op == Op::kInput || kind == OpKind::kControl || kind == OpKind::kMemory) return "";
@@ -57,7 +57,7 @@ std::string KeyOf(const Graph& graph, const Node& node, const std::vector<ValueI
   return key;
 }
 
-// Per node: the earlier one that computes the same, or itself.
+// Returns per node the earlier node that computes the same values, or the node itself.
 std::vector<int32_t> SameNodes(const Graph& graph) {
   std::unordered_map<std::string, int32_t> seen;
   seen.reserve(graph.nodes().size());
@@ -65,7 +65,7 @@ std::vector<int32_t> SameNodes(const Graph& graph) {
   for (int32_t n = 0; n < std::ssize(same); ++n) {
     const Node& node = graph.nodes()[n];
     same[n] = n;
-    std::vector<ValueId> inputs;  // what stands for them
+    std::vector<ValueId> inputs;  // each input replaced by its first equal value
     for (const ValueId input : node.inputs) {
       if (!input.valid()) {
         inputs.push_back(input);
@@ -77,7 +77,7 @@ std::vector<int32_t> SameNodes(const Graph& graph) {
     std::string key = KeyOf(graph, node, inputs);
     if (key.empty()) continue;
     const auto [known, fresh] = seen.emplace(std::move(key), n);
-    // Two outputs of the graph stay two values: each has storage of its own.
+    // Two outputs of the graph stay two values, because each has its own storage.
     const bool is_output =
         std::ranges::any_of(node.outputs, [&](ValueId output) { return graph.IsOutput(output); });
     if (!fresh && !is_output) same[n] = known->second;
@@ -92,14 +92,14 @@ Result<Graph> MergeCommonNodes(const Graph& graph, const PassOptions&) {
   bool any = false;
   for (int32_t n = 0; n < std::ssize(same); ++n) any |= same[n] != n;
   if (!any) return graph;
-  std::vector<ValueId> first(same.size());  // per node kept: the first of its values' copies
+  std::vector<ValueId> first(same.size());  // per retained node: the first value of its copy
   return Rebuild(graph,
                  [&](const Node& node, const std::vector<ValueId>&,
                      GraphBuilder& builder) -> Result<std::vector<ValueId>> {
                    const auto n = static_cast<int32_t>(&node - graph.nodes().data());
                    std::vector<ValueId> values;
                    if (same[n] == n) {
-                     // The copy's values follow those that are there.
+                     // The values of the copy are added behind the existing values.
                      first[n] = {static_cast<int32_t>(builder.graph().values().size())};
                      return values;
                    }

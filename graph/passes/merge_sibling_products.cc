@@ -11,7 +11,7 @@
 namespace tunec {
 namespace {
 
-// A product with what is added to and multiplied with its columns.
+// A product with the constants that are added to and multiplied with its columns.
 struct Branch {
   NodeId product;
   ValueId result;
@@ -20,7 +20,8 @@ struct Branch {
   const Array* scale = nullptr;
 };
 
-// Branches with one key can be one product: operand, transpositions, type, and inner extent.
+// The key of a branch: operand, transpositions, type, and inner extent. Branches with equal keys
+// can become one product.
 using SiblingKey = std::tuple<ValueId, int64_t, int64_t, DataType, int64_t>;
 
 bool IsElementwise(const Node& node) { return PatternOf(node.op) == OpPattern::kElementwise; }
@@ -54,7 +55,8 @@ class SiblingFinder {
   }
 
  private:
-  // The constant operand of the value's only user, if that is `op` along the columns.
+  // Returns the constant operand of the value's only user, if this user applies `op` along the
+  // columns.
   const Array* ColumnOperand(ValueId value, Op op, ValueId& result) const {
     if (graph_.IsOutput(value) || users_[value.index].size() != 1) return nullptr;
     const Node& user = graph_.node(users_[value.index][0]);
@@ -79,7 +81,9 @@ class SiblingFinder {
     return branch;
   }
 
-  // Whether no reader wants to be computed with the product, looking through renamings.
+  // Returns whether the result may become a slice. This needs readers, behind reshapes and
+  // transposes, that are not elementwise: an elementwise reader is computed together with the
+  // product.
   bool MayBeSlice(ValueId result) const {
     if (graph_.IsOutput(result) || !graph_.value(result).type.IsFixed()) return false;
     return std::ranges::all_of(users_[result.index], [&](NodeId id) {
@@ -93,7 +97,7 @@ class SiblingFinder {
   const std::vector<std::vector<NodeId>> users_;
 };
 
-// The matrices side by side.
+// Returns the matrices side by side.
 Array JoinedWeights(const Graph& graph, const std::vector<Branch>& branches) {
   const Node& first = graph.node(branches[0].product);
   const bool transposed = first.Int("transpose_b") != 0;
@@ -118,7 +122,8 @@ Array JoinedWeights(const Graph& graph, const std::vector<Branch>& branches) {
   return joined;
 }
 
-// The branches' vectors one after the other, `neutral` where one has none; nothing if none has one.
+// Concatenates the branches' vectors. A branch without a vector contributes `neutral`. Returns
+// nothing if no branch has a vector.
 std::optional<Array> JoinedVectors(const std::vector<Branch>& branches,
                                    const Array* Branch::*vector, double neutral, DataType type) {
   int64_t columns = 0;
@@ -138,7 +143,7 @@ std::optional<Array> JoinedVectors(const std::vector<Branch>& branches,
   return joined;
 }
 
-// The joined product; its operand is `operand` in the new graph.
+// Adds the joined product. `operand` is a value of the new graph.
 Result<ValueId> AddProduct(const Graph& graph, const std::vector<Branch>& branches, ValueId operand,
                            GraphBuilder& builder) {
   const Node& first = graph.node(branches[0].product);
@@ -147,7 +152,7 @@ Result<ValueId> AddProduct(const Graph& graph, const std::vector<Branch>& branch
       AddDerivedConstant(builder, first.name + "_weights", JoinedWeights(graph, branches));
   TUNEC_ASSIGN(ValueId value, builder.Add(Op::kMatmul, {operand, weight}, first.attributes,
                                           first.name + "_siblings", first.where));
-  // -0.0 is what leaves every number as it is.
+  // -0.0 is the neutral element of addition for every number.
   const auto shift = JoinedVectors(branches, &Branch::shift, -0.0, type);
   const auto scale = JoinedVectors(branches, &Branch::scale, 1, type);
   if (shift) {
@@ -183,7 +188,7 @@ Result<Graph> MergeSiblingProducts(const Graph& graph, const PassOptions&) {
   std::map<ValueId, Place> places;
   for (size_t s = 0; s < siblings.size(); ++s)
     for (size_t b = 0; b < siblings[s].size(); ++b) places[siblings[s][b].result] = {s, b};
-  std::map<NodeId, ValueId> operands;  // of products, in the new graph
+  std::map<NodeId, ValueId> operands;  // of products, as values of the new graph
   std::vector<std::optional<ValueId>> products(siblings.size());
   return Rebuild(
       graph,

@@ -4,12 +4,13 @@
 
 namespace tunec {
 
-/// Makes products of one operand with constant matrices (the queries, keys and values of
-/// attention) one product with the matrices side by side: constants added to and multiplied with
-/// their columns are joined as well, and each result is a slice of the whole, which its readers
-/// read in place. Products whose results go on into elementwise operators stay: those would no
-/// longer be computed with them. Leaves dead nodes. Requires: constants are folded. Ensures: the
-/// same sums in the same order; as many bytes of weights as before. O(nodes + bytes of weights).
+/// Merges products of one operand with constant matrices (the queries, keys and values of
+/// attention) into one product with the matrices side by side. Constants that are added to and
+/// multiplied with the columns are joined as well. Each result becomes a slice of the merged
+/// product, which its readers read in place. Products stay separate if elementwise operators read
+/// the results, because those could no longer be computed together with the product. Leaves dead
+/// nodes. Requires: constants are folded. Ensures: the same sums in the same order; as many bytes
+/// of weights as before. O(nodes + bytes of weights).
 Result<Graph> MergeSiblingProducts(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
-// A graph pass: one free function from a verified graph to a verified graph with the same
-// inputs, outputs and results. Each is in a file of its own; pipeline.h lists them in order.
+// Graph passes. A pass is a free function from a verified graph to a verified graph with the same
+// inputs, outputs and results. Each pass has its own file; pipeline.h lists them in order.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,26 @@
 namespace tunec {
 
 struct PassOptions {
-  /// kFast allows rewrites that change results for NaN, infinities or signed zeros, and sums of
-  /// floats in another order.
+  /// Floating-point rules. kFast allows rewrites that change results for NaN, infinities or signed
+  /// zeros, and sums of floats in another order.
   FloatRules rules = FloatRules::kStrict;
-  /// Rules of the user's own, for apply_rules; null: none.
+  /// User-defined rules for apply_rules; null if there are none.
   std::shared_ptr<const RuleSet> user_rules;
-  /// Called when a rule fires, with the node that it replaces.
+  /// Callback for a rule that fires, with the node to be replaced.
   std::function<void(const Rule& rule, const Node& node)> on_rule;
-  /// Called when a rule would fire under FloatRules::kFast alone, with the node that it would
-  /// replace.
+  /// Callback for a rule that would fire only under FloatRules::kFast, with the node that the rule
+  /// would replace.
   std::function<void(const Rule& rule, const Node& node)> on_held_back;
-  /// Called when a pass leaves a node alone that it could fold but for the reason, one clause.
+  /// Callback for a node that a pass could fold but leaves unchanged. The reason is one clause.
   std::function<void(const Node& node, const std::string& reason)> on_kept;
-  /// A folded constant may be this much larger than what it was computed from; all of them
-  /// together may be larger by this and by the factor times the constants that were there.
+  /// Number of bytes by which a folded constant may exceed its operands. All folded constants
+  /// together may exceed their operands by this number plus fold_growth_factor times the original
+  /// constants.
   int64_t fold_growth_bytes = int64_t{1} << 20;
   double fold_growth_factor = 0.5;
-  /// What layouts are weighed with.
+  /// Machine parameters for the cost of layouts.
   FusionMachine machine;
-  /// Stores every image so; none: by cost.
+  /// Order of all images; if empty, orders are chosen by cost.
   std::optional<ImageOrder> image_order;
 };
 

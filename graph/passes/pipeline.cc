@@ -21,16 +21,16 @@ namespace tunec {
 namespace {
 
 constexpr NamedPass kPasses[] = {
-    {"eliminate_dead_nodes", "drops what no output depends on", EliminateDeadNodes},
-    {"fold_constants", "computes what depends on constants alone", FoldConstants},
-    {"merge_common_nodes", "keeps one of equal computations", MergeCommonNodes},
+    {"eliminate_dead_nodes", "drops nodes that no output depends on", EliminateDeadNodes},
+    {"fold_constants", "computes nodes whose inputs are all constants", FoldConstants},
+    {"merge_common_nodes", "merges equal computations", MergeCommonNodes},
     {"apply_rules", "applies the rules of --rules", ApplyUserRules},
     {"canonicalize", "brings equal computations to one form", Canonicalize},
     {"recognize_patterns", "finds operators written as primitives", RecognizePatterns},
-    {"recognize_attention", "makes attention of products around a softmax", RecognizeAttention},
+    {"recognize_attention", "replaces products around a softmax by attention", RecognizeAttention},
     {"fold_batch_norm", "folds batch normalisations into convolutions", FoldBatchNorm},
     {"fold_linear", "folds constants around matrix products into their weights", FoldLinear},
-    {"merge_sibling_products", "makes products of one operand one product", MergeSiblingProducts},
+    {"merge_sibling_products", "merges matrix products of one operand", MergeSiblingProducts},
     {"choose_layouts", "stores images in the order that costs convolutions least", ChooseLayouts},
 };
 
@@ -53,14 +53,14 @@ std::vector<std::string> DefaultPipeline() {
       "eliminate_dead_nodes",
       "fold_constants",
       "merge_common_nodes",
-      // The user's rules see the model as it was written and, below, as its operators are.
+      // User rules run twice: on the model as written, and below on the recognised operators.
       "apply_rules",
       "canonicalize",
       "recognize_patterns",
       "recognize_attention",
       "fold_batch_norm",
       "fold_linear",
-      // What folding and recognition leave: reshaped parameters, constants of constants.
+      // Cleans up after folding and recognition: reshaped parameters, constants of constants.
       "fold_constants",
       "apply_rules",
       "canonicalize",
@@ -68,7 +68,7 @@ std::vector<std::string> DefaultPipeline() {
       "eliminate_dead_nodes",
       "merge_sibling_products",
       "eliminate_dead_nodes",
-      // Beyond this point operators are final; layouts are facts about their values.
+      // After this point operators are final; layouts are properties of their values.
       "choose_layouts",
   };
 }
@@ -76,11 +76,11 @@ std::vector<std::string> DefaultPipeline() {
 Result<PipelineResult> RunPipeline(const Graph& graph, const PipelineOptions& options) {
   for (const auto& name : options.disabled)
     if (FindPass(name) == nullptr)
-      return Fail(ErrorCode::kInvalidArgument, "no pass is called '{}'", name);
+      return Fail(ErrorCode::kInvalidArgument, "unknown pass '{}'", name);
   PipelineResult result{.graph = graph, .records = {}};
   for (const std::string& name : options.names) {
     const NamedPass* pass = FindPass(name);
-    if (pass == nullptr) return Fail(ErrorCode::kInvalidArgument, "no pass is called '{}'", name);
+    if (pass == nullptr) return Fail(ErrorCode::kInvalidArgument, "unknown pass '{}'", name);
     if (options.disabled.contains(name)) continue;
     const auto start = std::chrono::steady_clock::now();
     Result<Graph> next = pass->run(result.graph, options.pass);

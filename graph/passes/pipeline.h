@@ -1,5 +1,5 @@
-// The passes in order. Only the pipeline verifies, times and shows what a pass did; passes
-// themselves do nothing but their rewrite.
+// The graph passes in order. Only the pipeline verifies, times and shows the result of a pass; a
+// pass itself only rewrites.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,13 @@ namespace tunec {
 
 struct NamedPass {
   std::string_view name;
-  std::string_view summary;  // one line, for --help
+  std::string_view summary;  // one line for --help
   Result<Graph> (*run)(const Graph&, const PassOptions&);
 };
 
-/// Every pass, each once.
+/// Returns every pass once.
 std::span<const NamedPass> AllPasses();
-/// The names of the default pipeline in order; some come several times.
+/// Returns the names of the default pipeline in order. Some names occur several times.
 std::vector<std::string> DefaultPipeline();
 
 struct PassRecord {
@@ -36,17 +36,17 @@ struct PipelineOptions {
   PassOptions pass;
   std::vector<std::string> names = DefaultPipeline();
   std::set<std::string, std::less<>> disabled;
-  /// Called after each pass that changed the graph.
+  /// Callback after each pass that changed the graph.
   std::function<void(const PassRecord&, const Graph& before, const Graph& after)> on_change;
 };
 
 struct PipelineResult {
   Graph graph;
-  std::vector<PassRecord> records;  // of the passes that ran
+  std::vector<PassRecord> records;  // one per pass that ran
 };
 
-/// Runs the passes; each result is verified, and an error names the pass.
-/// Errors: kInvalidArgument for an unknown name; kInternal when a pass breaks the graph.
+/// Runs the passes and verifies each result. An error contains the name of the pass.
+/// Errors: kInvalidArgument for an unknown name; kInternal if a pass breaks the graph.
 Result<PipelineResult> RunPipeline(const Graph& graph, const PipelineOptions& options = {});
 
 }  // namespace tunec

@@ -14,11 +14,12 @@ namespace {
 
 using Axes = std::vector<int64_t>;
 
-// Under kFast a number as low as this, added, stands for -inf: no score comes near it.
+// Largest number that counts as -inf when added under kFast: scores do not reach this magnitude.
 constexpr double kAsGoodAsMinusInfinity = -1e9;
-// The exponential of less is 0 in every type.
+// Bound below which the exponential is 0 in every type.
 constexpr double kVanishes = -800;
-// Sums of finite numbers below this share of the largest stay finite, with a score beside them.
+// Fraction of the type's largest number. A sum of finite numbers below this bound stays finite,
+// even with a score added.
 constexpr double kFarFromOverflow = 0.03;
 
 struct Mask {
@@ -26,22 +27,23 @@ struct Mask {
   bool over_split = false;  // broadcasts to Attention::split
 };
 
-/// What was found of one attention. Values are of the graph that was matched.
+/// An attention that was matched. Its values belong to the graph that was matched.
 struct Attention {
-  static constexpr std::ptrdiff_t kOfHead = 3;  // axes of scores that are no batch
+  static constexpr std::ptrdiff_t kOfHead = 3;  // number of score axes that are not batch axes
   ValueId q, k, v;
   bool transpose_q = false, transpose_k = false, transpose_v = false;
   double scale = 1;
   double softcap = 0;
   std::optional<Mask> mask;
-  std::optional<Mask> added_mask;  // to the other one, both of floats
-  bool negate_mask = false;        // a bool mask says where not
-  // The scores' shape where masks are given over several axes for the batch.
+  std::optional<Mask> added_mask;  // added to `mask`; both masks are floats
+  bool negate_mask = false;        // a bool mask that is true for hidden scores
+  // Shape of the scores if masks have several axes for the batch.
   std::optional<Axes> split;
   std::optional<int64_t> causal_offset;
-  std::optional<double> hidden;     // what selections put in place of a score
-  bool added = false;               // a mask of floats: what selects must come after it
-  double least_hidden = -INFINITY;  // the greatest number that a causal mask adds where it hides
+  std::optional<double> hidden;     // value that selections put in place of a score
+  bool added = false;               // a float mask was added, so a selecting mask must come after
+                                    // it
+  double least_hidden = -INFINITY;  // greatest number that a causal mask adds to a hidden score
 };
 
 std::vector<int> CountUses(const Graph& graph) {
@@ -59,7 +61,7 @@ std::optional<double> NumberOf(const Graph& graph, ValueId value) {
   return constant->GetDouble(0);
 }
 
-// The other operand and the number of a product or quotient with a constant of one element.
+// A value and a factor: a product or quotient with a constant of one element.
 struct Scaled {
   ValueId value;
   double factor = 1;
@@ -77,11 +79,11 @@ std::optional<Scaled> AsScaled(const Graph& graph, ValueId value) {
   return {};
 }
 
-// A mask whose numbers are known: a constant, or what a constant selects of two numbers, which is
-// left unfolded where it would be large.
+// A mask with known numbers. It is a constant, or a constant selects one of two numbers. A large
+// selection stays unfolded.
 struct KnownMask {
   const Array* array = nullptr;
-  std::optional<std::array<double, 2>> numbers;  // where the constant is false, true
+  std::optional<std::array<double, 2>> numbers;  // numbers for false and true
 
   bool selects() const { return !numbers && array->type() == DataType::kBool; }
   double At(int64_t i) const {
@@ -103,13 +105,14 @@ std::optional<KnownMask> AsKnown(const Graph& graph, ValueId mask) {
   return KnownMask{condition, std::array{*if_false, *if_true}};
 }
 
-// A mask where the number at [i, j] is 0 (true) for j <= i + offset and else at most so low
-// (false).
+// A causal mask. The number at [i, j] is 0 (true) for j <= i + offset. Elsewhere it is at most
+// `lowest` (false).
 struct Diagonal {
   int64_t offset = 0;
-  double hidden = -INFINITY;  // the greatest of them
+  double hidden = -INFINITY;  // greatest number of the hidden part
 };
-// One row for all queries is none, nor is one column for all keys.
+// Returns the diagonal of a causal mask. A mask with one row for all queries or one column for all
+// keys has no diagonal.
 std::optional<Diagonal> DiagonalOf(const KnownMask& mask, const Dim& queries, const Dim& keys,
                                    double lowest) {
   const auto& shape = mask.array->shape();
@@ -127,7 +130,7 @@ std::optional<Diagonal> DiagonalOf(const KnownMask& mask, const Dim& queries, co
     hidden = std::max(hidden, value);
     return value <= lowest ? std::optional(false) : std::nullopt;
   };
-  // The first row with an end inside tells the offset.
+  // The first row that ends inside the mask determines the offset.
   std::optional<int64_t> offset;
   for (int64_t i = 0; i < rows && !offset; ++i) {
     int64_t end = 0;
@@ -141,8 +144,8 @@ std::optional<Diagonal> DiagonalOf(const KnownMask& mask, const Dim& queries, co
   return Diagonal{*offset, hidden};
 }
 
-// The shape over the axes of `split` of what broadcasts to `scores`: the batch's axes are all
-// there, or of extent 1 each, or there are none.
+// Returns the shape, over the axes of `split`, of a value that broadcasts to `scores`. The batch
+// axes must be all present, all of extent 1, or all absent.
 std::optional<Axes> SplitShape(const ValueType& type, const ValueType& scores, const Axes& split) {
   if (!type.IsFixed()) return {};
   Axes shape = type.Shape();
@@ -157,11 +160,12 @@ std::optional<Axes> SplitShape(const ValueType& type, const ValueType& scores, c
   return result;
 }
 
-/// Matches upwards from the second product. Without `uses` it is known that nothing else reads
-/// what lies between.
+/// A matcher that walks upwards from the second product. If `uses` is null, the values in between
+/// have no other readers.
 class Matcher {
  public:
-  /// A causal mask that is added must be at most `lowest` where it hides.
+  /// Constructs a matcher. The numbers of an added causal mask must be at most `lowest` for hidden
+  /// scores.
   Matcher(const Graph& graph, const PassOptions& options, const std::vector<int>* uses,
           double lowest)
       : graph_(graph),
@@ -187,7 +191,8 @@ class Matcher {
 
   bool IsUsedOnce(ValueId value) const { return uses_ == nullptr || (*uses_)[value.index] == 1; }
 
-  // The node that makes the value, when it is of the operator and only one node reads it.
+  // Returns the node that makes the value, if it has operator `op` and only one node reads the
+  // value.
   const Node* Only(ValueId value, Op op) const {
     const Node& node = graph_.producer(value);
     return node.op == op && IsUsedOnce(value) ? &node : nullptr;
@@ -220,7 +225,7 @@ class Matcher {
     return true;
   }
 
-  // tanh(x / c) * c
+  // Matches tanh(x / c) * c.
   void TakeSoftcap(ValueId& value) {
     const std::optional<Scaled> outer = AsScaled(graph_, value);
     if (!outer || !IsUsedOnce(value) || !(outer->factor > 0)) return;
@@ -228,13 +233,14 @@ class Matcher {
     if (tanh == nullptr || !IsUsedOnce(tanh->inputs[0])) return;
     const std::optional<Scaled> inner = AsScaled(graph_, tanh->inputs[0]);
     if (!inner || !(inner->factor > 0)) return;
-    // What is divided by another number than the cap is scaled besides.
+    // If the divisor is not the cap, the quotient of the two becomes part of the scale.
     found_.softcap = outer->factor;
     found_.scale *= inner->factor * outer->factor;
     value = inner->value;
   }
 
-  // One diagonal and one other mask at most. Hidden scores all become one number.
+  // Records a mask. There may be one diagonal and one other mask. All hidden scores must get the
+  // same number.
   bool Keep(ValueId mask, bool negate, double hidden, const ValueType& scores) {
     const std::optional<KnownMask> known = AsKnown(graph_, mask);
     std::optional<Diagonal> diagonal;
@@ -243,7 +249,7 @@ class Matcher {
     const bool selects = TypeOf(mask).type == DataType::kBool;
     if (selects || diagonal) {
       if (found_.hidden.value_or(hidden) != hidden) return false;
-      // What is hidden by a number and then added to is not that number.
+      // A hidden score to which a mask is then added no longer has the hidden number.
       if (hidden != -INFINITY && found_.added) return false;
       found_.hidden = hidden;
     }
@@ -259,7 +265,8 @@ class Matcher {
     return true;
   }
 
-  // Two masks of floats are one, their sum, which is as finite as what is added one by one.
+  // Records a second float mask. The sum replaces both masks, and it must stay finite as the
+  // separate additions do.
   bool KeepSum(ValueId mask, bool selects) {
     if (selects || !found_.added || found_.added_mask) return false;
     const double sum =
@@ -272,8 +279,8 @@ class Matcher {
     return true;
   }
 
-  // Scores of which the batch is several axes for a while, where masks are given over these:
-  // reshape(mask(reshape(x))), with x of the scores' shape.
+  // Matches reshape(mask(reshape(x))), where x has the shape of the scores. Between the two
+  // reshapes the batch has several axes, and the masks have these axes.
   bool TakeReshape(ValueId& value, const ValueType& scores) {
     const Node* reshape = Only(value, Op::kReshape);
     if (reshape == nullptr || !LeadsToProduct(value)) return false;
@@ -292,7 +299,8 @@ class Matcher {
            std::equal(split.dims.end() - of_head, split.dims.end(), scores.dims.end() - of_head);
   }
 
-  // Whether the masks that do not know of the split have all of its batch, or one for all.
+  // Returns whether masks outside the split have all of its batch axes, or broadcast over the
+  // batch.
   bool MasksFit(const ValueType& scores) const {
     if (!found_.split) return true;
     return std::ranges::all_of(std::array{found_.mask, found_.added_mask}, [&](const auto& mask) {
@@ -328,7 +336,8 @@ class Matcher {
     return false;
   }
 
-  // Of the operands of an addition, the scores: elementwise work above a product.
+  // Returns whether the value is the scores operand of an addition: elementwise work above a
+  // product.
   bool LeadsToProduct(ValueId value) const {
     constexpr int kMostSteps = 12;
     for (int step = 0; step < kMostSteps && IsUsedOnce(value); ++step) {
@@ -354,7 +363,8 @@ class Matcher {
     return dims;
   }
 
-  // Whether batches and heads are those of one attention: matmul would broadcast any of them.
+  // Returns whether batches and heads have the shapes of one attention. A matmul would broadcast
+  // any of them.
   bool HasShapes() const {
     const std::vector<Dim> q = Dims(found_.q, found_.transpose_q);
     const std::vector<Dim> k = Dims(found_.k, found_.transpose_k);
@@ -378,8 +388,8 @@ class Matcher {
   Attention found_;
 };
 
-// Whether a causal mask's number weighs nothing beside the scores that each row sees, all of them.
-// `added`: to what it hides.
+// Returns whether a causal mask's number has no effect beside the scores that each row sees. If
+// `added`, the number is added to the hidden score. Each row must see at least one score.
 bool Vanishes(const Graph& graph, const Attention& found, double number, bool added) {
   if (found.mask || !found.causal_offset || *found.causal_offset < 0) return false;
   const std::vector<Dim>& q = graph.value(found.q).type.dims;
@@ -391,7 +401,8 @@ bool Vanishes(const Graph& graph, const Attention& found, double number, bool ad
   return number + (added ? score : 0) <= -score + kVanishes;
 }
 
-// A causal mask's number may be as good as -inf, which only the scores tell, once they are known.
+// Matches an attention. A causal mask's number may be as low as to equal -inf. This depends on the
+// scores, so it is checked after a first match.
 std::optional<Attention> MatchAttention(const Graph& graph, const PassOptions& options,
                                         const std::vector<int>* uses, const Node& product,
                                         const std::vector<ValueId>& inputs) {
@@ -417,7 +428,7 @@ Result<ValueId> SwapLastTwo(GraphBuilder& builder, ValueId value) {
   return builder.Add(Op::kTranspose, {value}, {{"perm", perm}});
 }
 
-// The value without a scale that was applied below transposes and reshapes of it.
+// Returns the value without its scale. The scale may be applied below transposes and reshapes.
 Result<ValueId> TakeScale(GraphBuilder& builder, ValueId value, double& scale) {
   std::vector<ValueId> views;
   ValueId at = value;
@@ -440,8 +451,8 @@ Result<ValueId> TakeScale(GraphBuilder& builder, ValueId value, double& scale) {
   return at;
 }
 
-// k or v of [*, H, T, D] that is [*, H/g, T, D] with each head repeated g times, as
-// reshape(expand([*, H/g, 1, T, D] to [*, H/g, g, T, D])); the heads before that.
+// Returns k or v before its heads were repeated. Repeated heads are a reshape of an expand from [*,
+// H/g, 1, T, D] to [*, H/g, g, T, D]. Returns the value itself if no heads are repeated.
 Result<ValueId> TakeRepeat(GraphBuilder& builder, ValueId value) {
   const Graph& graph = builder.graph();
   const Node& reshape = graph.producer(value);
@@ -472,7 +483,7 @@ bool HasSameHeads(const GraphBuilder& builder, ValueId k, ValueId v) {
   return a.size() < 3 || a[a.size() - 3] == b[b.size() - 3];
 }
 
-// q, k or v with its batch over several axes.
+// Returns q, k or v reshaped so that the batch has several axes.
 Result<ValueId> SplitBatch(GraphBuilder& builder, ValueId value, const Axes& split) {
   const Axes own = builder.TypeOf(value).Shape();
   Axes shape(split.begin(), split.end() - Attention::kOfHead);
@@ -488,7 +499,7 @@ Result<ValueId> MaskOf(GraphBuilder& builder, const Attention& found, const Mask
   return builder.Add(Op::kReshape, {mask.value}, {{"shape", shape}});
 }
 
-// The offset of a causal mask that an attention node has as an operand.
+// Returns the offset of a causal mask that is an operand of an attention node.
 std::optional<int64_t> CausalMaskOf(const Graph& graph, const Node& node) {
   constexpr size_t kMask = 3;
   if (node.op != Op::kAttention || node.inputs.size() <= kMask || node.Int("causal") != 0)
@@ -496,7 +507,7 @@ std::optional<int64_t> CausalMaskOf(const Graph& graph, const Node& node) {
   if (!node.inputs[kMask].valid()) return {};
   const std::optional<KnownMask> mask = AsKnown(graph, node.inputs[kMask]);
   if (!mask) return {};
-  // An added -inf hides by itself, whatever the node selects in place of a score.
+  // An added -inf hides the score, whatever number the node selects for hidden scores.
   if (!mask->selects() && node.Float("hidden") != -INFINITY) return {};
   const auto dim = [&](size_t operand) {
     const std::vector<Dim>& dims = graph.value(node.inputs[operand]).type.dims;
@@ -518,7 +529,7 @@ Result<ValueId> AddAttention(GraphBuilder& builder, const Attention& found, cons
   TUNEC_ASSIGN(const ValueId v, operand(found.v, found.transpose_v));
   TUNEC_ASSIGN(q, TakeScale(builder, q, scale));
   TUNEC_ASSIGN(k, TakeScale(builder, k, scale));
-  // Of a grouped pair both are repeated, or neither is taken so.
+  // Grouped heads require that both k and v are repeated.
   TUNEC_ASSIGN(const ValueId k_heads, TakeRepeat(builder, k));
   TUNEC_ASSIGN(const ValueId v_heads, TakeRepeat(builder, v));
   const bool grouped = HasSameHeads(builder, k_heads, v_heads);

@@ -4,10 +4,10 @@
 
 namespace tunec {
 
-/// Makes one node of operators that front ends write as primitives: gelu, silu, hard_swish,
+/// Replaces primitives, as front ends write them, by one operator: gelu, silu, hard_swish,
 /// softplus, softmax, layer_norm, rms_norm and others of graph/rules/patterns.rules.
-/// Requires: verified, canonicalized (a square is a product). Ensures: no pattern left; dead
-/// nodes removed. O(nodes) a sweep.
+/// Requires: verified, canonicalized (a square is a product). Ensures: no pattern left; dead nodes
+/// removed. O(nodes) per sweep.
 Result<Graph> RecognizePatterns(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

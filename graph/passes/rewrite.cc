@@ -12,7 +12,7 @@ namespace tunec {
 namespace {
 
 constexpr int kMostSweeps = 64;
-// Rules may add nodes, but not without end.
+// Limits on the growth of a graph. Rules may add nodes, but not endlessly.
 constexpr size_t kMostGrowth = 8;
 constexpr size_t kSmallGraph = 1000;
 
@@ -23,8 +23,8 @@ struct Match {
   ReplacementPlan plan;
 };
 
-// One pass over a graph. `uses` and `is_output` are of the values of the graph being built: a
-// copied value has the users that it had before, less those that rules took away since.
+// One sweep over a graph. `uses` and `is_output` are indexed by values of the graph being built. A
+// copied value has its former users, without the users that rules removed.
 class Sweep {
  public:
   Sweep(const Graph& before, const RuleSet& rules, const PassOptions& options)
@@ -40,7 +40,7 @@ class Sweep {
     }
   }
 
-  /// Whether any rule fires anywhere, without building anything.
+  /// Returns whether any rule fires anywhere, without building a graph.
   bool AnyFires() {
     uses_ = before_uses_;
     is_output_ = before_output_;
@@ -62,7 +62,7 @@ class Sweep {
 
   const Rule* last_fired() const { return last_fired_; }
 
-  /// Tells what keeps rules from firing, of a graph in which none does.
+  /// Reports why rules do not fire. Requires: no rule fires in the graph.
   void TellHeldBack() {
     uses_ = before_uses_;
     is_output_ = before_output_;
@@ -108,8 +108,9 @@ class Sweep {
     return {};
   }
 
-  // What would become the graph output that the node makes, though it must not; else empty. A graph
-  // output is made by a computing node, and is no other output.
+  // Returns the kind of value ("a constant", "an input", "another output") that would wrongly
+  // replace the graph output of the node. Returns an empty string if the replacement is allowed. A
+  // computing node must make each graph output, and two outputs must be two values.
   std::string_view InPlaceOfOutput(const Node& node, const ReplacementPlan& plan,
                                    const Graph& graph) const {
     if (!before_output_[node.outputs[0].index]) return "";
@@ -120,7 +121,8 @@ class Sweep {
     return is_output_[plan.value.index] ? "another output" : "";
   }
 
-  // Tells the one reason that keeps the rule from firing. Returns false where there is none.
+  // Reports the one reason that keeps the rule from firing. Returns false if there is no such
+  // reason.
   bool TellHeldBack(const Rule& rule, const Node& node) {
     for (const FloatRules rules : {options_.rules, FloatRules::kFast}) {
       const bool others = rules != options_.rules;
@@ -147,7 +149,7 @@ class Sweep {
     const size_t first = builder.graph().values().size();
     const std::optional<Match> match = Find(node, inputs, builder.graph());
     if (!match) {
-      // The copy's values come next.
+      // The values of the copy are added next.
       for (const ValueId output : node.outputs) {
         uses_.push_back(before_uses_[output.index]);
         is_output_.push_back(before_output_[output.index]);
@@ -170,7 +172,7 @@ class Sweep {
     return std::vector<ValueId>{value};
   }
 
-  // One user less; a value without users takes its producer's uses along.
+  // Removes one user of the value. A value without users also releases its producer's operands.
   void Release(const Graph& graph, ValueId value) {
     std::vector<ValueId> released = {value};
     while (!released.empty()) {

@@ -1,11 +1,11 @@
-// Whether a pass changed anything.
+// Comparison of graphs, to find out whether a pass changed anything.
 #pragma once
 
 #include "graph/graph.h"
 
 namespace tunec {
 
-/// Whether both graphs are the same but for names and the bytes of constants.
+/// Returns whether both graphs are equal except for names and the bytes of constants.
 bool SameStructure(const Graph& a, const Graph& b);
 
 }  // namespace tunec

@@ -9,9 +9,9 @@ namespace tunec {
 
 /// Writes a batch normalisation whose parameters are computed while the model runs as
 ///     (x - mean) * (scale / sqrt(variance + epsilon)) + bias.
-/// A root and a division are then computed once for each channel, not for each element. The mean is
-/// subtracted first, so that a large one costs no precision. Returns nothing where the types of x
-/// and of the parameters differ, or are narrow floats.
+/// The root and the division are then computed once per channel, not per element. The mean is
+/// subtracted first, so that a large mean does not cost precision. Returns nothing if the types of
+/// x and of the parameters differ, or are narrow floats.
 Result<std::optional<ValueId>> SplitBatchNorm(const Node& node, const std::vector<ValueId>& inputs,
                                               GraphBuilder& builder);
 

@@ -10,9 +10,9 @@
 namespace tunec {
 namespace {
 
-using OutputSets = std::vector<std::vector<Array>>;  // one for each set of inputs
+using OutputSets = std::vector<std::vector<Array>>;  // one entry per set of inputs
 
-/// A graph with what it computes.
+/// A graph with the outputs that it computes.
 struct RunGraph {
   Graph graph;
   OutputSets outputs;
@@ -27,7 +27,7 @@ Result<OutputSets> RunAll(const Graph& graph, std::span<const InputSet> inputs) 
   return outputs;
 }
 
-/// Whether a pass left everything alone, the bytes of constants included.
+/// Returns whether a pass changed nothing, including the bytes of constants.
 bool IsUntouched(const Graph& before, const Graph& after) {
   if (!SameStructure(before, after)) return false;
   return std::ranges::equal(
@@ -39,11 +39,11 @@ std::string TypeText(const ValueType& type) {
   return fmt::format("{} {}", Name(type.type), ShapeText(type.dims));
 }
 
-/// A difference between the values that the callers of both graphs see; empty: none.
+/// Describes a difference between the inputs and outputs of both graphs. Empty if they agree.
 std::string DifferenceOfInterfaces(const Graph& before, const Graph& after) {
   if (before.inputs().size() != after.inputs().size() ||
       before.output_names() != after.output_names())
-    return "the inputs or outputs are no longer the same ones";
+    return "the pass changed the inputs or outputs of the graph";
   const auto compare = [&](ValueId old_value, ValueId new_value, const std::string& name) {
     const ValueType& had = before.value(old_value).type;
     const ValueType& has = after.value(new_value).type;
@@ -52,7 +52,8 @@ std::string DifferenceOfInterfaces(const Graph& before, const Graph& after) {
   };
   for (size_t i = 0; i < before.inputs().size(); ++i) {
     const std::string& name = before.value(before.inputs()[i]).name;
-    if (after.value(after.inputs()[i]).name != name) return fmt::format("input {} is gone", name);
+    if (after.value(after.inputs()[i]).name != name)
+      return fmt::format("input {} was removed", name);
     std::string text = compare(before.inputs()[i], after.inputs()[i], "input " + name);
     if (!text.empty()) return text;
   }
@@ -82,7 +83,7 @@ void CompareNumbers(const RunGraph& before, const RunGraph& after, PassAnswers& 
   }
 }
 
-/// Compares two graphs whose lint is clean.
+/// Compares two graphs that the verifier accepts.
 Result<PassAnswers> Compare(std::string pass, const RunGraph& before, const RunGraph& after) {
   PassAnswers answers{.pass = std::move(pass)};
   TUNEC_ASSIGN(const GraphCounts had, CountGraph(before.graph));
@@ -135,7 +136,7 @@ Result<std::vector<PassAnswers>> VerifyPasses(const Graph& graph,
   for (const std::string& name : names) {
     const auto found = std::ranges::find(AllPasses(), name, &NamedPass::name);
     if (found == AllPasses().end())
-      return Fail(ErrorCode::kInvalidArgument, "no pass is called '{}'", name);
+      return Fail(ErrorCode::kInvalidArgument, "unknown pass '{}'", name);
     passes.push_back(*found);
   }
   return VerifyPasses(graph, passes, inputs, options);

@@ -1,5 +1,5 @@
-// The harness that checks a pass on a graph: the same numbers on given inputs, the verifier,
-// parameters before and after. Slow, for it runs the reference execution.
+// A harness that checks a pass on a graph. It compares results on given inputs, runs the verifier,
+// and counts parameters before and after. It is slow, because it runs the reference execution.
 #pragma once
 
 #include <span>
@@ -11,37 +11,38 @@
 
 namespace tunec {
 
-/// What was found about one pass, or about several in a row.
+/// The findings about one pass, or about several passes in a row.
 struct PassAnswers {
   std::string pass;
-  int64_t nodes_before = 0;  // that compute
+  int64_t nodes_before = 0;  // number of computing nodes
   int64_t nodes_after = 0;
-  // Numerics:
-  int inputs = 0;            // sets of inputs that both graphs ran on
-  double error = 0;          // the greatest difference over the output's largest magnitude
-  std::string worst_output;  // where; empty without a difference
-  // Lint:
-  std::string lint;  // what the verifier or a changed interface says; empty: nothing
-  // Parameters (count_graph.h):
+  // Numerics.
+  int inputs = 0;            // number of input sets that both graphs ran on
+  double error = 0;          // greatest difference, relative to the output's largest magnitude
+  std::string worst_output;  // the output with this difference; empty if all outputs agree
+  // Lint.
+  std::string lint;  // message of the verifier or a change of the interface; empty if the graph is
+                     // correct
+  // Parameters (count_graph.h).
   int64_t parameters_before = 0;
   int64_t parameters_after = 0;
 
   bool IsRight(double tolerance) const { return lint.empty() && error <= tolerance; }
 };
 
-/// One set of inputs, as Graph::inputs.
+/// One set of inputs, in the order of Graph::inputs.
 using InputSet = std::vector<Array>;
 
-/// Runs the passes in order, each on what the one before left, and compares each pass's result with
-/// its input; with several passes a last entry `(all)` compares the end with the beginning. Floats
-/// are computed in double, so that a difference is a pass's doing. After a pass that breaks the
-/// graph none follows. Errors: a pass that fails, named; what the reference execution refuses;
-/// kUnsupported for dimensions that are not fixed.
+/// Runs the passes in order and compares each pass's result with its input. With several passes, a
+/// last entry `(all)` compares the final graph with the first. Floats are computed in double, so
+/// that a difference is caused by a pass. Stops after a pass that breaks the graph.
+/// Errors: a failing pass, with the pass's name; an error of the reference execution; kUnsupported
+/// for dynamic dimensions.
 Result<std::vector<PassAnswers>> VerifyPasses(const Graph& graph, std::span<const NamedPass> passes,
                                               std::span<const InputSet> inputs,
                                               const PassOptions& options = {});
 
-/// The same for passes by their names. kInvalidArgument for one that is not in AllPasses.
+/// Overload for passes by name. Fails with kInvalidArgument for a name that is not in AllPasses.
 Result<std::vector<PassAnswers>> VerifyPasses(const Graph& graph,
                                               std::span<const std::string> names,
                                               std::span<const InputSet> inputs,

@@ -1,4 +1,5 @@
-// Attention by its definition (infer_attention.cc), one row of scores at a time.
+// Reference attention, by the definition in infer_attention.cc. Computes one row of scores at a
+// time.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +9,7 @@ namespace tunec::reference {
 namespace {
 
 struct Sizes {
-  int64_t heads = 1, group = 1;  // heads of q, all batches together; heads of q per head of k
+  int64_t heads = 1, group = 1;  // number of heads of q over all batches; heads of q per head of k
   int64_t queries = 0, keys = 0, depth = 0, width = 0;
 };
 
@@ -25,7 +26,7 @@ Sizes SizesOf(const RunContext& context) {
   return sizes;
 }
 
-/// mask[head, i, j]: what is added to a score, or whether it stays.
+/// The mask operand: mask[head, i, j] is added to a score, or selects whether the score is visible.
 class Mask {
  public:
   explicit Mask(const RunContext& context) {
@@ -58,8 +59,8 @@ class Mask {
   std::vector<double> values_;
   bool selects_ = false;
   double hidden_ = -INFINITY;
-  std::vector<int64_t> shape_;    // of the scores
-  std::vector<int64_t> strides_;  // of the mask along these
+  std::vector<int64_t> shape_;    // shape of the scores
+  std::vector<int64_t> strides_;  // strides of the mask along the dimensions of the scores
 };
 
 struct Rows {

@@ -1,6 +1,6 @@
-// Matrix products and convolutions. All are sums over one depth axis: a row of the result is a
-// combination of the rows of a matrix B[depth][columns]; a convolution's row is one output
-// place, its factors the inputs under the window. Four rows share each read of B, so that the
+// Matrix products and convolutions. Both are sums over one depth axis: a row of the result is a
+// combination of the rows of a matrix B[depth][columns]. A row of a convolution is one output
+// position, and its factors are the inputs under the window. Four rows share each read of B. So the
 // innermost loop runs over contiguous columns and the compiler vectorises it.
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 
 #include "graph/reference/run.h"
 
-// A sanitized program cannot run the resolver that chooses among clones.
+// A program built with a sanitizer cannot run the resolver that chooses among the clones.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define TUNEC_FOR_EACH_CPU __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
@@ -21,12 +21,12 @@ namespace tunec::reference {
 namespace {
 
 constexpr int64_t kRows = 4;
-constexpr int64_t kColumns = 512;  // 4 x 512 sums of 8 bytes stay in the first-level cache
+constexpr int64_t kColumns = 512;  // 4 x 512 sums of 8 bytes fit in the first-level cache
 
 template <class Sum>
 using Sums = std::array<std::array<Sum, kColumns>, kRows>;
 
-/// sums[r][j] += a[r] * b[j]
+/// Computes sums[r][j] += a[r] * b[j].
 template <class B, class Sum>
 [[gnu::always_inline]] inline void AddScaled(const std::array<Sum, kRows>& a, const B* b,
                                              int64_t count, Sums<Sum>& sums) {
@@ -51,18 +51,18 @@ TUNEC_FOR_EACH_CPU void AddRow(const std::array<double, kRows>& a, const double*
                                Sums<double>& sums) {
   AddScaled(a, b, count, sums);
 }
-// Unsigned: sums wrap.
+// Integers are computed as unsigned so that sums wrap.
 void AddRow(const std::array<uint64_t, kRows>& a, const uint64_t* b, int64_t count,
             Sums<uint64_t>& sums) {
   AddScaled(a, b, count, sums);
 }
 
-/// One product: rows of A times the matrix B.
+/// A matrix product: the rows of A times the matrix B.
 template <class B, class Sum>
 struct Product {
   int64_t rows = 0, depth = 0, columns = 0;
   const B* b = nullptr;
-  std::function<void(int64_t row, Sum* a)> load_row;  // depth factors
+  std::function<void(int64_t row, Sum* a)> load_row;  // writes `depth` factors to `a`
   std::function<void(int64_t row, int64_t column, int64_t count, const Sum* sums)> store;
 };
 
@@ -99,7 +99,7 @@ void LoadNumbers(const Array& from, int64_t start, int64_t stride, int64_t count
   Load(from, start, stride, count, reinterpret_cast<int64_t*>(to));
 }
 void LoadNumbers(const Array& from, int64_t start, int64_t stride, int64_t count, float* to) {
-  for (int64_t i = 0; i < count; ++i)  // f16 and bf16 are exact in float
+  for (int64_t i = 0; i < count; ++i)  // float represents every f16 and bf16 exactly
     to[i] = static_cast<float>(from.GetDouble(start + i * stride));
 }
 
@@ -110,7 +110,8 @@ void StoreNumbers(const uint64_t* from, int64_t start, int64_t count, Array& to)
   Store(reinterpret_cast<const int64_t*>(from), start, count, to);
 }
 
-/// The array as numbers of type T; `storage` holds them unless the array's own will do.
+/// Returns the array's elements as type T. They are written to `storage`, unless the array itself
+/// has type T.
 template <class T>
 const T* NumbersOf(const Array& array, std::vector<T>& storage) {
   if constexpr (std::is_same_v<T, float>)
@@ -120,7 +121,7 @@ const T* NumbersOf(const Array& array, std::vector<T>& storage) {
   return storage.data();
 }
 
-/// Where each matrix of a broadcast batch starts, in matrices.
+/// Returns the index of each result matrix's own matrix in a broadcast batch, counted in matrices.
 std::vector<int64_t> BatchOffsets(std::span<const int64_t> own, std::span<const int64_t> result) {
   const std::vector<int64_t> strides = StridesOf(own);
   std::vector<int64_t> offsets;
@@ -137,7 +138,7 @@ std::vector<int64_t> BatchOffsets(std::span<const int64_t> own, std::span<const 
 }
 
 struct MatmulShape {
-  std::vector<int64_t> lhs, rhs;  // of rank 2 and more, vectors made matrices
+  std::vector<int64_t> lhs, rhs;  // shapes of rank 2 or more; vectors are extended to matrices
   int64_t rows = 0, depth = 0, columns = 0;
   std::vector<int64_t> lhs_batch, rhs_batch;  // offsets in matrices, one per result matrix
 };
@@ -158,7 +159,7 @@ MatmulShape ShapeOfMatmul(const RunContext& context, bool a_turned, bool b_turne
   return shape;
 }
 
-/// `matrix`[columns][rows] as [rows][columns].
+/// Returns `matrix`[columns][rows] transposed to [rows][columns].
 template <class T>
 std::vector<T> Transposed(const T* matrix, int64_t rows, int64_t columns) {
   std::vector<T> turned(static_cast<size_t>(rows * columns));
@@ -198,11 +199,12 @@ std::vector<Array> Matmul(const RunContext& context) {
 
 struct ConvShape {
   int64_t images, channels, filters, groups;  // channels and filters of one group
-  int64_t from, places, taps;                 // elements of one input and one output channel
+  int64_t from, places, taps;                 // elements of one input channel and one output
+                                              // channel
 };
 
-/// B[channel, tap][filter] of one group. conv: w[filter][channel][tap]; transposed:
-/// w[channel][filter][tap].
+/// Returns the weights of one group as B[channel, tap][filter]. The layout of `w` is
+/// w[filter][channel][tap] for conv and w[channel][filter][tap] for a transposed convolution.
 template <class B>
 std::vector<B> GroupWeights(const B* w, const ConvShape& shape, bool transposed) {
   std::vector<B> b(static_cast<size_t>(shape.channels * shape.taps * shape.filters));
@@ -215,16 +217,16 @@ std::vector<B> GroupWeights(const B* w, const ConvShape& shape, bool transposed)
   return b;
 }
 
-/// An infinity or a NaN among the weights.
+/// A weight that is an infinity or a NaN, with its position.
 template <class B>
 struct SpecialWeight {
   int64_t channel, tap, filter;
   B value;
 };
 
-/// Sets infinities and NaN among one group's weights to 0, and returns them. A product with the
-/// zero of a place between the strides would be NaN, and a transposed convolution has no such
-/// product.
+/// Sets infinities and NaN among one group's weights to 0 and returns them. A transposed
+/// convolution multiplies no weight with the zeros between the strides. Here these products exist,
+/// and an infinite weight would make them NaN.
 template <class B>
 std::vector<SpecialWeight<B>> TakeSpecialWeights(const ConvShape& shape, std::vector<B>& b) {
   std::vector<SpecialWeight<B>> taken;
@@ -238,7 +240,8 @@ std::vector<SpecialWeight<B>> TakeSpecialWeights(const ConvShape& shape, std::ve
   return taken;
 }
 
-/// Adds the products with these weights, each where the tap is an element of the image.
+/// Adds the products with the special weights, but only where the tap meets an element of the
+/// image.
 template <class B, class Sum>
 void AddSpecialWeights(const std::vector<SpecialWeight<B>>& weights, const ConvShape& shape,
                        const WindowTable& table, const Sum* image, Sum* result) {
@@ -262,7 +265,8 @@ ConvShape ShapeOfConv(const RunContext& context, const WindowTable& table, bool 
           .taps = table.taps};
 }
 
-/// One image's group: result[filter][place], started with the bias.
+/// Returns the product of one image's group. It computes result[filter][place] and starts each sum
+/// with the bias.
 template <class B, class Sum>
 Product<B, Sum> ConvProduct(const ConvShape& shape, const WindowTable& table, const B* b,
                             const Sum* x, Sum* result) {
@@ -301,7 +305,7 @@ std::vector<Array> Conv(const RunContext& context) {
   for (int64_t n = 0; n < shape.images; ++n) {
     for (size_t m = 0; m < bias.size(); ++m)
       std::fill_n(y.data() + m * shape.places, shape.places, bias[m]);
-    // Many groups run side by side; a single one splits its places.
+    // Several groups run in parallel; a single group is split over its output positions.
     ParallelFor(
         shape.groups, group_size * shape.channels * shape.taps, [&](int64_t begin, int64_t end) {
           for (int64_t g = begin; g < end; ++g) {
@@ -320,7 +324,8 @@ std::vector<Array> Conv(const RunContext& context) {
   return {std::move(result)};
 }
 
-/// Weights of at most 32 bits stay float in memory; sums are double. Integers are exact.
+/// Calls Run with the types of weights and sums. Weights of at most 32 bits are stored as float and
+/// sums are double. Integers are computed exactly.
 template <template <class, class> class Run>
 Outputs Dispatch(const RunContext& context) {
   const DataType weights = context.input(1).type();

@@ -1,5 +1,5 @@
-// Elementwise operators with broadcasting. The result is walked in pieces of one row: each
-// piece's operands are converted to plain numbers, computed, and stored.
+// Elementwise operators with broadcasting. The result is computed one row segment at a time: the
+// operands of a segment are converted to double or int64, computed, and stored.
 #include <algorithm>
 #include <array>
 
@@ -12,13 +12,14 @@ namespace {
 
 constexpr int64_t kPiece = 1024;
 
-/// The result's index space with neighbouring dimensions merged where all operands allow it.
+/// The result's index space, with neighbouring dimensions merged where all operands allow it.
 struct Walk {
-  std::vector<int64_t> shape;                 // at least one dimension
-  std::vector<std::vector<int64_t>> strides;  // per operand; innermost 0 or 1
+  std::vector<int64_t> shape;                 // has at least one dimension
+  std::vector<std::vector<int64_t>> strides;  // strides per operand; the innermost is 0 or 1
 };
 
-/// The operand's stride along each dimension of the result: 0 where it is repeated.
+/// Returns the operand's stride along each dimension of the result, 0 where the operand is
+/// repeated.
 std::vector<int64_t> BroadcastStrides(const Array& operand, size_t rank) {
   const std::vector<int64_t> own = StridesOf(operand.shape());
   std::vector<int64_t> strides(rank, 0);
@@ -57,7 +58,7 @@ int64_t OffsetOfRow(const Walk& walk, size_t operand, int64_t row) {
   return offset;
 }
 
-/// compute(operands, result, count) on pieces; In and Out: double or int64_t.
+/// Calls compute(operands, result, count) on each row segment. In and Out are double or int64_t.
 template <class In, class Out, size_t kOperands, class F>
 std::vector<Array> Apply(const RunContext& context, const F& compute) {
   Array result = context.MakeOutput();
@@ -125,7 +126,7 @@ Outputs RunCast(const RunContext& context) {
 Outputs RunBinary(const RunContext& context) {
   const DataType type = context.input(0).type();
   if (!IsFloat(type)) return Apply2<int64_t, int64_t>(context, IntFunction2(context.node, type));
-  // The four that large constants meet are inlined, and vectorised.
+  // These four operators are applied to large constants, so they are inlined and vectorised.
   switch (context.node.op) {
     case Op::kAdd:
       return Apply2<double, double>(context, std::plus<double>());

@@ -1,5 +1,5 @@
-// Movement: every result element is an input element found axis by axis, or a fill value. One
-// engine serves all: per axis of the result, the input offset that each index adds.
+// Data movement: every result element is an input element found axis by axis, or a fill value. All
+// operators use one engine: per axis of the result, the input offset that each index adds.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,8 @@ namespace tunec::reference {
 namespace {
 
 constexpr int64_t kOutside = -1;
-/// Per axis of the result: an offset per index, or kOutside.
+/// Input offsets per axis of the result and per index along the axis; kOutside selects the fill
+/// value.
 using AxisOffsets = std::vector<std::vector<int64_t>>;
 
 template <class T>
@@ -53,7 +54,8 @@ void CopyRows(const Array& from, const AxisOffsets& offsets, const std::byte* fi
   });
 }
 
-/// `shape` is the result's, possibly with other dimensions than `offsets`, of the same order.
+/// Copies elements by their offsets. `shape` is the result's; its dimensions may differ from those
+/// of `offsets`, but the order of elements is the same.
 Array CopyByOffsets(const Array& from, AxisOffsets offsets, std::vector<int64_t> shape,
                     double fill = 0) {
   Array to(from.type(), std::move(shape));
@@ -83,18 +85,18 @@ Array CopyByOffsets(const Array& from, AxisOffsets offsets, std::vector<int64_t>
   return to;
 }
 
-/// The input index that a padded index shows: itself inside, and by the mode outside.
+/// Returns the input index for a padded index: the same index inside, by `mode` outside.
 int64_t Mirror(int64_t i, int64_t size, const std::string& mode) {
   if (i >= 0 && i < size) return i;
   if (mode == "constant") return kOutside;
   if (mode == "edge" || size == 1) return std::clamp<int64_t>(i, 0, size - 1);
   if (mode == "wrap") return FloorModulo(i, size);
-  const int64_t period = 2 * (size - 1);  // reflect does not repeat the border
+  const int64_t period = 2 * (size - 1);  // `reflect` does not repeat the border
   const int64_t phase = FloorModulo(i, period);
   return phase < size ? phase : period - phase;
 }
 
-/// The input index along `axis` that result index `i` shows, of operators that keep the axes.
+/// Returns the input index along `axis` for result index `i`. For operators that keep the axes.
 int64_t SourceIndex(const Node& node, size_t axis, int64_t i, const Array& input) {
   const int64_t size = input.shape()[axis];
   switch (node.op) {
@@ -109,7 +111,7 @@ int64_t SourceIndex(const Node& node, size_t axis, int64_t i, const Array& input
   }
 }
 
-/// The input's axis that axis `a` of the result runs along; -1: it repeats.
+/// Returns the input axis for axis `a` of the result, or -1 if the result repeats along `a`.
 int64_t SourceAxis(const Node& node, size_t a, size_t rank, const Array& input) {
   if (node.op == Op::kTranspose) return node.Ints("perm")[a];
   const auto axis = static_cast<int64_t>(a) - static_cast<int64_t>(rank - input.shape().size());
@@ -117,8 +119,8 @@ int64_t SourceAxis(const Node& node, size_t a, size_t rank, const Array& input) 
   return axis;
 }
 
-/// Negative indices count from the end. What is out of range is brought to the nearest in range: a
-/// compiled gather does so, too. Requires: size > 0.
+/// Clamps an index to the valid range, as a compiled gather does. Negative indices count from the
+/// end. Requires: size > 0.
 int64_t IndexInRange(int64_t index, int64_t size) {
   return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size - 1);
 }
@@ -157,7 +159,7 @@ Outputs RunConcat(const RunContext& context) {
   const std::vector<int64_t> shape = context.output_types[0].Shape();
   const auto axis = static_cast<size_t>(context.node.Int("axis"));
   std::vector<Array> parts(context.inputs.begin(), context.inputs.end());
-  if (context.precision == Precision::kFloat64)  // constants may still be narrow
+  if (context.precision == Precision::kFloat64)  // constants may still have a narrower type
     for (Array& part : parts) part = Widened(part);
   Array result(parts[0].type(), shape);
   const size_t element = SizeOf(result.type());
@@ -226,7 +228,8 @@ Outputs RunOneHot(const RunContext& context) {
   const std::vector<int64_t> indices = LoadAll<int64_t>(context.input(0));
   for (int64_t i = 0; i < result.size(); ++i) {
     const int64_t index = indices[i / (inner * depth) * inner + i % inner];
-    const int64_t hot = index < 0 ? index + depth : index;  // outside: nothing is hot
+    const int64_t hot = index < 0 ? index + depth : index;  // an index out of range sets no element
+                                                            // to `on`
     const double value = i / inner % depth == hot ? on : off;
     Store(&value, i, 1, result);
   }

@@ -7,7 +7,8 @@
 namespace tunec::reference {
 namespace {
 
-/// x as `outer` blocks of `channels` planes of `inner` elements: axis 1 is the channel.
+/// The shape of x as `outer` blocks of `channels` planes of `inner` elements. Axis 1 is the
+/// channel.
 struct Planes {
   int64_t outer, channels, inner;
 };
@@ -40,7 +41,7 @@ void Softmax(std::vector<double>& line, bool logarithm) {
   for (double& v : line) v = logarithm ? v - std::log(sum) : std::exp(v) / sum;
 }
 
-/// operand[broadcast index] for each element of x's last `shape` dimensions, row-major.
+/// Returns the operand broadcast to `shape`, the last dimensions of x, in row-major order.
 std::vector<double> BroadcastTo(const Array& operand, std::span<const int64_t> shape) {
   const std::vector<int64_t> strides = StridesOf(operand.shape());
   const std::vector<double> values = LoadAll<double>(operand);
@@ -133,7 +134,7 @@ Outputs RunAxisNorm(const RunContext& context) {
   if (context.Given(2)) bias = BroadcastTo(context.input(2), input.shape());
   for (int64_t start = 0; start < input.size(); start += size) {
     const std::span<double> line(x.data() + start, static_cast<size_t>(size));
-    // rms_norm divides by the root of the mean square, the variance about 0.
+    // rms_norm divides by the root mean square, which is the root of the variance about 0.
     const Moments moments = centred ? MomentsOf(line) : Moments{0, MeanSquare(line)};
     const double deviation = std::sqrt(moments.variance + context.node.Float("epsilon"));
     for (int64_t i = 0; i < size; ++i)

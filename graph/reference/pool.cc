@@ -7,7 +7,8 @@
 namespace tunec::reference {
 namespace {
 
-/// The largest of the values; NaN if one is. Of none: the smallest value of the type.
+/// Returns the largest value of the window, or NaN if a value is NaN. Returns `smallest` for a
+/// window without elements.
 template <class T>
 T MaxOf(std::span<const T> x, std::span<const int64_t> window, T smallest) {
   T best = smallest;
@@ -16,7 +17,8 @@ T MaxOf(std::span<const T> x, std::span<const int64_t> window, T smallest) {
   return best;
 }
 
-/// Padding counts as zeros, or not at all.
+/// Returns the mean over the window. An element in the padding counts as `padding_weight` zeros (0
+/// or 1).
 double AverageOf(std::span<const double> x, std::span<const int64_t> window,
                  int64_t padding_weight) {
   double sum = 0;
@@ -28,8 +30,8 @@ double AverageOf(std::span<const double> x, std::span<const int64_t> window,
   return sum / static_cast<double>(count);
 }
 
-/// Calls combine(a plane's elements, the window's places in it) for every place. T: double or
-/// int64_t.
+/// Calls combine(elements of a plane, indices of the window in the plane) for every output
+/// position. T is double or int64_t.
 template <class T, class F>
 std::vector<Array> PoolOver(const RunContext& context, const F& combine) {
   const Array& input = context.input(0);
@@ -64,7 +66,7 @@ Outputs RunPool(const RunContext& context) {
     return PoolOver<double>(context,
                             [=](auto x, auto window) { return MaxOf(x, window, smallest); });
   }
-  // Carried in 64 bits; u64 by its bits.
+  // Integers are stored in 64 bits; u64 is stored by its bits.
   const int64_t smallest = SmallestInt(type);
   if (type != DataType::kU64)
     return PoolOver<int64_t>(context,

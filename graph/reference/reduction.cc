@@ -10,7 +10,7 @@
 namespace tunec::reference {
 namespace {
 
-/// The offsets of all index combinations of the given axes, in row-major order.
+/// Returns the offsets of all index combinations of the given axes, in row-major order.
 std::vector<int64_t> OffsetsOver(std::span<const int64_t> shape, const std::vector<int64_t>& axes) {
   const std::vector<int64_t> strides = StridesOf(shape);
   std::vector<int64_t> offsets = {0};
@@ -38,7 +38,7 @@ double Extreme(std::span<const double> x, double sign) {
   return sign * best;
 }
 
-/// max + log(sum(exp(x - max))), which neither over- nor underflows.
+/// Computes max + log(sum(exp(x - max))), which neither overflows nor underflows.
 double LogSumExp(std::span<const double> x) {
   const double largest = Extreme(x, 1);
   if (!std::isfinite(largest)) return largest;
@@ -76,7 +76,8 @@ double ReduceFloats(Op op, std::span<const double> x) {
   }
 }
 
-/// Wraps like the element type's own arithmetic, on its low bits.
+/// Reduces integers in 64 bits. The low bits of the result are those of the element type's own
+/// wrapping arithmetic.
 int64_t ReduceInts(Op op, std::span<const int64_t> x, DataType type) {
   const auto wide = [](int64_t v) { return static_cast<uint64_t>(v); };
   const auto less = [type](int64_t a, int64_t b) {
@@ -111,7 +112,8 @@ int64_t ReduceInts(Op op, std::span<const int64_t> x, DataType type) {
   }
 }
 
-/// Calls reduce(the elements along `axes`) for every other index; stores Out.
+/// Calls reduce(the elements along `axes`) for every index of the other axes. Out is the type of
+/// the stored results.
 template <class In, class Out, class F>
 std::vector<Array> ReduceOver(const RunContext& context, const std::vector<int64_t>& axes,
                               const F& reduce) {
@@ -133,7 +135,7 @@ std::vector<Array> ReduceOver(const RunContext& context, const std::vector<int64
   return {std::move(result)};
 }
 
-/// NaN counts as the extreme, as in numpy.
+/// Returns the index of the largest or smallest element. NaN counts as the extreme, as in numpy.
 template <class T>
 int64_t IndexOfBest(std::span<const T> x, bool smallest, bool last) {
   size_t best = 0;
@@ -194,7 +196,7 @@ Outputs RunArg(const RunContext& context) {
   const std::vector<int64_t> axes = {context.node.Int("axis")};
   const auto index = [=](auto x) { return IndexOfBest(x, smallest, last); };
   if (IsFloat(context.input(0).type())) return ReduceOver<double, int64_t>(context, axes, index);
-  if (context.input(0).type() == DataType::kU64)  // order by value, not by the bits as signed
+  if (context.input(0).type() == DataType::kU64)  // compares u64 by value, not its bits as signed
     return ReduceOver<int64_t, int64_t>(context, axes, [=](std::span<const int64_t> x) {
       return IndexOfBest(std::span(reinterpret_cast<const uint64_t*>(x.data()), x.size()), smallest,
                          last);

@@ -1,5 +1,5 @@
-// Resizing, one axis after the other: each output coordinate is a weighted sum of input
-// coordinates. Nearest is one of weight 1.
+// Resizing, one axis after the other. Each output coordinate is a weighted sum of input
+// coordinates; `nearest` has one input of weight 1.
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +18,7 @@ struct Axis {
   double scale;
 };
 
-/// ONNX's coordinate transformation.
+/// Returns the input coordinate by ONNX's coordinate transformation.
 double InputCoordinate(const std::string& mode, int64_t out, const Axis& axis) {
   const auto x = static_cast<double>(out);
   const auto from = static_cast<double>(axis.from), to = static_cast<double>(axis.to);
@@ -29,10 +29,11 @@ double InputCoordinate(const std::string& mode, int64_t out, const Axis& axis) {
     const double adjustment = to / (axis.scale * from);
     return from / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5;
   }
-  return (x + 0.5) / axis.scale - 0.5;  // half_pixel
+  return (x + 0.5) / axis.scale - 0.5;  // mode `half_pixel`
 }
 
-// Coordinates are rational; what is an integer or a half must not miss the step for a rounding.
+// Rounds a coordinate to an integer. Coordinates are rational numbers: an exact integer or half
+// must not be rounded to the wrong side because of a rounding error in x.
 double RoundNearest(const std::string& mode, double x) {
   const double half = std::nearbyint(2 * x) / 2;
   if (std::abs(x - half) < 1e-9) x = half;
@@ -41,7 +42,7 @@ double RoundNearest(const std::string& mode, double x) {
   return mode == "round_prefer_ceil" ? std::floor(x + 0.5) : std::ceil(x - 0.5);
 }
 
-/// Keys' cubic kernel with parameter a.
+/// Returns the weight of Keys' cubic convolution kernel with parameter a.
 double CubicWeight(double distance, double a) {
   const double d = std::abs(distance);
   if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
@@ -49,7 +50,7 @@ double CubicWeight(double distance, double a) {
   return 0;
 }
 
-/// Taps around x before coordinates are clamped to the input.
+/// Returns the taps around x, before coordinates are clamped to the input.
 std::vector<Tap> TapsAt(const Node& node, double x) {
   const std::string& mode = node.String("mode");
   if (mode == "nearest")
@@ -79,8 +80,8 @@ std::vector<Tap> ClampedTaps(const Node& node, int64_t out, const Axis& axis) {
   return taps;
 }
 
-/// Replaces axis `a` of x by its resized values. T: double, or int64_t, whose nearest elements are
-/// copied as they are.
+/// Replaces axis `a` of x by its resized values. T is double; or int64_t, for which `nearest`
+/// copies elements unchanged.
 template <class T>
 std::vector<T> ResizeAxis(const Node& node, const std::vector<T>& x, const Axis& axis,
                           int64_t outer, int64_t inner) {
@@ -91,7 +92,7 @@ std::vector<T> ResizeAxis(const Node& node, const std::vector<T>& x, const Axis&
     for (int64_t o = 0; o < outer; ++o) {
       T* to = y.data() + (o * axis.to + out) * inner;
       for (const Tap& tap : taps) {
-        if (tap.weight == 0) continue;  // 0 * inf would be NaN
+        if (tap.weight == 0) continue;  // skipped, because 0 * inf would be NaN
         const T* from = x.data() + (o * axis.from + tap.index) * inner;
         for (int64_t i = 0; i < inner; ++i)
           to[i] = copies ? from[i] : static_cast<T>(to[i] + tap.weight * from[i]);

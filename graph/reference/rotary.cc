@@ -4,7 +4,8 @@
 namespace tunec::reference {
 namespace {
 
-// Where row `row` of the result's leading axes reads the angles, whose leading axes broadcast.
+// Returns the offset into `angles` for row `row` of the result. The leading axes of `angles`
+// broadcast.
 int64_t AngleRow(int64_t row, std::span<const int64_t> x, std::span<const int64_t> angles) {
   int64_t at = 0;
   int64_t stride = angles.back();
@@ -22,8 +23,9 @@ int64_t AngleRow(int64_t row, std::span<const int64_t> x, std::span<const int64_
 
 }  // namespace
 
-// The pair (a, b) at angle t becomes (a cos t - b sin t, b cos t + a sin t); with an angle for each
-// element the first result has the first element's. What is beyond the pairs stays.
+// Rotates pairs: (a, b) at angle t becomes (a cos t - b sin t, b cos t + a sin t). If each element
+// has its own angle, the first result uses the first element's angle and the second result the
+// second element's. Elements beyond the pairs are copied.
 Outputs RunRotaryEmbedding(const RunContext& context) {
   Array result = context.MakeOutput();
   const std::vector<double> x = LoadAll<double>(context.input(0));

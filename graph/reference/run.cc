@@ -96,7 +96,8 @@ int64_t Product(std::span<const int64_t> shape, size_t begin, size_t end) {
 
 void ParallelFor(int64_t count, int64_t work_per_item,
                  const std::function<void(int64_t begin, int64_t end)>& body) {
-  constexpr double kWorthAThread = 200000;  // simple operations; a thread costs about 20 us
+  constexpr double kWorthAThread = 200000;  // number of simple operations; starting a thread takes
+                                            // about 20 us
   const double work = static_cast<double>(count) * static_cast<double>(work_per_item);
   int64_t parts = std::min(count, static_cast<int64_t>(work / kWorthAThread));
   if (parts > 1) parts = std::min<int64_t>({parts, UsableProcessors(), 16});

@@ -1,8 +1,8 @@
-// What the families of reference operators share: a node's view of its operands and
-// result, conversion between arrays and plain numbers, and loops over two threads.
+// Shared parts of the reference operators: a node's view of its operands and results, conversion
+// between arrays and double or int64, and parallel loops.
 //
-// Floats are computed in double whatever their type and rounded once when stored; integers and
-// bool are computed in int64 (u64: its bits) and wrapped when stored.
+// Floats are computed in double whatever their type and rounded once when stored. Integers and bool
+// are computed in int64 (u64 by its bits) and wrapped when stored.
 #pragma once
 
 #include <cstdint>
@@ -24,22 +24,24 @@ struct RunContext {
 
   bool Given(size_t i) const;
   const Array& input(size_t i) const { return inputs[i]; }
-  /// A zeroed array for output 0: of its inferred shape, and its type or f64.
+  /// Returns a zeroed array for output 0. Its shape is the inferred one; its type is the inferred
+  /// one or f64.
   Array MakeOutput() const;
-  /// `type` as it is stored under the precision.
+  /// Returns the type in which values of `type` are stored under the precision.
   DataType Stored(DataType type) const;
 };
 
 using Outputs = Result<std::vector<Array>>;
 using RunOp = Outputs (*)(const RunContext& context);
 
-// Elements start, start+stride, ... of the array; stride is 0 or more.
+// Copy the elements start, start+stride, ... of an array from or to plain numbers. The stride is 0
+// or more.
 void Load(const Array& from, int64_t start, int64_t stride, int64_t count, double* to);
 void Load(const Array& from, int64_t start, int64_t stride, int64_t count, int64_t* to);
 void Store(const double* from, int64_t start, int64_t count, Array& to);
 void Store(const int64_t* from, int64_t start, int64_t count, Array& to);
 
-/// All elements. T: double or int64_t.
+/// Returns all elements. T is double or int64_t.
 template <class T>
 std::vector<T> LoadAll(const Array& from) {
   std::vector<T> values(static_cast<size_t>(from.size()));
@@ -47,12 +49,12 @@ std::vector<T> LoadAll(const Array& from) {
   return values;
 }
 
-/// The array with floats as f64; others unchanged.
+/// Returns the array with floats converted to f64; other types are unchanged.
 Array Widened(const Array& array);
 
-/// Row-major strides in elements.
+/// Returns the row-major strides, in elements.
 std::vector<int64_t> StridesOf(std::span<const int64_t> shape);
-/// The product of the sizes from `begin` to before `end`.
+/// Returns the product of shape[begin, end).
 int64_t Product(std::span<const int64_t> shape, size_t begin, size_t end);
 
 /// Calls body(begin, end) for disjoint ranges that cover 0..count; on several threads when
@@ -60,8 +62,8 @@ int64_t Product(std::span<const int64_t> shape, size_t begin, size_t end);
 void ParallelFor(int64_t count, int64_t work_per_item,
                  const std::function<void(int64_t begin, int64_t end)>& body);
 
-/// For every output place of a sliding window and every tap of it: the linear index into the
-/// spatial input, or -1 in the padding. Row-major, taps fastest.
+/// A table with the linear index into the spatial input for every output position of a sliding
+/// window and every tap. The index is -1 in the padding. Row-major, taps fastest.
 struct WindowTable {
   int64_t places = 0;
   int64_t taps = 0;
@@ -72,11 +74,12 @@ struct WindowTable {
 };
 WindowTable MakeWindowTable(const Node& node, std::span<const int64_t> from,
                             std::span<const int64_t> to, std::span<const int64_t> kernel);
-/// For a transposed convolution: the input places that reach an output place, per tap.
+/// Returns the table of a transposed convolution: the input positions that contribute to an output
+/// position, per tap.
 WindowTable MakeTransposedTable(const Node& node, std::span<const int64_t> from,
                                 std::span<const int64_t> to, std::span<const int64_t> kernel);
 
-// One function per family.
+// Functions that run a node, one per operator family.
 Outputs RunUnary(const RunContext& context);
 Outputs RunCast(const RunContext& context);
 Outputs RunBinary(const RunContext& context);
@@ -91,7 +94,7 @@ Outputs RunArg(const RunContext& context);
 Outputs RunCumSum(const RunContext& context);
 Outputs RunSoftmax(const RunContext& context);
 Outputs RunBatchNorm(const RunContext& context);
-Outputs RunInstanceNorm(const RunContext& context);  // and group_norm
+Outputs RunInstanceNorm(const RunContext& context);  // group_norm too
 Outputs RunAxisNorm(const RunContext& context);
 Outputs RunLrn(const RunContext& context);
 Outputs RunReshape(const RunContext& context);
@@ -108,10 +111,11 @@ Outputs RunAlloc(const RunContext& context);
 Outputs RunFree(const RunContext& context);
 inline constexpr RunOp RunNone = nullptr;
 
-/// The column `reference` of op_list.h.
+/// A row of the column `reference` of op_list.h.
 struct DefinitionRow {
-  std::string_view name;  // for static_assert: GCC's sanitizers leave no address a constant
-  RunOp run;              // null: it is not executed
+  std::string_view name;  // compared in a static_assert: with GCC's sanitizers an address is not a
+                          // constant
+  RunOp run;              // null if the operator is not executed
 };
 inline constexpr DefinitionRow kDefinitions[] = {
 #define TUNEC_DEFINITION(id, name, kind, pattern, operands, cost, repeats, rows, images, range, \

@@ -4,7 +4,8 @@ namespace tunec {
 namespace reference {
 namespace {
 
-/// A result that memory cannot hold is the model's fault, not a reason to stop.
+/// Fails if a result is too large for memory or has an unknown size. This is an error of the model,
+/// so it must not abort.
 Status CheckOutputs(const Node& node, std::span<const ValueType> types) {
   constexpr int64_t kMostElements = int64_t{1} << 33;
   for (const ValueType& type : types) {

@@ -22,7 +22,7 @@ Status CheckInputs(const Graph& graph, std::span<const Array> inputs) {
   return {};
 }
 
-/// How often each value is still to be read; its array is dropped at 0.
+/// Returns the number of reads of each value. An array is dropped when its number reaches 0.
 std::vector<int> CountReads(const Graph& graph) {
   std::vector<int> reads(graph.values().size(), 0);
   for (const Node& node : graph.nodes())

@@ -20,7 +20,8 @@ double Softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::
 double Sign(double x) { return std::isnan(x) ? x : (x > 0) - (x < 0); }
 double Clamp(double x, double lo, double hi) { return x < lo ? lo : x > hi ? hi : x; }
 
-// 1 + erf(x) is erfc(-x), and 1 + tanh(x) is 2*sigmoid(2*x): tails keep their relative error.
+// Uses 1 + erf(x) = erfc(-x) and 1 + tanh(x) = 2*sigmoid(2*x), so the tails keep their relative
+// error.
 double Gelu(double x) { return x * (0.5 * std::erfc(-x / std::numbers::sqrt2)); }
 double GeluTanh(double x) {
   const double c = std::sqrt(2 / std::numbers::pi);
@@ -32,7 +33,7 @@ using Int1 = std::function<int64_t(int64_t)>;
 using Float2 = std::function<double(double, double)>;
 using Int2 = std::function<int64_t(int64_t, int64_t)>;
 
-// The function itself, whatever the node's attributes and its operand's type.
+// Returns kFunction, regardless of the node's attributes and the operand's type.
 template <auto kFunction>
 Float1 Floats(const Node&) {
   return kFunction;
@@ -79,7 +80,7 @@ Float1 HardSigmoid(const Node& node) {
 Float1 ThresholdedRelu(const Node& node) {
   return [alpha = node.Float("alpha")](double x) {
     return x > alpha ? x : 0.0;
-  };  // NaN exceeds nothing
+  };  // a comparison with NaN is false, so NaN gives 0
 }
 
 Float1 Clip(const Node& node) {
@@ -124,8 +125,8 @@ Int1 ClipInts(const Node& node, DataType type) {
 
 struct UnaryRow {
   Op op;
-  Float1 (*floats)(const Node& node);                          // null: it takes no floats
-  Int1 (*ints)(const Node& node, DataType operand) = nullptr;  // null: it takes no integers
+  Float1 (*floats)(const Node& node);                          // null if floats are not supported
+  Int1 (*ints)(const Node& node, DataType operand) = nullptr;  // null if integers are not supported
 };
 constexpr UnaryRow kUnary[] = {
     {Op::kNeg, Floats<[](double x) { return -x; }>, NegInts},
@@ -159,7 +160,7 @@ constexpr UnaryRow kUnary[] = {
     {Op::kRound, Floats<[](double x) { return std::nearbyint(x); }>},
     {Op::kIsNan, Floats<[](double x) { return std::isnan(x) ? 1.0 : 0.0; }>},
     {Op::kIsInf, IsInf},
-    {Op::kRelu, Floats<[](double x) { return x < 0 ? 0 : x; }>, ReluInts},  // NaN stays
+    {Op::kRelu, Floats<[](double x) { return x < 0 ? 0 : x; }>, ReluInts},  // NaN is preserved
     {Op::kLeakyRelu, LeakyRelu},
     {Op::kSigmoid, Floats<Sigmoid>},
     {Op::kSilu, Floats<[](double x) { return x * Sigmoid(x); }>},
@@ -178,7 +179,7 @@ constexpr UnaryRow kUnary[] = {
 static_assert(HasEach(kUnary, [](Op op) { return DefinitionOf(op).name == "Unary"; }),
               "an operator of one operand has no scalar function");
 
-// f(a, b) on the operands' own bits, signed or not. f is generic.
+// Returns f(a, b) on operands of the operand type's signedness. f is generic.
 template <auto kFunction>
 Int2 TypedInts2(const Node&, DataType type) {
   if (IsSigned(type)) return [](int64_t a, int64_t b) { return kFunction(a, b); };
@@ -187,7 +188,7 @@ Int2 TypedInts2(const Node&, DataType type) {
   };
 }
 
-// Sums and products wrap.
+// Computes in uint64, so sums and products wrap.
 template <class F>
 int64_t Wrapped(int64_t a, int64_t b, F f) {
   return static_cast<int64_t>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
@@ -207,7 +208,8 @@ int64_t Power(int64_t base, int64_t exponent) {
 
 Int2 PowInts(const Node&, DataType type) { return IsSigned(type) ? Power : UnsignedPower; }
 
-/// Division towards zero; by zero: 0, which no caller may rely on. T: int64_t or uint64_t.
+/// Returns the quotient rounded towards zero. Division by zero gives 0; callers must not rely on
+/// it. T is int64_t or uint64_t.
 template <class T>
 T Quotient(T a, T b) {
   if (b == 0) return 0;
@@ -222,7 +224,7 @@ T Remainder(T a, T b) {
                         static_cast<uint64_t>(Quotient(a, b)) * static_cast<uint64_t>(b));
 }
 
-// With the sign of the divisor.
+// Returns the remainder with the sign of the divisor.
 template <class T>
 T Modulus(T a, T b) {
   const T r = Remainder(a, b);
@@ -266,7 +268,7 @@ double Greatest(double a, double b) {
 
 struct BinaryRow {
   Op op;
-  Float2 (*floats)(const Node& node);  // null: it takes no floats
+  Float2 (*floats)(const Node& node);  // null if floats are not supported
   Int2 (*ints)(const Node& node, DataType operand);
 };
 constexpr BinaryRow kBinary[] = {
@@ -315,7 +317,7 @@ std::function<bool(T, T)> Comparison(Op op) {
   }
 }
 
-// A member of the operator's row; it is not null.
+// Returns a member of the operator's row, which must not be null.
 template <class Row, size_t n, class Function>
 Function Find(const Row (&rows)[n], Op op, Function Row::*member) {
   const Row* row = std::ranges::find(rows, op, &Row::op);

@@ -1,4 +1,4 @@
-// The scalar meaning of the elementwise operators, on doubles and on integers.
+// Scalar functions of the elementwise operators, on doubles and on integers.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 namespace tunec::reference {
 
 std::function<double(double)> FloatFunction(const Node& node);
-/// `type` is the operand's: it decides signedness and where clip saturates.
+/// Returns the function of an integer operator. `type` is the operand's type; it decides signedness
+/// and where clip saturates.
 std::function<int64_t(int64_t)> IntFunction(const Node& node, DataType type);
 std::function<double(double, double)> FloatFunction2(const Node& node);
 std::function<int64_t(int64_t, int64_t)> IntFunction2(const Node& node, DataType type);

@@ -1,4 +1,4 @@
-// The data, over which the updates are written one after the other.
+// Scatter: copies the data and writes the updates over it, one after the other.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -10,7 +10,7 @@
 namespace tunec::reference {
 namespace {
 
-// What becomes of an element that an update meets.
+// A function that combines a data element with an update.
 template <class T>
 using Combine = std::function<T(T element, T update)>;
 
@@ -29,7 +29,7 @@ Combine<double> CombineFloats(const std::string& reduction) {
   return [](double, double update) { return update; };
 }
 
-// Sums and products wrap around.
+// Computes in uint64, so sums and products wrap.
 template <class Function>
 Combine<int64_t> OnBits(Function function) {
   return [function](int64_t a, int64_t b) {
@@ -50,7 +50,7 @@ Combine<int64_t> CombineInts(const std::string& reduction, DataType type) {
   return [](int64_t, int64_t update) { return update; };
 }
 
-// Where each update goes: the data with the axes that an index numbers joined into one.
+// A scatter's data, with the axes that an index numbers joined into one.
 class Target {
  public:
   explicit Target(const RunContext& context)
@@ -63,7 +63,7 @@ class Target {
     strides_ = StridesOf(shape_);
   }
 
-  /// The element, or -1: the index is out of range.
+  /// Returns the offset of the element, or -1 if the index is out of range.
   int64_t Find(const std::vector<int64_t>& point, int64_t index) const {
     const int64_t places = shape_[axis_];
     if (index < -places || index >= places) return -1;
@@ -79,7 +79,7 @@ class Target {
   std::vector<int64_t> strides_;
 };
 
-// Of the operand that is broadcast to the updates.
+// Returns the offset of a point in the operand that is broadcast to the updates.
 int64_t BroadcastOffset(const std::vector<int64_t>& point, const std::vector<int64_t>& shape) {
   int64_t offset = 0;
   for (size_t d = 0; d < shape.size(); ++d) offset = offset * shape[d] + point[d] % shape[d];

@@ -3,10 +3,11 @@
 namespace tunec::reference {
 namespace {
 
-/// The input coordinate along axis `a` that output coordinate `out` meets at tap `tap`; -1: none.
+/// Returns the input coordinate along axis `a` for output coordinate `out` at tap `tap`, or -1 if
+/// there is none.
 using InputCoordinate = std::function<int64_t(size_t a, int64_t out, int64_t tap)>;
 
-/// Counts `index` up, last axis fastest.
+/// Increments `index` by one position, last axis fastest.
 void Advance(std::vector<int64_t>& index, std::span<const int64_t> shape) {
   for (size_t a = shape.size(); a-- > 0;) {
     if (++index[a] < shape[a]) return;
@@ -48,7 +49,7 @@ WindowTable MakeTransposedTable(const Node& node, std::span<const int64_t> from,
   const auto &strides = node.Ints("strides"), &pads = node.Ints("pads");
   const auto& dilations = node.Ints("dilations");
   return MakeTable(from, to, kernel, [&](size_t a, int64_t out, int64_t tap) {
-    // Input i adds to output i*stride + tap*dilation - pad.
+    // Input i is added to output i*stride + tap*dilation - pad.
     const int64_t scaled = out + pads[a] - tap * dilations[a];
     return scaled < 0 || scaled % strides[a] != 0 ? -1 : scaled / strides[a];
   });

@@ -1,16 +1,16 @@
-// The rules that come with tunec: the *.rules files of this folder, compiled in.
+// The rules built into tunec, compiled from the *.rules files of this folder.
 #pragma once
 
 #include "graph/rules/rule.h"
 
 namespace tunec {
 
-/// What brings equal computations to one form: algebra.rules and movement.rules.
+/// Returns the rules that bring equal computations to one form: algebra.rules and movement.rules.
 const RuleSet& CanonicalRules();
-/// Operators written as primitives: patterns.rules.
+/// Returns the rules that recognise operators written as primitives: patterns.rules.
 const RuleSet& PatternRules();
 
-/// What constants do around linear layers, into their weights: folds.rules.
+/// Returns the rules that fold constants around linear layers into the weights: folds.rules.
 const RuleSet& FoldRules();
 
 }  // namespace tunec

@@ -18,7 +18,7 @@ ValueType TypeOf(const Array& array) {
   return {array.type(), std::vector<Dim>(array.shape().begin(), array.shape().end())};
 }
 
-// The number as a scalar of the type, if the type has such a number.
+// Returns the number as a scalar of the type, or nothing if the type cannot represent it.
 std::optional<Plan> PlanNumber(double number, DataType type) {
   Array array(type, {});
   if (IsFloat(type)) {
@@ -94,7 +94,7 @@ class Planner {
     return sum;
   }
 
-  // Numbers last: they take the type of an operand beside them.
+  // Plans the operands. Numbers come last, because they take the type of another operand.
   bool PlanOperands(const RuleTerm& term, DataType number_type, Plan& node) const {
     std::optional<DataType> beside;
     for (const RuleTerm& operand : term.operands) {
@@ -132,7 +132,7 @@ class Planner {
       if (!value) return false;
       node.attributes[attribute.name] = *std::move(value);
     }
-    // One spelling: an attribute at its default is not written.
+    // Omits attributes with default values, so that equal nodes have equal attributes.
     std::erase_if(node.attributes, [&](const auto& entry) {
       const AttributeSpec* spec = FindAttribute(node.op, entry.first);
       return spec != nullptr && spec->absence == Absence::kDefault &&
@@ -141,7 +141,8 @@ class Planner {
     return true;
   }
 
-  // With its type and complete attributes; a constant if it can be computed now.
+  // Returns the node with its type and complete attributes, or a constant if it can be computed
+  // now.
   std::optional<Plan> Typed(Plan node) const {
     std::vector<const ValueType*> operands;
     for (const Plan& operand : node.operands) {
@@ -155,7 +156,7 @@ class Planner {
     if (const auto operands = FoldableOperands(node)) {
       const Node as_node{.op = node.op, .name = "folded", .attributes = node.attributes};
       const std::optional<Array> folded = JoinConstants(as_node, *operands, node.type);
-      // A product of factors is not the product of their infinities.
+      // Rejects infinite results: separate products of the factors may stay finite.
       if (!folded || (site_.rules == FloatRules::kStrict && !IsFinite(*folded))) return {};
       ValueType type = TypeOf(*folded);
       return Plan{.kind = Plan::Kind::kConstant, .type = std::move(type), .constant = *folded};
@@ -163,13 +164,13 @@ class Planner {
     return node;
   }
 
-  // Whether the constant goes once the match is replaced, so that a result of its size is no
-  // growth of the model.
+  // Returns whether the match is the constant's only user. Then the constant is removed, and a
+  // result of its size does not make the model larger.
   bool IsFreed(const Plan& operand) const {
     return !operand.value.valid() || site_.uses[operand.value.index] == 1;
   }
 
-  // The arrays, if the node can be computed now and its result is small enough to be kept.
+  // Returns the arrays if the node can be computed now and its result is small enough to be stored.
   std::optional<std::vector<Array>> FoldableOperands(const Plan& node) const {
     if (!node.type.IsFixed() || node.operands.empty()) return {};
     const int64_t count = ElementCount(node.type.Shape());

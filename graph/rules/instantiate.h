@@ -1,4 +1,4 @@
-// What replaces a match.
+// Construction of the replacement of a match.
 #pragma once
 
 #include <optional>
@@ -7,27 +7,27 @@
 
 namespace tunec {
 
-/// A replacement whose types and attributes are known, before anything is built.
+/// A replacement with types and attributes, before any node is built.
 struct ReplacementPlan {
   enum class Kind : uint8_t { kExisting, kConstant, kNode };
   Kind kind = Kind::kExisting;
   ValueType type;
-  ValueId value;   // kExisting
-  Array constant;  // kConstant
+  ValueId value;   // for kExisting
+  Array constant;  // for kConstant
   Op op = Op::kIdentity;
   Attributes attributes;
-  std::vector<ReplacementPlan> operands;  // kNode; an omitted one is an invalid kExisting
+  std::vector<ReplacementPlan> operands;  // for kNode; an omitted operand is an invalid kExisting
 };
 
-/// The plan, when the replacement can be typed there and has the root's type and shape. Numbers
-/// take the element type of what they are combined with. Nodes of constants alone are computed,
-/// if the result is not larger than 64 KiB or than an operand that has no other user; there is no
-/// plan where the element type does not hold what they make (joined_constant.h).
+/// Returns the plan if the replacement can be typed and has the root's type and shape. Numbers take
+/// the element type of the other operands. A node whose operands are all constants is computed if
+/// its result is at most 64 KiB, or at most as large as an operand without other users. Returns
+/// nothing if the element type cannot represent a computed result (joined_constant.h).
 std::optional<ReplacementPlan> PlanReplacement(const Rule& rule, const RuleBindings& bindings,
                                                const MatchSite& site);
 
-/// Adds what the plan needs. The node with the operator of the one that is replaced, if there
-/// is one, else the last, takes its name.
+/// Adds the nodes of the plan. A node with the replaced node's operator takes the replaced node's
+/// name. If there is no such node, the last node takes the name.
 Result<ValueId> Build(const ReplacementPlan& plan, const Node& replaced, GraphBuilder& builder);
 
 }  // namespace tunec

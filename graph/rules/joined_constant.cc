@@ -23,7 +23,7 @@ double LeastNormal(DataType type) {
 }
 
 struct Extremes {
-  double least = std::numeric_limits<double>::infinity();  // of magnitudes
+  double least = std::numeric_limits<double>::infinity();  // smallest magnitude
   bool finite = true;
 };
 
@@ -38,19 +38,21 @@ Extremes ExtremesOf(int64_t count, Get get) {
   return found;
 }
 
-// Weights are nearly all f32, and millions.
+// Finds the extremes of the elements. The f32 case is fast, because most weights are f32 and large.
 Extremes ExtremesOf(const Array& array) {
   if (array.type() != DataType::kF32)
     return ExtremesOf(array.size(), [&](int64_t i) { return array.GetDouble(i); });
   return ExtremesOf(array.size(), [values = array.As<float>()](int64_t i) { return values[i]; });
 }
 
-// Sums round to the unit of what they add, and a cast is the model's own rounding.
+// Returns whether rounding of the result needs no check. A sum rounds to the unit of its largest
+// terms, and a cast is a rounding of the model itself.
 bool RoundsAsMeant(Op op) {
   return op == Op::kReduceSum || op == Op::kReduceMean || op == Op::kMatmul || op == Op::kCast;
 }
 
-// For each element the least, over the axes, of the greatest magnitude in its slice.
+// A bound per element: the greatest magnitude of its slice along each axis, minimised over the
+// axes.
 class SliceSizes {
  public:
   explicit SliceSizes(const Array& exact)
@@ -79,7 +81,7 @@ class SliceSizes {
 
   std::vector<int64_t> shape_;
   std::vector<int64_t> strides_;
-  std::vector<std::vector<double>> greatest_;  // of each axis, by the place along it
+  std::vector<std::vector<double>> greatest_;  // indexed by axis and by the position along the axis
 };
 
 bool KeepsTinyNumbers(const Array& rounded, const Array& exact) {

@@ -1,6 +1,6 @@
-// Backtracking over a list of goals: "this value is made as this term says". A goal that is met
-// puts the goals of its operands in front of the list; with the list empty, users and conditions
-// are looked at, and a refusal there makes the search go on. The list lies on the stack.
+// Backtracking over a list of goals of the form "this value matches this term". A solved goal puts
+// the goals of its operands at the front of the list. When the list is empty, users and conditions
+// are checked; if they fail, the search continues. The list is allocated on the stack.
 #include "graph/rules/match_rule.h"
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 namespace tunec {
 namespace {
 
-// Of the type's own precision, at least: 1/6 in bfloat16 is off by 0.2 %.
+// Returns the relative tolerance for numbers. It covers the type's own precision: 1/6 in bfloat16
+// has an error of 0.2 %.
 double ToleranceOf(DataType type) {
   switch (type) {
     case DataType::kF16:
@@ -27,7 +28,7 @@ bool IsNear(double number, double wanted, double tolerance) {
   return std::abs(number - wanted) <= tolerance * std::abs(wanted);
 }
 
-// -0.0 is another number than 0.
+// Compares numbers exactly. -0.0 differs from 0.
 bool IsExactly(double number, double wanted) {
   return number == wanted && std::signbit(number) == std::signbit(wanted);
 }
@@ -48,7 +49,8 @@ class Matcher {
   struct Goal {
     const RuleTerm* term = nullptr;
     ValueId value;
-    bool attributes_only = false;  // the operands are met; the attributes may speak of them
+    bool attributes_only = false;  // operands have matched; attributes are last, because they may
+                                   // refer to operands
     const Goal* next = nullptr;
   };
 
@@ -73,7 +75,7 @@ class Matcher {
       case RuleTerm::Kind::kNode:
         return SolveNamed(term.variable, goals->value, [&] { return SolveNode(*goals); });
       case RuleTerm::Kind::kRest:
-        return false;  // taken by its node
+        return false;  // SolveNode matches the rest
     }
     return false;
   }
@@ -121,7 +123,7 @@ class Matcher {
       std::vector<ValueId> leaves(node.inputs.begin(), node.inputs.end());
       return SolveChain(operands, leaves, 0, after);
     }
-    // Omitted operands at the end are not stored.
+    // Trailing omitted operands are not stored in a node.
     size_t written = operands.size();
     while (written > 0 && operands[written - 1].kind == RuleTerm::Kind::kOmitted) --written;
     if (node.inputs.size() != written) return false;
@@ -155,8 +157,8 @@ class Matcher {
     return SolveOperands(operands, values, count - 1, &goal);
   }
 
-  // Every way to open the chain into as many leaves as there are operands; `first` keeps a set
-  // of opened operators from being visited in two orders.
+  // Tries every way to open the chain into as many leaves as there are operands. `first` prevents
+  // two orders of opening the same set of operators.
   bool SolveChain(const std::vector<RuleTerm>& operands, std::vector<ValueId>& leaves, size_t first,
                   const Goal* after) {
     if (leaves.size() == operands.size()) {
@@ -182,8 +184,8 @@ class Matcher {
   bool SolveInAnyOrder(const std::vector<RuleTerm>& operands, const std::vector<ValueId>& leaves,
                        std::vector<bool>& taken, size_t operand, const Goal* after) {
     if (operand == operands.size()) return Solve(after);
-    // The rest of the permutation is chosen before any goal below is looked at, so the quick
-    // test comes first: most leaves cannot be the operand.
+    // Runs the quick test first: most leaves cannot be the operand. The rest of the permutation is
+    // chosen before any goal below is checked.
     for (size_t i = 0; i < leaves.size(); ++i) {
       if (taken[i] || !MayBe(operands[operand], leaves[i])) continue;
       taken[i] = true;
@@ -279,7 +281,7 @@ class Matcher {
   const MatchSite& site_;
   RuleBindings bindings_;
   std::vector<ValueId> nodes_;  // matched by operators of the pattern
-  std::vector<ValueId> chain_;  // operators of a chain, below its first
+  std::vector<ValueId> chain_;  // operators of a chain, below the first operator
   std::vector<Goal> order_;
 };
 

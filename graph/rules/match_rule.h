@@ -1,4 +1,4 @@
-// The one matcher: subgraph isomorphism between a rule's pattern and the graph above a node.
+// The rule matcher: subgraph isomorphism between a rule's pattern and the graph above a node.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,11 @@
 
 namespace tunec {
 
-/// The bindings under which the root is made as the pattern says and every condition holds:
-/// the first in the order of the pattern's alternatives, then of operands as written, then
-/// exchanged. Operands of commutative operators match in any order; an operator with more
-/// operands than two matches any nesting of it. Unless the rule is `shared`, a node inside the
-/// match, or an operator of such a chain, has no users outside of it.
+/// Returns the bindings under which the root matches the pattern and every condition holds. The
+/// first match counts: alternatives are tried in order, then operands as written, then exchanged
+/// operands. Operands of commutative operators match in any order. An operator with more than two
+/// operands matches any nesting of the operator. Unless the rule is `shared`, a node inside the
+/// match, or an operator of a nested chain, must not have users outside the match.
 /// The cost is bounded by the pattern, not by the graph.
 std::optional<RuleBindings> MatchRule(const Rule& rule, const MatchSite& site);
 

@@ -1,4 +1,4 @@
-// What a rule sees where it is tried.
+// The context in which a rule is tried.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace tunec {
 
-/// Stands for the output of the node that a rule is tried on: that node is in no graph yet.
+/// Placeholder for the output of the node that a rule is tried on. This node is not in a graph yet.
 inline constexpr ValueId kRootValue{INT32_MAX};
 
-/// A node, whether it is in a graph or about to be.
+/// A view of a node that is in a graph or will be added.
 struct NodeView {
   Op op = Op::kInput;
   const Attributes* attributes = nullptr;
   std::span<const ValueId> inputs;
 };
 
-/// The values of constants of equal elements, found once each.
+/// A cache of the values of constants whose elements are all equal.
 class UniformValues {
  public:
   std::optional<double> Of(const Graph& graph, ValueId value);
@@ -29,25 +29,26 @@ class UniformValues {
   std::unordered_map<int32_t, std::optional<double>> known_;
 };
 
-/// A node about to be added to a graph that is being built, and what is known there.
+/// A node about to be added to a graph under construction, with facts about the graph.
 struct MatchSite {
-  const Graph& graph;  // holds the root's operands
+  const Graph& graph;  // contains the root's operands
   NodeView root;
   const ValueType& root_type;
-  std::span<const int> uses;  // of the graph's values, the root's included
+  std::span<const int> uses;  // number of users per value of the graph, including the root's value
   FloatRules rules;
   UniformValues& uniform;
 
-  /// Of a value with a producer of one output; else an operator that no pattern names.
+  /// Returns the node that makes the value. If the producer has several outputs, returns an
+  /// operator that patterns cannot contain.
   NodeView NodeOf(ValueId value) const;
   const ValueType& TypeOf(ValueId value) const;
-  /// Null for the root and for what is computed.
+  /// Returns null for the root and for computed values.
   const Array* ConstantOf(ValueId value) const;
-  /// The value of a constant whose elements are all equal.
+  /// Returns the value of a constant whose elements are all equal.
   std::optional<double> Uniform(ValueId value) const;
 };
 
-/// What a variable of a rule stands for; which member, its kind says.
+/// The binding of a rule's variable. The variable's kind decides which member is used.
 struct RuleBinding {
   bool bound = false;
   ValueId value;

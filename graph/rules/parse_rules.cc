@@ -8,13 +8,13 @@
 namespace tunec {
 namespace {
 
-// `f in (relu, abs)`: the rule is read once for each.
+// A choice such as `f in (relu, abs)`. The rule is parsed once per operator.
 struct OperatorChoice {
   std::string name;
   std::vector<Op> operators;
 };
 
-// Elementwise operators that compute, by how many operands they have.
+// Returns the elementwise operators of kind kCompute with the given number of operands.
 std::vector<Op> ElementwiseOperators(int operands) {
   std::vector<Op> found;
   for (const Op op : kAllOps) {
@@ -62,7 +62,7 @@ class RuleFileParser {
     }
   }
 
-  // label [shared] for f in (..), g in (..):
+  // Parses `label [shared] for f in (..), g in (..):`.
   Status ParseHeader(Rule& rule, std::vector<OperatorChoice>& choices) {
     const Token& after = lexer_.Peek(1);
     const bool labelled = lexer_.Peek().kind == TokenKind::kIdentifier && !lexer_.At("for") &&
@@ -104,7 +104,7 @@ class RuleFileParser {
     return choice;
   }
 
-  // pattern => replacement where condition
+  // Parses `pattern => replacement where condition`.
   Status ParseBody(Rule& rule, const OperatorNames& operators) {
     RuleScope scope;
     const SourceLocation where = lexer_.Here();
@@ -126,9 +126,10 @@ class RuleFileParser {
   static Status CheckRoot(const RuleTerm& pattern, const SourceLocation& where) {
     const bool node = pattern.kind == RuleTerm::Kind::kNode;
     if (!node && pattern.kind != RuleTerm::Kind::kAlternatives)
-      return FailAt(where, ErrorCode::kParse, "the pattern is no operator");
+      return FailAt(where, ErrorCode::kParse, "the pattern is not an operator");
     if (pattern.variable >= 0)
-      return FailAt(where, ErrorCode::kParse, "the pattern's root is called {}", kRootName);
+      return FailAt(where, ErrorCode::kParse, "the pattern's root has the name {} already",
+                    kRootName);
     if (node) return {};
     for (const RuleTerm& alternative : pattern.operands)
       TUNEC_RETURN_IF_ERROR(CheckRoot(alternative, where));

@@ -1,4 +1,4 @@
-// Rule files (docs/rules.md).
+// Parser of rule files (docs/reference/rules.md).
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,12 @@
 
 namespace tunec {
 
-/// Errors (kParse) carry file:line:column: an unknown operator or attribute, a wrong number of
-/// operands, a variable that the pattern does not bind, an attribute of the wrong kind.
+/// Parses rules. Errors (kParse) contain file:line:column: an unknown operator or attribute, a
+/// wrong number of operands, a variable that the pattern does not bind, an attribute of the wrong
+/// kind.
 Result<std::vector<Rule>> ParseRules(std::string_view text, std::string_view file_name);
 
-/// The rules of several files, in order.
+/// Reads the rules of several files, in order.
 Result<RuleSet> ReadRuleFiles(const std::vector<std::string>& paths);
 
 }  // namespace tunec

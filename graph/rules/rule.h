@@ -1,6 +1,6 @@
-// Graph rewrites as data: what a line `pattern => replacement where condition` of a rule file
-// says (docs/rules.md has the language). parse_rules.h reads it, match_rule.h finds where it
-// applies, instantiate.h builds what replaces it.
+// Graph rewrites as data. A rule is a line `pattern => replacement where condition` of a rule file;
+// docs/reference/rules.md describes the language. parse_rules.h parses rules, match_rule.h matches
+// them, and instantiate.h builds the replacement.
 #pragma once
 
 #include <span>
@@ -12,14 +12,15 @@
 
 namespace tunec {
 
-struct RuleFunction;  // rule_functions.h
+struct RuleFunction;  // defined in rule_functions.h
 
-/// Whether rewrites that change results for NaN, infinities or signed zeros are allowed.
+/// Permission for rewrites that change results for NaN, infinities or signed zeros: kFast allows
+/// them.
 enum class FloatRules : uint8_t { kStrict, kFast };
 
 enum class VariableKind : uint8_t {
   kValue,      // a value of the graph
-  kRest,       // the operands that an operator has besides those written
+  kRest,       // the remaining operands of an operator, after those in the pattern
   kAttribute,  // a number, string or list
 };
 
@@ -28,17 +29,17 @@ struct RuleVariable {
   VariableKind kind = VariableKind::kValue;
 };
 
-/// A value variable of every rule: what the pattern's root makes.
+/// The variable of every rule for the value that the pattern's root makes.
 inline constexpr int kRootVariable = 0;
 inline constexpr std::string_view kRootName = "out";
 
-/// An expression over what the pattern bound: conditions, attributes, numbers.
+/// An expression over bound variables, for conditions, attributes and numbers.
 struct RuleExpr {
   enum class Kind : uint8_t {
     kLiteral,
-    kList,           // of integers
+    kList,           // a list of integers
     kVariable,       // an attribute, or a value as a function's argument
-    kNodeAttribute,  // of the node that makes a value: out.transpose_a
+    kNodeAttribute,  // an attribute of the node that makes a value: out.transpose_a
     kCall,
     kAnd,
     kOr,
@@ -55,10 +56,10 @@ struct RuleExpr {
 /// One attribute of an operator in a pattern or a replacement.
 struct RuleAttribute {
   enum class Kind : uint8_t {
-    kBind,   // pattern: the variable becomes, or is, its value
-    kNear,   // pattern: within the literal's tolerance
-    kEqual,  // pattern: is the expression's value; replacement: becomes it
-    kCopy,   // replacement: every attribute of the node that makes the variable
+    kBind,   // pattern: binds the variable, or compares with its value if bound
+    kNear,   // pattern: equal within the tolerance of the literal
+    kEqual,  // pattern: equals the expression; replacement: is set to the expression
+    kCopy,   // replacement: copies all attributes of the node that makes the variable
   };
   Kind kind = Kind::kEqual;
   std::string name;
@@ -66,23 +67,24 @@ struct RuleAttribute {
   RuleExpr expr;
 };
 
-/// A pattern or a replacement.
+/// A term of a pattern or a replacement.
 struct RuleTerm {
   enum class Kind : uint8_t {
-    kVariable,      // a value; the same variable twice is the same value
-    kRest,          // ..operands, last of a node
+    kVariable,      // a value; two uses of a variable are the same value
+    kRest,          // ..operands, the last operand of a node
     kOmitted,       // _
-    kNumber,        // pattern: a constant, all of whose elements are this; else a new constant
-    kNear,          // pattern: the same within a tolerance
-    kNode,          // an operator; of a chain of n - 1 of them if it is given n > 2 operands
-    kAlternatives,  // pattern: the first that matches
+    kNumber,        // pattern: a constant whose elements all equal the number; replacement: a new
+                    // constant
+    kNear,          // pattern: kNumber within a tolerance
+    kNode,          // an operator; with n > 2 operands, a chain of n - 1 operators
+    kAlternatives,  // pattern: the first alternative that matches
   };
   Kind kind = Kind::kVariable;
-  int variable = -1;  // kVariable, kRest; else the name given to the value, or -1
+  int variable = -1;  // for kVariable and kRest; otherwise the name of the value, or -1
   Op op = Op::kIdentity;
-  std::vector<RuleTerm> operands;  // kNode, kAlternatives
+  std::vector<RuleTerm> operands;  // for kNode and kAlternatives
   std::vector<RuleAttribute> attributes;
-  RuleExpr number;  // kNumber, kNear
+  RuleExpr number;  // for kNumber and kNear
 };
 
 struct Rule {
@@ -103,18 +105,18 @@ class RuleSet {
 
   bool empty() const { return rules_.empty(); }
   const std::vector<Rule>& rules() const { return rules_; }
-  /// Indices into rules() of those whose root may be `op`, in order.
+  /// Returns indices into rules() of the rules whose root may be `op`, in order.
   std::span<const int> For(Op op) const;
 
  private:
   std::vector<Rule> rules_;
-  std::vector<std::vector<int>> by_root_;  // by operator
+  std::vector<std::vector<int>> by_root_;  // indexed by operator
 };
 
-/// Whether the operator with more operands than two stands for a chain that matches in any
-/// order and nesting.
+/// Returns whether the operator with more than two operands means a chain that matches in any order
+/// and nesting.
 bool IsAssociative(Op op);
-/// Whether a node's two operands may be exchanged.
+/// Returns whether a node's two operands may be exchanged.
 bool IsCommutative(Op op);
 
 }  // namespace tunec

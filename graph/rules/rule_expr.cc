@@ -35,7 +35,7 @@ bool AtKeyword(const Lexer& lexer, std::string_view word) {
   return !lexer.Peek().starts_line || after.text != "(" || after.follows_space;
 }
 
-// A minus at the beginning of a line, outside of brackets, belongs to the next rule.
+// Takes a sign. A minus at the start of a line, outside brackets, belongs to the next rule.
 bool RuleExprParser::TakeSign(std::string_view sign) {
   if (sign == "-" && lexer_.Peek().starts_line && depth_ == 0) return false;
   return lexer_.TryTake(sign);
@@ -68,7 +68,7 @@ Result<RuleExpr> RuleExprParser::ParseNot() {
   return expr;
 }
 
-// a < b < c is a < b and b < c.
+// Parses a comparison. a < b < c means a < b and b < c.
 Result<RuleExpr> RuleExprParser::ParseComparison() {
   constexpr std::array<std::string_view, 6> kSigns = {"==", "!=", "<=", ">=", "<", ">"};
   TUNEC_ASSIGN(RuleExpr left, ParseSum());
@@ -174,8 +174,7 @@ Result<RuleExpr> RuleExprParser::ParsePrimary() {
 
 Result<RuleExpr> RuleExprParser::ParseCall(const std::string& name, const SourceLocation& where) {
   const RuleFunction* function = FindRuleFunction(name);
-  if (function == nullptr)
-    return FailAt(where, ErrorCode::kParse, "no function is called {}", name);
+  if (function == nullptr) return FailAt(where, ErrorCode::kParse, "unknown function {}", name);
   TUNEC_RETURN_IF_ERROR(lexer_.Expect("("));
   ++depth_;
   std::vector<RuleExpr> operands;
@@ -195,7 +194,7 @@ Result<RuleExpr> RuleExprParser::ParseArgument(char parameter) {
   TUNEC_ASSIGN(const std::string name, lexer_.ExpectIdentifier("a value of the pattern"));
   TUNEC_ASSIGN(const int variable, scope_.Use(name, where));
   if (scope_.KindOf(variable) != VariableKind::kValue)
-    return FailAt(where, ErrorCode::kParse, "{} is no value of the graph", name);
+    return FailAt(where, ErrorCode::kParse, "{} is not a value of the graph", name);
   RuleExpr expr{.kind = RuleExpr::Kind::kVariable};
   expr.variable = variable;
   return expr;
@@ -212,7 +211,7 @@ Result<RuleExpr> RuleExprParser::ParseName(const std::string& name, const Source
     return FailAt(where, ErrorCode::kParse, "{0} is a value of the graph; its number is value({0})",
                   name);
   if (!is_value && dot != std::string::npos)
-    return FailAt(where, ErrorCode::kParse, "{} is no value of the graph and has no attributes",
+    return FailAt(where, ErrorCode::kParse, "{} is not a value of the graph and has no attributes",
                   name.substr(0, dot));
   RuleExpr expr{.kind = is_value ? RuleExpr::Kind::kNodeAttribute : RuleExpr::Kind::kVariable};
   expr.variable = variable;

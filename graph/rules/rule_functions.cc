@@ -37,7 +37,7 @@ RuleValue OnLists(const Attribute& a, const Attribute& b, const F& apply) {
   return Attribute(std::move(result));
 }
 
-// Integers stay integers; overflow is undefined.
+// Computes with integers if both arguments are integers. Overflow is undefined.
 template <class OnInts, class OnDoubles>
 RuleValue Arithmetic(Arguments in, const OnInts& ints, const OnDoubles& doubles) {
   const Attribute& a = in[0].attribute;
@@ -74,7 +74,7 @@ RuleValue Multiply(const MatchSite&, Arguments in) {
       std::multiplies<double>());
 }
 
-// Of integers: an integer where it divides.
+// Divides. Two integers give an integer if the division has no remainder.
 RuleValue Divide(const MatchSite&, Arguments in) {
   const int64_t* a = AsInt(in[0].attribute);
   const int64_t* b = AsInt(in[1].attribute);
@@ -108,7 +108,8 @@ RuleValue OfNumber(const MatchSite&, Arguments in) {
   return Attribute(kFunction(*x));
 }
 
-// A finite power of two, of either sign, whose reciprocal every float type holds exactly.
+// Returns whether x is a finite power of two, of either sign, whose reciprocal is exact in every
+// float type.
 RuleValue IsPowerOfTwo(const MatchSite&, Arguments in) {
   const auto x = AsNumber(in[0].attribute);
   int exponent = 0;
@@ -124,7 +125,7 @@ RuleValue Size(const MatchSite&, Arguments in) {
   return Attribute(static_cast<int64_t>(list->size()));
 }
 
-// list[index]; negative indices count from the end.
+// Returns list[index]. Negative indices count from the end.
 RuleValue Element(const MatchSite&, Arguments in) {
   const Ints* list = AsInts(in[0].attribute);
   const int64_t* index = AsInt(in[1].attribute);
@@ -135,7 +136,7 @@ RuleValue Element(const MatchSite&, Arguments in) {
   return Attribute((*list)[at]);
 }
 
-// [list[i] for i in indices]
+// Returns [list[i] for i in indices].
 RuleValue Take(const MatchSite&, Arguments in) {
   const Ints* list = AsInts(in[0].attribute);
   const Ints* indices = AsInts(in[1].attribute);
@@ -208,7 +209,7 @@ RuleValue Extent(const MatchSite& site, Arguments in) {
   return Attribute(dims[at].size());
 }
 
-// The extents from one axis to before another, when they are fixed.
+// Returns the extents of the axes [begin, end), if they are fixed.
 RuleValue Extents(const MatchSite& site, Arguments in) {
   const std::vector<Dim>& dims = site.TypeOf(in[0].value).dims;
   const int64_t* begin = AsInt(in[1].attribute);
@@ -223,7 +224,8 @@ RuleValue Extents(const MatchSite& site, Arguments in) {
   return Attribute(std::move(extents));
 }
 
-// Whether the first value has the extents of the second from an axis on, and 1 before.
+// Returns whether the first value has the second value's extents from an axis on, and extent 1
+// before it.
 RuleValue SpansFrom(const MatchSite& site, Arguments in) {
   const std::vector<Dim>& dims = site.TypeOf(in[0].value).dims;
   const std::vector<Dim>& whole = site.TypeOf(in[1].value).dims;
@@ -257,7 +259,7 @@ RuleValue IsIntegerValue(const MatchSite& site, Arguments in) {
 RuleValue IsConstant(const MatchSite& site, Arguments in) {
   return Truth(site.ConstantOf(in[0].value) != nullptr);
 }
-// Made by an operator that computes or moves, not an input or a constant.
+// Returns whether an operator makes the value. Inputs and constants are not computed.
 RuleValue IsComputed(const MatchSite& site, Arguments in) {
   return Truth(KindOf(site.NodeOf(in[0].value).op) != OpKind::kData);
 }
@@ -285,7 +287,7 @@ RuleValue Like(const MatchSite& site, Arguments in) {
   return Truth(site.TypeOf(in[0].value) == site.TypeOf(in[1].value));
 }
 
-// Whether a transpose of the value by the permutation moves axes of extent 1 alone.
+// Returns whether a transpose by the permutation moves only axes of extent 1.
 RuleValue KeepsOrder(const MatchSite& site, Arguments in) {
   const ValueType& type = site.TypeOf(in[0].value);
   const Ints* permutation = AsInts(in[1].attribute);
@@ -296,7 +298,8 @@ RuleValue KeepsOrder(const MatchSite& site, Arguments in) {
   return Truth(std::ranges::is_sorted(moved));
 }
 
-// Whether the second value's element type holds every number of the first's.
+// Returns whether the second value's element type can represent every number of the first value's
+// type.
 RuleValue Holds(const MatchSite& site, Arguments in) {
   const DataType narrow = site.TypeOf(in[0].value).type;
   const DataType wide = site.TypeOf(in[1].value).type;
@@ -320,7 +323,7 @@ RuleValue IsNonzero(const MatchSite& site, Arguments in) {
   const ValueRange range = RangeOf(site, in[0].value);
   return Truth(!range.nan && !range.ContainsZero());
 }
-// Below zero nothing, not even -0.0. NaNs are allowed: they stay NaNs.
+// Returns whether no element is below zero or -0.0. NaNs are allowed, because they stay NaNs.
 RuleValue IsPositiveOrZero(const MatchSite& site, Arguments in) {
   const ValueRange range = RangeOf(site, in[0].value);
   return Truth(range.low >= 0 && !range.negative_zero);
@@ -328,7 +331,7 @@ RuleValue IsPositiveOrZero(const MatchSite& site, Arguments in) {
 RuleValue MayBeNegativeZero(const MatchSite& site, Arguments in) {
   return Truth(RangeOf(site, in[0].value).negative_zero);
 }
-// Returns whether |b| <= factor * |a| for all elements of two constants of one shape.
+// Returns whether |b| <= factor * |a| for all elements of two constants with the same shape.
 RuleValue Bounds(const MatchSite& site, Arguments in) {
   const Array* a = site.ConstantOf(in[0].value);
   const Array* b = site.ConstantOf(in[1].value);

@@ -9,34 +9,35 @@
 
 namespace tunec {
 
-/// Truth is the integer 1. Nothing: not defined here (the value of a constant that has several,
-/// an element past the end of a list); a condition of that does not hold.
+/// The result of a function. True is the integer 1. Empty if the function is undefined for its
+/// arguments, such as the number of a constant with different elements, or an element past the end
+/// of a list. A condition with an empty result does not hold.
 using RuleValue = std::optional<Attribute>;
 
 struct RuleArgument {
-  ValueId value;        // of parameters that are values of the graph
-  Attribute attribute;  // of the others
+  ValueId value;        // for parameters that are values of the graph
+  Attribute attribute;  // for all other parameters
 };
 
 struct RuleFunction {
   std::string_view name;
-  /// One letter per parameter: 'v' a value of the graph, 'e' an expression.
+  /// One letter per parameter: 'v' for a value of the graph, 'e' for an expression.
   std::string_view parameters;
   RuleValue (*call)(const MatchSite& site, std::span<const RuleArgument> arguments);
 };
 
-/// Null when there is none. Operators are called by their sign.
+/// Returns null if the function is unknown. The name of an operator is its sign.
 const RuleFunction* FindRuleFunction(std::string_view name);
 
 std::optional<double> AsNumber(const Attribute& attribute);
 bool IsTrue(const RuleValue& value);
-/// Numbers compare as numbers, whether written as integers or not.
+/// Compares attributes. Integers and floats compare as numbers.
 bool EqualAttributes(const Attribute& a, const Attribute& b);
 
-/// The value of the expression under these bindings.
+/// Returns the value of the expression under the bindings.
 RuleValue Evaluate(const RuleExpr& expr, const MatchSite& site, const RuleBindings& bindings);
 
-/// The node's attribute, or its default.
+/// Returns the node's attribute, or its default.
 RuleValue AttributeOf(const NodeView& node, std::string_view name);
 
 }  // namespace tunec

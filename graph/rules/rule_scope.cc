@@ -26,7 +26,7 @@ RuleScope::RuleScope() : variables_{{std::string(kRootName), VariableKind::kValu
 Result<int> RuleScope::Bind(const std::string& name, VariableKind kind,
                             const SourceLocation& where) {
   if (name == kRootName)
-    return FailAt(where, ErrorCode::kParse, "{} is the name of what the pattern's root makes",
+    return FailAt(where, ErrorCode::kParse, "{} is the name of the value of the pattern's root",
                   kRootName);
   for (size_t i = 1; i < variables_.size(); ++i) {
     if (variables_[i].name != name) continue;

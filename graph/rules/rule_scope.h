@@ -10,17 +10,18 @@ namespace tunec {
 
 class RuleScope {
  public:
-  /// `out` is there from the beginning.
+  /// Creates a scope with the variable `out`.
   RuleScope();
 
-  /// The variable of this name and kind, made if there is none. Errors: the name is of another
-  /// kind, or reserved.
+  /// Returns the variable with this name and kind, and creates it if necessary. Fails if the name
+  /// has another kind or is reserved.
   Result<int> Bind(const std::string& name, VariableKind kind, const SourceLocation& where);
-  /// A variable that is bound wherever the pattern matches.
+  /// Returns a variable that is bound wherever the pattern matches. Fails if there is none.
   Result<int> Use(const std::string& name, const SourceLocation& where) const;
   VariableKind KindOf(int variable) const { return variables_[variable].kind; }
 
-  /// Of alternatives: each begins with what is bound before; afterwards what all of them bind is.
+  /// The bound variables. Each alternative of a pattern starts with the variables bound before it.
+  /// After the alternatives, the variables that all of them bind are bound.
   const std::set<int>& bound() const { return bound_; }
   void SetBound(std::set<int> bound) { bound_ = std::move(bound); }
 
@@ -31,7 +32,7 @@ class RuleScope {
   std::set<int> bound_;
 };
 
-/// Conditions and attributes.
+/// A parser of conditions and attributes.
 class RuleExprParser {
  public:
   RuleExprParser(Lexer& lexer, const RuleScope& scope) : lexer_(lexer), scope_(scope) {}
@@ -54,14 +55,16 @@ class RuleExprParser {
 
   Lexer& lexer_;
   const RuleScope& scope_;
-  int depth_ = 0;  // of brackets: within them an expression goes on over lines
-  int parts_ = 0;  // of the expression so far
+  int depth_ = 0;  // depth of brackets; within brackets an expression may continue on the next line
+  int parts_ = 0;  // number of parts of the expression so far
 };
 
-/// What one term or condition may consist of: it is a tree, and trees are walked by recursion.
+/// Largest number of parts of a term or condition. A term is a tree, and functions that walk it are
+/// recursive.
 inline constexpr int kMostRuleParts = 200;
 
-/// A keyword, and not an operator of the same name at the beginning of a rule: and(x, y) => ..
+/// Returns whether the lexer is at a keyword. An operator with the keyword's name may start a rule,
+/// as in and(x, y) => ..
 bool AtKeyword(const Lexer& lexer, std::string_view word);
 
 }  // namespace tunec

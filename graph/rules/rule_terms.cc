@@ -23,7 +23,7 @@ bool IsNumber(const Token& token) {
          token.text == "inf";
 }
 
-// Whether a literal of this kind can be the attribute.
+// Returns whether a literal of this kind can be the value of the attribute.
 bool Fits(AttributeKind literal, AttributeKind wanted) {
   if (literal == AttributeKind::kInt && wanted == AttributeKind::kFloat) return true;
   if (literal == AttributeKind::kInts && wanted == AttributeKind::kFloats) return true;
@@ -89,7 +89,7 @@ Result<RuleTerm> RuleTermParser::ParseNumber() {
   return term;
 }
 
-// ( a | b ): each alternative begins with what is bound before it.
+// Parses ( a | b ). Each alternative starts with the variables that were bound before it.
 Result<RuleTerm> RuleTermParser::ParseAlternatives() {
   TUNEC_RETURN_IF_ERROR(lexer_.Expect("("));
   ++depth_;
@@ -118,14 +118,14 @@ Result<RuleTerm> RuleTermParser::ParseAlternatives() {
 Result<RuleTerm> RuleTermParser::ParseNamed(const std::string& name, const SourceLocation& where) {
   if (lexer_.At("@")) {
     if (!IsPattern())
-      return FailAt(where, ErrorCode::kParse, "only a pattern names its parts with @");
+      return FailAt(where, ErrorCode::kParse, "a replacement cannot name its parts with @");
     lexer_.Next();
     TUNEC_ASSIGN(const int variable, scope_.Bind(name, VariableKind::kValue, where));
     TUNEC_ASSIGN(RuleTerm term, ParsePrimary());
     const bool choice = term.kind == RuleTerm::Kind::kAlternatives;
     for (RuleTerm& part : choice ? std::span(term.operands) : std::span(&term, 1)) {
       if (part.variable >= 0 || part.kind == RuleTerm::Kind::kAlternatives)
-        return FailAt(where, ErrorCode::kParse, "{} is a second name", name);
+        return FailAt(where, ErrorCode::kParse, "{} is a second name for one value", name);
       part.variable = variable;
     }
     return term;
@@ -153,10 +153,10 @@ Result<RuleTerm> RuleTermParser::ParseNamed(const std::string& name, const Sourc
   }
   TUNEC_ASSIGN(term.variable, scope_.Use(name, where));
   if (term.variable == kRootVariable)
-    return FailAt(where, ErrorCode::kParse, "{} is what is replaced, and cannot be an operand",
+    return FailAt(where, ErrorCode::kParse, "{} is the replaced value and cannot be an operand",
                   kRootName);
   if (scope_.KindOf(term.variable) != VariableKind::kValue)
-    return FailAt(where, ErrorCode::kParse, "{} is no value of the graph", name);
+    return FailAt(where, ErrorCode::kParse, "{} is not a value of the graph", name);
   return term;
 }
 
@@ -192,7 +192,7 @@ Status RuleTermParser::ParseOperands(RuleTerm& node) {
       TUNEC_ASSIGN(rest.variable, scope_.Use(name, where));
     }
     if (scope_.KindOf(rest.variable) != VariableKind::kRest)
-      return FailAt(where, ErrorCode::kParse, "{} is no list of operands", name);
+      return FailAt(where, ErrorCode::kParse, "{} is not a list of operands", name);
     node.operands.push_back(std::move(rest));
     if (!lexer_.At(")")) return lexer_.Expected("')' after the other operands");
   }
@@ -216,7 +216,7 @@ Status RuleTermParser::ParseAttribute(RuleTerm& node) {
     attribute.kind = RuleAttribute::Kind::kCopy;
     TUNEC_ASSIGN(attribute.variable, scope_.Use(name, where));
     if (scope_.KindOf(attribute.variable) != VariableKind::kValue)
-      return FailAt(where, ErrorCode::kParse, "{} is no node of the pattern", name);
+      return FailAt(where, ErrorCode::kParse, "{} is not a node of the pattern", name);
     node.attributes.push_back(std::move(attribute));
     return {};
   }

@@ -1,4 +1,4 @@
-// Patterns and replacements.
+// The parser of patterns and replacements.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@ namespace tunec {
 
 enum class TermRole : uint8_t { kPattern, kReplacement };
 
-/// What `for f in (relu, abs)` makes of f in one of its readings.
+/// The operators chosen for the names of `for f in (relu, abs)`.
 using OperatorNames = std::map<std::string, Op, std::less<>>;
 
 class RuleTermParser {
@@ -18,7 +18,7 @@ class RuleTermParser {
   RuleTermParser(Lexer& lexer, RuleScope& scope, const OperatorNames& operators, TermRole role)
       : lexer_(lexer), scope_(scope), operators_(operators), role_(role) {}
 
-  /// Sums of products of calls, variables and numbers.
+  /// Parses sums of products of calls, variables and numbers.
   Result<RuleTerm> Parse();
 
  private:
@@ -40,8 +40,8 @@ class RuleTermParser {
   RuleScope& scope_;
   const OperatorNames& operators_;
   TermRole role_;
-  int depth_ = 0;  // of brackets
-  int parts_ = 0;  // of the term so far
+  int depth_ = 0;  // depth of brackets
+  int parts_ = 0;  // number of parts of the term so far
 };
 
 }  // namespace tunec

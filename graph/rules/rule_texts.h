@@ -1,4 +1,4 @@
-// The *.rules files; their bytes stand in a source file that the build writes.
+// The texts of the *.rules files. The build generates a source file with their bytes.
 #pragma once
 
 #include <span>

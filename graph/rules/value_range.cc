@@ -10,9 +10,9 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-// Operators of several operands each make very many ways: the rest is not looked at.
+// Most values visited per query. Operators with several operands have a very large number of paths.
 constexpr int kMostVisited = 4096;
-// Constants above this are not looked through.
+// Largest constant whose elements are examined.
 constexpr int64_t kMostElements = int64_t{1} << 16;
 
 ValueRange Between(double low, double high) { return {low, high, false, false}; }
@@ -58,8 +58,8 @@ ValueRange ProductOf(const ValueRange& a, const ValueRange& b) {
   return {low, high, false, negative};
 }
 
-// Integer arithmetic that leaves the type wraps around: then anything may come out. Beyond 2^53
-// doubles do not tell integers apart.
+// Returns the range of an integer result. Arithmetic that leaves the type wraps around, so the
+// result may be any value. Above 2^53 doubles do not represent all integers.
 ValueRange Unwrapped(const ValueRange& range, DataType type) {
   constexpr double kExact = 0x1p53;
   const ValueRange whole = RangeOfType(type);
@@ -81,7 +81,7 @@ class RangeFinder {
   mutable int visited_ = 0;
 };
 
-// A node, and where in the search it was met.
+// A node and its depth in the search.
 class RangeQuestion {
  public:
   RangeQuestion(const RangeFinder& finder, ValueId value, const NodeView& node, int depth)
@@ -90,7 +90,7 @@ class RangeQuestion {
   const ValueType& type() const { return finder_.site().TypeOf(value_); }
   const ValueType& OperandType(size_t i) const { return finder_.site().TypeOf(node_.inputs[i]); }
   size_t operands() const { return node_.inputs.size(); }
-  /// Anything where the operand is omitted.
+  /// Returns the range of an operand, or all values if it is omitted.
   ValueRange Operand(size_t i) const {
     if (i >= node_.inputs.size() || !node_.inputs[i].valid()) return {};
     return finder_.Find(node_.inputs[i], depth_);
@@ -115,7 +115,7 @@ class RangeQuestion {
 
 using Q = const RangeQuestion&;
 
-// What the column `range` of op_list.h says: bounds of a node's results.
+// Bounds of a node's results: the functions in the column `range` of op_list.h.
 ValueRange Any(Q) { return {}; }
 ValueRange First(Q q) { return q.Operand(0); }
 ValueRange Negative(Q q) { return NegativeOf(q.Operand(0)); }
@@ -139,7 +139,8 @@ ValueRange Greatest(Q q) {
   return range;
 }
 
-// The extreme of nothing is infinite.
+// Returns the operand's range, or all values for a reduction without elements: its extreme is
+// infinite.
 ValueRange Extreme(Q q) {
   const ValueType& type = q.OperandType(0);
   return type.IsFixed() && type.Elements() > 0 ? q.Operand(0) : ValueRange();
@@ -168,7 +169,8 @@ ValueRange Sqrt(Q q) {
           std::sqrt(std::max(x.high, 0.0)) * (1 + 1e-6), x.nan || x.low < 0, x.negative_zero};
 }
 
-// A factor of 0 makes NaN of an infinity, and so does one that is not finite of a 0.
+// Returns the range [0, 1]. The result may be NaN for alpha 0 (0 * infinity), or for an alpha or
+// beta that is not finite (infinity * 0).
 ValueRange Unit(Q q) {
   const double alpha = q.Float("alpha", 1);
   const bool is_usual = alpha != 0 && std::isfinite(alpha) && std::isfinite(q.Float("beta", 0));
@@ -192,12 +194,12 @@ ValueRange Clip(Q q) {
   const double low = q.Float("min", -kInfinity);
   const double high = q.Float("max", kInfinity);
   if (std::isnan(low) || std::isnan(high)) return {};
-  // Bounds that cross give the upper one for every element.
+  // If the bounds cross, every element gets the upper bound.
   const auto clipped = [&](double bound) { return std::min(std::max(bound, low), high); };
   return {clipped(x.low), clipped(x.high), x.nan, true};
 }
 
-// What is left by division, with the sign of the divisor, or of the dividend for `fmod`.
+// Returns the range of a remainder. The sign is the divisor's, or the dividend's for `fmod`.
 ValueRange Remainder(Q q) {
   if (IsFloat(q.OperandType(0).type)) return {};
   const ValueRange dividend = q.Operand(0);
@@ -207,7 +209,7 @@ ValueRange Remainder(Q q) {
   return Between(q.Int("fmod") != 0 && dividend.low < 0 ? -most : 0, most);
 }
 
-// One of the operands' elements.
+// Returns the range of values that are elements of the operands.
 ValueRange PartsFrom(Q q, size_t first) {
   ValueRange range = q.Operand(first);
   for (size_t i = first + 1; i < q.operands(); ++i) range = Union(range, q.Operand(i));
@@ -215,7 +217,7 @@ ValueRange PartsFrom(Q q, size_t first) {
 }
 
 ValueRange Parts(Q q) { return PartsFrom(q, 0); }
-ValueRange Branches(Q q) { return PartsFrom(q, 1); }  // behind the condition
+ValueRange Branches(Q q) { return PartsFrom(q, 1); }  // operands after the condition
 
 ValueRange Places(Q q) {
   const Dim& dim = q.OperandType(0).dims[static_cast<size_t>(q.Int("axis"))];
@@ -227,7 +229,7 @@ ValueRange Steps(Q q) {
   return {low, high, false, IsFloat(q.type().type)};
 }
 
-// The bounds may round outwards, by one unit of the coarsest type.
+// Widens the range by one unit of the coarsest type, because bounds may be rounded.
 ValueRange Rounded(const ValueRange& x) {
   constexpr double kSlack = 0x1p-7;
   return {x.low - std::abs(x.low) * kSlack, x.high + std::abs(x.high) * kSlack, x.nan,
@@ -239,8 +241,8 @@ ValueRange Cast(Q q) {
   ValueRange x = q.Operand(0);
   if (IsFloat(to)) return Rounded(x);
   if (to == DataType::kBool) return RangeOfType(to);
-  if (!IsFloat(q.OperandType(0).type)) return x;  // Unwrapped says whether it fits
-  // What does not fit keeps low bits, so that it may be anything.
+  if (!IsFloat(q.OperandType(0).type)) return x;  // Unwrapped checks whether the range fits
+  // A number that does not fit keeps its low bits, so the result may be any value.
   const ValueRange whole = RangeOfType(to);
   if (std::trunc(x.low) < whole.low || std::trunc(x.high) > whole.high) return whole;
   const ValueRange range = Between(std::trunc(x.low), std::trunc(x.high));
@@ -255,7 +257,8 @@ struct RangeRule {
   bool chooses = false;
 };
 
-// The results are some of the operands' elements, or a bound of theirs: the type can hold them.
+// Marks rules whose results are elements of the operands, or a bound of them. The type can
+// represent these results.
 constexpr RangeRule Chosen(RangeRule rule) {
   rule.chooses = true;
   return rule;
@@ -275,10 +278,10 @@ ValueRange RangeFinder::Find(ValueId value, int depth) const {
   const NodeView node = site_.NodeOf(value);
   const RangeRule& rule = kRules[static_cast<size_t>(node.op)];
   ValueRange range = rule.find(RangeQuestion(*this, value, node, depth + 1));
-  // The bounds of infinities of both signs, and of nothing, are no numbers in order.
+  // Bounds may be unordered: sums of infinities of both signs, or an operand without elements.
   if (!(range.low <= range.high)) range = RangeOfType(type);
   if (!IsFloat(type)) return rule.chooses && !range.nan ? range : Unwrapped(range, type);
-  // Rounding keeps the order, so what is rounded lies within the rounded bounds.
+  // Rounding is monotonic, so rounded values are within the rounded bounds.
   range.low = RoundTo(range.low, type);
   range.high = RoundTo(range.high, type);
   return range;

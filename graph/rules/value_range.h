@@ -1,5 +1,5 @@
-// What is known about the numbers in a value without running anything: the proofs that rules
-// which are wrong for NaN, infinities or signed zeros ask for.
+// Ranges of a value's numbers, derived without running the graph. Rules that are wrong for NaN,
+// infinities or signed zeros use them as proofs.
 #pragma once
 
 #include <limits>
@@ -8,7 +8,8 @@
 
 namespace tunec {
 
-/// Every element is a NaN, if `nan`, or lies in [low, high]; -0.0 only if `negative_zero`.
+/// A range of elements. Every element is in [low, high], or a NaN if `nan`. An element may be -0.0
+/// only if `negative_zero`.
 struct ValueRange {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -19,8 +20,9 @@ struct ValueRange {
   bool ContainsZero() const { return low <= 0 && high >= 0; }
 };
 
-/// From constants, integer types and operators of bounded results, so many operators deep. Graph
-/// inputs may hold anything that their types can. Looks at a bounded number of values.
+/// Returns the range of a value's elements. It is derived from constants, integer types and
+/// operators with bounded results, through at most `deepest` operators. Graph inputs may have any
+/// value of their types. The number of visited values is bounded.
 ValueRange RangeOf(const MatchSite& site, ValueId value, int deepest = 8);
 
 }  // namespace tunec

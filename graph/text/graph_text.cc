@@ -20,7 +20,7 @@ std::string PrintDims(const std::vector<Dim>& dims) {
   return text;
 }
 
-/// `f32[64, batch] layout ...`
+/// Returns text such as `f32[64, batch] layout ...`.
 std::string PrintType(const Value& value) {
   std::string text = fmt::format("{}[{}]", Name(value.type.type), PrintDims(value.type.dims));
   if (!value.layout.IsRowMajor()) text += " " + PrintLayout(value.layout, value.type.dims.size());
@@ -47,7 +47,7 @@ std::string PrintAttributes(const Attributes& attributes) {
   return text.empty() ? text : text + "}";
 }
 
-/// The shortest digits that give back the element.
+/// Returns the shortest digits that reproduce the element.
 std::string PrintElement(const Array& array, int64_t i) {
   if (!IsFloat(array.type())) return fmt::format("{}", array.GetInt(i));
   const double value = array.GetDouble(i);

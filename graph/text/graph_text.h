@@ -1,5 +1,5 @@
-// The `.graph` text of a Graph (docs/graph_format.md), and graphs in files. Print is declared
-// in graph.h.
+// The `.graph` text of a Graph (docs/reference/graph_format.md), and graphs in files. Print is
+// declared in graph.h.
 #pragma once
 
 #include <filesystem>
@@ -17,28 +17,28 @@
 
 namespace tunec {
 
-/// Numbers for the dimensions that a text names.
+/// Sizes of the named dimensions of a text.
 using GraphSizes = std::map<std::string, int64_t, std::less<>>;
 
-/// Errors carry file:line:column. The bytes of `weight` lines come from `weights`. A dimension
-/// without a number stays open; in an attribute, or as a part of a size, it is an error, and so is
-/// a number for a dimension that the text does not name.
+/// Parses a graph. Errors have file:line:column. `weights` supplies the bytes of `weight` lines. A
+/// dimension without a size stays open. An open dimension in an attribute, or as a part of a size,
+/// is an error. So is a size for a dimension that the text does not contain.
 Result<Graph> ParseGraph(std::string_view text, std::string_view file_name,
                          const WeightSource& weights, const GraphSizes& sizes = {});
 
-/// An axis of an input whose size is a dimension's name and nothing else.
+/// An axis of an input whose size is a single dimension name.
 struct NamedAxis {
   int input = 0;
   int axis = 0;
   std::string dimension;
 };
-/// Those of the text's inputs, for which `sizes` has numbers.
+/// Returns the named axes of the text's inputs; `sizes` has sizes for their names.
 Result<std::vector<NamedAxis>> NamedAxes(std::string_view text, std::string_view file_name,
                                          const WeightSource& weights, const GraphSizes& sizes);
 
-/// A .graph file that is read once, for graphs of several sizes; they share its weights. These come
-/// from the random stream if a seed is given, else from the file of the same name with the
-/// extension .safetensors, if there is one. Copies share what they hold.
+/// A .graph file that is read once and gives graphs of several sizes, which share its weights. With
+/// a seed, the weights come from the random stream. Otherwise they come from the file of the same
+/// name with the extension .safetensors, if it exists. Copies share their data.
 class GraphFile {
  public:
   static Result<GraphFile> Open(const std::filesystem::path& path,
@@ -46,7 +46,7 @@ class GraphFile {
 
   const std::string& text() const { return *text_; }
   Result<Graph> At(const GraphSizes& sizes) const;
-  /// What was read, from before that.
+  /// Returns the stamps of the files that were read, taken before reading.
   const std::vector<FileStamp>& Files() const { return files_; }
 
  private:
@@ -56,13 +56,13 @@ class GraphFile {
   std::vector<FileStamp> files_;
 };
 
-/// The graph of a file that is read for it alone.
+/// Returns the graph of a file that is read only for it.
 Result<Graph> ReadGraphFile(const std::filesystem::path& path,
                             std::optional<uint64_t> random_weights_seed,
                             const GraphSizes& sizes = {});
 
 /// Writes the text, and the weights beside it as .safetensors if there are any. Each file is
-/// replaced at once, the weights first.
+/// replaced atomically, the weights first.
 Status WriteGraphFile(const Graph& graph, const std::filesystem::path& path);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// What the printer and the parser of .graph share.
+// Functions that the printer and the parser of .graph share.
 #pragma once
 
 #include <string>
@@ -6,6 +6,6 @@
 
 namespace tunec {
 
-/// The name, quoted where it is a word of the grammar or no identifier.
+/// Returns the name, quoted if it is a word of the grammar or not an identifier.
 std::string PrintGraphName(std::string_view name);
 }  // namespace tunec

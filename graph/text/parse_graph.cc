@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kDeepestGraph = 16;
 
-/// A weight whose bytes are written when everything else is known to be right: a wrong shape
-/// further down is found before gigabytes are.
+/// A weight whose bytes are written after the whole text has been checked: a wrong shape further
+/// down is reported before gigabytes are written.
 struct PendingWeight {
   WeightRequest request;
   Array array;
@@ -25,7 +25,7 @@ struct TypedLayout {
   Layout layout;
 };
 
-/// Numbers for names of dimensions, and which of the names were met.
+/// Sizes of named dimensions, and the names that occurred.
 class NamedSizes {
  public:
   explicit NamedSizes(const GraphSizes& sizes) : sizes_(sizes) {}
@@ -57,7 +57,7 @@ class GraphParser {
   GraphParser(Lexer& lexer, const WeightSource& weights, NamedSizes& sizes, int depth)
       : lexer_(lexer), weights_(weights), sizes_(sizes), depth_(depth), builder_("") {}
 
-  /// From the word `graph` to the closing brace.
+  /// Parses from the word `graph` to the closing brace.
   Result<Graph> Parse();
   const std::vector<NamedAxis>& named_axes() const { return named_axes_; }
 
@@ -91,7 +91,7 @@ class GraphParser {
   const WeightSource& weights_;
   NamedSizes& sizes_;
   int depth_;
-  std::vector<std::string> dim_names_;  // of the latest type; empty: not a name by itself
+  std::vector<std::string> dim_names_;  // names in the latest type; empty: not a single name
   std::vector<NamedAxis> named_axes_;
   GraphBuilder builder_;
   std::unordered_map<std::string, ValueId> values_;
@@ -210,7 +210,8 @@ Status GraphParser::ParseConstant() {
   return {};
 }
 
-/// The elements are read before the array is made, so that a false shape costs no memory.
+/// Parses elements. The elements are read before the array is allocated, so that a wrong shape
+/// costs no memory.
 Result<Array> GraphParser::ParseElements(const ValueType& type) {
   const SourceLocation where = lexer_.Here();
   std::vector<double> floats;
@@ -274,7 +275,7 @@ Status GraphParser::ParseOperation() {
   if (lexer_.TryTake("as")) {
     TUNEC_ASSIGN(node_name, lexer_.ExpectName("the node's name"));
   }
-  // Annotations stand before the nested graphs, but the graphs are needed for the types.
+  // Annotations come before the nested graphs, but the types depend on the graphs.
   const Lexer annotations = lexer_;
   while (lexer_.Peek().text != "graph" && !lexer_.Peek().starts_line && !lexer_.AtEnd() &&
          !lexer_.At("}"))
@@ -351,7 +352,8 @@ Result<Attributes> GraphParser::ParseAttributes() {
   return attributes;
 }
 
-/// Integers where every number is one; the operator's table turns them into floats as needed.
+/// Parses an attribute. The result has integers if every number is one; the operator's table
+/// converts them to floats as needed.
 Result<Attribute> GraphParser::ParseAttribute() {
   if (lexer_.Peek().kind == TokenKind::kString) return Attribute(lexer_.Next().value);
   std::vector<double> floats;
@@ -400,7 +402,7 @@ Result<TypedLayout> GraphParser::ParseType() {
   TUNEC_ASSIGN(const std::string name, lexer_.ExpectIdentifier("a type such as f32"));
   const std::optional<DataType> type = ParseDataType(name);
   if (!type)
-    return FailAt(where, ErrorCode::kParse, "{} is no type, expected one such as f32", name);
+    return FailAt(where, ErrorCode::kParse, "{} is not a type, expected a type such as f32", name);
   typed.type.type = *type;
   TUNEC_RETURN_IF_ERROR(lexer_.Expect("["));
   while (!lexer_.TryTake("]")) {
@@ -414,7 +416,7 @@ Result<TypedLayout> GraphParser::ParseType() {
   return typed;
 }
 
-/// A number, a name by itself, or sizes added and multiplied.
+/// Parses a dimension: a number, a single name, or sizes added and multiplied.
 Result<Dim> GraphParser::ParseDim() {
   dim_names_.emplace_back();
   const bool is_name =
@@ -432,7 +434,7 @@ Result<Dim> GraphParser::ParseDim() {
   return Dim(size);
 }
 
-/// Whether a size is written with names: of plain numbers the caller knows more.
+/// Returns whether a size with names follows. The caller handles plain numbers.
 bool GraphParser::AtSize(size_t ahead) const {
   const Token& first = lexer_.Peek(ahead);
   const Token& second = lexer_.Peek(ahead + 1);
@@ -469,7 +471,8 @@ Result<int64_t> GraphParser::ParseSizeProduct() {
   }
 }
 
-/// length, 2 * length + 1, (no parentheses) batch * length / 2; quotients are rounded down.
+/// Parses a size: length, 2 * length + 1, (no parentheses) batch * length / 2. Quotients are
+/// rounded down.
 Result<int64_t> GraphParser::ParseSize() {
   TUNEC_ASSIGN(int64_t sum, ParseSizeProduct());
   for (;;) {

@@ -32,10 +32,10 @@ struct Entry {
   std::string name;
   DataType type = DataType::kF32;
   std::vector<int64_t> shape;
-  uint64_t begin = 0, end = 0;  // in the data
+  uint64_t begin = 0, end = 0;  // offsets in the data
 };
 
-/// A header nests three deep: the object, a tensor, its shape.
+/// Checks the nesting of a header, which is at most three: the object, a tensor, its shape.
 Status CheckNesting(std::string_view header) {
   constexpr int kDeepest = 3;
   int depth = 0;
@@ -126,7 +126,7 @@ Result<Entry> ParseEntry(const std::string& name, const Json& tensor, uint64_t d
   return entry;
 }
 
-/// The format wants every byte of the data to be of exactly one tensor.
+/// Checks that every byte of the data belongs to exactly one tensor, as the format requires.
 Status CheckCover(std::vector<Entry> entries, uint64_t data_size) {
   std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
@@ -174,7 +174,7 @@ Result<Array> ArrayOf(const Entry& entry, const std::shared_ptr<const MappedFile
                     static_cast<int>(b));
   if (reinterpret_cast<uintptr_t>(bytes.data()) % SizeOf(entry.type) == 0)
     return Array(entry.type, entry.shape, file, bytes);
-  Array copy(entry.type, entry.shape);  // headers need not be aligned
+  Array copy(entry.type, entry.shape);  // the header may leave tensors unaligned
   std::memcpy(copy.mutable_data(), bytes.data(), bytes.size());
   return copy;
 }

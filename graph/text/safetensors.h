@@ -1,5 +1,6 @@
-// The .safetensors format: 8 bytes of little-endian header size, a JSON object that gives each
-// tensor's type, shape and place, then the bytes. Read through a mapping, hostile until checked.
+// The .safetensors format: 8 bytes of little-endian header size, a JSON object with each tensor's
+// type, shape and offsets, then the bytes. The file is read through a mapping and is untrusted
+// until checked.
 #pragma once
 
 #include <filesystem>
@@ -14,12 +15,12 @@ namespace tunec {
 
 class SafetensorsFile {
  public:
-  /// Maps and checks the file: sizes, offsets and nesting; the tensors must fill the data
-  /// without gap or overlap, as the format says. Errors: kNotFound, kIo, kParse, kUnsupported.
+  /// Maps and checks the file: sizes, offsets and nesting. The tensors must fill the data without
+  /// gap or overlap, as the format requires. Errors: kNotFound, kIo, kParse, kUnsupported.
   static Result<SafetensorsFile> Open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
-  /// By name; arrays share the mapping.
+  /// Returns the tensors by name; arrays share the mapping.
   const std::map<std::string, Array, std::less<>>& tensors() const { return tensors_; }
   const Array* Find(std::string_view name) const;
 
@@ -28,7 +29,7 @@ class SafetensorsFile {
   std::map<std::string, Array, std::less<>> tensors_;
 };
 
-/// Replaces the file at once (written aside, then renamed). Tensors stand in order of name.
+/// Writes a file atomically (to a temporary file that is renamed). Tensors are in order of name.
 Status WriteSafetensors(const std::filesystem::path& path,
                         const std::map<std::string, Array, std::less<>>& tensors);
 

@@ -34,7 +34,7 @@ Result<Distribution> DistributionOf(const WeightRequest& request) {
   return ParseDistribution(request.init);
 }
 
-/// The number that 64 random bits stand for.
+/// Returns the number for 64 random bits.
 double Draw(const Distribution& distribution, uint64_t bits) {
   switch (distribution.kind) {
     case Distribution::Kind::kConstant:
@@ -44,7 +44,7 @@ double Draw(const Distribution& distribution, uint64_t bits) {
       return distribution.first + (distribution.second - distribution.first) * unit;
     }
     case Distribution::Kind::kNormal: {
-      // Four 16-bit numbers: their sum has mean 131070 and, over 65536, variance 1/3.
+      // The sum of four 16-bit numbers has mean 131070 and, divided by 65536, variance 1/3.
       const uint64_t sum =
           (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
       const double scale = distribution.first * 1.7320508075688772 * 0x1p-16;

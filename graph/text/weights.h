@@ -1,5 +1,4 @@
-// Where the bytes of a graph's weights come from: a .safetensors file, a seeded random stream,
-// or nowhere (an error).
+// Sources of a graph's weights: a .safetensors file, a seeded random stream, or none (an error).
 #pragma once
 
 #include <cstdint>
@@ -15,19 +14,20 @@
 
 namespace tunec {
 
-/// What `init=` of a weight says. docs/graph_format.md has numpy lines that repeat each bit.
+/// The distribution that `init=` of a weight states. docs/reference/graph_format.md has lines of
+/// numpy that reproduce each bit.
 struct Distribution {
   enum class Kind : uint8_t {
-    kUniform,   // first <= x < second; integers: both whole, second excluded
-    kNormal,    // about 0 with standard deviation first: a sum of four uniform numbers
-    kConstant,  // first
+    kUniform,   // first <= x < second; integers: both bounds are integers
+    kNormal,    // mean 0 and standard deviation first: a sum of four uniform numbers
+    kConstant,  // all elements are first
   };
   Kind kind = Kind::kUniform;
   double first = 0;
   double second = 0;
   bool operator==(const Distribution&) const = default;
 };
-/// `uniform(-0.03, 0.03)`, `normal(0.05)`, `constant(1.0)`
+/// Returns `uniform(-0.03, 0.03)`, `normal(0.05)` or `constant(1.0)`.
 std::string Print(const Distribution& distribution);
 Result<Distribution> ParseDistribution(Lexer& lexer);
 Result<Distribution> ParseDistribution(std::string_view text);
@@ -36,31 +36,32 @@ struct WeightRequest {
   std::string name;
   DataType type = DataType::kF32;
   std::vector<int64_t> shape;
-  std::string init;  // as printed; empty: none stated
+  std::string init;  // printed form; empty: not stated
 };
 
-/// Thread-safe.
+/// A source of weights. Thread-safe.
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
-  /// The weight, its elements perhaps not written yet: whether there is one is found out first.
+  /// Returns the weight, whose elements may not be written yet. So a missing weight is found before
+  /// any is written.
   virtual Result<Array> Reserve(const WeightRequest& request) const = 0;
-  /// Writes the elements of what Reserve gave.
+  /// Writes the elements of an array that Reserve returned.
   virtual void Fill(const WeightRequest& request, Array& array) const;
-  /// Both.
+  /// Reserves and fills a weight.
   Result<Array> Load(const WeightRequest& request) const;
 };
 
-/// Refuses every weight.
+/// A source that rejects every weight.
 class NoWeights : public WeightSource {
  public:
   Result<Array> Reserve(const WeightRequest& request) const override;
 };
 
-/// Element i of a weight is a function of the seed, the weight's name and i alone. Without an
-/// `init`: matrices and filters uniform in +-sqrt(3 / fan-in), so that activations keep their
-/// scale through deep networks; vectors and scalars uniform in [0.5, 1), so that a variance is
-/// positive; integers 0.
+/// Random weights. Element i of a weight depends only on the seed, the weight's name and i. Without
+/// an `init`, matrices and filters are uniform in +-sqrt(3 / fan-in), so that activations keep
+/// their scale through deep networks. Vectors and scalars are uniform in [0.5, 1), so that a
+/// variance is positive. Integers are 0.
 class RandomWeights : public WeightSource {
  public:
   explicit RandomWeights(uint64_t seed) : seed_(seed) {}

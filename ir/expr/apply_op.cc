@@ -11,7 +11,7 @@
 namespace tunec {
 namespace {
 
-// The IEEE 754-2019 minimum and maximum: NaN if either is, and -0 < +0.
+// Return the IEEE 754-2019 minimum and maximum: NaN if either operand is NaN, and -0 < +0.
 double Minimum(double a, double b) {
   if (std::isnan(a)) return a;
   if (std::isnan(b)) return b;
@@ -40,7 +40,7 @@ double Sign(double a) {
 
 double Gelu(double a) { return a * (0.5 * std::erfc(a * -std::numbers::sqrt2 / 2)); }
 
-// a / (1 + exp(-2 u)), which is a/2 * (1 + tanh u).
+// Returns a / (1 + exp(-2 u)), which equals a/2 * (1 + tanh u).
 double GeluTanh(double a) {
   const double u = std::sqrt(2 / std::numbers::pi) * (a + 0.044715 * (a * a * a));
   if (u >= 0) return a / (1 + std::exp(-2 * u));
@@ -167,7 +167,7 @@ bool CompareFloats(ScalarOp op, double a, double b) {
     case ScalarOp::kIsInf:
       return std::isinf(a);
     default:
-      TUNEC_UNREACHABLE("{} is no comparison", Name(op));
+      TUNEC_UNREACHABLE("{} is not a comparison", Name(op));
   }
 }
 
@@ -190,7 +190,7 @@ bool CompareIntegers(ScalarOp op, int64_t a, int64_t b, DataType type) {
   }
 }
 
-// All arithmetic on the bits, so that overflow wraps instead of being undefined.
+// Integer arithmetic on the bits, so that overflow wraps and is not undefined.
 int64_t Multiply(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
@@ -201,7 +201,7 @@ int64_t Add(int64_t a, int64_t b) {
 
 int64_t Negate(int64_t a) { return static_cast<int64_t>(0 - static_cast<uint64_t>(a)); }
 
-// op is kDiv, kFloorMod or kTruncMod; b != 0.
+// Requires: op is kDiv, kFloorMod or kTruncMod; b != 0.
 int64_t Divide(ScalarOp op, int64_t a, int64_t b, DataType type) {
   if (type == DataType::kU64) {
     const auto x = static_cast<uint64_t>(a);
@@ -297,7 +297,8 @@ bool Divides(ScalarOp op) {
 }
 
 double RoundResult(ScalarOp op, double value, double a, double b, double c, DataType type) {
-  // The double sum of a product of floats is not exact, so float fma is rounded by itself.
+  // The sum in double of an exact product of floats is rounded, so fma of floats is computed
+  // separately.
   if (op == ScalarOp::kFma && type == DataType::kF32) {
     return std::fma(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c));
   }

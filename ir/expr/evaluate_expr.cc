@@ -5,7 +5,8 @@
 namespace tunec {
 namespace {
 
-// The type that decides how an operator works: select's values, else its operands.
+// Returns the type that selects an operator's implementation: the type of the operands, or of the
+// values for select.
 DataType OperandType(const Expr& apply) {
   const std::vector<Expr>& operands = apply.operands();
   return operands[apply.node().op == ScalarOp::kSelect ? 1 : 0].type();
@@ -26,7 +27,7 @@ Scalar ConvertScalar(const Scalar& value, DataType from, DataType to, Precision 
     return Scalar::Integer(IsFloat(from) ? CastToInt(value.real, to) : WrapTo(value.integer, to));
   }
   if (!IsFloat(from)) {
-    // Straight to float, since rounding a 64-bit integer twice could differ.
+    // Convert directly to float: rounding a 64-bit integer twice could give another result.
     const bool single = to == DataType::kF32 && from != DataType::kU64;
     if (single && precision == Precision::kNative) {
       return Scalar::Real(static_cast<float>(value.integer));

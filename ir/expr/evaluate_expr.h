@@ -1,4 +1,4 @@
-// The meaning of scalar expressions: shared by the interpreters and by constant folding.
+// The meaning of scalar expressions, shared by the interpreters and constant folding.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace tunec {
 
-/// kNative rounds each operation to its type. kFloat64 carries every float in double
-/// precision, whatever its type, and rounds nothing: the reference for errors.
+/// kNative rounds each operation to its type. kFloat64 stores every float as a double and never
+/// rounds to its type: the reference for errors.
 enum class Precision { kNative, kFloat64 };
 
-/// A value of any type: floats in `real`, integers and bool in `integer` (u64 by its bits).
-/// `invalid` marks the result of an integer division by zero, and of whatever uses it but a
-/// select that takes the other side.
+/// A value of any type: `real` holds floats, `integer` holds integers and bool (u64 by its bits).
+/// `invalid` marks the result of an integer division by zero. Every result that uses an invalid
+/// value is invalid, except a select that takes the other side.
 struct Scalar {
   double real = 0;
   int64_t integer = 0;
@@ -27,27 +27,26 @@ struct Scalar {
   static Scalar Invalid() { return {.invalid = true}; }
 };
 
-/// Whether the operator means something for operands of this type (kSelect: of its values).
+/// Checks that the operator is defined for operands of this type (kSelect: for values of it).
 bool IsDefined(ScalarOp op, DataType operand_type);
 
-/// op(operands), each of `operand_type` (kSelect: the condition is bool). Under kNative the
-/// result is rounded once to its type: every operator is computed in double, which is exact
-/// enough that one rounding of + - * / sqrt to f32 or smaller is correct. Integers wrap, shift
-/// amounts outside the type shift everything out, min and max propagate NaN.
-/// Requires: IsDefined(op, operand_type).
+/// Returns op(operands), each of `operand_type` (kSelect: the condition is bool). Under kNative the
+/// result is rounded once to its type. Every operator is computed in double; one rounding of + - *
+/// / sqrt to f32 or smaller is then correct. Integers wrap, shift amounts outside the type shift
+/// all bits out, and min and max propagate NaN. Requires: IsDefined(op, operand_type).
 Scalar ApplyOp(ScalarOp op, DataType operand_type, std::span<const Scalar> operands,
                Precision precision);
 
 Scalar ConvertScalar(const Scalar& value, DataType from, DataType to, Precision precision);
 
-/// The value of an index as a number of the type.
+/// Returns the value of an index as a number of the type.
 Scalar IndexScalar(int64_t value, DataType type, Precision precision);
 
-/// The literal as a value, and a value as a literal.
+/// Convert a literal to a value, and a value to a literal.
 Scalar ScalarOf(const Expr& constant);
 Expr ConstantOf(const Scalar& value, DataType type);
 
-/// What the leaves of an expression stand for.
+/// The values of an expression's leaves.
 struct ExprInputs {
   std::span<const Scalar> reads;
   std::span<const Scalar> accumulators;
@@ -56,20 +55,21 @@ struct ExprInputs {
   std::span<const int64_t> loaded;  // the reads as integers, for index expressions
 };
 
-/// An expression as postfix code: evaluation visits a flat array instead of a tree.
+/// An expression as postfix code, so that evaluation visits a flat array instead of a tree.
 class ExprProgram {
  public:
   ExprProgram(const Expr& expr, Precision precision);
-  /// Not thread-safe: a program owns its stack.
+  /// Evaluates the expression. Not thread-safe: a program owns its stack.
   Scalar Run(const ExprInputs& inputs) const;
 
  private:
   struct Instruction {
     ExprKind kind;
     ScalarOp op;
-    DataType type;          // of the result
+    DataType type;          // type of the result
     DataType operand_type;  // kApply, kCast
-    int slot;               // of a read, accumulator or incoming value; the arity of kApply
+    int slot;               // slot of a read, accumulator or incoming value; number of operands of
+                            // kApply
     Scalar constant;
     std::vector<IndexExpr> index;
   };
@@ -80,7 +80,7 @@ class ExprProgram {
   Precision precision_;
 };
 
-/// The value of an expression without reads, variables or reducer slots.
+/// Returns the value of an expression without reads, variables or reducer slots.
 Scalar EvaluateConstant(const Expr& expr, Precision precision);
 
 }  // namespace tunec

@@ -103,7 +103,7 @@ std::strong_ordering Expr::operator<=>(const Expr& other) const {
   if (auto c = a.type <=> b.type; c != 0) return c;
   if (auto c = a.op <=> b.op; c != 0) return c;
   if (auto c = a.slot <=> b.slot; c != 0) return c;
-  // By bits: a NaN equals itself, and 0 differs from -0.
+  // Compare bits: a NaN equals itself, and 0 differs from -0.
   if (auto c = std::bit_cast<uint64_t>(a.float_value) <=> std::bit_cast<uint64_t>(b.float_value);
       c != 0) {
     return c;
@@ -172,7 +172,7 @@ std::string PrintConstant(const Expr& expr) {
   const double value = expr.node().float_value;
   std::string text = expr.type() == DataType::kF32 ? fmt::format("{}", static_cast<float>(value))
                                                    : fmt::format("{}", value);
-  // A float literal shows that it is one.
+  // Make the text visibly a float literal.
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return expr.type() == DataType::kF32 ? text : text + std::string(Name(expr.type()));
 }
@@ -193,7 +193,7 @@ std::string_view InfixOf(const Expr& expr) {
   }
 }
 
-// Binding strength: sums 1, products 2, everything else 3.
+// Returns the binding strength: sums 1, products 2, everything else 3.
 int Strength(const Expr& expr) {
   const std::string_view infix = InfixOf(expr);
   if (infix.empty()) return 3;

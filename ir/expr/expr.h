@@ -1,5 +1,5 @@
-// Immutable scalar expressions: the bodies of statements and stores. Nodes are shared,
-// never changed; equality and order are structural.
+// Immutable scalar expressions: the bodies of statements and stores. Nodes are shared and never
+// changed. Equality and order are structural.
 #pragma once
 
 #include <compare>
@@ -19,7 +19,7 @@ enum class ExprKind : uint8_t {
   kConstant,     // a literal
   kRead,         // the value of the statement's read number `slot`
   kIndex,        // an index expression as a number
-  kHolds,        // whether all index expressions of a list are >= 0
+  kHolds,        // true if all index expressions of a list are >= 0
   kAccumulator,  // in a Reducer: the value accumulated so far by write `slot`
   kIncoming,     // in a Reducer: the body's value for write `slot`
   kApply,        // a ScalarOp
@@ -41,10 +41,10 @@ struct ExprNode {
 
 class Expr {
  public:
-  /// A float32 zero.
+  /// Makes a float32 zero.
   Expr() : Expr(Constant(0.0, DataType::kF32)) {}
 
-  /// A literal of any type; rounded to the type.
+  /// Make a literal of any type; the value is rounded to the type.
   static Expr Constant(double value, DataType type);
   static Expr Constant(int64_t value, DataType type);
   static Expr Constant(int value, DataType type) { return Constant(int64_t{value}, type); }
@@ -53,7 +53,7 @@ class Expr {
   static Expr Holds(std::vector<IndexExpr> nonnegative);
   static Expr Accumulator(int slot, DataType type);
   static Expr Incoming(int slot, DataType type);
-  /// Operands must have one type (kSelect: bool first); that is checked.
+  /// Checks that all operands have one type (kSelect: bool first).
   static Expr Apply(ScalarOp op, std::vector<Expr> operands);
   static Expr Cast(Expr operand, DataType type);  // the operand itself when the type is the same
   static Expr Select(Expr condition, Expr yes, Expr no);
@@ -63,7 +63,7 @@ class Expr {
   DataType type() const { return node_->type; }
   const std::vector<Expr>& operands() const { return node_->operands; }
   bool IsConstant() const { return kind() == ExprKind::kConstant; }
-  /// Whether it is the literal `value`.
+  /// Checks for the literal `value`.
   bool IsConstant(double value) const;
   bool Is(ScalarOp op) const { return kind() == ExprKind::kApply && node_->op == op; }
 
@@ -82,15 +82,15 @@ Expr operator/(Expr a, Expr b);
 Expr operator-(Expr a);
 Expr Max(Expr a, Expr b);
 Expr Min(Expr a, Expr b);
-/// A one-operand operator, as Unary(ScalarOp::kExp, x).
+/// Applies a one-operand operator, as in Unary(ScalarOp::kExp, x).
 Expr Unary(ScalarOp op, Expr a);
 
-/// Rebuilds the expression bottom-up; `rewrite` sees each node with its operands already
-/// rewritten and returns its replacement (or the same node).
+/// Rebuilds the expression bottom-up. `rewrite` receives each node after its operands are
+/// rewritten, and returns the node or its replacement.
 Expr Transform(const Expr& expr, const std::function<Expr(const Expr&)>& rewrite);
 /// Calls `visit` for every node, operands first.
 void Visit(const Expr& expr, const std::function<void(const Expr&)>& visit);
-/// Applies `rewrite` to every index expression within.
+/// Applies `rewrite` to every index expression inside the expression.
 Expr TransformIndices(const Expr& expr, const std::function<IndexExpr(const IndexExpr&)>& rewrite);
 /// Replaces read slot s by replacement(s).
 Expr ReplaceReads(const Expr& expr,
@@ -99,8 +99,8 @@ Expr ReplaceReads(const Expr& expr,
 /// Applies the rewrite table (simplify.cc) until nothing changes.
 Expr Simplify(const Expr& expr);
 
-/// `add(mul(A, B), 1)`-style text: infix for + - * /, calls otherwise; `read_name(slot)` names a
-/// read.
+/// Returns text with infix + - * / and calls for all other operators, as in `add(mul(A, B), 1)`.
+/// `read_name(slot)` is the name of a read.
 std::string Print(const Expr& expr, const std::function<std::string(VarId)>& variable_name,
                   const std::function<std::string(int)>& read_name);
 

@@ -91,9 +91,9 @@ IndexExpr IndexExpr::operator*(int64_t factor) const {
   return result;
 }
 
-// The normal form of floor(e / d): multiples of d leave the division, what remains is
-// divided by the common divisor of its coefficients and d, its constant lies in [0, d),
-// and a division of nothing but one division is merged with it.
+// Returns the normal form of floor(e / d). Multiples of d are moved out of the division. The rest
+// is divided by the common divisor of d and its coefficients. The constant of the rest is in [0,
+// d). If the rest is a single division, the two divisions are merged.
 IndexExpr IndexExpr::FloorDiv(const IndexExpr& numerator, int64_t divisor) {
   TUNEC_CHECK(divisor > 0, "divisor {}", divisor);
   if (divisor == 1) return numerator;
@@ -212,7 +212,7 @@ Interval TermwiseBounds(const IndexExpr& expr, const IntervalOf& variables,
   return total;
 }
 
-// The values of n mod d for n in an interval.
+// Returns the values of n mod d for n in an interval.
 Interval ModuloBounds(Interval numerator, int64_t divisor) {
   if (FloorDivide(numerator.lo, divisor) == FloorDivide(numerator.hi, divisor)) {
     return {FloorModulo(numerator.lo, divisor), FloorModulo(numerator.hi, divisor)};
@@ -224,14 +224,14 @@ Interval ModuloBounds(Interval numerator, int64_t divisor) {
 
 namespace {
 
-// floor(n/d), as one of the ways in which a division can be read.
+// One of the equivalent forms floor(n/d) of a division.
 struct Division {
   IndexExpr numerator;
   int64_t divisor;
 };
 
-// The division itself and, for each floor(n/e) beside it whose e divides d, floor(floor(n/e) /
-// (d/e)): of n = row * e + column, what row mod (d/e) is made of.
+// Returns the division itself and further forms of it. Each floor(n/e) in the sum whose e divides d
+// gives floor(floor(n/e) / (d/e)). For n = row * e + column this form finds row mod (d/e).
 std::vector<Division> ReadingsOf(const IndexAtom& division, const IndexExpr& sum) {
   const IndexExpr& n = *division.numerator;
   std::vector<Division> readings = {{n, division.divisor}};
@@ -243,8 +243,9 @@ std::vector<Division> ReadingsOf(const IndexAtom& division, const IndexExpr& sum
   return readings;
 }
 
-// The k for which a sum with the term c*floor(n/d) may be taken to hold k*n besides: what makes n
-// mod d of them, and as often as the numerator's first term is there.
+// Returns the k for which a sum with the term c*floor(n/d) may be treated as c*floor(n/d) + k*n +
+// rest. One k forms k*(n mod d) from the two terms. The other k is the multiple in which the sum
+// contains the numerator's first term.
 std::vector<int64_t> TimesBeside(const IndexExpr& sum, int64_t c, const Division& division) {
   std::vector<int64_t> times;
   if (c % division.divisor == 0) times.push_back(-c / division.divisor);
@@ -261,8 +262,9 @@ std::vector<int64_t> TimesBeside(const IndexExpr& sum, int64_t c, const Division
 Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables,
                   const LoadedIntervalOf& loaded) {
   Interval best = TermwiseBounds(expr, variables, loaded);
-  // c*floor(n/d) + k*n is (c + k*d)*floor(n/d) + k*(n mod d): tighter than the sum of its terms, as
-  // for n mod d itself (k = 1, c = -d).
+  // c*floor(n/d) + k*n equals (c + k*d)*floor(n/d) + k*(n mod d). The bounds of the latter are
+  // tighter than the sum of the bounds of the terms, for example for n mod d itself (k = 1, c =
+  // -d).
   for (const auto& [c, atom] : expr.terms()) {
     if (atom.kind != IndexAtom::Kind::kFloorDiv) continue;
     for (const Division& division : ReadingsOf(atom, expr)) {
@@ -283,7 +285,7 @@ Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables,
 
 namespace {
 
-// A sum in two parts, of which the first is a multiple of a divisor.
+// A sum in two parts; the first part is a multiple of a divisor.
 struct Parts {
   IndexExpr divisible;
   IndexExpr rest;
@@ -298,9 +300,10 @@ Parts TermsByDivisor(const IndexExpr& sum, int64_t divisor) {
   return parts;
 }
 
-// The same with c*floor(n/m) as (c + k*m)*floor(n/m) - k*m*floor(n/m), where the first part is a
-// multiple and the second, beside k*n in the sum, makes k*(n mod m) of it. Normal forms hide that:
-// of floor((x mod 4 + 4*y)/32) the numerator is x + 4*y + 28*floor(x/4) - 32*floor(x/4).
+// Splits c*floor(n/m) further, as (c + k*m)*floor(n/m) - k*m*floor(n/m). The first part is a
+// multiple of the divisor. The second part and k*n in the sum form k*(n mod m). Normal forms hide
+// such remainders: the numerator of floor((x mod 4 + 4*y)/32) is x + 4*y + 28*floor(x/4) -
+// 32*floor(x/4).
 Parts RemaindersByDivisor(const IndexExpr& sum, int64_t divisor) {
   Parts parts = TermsByDivisor(sum, divisor);
   for (const IndexTerm& term : sum.terms()) {
@@ -317,7 +320,7 @@ Parts RemaindersByDivisor(const IndexExpr& sum, int64_t divisor) {
   return parts;
 }
 
-// floor(n/d) where the intervals decide it: split n into a part divisible by d and a rest
+// Simplifies floor(n/d) if the intervals decide it. Splits n into a part divisible by d and a rest
 // that stays within one multiple of d.
 IndexExpr SimplifyDivision(const IndexExpr& numerator, int64_t divisor,
                            const IntervalOf& variables) {
@@ -333,9 +336,8 @@ IndexExpr SimplifyDivision(const IndexExpr& numerator, int64_t divisor,
   return IndexExpr::FloorDiv(numerator, divisor);
 }
 
-// floor((m*r + s)/(m*q)) = floor(r/q) where 0 <= s < m for some m dividing the divisor: drops
-// small terms that can't carry. Tried for every m that is the divisor's common factor with
-// one of the coefficients.
+// Drops small terms that cannot carry: floor((m*r + s)/(m*q)) = floor(r/q) if 0 <= s < m and m
+// divides the divisor. Tries as m the divisor's common factor with each coefficient.
 IndexExpr DropSmallTerms(const IndexExpr& numerator, int64_t divisor, const IntervalOf& variables) {
   for (const IndexTerm& pivot : numerator.terms()) {
     const int64_t modulus = std::gcd(pivot.coefficient, divisor);
@@ -353,7 +355,7 @@ IndexExpr DropSmallTerms(const IndexExpr& numerator, int64_t divisor, const Inte
       continue;
     }
     if (small.IsConstant() && FloorModulo(small.constant(), modulus) == 0) continue;
-    // Fewer terms, or a smaller divisor: what is left may be decided now.
+    // The division has fewer terms or a smaller divisor now, so the intervals may decide it.
     return Simplify(IndexExpr::FloorDiv(large + low * modulus, divisor), variables);
   }
   return SimplifyDivision(numerator, divisor, variables);
@@ -385,7 +387,7 @@ IndexExpr Simplify(const IndexExpr& expr, const IntervalOf& variables) {
 
 namespace {
 
-// The same sum of other variables and loaded values.
+// Returns the sum with its variables and loaded values replaced.
 template <class Variable, class LoadedValue>
 IndexExpr ReplaceAtoms(const IndexExpr& expr, const Variable& variable, const LoadedValue& loaded) {
   IndexExpr result(expr.constant());

@@ -1,10 +1,10 @@
-// Quasi-affine index expressions, always in normal form: a constant plus a sorted sum of
-// integer multiples of atoms, where an atom is a variable, a floor division of another
-// index expression by a positive constant, or the value of one of the statement's reads
-// (a gather's index). `x mod m` is the sum x - m*floor(x/m). Equality is structural.
+// Quasi-affine index expressions, always in normal form: a constant plus a sorted sum of integer
+// multiples of atoms. An atom is a variable, a floor division of another index expression by a
+// positive constant, or the value of one of the statement's reads (a gather's index). `x mod m` is
+// the sum x - m*floor(x/m). Equality is structural.
 //
-// What a variable is, is its context's to say: an iterator of a statement, a loop of a schedule
-// tree, a variable of a loop nest, a logical dimension of a layout.
+// The context defines the meaning of a variable: an iterator of a statement, a loop of a schedule
+// tree, a variable of a loop nest, or a logical dimension of a layout.
 #pragma once
 
 #include <compare>
@@ -23,15 +23,15 @@ namespace tunec {
 struct Variable;
 using VarId = Id<Variable>;
 
-/// The variable that stands for a dimension of a tensor, where expressions are over these.
+/// Returns the variable of a tensor's dimension, for expressions over dimensions.
 constexpr VarId DimensionVar(size_t dimension) { return VarId(dimension); }
-/// The iterator of a statement at a position, where the statement is still to be made or its
-/// iterators stand elsewhere as a list.
+/// Returns the variable of the iterator at a position, for statements under construction and for
+/// separate lists of iterators.
 constexpr VarId IteratorVar(size_t position) { return VarId(position); }
 
 class IndexExpr;
 
-/// What an index expression is a sum of.
+/// One operand of the sum that an index expression is.
 struct IndexAtom {
   enum class Kind : uint8_t { kVariable, kLoaded, kFloorDiv };
   Kind kind = Kind::kVariable;
@@ -57,21 +57,21 @@ class IndexExpr {
   IndexExpr(int64_t constant = 0)
       : constant_(constant) {}  // NOLINT: literals are index expressions
   static IndexExpr Var(VarId variable);
-  /// The integer value of read `slot` of the same statement or store.
+  /// Returns the integer value of read `slot` of the same statement or store.
   static IndexExpr Loaded(int slot);
-  /// floor(numerator / divisor), divisor > 0.
+  /// Returns floor(numerator / divisor), divisor > 0.
   static IndexExpr FloorDiv(const IndexExpr& numerator, int64_t divisor);
-  /// value - modulus * floor(value / modulus), modulus > 0; in [0, modulus).
+  /// Returns value - modulus * floor(value / modulus), modulus > 0; the result is in [0, modulus).
   static IndexExpr Mod(const IndexExpr& value, int64_t modulus);
 
   const std::vector<IndexTerm>& terms() const { return terms_; }
   int64_t constant() const { return constant_; }
   bool IsConstant() const { return terms_.empty(); }
-  /// The variable when the expression is exactly one variable.
+  /// Returns the variable if the expression is exactly one variable.
   std::optional<VarId> AsVar() const;
-  /// The sum of the coefficients of the bare variable (not inside floor divisions).
+  /// Returns the sum of the coefficients of the bare variable (not inside floor divisions).
   int64_t Coefficient(VarId variable) const;
-  /// Whether the variable occurs anywhere, inside floor divisions too.
+  /// Checks that the variable occurs, inside floor divisions too.
   bool Uses(VarId variable) const;
   bool UsesLoaded() const;
   void CollectVars(std::vector<VarId>& into) const;
@@ -91,45 +91,46 @@ class IndexExpr {
   int64_t constant_ = 0;
 };
 
-/// All integers from lo to hi, both included. lo > hi is empty.
+/// All integers from lo to hi, both included. The interval is empty if lo > hi.
 struct Interval {
   int64_t lo = 0;
   int64_t hi = 0;
   bool operator==(const Interval&) const = default;
 };
 
-/// The interval a variable lies in; kUnknownInterval when nothing is known.
+/// Returns the interval of a variable's values, or kUnknownInterval.
 using IntervalOf = std::function<Interval(VarId)>;
-/// The interval of the value of a read slot.
+/// Returns the interval of the value of a read slot.
 using LoadedIntervalOf = std::function<Interval(int)>;
 inline constexpr int64_t kUnbounded = int64_t{1} << 60;
 inline constexpr Interval kUnknownInterval{-kUnbounded, kUnbounded};
 
-/// An interval that holds every value of `expr`; exact for sums of independent variables
-/// and for `x mod m`. Loaded atoms are unknown unless `loaded` says otherwise.
+/// Returns an interval that contains every value of `expr`. It is exact for sums of independent
+/// variables and for `x mod m`. Loaded atoms are unknown unless `loaded` bounds them.
 Interval BoundsOf(const IndexExpr& expr, const IntervalOf& variables,
                   const LoadedIntervalOf& loaded = {});
 
-/// `expr` with floor divisions removed that the intervals decide, as floor((32*a + b)/32) = a
-/// for 0 <= b < 32. The value is the same wherever the variables are within their intervals.
+/// Removes floor divisions that the intervals decide, as in floor((32*a + b)/32) = a for 0 <= b <
+/// 32. The value stays the same for all variables within their intervals.
 IndexExpr Simplify(const IndexExpr& expr, const IntervalOf& variables);
 
-/// `expr` with every variable v replaced by replacement(v).
+/// Replaces every variable v by replacement(v).
 IndexExpr Substitute(const IndexExpr& expr, const std::function<IndexExpr(VarId)>& replacement);
 /// Replaces variable v by replacements[v].
 IndexExpr Substitute(const IndexExpr& expr, std::span<const IndexExpr> replacements);
 /// Renumbers the loaded slots.
 IndexExpr RenumberLoaded(const IndexExpr& expr, const std::function<int(int)>& slot_of);
 
-/// The value for given variables (and read values).
+/// Returns the value for given variables (and read values).
 int64_t Evaluate(const IndexExpr& expr, std::span<const int64_t> variables,
                  std::span<const int64_t> loaded = {});
 
-/// `2*i + floor((j + 3)/4) - 1`; names[v] is variable v, loaded slot s prints as `@s`.
+/// Returns text such as `2*i + floor((j + 3)/4) - 1`. Variable v prints as names[v] and loaded slot
+/// s as `@s`.
 std::string Print(const IndexExpr& expr, const std::function<std::string(VarId)>& name);
 std::string Print(const IndexExpr& expr, std::span<const std::string> names);
 
-/// Floor division and modulus of integers, divisor > 0.
+/// Divide integers, rounding to floor or to ceiling; divisor > 0.
 constexpr int64_t FloorDivide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 constexpr int64_t FloorModulo(int64_t a, int64_t b) { return a - b * FloorDivide(a, b); }
 constexpr int64_t CeilDivide(int64_t a, int64_t b) { return -FloorDivide(-a, b); }

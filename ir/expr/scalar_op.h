@@ -1,20 +1,20 @@
-// The scalar operators and the facts about them, a row each: a row that lacks a fact does not
-// compile. The columns:
+// The scalar operators and the facts about them, one row each. A row without one of the facts does
+// not compile. The columns:
 //   id, name  the enumerator, and the word in texts
-//   operands  how many
-//   result    ResultType: how the type of the result follows from the operands
-//   domain    Domain: the types of operands for which it means something, of kSelect those of the
-//             values; the verifier refuses others
-//   order     OperandOrder: whether the operands may be exchanged
+//   operands  the number of operands
+//   result    ResultType: the rule for the type of the result
+//   domain    Domain: the types of operands that the operator is defined for (kSelect: of the
+//             values); the verifier rejects others
+//   order     OperandOrder: commutative or not
 //
-// A new operator, which is rarely needed (most functions are expressions of these), has its
-// - meaning in ir/expr/apply_op.cc,
-// - code in jit/emit/op.cc, of an elementary function in jit/math/; the error and the size of that
-//   code in jit/scalar_code.cc,
-// - rule by which errors of operands reach the result in autotune/judge/bounded_expr.cc: `ErrorOf`,
-//   of a function `SteepestOf`, of one with steps `IsSteppy`.
-// What is forgotten the compiler warns of or refuses, or the program stops where it is met; only
-// IsSteppy is silent. tests/jit/types_test.cc runs all operators on all types.
+// A new operator is rarely needed, because most functions are expressions of these. Add
+// - the meaning in ir/expr/apply_op.cc;
+// - the code in jit/emit/op.cc, or in jit/math/ for an elementary function;
+// - the error and the size of the code in jit/scalar_code.cc;
+// - the error propagation in autotune/checker/bounded_expr.cc: `ErrorOf`, for a function
+//   `SteepestOf`, for one with steps `IsSteppy`.
+// The compiler warns of or rejects an omission, or the program stops at the operator. Only an
+// omission in `IsSteppy` is silent. tests/jit/types_test.cc runs all operators on all types.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@
 
 namespace tunec {
 
-/// How the type of the result follows from the operands.
+/// The rule by which the type of the result follows from the operands.
 enum class ResultType : uint8_t { kSame, kBool };
-/// Whether op(a, b) == op(b, a) for all values.
+/// kCommutes: op(a, b) == op(b, a) for all values.
 enum class OperandOrder : uint8_t { kCommutes, kOrdered };
 
 // X(id, name, operands, result, domain, order)
@@ -101,7 +101,7 @@ int Arity(ScalarOp op);
 ResultType ResultOf(ScalarOp op);
 Domain DomainOf(ScalarOp op);
 std::optional<ScalarOp> ParseScalarOp(std::string_view name);
-/// Whether op(a, b) == op(b, a) for all values.
+/// Checks that op(a, b) == op(b, a) for all values.
 bool IsCommutative(ScalarOp op);
 
 }  // namespace tunec

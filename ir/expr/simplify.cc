@@ -1,11 +1,12 @@
-// Simplification of scalar expressions by a table of rewrite rules. A rule is a pattern and
-// what replaces it; x, y, z stand for any expression, a number for the literal of that value
-// and sign. A rule holds for every input of its kind of type, NaN, infinities and signed zeros
-// included; what changes those is a rule of graphs (graph/rules), where --fast-math asks for it.
-// Besides the table: operators on literals are evaluated, and casts that undo one another vanish.
+// Simplification of scalar expressions by a table of rewrite rules. A rule is a pattern and its
+// replacement. x, y, z match any expression; a number matches the literal of this value and sign. A
+// rule holds for every input of its kind of type, including NaN, infinities and signed zeros.
+// Rewrites that change these are rules of graphs (graph/rules), and --fast-math enables them.
+// Besides the table, operators on literals are evaluated, and casts that undo one another are
+// removed.
 //
-// Every rule makes the expression smaller or moves it to an earlier operator of a fixed list
-// (select(not c) to select(c), x + -y to x - y), so rewriting ends.
+// Every rule makes the expression smaller or moves it to an earlier operator of a fixed list,
+// so rewriting terminates. Examples: select(not c) to select(c), x + -y to x - y.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -21,7 +22,7 @@ namespace {
 struct Pattern {
   enum class Kind { kAny, kNumber, kApply };
   Kind kind = Kind::kAny;
-  int any = 0;  // kAny: which; the same one matches equal expressions
+  int any = 0;  // kAny: number of the variable; equal numbers match equal expressions
   double number = 0;
   ScalarOp op = ScalarOp::kAdd;
   std::vector<Pattern> operands;
@@ -37,7 +38,7 @@ Pattern A(ScalarOp op, Operands... operands) {
 }
 
 struct Rule {
-  Domain domain;  // of the operands of the pattern's root
+  Domain domain;  // types of the operands of the pattern's root
   Pattern pattern;
   Pattern replacement;
 };
@@ -50,7 +51,7 @@ std::vector<Rule> MakeRules() {
   const Pattern y = Any(1);
   const Pattern z = Any(2);
   return {
-      // Sums. x + 0 is not x for x = -0, but x + -0 and x - 0 are.
+      // Sums. For x = -0, x + 0 is not x, but x + -0 and x - 0 are x.
       {kInteger, A(kAdd, x, N(0)), x},
       {kFloat, A(kAdd, x, N(-0.0)), x},
       {kAny, A(kSub, x, N(0)), x},
@@ -81,7 +82,7 @@ std::vector<Rule> MakeRules() {
       {kAny, A(kPow, x, N(1)), x},
       {kAny, A(kPow, x, N(2)), A(kMul, x, x)},
       {kFloat, A(kPow, x, N(-1)), A(kDiv, N(1), x)},
-      // Minimum and maximum, NaN if either is.
+      // Minimum and maximum; NaN if either operand is NaN.
       {kAny, A(kMin, x, x), x},
       {kAny, A(kMax, x, x), x},
       {kFloat, A(kMin, x, N(kInf)), x},
@@ -124,7 +125,7 @@ std::vector<Rule> MakeRules() {
       {kBool, A(kXor, x, N(1)), A(kNot, x)},
       {kInteger, A(kShl, x, N(0)), x},
       {kInteger, A(kShr, x, N(0)), x},
-      // Selection: x is the condition, the domain that of the values.
+      // Selection: x is the condition; the domain is the type of the values.
       {kAny, A(kSelect, N(1), y, z), y},
       {kAny, A(kSelect, N(0), y, z), z},
       {kAny, A(kSelect, x, y, y), y},
@@ -191,7 +192,8 @@ class Simplifier {
     return rules;
   }
 
-  // The type of a rule's literals is that of the result: of all operands where it has one.
+  // Literals of a replacement get the type of the result. An operator with literal operands has
+  // operands of this type.
   static Expr Build(const Pattern& pattern, const Bindings& bindings, DataType type) {
     if (pattern.kind == Pattern::Kind::kAny) return *bindings[pattern.any];
     if (pattern.kind == Pattern::Kind::kNumber) return Expr::Constant(pattern.number, type);
@@ -215,7 +217,7 @@ class Simplifier {
     return ConstantOf(value, expr.type());
   }
 
-  // Division by a power of two is an exact product.
+  // Replaces a division by a power of two by an exact product.
   static Expr Halve(const Expr& expr) {
     if (!expr.Is(ScalarOp::kDiv) || !IsFloat(expr.type())) return expr;
     const Expr& divisor = expr.operands()[1];
@@ -224,7 +226,7 @@ class Simplifier {
     const double value = divisor.node().float_value;
     const double inverse = 1 / value;
     const bool power = std::abs(std::frexp(value, &exponent)) == 0.5;
-    // Neither may be subnormal in the type: kernels may flush those.
+    // Neither number may be subnormal in the type, because kernels may flush subnormals.
     const bool ordinary = std::abs(exponent) < (expr.type() == DataType::kF16 ? 14 : 120);
     if (!power || !ordinary) return expr;
     return Rewrite(expr.operands()[0] * Expr::Constant(inverse, expr.type()));
@@ -236,14 +238,15 @@ class Simplifier {
     if (inner.kind() != ExprKind::kCast) return expr;
     const Expr& source = inner.operands()[0];
     if (!IsLossless(source.type(), inner.type())) return expr;
-    // A float that does not fit an integer type is cast otherwise than an integer, which wraps.
+    // Casting a float that does not fit an integer type differs from casting an integer, which
+    // wraps.
     const bool through_float = IsInteger(source.type()) && IsFloat(inner.type());
     if (through_float && IsInteger(expr.type()) && !IsLossless(source.type(), expr.type()))
       return expr;
     return Expr::Cast(source, expr.type());
   }
 
-  // Whether every value of `from` is a value of `to`.
+  // Checks that every value of `from` is a value of `to`.
   static bool IsLossless(DataType from, DataType to) {
     if (from == to || from == DataType::kBool) return true;
     if (to == DataType::kBool) return false;

@@ -14,7 +14,8 @@ FloatRange OfCast(const Expr& operand) {
   return {IntToDouble(SmallestInt(from), from), IntToDouble(LargestInt(from), from), false};
 }
 
-/// Of a minimum or maximum, when one operand is a literal; both give NaN for NaN.
+/// Returns the range of a minimum or maximum with a literal operand; both operators give NaN for
+/// NaN.
 FloatRange OfExtreme(const Expr& expr) {
   const auto& operands = expr.operands();
   const size_t literal = operands[0].IsConstant() ? 0 : 1;
@@ -75,7 +76,7 @@ FloatRange Unrounded(const Expr& expr) {
 
 FloatRange FloatRangeOf(const Expr& expr) {
   FloatRange range = Unrounded(expr);
-  range.lo = RoundTo(range.lo, expr.type());  // rounding keeps the order
+  range.lo = RoundTo(range.lo, expr.type());  // rounding preserves order
   range.hi = RoundTo(range.hi, expr.type());
   return range;
 }

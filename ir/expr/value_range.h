@@ -1,4 +1,4 @@
-// What the form of an expression says about its values.
+// Bounds of values that follow from the form of an expression.
 #pragma once
 
 #include <limits>
@@ -7,7 +7,7 @@
 
 namespace tunec {
 
-/// A value is in [lo, hi], or NaN where it may be.
+/// A range of float values: a value is in [lo, hi], or NaN if `may_be_nan`.
 struct FloatRange {
   double lo = -std::numeric_limits<double>::infinity();
   double hi = std::numeric_limits<double>::infinity();
@@ -15,8 +15,9 @@ struct FloatRange {
   bool operator==(const FloatRange&) const = default;
 };
 
-/// Of an expression of a float type: bounds from literals, integers that were cast, minima and
-/// maxima with literals, and roundings of these. Follows one operand, so the cost is linear.
+/// Returns bounds of an expression of a float type. Literals, casts of integers, minima and maxima
+/// with literals, and roundings of these give bounds. Follows one operand only, so the cost is
+/// linear.
 FloatRange FloatRangeOf(const Expr& expr);
 
 }  // namespace tunec

@@ -12,7 +12,7 @@ Scalar OutsideValue(double value, DataType type, Precision precision) {
   return Scalar::Real(precision == Precision::kNative ? RoundTo(value, type) : value);
 }
 
-// Whether combine[k] is acc k + new k: the sum whose products may be contracted.
+// Checks that combine[k] is acc k + new k: a sum whose products may be contracted.
 bool IsSum(const Expr& combine, size_t k) {
   if (!combine.Is(ScalarOp::kAdd) || !IsFloat(combine.type())) return false;
   const Expr& a = combine.operands()[0];
@@ -125,7 +125,7 @@ Status CompiledAssignment::CheckRaces(int64_t read_offset, const ElementAccess& 
   return Failed(fmt::format("{}: {}", read.Element(), status.error().message));
 }
 
-// Of the writes of this run.
+// Checks the writes of this run.
 Status CompiledAssignment::CheckRaces() const {
   if (races_ == nullptr) return {};
   for (size_t k = 0; k < writes_.size(); ++k) {

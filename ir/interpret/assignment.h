@@ -1,4 +1,4 @@
-// One statement or store, compiled for many executions: what both interpreters share.
+// One statement or store, compiled for many executions, for both interpreters.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,10 @@ namespace tunec {
 class ElementAccess {
  public:
   ElementAccess(const Storage& storage, TensorId tensor, const std::vector<IndexExpr>& index);
-  /// The offset in the buffer. Errors: an index outside the tensor or its storage.
+  /// Returns the offset in the buffer. Errors: an index outside the tensor or its storage.
   Result<int64_t> Locate(std::span<const int64_t> variables, std::span<const int64_t> loaded);
   ElementBuffer& buffer() const { return *buffer_; }
-  /// The element of the last Locate, for messages.
+  /// Returns the element of the last Locate, for messages.
   std::string Element() const;
   TensorId tensor() const { return tensor_; }
 
@@ -32,34 +32,35 @@ class ElementAccess {
   std::vector<int64_t> at_;
 };
 
-/// One element on its way from one tensor to another.
+/// One element that is being copied from one tensor to another.
 struct ElementCopy {
   TensorId from;
-  int64_t from_offset = -1;  // -1: the value outside a guard
+  int64_t from_offset = -1;  // -1: the value outside a guard is copied
   Scalar value;
   TensorId to;
   int64_t to_offset = 0;
-  RaceDetector::Thread thread = {};   // who issued it
-  const std::string* name = nullptr;  // of the assignment
+  RaceDetector::Thread thread = {};   // thread that issued the copy
+  const std::string* name = nullptr;  // name of the assignment
 };
 
-/// Executes `writes = values`, reads first. How old values are found differs: a Compute's
-/// reduction starts at the identity, a LoopNest's takes what is stored.
+/// Executes `writes = values`, reads first. The old value of a reduction depends on the
+/// interpreter: a Compute's reduction starts at the identity, a LoopNest's at the stored value.
 class CompiledAssignment {
  public:
-  /// The accumulator of write k at this buffer offset, when it is not simply what is stored.
+  /// Returns the accumulator of write k at this buffer offset, or nothing if the stored value is
+  /// it.
   using OldValue = std::function<std::optional<Scalar>(size_t write, int64_t offset)>;
 
-  /// `races`, if any, is told of every access.
+  /// Every access is reported to `races`, unless it is null.
   CompiledAssignment(const Storage& storage, const Assignment& assignment, std::string name,
                      Contraction contraction, Precision precision, RaceDetector* races = nullptr);
 
-  /// Errors: an index outside its tensor, a read of what nothing wrote, an integer division by
+  /// Errors: an index outside its tensor, a read of an unwritten element, an integer division by
   /// zero.
   Status Run(std::span<const int64_t> variables, const OldValue& old_value);
-  /// Of a plain copy: reads, and forgets what the destination holds. Errors: as Run.
+  /// Begins a plain copy: reads the source and marks the destination as unwritten. Errors: as Run.
   Result<ElementCopy> BeginCopy(std::span<const int64_t> variables);
-  /// Where the last Run wrote.
+  /// Returns the offsets that the last Run wrote.
   const std::vector<int64_t>& offsets() const { return offsets_; }
   ElementAccess& write(size_t k) { return writes_[k]; }
 
@@ -70,9 +71,9 @@ class CompiledAssignment {
     bool guarded = false;
     Scalar outside;
     DataType type = DataType::kF32;
-    int64_t offset = -1;  // of the last load; -1: outside the guard
+    int64_t offset = -1;  // offset of the last load; -1: outside the guard
   };
-  /// acc + a*b rounded once: a and b of a contracted sum.
+  /// The operands a and b of a contracted sum: acc + a*b is rounded once.
   struct Product {
     ExprProgram left;
     ExprProgram right;

@@ -6,8 +6,8 @@
 namespace tunec {
 namespace {
 
-// Runs one statement over its domain. A reduction starts at the identity in each element it
-// writes, and finalises those elements after its last instance.
+// The execution of one statement over its domain. A reduction starts at the identity in each
+// element that it writes. Its elements are finalised after the last instance.
 class StatementRun {
  public:
   StatementRun(const Storage& storage, const Statement& statement, Precision precision)
@@ -67,8 +67,9 @@ class StatementRun {
     elements_.push_back(offsets);
   }
 
-  // The extents of the iterators that the writes' indices use, 1 for the others. None where every
-  // element has its instances, or where loaded values say which are written.
+  // Returns the extents of the iterators that the writes' indices use, and 1 for the other
+  // iterators. Returns nothing if every element has instances, or if loaded values decide which
+  // elements are written.
   std::optional<std::vector<int64_t>> ExtentsOfWrites() const {
     std::vector<VarId> used;
     for (const Write& write : statement_.writes) {
@@ -88,8 +89,8 @@ class StatementRun {
     return extents;
   }
 
-  // Elements to which no instance contributes hold the identity: the statement's further
-  // conditions say which iterations add to an element, not which elements there are.
+  // Sets elements without any instance to the identity. The statement's further conditions select
+  // the iterations that add to an element; they do not select elements.
   Status StartEmptyReductions() {
     const std::optional<std::vector<int64_t>> extents = ExtentsOfWrites();
     if (!extents) return {};
@@ -141,7 +142,7 @@ class StatementRun {
   std::vector<FlatIndex> domain_;
   std::vector<Scalar> identity_;
   std::vector<std::vector<uint8_t>> touched_;   // per write and offset
-  std::vector<std::vector<int64_t>> elements_;  // the tuples of offsets that were touched
+  std::vector<std::vector<int64_t>> elements_;  // tuples of offsets that were touched
   CompiledAssignment::OldValue old_value_;
 };
 

@@ -62,7 +62,7 @@ Status CopiesInFlight::Complete(const ElementCopy& copy) {
   if (races_ != nullptr) {
     const RaceDetector::Thread waiting = races_->thread();
     races_->SetThread(copy.thread);
-    Status read;  // until now, as far as others know
+    Status read;  // the copy ends now, as far as other agents can see
     if (copy.from_offset >= 0) read = races_->Read(copy.from, copy.from_offset, *copy.name);
     const Status written = races_->Write(copy.to, copy.to_offset, *copy.name);
     races_->SetThread(waiting);

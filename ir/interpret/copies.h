@@ -1,5 +1,6 @@
-// Asynchronous copies between their issue and their Wait. A destination is poisoned from the issue
-// on, and filled by the Wait; whoever touches it in between, or changes the source, is found out.
+// Asynchronous copies between their issue and their Wait. Issue marks the destination as unwritten,
+// and Wait fills it. An access to the destination in between is an error, and so is a change of the
+// source.
 #pragma once
 
 #include <map>
@@ -19,24 +20,25 @@ class CopiesInFlight {
 
   void Issue(int token, const ElementCopy& copy) { issued_[token].push_back(copy); }
   void Arrive(int token, int64_t stage);
-  /// Errors: nothing arrived with that parity, a source or destination was touched meanwhile.
+  /// Completes the copies of a stage. Errors: no arrival has this parity; a source or destination
+  /// was touched since the issue.
   Status Wait(int token, int64_t stage, int64_t parity);
-  /// Storage begins: the stages of the tokens that fill it count anew.
+  /// Handles the begin of a storage: resets the stages of the tokens that fill the tensor.
   void Begin(TensorId tensor);
-  /// Storage ends. Errors: a copy into it was never waited for.
+  /// Handles the end of a storage. Errors: no Wait completed a copy into the tensor.
   Status End(TensorId tensor) const;
 
  private:
   struct Stage {
     int64_t arrivals = 0;
-    std::vector<ElementCopy> copies;  // of all arrivals that nobody waited for
+    std::vector<ElementCopy> copies;  // copies of all arrivals that no Wait has completed
   };
   Status Complete(const ElementCopy& copy);
   std::string Element(TensorId tensor, int64_t offset) const;
 
   const Storage& storage_;
   RaceDetector* races_;
-  std::multimap<TensorId, int> tokens_;  // that fill a tensor
+  std::multimap<TensorId, int> tokens_;  // tokens that fill a tensor
   std::map<int, std::vector<ElementCopy>> issued_;
   std::map<std::pair<int, int64_t>, Stage> stages_;
 };

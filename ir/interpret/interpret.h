@@ -1,4 +1,4 @@
-// The meaning of a Compute and of a LoopNest, slow and obvious: the judge of everything else.
+// The meaning of a Compute and of a LoopNest, slow and obvious: the reference for all other code.
 #pragma once
 
 #include <span>
@@ -11,17 +11,17 @@
 
 namespace tunec {
 
-/// Runs the statements in original order. `arguments` holds one array for each tensor of role
-/// input, weight (in tensor order), logical row-major, whatever the layout. Returns one array
-/// per output tensor, logical row-major; under kFloat64 float outputs are of type f64.
+/// Runs the statements in original order. `arguments` holds one array for each tensor of role input
+/// and weight, in tensor order. Arrays are logical row-major, independent of the layout. Returns
+/// one array per output tensor, logical row-major; under kFloat64 float outputs have type f64.
 /// Errors: a missing argument, a wrong shape or type, an index outside its tensor.
 Result<std::vector<Array>> Interpret(const Compute& compute, std::span<const Array> arguments,
                                      Precision precision);
 
-/// Runs the phases, tasks and threads in order. Local storage starts unwritten; an asynchronous
-/// copy takes place at its Wait, its destination unwritten until then. Errors: as above; a read of
-/// what nothing wrote; a race of two tasks or threads, so that any other order gives the same; a
-/// copy whose source or destination is touched before its Wait, or that has none.
+/// Runs the phases, tasks and threads in order. Local storage starts unwritten. An asynchronous
+/// copy takes place at its Wait; its destination is unwritten until then. Errors: as above; a read
+/// of an unwritten element; a race of two tasks or threads (so any other order gives the same
+/// result); a copy without a Wait, or whose source or destination is touched before its Wait.
 Result<std::vector<Array>> Interpret(const LoopNest& nest, std::span<const Array> arguments,
                                      Precision precision);
 

@@ -12,7 +12,7 @@
 namespace tunec {
 namespace {
 
-// The tree of a nest with its index expressions and stores compiled.
+// A node of the nest with compiled index expressions and stores.
 struct Step {
   enum class Kind {
     kLoop,
@@ -33,7 +33,7 @@ struct Step {
   std::vector<FlatIndex> lower;       // kLoop
   std::vector<FlatIndex> upper;
   std::vector<FlatIndex> nonnegative;              // kIf
-  std::unique_ptr<CompiledAssignment> assignment;  // kStore, and kCopy over its own variables
+  std::unique_ptr<CompiledAssignment> assignment;  // kStore, and kCopy with additional variables
   TensorId tensor;                                 // kAlloc
   bool is_private = false;                         // kAlloc
   std::vector<int64_t> extent;                     // kCopy
@@ -89,7 +89,8 @@ class Compiler {
 
   Result<Step> Compile(const Store& store) { return CompileStore(store, races_); }
 
-  // Private storage of another thread is read: by all at the same time, so there is no race.
+  // A shuffle reads another thread's private storage. All threads do so at the same time, so there
+  // is no race.
   Result<Step> Compile(const Shuffle& shuffle) {
     return CompileStore(StoreOf(shuffle, nest_.tensors), nullptr);
   }
@@ -102,7 +103,7 @@ class Compiler {
     return step;
   }
 
-  // The box is copied element by element, over variables after those of the nest.
+  // Compiles the copy element by element, with additional variables after the nest's.
   Result<Step> Compile(const AsyncCopy& copy) {
     Read read = copy.from;
     Write write = copy.to;
@@ -143,7 +144,7 @@ class Compiler {
                 nest_.name);
   }
 
-  // Where nothing is rounded, a tile of one thread is the loops that it stands for.
+  // If nothing is rounded, a tile of one thread is executed as its loops.
   Result<Step> Compile(const Tile& tile) {
     TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, nest_));
     const bool is_loops = precision_ == Precision::kFloat64 && !parts.intrinsic->IsOfWarp();
@@ -232,7 +233,7 @@ class Runner {
     return {};
   }
 
-  // Who runs the iteration.
+  // Records the agent that runs the iteration.
   void Enter(LoopKind loop, int64_t iteration) {
     if (loop == LoopKind::kWave) {
       races_.BeginSection();
@@ -274,7 +275,7 @@ class Runner {
   std::vector<int64_t> point_;
 };
 
-// Watches what is written where several tasks or threads run.
+// Watches every written tensor if several tasks or threads run.
 RaceDetector WatchRaces(const LoopNest& nest, const Storage& storage) {
   IdVector<TensorId, TensorId> homes;
   for (const TensorId t : nest.tensors.ids()) homes.push_back(storage.Home(t));
@@ -303,7 +304,8 @@ Result<std::vector<Array>> Interpret(const LoopNest& nest, std::span<const Array
   RaceDetector races = WatchRaces(nest, storage);
   Compiler compiler(nest, storage, precision, &races);
   Runner runner(nest, storage, races);
-  std::vector<std::vector<Step>> phases;  // kept: races are named by the steps' statements
+  std::vector<std::vector<Step>> phases;  // must outlive the run: races refer to the steps'
+                                          // statement names
   for (const Phase& phase : nest.phases) {
     TUNEC_ASSIGN(std::vector<Step> parts, compiler.CompileBody(phase.body));
     phases.push_back(std::move(parts));

@@ -27,7 +27,7 @@ void RaceDetector::Renew(TensorId tensor, bool is_private) {
   of.is_private = is_private;
 }
 
-// The bytes of earlier lives in the same task may be in use still, unless each thread has its own.
+// Bytes of earlier storage in the same task may still be in use, unless the storage is private.
 RaceDetector::Marks& RaceDetector::At(Storage& storage, int64_t offset) const {
   Marks& marks = storage.marks[static_cast<size_t>(offset)];
   if (marks.life == storage.life) return marks;
@@ -40,7 +40,8 @@ RaceDetector::Marks& RaceDetector::At(Storage& storage, int64_t offset) const {
   return marks;
 }
 
-// Whether an access of another agent, of which one of the two writes, may happen at the same time.
+// Checks that another agent's earlier access may happen at the same time as an access now. The
+// caller ensures that one of them writes.
 bool RaceDetector::Conflicts(const Storage& storage, const Stamp& earlier) const {
   if (earlier.section != now_.section) return false;
   if (earlier.task != now_.task) return true;
@@ -74,7 +75,8 @@ Status RaceDetector::Read(TensorId tensor, int64_t offset, const std::string& wh
   } else if (last.interval != now_.interval && !of.is_private) {
     marks.several_threads = false;
   } else if (last.thread != now_.thread) {
-    // The one that is kept differs from whoever writes, or several_threads says so.
+    // Either the retained reader differs from a later writer, or several_threads records the other
+    // readers.
     marks.several_threads = true;
   }
   last = now_;

@@ -1,9 +1,9 @@
-// Who touched which element last: two agents that may run at the same time must not touch one
-// element, unless both read.
+// Detection of races by the last agent that touched each element. Two agents that may run at the
+// same time must not touch the same element, unless both read.
 //
-// An agent is a thread of a task. Tasks of one section (a phase, or a wave of it) run in any
-// order; threads of one task in any order between two barriers. So an order in which nothing races
-// stands for all.
+// An agent is a thread of a task. Tasks of one section (a phase, or a wave of it) run in any order.
+// Threads of one task run in any order between two barriers. One order without a race therefore
+// stands for all orders.
 #pragma once
 
 #include <array>
@@ -19,42 +19,43 @@ namespace tunec {
 
 class RaceDetector {
  public:
-  /// `homes`: for each tensor the one whose storage it shares. `elements`: of each storage that is
-  /// to be watched, by home; 0 where nothing is written.
+  /// `homes` has for each tensor the tensor whose storage it shares. `elements` has, by home, the
+  /// number of elements of each storage to watch; 0 for storage that is never written.
   RaceDetector(IdVector<TensorId, TensorId> homes, const IdVector<TensorId, int64_t>& elements);
 
-  /// All that follows comes after all that was before.
+  /// Begins a section: all later accesses come after all earlier ones.
   void BeginSection();
   void BeginTask() { ++now_.task; }
   void Barrier() { ++now_.interval; }
-  /// The threads along one axis; 0 outside its block loop.
+  /// Sets the thread number along one axis; 0 outside its block loop.
   void SetThread(size_t axis, int64_t number) {
     now_.thread.at(axis) = static_cast<int16_t>(number);
   }
-  /// Fresh storage in the same bytes: who touched them in this task may still be at it. A private
-  /// one belongs to whoever first writes an element. That other storage may lie in its bytes later
-  /// goes unseen.
+  /// Begins fresh storage in the same bytes. Agents of this task that touched the bytes earlier may
+  /// still use them. An element of private storage belongs to its first writer. A reuse of these
+  /// bytes by another storage is not detected.
   void Renew(TensorId tensor, bool is_private);
 
-  /// `what` is the access's place in the program, for messages: a string that outlives this.
+  /// `what` is the location of the access in the program, for messages. The string must outlive
+  /// this object.
   Status Read(TensorId tensor, int64_t offset, const std::string& what);
   Status Write(TensorId tensor, int64_t offset, const std::string& what);
 
   using Thread = std::array<int16_t, 3>;
   const Thread& thread() const { return now_.thread; }
-  /// For what a thread does later: the end of a copy that it began.
+  /// Sets the thread of a later action, such as the end of a copy that the thread began.
   void SetThread(const Thread& thread) { now_.thread = thread; }
 
  private:
   struct Stamp {
     int section = -1;
     int task = 0;
-    int interval = 0;  // between barriers
+    int interval = 0;  // number of barriers so far
     Thread thread = {0, 0, 0};
     const std::string* what = nullptr;
   };
-  // The last write, the last read, and whether reads came from several tasks of the section, or
-  // several threads of the interval.
+  // The last write and the last read. `several_tasks`: several tasks of the section read.
+  // `several_threads`: several threads of the interval read.
   struct Marks {
     int life = 0;
     Stamp write;

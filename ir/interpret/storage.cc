@@ -26,7 +26,7 @@ Status CheckAlias(const Tensor& tensor, const Tensor& target) {
 }
 
 TensorId FollowAlias(const Tensors& tensors, TensorId tensor) {
-  // As many steps as there are tensors, so that a cycle ends.
+  // At most as many steps as tensors, so that a cycle ends.
   for (size_t n = 0; n < tensors.size() && tensors[tensor].alias; ++n) {
     tensor = *tensors[tensor].alias;
   }

@@ -1,5 +1,5 @@
-// The storage of interpreters: per tensor, values by storage offset with a mark on those
-// that have been written.
+// The storage of interpreters: values by storage offset for each tensor, with a mark on each
+// written value.
 #pragma once
 
 #include <bit>
@@ -14,8 +14,8 @@
 
 namespace tunec {
 
-/// Elements of one type. Reading one that was not written since the last Clear is an error
-/// that the caller reports.
+/// Elements of one type. The caller reports a read of an element that was not written since the
+/// last Clear.
 class ElementBuffer {
  public:
   ElementBuffer(DataType type, int64_t elements)
@@ -31,9 +31,9 @@ class ElementBuffer {
         is_float_ ? std::bit_cast<uint64_t>(value.real) : static_cast<uint64_t>(value.integer);
     written_[i] = epoch_;
   }
-  /// Forgets one element.
+  /// Marks one element as unwritten.
   void Forget(int64_t i) { written_[i] = 0; }
-  /// Forgets every element, as a fresh allocation does. O(1).
+  /// Marks every element as unwritten, as after a fresh allocation. O(1).
   void Clear() { ++epoch_; }
   int64_t size() const { return static_cast<int64_t>(bits_.size()); }
 
@@ -44,7 +44,7 @@ class ElementBuffer {
   uint32_t epoch_ = 1;
 };
 
-/// An IndexExpr ready for many evaluations: a flat sum where it has no divisions.
+/// An IndexExpr compiled for many evaluations: a flat sum if it has no divisions.
 class FlatIndex {
  public:
   explicit FlatIndex(IndexExpr expr);
@@ -62,22 +62,22 @@ class FlatIndex {
   bool affine_ = true;
 };
 
-/// All tensors of a Compute or LoopNest; aliases share a buffer. A local tensor's buffer is
-/// cleared by the interpreter.
+/// All tensors of a Compute or LoopNest. Aliases share a buffer. The interpreter clears a local
+/// tensor's buffer.
 class Storage {
  public:
-  /// Takes the arguments: one array per tensor of role input or weight, in tensor order.
-  /// Errors: a missing or superfluous argument, a wrong shape or type, an alias that differs.
+  /// Stores the arguments: one array per tensor of role input or weight, in tensor order. Errors: a
+  /// missing or superfluous argument, a wrong shape or type, an alias that differs.
   static Result<Storage> Create(const Tensors& tensors, std::span<const Array> arguments,
                                 Precision precision);
 
   ElementBuffer& buffer(TensorId tensor) const { return *buffers_[tensor]; }
   const Tensor& tensor(TensorId tensor) const { return (*tensors_)[tensor]; }
-  /// The tensor whose storage it shares, mostly itself.
+  /// Returns the tensor whose storage it shares, in most cases itself.
   TensorId Home(TensorId tensor) const;
-  /// The offset of an element, and -1 where the layout leaves its storage.
+  /// Returns the offset of an element, or -1 if the layout maps it outside its storage.
   int64_t Offset(TensorId tensor, std::span<const int64_t> logical) const;
-  /// One array per output. Errors: an element that nothing wrote.
+  /// Returns one array per output. Errors: an unwritten element.
   Result<std::vector<Array>> TakeOutputs() const;
 
  private:
@@ -86,11 +86,11 @@ class Storage {
 
   const Tensors* tensors_ = nullptr;
   IdVector<TensorId, std::shared_ptr<ElementBuffer>> buffers_;
-  IdVector<TensorId, std::vector<FlatIndex>> maps_;  // of the layouts
+  IdVector<TensorId, std::vector<FlatIndex>> maps_;  // index maps from the tensors' layouts
   Precision precision_ = Precision::kNative;
 };
 
-/// `A[3, 4]`
+/// Returns `A[3, 4]`.
 std::string PrintElement(const Tensor& tensor, std::span<const int64_t> index);
 
 /// Calls `visit` for every index of the shape in row-major order until it returns false.

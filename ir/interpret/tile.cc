@@ -12,7 +12,7 @@ ElementAccess AccessOf(const Storage& storage, const Read& read) {
   return ElementAccess(storage, read.tensor, read.index);
 }
 
-// In float64.
+// Returns the sum in float64.
 Scalar ExactSum(const Scalar& accumulator, std::span<const Scalar> left,
                 std::span<const Scalar> right) {
   double sum = accumulator.real;
@@ -61,7 +61,8 @@ Result<Scalar> CompiledTile::Load(ElementAccess& access, std::span<const int64_t
   return access.buffer().Get(offset);
 }
 
-// A warp's load is of all lanes: whichever wrote the element, another one reads it.
+// Records the load for two lanes, because all lanes of the warp load. Whichever lane wrote the
+// element, another lane reads it.
 Result<Scalar> CompiledTile::LoadOperand(ElementAccess& access,
                                          std::span<const int64_t> point) const {
   if (owners_.empty()) return Load(access, point);

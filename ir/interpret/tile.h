@@ -1,4 +1,4 @@
-// A tile of a loop nest, executed through the meaning of its intrinsic.
+// Execution of a loop nest's tile by the meaning of its intrinsic.
 #pragma once
 
 #include <span>
@@ -11,12 +11,12 @@ namespace tunec {
 
 class CompiledTile {
  public:
-  /// `races` is told of every access; those of a warp's tile are its lanes'. In float64 nothing is
-  /// rounded.
+  /// Every access is reported to `races`, as an access of the lane that owns the element if a warp
+  /// executes the tile. kFloat64 rounds nothing.
   CompiledTile(const Storage& storage, const TileParts& parts, Precision precision,
                RaceDetector& races);
 
-  /// `point` has the values of the nest's variables; those of the tile's own are changed.
+  /// `point` has the values of the nest's variables; Run changes those of the tile's own loops.
   /// Errors: as those of a statement.
   Status Run(std::span<int64_t> point);
 
@@ -31,7 +31,8 @@ class CompiledTile {
 
   TileParts parts_;
   TileMeaning meaning_;
-  std::vector<Owner> owners_;  // of the accumulator's elements; none where one thread executes it
+  std::vector<Owner> owners_;  // owners of the accumulator's elements; empty if one thread executes
+                               // the tile
   RaceDetector& races_;
   std::string name_;
   ElementAccess left_;

@@ -1,4 +1,4 @@
-// Multiply-adds that a LoopNest executes: those of its stores, as often as these are executed.
+// Counts the executed multiply-adds of a LoopNest: for each store, multiply-adds times executions.
 #include <algorithm>
 
 #include "ir/loop_nest.h"

@@ -32,8 +32,8 @@ class PairTest {
   }
 
  private:
-  // The phases up to the last one that reads the input; the others may do with the output what they
-  // want.
+  // Returns the number of phases up to the last one that reads the input. Later phases may use the
+  // output freely.
   size_t PhasesThatRead() const {
     size_t count = nest_.phases.size();
     while (count > 0 && !PhaseReads(nest_.phases[count - 1])) --count;
@@ -53,7 +53,7 @@ class PairTest {
     return store != nullptr && StoreAllows(*store);
   }
 
-  // One write, of the output, whose place is what it reads of the input.
+  // Allows one write, to the output, at the same offset as each read of the input.
   bool StoreAllows(const Store& store) const {
     if (store.reducer || store.writes.size() != 1) return false;
     const Write& write = store.writes[0];

@@ -1,5 +1,5 @@
-// Which input of a kernel may share its storage with an output, so that a memory plan can let
-// the output take the input's place.
+// Inputs of a kernel that may share their storage with an output. A memory plan can store such an
+// output over its input.
 #pragma once
 
 #include <optional>
@@ -15,18 +15,18 @@ struct InPlacePair {
   bool operator==(const InPlacePair&) const = default;
 };
 
-/// Pairs for which the nest computes the same whether or not the two are one storage: up to the
-/// last phase that reads the input, each element of it is read only by stores that write the same
-/// place of the output, and nothing else touches the output. Later phases find the output as it
-/// would be elsewhere. A sufficient condition, by the indices as they stand. In the order of the
-/// arguments. Code generators must not take the inputs named here for memory that never changes.
-/// Requires: a store without reducer writes each place at most once, as in every nest made from a
-/// Compute, whose statements run each instance once, unless the place is loaded.
+/// Returns the pairs for which the nest computes the same result with shared and with separate
+/// storage, in the order of the arguments. Only the phases up to the last reader of the input
+/// matter. In these phases only stores that write the same offset of the output may read an element
+/// of the input, and nothing else may touch the output. This is a sufficient condition that
+/// compares the indices as written. Code generators must not treat the inputs of these pairs as
+/// constant memory. Requires: unless its offset is loaded, a store without reducer writes each
+/// offset at most once. Every nest made from a Compute satisfies this, because each instance of a
+/// statement runs once.
 std::vector<InPlacePair> FindInPlacePairs(const LoopNest& nest);
 
-/// The pair, of those that FindInPlacePairs gave, of which this part of a phase copies elements
-/// from the input to the output, and does nothing else: it can be left out where the two are one
-/// storage.
+/// Returns the pair from FindInPlacePairs for which this part of a phase only copies elements from
+/// the input to the output. The part can be omitted if both share one storage.
 std::optional<InPlacePair> CopiedPair(const NestNode& part, const std::vector<InPlacePair>& pairs);
 
 }  // namespace tunec

@@ -1,7 +1,8 @@
-// What was touched since the last barrier is carried through a block's work, part by part, and a
-// barrier put where a part would meet it. A serial loop begins each iteration with what the one
-// before left, which depends on the barriers inside: it is walked until nothing new is left. What a
-// pipelined loop fills stays out: the barrier behind each of its waits orders that
+// The set of tensors touched since the last barrier is carried through a block's work, part by
+// part. A barrier is inserted before a part that conflicts with the set. A serial loop begins each
+// iteration with the set left by the previous iteration. This set depends on the barriers inside,
+// so the loop is walked until the set stops growing. Storage filled by a pipelined loop is
+// excluded: a barrier after each of the loop's waits orders the accesses
 // (polyhedral/generate/pipeline.cc).
 #include "ir/nest/insert_barriers.h"
 
@@ -16,7 +17,7 @@
 namespace tunec {
 namespace {
 
-// What was touched since the last barrier.
+// The tensors touched since the last barrier.
 struct Touched {
   std::set<TensorId> read;
   std::set<TensorId> written;
@@ -38,8 +39,8 @@ bool Conflict(const Touched& a, const Touched& b) {
   return Meet(a.written, b.written) || Meet(a.written, b.read) || Meet(a.read, b.written);
 }
 
-// Whether threads are told apart further in, so that the node itself is run by all of them. What
-// several roles do is met as a whole.
+// Checks that threads are distinguished further inside, so that all threads run the node itself.
+// Several roles count as one access.
 bool IsCommon(const NestNode& node) {
   return Visit(
       node, [](const Loop& loop) { return !IsBlock(loop.kind) && HoldsBlockLoop(loop.body); },
@@ -105,7 +106,7 @@ class Inserter {
     return touched;
   }
 
-  // Storage that begins may lie where storage lay that has ended.
+  // Storage that begins may share bytes with storage that has ended.
   bool MayReuse(const Touched& touched) const {
     const auto ended = [&](TensorId tensor) {
       const auto scope = scopes_.find(tensor);
@@ -114,7 +115,7 @@ class Inserter {
     return std::ranges::any_of(touched.read, ended) || std::ranges::any_of(touched.written, ended);
   }
 
-  // What one iteration leaves meets the begin of the next.
+  // Rewrites a body whose end conflicts with the begin of its next iteration.
   Body RewriteRepeated(const Body& body, Touched& touched) {
     while (true) {
       Touched left = touched;
@@ -150,8 +151,8 @@ class Inserter {
 
   const LoopNest& nest_;
   std::map<TensorId, Scope> scopes_;
-  std::set<TensorId> staged_;  // have several stages
-  std::set<TensorId> live_;    // are allocated here
+  std::set<TensorId> staged_;  // tensors with several stages
+  std::set<TensorId> live_;    // tensors that are allocated here
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The words of LoopNest's enumerations in text.
+// The words of LoopNest's enumerations in its text form.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace tunec {
 
-// In the order of the enumerators.
+// The names are in the order of the enumerators.
 inline constexpr std::array<std::string_view, 12> kLoopKindNames = {
     "serial", "parallel", "vector",  "unrolled", "grid.x", "grid.y",
     "grid.z", "block.x",  "block.y", "block.z",  "warp",   "wave"};

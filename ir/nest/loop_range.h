@@ -1,12 +1,12 @@
-// What a loop's variable can be.
+// The values of a loop's variable.
 #pragma once
 
 #include "ir/loop_nest.h"
 
 namespace tunec {
 
-/// All values that it has where other variables lie in `variables`, or some more; lo > hi where the
-/// loop never runs. Requires: constant bounds, or `variables`.
+/// Returns an interval that contains all values of the loop's variable if the other variables are
+/// in `variables`. lo > hi if the loop never runs. Requires: constant bounds, or `variables`.
 Interval RangeOf(const Loop& loop, const IntervalOf& variables = {});
 
 }  // namespace tunec

@@ -18,7 +18,7 @@ VarId NewVariable(IdVector<VarId, std::string>& variables, size_t dimension) {
   return variables.push_back(std::move(name));
 }
 
-// Loops over the box of a copy around what `inside` makes of one element's indices.
+// Returns loops over the copied elements, around the result of `inside` for one element's indices.
 template <class Inside>
 Body InLoops(AsyncCopy copy, LoopKind innermost, IdVector<VarId, std::string>& all_variables,
              const Inside& inside) {
@@ -80,7 +80,7 @@ LoopNest ElementCopies(const LoopNest& nest) {
       return InLoops(copy, innermost, variables, [](AsyncCopy one) { return one; });
     };
   };
-  // From the inside out: what a vector loop holds is done before the rest.
+  // Works from the inside out: bodies of vector loops are rewritten before the rest.
   auto inside_vectors = in_loops(LoopKind::kSerial);
   LoopNest result = Rewrite(nest, [&](Loop loop) {
     if (loop.kind == LoopKind::kVector)

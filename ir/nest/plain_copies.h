@@ -1,4 +1,4 @@
-// Copies in flight, done at once or one element at a time.
+// Replacement of asynchronous copies by stores or by copies of one element.
 #pragma once
 
 #include <set>
@@ -7,13 +7,13 @@
 
 namespace tunec {
 
-/// Asynchronous copies become loops of stores where they are issued; Arrives and Waits go. Those of
-/// the tokens in `kept` stay. Requires: a verified nest. Ensures: the same results, also with
-/// threads that run side by side.
+/// Replaces asynchronous copies by loops of stores at the point of issue, and removes Arrives and
+/// Waits. Tokens in `kept` are left unchanged. Requires: a verified nest. Ensures: the same
+/// results, also with concurrent threads.
 LoopNest PlainCopies(const LoopNest& nest, const std::set<int>& kept = {});
 
-/// Asynchronous copies of boxes become loops around copies of one element, the innermost a vector
-/// loop where none is around it.
+/// Replaces asynchronous copies of several elements by loops around copies of one element. The
+/// innermost loop is a vector loop, unless the copy is inside one already.
 LoopNest ElementCopies(const LoopNest& nest);
 
 }  // namespace tunec

@@ -6,7 +6,8 @@
 
 namespace tunec {
 
-// With the bit as a digit b, thread + distance where b is 0 and thread - distance where it is 1.
+// With the bit b of the thread, the partner is thread + distance if b is 0, and thread - distance
+// if b is 1.
 IndexExpr PartnerOf(const IndexExpr& thread, int64_t distance) {
   const IndexExpr bit =
       IndexExpr::FloorDiv(thread, distance) - IndexExpr::FloorDiv(thread, 2 * distance) * 2;

@@ -1,6 +1,6 @@
-// Where a kernel's own tensors lie. Workspace tensors that no phase needs at the same time
-// share bytes (phases are separated by barriers); local tensors follow the nesting of their
-// Allocs like a stack, siblings sharing bytes. Those of shared scope have a stack of their own.
+// Plans the storage of a kernel's own tensors. Workspace tensors share bytes unless a phase needs
+// both (barriers separate the phases). Local tensors follow the nesting of their Allocs like a
+// stack, and siblings share bytes. Tensors of shared scope have a separate stack.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,7 +12,8 @@ namespace tunec {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// Of shared storage: all of its banks side by side. A swizzle moves chunks within that.
+// Alignment of shared storage: the width of all its banks. A swizzle moves chunks within this
+// width.
 constexpr int64_t kSharedAlignment = 128;
 
 int64_t AlignedBytes(const Tensor& tensor, int64_t alignment = kAlignment) {
@@ -49,7 +50,7 @@ std::map<TensorId, Lifetime> FindLifetimes(const LoopNest& nest) {
   return lifetimes;
 }
 
-// The lowest offset where `bytes` fit between those that live at the same time.
+// Returns the lowest offset where `bytes` fit between the tensors that are alive at the same time.
 int64_t FirstFit(const std::vector<Placed>& placed, const Lifetime& lifetime, int64_t bytes) {
   std::vector<Placed> rivals;
   for (const Placed& other : placed) {
@@ -72,7 +73,7 @@ void PlaceWorkspace(const LoopNest& nest, StoragePlan& plan) {
   for (const auto& [tensor, lifetime] : lifetimes) {
     if (nest.tensors[tensor].role == TensorRole::kWorkspace) order.push_back(tensor);
   }
-  // The large ones first, as they are the hardest to fit.
+  // Place large tensors first, because they are the hardest to fit.
   std::ranges::stable_sort(order, std::greater<>(),
                            [&](TensorId t) { return AlignedBytes(nest.tensors[t]); });
   std::vector<Placed> placed;
@@ -89,8 +90,8 @@ void PlaceWorkspace(const LoopNest& nest, StoragePlan& plan) {
 bool LiesInScratch(Scope scope) { return scope == Scope::kGlobal || scope == Scope::kPacked; }
 bool IsShared(Scope scope) { return scope == Scope::kShared; }
 
-// Places the Allocs of such scopes from `top` on; returns the greatest number of bytes in use. A
-// tensor with several Allocs stays where the deepest of those so far has put it.
+// Places the Allocs of such scopes from `top` on, and returns the greatest number of bytes in use.
+// A tensor with several Allocs keeps the largest offset that any of them needs.
 int64_t PlaceAllocs(const LoopNest& nest, const Body& body, bool (*belongs)(Scope), int64_t top,
                     StoragePlan& plan) {
   int64_t most = top;
@@ -121,7 +122,7 @@ StoragePlan PlanStorage(const LoopNest& nest) {
   plan.offset.assign(nest.tensors.size(), -1);
   plan.scope.assign(nest.tensors.size(), Scope::kGlobal);
   PlaceWorkspace(nest, plan);
-  // Again, as long as a later Alloc has moved what lies within an earlier one of the same tensor.
+  // Repeat while a later Alloc moves a tensor that has tensors inside an earlier Alloc of it.
   IdVector<TensorId, int64_t> before;
   do {
     before = plan.offset;

@@ -1,5 +1,4 @@
-// Makes a nest of another one by what becomes of single nodes, so that a pass names only the kinds
-// it changes.
+// Rewriting of a nest by functions on single nodes, so that a pass names only the kinds it changes.
 #pragma once
 
 #include <iterator>
@@ -10,7 +9,7 @@
 
 namespace tunec {
 
-/// A body of one node.
+/// Returns a body of one node.
 template <class Kind>
 Body BodyOf(Kind node) {
   Body body;
@@ -24,9 +23,10 @@ inline void Append(Body& body, Body more) {
               std::make_move_iterator(more.end()));
 }
 
-/// Rebuilds a body from the inside out: `functions` (an Overloaded, or one function) take nodes by
-/// value, whose own bodies are rewritten already, and return what stands in their place, a node or
-/// a Body of any number of them. A node of a kind that none takes stays, with its bodies rewritten.
+/// Rebuilds a body from the inside out. `functions` (an Overloaded, or one function) receive nodes
+/// by value, after the nodes' own bodies are rewritten. They return the replacement: a node or a
+/// Body of any number of nodes. A node whose kind no function takes is retained, with its bodies
+/// rewritten.
 ///
 ///     RewriteBody(body, Overloaded{
 ///         [](const Barrier&) { return Body(); },                    // for i { A; barrier }
@@ -51,7 +51,7 @@ Body RewriteBody(Body body, Functions& functions) {
   return result;
 }
 
-/// The same for every phase of a nest.
+/// Rewrites the body of every phase of a nest by RewriteBody.
 template <class Functions>
 LoopNest Rewrite(LoopNest nest, Functions functions) {
   for (Phase& phase : nest.phases) phase.body = RewriteBody(std::move(phase.body), functions);

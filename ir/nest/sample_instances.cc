@@ -59,7 +59,7 @@ class Sampler {
         [](const LeafNode auto&) {});
   }
 
-  // As far as it is known.
+  // Checks all conditions that do not use loaded values.
   bool Holds(const If& branch) const {
     return std::ranges::none_of(branch.nonnegative, [&](const IndexExpr& condition) {
       return !condition.UsesLoaded() && Evaluate(condition, point_) < 0;
@@ -80,7 +80,7 @@ class Sampler {
     loops_.push_back({&loop, extent});
     for (int64_t n = 0; n < visited; ++n) {
       ++steps_;
-      // Evenly over the range, its last iteration included: there the ragged tile is.
+      // Sample evenly over the range, including the last iteration, which has the ragged tile.
       point_[loop.var.index()] = visited == 1 ? lower : lower + n * (extent - 1) / (visited - 1);
       InBody(loop.body);
     }
@@ -93,7 +93,7 @@ class Sampler {
   const std::function<void(const SampledStore&)>& visit_;
   std::vector<int64_t> point_;
   std::vector<RunningLoop> loops_;
-  const Tile* tile_ = nullptr;  // around the present node
+  const Tile* tile_ = nullptr;  // tile around the present node
   double weight_ = 1;
   int64_t steps_ = 0;
 };

@@ -1,4 +1,4 @@
-// How often the stores of a LoopNest are executed, and around which loops.
+// Sampling of a LoopNest's executed stores and of the loops around them.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@ namespace tunec {
 /// A loop that is being executed.
 struct RunningLoop {
   const Loop* loop = nullptr;
-  int64_t extent = 0;  // of this execution
+  int64_t extent = 0;  // extent in this execution
 };
 
-/// One execution of a store, and how many it stands for.
+/// One execution of a store, with the number of executions that it represents.
 struct SampledStore {
   const Store& store;
-  double count = 1;                    // over all threads
-  std::span<const RunningLoop> loops;  // around it, outermost first
+  double count = 1;                    // summed over all threads
+  std::span<const RunningLoop> loops;  // loops around the store, outermost first
   std::span<const int64_t> point;      // the values of the nest's variables
-  const Tile* tile = nullptr;          // that it is in
+  const Tile* tile = nullptr;          // tile around the store, or null
 };
 
-/// Calls `visit` for executions of each store of a body, whose counts sum up to all of them. A loop
-/// whose variable no inner bound or condition mentions multiplies what is inside it; any other is
-/// walked, evenly sampled once a walk has become long (tile loops with a ragged last tile stay
-/// exact). `variables`: how many the nest has.
+/// Calls `visit` for a sample of the executions of each store of a body; the counts add up to all
+/// executions. A loop multiplies the counts inside it if no inner bound or condition mentions its
+/// variable. Any other loop is walked; a long walk visits an even sample (tile loops with a ragged
+/// last tile stay exact). `variables` is the number of variables of the nest.
 void SampleInstances(const Body& body, size_t variables,
                      const std::function<void(const SampledStore&)>& visit);
 

@@ -22,7 +22,7 @@ void ForEachBody(NestNode& node, const std::function<void(Body&)>& visit) {
 }
 
 void ForEachBody(const NestNode& node, const std::function<void(const Body&)>& visit) {
-  // The same bodies, which are only looked at.
+  // `visit` receives the bodies as const, so the cast is safe.
   ForEachBody(const_cast<NestNode&>(node), [&](Body& body) { visit(body); });
 }
 

@@ -1,5 +1,5 @@
-// Walks over the tree of a LoopNest, so that a pass names only the kinds of node it means. What
-// makes a nest of another is rewrite_loop_nest.h.
+// Walks over the tree of a LoopNest, so that a pass names only the node kinds it handles.
+// rewrite_loop_nest.h makes a nest from another.
 #pragma once
 
 #include <concepts>
@@ -12,14 +12,14 @@
 
 namespace tunec {
 
-/// The kinds that hold no other nodes.
+/// The node kinds without child nodes.
 template <class Kind>
 concept LeafNode = std::same_as<Kind, Store> || std::same_as<Kind, Prefetch> ||
     std::same_as<Kind, AsyncCopy> || std::same_as<Kind, Arrive> || std::same_as<Kind, Wait> ||
     std::same_as<Kind, Barrier> || std::same_as<Kind, Shuffle>;
 
-/// Calls the one of the functions that takes the node's kind. Each kind has to be taken: a new one
-/// does not compile until every such visitor answers.
+/// Calls the function that takes the node's kind. The functions must cover every kind: a new kind
+/// does not compile until each visitor handles it.
 template <class... Functions>
 decltype(auto) Visit(const NestNode& node, Functions... functions) {
   return std::visit(Overloaded{std::move(functions)...}, node.value);
@@ -48,7 +48,7 @@ void ForEach(const LoopNest& nest, const std::function<void(const Kind&)>& visit
   for (const Phase& phase : nest.phases) ForEach<Kind>(phase.body, visit);
 }
 
-/// Calls `visit` for each tensor the node itself (not its bodies) reads or writes.
+/// Calls `visit` for each tensor that the node itself (not its bodies) reads or writes.
 void ForEachAccess(const NestNode& node, const std::function<void(TensorId, bool writes)>& visit);
 
 }  // namespace tunec

@@ -9,15 +9,16 @@
 
 namespace tunec {
 
-/// `[37, 45]`; `[]` for a scalar.
+/// Parses `[37, 45]`; `[]` for a scalar.
 Result<std::vector<int64_t>> ParseShape(Lexer& lexer);
 
-/// What texts call a logical dimension: i, j, ..., then d6, d7, ...
+/// Returns the name of a logical dimension in texts: i, j, ..., then d6, d7, ...
 std::string LogicalName(VarId dimension);
 
-/// `layout [37, 2, 8] (i, j) -> [i, floor(j/8), j mod 8]` of a tensor with `rank` dimensions.
+/// Returns `layout [37, 2, 8] (i, j) -> [i, floor(j/8), j mod 8]` of a tensor with `rank`
+/// dimensions.
 std::string PrintLayout(const Layout& layout, size_t rank);
-/// The same after its first word.
+/// Parses PrintLayout's text after its first word.
 Result<Layout> ParseLayout(Lexer& lexer);
 
 }  // namespace tunec

@@ -15,7 +15,7 @@
 namespace tunec {
 namespace {
 
-// The type a word ends in, as in acc0_f32.
+// Returns the type at the end of a word such as acc0_f32.
 std::optional<DataType> TypeAfter(std::string_view word, std::string_view prefix) {
   return word.starts_with(prefix) ? ParseDataType(word.substr(prefix.size())) : std::nullopt;
 }
@@ -25,7 +25,7 @@ struct ReducerSlot {
   DataType type = DataType::kF32;
 };
 
-// `acc3_f32` after its prefix.
+// Parses `acc3_f32` after its prefix.
 std::optional<ReducerSlot> ParseReducerSlot(std::string_view word, std::string_view prefix) {
   if (!word.starts_with(prefix)) return std::nullopt;
   word.remove_prefix(prefix.size());
@@ -38,7 +38,7 @@ std::optional<ReducerSlot> ParseReducerSlot(std::string_view word, std::string_v
   return ReducerSlot{slot, *type};
 }
 
-// inf, nan, with an optional type: inff64.
+// Parses inf or nan with an optional type: inff64.
 std::optional<Expr> ParseSpecialFloat(std::string_view word, bool negative) {
   double value = 0;
   if (word.starts_with("inf")) {
@@ -53,7 +53,7 @@ std::optional<Expr> ParseSpecialFloat(std::string_view word, bool negative) {
   return Expr::Constant(negative ? -value : value, *type);
 }
 
-// Why the operands don't fit; empty when they do.
+// Returns the reason why the operands do not match; empty if they match.
 std::string Misfit(ScalarOp op, const std::vector<Expr>& operands) {
   if (static_cast<int>(operands.size()) != Arity(op)) {
     return fmt::format("{} has {} operands, expected {}", Name(op), operands.size(), Arity(op));
@@ -135,7 +135,7 @@ Result<Expr> ExprParser::ParsePrimary() {
   return lexer_.Expected("an expression");
 }
 
-// A number, with its type glued to it: 1.5 is f32, 1.5f64, 3i64.
+// Parses a number with its type as suffix: 1.5 is f32, 1.5f64, 3i64.
 Result<Expr> ExprParser::ParseLiteral() {
   const bool negative = lexer_.At("-");
   const Token& number = lexer_.Peek(negative ? 1 : 0);
@@ -157,7 +157,7 @@ Result<Expr> ExprParser::ParseLiteral() {
                     "literal {} has no type, expected one as in {}.0 or {}i64", number.text,
                     number.text, number.text);
     }
-    // f32 digits are read as f32: rounding twice could differ.
+    // Read f32 digits as f32, because rounding twice could give another result.
     float narrow = 0;
     const char* end = number.text.data() + number.text.size();
     const bool single = *type != DataType::kF64 &&

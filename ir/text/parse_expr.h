@@ -1,5 +1,5 @@
-// Recursive-descent parser of what stands inside a statement: index expressions, conditions,
-// reads, scalar expressions. Grammar: docs/text_formats.md.
+// Recursive-descent parser of the contents of a statement: index expressions, conditions, reads,
+// scalar expressions. Grammar: docs/reference/text_formats.md.
 #pragma once
 
 #include <functional>
@@ -12,30 +12,30 @@
 
 namespace tunec {
 
-/// Parses the expressions of one statement (or store). Reads get their slots in the order of
-/// their first appearance; equal reads share one.
+/// Parses the expressions of one statement (or store). Reads get slots in the order of their first
+/// appearance; equal reads share one slot.
 class ExprParser {
  public:
-  /// The variable called so, if one is in scope.
+  /// Returns the variable of this name if it is in scope.
   using Variables = std::function<std::optional<VarId>(const std::string&)>;
 
   ExprParser(Lexer& lexer, const Tensors& tensors, Variables variables)
       : lexer_(lexer), tensors_(tensors), variables_(std::move(variables)) {}
 
   Result<IndexExpr> ParseIndex();
-  /// `i - 1 >= 0, j < 4`, possibly none, up to a token that starts no index.
+  /// Parses `i - 1 >= 0, j < 4`. The list may be empty and ends at a token that starts no index.
   Result<std::vector<IndexExpr>> ParseConditions(std::string_view end);
   Result<Expr> ParseExpr();
-  /// `A[i, k]` with an optional guard; takes no slot.
+  /// Parses `A[i, k]` with an optional guard, without giving it a slot.
   Result<Read> ParseRead();
   Result<Write> ParseWrite();
-  /// `(e, e, ...)`
+  /// Parses `(e, e, ...)`.
   Result<std::vector<Expr>> ParseExprList();
   Result<TensorId> ParseTensorName();
-  /// The number after '@' of a read that was written on a line of its own.
+  /// Parses the number after '@' of a read on a separate line.
   Result<int> ParseSlotNumber();
 
-  /// Gives the read the next slot even if an equal one exists.
+  /// Gives the read the next slot even if an equal read exists.
   void AddRead(Read read) { reads_.push_back(std::move(read)); }
   std::vector<Read> TakeReads() { return std::move(reads_); }
   size_t CountReads() const { return reads_.size(); }

@@ -8,7 +8,7 @@
 namespace tunec {
 namespace {
 
-// Keeps sums and products of parsed constants well inside 64 bits.
+// Keeps sums and products of parsed constants far inside 64 bits.
 constexpr int64_t kLargestLiteral = int64_t{1} << 48;
 constexpr int kDeepest = 500;
 

@@ -55,7 +55,7 @@ class Parser {
     return body;
   }
 
-  // A statement may be called like a keyword only in quotes, so the first word decides.
+  // The first word decides the kind of node: a statement named like a keyword must be quoted.
   Result<NestNode> ParseNode() {
     const std::string_view word =
         lexer_.Peek().kind == TokenKind::kIdentifier ? lexer_.Peek().text : "";
@@ -260,7 +260,7 @@ class Parser {
     return NestNode{std::move(tile)};
   }
 
-  // `S: C[i] = ...`, or over several lines `S: { ... }`.
+  // Parses `S: C[i] = ...`, or over several lines `S: { ... }`.
   Result<NestNode> ParseStore() {
     Store store;
     TUNEC_ASSIGN(store.statement,

@@ -88,7 +88,7 @@ Result<Interval> ParseRange(Lexer& lexer) {
   return range;
 }
 
-// A tensor, and its alias still by name.
+// A tensor whose alias is still a name.
 struct Declaration {
   Tensor tensor;
   std::optional<std::string> alias;

@@ -10,8 +10,8 @@
 
 namespace tunec {
 
-/// `NAME WORD NAME {` is left to the caller; this parses the tensor declarations that follow,
-/// as many as there are. Aliases may name later tensors.
+/// Parses all tensor declarations that follow. The caller parses `NAME WORD NAME {`. Aliases may
+/// name later tensors.
 Result<Tensors> ParseTensors(Lexer& lexer);
 
 /// The right part of a statement or store.
@@ -22,7 +22,7 @@ struct ParsedAssignment {
   std::optional<Reducer> reducer;
 };
 
-/// Reducer and read lines, then the assignment: what PrintAssignment writes.
+/// Parses the text that PrintAssignment writes: reducer and read lines, then the assignment.
 Result<ParsedAssignment> ParseAssignment(Lexer& lexer, const Tensors& tensors,
                                          const ExprParser::Variables& variables);
 

@@ -29,22 +29,22 @@ int64_t CoefficientOf(const IndexExpr& expr, const IndexAtom& atom) {
   return 0;
 }
 
-// factor * (value mod modulus), as part of a sum.
+// A part factor * (value mod modulus) of a sum.
 struct ModPart {
   int64_t factor = 1;
   IndexExpr value;
   int64_t modulus = 1;
 };
 
-// Whether every term of `part` stands in `sum` with just that coefficient.
+// Checks that every term of `part` occurs in `sum` with the same coefficient.
 bool HoldsExactly(const IndexExpr& sum, const IndexExpr& part) {
   return std::ranges::all_of(part.terms(), [&](const IndexTerm& term) {
     return CoefficientOf(sum, term.atom) == term.coefficient;
   });
 }
 
-// The part c*(x mod m) that ends in `division` = -c*m*floor(x/m), if `sum` holds all of it.
-// x is the numerator of the division or, where divisions were merged, itself a division.
+// Finds the part c*(x mod m) that ends in `division` = -c*m*floor(x/m), if `sum` contains it.
+// Normally x is the numerator of the division. If divisions were merged, x is a division itself.
 std::optional<ModPart> FindMod(const IndexExpr& sum, const IndexTerm& division) {
   if (division.atom.kind != IndexAtom::Kind::kFloorDiv) return std::nullopt;
   const IndexExpr& numerator = *division.atom.numerator;
@@ -65,7 +65,7 @@ std::optional<ModPart> FindMod(const IndexExpr& sum, const IndexTerm& division) 
   return std::nullopt;
 }
 
-// Takes all mod patterns out of `sum`.
+// Removes all mod patterns from `sum` and returns them.
 std::vector<ModPart> TakeMods(IndexExpr& sum) {
   std::vector<ModPart> parts;
   for (size_t t = 0; t < sum.terms().size();) {
@@ -129,7 +129,7 @@ std::string PrintConstant(const Expr& expr) {
   if (!IsFloat(type)) return fmt::format("{}{}", expr.node().int_value, Name(type));
   const double value = expr.node().float_value;
   if (type == DataType::kF64) return PrintDouble(value) + "f64";
-  // The shortest decimal that rounds to this float; f16 and bf16 values are floats.
+  // Print the shortest decimal that rounds to this float; f16 and bf16 values are floats.
   std::string text = fmt::format("{}", static_cast<float>(value));
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return type == DataType::kF32 ? text : text + std::string(Name(type));
@@ -143,7 +143,7 @@ std::string_view InfixOf(const Expr& expr) {
   return "";
 }
 
-// Binding strength: sums 1, products 2, everything else 3.
+// Returns the binding strength: sums 1, products 2, everything else 3.
 int Strength(const Expr& expr) {
   if (expr.Is(ScalarOp::kAdd) || expr.Is(ScalarOp::kSub)) return 1;
   return expr.Is(ScalarOp::kMul) || expr.Is(ScalarOp::kDiv) ? 2 : 3;
@@ -221,7 +221,7 @@ std::string PrintExpr(const Expr& expr, const TextNames& names) {
 }
 
 std::string PrintDouble(double value) {
-  if (std::isnan(value)) return "nan";  // with no sign, which reading could not keep
+  if (std::isnan(value)) return "nan";  // without a sign, which parsing would lose
   std::string text = fmt::format("{}", value);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return text;

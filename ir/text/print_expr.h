@@ -1,5 +1,5 @@
-// The text of expressions inside a Compute or a LoopNest. Differs from Print (expr.h) in that
-// the value of a gather's index can be named, so that it can be written in place.
+// The text of expressions inside a Compute or a LoopNest. Unlike Print (expr.h), it can name the
+// value of a gather's index and write it in place.
 #pragma once
 
 #include <functional>
@@ -11,23 +11,23 @@
 
 namespace tunec {
 
-/// How the names that an expression holds only by number are written.
+/// The names of the numbered parts of an expression.
 struct TextNames {
   std::function<std::string(VarId)> variable;
-  std::function<std::string(int)> read;    // the value of a read slot, in an Expr
-  std::function<std::string(int)> loaded;  // the same, in an IndexExpr
+  std::function<std::string(int)> read;    // name of a read slot's value in an Expr
+  std::function<std::string(int)> loaded;  // name of a read slot's value in an IndexExpr
 };
 
-/// `8*i + (j mod 8) - 1`. Written with mod where the sum holds x - m*floor(x/m).
+/// Returns `8*i + (j mod 8) - 1`. Uses mod for x - m*floor(x/m) in the sum.
 std::string PrintIndex(const IndexExpr& expr, const TextNames& names);
-/// `i - 1 >= 0, 5 - j >= 0`
+/// Returns `i - 1 >= 0, 5 - j >= 0`.
 std::string PrintConditions(const std::vector<IndexExpr>& nonnegative, const TextNames& names);
 std::string PrintExpr(const Expr& expr, const TextNames& names);
 
-/// A double that parses back to the same bits; shows that it is a float: `2.0`, `-inf`.
+/// Returns a decimal that parses back to the same bits and is visibly a float: `2.0`, `-inf`.
 std::string PrintDouble(double value);
 
-/// `name`, quoted where it is a word of the text forms or no identifier.
+/// Returns `name`, quoted if it is a word of the text forms or not an identifier.
 std::string PrintName(const std::string& name);
 
 }  // namespace tunec

@@ -1,7 +1,7 @@
-// Reads have numbers (slots), the text has none: `acc[i] sum= A[i, k] * B[k]`. Slots follow
-// from the order in which reads first appear in the text, equal reads sharing one. Where a
-// statement's slots are numbered differently, its reads are written one to a line, as
-// `@0 = A[i, k]`, and used as `@0`.
+// Reads have numbers (slots), but the text has none: `acc[i] sum= A[i, k] * B[k]`. Slots follow the
+// order in which reads first appear in the text; equal reads share a slot. If a statement numbers
+// its slots differently, its reads are written on separate lines, as `@0 = A[i, k]`, and used as
+// `@0`.
 #include "ir/text/print_statement.h"
 
 #include <array>
@@ -27,14 +27,14 @@ std::string Join(const std::vector<Element>& elements, const PrintElement& print
 
 std::string Integer(int64_t value) { return fmt::format("{}", value); }
 
-// Tolerates a wrong id, since what a verifier rejects is printed too.
+// Accepts an invalid id, because statements that the verifier rejects are printed too.
 std::string TensorName(TensorId id, const Tensors& tensors) {
   return tensors.contains(id) ? PrintName(tensors[id].name) : fmt::format("\"?{}\"", id);
 }
 
 std::string NumberedSlot(int slot) { return fmt::format("@{}", slot); }
 
-// Writes reads in place and checks that the text gives back the slots it came from.
+// Writes reads in place and checks that parsing the text gives the same slots.
 class InlineReads {
  public:
   InlineReads(const std::vector<Read>& reads, const Tensors& tensors,
@@ -51,14 +51,14 @@ class InlineReads {
   InlineReads& operator=(const InlineReads&) = delete;
 
   const TextNames& names() const { return names_; }
-  /// Whether parsing everything printed so far gives exactly the reads.
+  /// Checks that parsing everything printed so far gives exactly the reads.
   bool Faithful() const { return faithful_ && recorded_ == reads_.size(); }
 
  private:
   bool Known(int slot) const { return slot >= 0 && static_cast<size_t>(slot) < reads_.size(); }
 
   std::string InPlace(int slot) {
-    // A read may only gather by an earlier one: this also bounds the recursion.
+    // A read may gather only by an earlier read: this also bounds the recursion.
     if (!Known(slot) || slot >= within_) {
       faithful_ = false;
       return NumberedSlot(slot);
@@ -111,7 +111,7 @@ std::string PrintEquation(const Assignment& assignment, const Tensors& tensors,
   const auto write = [&](const Write& w) { return PrintWrite(w, tensors, names); };
   const auto value = [&](const Expr& e) {
     const std::string text = PrintExpr(e, names);
-    // A guarded read brings parentheses, which it needs only within an expression.
+    // A guarded read prints parentheses, which are needed only inside an expression.
     const bool bare = e.kind() == ExprKind::kRead && text.starts_with("(");
     return bare ? text.substr(1, text.size() - 2) : text;
   };

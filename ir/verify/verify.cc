@@ -1,21 +1,21 @@
 // The invariants of a Compute.
-//   Tensors: names are given and different; shapes and layout shapes have an element count; a
-//   layout maps every logical dimension's variable, and no other, to as many indices as its
-//   shape has, none certainly outside; alignment is 0 or a power of two; a range is not empty;
-//   floats alone are said to be finite, those of weights or of workspace that copies one;
-//   an alias names a tensor with storage of its own, of the same type and size.
-//   Statements: names are given and different; iterators have different names and extents from 0
-//   to 2^48, so that sums of indices stay far from overflow;
-//   the domain uses only iterators. Each output is written by a statement (or is an alias).
-//   Reads and writes: the tensor exists; one index per dimension; indices and guards use only
-//   iterators, and as loaded values only earlier reads of integer tensors; an index that
-//   intervals show to be outside is an error (what they can't show, the interpreter does).
-//   Writes: at least one; never of an input or weight; no element twice by one instance.
-//   Values: one per write, of its tensor's type; read slots exist and have their tensor's
-//   type; every operator is defined for its type; accumulators and incoming values only in
+//   Tensors: names are not empty and are different. Shapes and layout shapes have an element count.
+//   A layout maps every logical dimension's variable, and no other variable, to as many indices as
+//   its shape has; no index is certainly outside. Alignment is 0 or a power of two. A range is not
+//   empty. Only floats may be finite, of weights or of a workspace that copies one. An alias names
+//   a tensor of the same type and size that has its own storage.
+//   Statements: names are not empty and are different. Iterators have different names and extents
+//   from 0 to 2^48, so that sums of indices stay far from overflow. The domain uses only iterators.
+//   A statement writes each output (or the output is an alias).
+//   Reads and writes: the tensor exists; one index per dimension. Indices and guards use only
+//   iterators and, as loaded values, earlier reads of integer tensors. An index that intervals show
+//   to be outside is an error (the interpreter finds the other ones).
+//   Writes: at least one; never to an input or weight; an instance writes no element twice.
+//   Values: one per write, of its tensor's type. Read slots exist and have their tensor's type.
+//   Every operator is defined for its type. Accumulators and incoming values occur only in
 //   reducers.
-//   Reducers: one identity (a constant), one combination (of accumulators and incoming
-//   values) and none or one finalisation (of accumulators) per write, of its tensor's type.
+//   Reducers: per write one identity (a constant), one combination (of accumulators and incoming
+//   values) and at most one finalisation (of accumulators), of the written tensor's type.
 #include <set>
 
 #include "ir/compute.h"

@@ -1,12 +1,11 @@
 // The invariants of tiles that a warp executes, and of fragments, their accumulators.
-//   Tiles of warps: in a phase of 32 threads along x, outside of loops over these, where no lane is
-//   told from another. A loop over threads that holds one holds nothing but tiles. Of an
-//   accumulator's last two dimensions the first is the tile's rows, the last its columns; tiles in
-//   it are side by side.
-//   Fragments: all tiles that add to one have the same owner map. A store that touches an element
-//   does so in the lane that has it, whatever the values of the loops around.
+//   Tiles of warps: the phase has 32 threads along x. A tile is outside of loops over x, where all
+//   lanes run together. A loop over threads that contains a tile contains only tiles. The last two
+//   dimensions of an accumulator are the tile's rows and columns; tiles are side by side in it.
+//   Fragments: all tiles that add to a fragment have the same owner map. A store that touches an
+//   element runs in the lane that owns the element, for all values of the surrounding loops.
 //
-// The last one is checked value by value: an index modulo the size of a tile has few.
+// The last invariant is checked for every value: an index modulo the size of a tile has few values.
 #include "ir/verify/verify_fragments.h"
 
 #include <algorithm>
@@ -29,7 +28,7 @@ std::unexpected<Error> Wrong(fmt::format_string<Args...> format, Args&&... args)
   return Fail(ErrorCode::kInvalidArgument, format, std::forward<Args>(args)...);
 }
 
-constexpr int64_t kMostValues = int64_t{1} << 20;  // of the variables of an index together
+constexpr int64_t kMostValues = int64_t{1} << 20;  // for all variables of an index together
 
 class FragmentVerifier {
  public:
@@ -41,8 +40,8 @@ class FragmentVerifier {
       if (!HoldsWarpTile(phase.body)) continue;
       const int64_t lanes = LaunchOf(phase).block[0];
       if (lanes != kWarpThreads) {
-        return Wrong("phase {}: {} threads along x, a warp's tile wants {}", phase.name, lanes,
-                     kWarpThreads);
+        return Wrong("phase {}: {} threads along x, expected {} for a warp's tile", phase.name,
+                     lanes, kWarpThreads);
       }
     }
     TUNEC_RETURN_IF_ERROR(FindFragments());
@@ -52,7 +51,7 @@ class FragmentVerifier {
   }
 
  private:
-  // Which intrinsic adds to each fragment.
+  // Finds the intrinsic that adds to each fragment.
   Status FindFragments() {
     Status status;
     ForEach<Tile>(nest_, [&](const Tile& tile) {
@@ -93,7 +92,7 @@ class FragmentVerifier {
         [&](const Store& store) { return CheckStore(store); },
         [&](const AsyncCopy& copy) -> Status {
           if (!tiles_.contains(copy.from.tensor) && !tiles_.contains(copy.to.tensor)) return {};
-          return Wrong("async_copy: a fragment lies in registers");
+          return Wrong("async_copy of a fragment, which is in registers");
         },
         [&](const Shuffle& shuffle) -> Status {
           TUNEC_RETURN_IF_ERROR(CheckAccess("shuffle", shuffle.from.tensor, shuffle.from.index));
@@ -117,11 +116,11 @@ class FragmentVerifier {
     return status;
   }
 
-  // Its threads are those of whole warps.
+  // Checks that the threads of the loop are those of whole warps.
   Status CheckWarpLoop(const Loop& loop) const {
     const std::string& name = nest_.variables[loop.var];
     if (loop.kind == LoopKind::kBlockX) {
-      return Wrong("loop {} tells lanes apart, which a tile inside it needs together", name);
+      return Wrong("loop {} separates lanes, but the tile inside needs all lanes together", name);
     }
     int64_t stores = 0;
     int64_t of_tiles = 0;
@@ -133,30 +132,31 @@ class FragmentVerifier {
           [](const Barrier&) {}, [&](const Shuffle&) { ++stores; }, [](const Roles&) {});
     });
     if (stores == of_tiles) return {};
-    return Wrong("loop {} is over warps, as a tile is in it, and may hold nothing but tiles", name);
+    return Wrong("loop {} is over warps because a tile is inside, so it may contain only tiles",
+                 name);
   }
 
-  // Each has one store, which CheckWarpLoop counts on.
+  // Checks that the tile has one store, which CheckWarpLoop requires.
   Status CheckTile(const Tile& tile) const {
     const TileIntrinsic* intrinsic = WarpIntrinsicOf(tile);
     if (intrinsic == nullptr) return {};
     TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, nest_));
     const Write& write = parts.store->writes[0];
     const size_t rank = write.index.size();
-    if (rank < 2) return Wrong("tile {}: an accumulator has rows and columns", tile.intrinsic);
+    if (rank < 2) return Wrong("tile {}: the accumulator has no rows and columns", tile.intrinsic);
     constexpr std::array kAxes = {TileAxis::kRow, TileAxis::kColumn};
     for (size_t i = 0; i < kAxes.size(); ++i) {
       const TileAxis axis = kAxes.at(i);
       const VarId variable = parts.loops[static_cast<int>(axis)]->var;
       const IndexExpr& index = write.index[rank - kAxes.size() + i];
       if (IsMultiple(index - IndexExpr::Var(variable), intrinsic->Extent(axis))) continue;
-      return Wrong("tile {}: {} of {} are not a tile's", tile.intrinsic, Name(axis),
+      return Wrong("tile {}: {} of {} are not aligned to a tile", tile.intrinsic, Name(axis),
                    nest_.tensors[write.tensor].name);
     }
     return {};
   }
 
-  // For all values of the loops around.
+  // Checks divisibility for all values of the surrounding loops.
   static bool IsMultiple(const IndexExpr& index, int64_t divisor) {
     const auto divides = [&](const IndexTerm& term) { return term.coefficient % divisor == 0; };
     return index.constant() % divisor == 0 && std::ranges::all_of(index.terms(), divides);
@@ -181,7 +181,8 @@ class FragmentVerifier {
   }
 
   Status CheckLane(const TileIntrinsic& intrinsic, const std::vector<IndexExpr>& index) const {
-    if (!lane_) return Wrong("an element is its lane's, so it is touched in a loop over block.x");
+    if (!lane_)
+      return Wrong("access outside a loop over block.x, expected an access by the element's lane");
     const IndexExpr& row = index[index.size() - 2];
     const IndexExpr& column = index[index.size() - 1];
     const auto intervals = [this](VarId v) { return intervals_[v]; };
@@ -194,19 +195,19 @@ class FragmentVerifier {
     return CheckZero(wrong, variables, values, budget);
   }
 
-  // By all values of the variables from the first of `variables` on.
+  // Checks all values of the variables from the first of `variables` on.
   Status CheckZero(const IndexExpr& wrong, std::span<const VarId> variables,
                    std::vector<int64_t>& values, int64_t& budget) const {
     if (variables.empty()) {
       const int64_t off = Evaluate(wrong, values);
       const int64_t lane = values[lane_->index()];
       if (off == 0) return {};
-      return Wrong("lane {} touches what lane {} has", lane, lane + off);
+      return Wrong("lane {} touches an element of lane {}", lane, lane + off);
     }
     const VarId variable = variables.front();
     const Interval range = intervals_[variable];
     for (int64_t value = range.lo; value <= range.hi; ++value) {
-      if (--budget < 0) return Wrong("its index has too many values to be checked");
+      if (--budget < 0) return Wrong("the index has too many values to check");
       values[variable.index()] = value;
       TUNEC_RETURN_IF_ERROR(CheckZero(wrong, variables.subspan(1), values, budget));
     }
@@ -216,7 +217,7 @@ class FragmentVerifier {
   const LoopNest& nest_;
   IdVector<VarId, Interval> intervals_;
   std::map<TensorId, const TileIntrinsic*> tiles_;  // by accumulator
-  std::optional<VarId> lane_;                       // of the loop over block.x around
+  std::optional<VarId> lane_;                       // variable of the surrounding loop over block.x
 };
 
 }  // namespace

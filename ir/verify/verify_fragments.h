@@ -1,12 +1,13 @@
-// What a warp's lanes do with the fragments that they share.
+// Checks of the fragments that a warp's lanes share.
 #pragma once
 
 #include "ir/loop_nest.h"
 
 namespace tunec {
 
-/// Checks the invariants listed in verify_fragments.cc. A part of Verify; before it, it tells a
-/// schedule that cannot be from a mistake of ours. Requires: all else that Verify checks.
+/// Checks the invariants listed in verify_fragments.cc. Verify calls it. A call before Verify
+/// distinguishes an impossible schedule from a bug in the compiler. Requires: all other checks of
+/// Verify pass.
 Status VerifyFragments(const LoopNest& nest);
 
 }  // namespace tunec

@@ -1,27 +1,31 @@
 // The invariants of a LoopNest.
-//   Tensors: as in a Compute (verify.cc). Local ones are accessed only inside an Alloc of theirs;
-//   only they are allocated, never inside their own Alloc, with at least one stage.
-//   Variables: names are given and different; a loop binds a variable that no loop around it
-//   binds; every use is inside the loop that binds it.
+//   Tensors: as in a Compute (verify.cc). A local tensor is accessed only inside its Alloc. Only
+//   local tensors are allocated, never inside their own Alloc, with at least one stage.
+//   Variables: names are not empty and are different. A loop binds a variable that no surrounding
+//   loop binds. Every use is inside the loop that binds the variable.
 //   Loops: at least one lower and one upper bound, without loaded values; unroll >= 1, and 1 unless
-//   serial. Parallel loops stand only in an unbroken chain at the top of a part of a phase (each
-//   but the last holds just the next), with constant bounds; wave loops as that chain's beginning,
-//   in a phase of one part. Grid loops stand like parallel ones and never with them; each axis is
-//   bound once. Block loops have constant bounds from 0 on, each axis once, and hold nothing beside
-//   each other (one chain); not inside parallel loops. A phase has at most kMostBlockThreads
-//   threads a block. Shared storage, barriers, arrives and waits are outside block loops. A vector
-//   loop holds no loop. An unrolled loop has a constant bound on its iterations, at most
-//   kMostUnrolled. Ifs have a condition, without loaded values. Storage of several stages has as
-//   many in its first dimension. A swizzle moves 2, 4 or 8 chunks in rows of a power of two bytes,
-//   as many at least, and is of shared storage. Stores: as statements in a Compute, over the loop
-//   variables in scope. Prefetches and copies: tensors, ranks and variables as in a store; a copy
-//   has extents of at most as many dimensions as either tensor, equal types, and doesn't write an
-//   input or weight; cache levels are 1 to 3. Arrive and Wait name the token of a copy. A shuffle
-//   is alone in loops over all threads of the phase's blocks, along x a multiple of twice its
-//   distance; it goes from one tensor of each thread to another one, of the same type. Roles have
-//   threads and names. Tiles hold what their intrinsic does (PartsOf), on tensors of scopes that it
-//   reaches, none of them operand and accumulator. Tiles that a warp executes, and their
-//   accumulators: as verify_fragments.cc lists.
+//   serial. Parallel loops occur only in an unbroken chain at the top of a part of a phase (each
+//   but the last contains just the next), with constant bounds. Wave loops are the begin of this
+//   chain, in a phase of one part. Grid loops occur in the same places as parallel loops, but never
+//   together with them; each axis is bound once. Block loops have constant bounds from 0 on, each
+//   axis once, in one chain without neighbours; they are not inside parallel loops. A phase has at
+//   most kMostBlockThreads threads per block. Shared storage, barriers, arrives and waits are
+//   outside block loops. A vector loop contains no loop. An unrolled loop has a constant bound on
+//   its iterations, at most kMostUnrolled.
+//   Ifs: they have a condition, without loaded values.
+//   Storage: the first dimension of storage with several stages has their number. A swizzle moves
+//   2, 4 or 8 chunks in rows of a power of two bytes that hold at least these chunks; it applies to
+//   shared storage only.
+//   Stores: as statements in a Compute, over the loop variables in scope.
+//   Prefetches and copies: tensors, ranks and variables as in a store. A copy has extents of at
+//   most as many dimensions as either tensor, equal types, and does not write an input or weight.
+//   Cache levels are 1 to 3. Arrive and Wait name the token of a copy.
+//   Shuffles: alone in loops over all threads of the phase's blocks, along x a multiple of twice
+//   the distance; from one tensor of each thread to another tensor of the same type.
+//   Roles: they have threads and names.
+//   Tiles: they contain the loops and the statement of their intrinsic (PartsOf), on tensors of
+//   scopes that the intrinsic can access. No tensor is both operand and accumulator. Tiles that a
+//   warp executes, and their accumulators: see verify_fragments.cc.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -43,11 +47,11 @@ std::unexpected<Error> Wrong(fmt::format_string<Args...> format, Args&&... args)
   return Fail(ErrorCode::kInvalidArgument, format, std::forward<Args>(args)...);
 }
 
-// What is known of a variable inside its loop.
+// The known facts about a variable inside its loop.
 struct Binding {
   LoopKind kind = LoopKind::kSerial;
   Interval interval;
-  bool exact = false;  // takes every value of the interval, whatever the other loops do
+  bool exact = false;  // takes every value of the interval, independent of the other loops
 };
 
 class Verifier {
@@ -96,7 +100,7 @@ class Verifier {
     return status;
   }
 
-  // `top`: parallel loops may stand here.
+  // `top`: parallel loops are allowed here.
   Status CheckBody(const Body& body, bool top) {
     for (const NestNode& node : body) {
       if (const auto* loop = std::get_if<Loop>(&node.value)) {
@@ -156,7 +160,7 @@ class Verifier {
 
   static bool IsParallel(LoopKind kind) { return kind == LoopKind::kParallel; }
 
-  // Of grid and block loops.
+  // Checks grid and block loops.
   Status CheckBinding(const Loop& loop) {
     if (IsParallel(loop.kind) && IsAround(IsGrid)) {
       return Wrong("a parallel loop stands inside a grid loop");
@@ -221,7 +225,7 @@ class Verifier {
     TUNEC_RETURN_IF_ERROR(Annotate(CheckKind(loop, top), where));
     const Binding binding = Bind(loop);
     const bool outer_whole = context_.whole_box;
-    // A loop that may run no iteration proves nothing about what is inside it.
+    // A loop that may run no iteration proves nothing about its body.
     context_.whole_box &= binding.exact || OnceAtLeast(loop);
     bindings_.emplace(loop.var, binding);
     const bool chain = NumbersTasks(loop.kind) && loop.body.size() == 1;
@@ -266,7 +270,8 @@ class Verifier {
     }
     const Tensor& tensor = nest_.tensors[alloc.tensor];
     if (tensor.role != TensorRole::kLocal) {
-      return Wrong("alloc of {}, which is no local tensor but {}", tensor.name, Name(tensor.role));
+      return Wrong("alloc of {}, whose role is {}, expected a local tensor", tensor.name,
+                   Name(tensor.role));
     }
     if (alloc.stages < 1) return Wrong("alloc of {} with {} stages", tensor.name, alloc.stages);
     if (alloc.stages > 1 && (tensor.shape.empty() || tensor.shape[0] != alloc.stages)) {
@@ -278,7 +283,7 @@ class Verifier {
     }
     TUNEC_RETURN_IF_ERROR(CheckSwizzle(alloc, tensor));
     if (!allocated_.emplace(alloc.tensor, alloc.scope).second) {
-      return Wrong("alloc of {} inside its own", tensor.name);
+      return Wrong("alloc of {} inside another alloc of it", tensor.name);
     }
     const bool outer_blocks = std::exchange(block_chain_, false);
     const Status status = CheckBody(alloc.body, false);
@@ -325,7 +330,7 @@ class Verifier {
     if (prefetch.level < 1 || prefetch.level > 3) {
       return Wrong("prefetch to cache level {}, expected 1 to 3", prefetch.level);
     }
-    // An address may lie outside: a prefetch never faults.
+    // The address may be outside, because a prefetch never faults.
     return Annotate(
         VerifyAccess(prefetch.address.tensor, prefetch.address.index, context_, 0, true),
         "prefetch");
@@ -373,14 +378,14 @@ class Verifier {
     TUNEC_RETURN_IF_ERROR(Annotate(CheckLocal(id), "shuffle"));
     const auto found = allocated_.find(id);
     if (found != allocated_.end() && IsPrivate(found->second)) return {};
-    return Wrong("shuffle: {} is no private storage", nest_.tensors[id].name);
+    return Wrong("shuffle: {} is not in private storage", nest_.tensors[id].name);
   }
 
-  // Whole warps come by, and the partner of each thread is in its own.
+  // Checks that whole warps reach the shuffle, and each thread's partner is in the same warp.
   Status CheckWarps(const Shuffle& shuffle) const {
     const auto thread = bindings_.find(shuffle.thread);
     if (thread == bindings_.end() || thread->second.kind != LoopKind::kBlockX) {
-      return Wrong("shuffle of a variable that is no thread's number along x");
+      return Wrong("shuffle: the variable is not the thread's number along x");
     }
     std::array<bool, 3> all = {};
     for (size_t axis = 0; axis < all.size(); ++axis) all.at(axis) = launch_.block.at(axis) == 1;
@@ -427,7 +432,7 @@ class Verifier {
   }
 
   Status Check(const Tile& tile) {
-    // What PartsOf looks at must be well-formed first.
+    // The parts that PartsOf reads must be well-formed first.
     TUNEC_RETURN_IF_ERROR(Annotate(CheckBody(tile.body, false), "tile " + tile.intrinsic));
     TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, nest_));
     const TensorId accumulator = parts.store->writes[0].tensor;
@@ -448,15 +453,15 @@ class Verifier {
     const auto found = allocated_.find(id);
     const Scope scope = found == allocated_.end() ? Scope::kGlobal : found->second;
     if (std::ranges::find(operand.scopes, scope) != operand.scopes.end()) return {};
-    return Wrong("tile {}: {} lies in {} storage, which it cannot reach", tile.intrinsic,
+    return Wrong("tile {}: {} is in {} storage, which the tile cannot access", tile.intrinsic,
                  nest_.tensors[id].name, Name(scope));
   }
 
   const LoopNest& nest_;
   VerifyContext context_;
-  bool waves_ = false;        // wave loops may stand here
-  Launch launch_;             // of the phase
-  bool block_chain_ = false;  // directly in a block loop that holds one node
+  bool waves_ = false;        // wave loops are allowed here
+  Launch launch_;             // launch of the phase
+  bool block_chain_ = false;  // directly in a block loop that contains one node
   std::map<VarId, Binding> bindings_;
   std::map<TensorId, Scope> allocated_;
   std::set<int> tokens_;

@@ -56,7 +56,7 @@ Status VerifyAlias(const Tensors& tensors, const Tensor& tensor) {
   }
   const Tensor& home = tensors[target];
   if (&home == &tensor || home.alias) {
-    return Wrong("tensor {}: alias of {}, expected a tensor with storage of its own", tensor.name,
+    return Wrong("tensor {}: alias of {}, expected a tensor with separate storage", tensor.name,
                  home.name);
   }
   if (home.type != tensor.type || StorageElements(home) != StorageElements(tensor)) {
@@ -87,7 +87,7 @@ Status VerifyTensor(const Tensor& tensor) {
   return VerifyLayout(tensor);
 }
 
-// Whether all terms are variables whose whole interval is executed.
+// Checks that all terms are variables whose whole interval is executed.
 bool IsExact(const IndexExpr& index, const VerifyContext& context) {
   return context.whole_box && std::ranges::all_of(index.terms(), [&](const IndexTerm& term) {
            return term.atom.kind == IndexAtom::Kind::kVariable &&
@@ -100,7 +100,7 @@ Status VerifyBounds(const Tensor& tensor, size_t d, const IndexExpr& index,
   const Interval bounds = BoundsOf(index, context.intervals);
   const int64_t extent = tensor.shape[d];
   const bool exact = !guarded && IsExact(index, context);
-  // Where the interval is only an estimate, all of it must be outside to be certain.
+  // If the interval is only an estimate, the index is certainly wrong only if all of it is outside.
   const bool wrong = exact
                          ? bounds.lo < 0 || bounds.hi >= extent
                          : !guarded && context.whole_box && (bounds.hi < 0 || bounds.lo >= extent);
@@ -109,7 +109,7 @@ Status VerifyBounds(const Tensor& tensor, size_t d, const IndexExpr& index,
                extent);
 }
 
-// What may occur in an expression, by where it stands.
+// The position of an expression, which decides what may occur in it.
 struct ExprContext {
   const Assignment& assignment;
   const VerifyContext& context;
@@ -157,7 +157,7 @@ Status VerifyNode(const Expr& node, const ExprContext& where) {
   }
   const DataType type = node.operands().back().type();
   if (IsDefined(node.node().op, type)) return {};
-  return Wrong("{} of {} means nothing", Name(node.node().op), Name(type));
+  return Wrong("{} is not defined for {}", Name(node.node().op), Name(type));
 }
 
 Status VerifyExpr(const Expr& expr, const ExprContext& where) {
@@ -168,7 +168,7 @@ Status VerifyExpr(const Expr& expr, const ExprContext& where) {
   return status;
 }
 
-// One expression per write, of the type of what it writes.
+// Checks that there is one expression per write, of the written tensor's type.
 Status VerifyPerWrite(const std::vector<Expr>& exprs, std::string_view what,
                       const ExprContext& where) {
   const std::vector<Write>& writes = where.assignment.writes;

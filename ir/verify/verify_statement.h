@@ -11,28 +11,29 @@
 
 namespace tunec {
 
-/// Tensors have different names, countable shapes, matching layouts and valid aliases.
+/// Checks that tensors have different names, countable shapes, matching layouts and valid aliases.
 Status VerifyTensors(const Tensors& tensors);
 
-/// What is known where an assignment stands.
+/// The context of an assignment.
 struct VerifyContext {
   const Tensors& tensors;
   std::function<bool(VarId)> in_scope;
   IntervalOf intervals;
-  /// Whether every point of the box of intervals is executed, so that an index that leaves
-  /// its tensor anywhere in the box is certainly wrong.
+  /// `exact`: the variable takes every value of its interval. `whole_box`: every point of the
+  /// product of the intervals is executed; an index that leaves its tensor anywhere in the product
+  /// is then certainly an error.
   std::function<bool(VarId)> exact;
   bool whole_box = true;
 };
 
-/// Variables are in scope; loaded slots are below `slots`.
+/// Checks that variables are in scope and that loaded slots are below `slots`.
 Status VerifyIndex(const IndexExpr& index, const VerifyContext& context, size_t slots);
-/// The tensor exists, the rank matches, the index may lie inside.
+/// Checks that the tensor exists, the rank matches, and the index may be inside.
 Status VerifyAccess(TensorId tensor, const std::vector<IndexExpr>& index,
                     const VerifyContext& context, size_t slots, bool guarded);
-/// A read's access and its guard.
+/// Checks a read's access and its guard.
 Status VerifyRead(const Read& read, const VerifyContext& context, size_t slots);
-/// Every invariant of an assignment listed in verify.cc.
+/// Checks every invariant of an assignment listed in verify.cc.
 Status VerifyAssignment(const Assignment& assignment, const VerifyContext& context);
 
 }  // namespace tunec

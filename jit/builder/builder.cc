@@ -245,8 +245,8 @@ TUNEC_BINARY_INTRINSIC(UMin, umin)
 TUNEC_BINARY_INTRINSIC(UMax, umax)
 #undef TUNEC_BINARY_INTRINSIC
 
-// By the bits: of LLVM's copysign with a sign that was widened, the instruction selection makes one
-// that narrows from double to half in one step, for which it calls a library.
+// The sign is copied with integer operations. With LLVM's copysign and a widened sign, the
+// instruction selection narrows from double to half in one step, which becomes a library call.
 IrValue Builder::CopySign(IrValue a, IrValue sign) {
   const Element element = TypeOf(a).element;
   const bool wide = element == Element::kF64;
@@ -287,7 +287,7 @@ IrValue Builder::Cmp(Compare compare, IrValue a, IrValue b) {
 
 IrValue Builder::Select(IrValue condition, IrValue yes, IrValue no) {
   impl_->Match(yes, no);
-  // A scalar condition of vectors stays scalar, a vector condition needs vectors.
+  // A scalar condition of vectors stays scalar; a vector condition requires vectors.
   if (Lanes(condition) > 1 && Lanes(yes) == 1) {
     yes = Splat(yes, Lanes(condition));
     no = Splat(no, Lanes(condition));

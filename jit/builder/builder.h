@@ -1,7 +1,7 @@
-// The instructions the code generator writes, as a thin face of LLVM's IRBuilder: emitters
-// and math routines handle opaque values and never see an LLVM header. Every operation is
-// elementwise and takes scalars or vectors alike; where one operand is a scalar and the
-// other a vector the scalar is splatted. Constants fold at once.
+// The instructions that the code generator writes: a thin wrapper of LLVM's IRBuilder. Emitters and
+// math routines handle opaque values and need no LLVM header. Every operation is elementwise and
+// accepts scalars or vectors. If one operand is a scalar and the other a vector, the scalar is
+// splatted. Constants fold at once.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,15 @@ using IrBlock = llvm::BasicBlock*;
 
 enum class Element : uint8_t { kI1, kI8, kI16, kI32, kI64, kF16, kF32, kF64, kPointer };
 
-/// A scalar (lanes 1) or a vector.
+/// Type of a scalar (lanes 1) or of a vector.
 struct IrType {
   Element element = Element::kI64;
   int lanes = 1;
   bool operator==(const IrType&) const = default;
 };
 
-/// Signed and unsigned integer, and ordered float comparisons (kFne is true for NaN).
+/// Comparisons of signed and unsigned integers, and ordered comparisons of floats (kFne is true for
+/// NaN).
 enum class Compare : uint8_t {
   kEq,
   kNe,
@@ -54,7 +55,7 @@ enum class Compare : uint8_t {
   kFunordered
 };
 
-/// Not thread-safe; one per compilation.
+/// A writer of one LLVM module. Not thread-safe; each compilation has a separate one.
 class Builder {
  public:
   explicit Builder(const std::string& module_name);
@@ -63,44 +64,46 @@ class Builder {
   Builder& operator=(const Builder&) = delete;
 
   llvm::Module& module();
-  /// LLVM's own builder, for instructions that only one machine has.
+  /// Returns LLVM's own builder, for instructions of a single machine.
   llvm::IRBuilderBase& instructions();
 
-  /// A machine's instruction that rounds vectors of f32 to the bits of bfloat16, as i16. It may
-  /// take denormal numbers for 0.
+  /// Type of a function that emits a machine's instruction for rounding vectors of f32 to the bits
+  /// of bfloat16, as i16. The instruction may treat denormal numbers as 0.
   using BFloat16Rounding = IrValue (*)(Builder& builder, IrValue value);
   void SetBFloat16Rounding(BFloat16Rounding rounding);
-  /// Null where there is none: integers do it then.
+  /// Returns null if the machine has no such instruction; the rounding then uses integer
+  /// instructions.
   BFloat16Rounding bfloat16_rounding() const;
 
-  /// A machine's instruction for value * 2^power, power being a whole number, rounded once.
+  /// A machine's instruction for value * 2^power, where power is a whole number; rounded once.
   struct PowerScaling {
     bool (*takes)(IrType type) = nullptr;
     IrValue (*emit)(Builder& builder, IrValue value, IrValue power) = nullptr;
   };
   void SetPowerScaling(PowerScaling scaling);
-  /// Whether there is one for operands of this type.
+  /// Checks if the machine has a power scaling for operands of this type.
   bool ScalesByPower(IrType type) const;
-  /// Requires: that.
+  /// Emits value * 2^power. Requires: ScalesByPower for the type of the value.
   IrValue ScaleByPower(IrValue value, IrValue power);
 
   // --- functions and control flow ---
   /// Starts a function that returns nothing, and returns its arguments. Pointers do not alias.
   std::vector<IrValue> BeginFunction(const std::string& name, std::span<const IrType> parameters);
-  /// LLVM's attributes of the present function.
+  /// Adds an LLVM attribute to the current function.
   void AddFunctionAttribute(const std::string& name, const std::string& value);
-  /// Ends it with a return and promotes the slots of this function to SSA values.
+  /// Ends the function with a return and promotes its slots to SSA values.
   void EndFunction();
   IrBlock NewBlock(const char* name);
   IrBlock CurrentBlock();
   void SetBlock(IrBlock block);
   void Branch(IrBlock to);
   void CondBranch(IrValue condition, IrBlock yes, IrBlock no);
-  /// The same where `yes` hardly ever comes: its code stands apart, and registers are for `no`.
+  /// Branches like CondBranch where `yes` is rarely taken. The code of `yes` is placed apart, and
+  /// registers are assigned for `no`.
   void RareBranch(IrValue condition, IrBlock yes, IrBlock no);
   IrValue Phi(IrType type);
   void AddIncoming(IrValue phi, IrValue value, IrBlock from);
-  /// While alive, instructions go before the terminator of `block` (nullptr: no change).
+  /// A scope in which instructions go before the terminator of `block` (nullptr: no change).
   class InsertAtEndOf {
    public:
     InsertAtEndOf(Builder& builder, IrBlock block);
@@ -116,7 +119,7 @@ class Builder {
   IrValue Int(Element element, int64_t value);
   IrValue I64(int64_t value) { return Int(Element::kI64, value); }
   IrValue Float(Element element, double value);
-  /// The constant `value` in the element type (and lanes) of `like`.
+  /// Returns the constant `value` in the element type (and lanes) of `like`.
   IrValue Like(IrValue like, double value);
   IrValue IntLike(IrValue like, int64_t value);
   IrValue IntVector(Element element, std::span<const int64_t> values);
@@ -124,11 +127,11 @@ class Builder {
   IrValue MaskOfFirst(int active, int lanes);
   IrValue Poison(IrType type);
   IrValue Bool(bool value) { return Int(Element::kI1, value); }
-  /// Whether the value is the integer constant (of every lane) `value`.
+  /// Checks if the value is the integer constant `value` (in every lane).
   bool IsInt(IrValue value, int64_t wanted);
-  /// Whether it is a float constant, and no NaN.
+  /// Checks if the value is a float constant and not NaN.
   bool IsFloatConstant(IrValue value);
-  /// The lanes of a constant integer vector; empty when it is not one.
+  /// Returns the lanes of a constant integer vector; empty for any other value.
   std::vector<int64_t> ConstantLanes(IrValue value);
 
   // --- types ---
@@ -139,7 +142,7 @@ class Builder {
   IrValue Add(IrValue a, IrValue b);
   IrValue Sub(IrValue a, IrValue b);
   IrValue Mul(IrValue a, IrValue b);
-  IrValue MultiplyHigh(IrValue a, IrValue b);  // the upper half of a product of unsigned scalars
+  IrValue MultiplyHigh(IrValue a, IrValue b);  // upper half of a product of unsigned scalars
   IrValue SDiv(IrValue a, IrValue b);
   IrValue UDiv(IrValue a, IrValue b);
   IrValue SRem(IrValue a, IrValue b);
@@ -171,7 +174,7 @@ class Builder {
   IrValue Cmp(Compare compare, IrValue a, IrValue b);
   IrValue Select(IrValue condition, IrValue yes, IrValue no);
 
-  // --- conversions (lanes are kept) ---
+  // --- conversions (the number of lanes stays) ---
   IrValue IntTruncate(IrValue a, Element to);
   IrValue ZeroExtend(IrValue a, Element to);
   IrValue SignExtend(IrValue a, Element to);
@@ -179,7 +182,7 @@ class Builder {
   IrValue FloatTruncate(IrValue a, Element to);
   IrValue SignedToFloat(IrValue a, Element to);
   IrValue UnsignedToFloat(IrValue a, Element to);
-  /// Towards zero; the caller knows that the value fits.
+  /// Converts towards zero. Requires: the value fits.
   IrValue FloatToSigned(IrValue a, Element to);
   IrValue FloatToUnsigned(IrValue a, Element to);
   IrValue Bitcast(IrValue a, Element to);
@@ -188,9 +191,9 @@ class Builder {
   IrValue Splat(IrValue scalar, int lanes);
   IrValue Extract(IrValue vector, int lane);
   IrValue Insert(IrValue vector, IrValue scalar, int lane);
-  /// Lane i of the result is lane indices[i] of a followed by b (-1: anything).
+  /// Returns a vector whose lane i is lane indices[i] of a followed by b (-1: undefined).
   IrValue Shuffle(IrValue a, IrValue b, std::span<const int> indices);
-  /// Whether any lane of a mask is set.
+  /// Returns true if any lane of a mask is set.
   IrValue Any(IrValue mask);
 
   // --- memory (addresses in bytes) ---
@@ -203,15 +206,15 @@ class Builder {
   void Scatter(IrValue value, IrValue pointers, int64_t align, IrValue mask);
   void Prefetch(IrValue pointer, bool for_write, int locality);
   IrValue PointerToInt(IrValue pointer);
-  /// The address of a constant in the module; of equal ones the same.
+  /// Returns the address of a constant in the module; equal constants share one address.
   IrValue SafeConstant(IrValue constant);
-  /// A variable of this function that EndFunction turns into SSA values.
+  /// Returns a variable of this function that EndFunction turns into SSA values.
   IrValue Slot(IrType type);
   IrValue LoadSlot(IrValue slot, IrType type);
   void StoreSlot(IrValue slot, IrValue value);
-  /// Stack memory that stays memory, 64-byte aligned.
+  /// Returns stack memory that is not promoted to SSA values, 64-byte aligned.
   IrValue StackBytes(int64_t bytes);
-  /// The same, but what lies there is lost with the next call of this.
+  /// Returns stack memory like StackBytes; the next call overwrites its contents.
   IrValue BriefStackBytes(int64_t bytes);
 
  private:

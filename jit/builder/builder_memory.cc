@@ -1,4 +1,4 @@
-// The half of Builder that deals with functions, blocks and memory.
+// The part of Builder for functions, blocks and memory.
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/MDBuilder.h>
@@ -13,7 +13,7 @@
 namespace tunec::jit {
 namespace {
 
-// The one lane that a constant mask lets through.
+// Returns the single lane that a constant mask enables; nullopt for other masks.
 std::optional<uint64_t> OnlyLane(IrValue mask) {
   const auto* constant = llvm::dyn_cast<llvm::Constant>(mask);
   if (constant == nullptr) return {};
@@ -105,7 +105,7 @@ Builder::InsertAtEndOf::InsertAtEndOf(Builder& builder, IrBlock block) : builder
 Builder::InsertAtEndOf::~InsertAtEndOf() {
   if (saved_block_ == nullptr) return;
   builder_.impl_->elsewhere = was_elsewhere_;
-  // Back to where we were: before the terminator of a finished block, or at the end.
+  // Restores the insertion point: before the terminator of a finished block, or at the end.
   if (was_elsewhere_) {
     builder_.impl_->ir.SetInsertPoint(saved_block_->getTerminator());
   } else {
@@ -141,8 +141,8 @@ IrValue Builder::MaskedLoad(IrType type, IrValue pointer, int64_t align, IrValue
 }
 void Builder::MaskedStore(IrValue value, IrValue pointer, int64_t align, IrValue mask) {
   if (const std::optional<uint64_t> lane = OnlyLane(mask)) {
-    // LLVM 22 stores the only lane of a vector that it narrows in the wider type, over what lies
-    // behind it.
+    // A single lane is stored without a mask. LLVM 22 stores the single lane of a narrowed vector
+    // in the wider type, which overwrites the bytes behind the lane.
     auto* element = impl_->ir.CreateExtractElement(value, *lane);
     const uint64_t offset = *lane * element->getType()->getPrimitiveSizeInBits() / 8;
     auto* address = impl_->ir.CreateGEP(element->getType(), pointer, impl_->ir.getInt64(*lane));

@@ -1,4 +1,4 @@
-// What is done to a whole LLVM module, whoever it is for.
+// Operations on whole LLVM modules, for every machine.
 #pragma once
 
 #include <string>
@@ -13,13 +13,14 @@ class TargetMachine;
 
 namespace tunec::jit {
 
-/// Gives it the machine's triple and data layout: before anything is written into it.
+/// Sets the machine's triple and data layout. Requires: an empty module.
 void SetMachine(llvm::Module& module, const llvm::TargetMachine& machine);
 
-/// kInternal, with what LLVM's verifier says. `writer`: who wrote the module, "the emitter".
+/// Runs LLVM's verifier. Errors: kInternal, with the verifier's message. `writer` is the name of
+/// the module's author, for example "the emitter".
 Status VerifyModule(const llvm::Module& module, std::string_view writer);
 
-/// Its text.
+/// Returns the module's text.
 std::string PrintModule(const llvm::Module& module);
 
 }  // namespace tunec::jit

@@ -1,12 +1,12 @@
 // AMX: sums of products of bfloat16, or of bytes, in tile registers.
 //
-// A Tile adds to an accumulator in memory. Where a loop touches an accumulator by its tiles only,
-// at a place that does not move in it, the accumulator stays in a register: it is loaded before
-// the loop, at its first use, and stored after it. Operands stay in the registers that are left as
-// long as nothing can have changed them.
+// A Tile adds to an accumulator in memory. In some loops, only tiles touch an accumulator, and its
+// address does not change in the loop. The accumulator then stays in a register, which is loaded
+// before the loop, at its first use, and stored after the loop. Operands stay in the remaining
+// registers until their memory may have changed.
 //
-// Registers: 0 to 3 accumulators, of which 3 may be one that moves, 4 to 7 operands. All are
-// configured as 16 rows of 64 bytes.
+// Registers 0 to 3 are accumulators; register 3 may be an accumulator that does not stay. Registers
+// 4 to 7 are operands. All registers are configured as 16 rows of 64 bytes.
 #include "jit/cpu/amx.h"
 
 #include <algorithm>
@@ -32,15 +32,15 @@ bool IsAmx(const NestNode& node) {
   return instruction != nullptr && instruction->tiles.has_value();
 }
 
-/// What a loop does with tensors: which are accumulators, and what else is touched or moves.
+/// The tensors of a loop: its accumulators, other tensors, and the variables that move addresses.
 struct Uses {
   std::map<TensorId, std::vector<const Write*>> accumulators;
   std::set<TensorId> others;
-  std::set<VarId> moving;           // variables of loops that stay loops
-  std::map<VarId, int64_t> copies;  // of loops that are unrolled
+  std::set<VarId> moving;           // variables of loops that are not unrolled
+  std::map<VarId, int64_t> copies;  // copies of each unrolled loop
 };
 
-/// In how many places the tiles of one accumulator lie, at most.
+/// Returns an upper bound of the number of places of one accumulator's tiles.
 int64_t CountPlaces(const EmitState& state, const Uses& uses,
                     const std::vector<const Write*>& writes) {
   int64_t places = 0;
@@ -91,7 +91,7 @@ std::set<TensorId> AccumulatorsThatStay(const EmitState& state, const Loop& loop
       });
     };
     const bool local = state.tensor(tensor).role == TensorRole::kLocal;
-    // Where there are too many, those of loops inside may be fewer.
+    // If there are too many places, inner loops may have fewer.
     if (local && !uses.others.contains(tensor) && std::ranges::none_of(writes, moves) &&
         CountPlaces(state, uses, writes) <= kAccumulators) {
       staying.insert(tensor);
@@ -105,7 +105,7 @@ IrValue Address(EmitState& state, const TilePlace& place) {
   return state.index.Address(state.storage[place.tensor].base, place.offset, size);
 }
 
-/// Where the tile of a Read or Write lies whose rows are along this axis.
+/// Returns the place of the tile that a Read or Write accesses, with rows along this axis.
 template <class Access>
 TilePlace PlaceOf(EmitState& state, const TileParts& parts, const Access& access, TileAxis rows) {
   const IndexExpr& offset = state.analysis.offsets.at(&access);
@@ -160,7 +160,7 @@ Status AmxTiles::Emit(EmitState& state, const TileParts& parts, TileDot dot) {
   return {};
 }
 
-/// The register of an accumulator, loaded before the loop at its first use.
+/// Returns the register of an accumulator, which is loaded before the loop at its first use.
 Result<int> AmxTiles::Staying(EmitState& state, const TilePlace& place) {
   const auto found = std::ranges::find(accumulators_, place);
   const auto number = static_cast<int>(found - accumulators_.begin());
@@ -172,7 +172,8 @@ Result<int> AmxTiles::Staying(EmitState& state, const TilePlace& place) {
   return number;
 }
 
-/// The register of an operand; of those that are taken the longest unused one is given up.
+/// Returns the register of an operand. If all registers are in use, the least recently used one is
+/// replaced.
 int AmxTiles::Operand(EmitState& state, const TilePlace& place) {
   auto found = std::ranges::find(operands_, place, [](const auto& entry) { return entry.first; });
   int number = kFirstOperand + static_cast<int>(operands_.size());

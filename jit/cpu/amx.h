@@ -1,4 +1,4 @@
-// AMX: sums of products in tile registers. What is in them is explained in amx.cc.
+// AMX: sums of products in tile registers. The use of the registers is explained in amx.cc.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace tunec::jit {
 
-/// A tile in memory: its first element, and how far apart its rows are.
+/// A tile in memory: its first element, and the distance between its rows.
 struct TilePlace {
   TensorId tensor;
   LinearIndex offset;
@@ -27,19 +27,19 @@ struct TilePlace {
   }
 };
 
-/// The tile registers, while a nest is emitted.
+/// The tile registers while a nest is emitted.
 class AmxTiles {
  public:
   explicit AmxTiles(const Target& target) : registers_(MakeTileRegisters(target)) {}
 
-  /// The registers are configured before a phase that uses them, and released after it.
+  /// Configures the registers before a phase that uses them; EndPhase releases them.
   void BeginPhase(EmitState& state, const Phase& phase);
   void EndPhase(EmitState& state);
 
   /// Emits a loop by `body`, with accumulators of its tiles in registers where they can stay.
   Status EmitLoop(EmitState& state, const Loop& loop, const std::function<Status()>& body);
   Status Emit(EmitState& state, const TileParts& parts, TileDot dot);
-  /// What operands are in memory may have changed.
+  /// Discards the operands in registers, since their memory may have changed.
   void ForgetOperands() { operands_.clear(); }
 
  private:
@@ -49,13 +49,13 @@ class AmxTiles {
   void Store(EmitState& state, int number, const TilePlace& place);
 
   std::unique_ptr<TileRegisters> registers_;
-  bool used_ = false;  // in the present phase
-  // Of the loop whose accumulators stay in registers:
+  bool used_ = false;  // in the current phase
+  // State of the loop whose accumulators stay in registers:
   std::set<TensorId> staying_;
-  int depth_ = 0;                                    // of the scope around it
-  std::vector<TilePlace> accumulators_;              // by register
-  bool moving_ = false;                              // one that does not stay was used
-  std::vector<std::pair<TilePlace, int>> operands_;  // and their registers, oldest first
+  int depth_ = 0;                        // depth of the scope around the loop
+  std::vector<TilePlace> accumulators_;  // by register
+  bool moving_ = false;                  // true: an accumulator that does not stay was used
+  std::vector<std::pair<TilePlace, int>> operands_;  // operands and their registers, oldest first
 };
 
 }  // namespace tunec::jit

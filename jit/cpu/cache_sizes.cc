@@ -12,13 +12,13 @@
 namespace tunec {
 namespace {
 
-// Intel's and AMD's manuals, instruction CPUID.
+// CPUID leaves and bits, from Intel's and AMD's manuals.
 constexpr uint32_t kVendor = 0;
 constexpr uint32_t kIntelCaches = 4;
 constexpr uint32_t kFeatures = 7;
-constexpr uint32_t kHybridBit = 15;  // of edx
+constexpr uint32_t kHybridBit = 15;  // bit of edx
 constexpr uint32_t kAmdFeatures = 0x80000001;
-constexpr uint32_t kAmdTopologyBit = 22;  // of ecx
+constexpr uint32_t kAmdTopologyBit = 22;  // bit of ecx
 constexpr uint32_t kAmdFirstCaches = 0x80000005;
 constexpr uint32_t kAmdOuterCaches = 0x80000006;
 constexpr uint32_t kAmdCaches = 0x8000001d;
@@ -27,7 +27,7 @@ constexpr uint32_t Bits(uint32_t word, int first, int count) {
   return (word >> first) & ((uint32_t{1} << count) - 1);
 }
 
-// "AuthenticAMD" and "HygonGenuine", by their first four letters.
+// Checks the vendor: "AuthenticAMD" and "HygonGenuine", by their first four letters.
 bool HasAmdLeaves(const ReadCpuid& read) {
   constexpr uint32_t kAuth = 0x68747541;
   constexpr uint32_t kHygo = 0x6f677948;
@@ -35,7 +35,7 @@ bool HasAmdLeaves(const ReadCpuid& read) {
   return vendor == kAuth || vendor == kHygo;
 }
 
-// A leaf each of whose subleaves describes a cache.
+// Reads a leaf in which each subleaf describes a cache.
 CacheSizes FromCacheList(const ReadCpuid& read, uint32_t leaf) {
   constexpr uint32_t kNoMore = 0;
   constexpr uint32_t kInstructions = 2;
@@ -58,7 +58,7 @@ CacheSizes FromCacheList(const ReadCpuid& read, uint32_t leaf) {
   return sizes;
 }
 
-// Of AMD's older processors, and of virtual ones without the list.
+// Reads the sizes of AMD's older processors, and of virtual processors without the list.
 CacheSizes FromAmdSizes(const ReadCpuid& read) {
   const CpuidLeaf outer = read(kAmdOuterCaches, 0);
   return {.l1 = int64_t{Bits(read(kAmdFirstCaches, 0).ecx, 24, 8)} << 10,

@@ -1,5 +1,5 @@
-// How large the processor's caches are, as the processor itself says it. No file is asked: they are
-// parts of the keys of the tuning database, and a container may hide /sys.
+// Sizes of the processor's caches, read with the CPUID instruction. Files are not read: the sizes
+// are parts of the keys of the tuning database, and a container may hide /sys.
 #pragma once
 
 #include <cstdint>
@@ -7,28 +7,30 @@
 
 namespace tunec {
 
-/// An answer of the instruction CPUID.
+/// The registers that the CPUID instruction returns.
 struct CpuidLeaf {
   uint32_t eax = 0;
   uint32_t ebx = 0;
   uint32_t ecx = 0;
   uint32_t edx = 0;
 };
-/// CPUID by leaf and subleaf; zeros where the processor has no such leaf.
+/// Type of a function that executes CPUID for a leaf and subleaf. Returns zeros for a leaf that the
+/// processor does not have.
 using ReadCpuid = std::function<CpuidLeaf(uint32_t leaf, uint32_t subleaf)>;
 
-/// In bytes, of data; 0: there is none, or the processor does not say.
+/// Sizes of the data caches in bytes; 0 if a cache does not exist or the processor does not state
+/// its size.
 struct CacheSizes {
-  int64_t l1 = 0;  // one core has it
-  int64_t l2 = 0;  // one core has it, or a few share it
-  int64_t l3 = 0;  // many share it
+  int64_t l1 = 0;  // private to one core
+  int64_t l2 = 0;  // private to one core, or shared by a few
+  int64_t l3 = 0;  // shared by many cores
   bool operator==(const CacheSizes&) const = default;
 };
 
-/// Computes the sizes from what `read` answers.
+/// Computes the sizes from the results of `read`.
 CacheSizes CacheSizesFrom(const ReadCpuid& read);
-/// Returns those of this machine. Where cores differ, the first one that this process may use
-/// counts.
+/// Returns the sizes of this machine. If cores differ, the sizes are those of the first core that
+/// this process may use.
 const CacheSizes& CacheSizesHere();
 
 }  // namespace tunec

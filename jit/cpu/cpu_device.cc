@@ -42,7 +42,7 @@ class CpuKernel final : public DeviceKernel {
   ThreadPool& pool_;
 };
 
-// Has nothing of its own that changes, so each queue is another one of these.
+// The host as a device. The object has no mutable state, so each queue is a separate CpuDevice.
 class CpuDevice final : public Device {
  public:
   CpuDevice(ThreadPool& pool, LoadImage load, KeepMemory keep)

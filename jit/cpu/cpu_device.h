@@ -13,10 +13,11 @@
 
 namespace tunec {
 
-/// Kernels run on the pool's threads, which outlives them; Start returns when they are done.
+/// Creates a device that runs kernels on the pool's threads; Start returns when the kernels are
+/// done. Requires: the pool outlives the device.
 std::unique_ptr<Device> MakeCpuDevice(ThreadPool& pool, PerfMap perf_map);
-/// The same with images of another format, which become functions of the host in another way.
-/// `keep` is told of memory that is allocated, and gives the owner that it gets.
+/// Creates a host device for images of another format, which `load` turns into functions of the
+/// host. `keep` is called with each allocated memory and returns the owner to store for it.
 std::unique_ptr<Device> MakeHostDevice(
     ThreadPool& pool, std::function<Result<Kernel>(const KernelImage&)> load,
     std::function<std::shared_ptr<void>(std::shared_ptr<void>, const void*, size_t)> keep);

@@ -1,20 +1,20 @@
-// The x86 features of the code we generate, by LLVM's names.
+// The x86 features of generated code, by LLVM's names.
 #pragma once
 
 #include <string_view>
 
 namespace tunec::jit {
 
-/// Those that change what is generated, and that a target lists.
+/// Features that change the generated code and that a target lists.
 inline constexpr std::string_view kFeaturesThatMatter[] = {
     "avx",        "avx2",       "fma",      "f16c",     "bmi",      "bmi2",       "avxvnni",
     "avx512f",    "avx512bw",   "avx512dq", "avx512vl", "avx512cd", "avx512vbmi", "avx512vnni",
     "avx512bf16", "avx512fp16", "amx-tile", "amx-bf16", "amx-int8", "amx-fp16"};
 
-/// Those that every kernel may use, so that no machine without them will do.
+/// Features that every kernel may use. A machine without these features is not supported.
 inline constexpr std::string_view kFeaturesNeeded[] = {"avx2", "fma", "f16c"};
 
-/// What LLVM uses unasked when a processor has it, besides these.
+/// Other features that LLVM uses by itself if a processor has them.
 inline constexpr std::string_view kFeaturesUsedUnasked[] = {"sse4.2",
                                                             "popcnt",
                                                             "lzcnt",

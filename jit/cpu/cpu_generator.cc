@@ -1,5 +1,5 @@
-// LoopNest -> LLVM IR -> x86-64 object code. The object imports no symbols and holds one function
-// per phase.
+// The generator LoopNest -> LLVM IR -> x86-64 object code. The object imports no symbols and has
+// one function per phase.
 #include "jit/cpu/cpu_generator.h"
 
 #include <fmt/format.h>
@@ -21,15 +21,16 @@
 namespace tunec {
 namespace {
 
-// Changes whenever the same LoopNest and Target may give other code: part of artifact keys.
+// Version of the generated code, part of artifact keys. Increase it whenever the same LoopNest and
+// Target may produce different code.
 constexpr int kCodeGeneratorVersion = 16;
 
-/// Fills `builder` with the nest's functions and checks what LLVM thinks of them.
+/// Writes the nest's functions into `builder` and runs LLVM's verifier.
 Result<std::vector<PhaseLaunch>> Emit(const LoopNest& nest, const Target& target,
                                       jit::Builder& builder, llvm::TargetMachine& machine) {
   jit::SetMachine(builder.module(), machine);
   jit::CpuMachine cpu(target);
-  // Which takes denormal numbers for 0.
+  // VCVTNEPS2BF16 treats denormal numbers as 0.
   const bool rounds = target.host.features.contains("avx512bf16") && target.host.vector_bits >= 512;
   if (rounds && nest.contraction == Contraction::kFused)
     builder.SetBFloat16Rounding(jit::X86RoundToBFloat16);
@@ -87,7 +88,8 @@ class CpuGenerator : public CodeGenerator {
       case CodeText::kMachineCode:
         break;
     }
-    return Fail(ErrorCode::kUnsupported, "the assembly of a processor is its machine code");
+    return Fail(ErrorCode::kUnsupported,
+                "machine code text is not available for a cpu; show its assembly");
   }
 };
 

@@ -7,8 +7,9 @@
 
 namespace tunec {
 
-/// For targets without a device: x86-64 objects, blocks of threads as tasks. kUnsupported: roles,
-/// fragments, tile intrinsics that the CPU lacks. kDevice: a CPU without AVX2 and FMA.
+/// Creates the generator for targets without a device: x86-64 objects, blocks of threads as tasks.
+/// Its errors: kUnsupported for roles, fragments and tile intrinsics that the CPU lacks; kDevice
+/// for a CPU without AVX2 and FMA.
 std::shared_ptr<const CodeGenerator> MakeCpuGenerator();
 
 }  // namespace tunec

@@ -34,7 +34,7 @@ IrValue CpuMachine::Argument(Builder& builder, int64_t number) {
   return builder.Load({Element::kPointer, 1}, entry, 8);
 }
 
-// What threads of a block share is in the task's scratch since SerializeThreads.
+// SerializeThreads has moved storage that threads of a block share to the task's scratch.
 Result<IrValue> CpuMachine::Storage(Builder& builder, Scope scope, int64_t offset) {
   if (scope == Scope::kShared) return std::unexpected(NotOnCpu("an alloc of shared scope"));
   return builder.Offset(scratch_, builder.I64(offset));
@@ -52,11 +52,11 @@ Status CpuMachine::EmitTile(EmitState& state, const Tile& tile) {
   TUNEC_ASSIGN(const TileParts parts, PartsOf(tile, state.nest));
   const std::vector<std::string> missing = MissingFeatures(*parts.intrinsic, target_);
   if (!missing.empty()) {
-    return Fail(ErrorCode::kUnsupported, "tile {} needs {}, which the target is or has not",
-                tile.intrinsic, fmt::join(missing, " and "));
+    return Fail(ErrorCode::kUnsupported, "tile {} needs {}, which the target lacks", tile.intrinsic,
+                fmt::join(missing, " and "));
   }
   const TileInstruction* instruction = FindTileInstruction(*parts.intrinsic);
-  TUNEC_CHECK(instruction != nullptr, "nobody wrote what tile {} is on a cpu", tile.intrinsic);
+  TUNEC_CHECK(instruction != nullptr, "tile {} has no instruction on a cpu", tile.intrinsic);
   return instruction->tiles ? amx_.Emit(state, parts, *instruction->tiles)
                             : EmitVectorTile(state, parts, instruction->vectors);
 }

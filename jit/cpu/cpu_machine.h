@@ -1,4 +1,4 @@
-// The host, as the emitter sees it.
+// The host as a machine of the emitter.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,9 @@
 
 namespace tunec::jit {
 
-/// Phases are functions `void (ptr arguments, ptr workspace, ptr scratch, i64 task)`, as
-/// runtime/kernel.h calls them. What only threads that run side by side need is refused.
+/// An implementation of Machine for the host. Phases are functions `void (ptr arguments, ptr
+/// workspace, ptr scratch, i64 task)`, which runtime/kernel.h calls. Nodes that require parallel
+/// threads are rejected.
 class CpuMachine : public Machine {
  public:
   explicit CpuMachine(const Target& target) : target_(target), amx_(target) {}
@@ -32,9 +33,9 @@ class CpuMachine : public Machine {
 
  private:
   const Target& target_;
-  // Of the present phase.
-  IrValue arguments_ = nullptr;  // the array of base addresses
-  IrValue scratch_ = nullptr;    // of the thread that runs the task
+  // State of the current phase.
+  IrValue arguments_ = nullptr;  // array of base addresses
+  IrValue scratch_ = nullptr;    // scratch of the thread that runs the task
   AmxTiles amx_;
 };
 

@@ -20,7 +20,7 @@
 namespace tunec {
 namespace {
 
-// Fills in the sizes that the processor states. The others stay as Host assumes them.
+// Fills in the sizes that the processor states. Other sizes keep the defaults of Host.
 void ReadCaches(Host& host) {
   const CacheSizes& sizes = CacheSizesHere();
   if (sizes.l1 > 0) host.l1_bytes = sizes.l1;
@@ -28,7 +28,7 @@ void ReadCaches(Host& host) {
   if (sizes.l3 > 0) host.l3_bytes = sizes.l3;
 }
 
-/// Everything but the features and the processor's name.
+/// Returns this machine without its features and processor name.
 Host ThisMachine(int threads) {
   Host host;
   ReadCaches(host);
@@ -46,8 +46,8 @@ void RemoveFeature(Host& host, const std::string& feature) {
 }
 
 void ChooseVectors(Host& host) {
-  // The wide form of 8- and 16-bit masks needs BW, of 256-bit ones VL; all AVX-512 cores we
-  // generate for have both.
+  // Wide masks of 8 and 16 bits require BW, and masks of 256 bits require VL. All supported AVX-512
+  // cores have both.
   const bool wide =
       host.Has("avx512f") && host.Has("avx512bw") && host.Has("avx512dq") && host.Has("avx512vl");
   if (!wide) RemoveFeature(host, "avx512f");
@@ -83,15 +83,14 @@ Result<void> ApplyFeature(Host& host, std::string_view part) {
   }
   return Fail(
       ErrorCode::kInvalidArgument,
-      "cpu feature '{}' is none that changes the code, expected for example '-avx512f' or '-amx'",
-      part);
+      "cpu feature '{}' does not change the code, expected for example '-avx512f' or '-amx'", part);
 }
 
 }  // namespace
 
 std::vector<std::string> FeaturesUsed(const Host& host) {
   const Result<const llvm::Target*> x86 = jit::FindX86();
-  if (!x86) return {};  // then there is no code either
+  if (!x86) return {};  // without LLVM's back end no code exists
   const auto subtarget = jit::MakeSubtarget(**x86, host.cpu, jit::FeatureString(host));
   std::vector<std::string> used;
   const auto see = [&](std::string_view feature) {
@@ -100,7 +99,7 @@ std::vector<std::string> FeaturesUsed(const Host& host) {
   };
   std::ranges::for_each(jit::kFeaturesThatMatter, see);
   std::ranges::for_each(jit::kFeaturesUsedUnasked, see);
-  // A name that LLVM does not know is a feature that no machine has.
+  // A name that LLVM does not list is a feature that no machine has.
   for (const std::string& named : host.features) {
     if (named == kAmxEmulated) continue;  // code for AVX-512
     if (std::ranges::find(used, named) == used.end()) used.push_back(named);
@@ -167,7 +166,7 @@ Result<Host> ParseHost(std::string_view spec, int threads) {
   if (host.Has(kAmxEmulated) && !host.Has("avx512f")) {
     return Fail(ErrorCode::kInvalidArgument, "cpu feature '+{}' needs AVX-512", kAmxEmulated);
   }
-  // Of this machine, or of what was asked for.
+  // The error code depends on the source of the features: this machine or the user's choice.
   TUNEC_RETURN_IF_ERROR(
       jit::CheckNeededFeatures(host, native ? ErrorCode::kDevice : ErrorCode::kInvalidArgument));
   return host;

@@ -1,4 +1,4 @@
-// What the CPU is, or what the user says it is.
+// The CPU of this machine, or a CPU that the user names.
 #pragma once
 
 #include <set>
@@ -10,24 +10,24 @@
 
 namespace tunec {
 
-/// This machine's processor, caches and cores. AMX counts only when the kernel grants it to this
-/// process, which this call asks for.
+/// Returns this machine's processor, caches and cores. AMX is included only if the kernel grants
+/// AMX to this process; the call requests the permission.
 Target DetectCpu(int threads);
 
-/// `native` or an LLVM processor name, followed by any number of `,-feature` and `,+feature`:
-/// "native,-avx512f" is this machine without AVX-512, "skylake-avx512". Taking away avx512f or
-/// amx takes everything built on it. "+amx-emulated" gives AMX as vector code, which needs AVX-512
-/// and which no machine has by itself. Caches and cores are this machine's.
+/// Parses `native` or an LLVM processor name, followed by any number of `,-feature` and
+/// `,+feature`. For example, "native,-avx512f" is this machine without AVX-512. Removing avx512f or
+/// amx also removes all dependent features. "+amx-emulated" emulates AMX with vector code. The
+/// emulation requires AVX-512 and is never a default. Caches and cores are those of this machine.
 /// Errors: kInvalidArgument for an unknown name, kDevice without AVX2, FMA and F16C.
 Result<Target> ParseCpu(std::string_view spec, int threads);
 
-/// What this machine has, by LLVM's names, AMX only where it is granted.
+/// Returns the features of this machine, by LLVM's names; AMX only if AMX is granted.
 std::set<std::string> MachineFeatures();
 
-/// kDevice, with the features that are missing, where a machine with `features` cannot run code for
-/// the host. Compiling for it is fine.
+/// Checks if a machine with `features` can run code for the host. Errors: kDevice, with the missing
+/// features. Compiling for a host that fails the check is allowed.
 Status CheckRuns(const Host& host, const std::set<std::string>& features);
-/// The same for this machine.
+/// Checks if this machine can run code for the host; errors are those of CheckRuns.
 Status CheckHostRuns(const Host& host);
 
 }  // namespace tunec

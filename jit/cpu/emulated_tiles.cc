@@ -1,14 +1,14 @@
 // AMX as vector code.
 //
 // The registers are memory on the phase's stack. Each kind of instruction is a function of the
-// module, made at its first use and called from then on: a product is some 500 instructions, which
-// code generation should see once and not at each place where a tile is multiplied.
+// module, created at its first use and called by all uses. A product has about 500 instructions;
+// with functions, code generation processes them once and not for each multiplication of tiles.
 //
-// A product of bfloat16 does what the table says, in its order. Both operands become rows of even
-// and of odd elements in float32. Each row of the accumulator then has two sums, one of the even
-// and one of the odd products, which are added to each other and to the row at the end. Denormal
-// numbers are zero, as operands, as sums and as results; the processor's own modes for that are no
-// help, for they flush what rounds up to the least normal number.
+// A product of bfloat16 follows the definition in the table, in its order. Both operands become
+// rows of even and of odd elements in float32. Each row of the accumulator then has two sums, one
+// of the even and one of the odd products. At the end, both sums are added to each other and to the
+// row. Denormal operands, sums and results are zero. The processor's flush modes cannot be used,
+// since they also flush results that round up to the least normal number.
 #include "jit/cpu/emulated_tiles.h"
 
 #include <llvm/IR/Function.h>
@@ -25,10 +25,10 @@ namespace {
 
 constexpr int kTiles = 8, kRows = 16, kLanes = 16, kRowBytes = 64;
 constexpr int kTileBytes = kRows * kRowBytes;
-// Rows whose sums are made side by side: one alone waits for its own sum of the step before.
+// Number of rows that are summed at once: a single row would wait for its sum of the previous step.
 constexpr int kRowsAtOnce = 4;
 
-/// One function of vector code.
+/// A function of vector code in the module.
 class TileFunction {
  public:
   TileFunction(llvm::Module& module, const std::string& name, bool takes_stride)
@@ -54,13 +54,13 @@ class TileFunction {
     return function_;
   }
 
-  /// tile, from, stride.
+  /// Copies memory to a tile. Arguments: tile, from, stride.
   void CopyIn() {
     for (int row = 0; row < kRows; ++row) {
       StoreRow(LoadRow(ints_, Elsewhere(row), 1), Row(Argument(0), row));
     }
   }
-  /// tile, to, stride.
+  /// Copies a tile to memory. Arguments: tile, to, stride.
   void CopyOut() {
     for (int row = 0; row < kRows; ++row) {
       b_.CreateAlignedStore(LoadRow(ints_, Row(Argument(0), row), kRowBytes), Elsewhere(row),
@@ -68,7 +68,7 @@ class TileFunction {
     }
   }
 
-  /// c, left, right.
+  /// Multiplies tiles of bfloat16. Arguments: c, left, right.
   void DotBFloat16() {
     llvm::Value* left[2] = {NewTile(), NewTile()};
     llvm::Value* right[2] = {NewTile(), NewTile()};
@@ -95,7 +95,7 @@ class TileFunction {
     });
   }
 
-  /// c, left, right.
+  /// Multiplies tiles of bytes. Arguments: c, left, right.
   void DotUnsignedSigned() {
     ForRows(1, [&](llvm::Value* row_bytes) {
       llvm::Value* c = b_.CreatePtrAdd(Argument(0), row_bytes);
@@ -142,7 +142,7 @@ class TileFunction {
   llvm::Value* Fma(llvm::Value* a, llvm::Value* b, llvm::Value* c) {
     return b_.CreateIntrinsic(llvm::Intrinsic::fma, {floats_}, {a, b, c});
   }
-  /// Denormal numbers become zeros of their sign. Zeros stay what they are.
+  /// Replaces denormal numbers by zeros of their sign. Zeros stay unchanged.
   llvm::Value* Flushed(llvm::Value* value) {
     constexpr uint32_t kExponent = 0x7f800000, kSign = 0x80000000;
     llvm::Value* bits = b_.CreateBitCast(value, ints_);
@@ -151,7 +151,7 @@ class TileFunction {
     return b_.CreateBitCast(b_.CreateSelect(tiny, b_.CreateAnd(bits, Same(kSign)), bits), floats_);
   }
   llvm::Constant* Same(uint32_t value) { return llvm::ConstantInt::get(ints_, value); }
-  /// The even and the odd elements of a tile's pairs, as float32.
+  /// Stores the even and the odd elements of a tile's pairs, as float32.
   void Widen(llvm::Value* tile, llvm::Value* const (&into)[2]) {
     constexpr uint32_t kUpper = 0xffff0000;
     for (int row = 0; row < kRows; ++row) {
@@ -162,7 +162,7 @@ class TileFunction {
       }
     }
   }
-  /// A loop over rows by `step`; the body has the offset of the first.
+  /// Emits a loop over rows by `step`; the body receives the offset of the first row.
   void ForRows(int step, const std::function<void(llvm::Value* row_bytes)>& body) {
     llvm::BasicBlock* before = b_.GetInsertBlock();
     llvm::BasicBlock* loop = llvm::BasicBlock::Create(context_, "rows", function_);
@@ -186,7 +186,7 @@ class TileFunction {
   llvm::Type* floats_ = nullptr;
 };
 
-/// The module's function of that name, made by `write` where there is none yet.
+/// Returns the module's function of that name, created by `write` if it does not exist.
 llvm::Function* FunctionOf(Builder& builder, const std::string& name, bool takes_stride,
                            void (TileFunction::*write)()) {
   if (llvm::Function* made = builder.module().getFunction(name)) return made;
@@ -221,7 +221,7 @@ class EmulatedTiles : public TileRegisters {
     return builder.Offset(tiles_, builder.I64(int64_t{kTileBytes} * tile));
   }
 
-  IrValue tiles_ = nullptr;  // of the present function
+  IrValue tiles_ = nullptr;  // registers of the current function
 };
 
 }  // namespace

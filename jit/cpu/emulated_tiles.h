@@ -1,4 +1,4 @@
-// AMX where there is none: tile registers in memory, their instructions as vector code.
+// Emulated AMX: tile registers in memory, and vector code for the instructions.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace tunec::jit {
 
-/// For targets with AVX-512. What comes out is the table's meaning to the bit
-/// (ir/tile_intrinsic.cc, docs/decisions/0023_emulated_amx.md).
+/// Creates emulated tile registers for targets with AVX-512. Results equal the definitions in the
+/// table of tile intrinsics bit by bit (ir/tile_intrinsic.cc, docs/decisions/0023_emulated_amx.md).
 std::unique_ptr<TileRegisters> MakeEmulatedTiles();
 
 }  // namespace tunec::jit

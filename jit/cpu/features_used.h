@@ -1,4 +1,4 @@
-// What code for a host asks of a processor.
+// Features that code for a host requires of a processor.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tunec {
 
-/// The features that code for the host may use, by LLVM's names.
+/// Returns the features that code for the host may use, by LLVM's names.
 std::vector<std::string> FeaturesUsed(const Host& host);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// LLVM IR -> machine code, as bytes of an object or as text.
+// Code generation: LLVM IR -> machine code, as bytes of an object or as text.
 #pragma once
 
 #include <string>
@@ -14,7 +14,8 @@ namespace tunec::jit {
 
 enum class FileKind { kAssembly, kObject };
 
-/// Requires: a module that LLVM's verifier accepts, with the machine's triple and data layout.
+/// Generates code. Requires: a module that LLVM's verifier accepts, with the machine's triple and
+/// data layout.
 Result<std::string> GenerateCode(llvm::Module& module, llvm::TargetMachine& machine, FileKind kind);
 
 }  // namespace tunec::jit

@@ -16,7 +16,7 @@ using llvm::object::ELF64LE;
 using Elf = llvm::object::ELFFile<ELF64LE>;
 
 std::unexpected<Error> NoObject(llvm::Error error) {
-  return Fail(ErrorCode::kParse, "no object of the host's: {}", llvm::toString(std::move(error)));
+  return Fail(ErrorCode::kParse, "not an object of the host: {}", llvm::toString(std::move(error)));
 }
 
 template <class T>
@@ -25,7 +25,7 @@ Result<T> Taken(llvm::Expected<T> value) {
   return *std::move(value);
 }
 
-/// One object on its way into the image.
+/// A linker that adds one object to the image.
 class ObjectLinker {
  public:
   ObjectLinker(const Elf& elf, Elf::Elf_Shdr_Range sections, std::string& image)
@@ -52,7 +52,7 @@ class ObjectLinker {
   const Elf& elf_;
   Elf::Elf_Shdr_Range sections_;
   std::string& image_;
-  std::vector<uint64_t> place_;  // of each section in the image
+  std::vector<uint64_t> place_;  // offset of each section in the image
   const Elf::Elf_Shdr* symbol_table_ = nullptr;
   Elf::Elf_Sym_Range symbols_;
 };
@@ -85,15 +85,16 @@ Status ObjectLinker::ReadSymbols() {
 Result<uint64_t> ObjectLinker::AddressOf(const Elf::Elf_Sym& symbol) const {
   const uint32_t section = symbol.st_shndx;
   if (section >= place_.size() || place_[section] == kNowhere)
-    return Fail(ErrorCode::kUnsupported, "the kernel refers to something outside itself");
+    return Fail(ErrorCode::kUnsupported, "the kernel refers to a symbol outside itself");
   return place_[section] + symbol.st_value;
 }
 
 Status ObjectLinker::Relocate(const Elf::Elf_Shdr& section) {
   if (section.sh_info >= place_.size())
-    return Fail(ErrorCode::kParse, "the kernel's relocations are of no section");
+    return Fail(ErrorCode::kParse, "the kernel has relocations for a missing section");
   const uint64_t place = place_[section.sh_info];
-  if (place == kNowhere) return {};  // of what is not run, such as debug information
+  if (place == kNowhere)
+    return {};  // relocations of a section that is not run, such as debug information
   TUNEC_ASSIGN(const auto relocations, Taken(elf_.relas(section)));
   for (const auto& relocation : relocations)
     TUNEC_RETURN_IF_ERROR(Apply(relocation, place, sections_[section.sh_info].sh_size));
@@ -104,8 +105,8 @@ Status ObjectLinker::Apply(const Elf::Elf_Rela& relocation, uint64_t place, uint
   const uint32_t type = relocation.getType(false);
   const bool near = type == llvm::ELF::R_X86_64_PC32 || type == llvm::ELF::R_X86_64_PLT32;
   if (!near && type != llvm::ELF::R_X86_64_PC64)
-    return Fail(ErrorCode::kUnsupported, "the kernel depends on its place: relocation of type {}",
-                type);
+    return Fail(ErrorCode::kUnsupported,
+                "the kernel is not position-independent: relocation of type {}", type);
   const uint32_t number = relocation.getSymbol(false);
   const size_t width = near ? 4 : 8;
   if (number >= symbols_.size() || relocation.r_offset > bytes ||
@@ -138,7 +139,7 @@ Result<FunctionOffsets> CodeImage::Add(std::string_view object) {
   const auto& header = elf.getHeader();
   if (!header.checkMagic() || header.e_machine != llvm::ELF::EM_X86_64 ||
       header.e_type != llvm::ELF::ET_REL)
-    return Fail(ErrorCode::kParse, "no object of the host's");
+    return Fail(ErrorCode::kParse, "not an object of the host");
   TUNEC_ASSIGN(const auto sections, Taken(elf.sections()));
   std::string image = bytes_;
   TUNEC_ASSIGN(FunctionOffsets functions, ObjectLinker(elf, sections, image).Run());

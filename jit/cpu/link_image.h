@@ -1,4 +1,4 @@
-// Kernels' ELF objects -> one image that runs wherever it is mapped.
+// Linking: kernels' ELF objects -> one position-independent image.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace tunec {
 
-/// Where the functions of an object begin in the image.
+/// Offset of each function of an object in the image.
 using FunctionOffsets = std::map<std::string, uint64_t>;
 
-/// Code and the constants that it reads, one object behind the other. All that objects refer to is
-/// in themselves and near: references are resolved here, and nothing is left to be done when the
-/// image is mapped.
+/// An image of code and the constants that the code reads, one object after another. Every
+/// reference of an object must be to the object itself and near. Add resolves all references, so
+/// that mapping the image requires no further work.
 class CodeImage {
  public:
-  /// Errors: kParse for bytes that are no object of the host's, kUnsupported for one that is not
-  /// independent of its place: absolute addresses, data that is written, symbols of others.
+  /// Appends an object. Errors: kParse for bytes that are not an object of the host, kUnsupported
+  /// for an object that is not position-independent: absolute addresses, writable data, external
+  /// symbols.
   Result<FunctionOffsets> Add(std::string_view object);
-  /// To be mapped at a multiple of 4096, readable and executable.
+  /// Returns the image, to be mapped at a multiple of 4096, readable and executable.
   const std::string& bytes() const { return bytes_; }
 
  private:

@@ -59,7 +59,8 @@ Status CheckNeededFeatures(const Host& host, ErrorCode code) {
 
 namespace {
 
-// LLVM warns of an unknown processor, and ends the process at one without 64-bit code.
+// Checks the name first: LLVM warns about an unknown processor and ends the process for one without
+// 64-bit code.
 Status CheckProcessor(const llvm::Target& x86, const std::string& cpu) {
   if (!IsKnownCpu(x86, cpu)) {
     return Fail(ErrorCode::kInvalidArgument, "unknown cpu '{}', expected an LLVM processor name",
@@ -76,7 +77,7 @@ Result<std::shared_ptr<llvm::TargetMachine>> MakeTargetMachine(const Host& host)
   TUNEC_ASSIGN(const llvm::Target* const x86, FindX86());
   TUNEC_RETURN_IF_ERROR(CheckProcessor(*x86, host.cpu));
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // the emitter alone decides what is fused
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // only the emitter decides about fusing
   options.ExceptionModel = llvm::ExceptionHandling::None;
   std::shared_ptr<llvm::TargetMachine> machine(x86->createTargetMachine(
       HostTriple(), host.cpu, FeatureString(host), options, llvm::Reloc::PIC_,

@@ -1,5 +1,5 @@
-// LLVM's X86 back end as the host's code uses it: everything about the triple, the processors'
-// names and the features stands here once.
+// LLVM's X86 back end for the host. The triple, the processor names and the features are defined
+// only here.
 #pragma once
 
 #include <memory>
@@ -17,20 +17,22 @@ class Triple;
 
 namespace tunec::jit {
 
-/// What all code of the host is for.
+/// Returns the triple of all code for the host.
 llvm::Triple HostTriple();
-/// LLVM's back end for it, registered once for the process. kInternal when LLVM has none.
+/// Returns LLVM's back end for the host, registered once per process. Errors: kInternal if LLVM has
+/// none.
 Result<const llvm::Target*> FindX86();
-/// Whether LLVM knows a processor of that name. It prints to stderr when it is asked for others.
+/// Returns true if LLVM has a processor of that name. Call it before other functions: LLVM prints
+/// to stderr for unknown names.
 bool IsKnownCpu(const llvm::Target& x86, const std::string& cpu);
-/// What LLVM knows of a processor, with `features` (LLVM's "+a,-b") besides its own. Deleting needs
-/// LLVM's header, hence the shared_ptr, here and below. Requires: IsKnownCpu.
+/// Returns LLVM's description of a processor, with `features` (LLVM's "+a,-b") in addition. The
+/// result is a shared_ptr because deleting it requires LLVM's header. Requires: IsKnownCpu.
 std::shared_ptr<llvm::MCSubtargetInfo> MakeSubtarget(const llvm::Target& x86,
                                                      const std::string& cpu,
                                                      const std::string& features);
-/// LLVM's feature string that turns on what the host has and off what it has not.
+/// Returns LLVM's feature string that enables the host's features and disables all others.
 std::string FeatureString(const Host& host);
-/// An error of this code when the host lacks a feature that all our code uses.
+/// Checks if the host has the features that all generated code uses. Errors: `code`.
 Status CheckNeededFeatures(const Host& host, ErrorCode code);
 
 Result<std::shared_ptr<llvm::TargetMachine>> MakeTargetMachine(const Host& host);

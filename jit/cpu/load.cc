@@ -24,8 +24,8 @@ Error OrcError(const char* what, llvm::Error error) {
   return MakeError(ErrorCode::kInternal, "{}: {}", what, llvm::toString(std::move(error)));
 }
 
-/// The process's linker. Kernels keep it alive, so it outlives the last of them even when static
-/// objects are destroyed first.
+/// Returns the process's linker. Kernels share ownership of the linker, so that it outlives the
+/// last kernel even if static objects are destroyed first.
 Result<std::shared_ptr<llvm::orc::LLJIT>> Linker() {
   static const auto linker = []() -> Result<std::shared_ptr<llvm::orc::LLJIT>> {
     TUNEC_RETURN_IF_ERROR(jit::FindX86());
@@ -42,7 +42,7 @@ Result<std::shared_ptr<llvm::orc::LLJIT>> Linker() {
   return linker;
 }
 
-/// One kernel's code: a JITDylib of its own, since names repeat from kernel to kernel.
+/// One kernel's code in a separate JITDylib, since names repeat from kernel to kernel.
 class LoadedCode {
  public:
   LoadedCode(std::shared_ptr<llvm::orc::LLJIT> linker, llvm::orc::JITDylib& library)
@@ -57,8 +57,8 @@ class LoadedCode {
   llvm::orc::JITDylib& library_;
 };
 
-// Its name can be guessed, in a folder where everybody writes: a link there, or another user's
-// file, is not written to.
+// Opens the map file of perf. The file name is predictable, in a folder that all users may write
+// to. Links and files of other users at that path are therefore not written.
 std::FILE* OpenPerfMap() {
   const std::string path = fmt::format("/tmp/perf-{}.map", getpid());
   const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -72,7 +72,7 @@ std::FILE* OpenPerfMap() {
 void WritePerfMap(const std::vector<jit::FunctionSize>& functions, const KernelImage& image,
                   const Kernel& kernel) {
   std::FILE* file = OpenPerfMap();
-  if (file == nullptr) return;  // only profiling suffers
+  if (file == nullptr) return;  // only profiling is affected
   for (size_t i = 0; i < image.phases.size(); ++i) {
     for (const jit::FunctionSize& function : functions) {
       if (function.name != image.phases[i].symbol) continue;
@@ -92,7 +92,8 @@ Status Define(llvm::orc::LLJIT& linker, llvm::orc::JITDylib& library,
         llvm::orc::ExecutorAddr::fromPtr(import.address), llvm::JITSymbolFlags::Exported};
   }
   if (auto error = library.define(llvm::orc::absoluteSymbols(std::move(symbols))))
-    return std::unexpected(OrcError("cannot define what the kernel calls", std::move(error)));
+    return std::unexpected(
+        OrcError("cannot define the functions that the kernel calls", std::move(error)));
   return {};
 }
 
@@ -100,7 +101,8 @@ Status Define(llvm::orc::LLJIT& linker, llvm::orc::JITDylib& library,
 
 Result<Kernel> LoadKernel(const KernelImage& image, PerfMap perf_map) {
   if (image.format != kElfFormat)
-    return Fail(ErrorCode::kParse, "code of format '{}' is none of the host's", image.format);
+    return Fail(ErrorCode::kParse, "code has format '{}', which the host cannot load",
+                image.format);
   return LoadObject(image, {}, perf_map);
 }
 

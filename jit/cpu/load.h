@@ -1,4 +1,4 @@
-// An image of the host -> a kernel that can be called.
+// Loading: an image of the host -> a kernel that can be called.
 #pragma once
 
 #include <span>
@@ -10,10 +10,10 @@
 
 namespace tunec {
 
-/// Links the image into this process. The code is unloaded when the last owner of Kernel::code
-/// goes; thousands of load and drop cycles do not grow the process. Safe from several threads.
-/// Errors: kParse for damaged bytes or those of a device, kNotFound for a function it lacks,
-/// kInternal when it imports symbols.
+/// Links the image into this process. The code is unloaded when the last owner of Kernel::code is
+/// destroyed; thousands of load and drop cycles do not grow the process. Safe from several threads.
+/// Errors: kParse for damaged bytes or an image for another device, kNotFound for a missing
+/// function, kInternal for imported symbols.
 Result<Kernel> LoadKernel(const KernelImage& image, PerfMap perf_map = PerfMap::kOff);
 
 /// A function of this process that code may call.
@@ -21,7 +21,8 @@ struct ImportedFunction {
   std::string_view name;
   const void* address = nullptr;
 };
-/// The same for an object of any format's name, which may call these functions and no others.
+/// Links an object like LoadKernel, for any format name. The object may call the functions in
+/// `imports` and no others.
 Result<Kernel> LoadObject(const KernelImage& image, std::span<const ImportedFunction> imports,
                           PerfMap perf_map);
 

@@ -13,7 +13,7 @@ Result<std::vector<FunctionSize>> CheckObject(const std::string& bytes,
   auto object = llvm::object::ObjectFile::createObjectFile(
       llvm::MemoryBufferRef(llvm::StringRef(bytes), "kernel"));
   if (!object)
-    return Fail(ErrorCode::kParse, "no object file: {}", llvm::toString(object.takeError()));
+    return Fail(ErrorCode::kParse, "not an object file: {}", llvm::toString(object.takeError()));
   std::vector<FunctionSize> functions;
   for (const llvm::object::SymbolRef& symbol : (*object)->symbols()) {
     auto flags = symbol.getFlags();

@@ -1,4 +1,4 @@
-// What an object file defines and imports.
+// The functions and imports of an object file.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@ struct FunctionSize {
   uint64_t bytes = 0;
 };
 
-/// The functions an ELF object defines. Errors: kParse when it is no object; kInternal when it
-/// imports a symbol that is not among `imports`, since then a call slipped into the kernel.
+/// Returns the functions that an ELF object defines. Errors: kParse for bytes that are not an
+/// object; kInternal for an imported symbol outside of `imports`, because kernels must not call
+/// functions.
 Result<std::vector<FunctionSize>> CheckObject(const std::string& bytes,
                                               std::span<const std::string_view> imports = {});
 

@@ -1,4 +1,5 @@
-// First the storage, of which it has to be known which threads use it, then the threads themselves.
+// Converts the storage first, because that step needs the loops over threads. Then converts the
+// threads.
 #include "jit/cpu/serialize_threads.h"
 
 #include <utility>
@@ -25,7 +26,7 @@ LoopNest StorageOfTasks(LoopNest nest) {
   return Rewrite(std::move(nest), [](Alloc alloc) {
     const bool of_several_threads = HoldsBlockLoop(alloc.body);
     if (alloc.scope == Scope::kShared || of_several_threads) alloc.scope = Scope::kPacked;
-    alloc.swizzle = {};  // of banks, which a CPU has not
+    alloc.swizzle = {};  // a CPU has no banks
     return alloc;
   });
 }

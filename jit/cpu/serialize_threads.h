@@ -1,15 +1,15 @@
-// What a GPU would run with many threads, as a CPU runs it with one a block.
+// Conversion of a GPU's loop nest with many threads to a CPU's nest with one thread per block.
 #pragma once
 
 #include "ir/loop_nest.h"
 
 namespace tunec {
 
-/// Blocks become tasks and loops over threads serial loops, which keep the order that barriers
-/// would; storage shared by threads, or private to each of several, lies in the task's scratch;
-/// asynchronous copies take place where they are issued, and what passes between registers of
-/// threads is a copy. Requires: a verified nest. Ensures: the
-/// same results, and none of these nodes left.
+/// Converts blocks to tasks, and loops over threads to serial loops, which preserve the order of
+/// barriers. Storage that threads share, or that several threads have privately, moves to the
+/// task's scratch. Asynchronous copies become immediate copies; data that passes between registers
+/// of threads is copied. Requires: a verified nest. Ensures: the same results, without nodes for
+/// threads.
 LoopNest SerializeThreads(const LoopNest& nest);
 
 }  // namespace tunec

@@ -21,7 +21,7 @@ IrValue DotBytes(Builder& builder, IrValue c, IrValue a, IrValue b) {
 }
 
 struct Entry {
-  std::string_view name;  // in the table of tile intrinsics
+  std::string_view name;  // name in the table of tile intrinsics
   TileInstruction instruction;
 };
 
@@ -78,7 +78,7 @@ class VectorTile {
     return LoadGroups(read);
   }
 
-  /// The group of each column, as i32; one for all where the columns share it.
+  /// Loads the group of each column, as i32; a single group if the columns share it.
   IrValue LoadGroups(const Read& read) {
     LinearIndex offset = state_.index.Evaluate(state_.analysis.offsets.at(&read));
     const int lanes = offset.IsUniform() ? 1 : state_.lanes.width;

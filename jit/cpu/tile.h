@@ -1,4 +1,4 @@
-// Tile intrinsics of the host: how each entry of the table is written.
+// Tile intrinsics of the host: the instructions for each entry of the table.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,22 @@
 
 namespace tunec::jit {
 
-/// An instruction on vectors: c + a * b, where lanes of a and b are elements or groups of them.
+/// Type of a function that emits c + a * b on vectors; lanes of a and b are elements or groups of
+/// elements.
 using VectorInstruction = IrValue (*)(Builder& builder, IrValue c, IrValue a, IrValue b);
 
-/// One of the two: an instruction on vectors, or a product of tile registers.
+/// The host's form of a tile intrinsic: an instruction on vectors, or a product of tile registers.
 struct TileInstruction {
   VectorInstruction vectors = nullptr;
   std::optional<TileDot> tiles = {};
 };
 
-/// What an entry is on the host; null for those of other machines.
+/// Returns the host's form of an entry; null for entries of other machines.
 const TileInstruction* FindTileInstruction(const TileIntrinsic& intrinsic);
 
-/// One left element (or group of neighbours, as the 32 bits that they are) for a vector of right
-/// ones, in one instruction for all columns. It is emitted like a chunk of a vector loop, so that
-/// accumulators in registers are their slots.
+/// Emits the product of one left element with a vector of right elements, in one instruction for
+/// all columns. An element may be a group of neighbours, as 32 bits. The code is like a chunk of a
+/// vector loop, so that accumulators in registers use their slots.
 Status EmitVectorTile(EmitState& state, const TileParts& parts, VectorInstruction instruction);
 
 }  // namespace tunec::jit

@@ -14,7 +14,7 @@ class MachineTiles : public TileRegisters {
   void Begin(Builder& builder) override {
     constexpr int kBytes = 64, kTiles = 8, kBytesOfRow = 16, kRows = 48;
     std::array<int64_t, kBytes> configuration{};
-    configuration[0] = 1;  // the palette
+    configuration[0] = 1;  // palette
     for (int tile = 0; tile < kTiles; ++tile) {
       configuration[kBytesOfRow + 2 * tile] = 64;
       configuration[kRows + tile] = 16;

@@ -11,7 +11,7 @@
 namespace tunec::jit {
 namespace {
 
-/// Calls an intrinsic whose operands are of any vector type of the same size.
+/// Calls an intrinsic with operands of any vector type of the same size.
 IrValue CallWithBits(Builder& b, llvm::Intrinsic::ID id, std::vector<IrValue> operands) {
   llvm::Function* callee = llvm::Intrinsic::getOrInsertDeclaration(&b.module(), id);
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -23,14 +23,14 @@ IrValue CallWithBits(Builder& b, llvm::Intrinsic::ID id, std::vector<IrValue> op
 
 int LanesOfRegister(Element element) { return element == Element::kF32 ? 16 : 8; }
 
-// Lanes `first` and those that follow.
+// Returns `count` lanes from `first` on.
 IrValue Lanes(Builder& b, IrValue vector, int first, int count) {
   std::vector<int> lanes(static_cast<size_t>(count));
   std::iota(lanes.begin(), lanes.end(), first);
   return b.Shuffle(vector, vector, lanes);
 }
 
-// The vectors one after the other; a power of two of them.
+// Concatenates the vectors. Requires: their number is a power of two.
 IrValue Joined(Builder& b, std::vector<IrValue> parts) {
   while (parts.size() > 1) {
     std::vector<int> lanes(static_cast<size_t>(2 * b.LanesOf(parts[0])));
@@ -53,7 +53,7 @@ IrValue X86DotUnsignedSigned(Builder& b, IrValue c, IrValue left, IrValue right)
   return CallWithBits(b, llvm::Intrinsic::x86_avx512_vpdpbusd_512, {c, left, right});
 }
 
-// LLVM cuts longer vectors into such that the instruction has.
+// LLVM splits longer vectors into vectors that the instruction supports.
 IrValue X86RoundToBFloat16(Builder& b, IrValue value) {
   llvm::IRBuilderBase& ir = b.instructions();
   const auto lanes = llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements();

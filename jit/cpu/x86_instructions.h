@@ -6,15 +6,15 @@
 namespace tunec::jit {
 
 // --- dot products: lane i of c + the sum of a's and b's i-th group; a, b are vectors of i32 ---
-IrValue X86DotBFloat16(Builder& b, IrValue c, IrValue left, IrValue right);  // pairs, c f32
-/// Fours, u8 times i8, c i32.
+IrValue X86DotBFloat16(Builder& b, IrValue c, IrValue left, IrValue right);  // pairs, c is f32
+/// Multiplies groups of four, u8 times i8; c is i32.
 IrValue X86DotUnsignedSigned(Builder& b, IrValue c, IrValue left, IrValue right);
 
-/// Vectors of a multiple of 16 lanes: f32 to the bits of bfloat16, denormal numbers to 0.
+/// Rounds vectors of a multiple of 16 lanes from f32 to the bits of bfloat16; denormals become 0.
 IrValue X86RoundToBFloat16(Builder& b, IrValue value);
 
-/// value * 2^power by VSCALEFPS and VSCALEFPD: vectors of f32 and f64 that fill registers of 512
-/// bits, one or a power of two of them.
+/// Checks for VSCALEFPS and VSCALEFPD, which compute value * 2^power. Vectors of f32 and f64 must
+/// fill one register of 512 bits, or a power of two of such registers.
 bool X86ScalesByPower(IrType type);
 IrValue X86ScaleByPower(Builder& b, IrValue value, IrValue power);
 
@@ -23,8 +23,8 @@ void X86TileConfigure(Builder& b, IrValue configuration);
 void X86TileRelease(Builder& b);
 void X86TileLoad(Builder& b, int tile, IrValue pointer, int64_t row_bytes);
 void X86TileStore(Builder& b, int tile, IrValue pointer, int64_t row_bytes);
-void X86TileDotBFloat16(Builder& b, int c, int left, int right);        // c f32
-void X86TileDotUnsignedSigned(Builder& b, int c, int left, int right);  // u8 times i8, c i32
+void X86TileDotBFloat16(Builder& b, int c, int left, int right);        // c is f32
+void X86TileDotUnsignedSigned(Builder& b, int c, int left, int right);  // u8 times i8, c is i32
 
 /// Orders non-temporal stores before the stores that follow.
 void X86StoreFence(Builder& b);

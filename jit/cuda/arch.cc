@@ -14,7 +14,7 @@ constexpr int64_t kMib = 1024 * kKib;
 constexpr int64_t kMega = 1000000;
 constexpr int64_t kGiga = 1000 * kMega;
 
-// Of every compute capability from 8.0 on.
+// Number of registers, for every compute capability from 8.0 on.
 constexpr int64_t kRegisters = 65536;
 
 constexpr std::array kArchs = {
@@ -30,15 +30,15 @@ constexpr std::array kArchs = {
     CudaArch{"sm_120", "12.0", 87, 99 * kKib, 100 * kKib, 1536, 24, 128},
 };
 
-// What NVIDIA publishes of these parts, as it is commonly quoted: not yet compared with its data
-// sheets line by line, and none of it measured. Where no clock is given (H100, B200), it is the one
-// of which processors * 128 multiply-adds make the float32 rate that is.
+// Published numbers of these parts, as commonly quoted. The numbers are neither compared with the
+// data sheets line by line nor measured. If no clock is published (H100, B200), the clock is
+// derived from the published float32 rate, for 128 multiply-adds per processor.
 //
-// The rates of tensor cores are the powers of two next to the published ones of dense products by
-// clocks and processors: 312 TFLOP/s of bfloat16 are 1024 multiply-adds of an A100's processors.
-// With sums of float32 a GeForce has half the rate of its chip. Where newer instructions than
-// mma.sync have the published rate (wgmma on 9.0, tcgen05 on 10.0), mma.sync is slower, nobody here
-// has measured how much.
+// The rates of tensor cores are the nearest powers of two to the published rates of dense products,
+// divided by clocks and processors: 312 TFLOP/s of bfloat16 give 1024 multiply-adds per processor
+// of an A100. With sums of float32 a GeForce has half the rate of its chip. On 9.0 and 10.0 only
+// newer instructions reach the published rate (wgmma and tcgen05); mma.sync is slower by an
+// unmeasured factor.
 constexpr std::array kParts = {
     CudaPart{"a100", "8.0", 108, 40 * kMib, 2039 * kGiga, 1410 * kMega, 1024, 2048},  // SXM, 80 GB
     CudaPart{"a100-40gb", "8.0", 108, 40 * kMib, 1555 * kGiga, 1410 * kMega, 1024, 2048},
@@ -53,7 +53,7 @@ constexpr std::array kParts = {
     CudaPart{"rtx5090", "12.0", 170, 96 * kMib, 1792 * kGiga, 2407 * kMega, 256, 1024},
 };
 
-// Null: none is named, and none of the arch is known.
+// Returns null if no part is named and no part of the arch is known.
 Result<const CudaPart*> PartOf(const CudaArch& arch, std::string_view name) {
   std::vector<std::string_view> names;
   for (const CudaPart& part : kParts) {

@@ -9,12 +9,12 @@ namespace tunec {
 namespace {
 
 constexpr std::string_view kEntry = ".entry ";
-constexpr std::string_view kThreads = ".reqntid ";  // every kernel of ours says how many it has
+constexpr std::string_view kThreads = ".reqntid ";  // stated by every generated kernel
 constexpr std::string_view kOneBlock = ".minnctapersm 1\n";
 
 constexpr int64_t kMostRegisters = 255;
 constexpr int64_t kProcessorRegisters = 65536;
-constexpr int64_t kGrain = 8;  // they are given out by so many
+constexpr int64_t kGrain = 8;  // registers are allocated in units of this size
 
 int64_t SpilledBytes(const Cubin& cubin) {
   int64_t bytes = 0;
@@ -22,7 +22,7 @@ int64_t SpilledBytes(const Cubin& cubin) {
   return bytes;
 }
 
-// Of `.reqntid 32, 4, 1`.
+// Returns the number of threads of a line such as `.reqntid 32, 4, 1`.
 int64_t ThreadsOf(const std::string& line) {
   std::string numbers = line.substr(kThreads.size());
   std::ranges::replace(numbers, ',', ' ');

@@ -1,5 +1,6 @@
-// ptxas gives a thread few registers so that more blocks are on a processor at a time, and may
-// spill some for it: 8 bytes at 32 registers are no want of registers.
+// Assembly with fewer spills. ptxas limits the registers of a thread so that more blocks run on a
+// processor, and may spill registers to stay below its limit. For example, 8 spilled bytes at 32
+// registers do not mean that registers are exhausted.
 #pragma once
 
 #include <string>
@@ -10,12 +11,14 @@
 
 namespace tunec {
 
-/// As Assemble. Where kernels spill whose threads could have more registers, it is done a second
-/// time with all of those for them; the code that spills less is kept, of equals the first.
+/// Assembles like Assemble. If kernels spill although their threads could have more registers, the
+/// PTX is assembled a second time with all registers for these kernels. Returns the code that
+/// spills less; the first one if both spill equally.
 Result<Cubin> AssembleWithoutSpills(const Ptxas& ptxas, std::string_view ptx, std::string_view arch,
                                     const Assembler& assemble = Assemble);
 
-/// The PTX with `.minnctapersm 1` for those kernels of which one block is enough for ptxas then.
+/// Returns the PTX with `.minnctapersm 1` for the kernels that spill and may have more registers.
+/// With this directive ptxas plans for one block per processor.
 std::string WithRegistersForSpills(std::string_view ptx, const Cubin& cubin);
 
 }  // namespace tunec

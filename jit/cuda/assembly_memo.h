@@ -1,5 +1,5 @@
-// Remembers what was assembled: of candidates that differ in their schedules, some come to the same
-// PTX, and ptxas is what takes most of the time.
+// A cache of assembled code. Some candidates with different schedules have the same PTX, and ptxas
+// takes most of the compile time.
 #pragma once
 
 #include <deque>
@@ -14,15 +14,17 @@
 
 namespace tunec {
 
-/// Thread-safe. A thread that asks for what another one is just assembling waits for it.
+/// A cache of assembled code. Thread-safe. A thread that requests PTX which another thread is
+/// assembling waits for the result.
 class AssemblyMemo {
  public:
-  /// What it remembers at most; the oldest goes first.
+  /// Maximum number of entries; the oldest entry is evicted first.
   static constexpr size_t kMost = 512;
 
   explicit AssemblyMemo(Assembler assemble) : assemble_(std::move(assemble)) {}
 
-  /// As the assembler does it. An error is not remembered: it may be an accident of the machine.
+  /// Assembles like the assembler, or returns the cached result. Errors are not cached, since they
+  /// may be temporary.
   Result<Cubin> Assemble(const Ptxas& ptxas, const std::string& ptx, std::string_view arch);
 
  private:
@@ -30,9 +32,9 @@ class AssemblyMemo {
   void Forget(const std::string& key);
 
   const Assembler assemble_;
-  std::mutex mutex_;                     // guards what follows
+  std::mutex mutex_;                     // guards the members below
   std::map<std::string, Answer> known_;  // by a hash of the PTX with the arch
-  std::deque<std::string> order_;        // of known_, the oldest first
+  std::deque<std::string> order_;        // keys of known_, oldest first
 };
 
 }  // namespace tunec

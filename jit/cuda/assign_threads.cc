@@ -1,4 +1,5 @@
-// The largest bodies without loops over threads are wrapped; chains of such loops are completed.
+// The largest bodies without loops over threads are wrapped; chains of loops over threads are
+// completed.
 #include "jit/cuda/assign_threads.h"
 
 #include <fmt/format.h>
@@ -20,8 +21,8 @@ using Axes = std::array<bool, 3>;
 
 bool IsAny(const Axes& axes) { return axes[0] || axes[1] || axes[2]; }
 
-// Whether all threads of a block, or of a warp, have to come by, as loops over threads, barriers
-// and tiles of warps want it.
+// Returns true if all threads of a block or of a warp must execute the node: loops over threads,
+// barriers and tiles of warps.
 bool IsForAll(const NestNode& node) {
   bool for_all = false;
   VisitNodes({node}, [&](const NestNode& inner) {
@@ -55,10 +56,10 @@ class Assigning {
   }
 
  private:
-  // `axes`: those that no loop is bound to yet.
+  // `axes` are the axes that no loop is bound to yet.
   Body Assigned(Body body, const Axes& axes) {
     Body result;
-    Body alone;  // nodes one after the other that are thread 0's
+    Body alone;  // consecutive nodes of thread 0
     const auto finish = [&] {
       if (!alone.empty()) Append(result, OfThread0(std::exchange(alone, {}), axes));
     };
@@ -82,7 +83,7 @@ class Assigning {
     return result;
   }
 
-  // A chain of loops over threads gets the axes that it lacks.
+  // Adds the missing axes to a chain of loops over threads.
   Loop Completed(Loop loop, Axes axes) {
     axes.at(BlockAxis(loop.kind)) = false;
     auto* inner = loop.body.size() == 1 ? std::get_if<Loop>(&loop.body[0].value) : nullptr;
@@ -96,7 +97,7 @@ class Assigning {
     return loop;
   }
 
-  // All threads along x execute it together.
+  // Assigns a warp's tile: all threads along x execute it together.
   Body OfWarp0(Body body, Axes axes) {
     axes[0] = false;
     return OfThread0(std::move(body), axes);

@@ -1,12 +1,12 @@
-// Who of a block's threads does what, said by loops alone.
+// Assignment of work to the threads of a block, expressed by loops alone.
 #pragma once
 
 #include "ir/loop_nest.h"
 
 namespace tunec {
 
-/// What a nest leaves to the threads of number 0, the work outside of loops over threads, stands
-/// in loops over threads of one iteration afterwards:
+/// Wraps the work outside of loops over threads, which threads of number 0 execute, in loops over
+/// threads with one iteration:
 ///
 ///     block (256, 4):  t: s[0] = 0            block.x for thread_x in 0 .. 1
 ///                                       ->      block.y for thread_y in 0 .. 1
@@ -15,11 +15,10 @@ namespace tunec {
 ///                                               block.y for thread_y in 0 .. 1
 ///                                                 u: ...
 ///
-/// A tile of a warp is left to all threads along x, and to those of number 0 along y and z.
+/// All threads along x execute a tile of a warp, with number 0 along y and z.
 ///
-/// Requires: a verified nest. Ensures: one that verifies, with the same results, in which every
-/// store, prefetch and copy outside of such tiles is inside a loop over each axis along which its
-/// phase has threads.
+/// Requires: a verified nest. Ensures: a nest that verifies, with the same results. Every store,
+/// prefetch and copy outside of such tiles is inside a loop over each thread axis of its phase.
 LoopNest AssignThreads(const LoopNest& nest);
 
 }  // namespace tunec

@@ -23,7 +23,7 @@
 namespace tunec {
 namespace {
 
-// Changes with the code that a nest gives.
+// Version of the generated code; increase it with each change of the code for a nest.
 constexpr int kCudaGeneratorVersion = 9;
 
 Result<const CudaArch*> ArchOf(const Target& target) {
@@ -33,7 +33,7 @@ Result<const CudaArch*> ArchOf(const Target& target) {
               target.device ? target.device->name : target.Kind());
 }
 
-// The kernels, and the back end that they are for.
+// The kernels and their back end.
 struct Emitted {
   std::shared_ptr<llvm::TargetMachine> machine;
   jit::CudaModule module;
@@ -78,7 +78,7 @@ Result<KernelImage> AssembleKernels(const LoopNest& nest, const Target& target,
                      .warnings = std::move(cubin.warnings)};
 }
 
-// An emulated GPU has the code of the one that it stands for.
+// Returns SASS; an emulated GPU shows the code of the real GPU.
 Result<std::string> ShowMachineCode(const LoopNest& nest, const Target& target,
                                     AssemblyMemo& assembled) {
   TUNEC_ASSIGN(const Nvdisasm nvdisasm, FindNvdisasm());
@@ -104,7 +104,7 @@ class CudaGenerator : public CodeGenerator {
   }
 
   Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {
-    // What a driver would refuse at run time is refused here.
+    // Limits that a driver would check at run time are checked here.
     TUNEC_RETURN_IF_ERROR(CheckLaunchLimits(nest, *target.device));
     if (IsEmulated(*target.device)) return Emulated(nest, *target.device);
     return AssembleKernels(nest, target, assembled_);
@@ -120,7 +120,7 @@ class CudaGenerator : public CodeGenerator {
   }
 
  private:
-  // Only time is saved: what it answers does not depend on what was asked before.
+  // The cache only saves time: results do not depend on earlier calls.
   mutable AssemblyMemo assembled_{
       [](const Ptxas& ptxas, std::string_view ptx, std::string_view arch) {
         return AssembleWithoutSpills(ptxas, ptx, arch);

@@ -7,9 +7,10 @@
 
 namespace tunec {
 
-/// For targets whose device is of kind "cuda". Its images are cubins (runtime/cuda/cubin.h); where
-/// the device is emulated they are the host's. Compile wants a ptxas (FindPtxas). Shown assembly is
-/// PTX, for which Show wants none; machine code, which nvdisasm reads (FindNvdisasm), is SASS.
+/// Creates the generator for targets whose device has the kind "cuda". Its images are cubins
+/// (runtime/cuda/cubin.h); for an emulated device, images of the host. Compile requires a ptxas
+/// (FindPtxas). Show returns PTX as assembly, without a ptxas. Show returns SASS as machine code,
+/// which requires nvdisasm (FindNvdisasm).
 std::shared_ptr<const CodeGenerator> MakeCudaGenerator();
 
 }  // namespace tunec

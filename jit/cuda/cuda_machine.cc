@@ -22,10 +22,11 @@ namespace tunec::jit {
 namespace {
 
 constexpr unsigned kSharedSpace = 3;
-// Of the dynamic shared memory of a launch: what a driver gives at least, and bulk copies want.
+// Alignment of a launch's dynamic shared memory: the driver guarantees it, and bulk copies require
+// it.
 constexpr uint64_t kSharedAlignment = 128;
 constexpr int64_t kVectorBytes = 16;
-// A thread's own memory lies in the device's, and 132 processors run 2048 threads each.
+// Local memory of a thread is in device memory, and 132 processors run 2048 threads each.
 constexpr int64_t kMostLocalBytes = 16 << 10;
 
 constexpr std::array<llvm::Intrinsic::ID, 3> kThreadNumbers = {
@@ -36,7 +37,7 @@ Error NotOnCuda(std::string_view what) {
   return MakeError(ErrorCode::kUnsupported, "{} cannot be emitted for cuda", what);
 }
 
-// A special register, as a nonnegative i64.
+// Reads a special register, as a nonnegative i64.
 IrValue ReadRegister(Builder& builder, llvm::Intrinsic::ID id) {
   llvm::IRBuilderBase& ir = builder.instructions();
   return builder.ZeroExtend(ir.CreateIntrinsic(id, llvm::ArrayRef<llvm::Value*>{}), Element::kI64);
@@ -49,7 +50,7 @@ void EmitBarrier(EmitState& state) {
   state.ForgetLoads();
 }
 
-// The launch's dynamic shared memory, as a generic address: LLVM finds out again where it lies.
+// Returns the launch's dynamic shared memory as a generic address; LLVM infers the address space.
 IrValue SharedMemory(Builder& builder) {
   llvm::Module& module = builder.module();
   llvm::GlobalVariable* shared = module.getNamedGlobal(kSharedName);
@@ -64,8 +65,8 @@ IrValue SharedMemory(Builder& builder) {
                                               llvm::PointerType::get(module.getContext(), 0));
 }
 
-// Arguments that vector loops inside walk, if not all of them are known to lie as vectors want it.
-// Where an argument lies is the caller's to say, so there are two versions of such a loop.
+// Returns the arguments that vector loops access and whose alignment for vectors is unknown. Only
+// the caller's addresses decide about the alignment, so the loop has two versions.
 std::set<TensorId> DoubtfulVectors(const EmitState& state, const Loop& loop) {
   std::set<TensorId> walked;
   ForEach<Loop>(loop.body, [&](const Loop& inner) {
@@ -117,8 +118,9 @@ IrValue CudaMachine::Argument(Builder&, int64_t number) {
 Result<IrValue> CudaMachine::Storage(Builder& builder, Scope scope, int64_t offset) {
   if (scope == Scope::kShared) return builder.Offset(SharedMemory(builder), builder.I64(offset));
   if (local_bytes_ > kMostLocalBytes) {
-    return Fail(ErrorCode::kResourceLimit, "a thread's own storage is {} bytes, at most {}",
-                local_bytes_, kMostLocalBytes);
+    return Fail(ErrorCode::kResourceLimit,
+                "a thread's private storage has {} bytes, expected at most {}", local_bytes_,
+                kMostLocalBytes);
   }
   if (local_ == nullptr) local_ = builder.StackBytes(local_bytes_);
   return builder.Offset(local_, builder.I64(offset));
@@ -211,7 +213,7 @@ Status CudaMachine::CheckScope(Scope scope) {
   return std::unexpected(NotOnCuda("an alloc of tile or fragment scope"));
 }
 
-// LLVM's builder takes what it is to put on instructions from another instruction.
+// LLVM's builder copies metadata for new instructions from another instruction.
 void CudaMachine::NameAccess(Builder& builder, std::string_view statement,
                              std::string_view tensor) {
   if (names_ == AccessNames::kNone) return;

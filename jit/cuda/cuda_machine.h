@@ -1,4 +1,4 @@
-// An NVIDIA GPU, as the emitter sees it.
+// An NVIDIA GPU as a machine of the emitter.
 #pragma once
 
 #include <algorithm>
@@ -16,28 +16,28 @@
 
 namespace tunec::jit {
 
-/// The module's name for the dynamic shared memory of a launch.
+/// Name of the module's dynamic shared memory of a launch.
 inline constexpr const char* kSharedName = "shared";
 
-/// The kind of metadata that names an access: its statement and its tensor, two strings.
+/// Kind of metadata that names an access by two strings: statement and tensor.
 inline constexpr const char* kAccessMetadata = "tunec.access";
 
-/// Whether instructions that touch memory tell for what.
+/// Metadata of instructions that access memory.
 enum class AccessNames : uint8_t { kNone, kMetadata };
 
-/// Phases are kernels `(the nest's arguments, ptr workspace, i64 first)`: block b of a launch runs
-/// task first + b, which lets the waves of a phase be launches of their own. Storage of all threads
-/// of a block is the launch's dynamic shared memory; a thread's own is local memory, as far as it
-/// does not become registers. Requires: a nest that MapCudaThreads and PrivatizeThreads made, which
-/// stays where it is.
+/// An implementation of Machine for NVIDIA GPUs. Phases are kernels `(the nest's arguments, ptr
+/// workspace, i64 first)`. Block b of a launch runs task first + b, so that each wave of a phase
+/// can be a separate launch. Storage that all threads of a block share is the launch's dynamic
+/// shared memory. Private storage of a thread is local memory, unless it becomes registers.
+/// Requires: a nest from MapCudaThreads and PrivatizeThreads, at a stable address.
 class CudaMachine : public Machine {
  public:
   explicit CudaMachine(const LoopNest& nest, AccessNames names = AccessNames::kNone);
 
-  /// As many as a schedule wants of one thread: 16 bytes of what lies in memory, which may be half
-  /// of what it is computed as. Wider values are only more registers.
+  /// Returns the lanes that a schedule may give one thread: 16 bytes in memory, whose elements may
+  /// be half as large as their compute form. Wider values only use more registers.
   int Lanes(int bytes) const override { return std::max(16 / bytes, 8); }
-  /// What a load or store of 16 bytes wants.
+  /// Returns the alignment that a load or store of 16 bytes requires.
   int64_t VectorAlignment() const override;
   PhaseEntry BeginPhase(Builder& builder, const Phase& phase, const std::string& symbol) override;
   IrValue Argument(Builder& builder, int64_t number) override;
@@ -48,7 +48,7 @@ class CudaMachine : public Machine {
     return emit();
   }
   Status EmitTile(EmitState& state, const Tile& tile) override;
-  /// Nothing: a kernel's end orders all of its stores.
+  /// Does nothing: a kernel's end orders all of its stores.
   void StoreFence(Builder&) override {}
   void ForgetOperands() override { tiles_.Forget(); }
   Status EmitThreads(EmitState& state, const NestNode& node) override;
@@ -58,20 +58,20 @@ class CudaMachine : public Machine {
 
  private:
   Status EmitThreadLoopOnce(EmitState& state, const Loop& loop);
-  /// Once for arguments that lie as vectors want it, once for others.
+  /// Emits one version for arguments with the alignment of vectors, and one for other arguments.
   Status EmitVersions(EmitState& state, const Loop& loop, const std::set<TensorId>& doubtful);
 
-  const int64_t arguments_;    // of the nest
+  const int64_t arguments_;    // number of the nest's arguments
   const int64_t local_bytes_;  // of each thread, besides registers
   const AccessNames names_;
-  const std::map<const Wait*, int> pending_;  // groups of copies that may still be on their way
+  const std::map<const Wait*, int> pending_;  // groups of copies that may still be in flight
   WarpTiles tiles_;
-  // Of the present phase.
+  // State of the current phase.
   std::vector<IrValue> parameters_;
-  IrValue local_ = nullptr;              // the thread's own storage
+  IrValue local_ = nullptr;              // private storage of the thread
   std::array<IrValue, 3> threads_ = {};  // the thread's numbers along x, y, z, as i64
   Launch launch_;
-  bool in_version_ = false;  // of a loop over threads
+  bool in_version_ = false;  // in a version of a loop over threads
 };
 
 }  // namespace tunec::jit

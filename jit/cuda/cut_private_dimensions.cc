@@ -1,5 +1,5 @@
-// Two walks: the first sees by how many elements a row of threads moves on in each dimension, the
-// second cuts there.
+// The pass has two walks. The first walk finds the number of elements by which a row of threads
+// advances in each dimension. The second walk splits the dimensions by these numbers.
 #include "jit/cuda/cut_private_dimensions.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 using Index = std::vector<IndexExpr>;
 
 struct Turns {
-  int64_t period = 0;  // elements of all threads of a row; 0: no access has said
-  bool refused = false;
+  int64_t period = 0;  // elements of all threads of a row; 0: not known from any access
+  bool rejected = false;
 };
 
 class Cutting {
@@ -51,10 +51,10 @@ class Cutting {
     return [this](VarId v) { return intervals_[v]; };
   }
 
-  // 0 where the dimension stays.
+  // Returns 0 if the dimension is not split.
   int64_t PeriodOf(TensorId tensor, size_t d) const {
     const Turns& turns = turns_.at(tensor)[d];
-    return !turns.refused && turns.period < nest_.tensors[tensor].shape[d] ? turns.period : 0;
+    return !turns.rejected && turns.period < nest_.tensors[tensor].shape[d] ? turns.period : 0;
   }
 
   bool IsWorthCutting(TensorId tensor) const {
@@ -63,7 +63,7 @@ class Cutting {
     return false;
   }
 
-  // `walk` is told of each body inside, the loop's variable being within its range.
+  // Calls `walk` for each inner body, while the loop's variable is within its range.
   template <class Node, class Walk>
   void Enter(Node& node, const Walk& walk) {
     auto* loop = std::get_if<Loop>(&node.value);
@@ -85,11 +85,11 @@ class Cutting {
         if (may_cut && !in_threads && HoldsBlockLoop(alloc->body))
           turns_[alloc->tensor].resize(nest_.tensors[alloc->tensor].shape.size());
       }
-      // The dimensions of a box that is copied stay as they are.
+      // The dimensions of a copied slice stay unchanged.
       if (const auto* copy = std::get_if<AsyncCopy>(&node.value)) {
         for (const TensorId tensor : {copy->from.tensor, copy->to.tensor})
           if (const auto found = turns_.find(tensor); found != turns_.end())
-            for (Turns& turns : found->second) turns.refused = true;
+            for (Turns& turns : found->second) turns.rejected = true;
       }
       ForEachIndex(node, [&](TensorId tensor, const Index& index) {
         const auto found = turns_.find(tensor);
@@ -108,18 +108,18 @@ class Cutting {
       const int64_t step = index.Coefficient(thread);
       if (step == 0 || intervals_[thread].hi == 0) continue;
       if (step < 0 || period) {
-        turns.refused = true;
+        turns.rejected = true;
         return;
       }
       period = step * (intervals_[thread].hi + 1);
     }
     if (!period) {
-      turns.refused |= UsesThread(index);
+      turns.rejected |= UsesThread(index);
       return;
     }
-    if (turns.period != 0 && turns.period != *period) turns.refused = true;
+    if (turns.period != 0 && turns.period != *period) turns.rejected = true;
     turns.period = *period;
-    turns.refused |= UsesThread(Simplify(IndexExpr::FloorDiv(index, *period), Intervals()));
+    turns.rejected |= UsesThread(Simplify(IndexExpr::FloorDiv(index, *period), Intervals()));
   }
 
   bool UsesThread(const IndexExpr& index) const {
@@ -151,7 +151,7 @@ class Cutting {
     return cut;
   }
 
-  // Each index of the node itself.
+  // Calls `take` for each index of the node itself.
   template <class Node, class Take>
   static void ForEachIndex(Node& node, const Take& take) {
     Visit(node, [&](auto& leaf) {
@@ -170,7 +170,7 @@ class Cutting {
 
   const LoopNest& nest_;
   IdVector<VarId, Interval> intervals_;
-  std::set<VarId> threads_;  // block loops around the present node
+  std::set<VarId> threads_;  // block loops around the current node
   std::map<TensorId, std::vector<Turns>> turns_;
 };
 

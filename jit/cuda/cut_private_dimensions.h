@@ -1,11 +1,12 @@
-// Storage of each thread whose elements lie among those of the others.
+// Splitting of private dimensions in which elements of different threads alternate.
 #pragma once
 
 #include "ir/loop_nest.h"
 
 namespace tunec {
 
-/// A dimension in which threads take turns becomes two, of which only the second knows the thread:
+/// Splits a dimension in which threads take turns in two. Only the second one depends on the
+/// thread:
 ///
 ///     local r: f32[32, 1024]                     local r: f32[32, 8, 128]
 ///     block.x for t in 0 .. 32           ->      block.x for t in 0 .. 32
@@ -13,8 +14,8 @@ namespace tunec {
 ///         for v in 0 .. 4                            for v in 0 .. 4
 ///           s: r[t, 128*c + 4*t + v] = ...             s: r[t, c, 4*t + v] = ...
 ///
-/// so that PrivatizeThreads leaves each thread as many elements as it has. Requires: a verified
-/// nest. Ensures: one that verifies, with the same results.
+/// PrivatizeThreads then leaves each thread only its own elements. Requires: a verified nest.
+/// Ensures: a nest that verifies, with the same results.
 LoopNest CutPrivateDimensions(const LoopNest& nest);
 
 }  // namespace tunec

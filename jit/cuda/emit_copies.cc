@@ -16,8 +16,8 @@ namespace {
 constexpr unsigned kGlobalSpace = 1;
 constexpr unsigned kSharedSpace = 3;
 
-// Of pieces of 16 bytes the first-level cache keeps nothing: shared memory has them. The second one
-// of each pair reads fewer bytes than it writes, and fills up with zeros.
+// Returns the intrinsic. Copies of 16 bytes bypass the first-level cache, since shared memory has
+// the data. The filling variant reads fewer bytes than it writes, and fills the rest with zeros.
 llvm::Intrinsic::ID CopyOf(int64_t bytes, bool fills) {
   switch (bytes) {
     case 4:
@@ -55,7 +55,7 @@ class Copying {
   }
 
  private:
-  // Whether the guard is one that an instruction can have: the same for all lanes, zeros outside.
+  // Checks if an instruction supports the guard: the same for all lanes, zeros outside.
   bool FindGuard() {
     if (!copy_.from.guard) return true;
     const Condition condition = EmitCondition(state_, copy_.from.guard->nonnegative);
@@ -67,7 +67,7 @@ class Copying {
            (condition.kind == Condition::Kind::kUniform && zero);
   }
 
-  // The first so many lanes; nothing where that is known only when the code runs.
+  // Returns the number of leading lanes that copy; nullopt if it is known only at run time.
   std::optional<int64_t> LanesToCopy() const {
     const LaneContext& lanes = state_.lanes;
     if (lanes.mask == nullptr) return lanes.width;
@@ -79,7 +79,7 @@ class Copying {
     return state_.lanes.width == 1 || (offset.lane_factor == 1 && offset.per_lane == nullptr);
   }
 
-  // The largest piece that both ends allow.
+  // Returns the largest piece that both ends allow.
   std::optional<int64_t> PieceElements() {
     const std::optional<int64_t> lanes = LanesToCopy();
     if (!lanes || from_.per_lane != nullptr || to_.per_lane != nullptr) return std::nullopt;
@@ -87,7 +87,7 @@ class Copying {
     for (const int64_t bytes : {16, 8, 4}) {
       const int64_t elements = bytes / size_;
       if (elements == 0 || *lanes % elements != 0 || (elements > 1 && !in_order)) continue;
-      // An element is aligned to its size by itself.
+      // An element is always aligned to its size.
       const bool aligned =
           elements == 1 || (AlignmentOf(state_, copy_.from.tensor, from_) % bytes == 0 &&
                             AlignmentOf(state_, copy_.to.tensor, to_) % bytes == 0);
@@ -124,7 +124,7 @@ class Copying {
   EmitState& state_;
   const AsyncCopy& copy_;
   const int64_t size_;       // bytes of an element
-  IrValue guard_ = nullptr;  // whether there is anything to read; null: always
+  IrValue guard_ = nullptr;  // true: there is something to read; null: always
   LinearIndex from_;
   LinearIndex to_;
 };

@@ -7,18 +7,18 @@
 
 namespace tunec::jit {
 
-/// The tokens whose copies all go from global to shared memory: what cp.async can do.
+/// Returns the tokens whose copies all go from global to shared memory, as cp.async requires.
 std::set<int> TokensOfCpAsync(const LoopNest& nest);
 
-/// A copy of one element, or in a vector loop of the chunk's lanes: in pieces of 16, 8 or 4 bytes,
-/// as long as both ends are known to be aligned. What no piece fits, or what only some lanes do, is
-/// loaded and stored at once instead, which is right, too. Requires: ElementCopies.
+/// Emits a copy of one element, or in a vector loop of the chunk's lanes. The copy consists of
+/// pieces of 16, 8 or 4 bytes, if both ends are known to be aligned. If no piece fits, or only some
+/// lanes copy, the code loads and stores at once, which is also correct. Requires: ElementCopies.
 Status EmitAsyncCopy(EmitState& state, const AsyncCopy& copy);
 
-/// The copies since the last commit are a group.
+/// Makes the copies since the last commit a group.
 void EmitCommit(EmitState& state);
 
-/// Until at most so many of the thread's last groups are on their way.
+/// Waits until at most `pending` of the thread's last groups are in flight.
 void EmitWait(EmitState& state, int pending);
 
 }  // namespace tunec::jit

@@ -16,18 +16,19 @@ class TargetMachine;
 
 namespace tunec::jit {
 
-/// Kernels of one nest, and how they are launched.
+/// The kernels of one nest, and their launches.
 struct CudaModule {
-  std::unique_ptr<Builder> builder;  // has the module
+  std::unique_ptr<Builder> builder;  // owns the module
   std::vector<PhaseLaunch> phases;
 };
 
-/// The generator's MapThreads: work of no thread becomes thread 0's, copies that complete later are
-/// of one element each, and done at once where a GPU has no instruction for them.
+/// Implements the generator's MapThreads. Work outside of loops over threads is assigned to thread
+/// 0. Asynchronous copies become copies of one element each, or immediate copies if a GPU has no
+/// instruction for them.
 LoopNest MapCudaThreads(const LoopNest& nest);
 
-/// For `machine`, the GPU's or, to be emulated, the host's. Requires: a nest that MapCudaThreads
-/// made. Errors: kUnsupported, kResourceLimit as CodeGenerator::Compile.
+/// Emits kernels for `machine`, which is the GPU, or the host for emulation. Requires: a nest from
+/// MapCudaThreads. Errors: kUnsupported, kResourceLimit as in CodeGenerator::Compile.
 Result<CudaModule> EmitCudaModule(const LoopNest& nest, const llvm::TargetMachine& machine,
                                   AccessNames names = AccessNames::kNone);
 

@@ -9,11 +9,12 @@ namespace tunec::jit {
 namespace {
 
 constexpr uint32_t kAllLanes = 0xffffffff;
-constexpr uint32_t kLastLane = 31;  // none is taken for the end of a smaller group
+constexpr uint32_t kLastLane = 31;  // groups are never smaller than a warp
 
 IrValue Mask(Builder& builder, uint32_t lanes) { return builder.instructions().getInt32(lanes); }
 
-// The threads of this one's warp: fewer than 32 in the last one of a block.
+// Returns the mask of threads of this thread's warp: the last warp of a block may have fewer than
+// 32.
 IrValue Members(Builder& b, const BlockThreads& threads) {
   const int64_t all = threads.launch.Threads();
   const int64_t rest = all % kWarpThreads;
@@ -31,7 +32,7 @@ class Shuffling {
   Shuffling(Builder& builder, IrValue members, int64_t distance)
       : b_(builder), members_(members), distance_(static_cast<uint32_t>(distance)) {}
 
-  // A value of any element.
+  // Shuffles a value of any element type.
   IrValue Of(IrValue value) {
     const Element element = b_.TypeOf(value).element;
     switch (element) {

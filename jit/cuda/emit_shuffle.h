@@ -1,4 +1,4 @@
-// What threads of a warp read from each other's registers.
+// Shuffles: threads of a warp read each other's registers.
 #pragma once
 
 #include <array>
@@ -8,13 +8,13 @@
 
 namespace tunec::jit {
 
-/// The threads of a block as the emitter knows them.
+/// The threads of a block while a kernel is emitted.
 struct BlockThreads {
-  std::array<IrValue, 3> numbers = {};  // of this thread along x, y, z, as i64
+  std::array<IrValue, 3> numbers = {};  // numbers of this thread along x, y, z, as i64
   Launch launch;
 };
 
-/// As shfl.sync.bfly of 32 bits, once or twice.
+/// Emits a shuffle as shfl.sync.bfly of 32 bits, once or twice.
 Status EmitShuffle(EmitState& state, const Shuffle& shuffle, const BlockThreads& threads);
 
 }  // namespace tunec::jit

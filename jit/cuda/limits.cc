@@ -8,10 +8,10 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kMostThreads = 1024;  // of a block
+constexpr int64_t kMostThreads = 1024;  // threads of a block
 constexpr int64_t kMostThreadsAlongZ = 64;
-constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;  // along x, where all of them are
-constexpr int64_t kMostRegisters = 255;                  // of a thread
+constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;  // along x, the axis of all blocks
+constexpr int64_t kMostRegisters = 255;                  // registers of a thread
 constexpr int64_t kRegisterBytes = 4;
 
 struct Limit {
@@ -26,11 +26,11 @@ Status Check(const Limit& limit, const Phase& phase, const Accelerator& device) 
               limit.wanted, limit.what, device.name, limit.most);
 }
 
-// A fragment is registers of the lanes of warps.
+// A fragment is stored in registers of the lanes of warps.
 bool IsRegisters(Scope scope) { return scope == Scope::kRegister || scope == Scope::kFragment; }
 
-// The most bytes of registers that one thread holds at once. What lies outside of the loops over
-// threads is shared out among them.
+// Returns the most bytes of registers that one thread uses at once. Storage outside of the loops
+// over threads is divided among the threads.
 int64_t RegisterBytes(const Body& body, const LoopNest& nest, int64_t threads) {
   int64_t most = 0;
   for (const NestNode& node : body) {

@@ -1,4 +1,4 @@
-// What a GPU refuses at run time, or runs from memory in place of registers, said beforehand.
+// Early checks of a nest for limits of launches and registers of a GPU.
 #pragma once
 
 #include "ir/loop_nest.h"
@@ -7,18 +7,18 @@
 
 namespace tunec {
 
-/// kResourceLimit for loops whose launch a driver would refuse: threads of a block, in all and
-/// along z, shared memory of a block, blocks of a launch. ptxas checks none of it. The nest may be
-/// mapped to threads already, or not yet. O(nodes).
+/// Checks the limits of a launch: threads of a block, in all and along z, shared memory of a block,
+/// blocks of a launch. Errors: kResourceLimit for loops that a driver would reject; ptxas does not
+/// check these limits. The nest may be mapped to threads or not. O(nodes).
 Status CheckLaunchLimits(const LoopNest& nest, const Accelerator& device);
 
-/// At least so many registers has a thread that holds all of its tensors of register scope, and its
-/// parts of fragments, at once. Rounded down, and without those for addresses and what is loaded. 0
-/// for a phase without any.
+/// Returns a lower bound of a thread's registers: tensors of register scope and parts of fragments
+/// that are alive at once. Rounded down; excludes addresses and loaded values. 0 for a
+/// phase without such tensors.
 int64_t LeastRegisters(const Phase& phase, const LoopNest& nest);
 
-/// kResourceLimit for loops that ask for more registers than a thread, or all threads of a block
-/// together, can have: most of them would lie in memory.
+/// Checks the registers. Errors: kResourceLimit if a thread, or all threads of a block together,
+/// need more registers than available: most of them would be in memory.
 Status CheckRegisters(const LoopNest& nest, const Accelerator& device);
 
 }  // namespace tunec

@@ -30,10 +30,10 @@ Result<std::string> Disassemble(const Nvdisasm& nvdisasm, std::string_view cubin
   TUNEC_RETURN_IF_ERROR(WriteFileAtomically(file, cubin));
   TUNEC_ASSIGN(ProcessResult done,
                RunProcess(nvdisasm.path, {"--print-code", file.string()}, kLongestRun, kMostText));
-  // Without a status the text decides: a disassembly has this directive.
+  // Without an exit status the text decides: a disassembly has this directive.
   if (done.exit_status ? *done.exit_status == 0 : done.output.contains(".headerflags"))
     return std::move(done.output);
-  return Fail(ErrorCode::kDevice, "nvdisasm {} does not read the code: {}", nvdisasm.version,
+  return Fail(ErrorCode::kDevice, "nvdisasm {} cannot read the code: {}", nvdisasm.version,
               LastLine(done.output));
 }
 

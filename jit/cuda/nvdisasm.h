@@ -1,4 +1,4 @@
-// Machine code of a GPU as text, by NVIDIA's disassembler: a program of its own.
+// Machine code of a GPU as text, by NVIDIA's disassembler, which is a separate program.
 #pragma once
 
 #include <string>
@@ -11,12 +11,13 @@ namespace tunec {
 
 using Nvdisasm = ToolkitProgram;
 
-/// The nvdisasm of this process, as FindToolkitProgram finds it; TUNEC_NVDISASM names another.
-/// Looked for once.
+/// Returns the nvdisasm of this process, found once by FindToolkitProgram. TUNEC_NVDISASM names
+/// another program.
 Result<Nvdisasm> FindNvdisasm();
 
-/// The instructions of a cubin's functions. Errors: kResourceLimit when it takes too long, kDevice
-/// with what nvdisasm says when it does not read them: it may be older than the GPU.
+/// Returns the instructions of a cubin's functions. Errors: kResourceLimit for a timeout; kDevice
+/// with nvdisasm's message if it cannot read the code, for example because it is older than the
+/// GPU.
 Result<std::string> Disassemble(const Nvdisasm& nvdisasm, std::string_view cubin);
 
 }  // namespace tunec

@@ -13,7 +13,7 @@
 namespace tunec {
 namespace {
 
-// The number of the first GPU that runs the device's code.
+// Returns the number of the first GPU that runs the device's code.
 Result<int> FindGpu(const CudaDriver& driver, const Accelerator& device, std::string_view choice) {
   const CudaArch* const arch = FindCudaArch(device.name);
   if (arch == nullptr) return Fail(ErrorCode::kDevice, "no code is generated for {}", device.name);
@@ -36,7 +36,7 @@ Result<Accelerator> DetectCuda(const CudaDriver& driver, int number) {
                 Name(gpu), CapabilityOf(gpu));
   }
   TUNEC_ASSIGN(Accelerator device, CudaAccelerator(newest->name));
-  device.part.clear();  // the arch's assumed one
+  device.part.clear();  // assumed part of the arch
   device.processors = gpu.processors;
   device.shared_bytes = gpu.block_shared_bytes;
   device.processor_shared_bytes = gpu.processor_shared_bytes;

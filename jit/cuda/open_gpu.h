@@ -13,19 +13,19 @@
 
 namespace tunec {
 
-/// The GPU of that number as what kernels are compiled for: the most particular arch that it runs,
-/// with what the driver says of its size. Errors: kDevice for a number that the driver does not
-/// have, and for a GPU that no code is generated for.
+/// Returns the GPU of that number as a target device: the most specific supported arch,
+/// with the sizes that the driver reports. Errors: kDevice for a number that the driver does not
+/// have, and for a GPU without code generation.
 Result<Accelerator> DetectCuda(const CudaDriver& driver, int number);
-/// This machine's GPU of that number or UUID, as nvidia-smi writes it ("GPU-8f2c..."); empty: its
-/// first one. Errors: kDevice also without a driver, or without such a GPU.
+/// Returns this machine's GPU of that number or UUID, in nvidia-smi's form ("GPU-8f2c..."). An empty
+/// choice selects the first GPU. Errors: kDevice also without a driver, or without such a GPU.
 Result<Accelerator> DetectCuda(std::string_view choice = {});
 
-/// kDevice, with what is missing, unless this machine has a driver and a GPU for the device's code.
-/// `choice` is of DetectCuda; empty: any one.
+/// Checks if this machine has a driver and a GPU for the device's code. Errors: kDevice, with what
+/// is missing. `choice` is that of DetectCuda; empty selects any GPU.
 Status CheckGpu(const Accelerator& device, std::string_view choice = {});
 
-/// The first such GPU. Errors: CheckGpu's and those of OpenCudaDevice.
+/// Opens the first such GPU. Errors: those of CheckGpu and OpenCudaDevice.
 Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device, const DeviceChoice& choice = {});
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// The Arrives and Waits of a block are run in their order, with nothing else.
+// The Arrives and Waits of a block are run in their order, without other nodes.
 #include "jit/cuda/pending_groups.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMostSteps = 1 << 16;
 
-// Of one phase. A value that is not known ends it: nothing is found then.
+// A counter for one phase. An unknown value ends the count, without a result.
 class Counter {
  public:
   explicit Counter(size_t variables) : values_(variables) {}
@@ -29,14 +29,14 @@ class Counter {
   }
 
  private:
-  using Stage = std::pair<int, int64_t>;  // of a token
+  using Stage = std::pair<int, int64_t>;  // stage of a token
 
   void Run(const Body& body) {
     for (const NestNode& node : body)
       if (known_ && counts_.contains(&node)) Step(node);
   }
 
-  // Finds the nodes that are or hold Arrives and Waits; whether there are any.
+  // Finds the nodes that are or contain Arrives and Waits; returns true if any exist.
   bool Mark(const Body& body) {
     bool any = false;
     for (const NestNode& node : body) {
@@ -67,7 +67,7 @@ class Counter {
   }
 
   void RunLoop(const Loop& loop) {
-    // Each task begins anew.
+    // Each task starts a new count.
     if (NumbersTasks(loop.kind)) return Run(loop.body);
     std::optional<int64_t> lower;
     std::optional<int64_t> upper;
@@ -106,7 +106,7 @@ class Counter {
   std::set<const NestNode*> counts_;
   IdVector<VarId, std::optional<int64_t>> values_;
   std::map<Stage, int> arrived_;  // the last group of a stage, from 1 on
-  int groups_ = 0;                // so far
+  int groups_ = 0;                // number of groups so far
   int64_t steps_ = 0;
   bool known_ = true;
   std::map<const Wait*, int> least_;

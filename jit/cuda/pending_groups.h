@@ -1,8 +1,8 @@
-// How much a wait for copies may leave on its way.
+// The number of copies that a wait may leave in flight.
 //
-// A GPU knows a thread's copies by groups: a commit closes one, and a wait says how many of the
-// last groups may still be on their way. A nest's Wait names the copies it is for instead. So it is
-// counted how many Arrives come between the one that a Wait is for and the Wait itself.
+// A GPU counts a thread's copies by groups. A commit closes a group, and a wait states how many of
+// the last groups may still be in flight. A nest's Wait names its copies instead. Therefore this
+// pass counts the Arrives between the Arrive that a Wait awaits and the Wait itself.
 #pragma once
 
 #include <map>
@@ -11,10 +11,10 @@
 
 namespace tunec {
 
-/// For each Wait the number of Arrives, of any token, that have come after the awaited one whenever
-/// it runs: at least so many. 0, which awaits all, where that hangs on what only a block or a
-/// thread knows, or where counting takes too long. Requires: a verified nest. O(Arrives and Waits
-/// that run in a block).
+/// Returns for each Wait the least number of Arrives, of any token, between the awaited Arrive and
+/// the Wait. The number is 0, which awaits all copies, if it depends on the block or thread, or if
+/// counting takes too long. Requires: a verified nest. O(Arrives and Waits that run
+/// in a block).
 std::map<const Wait*, int> PendingGroups(const LoopNest& nest);
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
-// Two walks: the first sees how the number of a thread enters the indices of such tensors, the
-// second takes it out of them.
+// The pass has two walks. The first walk finds how the number of a thread enters the indices of
+// private tensors. The second walk removes the number from the indices.
 #include "jit/cuda/privatize_threads.h"
 
 #include <algorithm>
@@ -23,17 +23,17 @@ using Axes = std::array<bool, 3>;
 
 struct ThreadLoop {
   size_t axis = 0;
-  bool of_several = false;  // threads; the number of the only one is 0
+  bool of_several = false;  // several threads; the number of an only thread is 0
 };
 
-// One dimension of a private tensor: sum of a thread's place and of the place in the thread's part.
+// One dimension of a private tensor: the sum of a thread's offset and of the offset in its part.
 struct Dimension {
-  IndexExpr thread;  // of variables 0, 1, 2: the thread's numbers along x, y, z
-  Axes axes = {};    // of several threads in the access that it was taken from
+  IndexExpr thread;  // in variables 0, 1, 2: the thread's numbers along x, y, z
+  Axes axes = {};    // axes of several threads in the access that `thread` comes from
   Interval own = {kUnbounded, -kUnbounded};
 };
 
-// Which tiles of a warp add to each fragment.
+// Returns the tiles of warps that add to each fragment.
 std::map<TensorId, const TileIntrinsic*> TilesByFragment(const LoopNest& nest) {
   std::map<TensorId, const TileIntrinsic*> tiles;
   ForEach<Tile>(nest, [&](const Tile& tile) {
@@ -100,7 +100,7 @@ class Privatizing {
     return [this](VarId v) { return intervals_[v]; };
   }
 
-  // --- what there is ---
+  // --- first walk: the accesses ---
 
   Status See(const Body& body, bool in_threads) {
     for (const NestNode& node : body) TUNEC_RETURN_IF_ERROR(See(node, in_threads));
@@ -149,9 +149,9 @@ class Privatizing {
   Status SeeFragment(const Alloc& alloc, bool of_threads) const {
     const std::string& name = nest_.tensors[alloc.tensor].name;
     if (!tiles_.contains(alloc.tensor))
-      return Fail(ErrorCode::kUnsupported, "no tile says which lane has what of {}", name);
+      return Fail(ErrorCode::kUnsupported, "no tile assigns the elements of {} to lanes", name);
     if (of_threads) return {};
-    return Fail(ErrorCode::kUnsupported, "fragment {} lies in a loop over threads", name);
+    return Fail(ErrorCode::kUnsupported, "fragment {} is inside a loop over threads", name);
   }
 
   Status SeeLoop(const Loop& loop, bool in_threads) {
@@ -189,20 +189,20 @@ class Privatizing {
       dimension.thread = thread;
       dimension.axes = axes;
     } else if (Of(thread, dimension.axes) != Of(dimension.thread, axes)) {
-      return Fail(ErrorCode::kUnsupported, "two accesses disagree which thread has an element");
+      return Fail(ErrorCode::kUnsupported, "two accesses assign an element to different threads");
     } else if (std::ranges::count(axes, true) > std::ranges::count(dimension.axes, true)) {
       dimension.thread = thread;
       dimension.axes = axes;
     }
     const Interval range = BoundsOf(own, Intervals());
     if (range.lo <= -kUnbounded || range.hi >= kUnbounded)
-      return Fail(ErrorCode::kUnsupported, "it has no bounds");
+      return Fail(ErrorCode::kUnsupported, "the index has no bounds");
     dimension.own.lo = std::min(dimension.own.lo, range.lo);
     dimension.own.hi = std::max(dimension.own.hi, range.hi + extent - 1);
     return {};
   }
 
-  // The index in the thread of number 0.
+  // Returns the index in the thread of number 0.
   IndexExpr OwnPart(const IndexExpr& index) const {
     const IndexExpr own = Substitute(index, [&](VarId v) {
       return thread_loops_.contains(v) ? IndexExpr(0) : IndexExpr::Var(v);
@@ -210,7 +210,7 @@ class Privatizing {
     return Simplify(own, Intervals());
   }
 
-  // The rest, by the thread's numbers.
+  // Returns the rest of the index, in terms of the thread's numbers.
   Result<IndexExpr> ThreadPart(const IndexExpr& rest) const {
     const IndexExpr thread = Simplify(rest, Intervals());
     std::vector<VarId> variables;
@@ -218,7 +218,7 @@ class Privatizing {
     const bool mixed =
         std::ranges::any_of(variables, [&](VarId v) { return !thread_loops_.contains(v); });
     if (mixed || thread.UsesLoaded())
-      return Fail(ErrorCode::kUnsupported, "the thread's number and other loops are mixed in it");
+      return Fail(ErrorCode::kUnsupported, "the index mixes the thread's number and other loops");
     return Substitute(thread,
                       [&](VarId v) { return IndexExpr::Var(VarId(thread_loops_.at(v).axis)); });
   }
@@ -229,14 +229,14 @@ class Privatizing {
     return axes;
   }
 
-  // A thread's part where only these axes have several threads.
+  // Returns a thread's part if only these axes have several threads.
   static IndexExpr Of(const IndexExpr& thread, const Axes& axes) {
     return Substitute(thread, [&](VarId axis) {
       return axes.at(axis.index()) ? IndexExpr::Var(axis) : IndexExpr(0);
     });
   }
 
-  // --- what becomes of it ---
+  // --- second walk: the rewritten nest ---
 
   template <class Access>
   void TakeOut(Access& access) const {
@@ -252,7 +252,7 @@ class Privatizing {
     if (tile != tiles_.end()) TakeElement(access.index, *tile->second);
   }
 
-  // Of a fragment's rows and columns a thread has the registers of each tile:
+  // Replaces a fragment's rows and columns by a thread's registers of each tile:
   //     [..., row, column] -> [..., floor(row/16), floor(column/8), element]
   static void TakeElement(Index& index, const TileIntrinsic& tile) {
     const size_t rank = index.size();
@@ -263,7 +263,7 @@ class Privatizing {
     index.push_back(ElementOf(*tile.accumulator.owners, row, column));
   }
 
-  // The accumulator of a warp's tile is where its first element is in every lane.
+  // Returns the tile with its accumulator at the first element, which all lanes address alike.
   Tile OfLanes(Tile tile) const {
     if (WarpIntrinsicOf(tile) == nullptr) return tile;
     std::set<VarId> variables;
@@ -289,7 +289,7 @@ class Privatizing {
     fragment.shape.push_back(ElementsOfLane(*tile.accumulator.owners));
   }
 
-  // A thread's rows and columns are counted from a tile's first.
+  // Checks that fragments begin at a tile, since a thread's rows and columns count from its tile.
   Status CheckFragments() const {
     for (const auto& [tensor, tile] : tiles_) {
       const auto found = dimensions_.find(tensor);
@@ -305,7 +305,7 @@ class Privatizing {
     return {};
   }
 
-  // A variable is taken out wherever it stands, so it must be a thread's number everywhere.
+  // Checks each variable: a removed variable must be a thread's number in all loops.
   Status CheckVariables() const {
     Status status;
     ForEach<Loop>(nest_, [&](const Loop& loop) {
@@ -327,9 +327,10 @@ class Privatizing {
   const LoopNest& nest_;
   const std::map<TensorId, const TileIntrinsic*> tiles_;  // by the fragment that they add to
   IdVector<VarId, Interval> intervals_;
-  std::map<VarId, ThreadLoop> thread_loops_;  // around the present node
+  std::map<VarId, ThreadLoop> thread_loops_;  // loops around the current node
   const std::set<VarId> of_threads_ = VariablesOfThreads();
-  std::map<TensorId, std::vector<Dimension>> dimensions_;  // of the tensors that become private
+  std::map<TensorId, std::vector<Dimension>>
+      dimensions_;  // dimensions of the tensors that become private
 };
 
 }  // namespace

@@ -29,8 +29,8 @@ Result<Ptxas> LookForPtxas() {
                                                 .purpose = "NVIDIA's assembler",
                                                 .package = "nvidia-cuda-nvcc==13.0.88"}));
   if (const Status good = CheckPtxasVersion(ptxas.version); !good) {
-    return Fail(good.error().code, "{} ({}); TUNEC_PTXAS names another one", good.error().message,
-                ptxas.path);
+    return Fail(good.error().code, "{} ({}); name another one with TUNEC_PTXAS",
+                good.error().message, ptxas.path);
   }
   return ptxas;
 }
@@ -55,11 +55,11 @@ int64_t NumberOf(const std::ssub_match& match) {
 }  // namespace
 
 Status CheckPtxasVersion(std::string_view version) {
-  // Wrong code for sm_90, seen by XLA (openxla/xla, issues 7344 and 19927).
+  // These versions write wrong code for sm_90, as XLA found (openxla/xla, issues 7344 and 19927).
   const std::array<int, 3> numbers = NumbersOf(version);
   if (numbers >= std::array{12, 0, 0} && numbers < std::array{12, 6, 85}) {
     return Fail(ErrorCode::kDevice,
-                "ptxas {} is known to write wrong code, 12.6.85 or later is not", version);
+                "ptxas {} is known to write wrong code, expected 12.6.85 or later", version);
   }
   return {};
 }
@@ -102,7 +102,7 @@ Status CheckPtxasWarnings(const Cubin& cubin) {
 
 Result<Cubin> Assemble(const Ptxas& ptxas, std::string_view ptx, std::string_view arch) {
   if (ptx.size() > kMostPtxBytes)
-    return Fail(ErrorCode::kResourceLimit, "{} bytes of PTX, at most {}", ptx.size(),
+    return Fail(ErrorCode::kResourceLimit, "the PTX has {} bytes, expected at most {}", ptx.size(),
                 kMostPtxBytes);
   TUNEC_ASSIGN(const TemporaryFolder folder, TemporaryFolder::Make());
   const fs::path in = folder / "kernel.ptx";
@@ -112,9 +112,9 @@ Result<Cubin> Assemble(const Ptxas& ptxas, std::string_view ptx, std::string_vie
       const ProcessResult done,
       RunProcess(ptxas.path, {"-v", "-arch=" + std::string(arch), "-o", out.string(), in.string()},
                  kLongestAssembly));
-  // Without a status the file decides.
+  // Without an exit status the file decides.
   if (done.exit_status ? *done.exit_status != 0 : !fs::exists(out))
-    return Fail(ErrorCode::kInternal, "ptxas {} rejects our PTX: {}", ptxas.version,
+    return Fail(ErrorCode::kInternal, "ptxas {} rejects the generated PTX: {}", ptxas.version,
                 LastLine(done.output));
   Cubin cubin;
   ReadPtxasOutput(done.output, cubin);

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kLongestAnswer{10000};
 
-// What is not empty of the environment.
+// Returns the value of an environment variable; empty if it is not set.
 std::string Environment(const std::string& variable) {
   const char* const value = std::getenv(variable.c_str());
   return value == nullptr ? "" : value;
@@ -42,17 +42,18 @@ bool CanBeRun(const fs::path& program) {
 Result<std::string> PathOf(const ToolkitSearch& search) {
   if (std::string named = Environment(search.variable); !named.empty()) {
     if (CanBeRun(named)) return named;
-    return Fail(ErrorCode::kNotFound, "{} names '{}', which is no program that can be run",
+    return Fail(ErrorCode::kNotFound, "{} names '{}', which is not an executable program",
                 search.variable, named);
   }
   for (const fs::path& folder : UsualFolders()) {
     const fs::path program = folder / search.name;
     if (CanBeRun(program)) return program.string();
   }
-  return Fail(ErrorCode::kNotFound,
-              "no {}, {}, in PATH or a CUDA toolkit: `pip install {}` brings one, and {} names "
-              "its file",
-              search.name, search.purpose, search.package, search.variable);
+  return Fail(
+      ErrorCode::kNotFound,
+      "no {}, {}, in PATH or a CUDA toolkit: `pip install {}` installs one; or name its file "
+      "with {}",
+      search.name, search.purpose, search.package, search.variable);
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ Result<ToolkitProgram> FindToolkitProgram(const ToolkitSearch& search) {
   TUNEC_ASSIGN(const ProcessResult answer, RunProcess(program.path, {"--version"}, kLongestAnswer));
   Result<std::string> version = ToolkitVersion(answer.output);
   if (!version) {
-    return Fail(version.error().code, "{} is no {}: {}", program.path, search.name,
+    return Fail(version.error().code, "{} is not {}: {}", program.path, search.name,
                 version.error().message);
   }
   program.version = *std::move(version);
@@ -74,7 +75,7 @@ Result<std::string> ToolkitVersion(std::string_view output) {
   static const std::regex kVersion(R"(V(\d+\.\d+\.\d+))");
   std::match_results<std::string_view::const_iterator> match;
   if (std::regex_search(output.begin(), output.end(), match, kVersion)) return match[1].str();
-  return Fail(ErrorCode::kParse, "no version in what it prints: {}", LastLine(output));
+  return Fail(ErrorCode::kParse, "its output has no version: {}", LastLine(output));
 }
 
 std::string LastLine(std::string_view text) {

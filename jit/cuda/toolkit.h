@@ -1,4 +1,4 @@
-// Finds programs of NVIDIA's CUDA toolkit, and reads their versions.
+// Search for programs of NVIDIA's CUDA toolkit, and for their versions.
 #pragma once
 
 #include <string>
@@ -9,29 +9,29 @@
 
 namespace tunec {
 
-/// One that was found.
+/// A program that was found.
 struct ToolkitProgram {
   std::string path;
   std::string version;  // "13.0.88"
 };
 
-/// One that is looked for, and what to say where it is not.
+/// A search for a program, with the texts for its error message.
 struct ToolkitSearch {
   std::string name;      // "ptxas"
-  std::string variable;  // of the environment, which names its file: "TUNEC_PTXAS"
+  std::string variable;  // environment variable with the path of its file: "TUNEC_PTXAS"
   std::string purpose;   // "NVIDIA's assembler"
-  std::string package;   // of PyPI, which has it: "nvidia-cuda-nvcc==13.0.88"
+  std::string package;   // PyPI package that contains it: "nvidia-cuda-nvcc==13.0.88"
 };
 
-/// The file that the variable names, else the first of these that there is: in OwnFolders, where a
-/// packed tunec has it; in PATH; in the toolkit of CUDA_HOME, without which that is
-/// /usr/local/cuda. Errors: kNotFound, with what to install, and those of running it.
+/// Returns the file that the variable names, else the first program found. The search order is
+/// OwnFolders (for a packaged tunec), PATH, and the toolkit in CUDA_HOME (default /usr/local/cuda).
+/// Errors: kNotFound, with the package to install, and the errors of running the program.
 Result<ToolkitProgram> FindToolkitProgram(const ToolkitSearch& search);
 
-/// The version in what such a program prints for --version. kParse when it is not there.
+/// Returns the version in a program's output for --version. Errors: kParse if the output has none.
 Result<std::string> ToolkitVersion(std::string_view output);
 
-/// The last line that is not empty: what such a program says when it fails.
+/// Returns the last non-empty line, which states the reason if such a program fails.
 std::string LastLine(std::string_view text);
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
-// The instructions that a warp executes together, as LLVM knows them: what writes them for a GPU
-// and what emulates them read the same lists.
+// The instructions that a warp executes together, by LLVM's intrinsics. The emitter for GPUs and
+// the emulation use the same lists.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,17 @@
 
 namespace tunec::jit {
 
-/// mma.sync of an entry of ir/tile_intrinsic.h: registers of the left operand, of the right one and
-/// of the accumulator to registers of the accumulator.
+/// An mma.sync instruction for an entry of ir/tile_intrinsic.h. Its operands are registers of the
+/// left operand, the right operand and the accumulator; its results are registers of the
+/// accumulator.
 struct WarpInstruction {
-  std::string_view tile;   // the entry
+  std::string_view tile;   // name of the entry
   unsigned id = 0;         // llvm::Intrinsic::ID
   bool of_halves = false;  // an operand's register is <2 x half>, else i32
 };
 
-/// ldmatrix: two or four matrices of eight rows of 16 bytes, as they lie or the other way round.
+/// An ldmatrix instruction: loads two or four matrices of eight rows of 16 bytes, optionally
+/// transposed.
 struct MatrixLoadInstruction {
   unsigned id = 0;  // llvm::Intrinsic::ID
   int32_t matrices = 0;

@@ -1,6 +1,6 @@
-// Fragments as the owner maps of ir/tile_intrinsic.cc say: of an operand, a register of 32 bits has
-// neighbours along what is reduced; eight groups of four lanes have eight rows (or columns) of 16
-// bytes, which is a matrix to ldmatrix.
+// Fragments by the owner maps of ir/tile_intrinsic.cc. A register of 32 bits of an operand has
+// neighbours along the reduced axis. Eight groups of four lanes have eight rows (or columns) of 16
+// bytes, which form a matrix of ldmatrix.
 #include "jit/cuda/warp_tiles.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ constexpr int64_t kMatrixRowBytes = 16;
 
 const WarpInstruction& InstructionOf(const TileIntrinsic& intrinsic) {
   const auto found = std::ranges::find(WarpInstructions(), intrinsic.name, &WarpInstruction::tile);
-  TUNEC_CHECK(found != WarpInstructions().end(), "nobody wrote the instruction of {}",
+  TUNEC_CHECK(found != WarpInstructions().end(), "tile {} has no instruction on cuda",
               intrinsic.name);
   return *found;
 }
@@ -32,7 +32,7 @@ int64_t SizeOfElement(const TileOperand& operand) {
   return static_cast<int64_t>(SizeOf(operand.type));
 }
 
-// Elements in a register.
+// Returns the number of elements in a register.
 int64_t GroupOf(const TileOperand& operand) { return kRegisterBytes / SizeOfElement(operand); }
 
 std::vector<IrValue> Unpacked(llvm::IRBuilderBase& ir, llvm::Value* registers, int64_t count) {
@@ -42,7 +42,7 @@ std::vector<IrValue> Unpacked(llvm::IRBuilderBase& ir, llvm::Value* registers, i
   return values;
 }
 
-// Of four matrices (the left operand's) or two.
+// Returns ldmatrix for four matrices (of the left operand) or two.
 llvm::Intrinsic::ID LoadInstruction(int64_t matrices, bool transposed) {
   const auto loads = [&](const MatrixLoadInstruction& load) {
     return load.matrices == matrices && load.transposed == transposed;
@@ -52,7 +52,7 @@ llvm::Intrinsic::ID LoadInstruction(int64_t matrices, bool transposed) {
   return found->id;
 }
 
-// An operand's register as the instruction takes it.
+// Converts an operand's register to the type that the instruction requires.
 IrValue AsOperand(Builder& builder, const TileIntrinsic& intrinsic, IrValue bits) {
   llvm::IRBuilderBase& ir = builder.instructions();
   if (intrinsic.rounds_operands) {
@@ -152,8 +152,8 @@ std::vector<IrValue> WarpTiles::Load(EmitState& state, const TileOperand& operan
   return LoadElements(state, operand, place);
 }
 
-// Whether it is matrices of eight rows of 16 bytes in shared memory, each in one place. Two bytes
-// may also lie the other way round.
+// Checks if the operand is made of matrices of eight rows of 16 contiguous bytes in shared memory.
+// Elements of two bytes may also be transposed.
 std::optional<WarpTiles::Matrices> WarpTiles::AsMatrices(EmitState& state,
                                                          const TileOperand& operand,
                                                          const Place& place) const {
@@ -167,7 +167,8 @@ std::optional<WarpTiles::Matrices> WarpTiles::AsMatrices(EmitState& state,
   return turned ? std::optional(Matrices::kTransposed) : std::nullopt;
 }
 
-// Lane l tells where row `l mod 8` of matrix `floor(l/8)` lies; register r is of matrix r.
+// Loads matrices. Lane l gives the address of row `l mod 8` of matrix `floor(l/8)`; register r is
+// part of matrix r.
 std::vector<IrValue> WarpTiles::LoadMatrices(EmitState& state, const TileOperand& operand,
                                              const Place& place, Matrices order) const {
   const OwnerMap& map = *operand.owners;
@@ -176,7 +177,7 @@ std::vector<IrValue> WarpTiles::LoadMatrices(EmitState& state, const TileOperand
   LinearIndex row = state.index.Sum(place.offset, of_eight_, next);
   for (size_t bit = 0; bit + 1 < map.element.size(); ++bit)
     row = state.index.Sum(row, matrix_[bit], place.StrideOf(map.element[bit + 1]));
-  // A row of 16 bytes stays together wherever chunks of storage move to.
+  // A row of 16 bytes stays contiguous in swizzled storage.
   row = EmitOffset(state, place.tensor, row);
   const IrValue generic =
       state.index.Address(state.storage[place.tensor].base, row, SizeOfElement(operand));

@@ -1,5 +1,5 @@
-// Tiles that a warp executes: operands become fragments in its lanes' registers, mma.sync
-// multiplies them.
+// Tiles that a warp executes: operands become fragments in its lanes' registers, and mma.sync
+// multiplies the fragments.
 #pragma once
 
 #include <map>
@@ -14,25 +14,25 @@
 
 namespace tunec::jit {
 
-/// One for each nest that is emitted. A fragment of an operand is loaded at its first use, and used
-/// again as long as nothing can have changed what it was loaded from: the tiles of one row share
-/// their left operand, however the loops around are ordered.
+/// An emitter of warp tiles for one nest. An operand's fragment is loaded at its first use, and
+/// reused until its memory may have changed. The tiles of one row thus share their left operand for
+/// every order of the loops around.
 class WarpTiles {
  public:
   explicit WarpTiles(const LoopNest& nest);
 
-  /// Before the parts of a phase, in the function's first scope. `thread`: its number along x, an
-  /// i64.
+  /// Starts a phase. Requires: called before the parts, in the function's first scope. `thread` is
+  /// the number along x, an i64.
   void BeginPhase(EmitState& state, const Phase& phase, IrValue thread);
-  /// Requires: BeginPhase, of a phase with tiles; a nest that PrivatizeThreads made. kUnsupported
-  /// for an accumulator whose place is not constant.
+  /// Emits a tile. Requires: BeginPhase for a phase with tiles; a nest from PrivatizeThreads.
+  /// Errors: kUnsupported for an accumulator whose index is not constant.
   Status Emit(EmitState& state, const TileParts& parts);
-  /// Memory may have changed, or another part of the code begins.
+  /// Discards fragments, since memory may have changed or another part of the code begins.
   void Forget() { fragments_.clear(); }
 
  private:
-  // Of an operand of one tile: its first element, and how far apart neighbours lie, by the layout.
-  // Where storage is swizzled, what is loaded lies elsewhere: each address is moved by itself.
+  // An operand of one tile: its first element and the strides between neighbours, by the layout. In
+  // swizzled storage the offsets are different, so each address is mapped separately.
   struct Place {
     TensorId tensor;
     LinearIndex offset;
@@ -58,12 +58,12 @@ class WarpTiles {
   std::vector<IrValue> LoadElements(EmitState& state, const TileOperand& operand,
                                     const Place& place) const;
 
-  std::set<TensorId> shared_;  // what lies in shared memory
-  // Digits of the lane's number, of the present phase.
+  std::set<TensorId> shared_;  // tensors in shared memory
+  // Digits of the lane's number in the current phase.
   LinearIndex of_four_;              // lane mod 4
   LinearIndex group_;                // floor(lane/4)
   LinearIndex of_eight_;             // lane mod 8
-  std::vector<LinearIndex> matrix_;  // the bits of floor(lane/8)
+  std::vector<LinearIndex> matrix_;  // bits of floor(lane/8)
   std::map<Key, std::vector<IrValue>> fragments_;
 };
 

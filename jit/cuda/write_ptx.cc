@@ -39,14 +39,14 @@ Result<const llvm::Target*> FindNvptx() {
   return found;
 }
 
-// -O2 alone.
+// Runs the passes of -O2.
 void Optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
-  // What a schedule does not unroll or vectorise, LLVM shall not either.
+  // LLVM must not unroll or vectorise loops that the schedule does not unroll or vectorise.
   tuning.LoopUnrolling = false;
   tuning.LoopVectorization = false;
   tuning.LoopInterleaving = false;
@@ -65,7 +65,7 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine) {
 Result<std::shared_ptr<llvm::TargetMachine>> MakeNvptxMachine(const CudaArch& arch) {
   TUNEC_ASSIGN(const llvm::Target* const nvptx, FindNvptx());
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // the emitter alone decides what is fused
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // only the emitter decides about fusing
   std::shared_ptr<llvm::TargetMachine> machine(nvptx->createTargetMachine(
       DeviceTriple(), std::string(arch.name), fmt::format("+ptx{}", arch.ptx_version), options,
       std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));

@@ -1,7 +1,9 @@
 // Reads and writes of tensors in memory. Within a vector loop the storage offset's dependence on
-// the lane chooses the instruction: none, a scalar load that all lanes share; lane + c, a vector
-// load; neighbours of two rows in turns, a vector of each; anything else, a gather, or where copies
-// of the code read neighbours, a transposed block.
+// the lane selects the instruction:
+// - no dependence: a scalar load that all lanes share;
+// - lane + c: a vector load;
+// - neighbours in two rows alternately: one vector load per row;
+// - any other dependence: a gather, or a transposed block if copies of the code read neighbours.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -16,7 +18,7 @@ namespace {
 struct Place {
   TensorId tensor;
   LinearIndex offset;                     // in elements of the storage
-  const IndexExpr* expression = nullptr;  // what the offset is the value of
+  const IndexExpr* expression = nullptr;  // the expression that the offset evaluates
 };
 
 class Reader {
@@ -31,7 +33,8 @@ class Reader {
         storage_(state.storage[place_.tensor]) {}
 
   IrValue Read() {
-    // What all lanes share does not depend on which of them run, unless possibly none does.
+    // A value that all lanes share does not depend on the running lanes, unless possibly no lane
+    // runs.
     const bool shared = place_.offset.IsUniform() && guard_.kind != Condition::Kind::kLanes &&
                         !state_.lanes.conditional;
     const LoadKey key = Key(shared, 0);
@@ -46,7 +49,7 @@ class Reader {
   }
 
  private:
-  /// Of the element so many after this one.
+  /// Returns the key of the element `distance` after this one.
   LoadKey Key(bool shared, int64_t distance) const {
     return {.root = state_.Root(place_.tensor),
             .terms = place_.offset.terms,
@@ -59,7 +62,8 @@ class Reader {
             .lanes = shared ? 1 : state_.lanes.width};
   }
 
-  /// For how many copies of the code to load at once. Nothing may write between their reads.
+  /// Returns the number of copies of the code whose elements are loaded at once; 0 for no
+  /// transposed block. Nothing may write between the reads of these copies.
   int TransposedCopies() const {
     const LinearIndex& offset = place_.offset;
     const bool apart = offset.per_lane == nullptr && std::abs(offset.lane_factor) > 1;
@@ -87,7 +91,7 @@ class Reader {
   int64_t size() const { return static_cast<int64_t>(SizeOf(tensor_.type)); }
   IrValue Outside() { return MemoryConstant(b_, tensor_.type, outside_); }
 
-  /// An address that may always be read and holds the guard's value.
+  /// Returns an address that may always be read and stores the guard's value.
   IrValue SafeAddress() {
     IrValue& address = state_.safe_addresses[{tensor_.type, outside_}];
     if (address == nullptr) address = b_.SafeConstant(Outside());
@@ -109,7 +113,7 @@ class Reader {
     return LoadGathered(mask);
   }
 
-  /// Lanes that are read: those that run and whose guard holds; null for all.
+  /// Returns the mask of lanes that run and whose guard holds; null for all lanes.
   IrValue Mask() {
     IrValue mask = state_.lanes.mask;
     if (guard_.kind == Condition::Kind::kAlways) return mask;
@@ -117,7 +121,7 @@ class Reader {
     return mask == nullptr ? guard : b_.And(mask, guard);
   }
 
-  /// One element for all lanes (or outside of vector loops).
+  /// Loads one element for all lanes (or outside of vector loops).
   IrValue LoadShared() {
     IrValue address = state_.index.Address(storage_.base, place_.offset, size());
     IrValue readable = nullptr;
@@ -134,8 +138,9 @@ class Reader {
                                                   : value;
   }
 
-  /// Of what need not be aligned: as much as is known where it makes a difference. LLVM makes one
-  /// load of neighbours where it knows that such a load is aligned.
+  /// Returns the alignment of a load that need not be aligned: the best known alignment if the
+  /// machine has a vector alignment, else the element size. LLVM merges loads of neighbours only if
+  /// the merged load is known to be aligned.
   int64_t LoadAlignment(const LinearIndex& offset) {
     if (state_.machine.VectorAlignment() == 1) return size();
     return AlignmentOf(state_, place_.tensor, offset);
@@ -161,7 +166,7 @@ class Reader {
     return b_.Shuffle(value, value, lanes);
   }
 
-  /// Two overlapping vectors that end exactly at the last element read.
+  /// Loads two overlapping vectors that end exactly at the last element read.
   IrValue LoadEverySecond() {
     const int width = state_.lanes.width;
     LinearIndex second = place_.offset;
@@ -175,8 +180,9 @@ class Reader {
     return b_.Shuffle(a, b, lanes);
   }
 
-  /// Where even lanes read neighbours, and odd ones those of another row: how far that is from the
-  /// first. Of two lanes each row has a single element, which is no vector.
+  /// Returns the distance between two rows if even lanes read neighbours of one row and odd lanes
+  /// neighbours of the other. Two lanes are rejected: each row has a single element, which is not a
+  /// vector.
   std::optional<int64_t> TwoRowsApart() {
     if (place_.offset.per_lane == nullptr) return std::nullopt;
     const std::vector<int64_t> lanes = b_.ConstantLanes(state_.index.LanePart(place_.offset));
@@ -266,7 +272,7 @@ class Writer {
     return state_.index.Address(storage_.base, offset, size());
   }
 
-  /// All lanes write one element: the last lane's value stays.
+  /// Stores one element that all lanes write: the last lane's value stays.
   Status StoreShared() {
     const LaneContext& lanes = state_.lanes;
     const bool varies = b_.LanesOf(value_) > 1;
@@ -294,7 +300,8 @@ class Writer {
     const int64_t multiple = std::gcd(state_.index.Multiple(place_.offset) * size(), int64_t{64});
     if (non_temporal_ && state_.target_alignment > 0)
       align = std::gcd(state_.target_alignment, multiple);
-    // LLVM stores a vector in pieces that are aligned; a cache line's leave together.
+    // LLVM splits the store of a vector into aligned parts; the parts of one cache line are written
+    // back together.
     const bool bypass = non_temporal_ && bytes >= kLeastStreamed && align >= kLeastStreamed;
     b_.Store(value_, address, align, bypass);
     state_.non_temporal |= bypass;
@@ -305,7 +312,7 @@ class Writer {
     const LaneContext& lanes = state_.lanes;
     const bool known = lanes.mask == nullptr || lanes.active > 0;
     if (known && place_.offset.per_lane == nullptr) {
-      // A store a lane beats the scatter instruction on every core measured.
+      // A scalar store per lane was faster than the scatter instruction on every measured core.
       for (int i = 0; i < (lanes.active > 0 ? lanes.active : width); ++i) {
         LinearIndex offset = place_.offset;
         offset.constant += offset.lane_factor * i;
@@ -328,7 +335,7 @@ class Writer {
   IrValue value_;
 };
 
-/// The guard's value as the read's type, in every lane where the guard fails.
+/// Returns the guard's value as the read's type, in every lane where the guard fails.
 IrValue OutsideValue(EmitState& state, const Read& read) {
   const DataType type = state.tensor(read.tensor).type;
   return FromMemory(state.builder, MemoryConstant(state.builder, type, read.guard->outside), type);

@@ -10,7 +10,7 @@
 namespace tunec::jit {
 namespace {
 
-constexpr int64_t kMostUnrolledChunks = 4;  // of a loop that touches no registers
+constexpr int64_t kMostUnrolledChunks = 4;  // for a loop that touches no registers
 constexpr int64_t kMostRegisterChunks = 64;
 constexpr int64_t kMostSlots = 512;
 
@@ -65,7 +65,7 @@ class Analyzer {
 
   void EnterAlloc(const Alloc& alloc) {
     RegisterPlan& plan = result_.registers[alloc.tensor];
-    // A loop that was cut has an Alloc in each part: the tensor has one form for all of them.
+    // A split loop has an Alloc in each part: the tensor has one form for all parts.
     const bool seen = plan.form != RegisterForm::kNone;
     if (alloc.scope == Scope::kRegister && !seen) plan.form = RegisterForm::kSlots;
     touched_[alloc.tensor] = 0;
@@ -88,7 +88,7 @@ class Analyzer {
     constant_[loop.var] = false;
   }
 
-  /// Everything the variable can be; empty ranges become one point.
+  /// Returns all values of the loop's variable; empty ranges become one point.
   Interval RangeOf(const Loop& loop) const {
     Interval range = tunec::RangeOf(loop, Intervals());
     if (range.hi < range.lo) range.hi = range.lo;
@@ -105,7 +105,7 @@ class Analyzer {
     return trips <= std::max(loop.unroll, 1);
   }
 
-  /// Whether the value is a constant once the enclosing loops are unrolled.
+  /// Checks if the value is a constant once the enclosing loops are unrolled.
   bool IsConstantAfterUnrolling(const IndexExpr& expr) const {
     if (expr.UsesLoaded()) return false;
     std::vector<VarId> variables;
@@ -141,7 +141,7 @@ class Analyzer {
     int widest = 1;
     const auto see = [&](DataType type) { widest = std::max(widest, ComputeBytes(type)); };
     VisitNodes(body, [&](const NestNode& node) {
-      // What is only copied is not computed with.
+      // A copy does not compute with its elements: only their size in memory counts.
       if (const auto* copy = std::get_if<AsyncCopy>(&node.value)) {
         const size_t bytes = SizeOf(nest_.tensors[copy->to.tensor].type);
         widest = std::max(widest, static_cast<int>(bytes));
@@ -158,8 +158,8 @@ class Analyzer {
     return widest;
   }
 
-  /// Where a storage offset has floor(lane / d) with d a power of two below the width, chunks of
-  /// d lanes stay contiguous.
+  /// Returns the lanes for which chunks stay contiguous. A storage offset with floor(lane / d), d a
+  /// power of two below the width, limits a chunk to d lanes.
   int LanesWithinBlocks(const Loop& loop, int lanes) {
     const auto see = [&](TensorId tensor, const std::vector<IndexExpr>& index) {
       lanes = NarrowestBlock(StorageOffset(nest_.tensors[tensor], index), loop.var, lanes);
@@ -188,7 +188,7 @@ class Analyzer {
     return lanes;
   }
 
-  /// Whether lanes of the loop are elements of a register tensor.
+  /// Checks if lanes of the loop are elements of a register tensor.
   bool UsesRegisters(const Loop& loop) const {
     bool uses = false;
     const auto see = [&](TensorId tensor, const std::vector<IndexExpr>& index) {
@@ -239,7 +239,7 @@ class Analyzer {
     }
   }
 
-  /// lane + something constant, in a vector loop that is cut into constant chunks.
+  /// Checks if the index is lane + constant, in a vector loop of constant chunks.
   bool IsLane(const IndexExpr& index) const {
     if (vector_ == nullptr || index.Coefficient(vector_->var) != 1) return false;
     if (!result_.vector_loops.at(vector_).unrolled || vector_->lower.size() != 1) return false;
@@ -262,7 +262,7 @@ class Analyzer {
   IdVector<VarId, Interval> intervals_;
   IdVector<VarId, bool> constant_;
   const Loop* vector_ = nullptr;
-  IdVector<TensorId, int64_t> touched_;  // in the present Alloc of each
+  IdVector<TensorId, int64_t> touched_;  // in the current Alloc of each tensor
   NestAnalysis result_;
 };
 

@@ -1,6 +1,5 @@
-// What the emitter decides before it writes code: how wide each vector loop is and whether its
-// chunks are unrolled, which register tensors become SSA slots, and every access's linear
-// storage offset in its simplest form.
+// Decisions before code is written: the width of each vector loop, the unrolling of its chunks, the
+// register tensors that become SSA slots, and the simplest linear storage offset of each access.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +11,17 @@
 
 namespace tunec::jit {
 
-/// How a vector loop is cut into chunks of `lanes` iterations.
+/// A division of a vector loop into chunks of `lanes` iterations.
 struct VectorPlan {
   int lanes = 1;
-  int64_t most_iterations = 0;  // over all executions
-  bool unrolled = false;        // all chunks one after the other, else a loop over chunks
+  int64_t most_iterations = 0;  // maximum over all executions
+  bool unrolled = false;        // true: all chunks follow each other; false: a loop over chunks
 };
 
 enum class RegisterForm : uint8_t {
   kNone,   // not of register scope
   kSlots,  // SSA values: one vector per (leading indices, chunk of the last dimension)
-  kStack,  // an index is not constant after unrolling: memory on the stack
+  kStack,  // stack memory, since an index is not constant after unrolling
 };
 
 struct RegisterPlan {
@@ -34,15 +33,15 @@ struct NestAnalysis {
   std::map<const Loop*, VectorPlan> vector_loops;
   std::map<const Loop*, bool> fully_unrolled;
   IdVector<TensorId, RegisterPlan> registers;
-  /// Of a register tensor within its Alloc: elements of the last dimension from the first to the
-  /// last that any access may touch. Beyond them vectors may hold anything.
+  /// Number of elements of a register tensor's last dimension, from the first to the last, that any
+  /// access may touch, per Alloc. Vectors may hold undefined values beyond them.
   std::map<const Alloc*, int64_t> touched;
-  std::map<const void*, IndexExpr> offsets;  // by address of the Read or Write
+  std::map<const void*, IndexExpr> offsets;  // keyed by the address of the Read or Write
 };
 
 NestAnalysis Analyze(const LoopNest& nest, const Machine& machine);
 
-/// Bytes of a lane of values of this type while it is computed with (f16 and bf16 are f32).
+/// Returns the bytes of a lane while values of this type are computed with (f16 and bf16 are f32).
 int ComputeBytes(DataType type);
 
 }  // namespace tunec::jit

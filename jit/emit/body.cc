@@ -51,13 +51,13 @@ Status EmitPrefetch(EmitState& state, const Prefetch& prefetch) {
   const Tensor& tensor = state.tensor(prefetch.address.tensor);
   const auto size = static_cast<int64_t>(SizeOf(tensor.type));
   LinearIndex offset = state.index.Evaluate(state.analysis.offsets.at(&prefetch.address));
-  // The lines of neighbouring lanes; of others the first lane's.
+  // Neighbouring lanes prefetch all their lines; other lanes prefetch only the first lane's line.
   const int64_t lines =
       offset.lane_factor == 1 ? (state.index.lanes() * size + kLineBytes - 1) / kLineBytes : 1;
   offset.lane_factor = 0;
   offset.per_lane = nullptr;
   for (int64_t line = 0; line < lines; ++line) {
-    // Unrolled iterations ask for a line once.
+    // Unrolled iterations prefetch a line once.
     const PrefetchKey key{state.Root(prefetch.address.tensor), offset.terms,
                           (offset.constant * size) >> kLineBits, prefetch.level};
     if (state.prefetched.insert(key).second) {

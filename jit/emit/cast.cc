@@ -1,4 +1,4 @@
-// Element types: how they lie in memory, how they are computed with, and conversions.
+// Element types: their form in memory, their form in computations, and conversions.
 #include <cstdint>
 
 #include "ir/array.h"
@@ -11,7 +11,7 @@ namespace {
 
 bool IsHalf(DataType type) { return type == DataType::kF16 || type == DataType::kBF16; }
 
-/// The bfloat16 bits nearest to an f32, halves to even, in the upper half of an i32.
+/// Returns the bfloat16 bits nearest to an f32, halves to even, in the upper half of an i32.
 IrValue BFloat16Bits(Builder& b, IrValue value) {
   const IrValue bits = b.Bitcast(value, Element::kI32);
   const IrValue odd = b.And(b.LShr(bits, b.IntLike(bits, 16)), b.IntLike(bits, 1));
@@ -21,8 +21,8 @@ IrValue BFloat16Bits(Builder& b, IrValue value) {
   return b.And(b.Select(is_nan, quiet, rounded), b.IntLike(bits, int64_t{0xffff0000}));
 }
 
-/// The bfloat16 nearest to an f32, as an f32: by an instruction for vectors that the machine has
-/// one for.
+/// Returns the bfloat16 nearest to an f32, as an f32. Uses the machine's vector instruction if one
+/// exists.
 IrValue BFloat16Float(Builder& b, IrValue value) {
   constexpr int kLanes = 16;
   const auto rounding = b.bfloat16_rounding();
@@ -32,8 +32,8 @@ IrValue BFloat16Float(Builder& b, IrValue value) {
   return b.Bitcast(b.Shl(wide, b.IntLike(wide, 16)), Element::kF32);
 }
 
-/// f64 to f32 so that a later rounding to f16 or bf16 gives the nearest: the last bit is set when
-/// bits were lost (round to odd).
+/// Converts f64 to f32 so that a later rounding to f16 or bf16 gives the nearest value: the last
+/// bit is set if bits were lost (round to odd).
 IrValue NarrowToOdd(Builder& b, IrValue value) {
   const IrValue bits = b.Bitcast(value, Element::kI64);
   const IrValue lost = b.And(bits, b.IntLike(bits, (int64_t{1} << 29) - 1));
@@ -48,7 +48,7 @@ IrValue ToFloat(Builder& b, IrValue value, DataType from, DataType to) {
   const Element wide = to == DataType::kF64 ? Element::kF64 : Element::kF32;
   if (from == DataType::kBool) return b.UnsignedToFloat(value, wide);
   if (IsInteger(from)) {
-    const bool exact = IsHalf(to) && SizeOf(from) >= 4;  // by way of f64, rounded once
+    const bool exact = IsHalf(to) && SizeOf(from) >= 4;  // computed in f64, rounded once
     const Element first = exact ? Element::kF64 : wide;
     const IrValue number =
         IsSigned(from) ? b.SignedToFloat(value, first) : b.UnsignedToFloat(value, first);
@@ -60,13 +60,13 @@ IrValue ToFloat(Builder& b, IrValue value, DataType from, DataType to) {
   return RoundToType(b, value, to);
 }
 
-/// The integer type a float becomes first: 32 bits are the narrowest that x86 converts to.
+/// Returns the integer type that a float is converted to first: x86 converts to at least 32 bits.
 Element ConvertedElement(DataType to) {
   return SizeOf(to) < 4 ? Element::kI32 : ComputeElement(to);
 }
 
-/// Emits a signed conversion; `end` is 2^31 or 2^63. A value that does not fit becomes -end, also
-/// on machines whose own instruction saturates.
+/// Emits a signed conversion; `end` is 2^31 or 2^63. A value that does not fit becomes -end, even
+/// on machines whose instruction saturates.
 IrValue ConvertSigned(Builder& b, IrValue value, Element element, double end,
                       const FloatRange& range) {
   const IrValue least = b.Like(value, -end);
@@ -90,7 +90,7 @@ IrValue ConvertUnsigned(Builder& b, IrValue value, Element element, double end,
   return b.Select(above, b.Xor(low, highest), low);
 }
 
-/// Does what CastToInt of ir/rounding.h does.
+/// Implements CastToInt of ir/rounding.h.
 IrValue FloatToInteger(Builder& b, IrValue value, DataType to, const FloatRange& range) {
   const Element element = ConvertedElement(to);
   const double end = element == Element::kI32 ? 0x1p31 : 0x1p63;
@@ -155,7 +155,7 @@ IrValue ToMemory(Builder& b, IrValue value, DataType type) {
   if (type == DataType::kBool) return b.ZeroExtend(value, Element::kI8);
   if (type == DataType::kF16) return b.FloatTruncate(value, Element::kF16);
   if (type != DataType::kBF16) return value;
-  const IrValue bits = b.Bitcast(value, Element::kI32);  // which is rounded
+  const IrValue bits = b.Bitcast(value, Element::kI32);  // the value has been rounded
   return b.IntTruncate(b.LShr(bits, b.IntLike(bits, 16)), Element::kI16);
 }
 

@@ -8,7 +8,7 @@
 namespace tunec::jit {
 namespace {
 
-// An expression whose operands are known by their numbers: equal keys have equal values.
+// An expression with numbered operands: equal keys have equal values.
 struct ExprKey {
   ExprKind kind;
   DataType type;
@@ -26,8 +26,8 @@ class ExprEmitter {
   ExprEmitter(EmitState& state, const ExprInputs& inputs)
       : state_(state), b_(state.builder), inputs_(inputs) {}
 
-  // Equal expressions are computed once, whether they share their nodes or not: lowering
-  // builds an operand's expression anew wherever its value is used.
+  // Returns the value of an expression. Equal expressions are computed once, even if they share no
+  // nodes: lowering builds an operand's expression again for each use of its value.
   IrValue Emit(const Expr& expr) {
     const int number = NumberOf(expr);
     if (const auto it = done_.find(number); it != done_.end()) return it->second;
@@ -91,7 +91,7 @@ class ExprEmitter {
 
   IrValue CastValue(const Expr& expr) {
     const Expr& operand = expr.operands()[0];
-    // An index becomes the wanted type at once, not by way of 64-bit lanes.
+    // An index is converted to the requested type directly, without 64-bit lanes.
     if (operand.kind() == ExprKind::kIndex) return IndexValue(operand.node().index[0], expr.type());
     const FloatRange range = IsFloat(operand.type()) ? FloatRangeOf(operand) : FloatRange{};
     return EmitCast(b_, Emit(operand), operand.type(), expr.type(), range);

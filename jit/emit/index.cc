@@ -16,7 +16,7 @@ int64_t Clamp(__int128 value) {
   return static_cast<int64_t>(value);
 }
 
-/// factor * interval + sum, saturating at kUnbounded.
+/// Returns factor * interval + sum, saturating at kUnbounded.
 Interval AddScaled(Interval sum, Interval interval, int64_t factor) {
   const __int128 a = static_cast<__int128>(interval.lo) * factor;
   const __int128 b = static_cast<__int128>(interval.hi) * factor;
@@ -160,8 +160,9 @@ int64_t IndexEmitter::Multiple(const LinearIndex& index) const {
 
 // --- floor division ---
 
-// With N = d*A + R the quotient is A + floor(R/d). When all of R but a remainder r + f*lane is a
-// multiple of g, a divisor of d, and 0 <= r + f*lane < g, the remainder does not matter.
+// Returns floor(N/d). With N = d*A + R the quotient is A + floor(R/d). Let all of R except a
+// remainder r + f*lane be a multiple of g, a divisor of d. If 0 <= r + f*lane < g, the remainder
+// does not matter.
 LinearIndex IndexEmitter::FloorDivide(const LinearIndex& numerator, int64_t divisor) {
   LinearIndex quotient;
   LinearIndex rest;

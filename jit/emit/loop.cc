@@ -12,13 +12,13 @@ Error Unbounded(const EmitState& state, const Loop& loop) {
                    state.nest.variables[loop.var]);
 }
 
-/// Whether the loop runs at all, as a branch; every path that cannot be decided is guarded.
+/// Emits one copy of the loop's body, for one value of its variable.
 Status EmitCopy(EmitState& state, const Loop& loop, const LinearIndex& value) {
   state.index.Bind(loop.var, value);
   return EmitBody(state, loop.body);
 }
 
-/// A copy of a loop of which all copies run: reads may look ahead to the next ones.
+/// Emits a copy of a loop whose copies all run: reads may load for the next copies.
 Status EmitCertainCopy(EmitState& state, const Loop& loop, const LinearIndex& value, int64_t end) {
   state.unrolled.push_back(
       {.var = loop.var, .at = value.constant, .end = end, .depth = state.index.depth()});
@@ -27,9 +27,10 @@ Status EmitCertainCopy(EmitState& state, const Loop& loop, const LinearIndex& va
   return status;
 }
 
-/// LLVM schedules within a block and likes to gather loads of neighbouring addresses: over several
-/// copies of a register tile's step that costs registers it does not have. So would keeping what
-/// one copy loaded for the next: a convolution's windows overlap.
+/// Starts a new basic block without cached loads. LLVM schedules within a block and groups loads of
+/// neighbouring addresses. Over several copies of a register tile's step, the grouped loads need
+/// too many registers. Caching one copy's loads for the next copy costs registers too, for example
+/// where the windows of a convolution overlap.
 void StartBlock(EmitState& state) {
   state.loads.clear();
   const IrBlock next = state.builder.NewBlock("copy");
@@ -37,15 +38,15 @@ void StartBlock(EmitState& state) {
   state.builder.SetBlock(next);
 }
 
-/// Whether the body is one instruction on a vector: no rows, no threads of a warp.
+/// Checks if the body is one instruction on a vector, without rows and without threads of a warp.
 bool IsVectorTile(const Body& body) {
   const auto* tile = body.size() == 1 ? std::get_if<Tile>(&body.front().value) : nullptr;
   const TileIntrinsic* intrinsic = tile ? FindTileIntrinsic(tile->intrinsic) : nullptr;
   return intrinsic != nullptr && !intrinsic->IsOfWarp() && intrinsic->Extent(TileAxis::kRow) == 1;
 }
 
-/// Whether a copy of the body is itself many copies: a whole step of a register tile. The vectors
-/// of one of its rows are none: they use what other rows load.
+/// Checks if a copy of the body contains many copies: a whole step of a register tile. A loop over
+/// the vectors of one row does not count: these vectors use what other rows load.
 bool HoldsUnrolled(const Body& body) {
   return std::ranges::any_of(body, [](const NestNode& node) {
     if (const auto* choice = std::get_if<If>(&node.value)) return HoldsUnrolled(choice->body);
@@ -55,8 +56,8 @@ bool HoldsUnrolled(const Body& body) {
   });
 }
 
-/// All that the loop's variable can be. Each bound holds by itself, so a constant one counts, too,
-/// where the others differ by more.
+/// Returns the interval of the loop's variable. Each bound holds by itself, so a constant bound
+/// narrows the interval even if other bounds are wider.
 Interval ValuesOf(EmitState& state, const Loop& loop) {
   const auto bounds = [&](const IndexExpr& bound) {
     return state.index.Bounds(bound, state.index.Evaluate(bound));
@@ -67,7 +68,7 @@ Interval ValuesOf(EmitState& state, const Loop& loop) {
   return values;
 }
 
-/// Constant iterations; where the real bounds are narrower each copy stands under a condition.
+/// Emits constant iterations; if the real bounds are narrower, each copy is under a condition.
 Status EmitUnrolled(EmitState& state, const Loop& loop) {
   const LinearIndex lower = GreatestOf(state, loop.lower);
   const LinearIndex upper = state.index.Sum(lower, ExtentFrom(state, lower, loop.upper));
@@ -107,7 +108,7 @@ LinearIndex Plus(LinearIndex index, int64_t constant) {
   return index;
 }
 
-/// A loop of `unroll` copies, then one of single iterations for what is left.
+/// Emits a loop of `unroll` copies, then a loop of single iterations for the remainder.
 Status EmitSerial(EmitState& state, const Loop& loop) {
   const LinearIndex lower = GreatestOf(state, loop.lower);
   const LinearIndex extent = ExtentFrom(state, lower, loop.upper);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kMostStackBytes = 256 << 10;
 
-/// The tensors a phase touches.
+/// Returns the tensors that a phase touches.
 std::set<TensorId> TensorsOf(const Body& body) {
   std::set<TensorId> tensors;
   VisitNodes(body, [&](const NestNode& node) {
@@ -36,15 +36,15 @@ std::set<TensorId> WrittenRoots(const EmitState& state) {
   return written;
 }
 
-/// Memory that may change while the kernel runs: what stores write, and inputs whose place an
-/// output may take.
+/// Returns the memory that may change while the kernel runs: the targets of stores, and inputs
+/// whose storage an output may reuse.
 std::set<TensorId> ChangingRoots(const EmitState& state) {
   std::set<TensorId> changing = WrittenRoots(state);
   for (const InPlacePair& pair : FindInPlacePairs(state.nest)) changing.insert(pair.input);
   return changing;
 }
 
-/// Base addresses, in the function's first block.
+/// Emits base addresses, in the function's first block.
 Status BindStorage(EmitState& state, const Phase& phase, const StoragePlan& plan,
                    const PhaseEntry& entry) {
   Builder& b = state.builder;
@@ -83,7 +83,7 @@ Status BindStorage(EmitState& state, const Phase& phase, const StoragePlan& plan
   return {};
 }
 
-/// Tensors with non-temporal stores whose base may be unaligned.
+/// Returns the tensors with non-temporal stores whose base may be unaligned.
 std::set<TensorId> DoubtfulTargets(const EmitState& state, const NestNode& part) {
   std::set<TensorId> targets;
   const Body body{part};
@@ -98,8 +98,8 @@ std::set<TensorId> DoubtfulTargets(const EmitState& state, const NestNode& part)
 
 struct Chain {
   std::vector<const Loop*> loops;    // outermost first
-  const NestNode* inside = nullptr;  // the one node in the innermost, or
-  const Body* body = nullptr;        // its body, when that is not one node
+  const NestNode* inside = nullptr;  // the single node in the innermost loop, or null
+  const Body* body = nullptr;        // the innermost loop's body if it is not a single node
   int64_t tasks = 1;
 };
 
@@ -159,7 +159,9 @@ Status EmitPart(EmitState& state, const NestNode& part, const Chain& chain, IrVa
     const IrValue address = b.PointerToInt(state.storage[tensor].base);
     bits = bits == nullptr ? address : b.Or(bits, address);
   }
-  // Whole cache lines at once where they lie so, else pieces: what malloc gives is aligned by 16.
+  // The first version stores whole cache lines, for targets that are aligned to cache lines. The
+  // second version stores 16 bytes, the alignment that malloc guarantees. The third version makes
+  // no assumption.
   IrValue rest = b.Bool(true);
   for (const int64_t alignment : {64, 16}) {
     const IrValue aligned = b.Cmp(Compare::kEq, b.And(bits, b.I64(alignment - 1)), b.I64(0));
@@ -171,7 +173,7 @@ Status EmitPart(EmitState& state, const NestNode& part, const Chain& chain, IrVa
   return EmitWhen(state, rest, emit);
 }
 
-// A part that copies what lies in its place already does nothing.
+// Emits a part under the condition that its copy is not already in place.
 Status EmitUnlessInPlace(EmitState& state, const NestNode& part, const Chain& chain, IrValue task) {
   const std::optional<InPlacePair> pair = CopiedPair(part, FindInPlacePairs(state.nest));
   if (!pair) return EmitPart(state, part, chain, task);
@@ -207,7 +209,7 @@ Status EmitParts(EmitState& state, const Phase& phase, IrValue task) {
   return {};
 }
 
-// An empty phase has no waves to tell apart.
+// Returns the number of waves; an empty phase counts as one wave.
 int64_t WavesOf(const Phase& phase) { return CountTasks(phase) == 0 ? 1 : CountWaves(phase); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A LoopNest as functions of a Builder: the entry of the emitter.
+// Entry point of the emitter: writes a LoopNest as functions of a Builder.
 #pragma once
 
 #include <vector>

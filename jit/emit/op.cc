@@ -10,8 +10,9 @@ constexpr double kInfinity = __builtin_inf();
 
 bool IsConstantNumber(Builder& b, IrValue value) { return b.IsFloatConstant(value); }
 
-/// The greater (least) of two floats, NaN when either is. x86's vmaxps gives its second operand
-/// when one is NaN, so only a NaN first operand needs care, and a constant is none.
+/// Returns the greater (least) of two floats, NaN if either is NaN. x86's vmaxps returns its second
+/// operand if either operand is NaN. Therefore only a NaN first operand needs a check, and a
+/// constant number needs none.
 IrValue FloatExtreme(Builder& b, IrValue x, IrValue y, Compare wins) {
   if (IsConstantNumber(b, y)) std::swap(x, y);
   const IrValue extreme = b.Select(b.Cmp(wins, x, y), x, y);
@@ -151,7 +152,7 @@ struct Division {
   IrValue by_zero;
 };
 
-/// Towards zero; never traps: a divisor of 0 gives 0, the least integer by -1 wraps.
+/// Divides towards zero and never traps: a divisor of 0 gives 0, the least integer by -1 wraps.
 Division Divide(Builder& b, IrValue x, IrValue y, bool is_signed) {
   const int lanes = std::max(b.LanesOf(x), b.LanesOf(y));
   x = b.Splat(x, lanes);
@@ -192,7 +193,7 @@ IrValue Shift(Builder& b, ScalarOp op, IrValue x, IrValue amount, DataType type)
   return b.Select(in_range, b.AShr(x, safe), b.AShr(x, b.IntLike(x, bits - 1)));
 }
 
-/// By squaring; a negative exponent leaves 1 and -1 only.
+/// Emits a power by squaring; with a negative exponent only the bases 1 and -1 have results.
 IrValue IntegerPow(Builder& b, IrValue base, IrValue exponent, DataType type) {
   const int lanes = std::max(b.LanesOf(base), b.LanesOf(exponent));
   base = b.Splat(base, lanes);

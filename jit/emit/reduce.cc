@@ -1,7 +1,7 @@
-// Horizontal reductions: a store of a vector loop whose target all lanes share. Where the reducer
-// may be regrouped, vectors of partial results are combined chunk by chunk (several at a time, so
-// that their latency overlaps), the lanes once after the loop, the target once. Otherwise the
-// lanes are combined one after the other.
+// Horizontal reductions: a store of a vector loop whose target all lanes share. If the reducer may
+// be regrouped, vectors of partial results are combined chunk by chunk. Several vectors are in
+// flight, so that their latencies overlap. The lanes are combined once after the loop, the target
+// once. Otherwise the lanes are combined one after the other.
 #include <set>
 
 #include "ir/nest/visit_loop_nest.h"
@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kMostAccumulators = 4;
 
-/// Whether combining two partial results is the same expression as combining a value: true of
-/// component-wise operators and of the arg reducers.
+/// Checks if the expression that combines a value also combines two partial results. This holds for
+/// component-wise operators and for the arg reducers.
 bool Regroups(const Reducer& reducer) {
   if (!reducer.reorderable) return false;
   bool componentwise = true;
@@ -51,14 +51,14 @@ bool Regroups(const Reducer& reducer) {
   return false;
 }
 
-/// Variables that loops inside the body bind.
+/// Returns the variables that loops inside the body bind.
 std::set<VarId> BoundInside(const Loop& loop) {
   std::set<VarId> bound{loop.var};
   ForEach<Loop>(loop.body, [&](const Loop& inner) { bound.insert(inner.var); });
   return bound;
 }
 
-/// The reductions whose targets stay the same over the whole loop.
+/// Returns the reductions whose targets stay the same over the whole loop.
 std::vector<const Store*> LaneReductions(const Loop& loop) {
   const std::set<VarId> bound = BoundInside(loop);
   std::vector<const Store*> found;
@@ -127,7 +127,7 @@ Status OutsideLanes(EmitState& state, const std::function<Status()>& body) {
   return status;
 }
 
-/// Lane by lane into the target, in order.
+/// Combines lane by lane into the target, in order.
 Status CombineInOrder(EmitState& state, const Store& store, const std::vector<IrValue>& values) {
   const LaneContext lanes = state.lanes;
   Builder& b = state.builder;

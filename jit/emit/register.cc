@@ -1,6 +1,6 @@
-// Register tensors as SSA values. The last dimension is cut into slots of slot_lanes elements;
-// slot number = (row-major index of the leading dimensions) * slots per row + slot of the row.
-// A vector that lies across slots, or is narrower than one, is put together by shuffles.
+// Register tensors as SSA values. The last dimension is divided into slots of slot_lanes elements;
+// slot number = (row-major index of the leading dimensions) * slots per row + slot of the row. A
+// vector that spans several slots, or is narrower than one slot, is assembled by shuffles.
 #include <algorithm>
 
 #include "jit/emit/state.h"
@@ -10,9 +10,9 @@ namespace tunec::jit {
 namespace {
 
 struct SlotPlace {
-  int64_t row = 0;     // slots before this row's first
-  int64_t first = 0;   // element of the last dimension, of lane 0
-  int64_t extent = 1;  // of the last dimension
+  int64_t row = 0;     // number of slots before this row's first slot
+  int64_t first = 0;   // element of the last dimension that lane 0 accesses
+  int64_t extent = 1;  // extent of the last dimension
   bool shared = true;  // one element for all lanes
 };
 
@@ -96,14 +96,14 @@ class Slots {
   }
 
  private:
-  /// Lanes of a value (scalar: lane 0) in a new order; vectors only.
+  /// Returns lanes of a value (scalar: lane 0) in a new order; always a vector.
   IrValue Shuffled(IrValue value, const std::vector<int>& lanes) {
     if (b_.LanesOf(value) > 1) return b_.Shuffle(value, b_.Poison(b_.TypeOf(value)), lanes);
     return b_.Splat(value, static_cast<int>(lanes.size()));
   }
   IrValue Widened(IrValue value, int width) { return b_.Splat(value, width); }
 
-  /// A target that all lanes share: the last lane that runs stays.
+  /// Writes a target that all lanes share: the value of the last running lane stays.
   void WriteShared(int64_t slot, int at, IrValue value) {
     const LaneContext& context = state_.lanes;
     IrValue keep = nullptr;
@@ -114,7 +114,7 @@ class Slots {
     Set(slot, lanes_ == 1 ? value : b_.Insert(Get(slot), value, at));
   }
 
-  /// The lanes of `value` that lie in slot s.
+  /// Writes the lanes of `value` that are in slot s.
   void WritePart(const SlotPlace& place, int64_t s, IrValue value) {
     const LaneContext& context = state_.lanes;
     std::vector<int> from(lanes_, -1);

@@ -1,11 +1,10 @@
-// Storage whose chunks have changed places (Swizzle, ir/loop_nest.h): the offset that the layout
-// gives becomes the one where the element lies. Lanes side by side stay so where they are known to
-// be in one chunk.
+// Swizzled storage (Swizzle, ir/loop_nest.h): maps the offset of an element by its layout to its
+// offset in storage. Neighbouring lanes stay neighbours if they are known to be in one chunk.
 //
-// Bits of the offset move by exclusive or, which knows no carries: of a sum t + c, c constant and
-// smaller than the power of two that divides t, both parts move by themselves. So unrolled copies
-// of an access share what is computed, and differ in one exclusive or with the chunk's number and
-// in a constant.
+// The mapping changes bits of the offset by exclusive or, which has no carries. In a sum t + c, let
+// c be constant and smaller than the power of two that divides t: both parts are then mapped
+// separately. Unrolled copies of an access therefore share computations. They differ in one
+// exclusive or with the chunk's number and in a constant.
 #include <bit>
 #include <numeric>
 
@@ -14,7 +13,7 @@
 namespace tunec::jit {
 namespace {
 
-// A swizzle in elements of a tensor, all of its numbers powers of two.
+// A swizzle in elements of a tensor; all of its numbers are powers of two.
 class Places {
  public:
   Places(const Swizzle& swizzle, int64_t element_bytes)
@@ -24,7 +23,7 @@ class Places {
 
   int64_t chunk() const { return chunk_; }
 
-  // Of an i64, or a vector of them.
+  // Maps an i64, or a vector of i64.
   IrValue Of(Builder& b, IrValue offset) const {
     const IrValue row = b.LShr(offset, b.I64(std::countr_zero(Unsigned(row_))));
     const IrValue moves = b.And(row, b.I64(chunks_ - 1));
@@ -33,10 +32,10 @@ class Places {
 
   int64_t Of(int64_t offset) const { return offset ^ ((offset / row_ & (chunks_ - 1)) * chunk_); }
 
-  // The bits of an offset that are the chunk's number, as far as that changes.
+  // Returns the bits of an offset that are the chunk's number within its group.
   int64_t ChunkBits(int64_t offset) const { return offset & ((chunks_ - 1) * chunk_); }
 
-  // No element leaves the group of chunks that it is in.
+  // Maps an interval. No element leaves its group of chunks.
   Interval Of(Interval offsets) const {
     const int64_t group = chunk_ * chunks_;
     return {FloorDivide(offsets.lo, group) * group,
@@ -46,9 +45,9 @@ class Places {
  private:
   static uint64_t Unsigned(int64_t number) { return static_cast<uint64_t>(number); }
 
-  const int64_t chunk_;  // elements
+  const int64_t chunk_;  // in elements
   const int64_t chunks_;
-  const int64_t row_;  // elements
+  const int64_t row_;  // in elements
 };
 
 class Moving {
@@ -94,7 +93,7 @@ class Moving {
     LinearIndex rest = offset;
     rest.constant = 0;
     const int64_t multiple = index_.Multiple(rest);
-    const int64_t apart = multiple & -multiple;  // the greatest power of two in it
+    const int64_t apart = multiple & -multiple;  // the greatest power of two that divides it
     const int64_t low = apart == 0 ? 0 : FloorModulo(offset.constant, apart);
     if (low == 0) return New(offset, places_.Of(state_.builder, index_.Scalar(offset)));
     const int64_t moved_low = places_.Of(low);
@@ -110,7 +109,7 @@ class Moving {
     return moved;
   }
 
-  // `value` is where the offset has moved.
+  // Creates the index of a mapped offset, whose value is `value`.
   LinearIndex New(const LinearIndex& offset, IrValue value) {
     const int64_t multiple = std::gcd(index_.Multiple(offset), places_.chunk());
     return index_.NewValue(value, places_.Of(index_.Bounds(offset)), multiple);

@@ -1,11 +1,11 @@
-// Loads of blocks that lie the other way round: the lanes of a vector loop read elements that are
-// apart, and the copies of an unrolled loop around it read neighbours.
+// Loads of transposed blocks: the lanes of a vector loop read elements that are not neighbours, and
+// the copies of the enclosing unrolled loop read neighbours.
 //
 //   unrolled for i < 16 { vector for j < 16 { y[i, j] = x[j, i]
 //
-// Gathered, each of the 256 elements is a load of its own. Here every lane's neighbours are one
-// vector load, and the block is transposed in registers: log2(16) rounds of two-input shuffles,
-// each exchanging the halves of ever larger blocks (Eklundh 1972).
+// A gather would load each of the 256 elements separately. Here the neighbours of every lane are
+// one vector load, and the block is transposed in registers. The transposition takes log2(16)
+// rounds of two-input shuffles, each of which exchanges the halves of larger blocks (Eklundh 1972).
 #include "jit/emit/transpose.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace tunec::jit {
 namespace {
 
-/// Rows `a` and `b`, `step` apart: what is right of the diagonal in a and left of it in b changes
-/// places.
+/// Exchanges the part of `first` right of the diagonal and the part of `second` left of it. The
+/// rows are `step` apart.
 void Exchange(Builder& b, IrValue& first, IrValue& second, int step, int width) {
   std::vector<int> upper(static_cast<size_t>(width)), lower(static_cast<size_t>(width));
   for (int lane = 0; lane < width; ++lane) {
@@ -29,7 +29,7 @@ void Exchange(Builder& b, IrValue& first, IrValue& second, int step, int width) 
   first = new_first;
 }
 
-/// Whether the copy `distance` after the one being emitted reads that many elements further on.
+/// Checks if the copy `distance` after the current one reads `distance` elements further on.
 bool Reads(EmitState& state, const UnrolledLoop& loop, const IndexExpr& offset,
            const LinearIndex& here, int64_t distance) {
   LinearIndex copy;
@@ -51,10 +51,10 @@ IrValue Concatenate(Builder& b, IrValue first, IrValue second) {
 }  // namespace
 
 int CopiesThatReadNeighbours(EmitState& state, const IndexExpr& offset, const LinearIndex& here) {
-  constexpr int kFewest = 4;  // with fewer, gathering is as good
+  constexpr int kFewest = 4;  // with fewer, gathering is as fast
   if (state.unrolled.empty() || state.lanes.width < kFewest) return 0;
   const UnrolledLoop& loop = state.unrolled.back();
-  // In another scope the copy stands under a condition, or in a loop that others may not enter.
+  // In another scope the copy is under a condition, or in a loop that other copies may not enter.
   if (loop.depth != state.index.depth()) return 0;
   const auto most = static_cast<uint64_t>(std::min<int64_t>(loop.end - loop.at, state.lanes.width));
   int copies = 1;
@@ -67,7 +67,7 @@ int CopiesThatReadNeighbours(EmitState& state, const IndexExpr& offset, const Li
 
 std::vector<IrValue> Transpose(Builder& builder, std::vector<IrValue> rows) {
   const size_t length = static_cast<size_t>(builder.LanesOf(rows[0]));
-  // Rows that are shorter than a column: blocks lie beside each other, each transposed by itself.
+  // Rows are shorter than columns: neighbouring blocks are transposed separately.
   while (rows.size() > length) {
     const size_t half = rows.size() / 2;
     std::vector<IrValue> pairs;

@@ -1,4 +1,4 @@
-// Loads of blocks that lie the other way round; see transpose.cc.
+// Loads of transposed blocks; see transpose.cc.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,13 @@
 
 namespace tunec::jit {
 
-/// How many copies of the unrolled loop being emitted, from this one on, read this offset and its
-/// successors in turn: a power of two, at most the lanes of the vector loop inside; 0 for too few.
-/// `here`: the offset in the copy being emitted.
+/// Returns the number of copies of the current unrolled loop, from the current copy on, that read
+/// consecutive offsets starting at `here`. `here` is the offset in the current copy. The result is
+/// a power of two, at most the lanes of the inner vector loop; 0 if too few copies do.
 int CopiesThatReadNeighbours(EmitState& state, const IndexExpr& offset, const LinearIndex& here);
 
-/// A block, a vector a row: rows become columns. Powers of two; no longer rows than there are rows.
+/// Transposes a block of vectors, one per row. Requires: powers of two; row length at most
+/// the number of rows.
 std::vector<IrValue> Transpose(Builder& builder, std::vector<IrValue> rows);
 
 }  // namespace tunec::jit

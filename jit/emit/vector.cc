@@ -1,5 +1,5 @@
-// Vector loops: chunks of lanes, each statement on whole vectors. A chunk that the loop's end cuts
-// has a mask: constant where the end is, else computed.
+// Vector loops: chunks of lanes, each statement on whole vectors. A chunk that exceeds the loop's
+// end has a mask, which is constant if the end is constant.
 #include <algorithm>
 
 #include "ir/nest/visit_loop_nest.h"
@@ -16,7 +16,7 @@ class VectorLoop {
 
   Status Emit() {
     if (state_.lanes.width != 1)
-      return Fail(ErrorCode::kUnsupported, "vector loop {} stands inside another",
+      return Fail(ErrorCode::kUnsupported, "vector loop {} is inside another vector loop",
                   state_.nest.variables[loop_.var]);
     lower_ = GreatestOf(state_, loop_.lower);
     extent_ = ExtentFrom(state_, lower_, loop_.upper);
@@ -43,7 +43,8 @@ class VectorLoop {
     return EndLaneReductions(state_, loop_, plan_.lanes);
   }
 
-  /// One chunk from `base`. `left`: iterations from base to the end, exact when constant.
+  /// Emits one chunk from `base`. `left` is the number of iterations from base to the end, exact if
+  /// constant.
   Status EmitChunk(const LinearIndex& base, const LinearIndex& left, Interval left_bounds,
                    int copy) {
     if (left_bounds.hi <= 0) return {};
@@ -84,7 +85,7 @@ class VectorLoop {
     return {};
   }
 
-  /// Whole chunks need no mask.
+  /// Emits whole chunks, which need no mask.
   Status EmitWhole(const LinearIndex& base, int copies) {
     for (int copy = 0; copy < copies; ++copy) {
       LinearIndex left;
@@ -95,7 +96,8 @@ class VectorLoop {
     return {};
   }
 
-  /// The end of the last whole step from `from`: from + floor((upper - from) / step) * step.
+  /// Returns the end of the last whole step from `from`: from + floor((upper - from) / step) *
+  /// step.
   LinearIndex WholeEnd(const LinearIndex& from, int64_t step) {
     const LinearIndex left = state_.index.Sum(upper_, from, -1);
     if (left.IsConstant())
@@ -128,7 +130,8 @@ class VectorLoop {
     return EmitWhen(state_, some.value, [&] { return EmitChunk(end, left, {1, bounds.hi}, 0); });
   }
 
-  /// Small bodies and reductions gain from several chunks in flight; large ones fill the machine.
+  /// Returns the number of chunks per trip. Small bodies and reductions gain from several chunks in
+  /// flight; large bodies already fill the machine.
   int CopiesPerTrip() const {
     int operations = 0;
     bool inner_loops = false;
@@ -163,7 +166,7 @@ class VectorLoop {
 
 Status EmitVectorLoop(EmitState& state, const Loop& loop) {
   if (state.analysis.vector_loops.at(&loop).lanes > 1) return VectorLoop(state, loop).Emit();
-  // At most one iteration, hence no loop: register tensors need a constant index.
+  // At most one iteration runs, so no loop is emitted: register tensors need a constant index.
   const LinearIndex lower = GreatestOf(state, loop.lower);
   LinearIndex last = ExtentFrom(state, lower, loop.upper);
   last.constant -= 1;

@@ -1,9 +1,10 @@
-// x = quadrant * pi/2 + rest, for sines. Near zero, the quadrant is x * 2/pi rounded, and as many
-// pi/2, in three parts, are taken away by fused multiply-adds. Far from zero (Payne and Hanek,
-// "Radian reduction for trigonometric functions", 1983): |x| = m * 2^e with an integer m of 53
-// bits. Of the bits of 2/pi, those that make multiples of 4 quadrants with m * 2^e do not matter,
-// nor do those far below a rest: 192 bits are left. Their product with m, modulo 2^192, has the
-// quadrant in its upper bits and below them the rest, within 2^-119 quadrants.
+// Reduction of angles for sines: x = quadrant * pi/2 + rest. Near zero, the quadrant is x * 2/pi
+// rounded. Fused multiply-adds then subtract that many pi/2, in three parts. Far from zero, the
+// code follows Payne and Hanek, "Radian reduction for trigonometric functions", 1983: |x| = m * 2^e
+// with an integer m of 53 bits. Bits of 2/pi whose product with m * 2^e is a multiple of 4
+// quadrants do not matter, nor do bits far below a rest: 192 bits are left. The product of these
+// bits with m, modulo 2^192, has the quadrant in its upper bits. The lower bits are the rest,
+// within 2^-119 quadrants.
 #include <array>
 
 #include "jit/math/math.h"
@@ -14,16 +15,16 @@ namespace {
 constexpr double kInfinity = __builtin_inf();
 constexpr double kNan = __builtin_nan("");
 constexpr double kTwoOverPi = 0.63661977236758134308;
-// pi/2 = the sum of these
+// Three parts whose sum is pi/2.
 constexpr double kHalfPi1 = 1.5707963267948965580e+00;
 constexpr double kHalfPi2 = 6.1232339957367660359e-17;
 constexpr double kHalfPi3 = -1.4973849048591833e-33;
 
-// Below it a quadrant that was rounded the wrong way leaves a rest of pi/4 + 2^-13 at most, and the
-// three parts' error is far below that of the rest.
+// Limit of the near reduction. Below kFar a wrongly rounded quadrant leaves a rest of at most pi/4
+// + 2^-13, and the error of the three parts is far below the error of the rest.
 constexpr double kFar = 0x1p40;
 
-// floor(2/pi * 2^kFractionBits), from its lowest bits on, with zeros above.
+// Words of floor(2/pi * 2^kFractionBits), lowest first, with zeros above.
 constexpr int64_t kFractionBits = 1168;
 constexpr std::array<uint64_t, 19> kTwoOverPiBits = {
     0x5fb11f8d5d085603, 0x39f78a5292ea6bfb, 0xbac7ebe5f17b3d07, 0x3f669e5fea2d7527,
@@ -48,7 +49,7 @@ struct Wide {
   IrValue low;
 };
 
-/// m * 2^e in quadrants modulo 4, times 2^126. Requires: -12 <= e.
+/// Emits m * 2^e in quadrants modulo 4, times 2^126. Requires: -12 <= e.
 Wide Quadrants(Builder& b, IrValue m, IrValue e) {
   static const IrType kWord{Element::kI64, 1};
   std::array<int64_t, kTwoOverPiBits.size()> words{};
@@ -70,7 +71,7 @@ Wide Quadrants(Builder& b, IrValue m, IrValue e) {
   return {b.Or(b.Shl(high, spare), moved), b.Shl(low, spare)};
 }
 
-/// Of one number; right where |x| >= kFar or x is not finite.
+/// Reduces one number. Requires: |x| >= kFar or x is not finite.
 Angle ReduceFar(Builder& b, IrValue x) {
   const IrValue bits = b.Bitcast(x, Element::kI64);
   const IrValue exponent = b.And(b.LShr(bits, b.I64(52)), b.I64(0x7ff));
@@ -91,8 +92,8 @@ Angle ReduceFar(Builder& b, IrValue x) {
   return {b.Select(finite, rest, b.Like(x, kNan)), quadrant};
 }
 
-/// ReduceFar lane after lane: x86 has no vectors of such products, and code that hardly ever runs
-/// should be short.
+/// Applies ReduceFar to each lane in turn: x86 has no vectors of such products, and code that
+/// rarely runs should be short.
 Angle ReduceFarLanes(Builder& b, IrValue x) {
   const int lanes = b.LanesOf(x);
   if (lanes == 1) return ReduceFar(b, x);
@@ -123,7 +124,7 @@ Angle ReduceFarLanes(Builder& b, IrValue x) {
 Angle ReduceByHalfPi(Builder& b, IrValue x) {
   const Angle near = ReduceNear(b, x);
   const IrValue is_near = b.Cmp(Compare::kFlt, b.FAbs(x), b.Like(x, kFar));
-  const IrValue is_far = b.Not(is_near);  // NaN too
+  const IrValue is_far = b.Not(is_near);  // true for NaN, too
   const IrBlock before = b.CurrentBlock();
   const IrBlock far_block = b.NewBlock("far");
   const IrBlock join = b.NewBlock("angle");

@@ -1,24 +1,24 @@
-// erf. f32: a ratio of polynomials in x^2, at most 5.2 ulp (the rounding of the two polynomials).
-// f64: a polynomial below 1; above, 1 - exp(-x^2)*P((x - 2.5)/(x + 2.5)), within 4e-16 of the exact
-// value.
+// The error function erf. f32: a ratio of polynomials in x^2, at most 5.2 ulp (from the rounding of
+// the two polynomials). f64: a polynomial below 1; above, 1 - exp(-x^2)*P((x - 2.5)/(x + 2.5)),
+// within 4e-16 of the exact value.
 #include "jit/math/math.h"
 
 namespace tunec::jit {
 namespace {
 
-// erf(x)/x in x^2, |x| <= 3.93; beyond it is 1
+// Coefficients of erf(x)/x in x^2, |x| <= 3.93; beyond that range erf is 1.
 constexpr double kErfP[] = {1.12837914646,  0.19065841427,     0.0527725272763,
                             0.003773958304, 0.000284635523093, 2.04229659942e-6};
 constexpr double kErfQ[] = {
     1.0, 0.502299366171, 0.11420463125, 0.0149860954443, 0.0011637606685, 3.79984812379e-5};
-// erf(x)/x in x^2, |x| <= 1
+// Coefficients of erf(x)/x in x^2, |x| <= 1.
 constexpr double kErf64[] = {
     1.12837916709551257,     -0.376126389031837524,     0.112837916709551202,
     -0.0268661706451298408,  0.00522397762542329831,    -0.00085483270219348296,
     0.000120553329028887354, -0.0000149256475675193321, 1.64620454414684189e-6,
     -1.63646421581676153e-7, 1.4792401209404813e-8,     -1.21645600572834501e-9,
     8.70904512905310669e-11, -4.23094582429533782e-12};
-// erfc(x)*exp(x^2), 1 <= x <= 6.5
+// Coefficients of erfc(x)*exp(x^2), 1 <= x <= 6.5.
 constexpr double kErfc64[] = {
     0.210806364061143581,     -0.371736733948973353,     0.251713193217449246,
     -0.125033052378829039,    0.0399225390755937389,     -0.00399370116588016676,
@@ -31,7 +31,7 @@ constexpr double kErfc64[] = {
 IrValue ErfSingle(Builder& b, IrValue x) {
   const IrValue z = b.FMul(x, x);
   const IrValue near = b.FDiv(b.FMul(x, Polynomial(b, z, kErfP)), Polynomial(b, z, kErfQ));
-  // Exactly, so that 1 + erf(x) vanishes as it should.
+  // Returns exactly 1 or -1 far from zero, so that 1 + erf(x) becomes 0 there.
   const IrValue is_far = b.Cmp(Compare::kFlt, b.Like(x, 3.92), b.FAbs(x));
   return b.Select(is_far, b.CopySign(b.Like(x, 1), x), near);
 }

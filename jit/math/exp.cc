@@ -1,7 +1,7 @@
-// exp and its relatives. exp(x) = 2^n * exp(r), r = x - n*ln 2, |r| <= ln(2)/2; the polynomials
-// interpolate at Chebyshev nodes (fitted with 60 digits). Largest errors measured: f32 exp 1 ulp,
-// expm1 2 ulp, tanh 4.6 ulp (the rounding of the two polynomials); f64 exp 1 ulp, expm1, tanh,
-// sinh, cosh 3 ulp.
+// The function exp and its relatives. exp(x) = 2^n * exp(r), r = x - n*ln 2, |r| <= ln(2)/2; the
+// polynomials interpolate at Chebyshev nodes (fitted with 60 digits). Largest errors measured: f32
+// exp 1 ulp, expm1 2 ulp, tanh 4.6 ulp (from the rounding of the two polynomials); f64 exp 1 ulp,
+// expm1, tanh, sinh, cosh 3 ulp.
 #include "jit/math/math.h"
 
 namespace tunec::jit {
@@ -10,7 +10,7 @@ namespace {
 constexpr double kInfinity = __builtin_inf();
 constexpr double kLog2e = 1.4426950408889634074;
 
-// (exp(r) - 1 - r) / r^2
+// Coefficients of (exp(r) - 1 - r) / r^2.
 constexpr double kExp32[] = {0.5, 0.166665770245623071, 0.0416665546607567419,
                              0.00836317324699992527, 0.0013926176335399584};
 constexpr double kExp64[] = {0.5,
@@ -24,25 +24,25 @@ constexpr double kExp64[] = {0.5,
                              2.75572736608224657e-7,
                              2.51052066806810602e-8,
                              2.09146795956177351e-9};
-// tanh(x)/x as a ratio in x^2, |x| <= 9.05
+// Coefficients of tanh(x)/x as a ratio in x^2, |x| <= 9.05.
 constexpr double kTanhP[] = {0.999999993301,   0.130822038464,    0.00310192767224,
                              1.11327431966e-5, -2.01354075392e-8, 5.23332304088e-11,
                              -8.3703969267e-14};
 constexpr double kTanhQ[] = {1.0, 0.464155308385, 0.0244871309812, 0.000254317151532};
 
 struct ExpConstants {
-  double magic;     // adding it rounds to an integer, kept in the low bits
-  double ln2_high;  // ln 2 in two parts, the product of the first with n exact
+  double magic;     // adding it rounds to an integer in the low bits
+  double ln2_high;  // ln 2 is in two parts; the product of this part with n is exact
   double ln2_low;
   int mantissa_bits;
   double greatest;  // above: infinity
-  double overflow;  // somewhat above that
+  double overflow;  // slightly above `greatest`
   double least;     // below: zero
   double nearly_denormal;
   int lift;          // results below 2^-lift are computed 2^lift times greater
-  int bias;          // added to an exponent in its bits
-  int lifting;       // by this power EmitLiftedExp is greater
-  double far_above;  // above, expm1 is infinite; its power of 2 is none
+  int bias;          // bias of an exponent in its bits
+  int lifting;       // power of 2 by which EmitLiftedExp scales up
+  double far_above;  // above, expm1 is infinite; its power of 2 is not representable
   double far_below;  // below, expm1 rounds to -1
 };
 constexpr ExpConstants kSingle{12582912.0,
@@ -72,7 +72,7 @@ constexpr ExpConstants kDouble{6755399441055744.0,
                                710.0,
                                -38.0};
 
-// exp(x) = p * 2^n
+// The factors of exp(x) = p * 2^n.
 struct ExpParts {
   IrValue shifted;  // n in its low bits
   IrValue n;
@@ -83,7 +83,7 @@ const ExpConstants& ConstantsOf(Builder& b, IrValue like) {
   return b.TypeOf(like).element == Element::kF32 ? kSingle : kDouble;
 }
 
-// x = n*ln 2 + r
+// The parts of x = n*ln 2 + r.
 struct Reduced {
   IrValue shifted;  // n in its low bits
   IrValue n;
@@ -97,7 +97,7 @@ Reduced Reduce(Builder& b, IrValue x, const ExpConstants& c) {
   return {shifted, n, b.Fma(n, b.Like(x, -c.ln2_low), r)};
 }
 
-// x*y = n*ln 2 + r. The product is not rounded before n*ln 2 is subtracted.
+// Splits x*y = n*ln 2 + r. The product is not rounded before n*ln 2 is subtracted.
 Reduced ReduceProduct(Builder& b, IrValue x, IrValue y, const ExpConstants& c) {
   const IrValue shifted = b.Fma(b.FMul(x, b.Like(x, kLog2e)), y, b.Like(x, c.magic));
   const IrValue n = b.FSub(shifted, b.Like(x, c.magic));
@@ -105,7 +105,7 @@ Reduced ReduceProduct(Builder& b, IrValue x, IrValue y, const ExpConstants& c) {
   return {shifted, n, b.Fma(n, b.Like(x, -c.ln2_low), r)};
 }
 
-// (exp(r) - 1 - r) / r^2
+// Emits (exp(r) - 1 - r) / r^2.
 IrValue ExpTail(Builder& b, IrValue r) {
   const bool single = b.TypeOf(r).element == Element::kF32;
   return single ? Polynomial(b, r, kExp32) : Polynomial(b, r, kExp64);
@@ -115,7 +115,7 @@ IrValue ExpOf(Builder& b, IrValue r) {
   return b.Fma(b.FMul(r, r), ExpTail(b, r), b.FAdd(r, b.Like(r, 1)));
 }
 
-// 2^(n + more), a normal number.
+// Emits 2^(n + more). Requires: the result is a normal number.
 IrValue PowerOf(Builder& b, IrValue shifted, int more, const ExpConstants& c) {
   const bool single = b.TypeOf(shifted).element == Element::kF32;
   IrValue bits = b.Bitcast(shifted, single ? Element::kI32 : Element::kI64);
@@ -124,7 +124,8 @@ IrValue PowerOf(Builder& b, IrValue shifted, int more, const ExpConstants& c) {
   return b.Bitcast(bits, single ? Element::kF32 : Element::kF64);
 }
 
-// Returns exp(r) - 1 of f32. The chain of instructions is short: loops over vectors wait for it.
+// Emits exp(r) - 1 for f32. The chain of instructions is short, because loops over vectors wait for
+// its latency.
 IrValue SingleExcess(Builder& b, IrValue r) {
   const auto c = [&](size_t i) { return b.Like(r, kExp32[i]); };
   const IrValue square = b.FMul(r, r);
@@ -145,12 +146,12 @@ ExpParts SplitExp(Builder& b, IrValue x, const ExpConstants& c) {
   return {reduced.shifted, reduced.n, ExpOf(b, reduced.r)};
 }
 
-// p * 2^n by integer instructions; infinite where that is too large for a number.
+// Emits p * 2^n by integer instructions; infinite where the result is too large.
 IrValue JoinByBits(Builder& b, IrValue x, const ExpParts& parts, const ExpConstants& c) {
   const bool single = b.TypeOf(x).element == Element::kF32;
   const Element bits = single ? Element::kI32 : Element::kI64;
   const Element number = single ? Element::kF32 : Element::kF64;
-  // The low bits of `shifted` are n: move them into the exponent, lifted where 2^n is tiny.
+  // The low bits of `shifted` are n. They move into the exponent, lifted where 2^n is tiny.
   const IrValue tiny = b.Cmp(Compare::kFlt, x, b.Like(x, c.nearly_denormal));
   IrValue exponent = b.Bitcast(parts.shifted, bits);
   exponent = b.Select(tiny, b.Add(exponent, b.IntLike(exponent, c.lift)), exponent);
@@ -158,7 +159,7 @@ IrValue JoinByBits(Builder& b, IrValue x, const ExpParts& parts, const ExpConsta
   IrValue result = b.Bitcast(b.Add(b.Bitcast(parts.p, bits), exponent), number);
   const IrValue lowered = b.FMul(result, b.Like(x, __builtin_ldexp(1.0, -c.lift)));
   result = b.Select(tiny, lowered, result);
-  const IrValue beyond = b.FAdd(x, b.Like(x, kInfinity));  // infinity, or NaN
+  const IrValue beyond = b.FAdd(x, b.Like(x, kInfinity));  // infinity or NaN
   return b.Select(b.Cmp(Compare::kFle, x, b.Like(x, c.greatest)), result, beyond);
 }
 
@@ -174,7 +175,7 @@ IrValue Polynomial(Builder& b, IrValue x, std::span<const double> coefficients) 
 IrValue EmitExp(Builder& b, IrValue x) {
   const ExpConstants& c = ConstantsOf(b, x);
   const IrValue low = b.Like(x, c.least);
-  const IrValue above = b.Select(b.Cmp(Compare::kFgt, low, x), low, x);  // keeps NaN
+  const IrValue above = b.Select(b.Cmp(Compare::kFgt, low, x), low, x);  // NaN stays
   if (!b.ScalesByPower(b.TypeOf(x))) return JoinByBits(b, x, SplitExp(b, above, c), c);
   const IrValue high = b.Like(x, c.overflow);
   const IrValue within = b.Select(b.Cmp(Compare::kFlt, high, above), high, above);
@@ -182,12 +183,12 @@ IrValue EmitExp(Builder& b, IrValue x) {
   return b.ScaleByPower(parts.p, parts.n);
 }
 
-// With exp(r) - 1 = q: 2^n*q + (2^n - 1), where 2^n/2 has no overflow.
+// Emits 2^n*q + (2^n - 1) with q = exp(r) - 1. The code uses 2^n/2, which does not overflow.
 IrValue EmitExpm1(Builder& b, IrValue x) {
   const ExpConstants& c = ConstantsOf(b, x);
   const IrValue low = b.Like(x, c.far_below);
   const IrValue high = b.Like(x, c.far_above);
-  IrValue within = b.Select(b.Cmp(Compare::kFgt, low, x), low, x);  // keeps NaN
+  IrValue within = b.Select(b.Cmp(Compare::kFgt, low, x), low, x);  // NaN stays
   within = b.Select(b.Cmp(Compare::kFlt, high, within), high, within);
   const Reduced reduced = Reduce(b, within, c);
   const IrValue r = reduced.r;

@@ -1,7 +1,7 @@
-// log and its relatives. x = m * 2^e with sqrt(1/2) <= m < sqrt(2); f64 follows fdlibm's e_log.c.
-// Largest errors measured: f32 log 2 ulp, f64 log 1 ulp, log1p, log2, log10 and the
-// inverse hyperbolic functions 4 ulp. pow: f32 1 ulp (by way of f64); f64's relative error grows
-// with |y log x| to 2e-13 at the ends of the range.
+// The function log and its relatives. x = m * 2^e with sqrt(1/2) <= m < sqrt(2); f64 follows
+// fdlibm's e_log.c. Largest errors measured: f32 log 2 ulp, f64 log 1 ulp, log1p, log2, log10 and
+// the inverse hyperbolic functions 4 ulp. pow: f32 1 ulp (computed in f64); the relative error of
+// f64 grows with |y log x| to 2e-13 at the ends of the range.
 #include "jit/math/math.h"
 
 namespace tunec::jit {
@@ -19,19 +19,19 @@ constexpr double kLog10Of2High =
     3.01029995663611771306e-01;  // the product with an exponent is exact
 constexpr double kLog10Of2Low = 3.69423907715893078616e-13;
 
-// (log(1 + f) - f + f^2/2) / f^3
+// Coefficients of (log(1 + f) - f + f^2/2) / f^3.
 constexpr double kLog32[] = {0.333333311800300481,  -0.24999996957950882,  0.200007157488921017,
                              -0.166678023195012541, 0.142490576456974804,  -0.124256873314511061,
                              0.116854199234867393,  -0.114797338466376356, 0.0697161147145117783};
-// fdlibm: log(1+f) = 2s + s*R(s^2), s = f/(2+f)
+// Coefficients of R in fdlibm's log(1+f) = 2s + s*R(s^2), s = f/(2+f).
 constexpr double kLog64[] = {6.666666666666735130e-01, 3.999999999940941908e-01,
                              2.857142874366239149e-01, 2.222219843214978396e-01,
                              1.818357216161805012e-01, 1.531383769920937332e-01,
                              1.479819860511658591e-01};
 
 struct Split {
-  IrValue mantissa;  // minus 1: in [sqrt(1/2) - 1, sqrt(2) - 1)
-  IrValue exponent;  // as a float
+  IrValue mantissa;  // mantissa minus 1, in [sqrt(1/2) - 1, sqrt(2) - 1)
+  IrValue exponent;  // exponent as a float
 };
 
 struct FloatForm {
@@ -39,8 +39,8 @@ struct FloatForm {
   Element number;
   int mantissa_bits;
   int64_t bias;
-  int64_t half_root;  // the bits of sqrt(1/2)
-  int64_t offset;     // of 1, minus those
+  int64_t half_root;  // bits of sqrt(1/2)
+  int64_t offset;     // bits of 1, minus half_root
   double least_normal;
 };
 constexpr FloatForm kSingleForm{Element::kI32, Element::kF32, 23,      127,
@@ -54,7 +54,7 @@ const FloatForm& FormOf(Builder& b, IrValue x) {
   return b.TypeOf(x).element == Element::kF32 ? kSingleForm : kDoubleForm;
 }
 
-/// The exponent as an integer, and the mantissa minus 1. For positive finite x that is normal.
+/// A normal positive finite x as an integer exponent and a mantissa minus 1.
 struct IntegerSplit {
   IrValue mantissa;
   IrValue exponent;
@@ -74,12 +74,12 @@ IntegerSplit SplitNormal(Builder& b, IrValue x) {
 
 IrValue ExponentAsFloat(Builder& b, IrValue exponent, const FloatForm& form) {
   const bool single = form.number == Element::kF32;
-  // AVX2 has no i64 -> f64
+  // AVX2 has no conversion from i64 to f64.
   const IrValue narrow = single ? exponent : b.IntTruncate(exponent, Element::kI32);
   return b.SignedToFloat(narrow, form.number);
 }
 
-/// For positive finite x, denormals included.
+/// Splits a positive finite x, denormals included.
 Split SplitFloat(Builder& b, IrValue x) {
   const FloatForm& form = FormOf(b, x);
   const IrValue small = b.Cmp(Compare::kFlt, x, b.Like(x, form.least_normal));
@@ -90,13 +90,13 @@ Split SplitFloat(Builder& b, IrValue x) {
   return {split.mantissa, ExponentAsFloat(b, exponent, form)};
 }
 
-/// Of 1 + x, rounded as if it had twice the bits; x is more than -1.
+/// Splits 1 + x as if rounded to twice the bits. Requires: x is more than -1.
 Split SplitOneAnd(Builder& b, IrValue x, IrValue sum) {
   const FloatForm& form = FormOf(b, x);
   const IntegerSplit split = SplitNormal(b, sum);
   const IrValue& e = split.exponent;
   const IrValue lost = b.FSub(x, b.FSub(sum, b.Like(x, 1)));
-  // Half of it times 2^(1 - e), since 2^-e is denormal for the greatest x.
+  // lost * 2^-e is computed as lost/2 * 2^(1 - e), since 2^-e is denormal for the greatest x.
   const IrValue power =
       b.Shl(b.Sub(b.IntLike(e, form.bias + 1), e), b.IntLike(e, form.mantissa_bits));
   const IrValue half = b.FMul(lost, b.Like(x, 0.5));
@@ -128,7 +128,7 @@ IrValue LogOf(Builder& b, const Split& split) {
   return single ? LogSingle(b, split) : LogDouble(b, split);
 }
 
-/// A logarithm of x that is right for positive finite x.
+/// Completes a logarithm that is correct for positive finite x with the special values.
 IrValue WithSpecialValues(Builder& b, IrValue x, IrValue result) {
   const IrValue zero = b.Like(x, 0);
   const IrValue infinity = b.Like(x, kInfinity);
@@ -147,10 +147,10 @@ IrValue EmitLog1p(Builder& b, IrValue x) {
   const IrValue one = b.Like(x, 1);
   const IrValue sum = b.FAdd(x, one);
   const IrValue log = WithSpecialValues(b, sum, LogOf(b, SplitOneAnd(b, x, sum)));
-  return b.Select(b.Cmp(Compare::kFeq, sum, one), x, log);  // -0 and denormal x, too
+  return b.Select(b.Cmp(Compare::kFeq, sum, one), x, log);  // also for -0 and denormal x
 }
 
-// The exponent plus a multiple of the mantissa's logarithm: exact where that is 0.
+// Adds the exponent and a multiple of the mantissa's logarithm: exact where that logarithm is 0.
 IrValue EmitLog2(Builder& b, IrValue x) {
   const Split split = SplitFloat(b, x);
   const IrValue zero = b.Like(x, 0);
@@ -158,7 +158,7 @@ IrValue EmitLog2(Builder& b, IrValue x) {
   return WithSpecialValues(b, x, b.Fma(log, b.Like(x, kLog2e), split.exponent));
 }
 
-// This is fdlibm's e_log10.c. Its order of sums makes it exact for powers of ten.
+// Follows fdlibm's e_log10.c. Its order of sums makes the result exact for powers of ten.
 IrValue EmitLog10(Builder& b, IrValue x) {
   return InDouble(b, x, [&](IrValue y) {
     const Split split = SplitFloat(b, y);
@@ -204,7 +204,7 @@ IrValue EmitAtanh(Builder& b, IrValue x) {
 
 namespace {
 
-/// y is an odd integer / any integer (of finite y).
+/// Checks if y is an integer. Requires: a finite y.
 IrValue IsInteger(Builder& b, IrValue y) { return b.Cmp(Compare::kFeq, b.Truncate(y), y); }
 
 IrValue PowDouble(Builder& b, IrValue x, IrValue y) {
@@ -217,7 +217,7 @@ IrValue PowDouble(Builder& b, IrValue x, IrValue y) {
   const IrValue odd = b.And(whole, b.Not(IsInteger(b, half)));
   const IrValue negative = b.Cmp(Compare::kFlt, b.CopySign(one, x), zero);
   IrValue result = b.Select(b.And(negative, odd), b.FNeg(magnitude), magnitude);
-  // A negative finite base with an exponent that is no integer has no real power.
+  // A negative finite base with a non-integer exponent has no real power.
   const IrValue undefined =
       b.And(b.And(b.Cmp(Compare::kFlt, x, zero), b.Cmp(Compare::kFgt, x, b.Like(x, -kInfinity))),
             b.Cmp(Compare::kFne, b.Truncate(y), y));

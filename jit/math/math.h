@@ -1,8 +1,8 @@
-// Elementary functions on scalars or vectors, with no library calls: straight-line code, but for
-// sines of huge arguments, which a branch that is rarely taken prepares.
-// Each takes and returns f32 or f64, by the type of its operand. Errors are against the exact
-// value, measured by tests/jit/math_test.cc over all magnitudes; infinities, NaN and signed
-// zeros are as in C. Measured bounds stand beside each.
+// Elementary functions on scalars or vectors, without library calls. The code is straight-line,
+// except for a rarely taken branch that prepares sines of huge arguments. Each function takes and
+// returns f32 or f64, by the type of its operand. Errors are measured against the exact value by
+// tests/jit/math_test.cc over all magnitudes. Results for infinities, NaN and signed zeros are
+// those of C. The measured bounds are stated in each source file.
 #pragma once
 
 #include <optional>
@@ -14,16 +14,18 @@ namespace tunec::jit {
 // exp.cc
 IrValue EmitExp(Builder& b, IrValue x);
 IrValue EmitExpm1(Builder& b, IrValue x);
-/// exp(x) as (1 + excess) * power * lowering, of which no factor is denormal: a product with it is
-/// rounded once.
+/// The value exp(x) as (1 + excess) * power * lowering. None of the factors is denormal, so that a
+/// product with exp(x) is rounded once.
 struct LiftedExp {
   IrValue excess;
   IrValue power;
   double lowering;
 };
-/// Returns the exponential of x, which is at most 20 and, for f32, at least -110 (f64: -1000).
+/// Returns the exponential of x. Requires: x is at most 20 and at least -110 for f32, -1000 for
+/// f64.
 LiftedExp EmitLiftedExp(Builder& b, IrValue x);
-/// Returns the exponential of the exact product x * (y + y_low), within the same bounds.
+/// Returns the exponential of the exact product x * (y + y_low). Requires: the product is within
+/// the same bounds.
 LiftedExp EmitLiftedExp(Builder& b, IrValue x, IrValue y, std::optional<IrValue> y_low);
 IrValue EmitSinh(Builder& b, IrValue x);
 IrValue EmitCosh(Builder& b, IrValue x);
@@ -49,8 +51,8 @@ IrValue EmitSilu(Builder& b, IrValue x);
 IrValue EmitMish(Builder& b, IrValue x);
 
 // angle.cc
-/// x = quadrant * pi/2 + rest, |rest| at most pi/4 and a little; the quadrant (i64) modulo 4. The
-/// rest of what is not finite is NaN.
+/// A reduced angle: x = quadrant * pi/2 + rest, |rest| at most slightly above pi/4; the quadrant
+/// (i64) is modulo 4. The rest of infinities and NaN is NaN.
 struct Angle {
   IrValue rest;
   IrValue quadrant;
@@ -66,12 +68,12 @@ IrValue EmitAcos(Builder& b, IrValue x);
 IrValue EmitAtan(Builder& b, IrValue x);
 
 // modulo.cc
-/// x - y*trunc(x/y), exact while |x/y| < 2^100 or so; sign of x.
+/// Emits x - y*trunc(x/y), exact up to |x/y| of about 2^100; the result has the sign of x.
 IrValue EmitFmod(Builder& b, IrValue x, IrValue y);
 
-/// c[0] + x*(c[1] + x*(...)) by fused multiply-adds.
+/// Emits c[0] + x*(c[1] + x*(...)) by fused multiply-adds.
 IrValue Polynomial(Builder& b, IrValue x, std::span<const double> coefficients);
-/// Evaluates f in f64 and rounds: for functions whose speed matters little.
+/// Evaluates f in f64 and rounds the result. For functions whose speed matters little.
 template <class F>
 IrValue InDouble(Builder& b, IrValue x, F f) {
   if (b.TypeOf(x).element == Element::kF64) return f(x);

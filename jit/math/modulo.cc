@@ -1,6 +1,7 @@
-// C's fmod. Each round removes the leading 51 bits of the quotient: two bits fewer than a double
-// has, so that the rounding of the division leaves a remainder which the fused multiply-add gives
-// exactly (at most one unit of the cut quotient times the divisor, of either sign).
+// C's fmod. Each round removes the leading 51 bits of the quotient, two bits fewer than a double
+// has. The fused multiply-add then computes the remainder exactly, despite the rounding of the
+// division. The remainder is at most one unit of the cut quotient times the divisor, of either
+// sign.
 #include <algorithm>
 
 #include "jit/math/math.h"

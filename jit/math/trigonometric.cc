@@ -5,16 +5,16 @@ namespace tunec::jit {
 namespace {
 
 constexpr double kHalfPi = 1.57079632679489661923;
-constexpr double kHalfPi2 = 6.1232339957367660359e-17;  // what is left of pi/2
+constexpr double kHalfPi2 = 6.1232339957367660359e-17;  // rest of pi/2
 
-// (sin(r) - r)/r^3 and (cos(r) - 1 + r^2/2)/r^4 in r^2, |r| <= pi/4
+// Coefficients of (sin(r) - r)/r^3 and (cos(r) - 1 + r^2/2)/r^4 in r^2, |r| <= pi/4.
 constexpr double kSin[] = {-0.166666666666666646,    0.00833333333333094818,
                            -0.000198412698367581155, 2.75573161023144711e-6,
                            -2.50511317954077646e-8,  1.59181257217249682e-10};
 constexpr double kCos[] = {0.0416666666666666654,    -0.0013888888888887397,
                            0.0000248015872987654009, -2.75573172715809239e-7,
                            2.08761462373766788e-9,   -1.13826301901955156e-11};
-// (asin(x) - x)/x^3 in x^2, |x| <= 1/2; (atan(x) - x)/x^3 in x^2, |x| <= tan(pi/8)
+// Coefficients of (asin(x) - x)/x^3 in x^2, |x| <= 1/2; (atan(x) - x)/x^3 in x^2, |x| <= tan(pi/8).
 constexpr double kAsin[] = {0.166666666666666486,  0.0750000000002076436,  0.0446428571034236434,
                             0.0303819473670984811, 0.0223720476317445104,  0.0173552599557863217,
                             0.0139296529023266332, 0.0118754943826369232,  0.00780294947735331714,
@@ -43,14 +43,14 @@ IrValue Bit(Builder& b, IrValue number, int64_t bit) {
   return b.Cmp(Compare::kNe, b.And(number, b.IntLike(number, bit)), b.IntLike(number, 0));
 }
 
-/// asin of |x| <= 1/2 by its square.
+/// Emits asin of |x| <= 1/2 by its square.
 IrValue SmallAsin(Builder& b, IrValue x, IrValue square) {
   return b.Fma(b.FMul(x, square), Polynomial(b, square, kAsin), x);
 }
 
 struct AsinParts {
   IrValue is_small;  // |x| <= 1/2
-  IrValue value;     // asin(|x|) when small, else asin(sqrt((1 - |x|)/2))
+  IrValue value;     // asin(|x|) if small, else asin(sqrt((1 - |x|)/2))
 };
 
 AsinParts ReducedAsin(Builder& b, IrValue size) {
@@ -68,7 +68,7 @@ IrValue EmitSin(Builder& b, IrValue x) {
     const SinCos s = Reduced(b, y);
     const IrValue value = b.Select(Bit(b, s.quadrant, 1), s.cos, s.sin);
     const IrValue result = b.Select(Bit(b, s.quadrant, 2), b.FNeg(value), value);
-    return b.Select(b.Cmp(Compare::kFeq, y, b.Like(y, 0)), y, result);  // keeps -0
+    return b.Select(b.Cmp(Compare::kFeq, y, b.Like(y, 0)), y, result);  // -0 stays
   });
 }
 

@@ -1,4 +1,5 @@
-// How many blocks of a compiled kernel one processor of a GPU runs at once (ir/occupancy.h).
+// The number of blocks of a compiled kernel that one processor of a GPU runs at once
+// (ir/occupancy.h).
 #pragma once
 
 #include <cstdint>
@@ -10,16 +11,17 @@
 
 namespace tunec {
 
-/// Threads of one block.
+/// Returns the threads of one block.
 int64_t ThreadsOf(const PhaseLaunch& launch);
-/// Warps of one block, the last of them perhaps in part.
+/// Returns the warps of one block. The last warp may be partially filled.
 int64_t WarpsOf(const PhaseLaunch& launch);
 
-/// None where the registers of the code, or the device's limits, are not known.
+/// Returns the occupancy. Returns nullopt if the registers of the code or the device's limits are
+/// unknown.
 std::optional<Occupancy> OccupancyOf(const PhaseLaunch& launch, const Accelerator& device);
 
-/// How many times all processors together are filled, one after the other, by the blocks of one
-/// start (a launch's Blocks() / waves). Requires: occupancy.blocks > 0.
+/// Returns how many times the blocks of one start (a launch's Blocks() / waves) fill all processors
+/// one after the other. Requires: occupancy.blocks > 0.
 int64_t OccupancyWaves(const PhaseLaunch& launch, const Occupancy& occupancy,
                        const Accelerator& device);
 

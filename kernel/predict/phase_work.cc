@@ -33,7 +33,7 @@ double OperationsOf(const Store& store, Contraction contraction) {
 
 class Counting {
  public:
-  // `copied`: what copies in flight fill.
+  // `copied` are the tensors that asynchronous copies fill.
   Counting(const LoopNest& nest, const Phase& phase, const std::set<TensorId>& copied)
       : nest_(nest), copied_(copied), launch_(LaunchOf(phase)) {
     SampleInstances(phase.body, nest.variables.size(),
@@ -92,7 +92,7 @@ class Counting {
   struct Moved {
     double elements = 0;
     double accesses = 0;
-    double bytes = 0;  // of sectors
+    double bytes = 0;  // bytes of the sectors
   };
 
   struct OfElement {
@@ -100,7 +100,7 @@ class Counting {
     double accesses = 0;
   };
 
-  // Its sectors are added to L2's.
+  // Returns the traffic of an access, and adds the bytes of its sectors to those of L2.
   Moved Move(TensorId id, const std::vector<IndexExpr>& index, const SampledStore& sampled) {
     const Tensor& tensor = nest_.tensors[id];
     if (tensor.role == TensorRole::kLocal) return {};
@@ -126,7 +126,7 @@ class Counting {
   PhaseWork work_;
   std::map<TensorId, double> read_;
   std::map<TensorId, double> written_;
-  std::map<const std::vector<IndexExpr>*, OfElement> of_element_;  // by access
+  std::map<const std::vector<IndexExpr>*, OfElement> of_element_;  // per access
 };
 
 }  // namespace
@@ -138,7 +138,7 @@ double AllOperations(const PhaseWork& work) {
 std::vector<PhaseWork> CountPhaseWork(const LoopNest& mapped) {
   std::set<TensorId> copied;
   ForEach<AsyncCopy>(mapped, [&](const AsyncCopy& copy) { copied.insert(copy.to.tensor); });
-  const LoopNest nest = PlainCopies(mapped);  // stores are what is counted
+  const LoopNest nest = PlainCopies(mapped);  // plain stores, because only stores are counted
   std::vector<PhaseWork> works;
   for (const Phase& phase : nest.phases) works.push_back(Counting(nest, phase, copied).work());
   return works;

@@ -1,5 +1,5 @@
-// What the loops of a kernel make a GPU do: operations, and bytes that go to and from its L2 and
-// its memory. Counted from the loops, nothing is run.
+// The work of a kernel's loops on a GPU: operations, and bytes transferred to and from L2 and
+// memory. The work is counted from the loops; nothing is run.
 #pragma once
 
 #include <vector>
@@ -8,36 +8,36 @@
 
 namespace tunec {
 
-/// What L2 and a processor exchange at least.
+/// Least number of bytes that L2 and a processor exchange.
 inline constexpr int64_t kSectorBytes = 32;
 
-/// Of all threads of a phase together.
+/// Work of all threads of a phase together.
 struct PhaseWork {
-  double operations = 0;  // on floats; a multiply-add that is rounded once is one
-  double loads = 0;       // of up to 16 bytes that are not a thread's or block's own
+  double operations = 0;  // on floats; a multiply-add with one rounding counts as one
+  double loads = 0;       // loads of up to 16 bytes, except from storage of a thread or block
   double copied_bytes =
-      0;                // that copies in flight bring to shared storage; none of them in `loads`
-  double l2_bytes = 0;  // between the processors and L2
+      0;  // bytes that asynchronous copies bring to shared storage; not counted in `loads`
+  double l2_bytes = 0;      // between the processors and L2
   double memory_bytes = 0;  // between L2 and memory
-  // Multiply-adds of tiles that warps execute, by what they multiply. None of them in `operations`.
-  double matrix_f16 = 0;  // and bf16
+  // Multiply-adds of the tiles that warps execute, by operand type. Not counted in `operations`.
+  double matrix_f16 = 0;  // includes bf16
   double matrix_tf32 = 0;
   double matrix_i8 = 0;
   bool operator==(const PhaseWork&) const = default;
 };
 
-/// Those of threads and those of tiles.
+/// Returns the sum of the operations of threads and of tiles.
 double AllOperations(const PhaseWork& work);
 
-/// One for each phase. `nest`: as a GPU's CodeGenerator maps it to threads.
+/// Returns the work of each phase. `nest` has the form to which a GPU's CodeGenerator maps it.
 ///
-/// A warp's access moves the sectors of 32 bytes that its 32 threads touch, and the lanes of a
-/// vector loop are one access. Which these are is counted for the first warp of a block. A thread
-/// repeats no access whose index no loop changes since. Each access is taken to go to L2: that the
-/// processors' own caches hold some of them is not counted. Elements that data chooses (gathers)
-/// are a sector each. Each tensor goes through memory once in each phase and direction, but no more
-/// of it than goes to L2 or from there. What a thread or a block has for itself counts nothing,
-/// also where registers do not hold it.
+/// An access of a warp moves the sectors of 32 bytes that its 32 threads touch. The lanes of a
+/// vector loop form one access. The sectors are counted for the first warp of a block. A thread
+/// does not repeat an access while no loop changes its index. Each access counts as going to L2:
+/// hits in the caches of the processors are not modelled. Each element that data selects (gathers)
+/// counts as one sector. Each tensor is transferred to or from memory once per phase and direction,
+/// but not more bytes than go to or from L2. Storage of a thread or a block does not count, even if
+/// it is not held in registers.
 std::vector<PhaseWork> CountPhaseWork(const LoopNest& nest);
 
 }  // namespace tunec

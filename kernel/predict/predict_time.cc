@@ -6,15 +6,16 @@
 namespace tunec {
 namespace {
 
-// Assumptions, all of them rough.
-constexpr double kLaunchSeconds = 2e-6;  // of a kernel within a captured graph
-constexpr double kL2Share = 2.5;         // of L2's bandwidth to memory's
-constexpr double kProcessorBytes = 64;   // from and to L2, in a clock
-constexpr double kOperationClocks = 4;   // until a result can be an operand
-constexpr double kLoadClocks = 300;      // until an element from L2 is there
-constexpr double kLoadsInFlight = 4;     // of one thread
-constexpr double kCopiedShare = 0.5;     // of shared storage: the rest is being read
-constexpr double kTensorCores = 4;       // of a processor, each fed by warps of its own
+// Rough assumptions.
+constexpr double kLaunchSeconds = 2e-6;  // launch of a kernel within a captured graph
+constexpr double kL2Share = 2.5;         // ratio of L2's bandwidth to memory's
+constexpr double kProcessorBytes = 64;   // bytes from and to L2 per clock
+constexpr double kOperationClocks = 4;   // latency until a result can be an operand
+constexpr double kLoadClocks = 300;      // latency of an element from L2
+constexpr double kLoadsInFlight = 4;     // loads in flight of one thread
+constexpr double kCopiedShare = 0.5;  // share of shared storage that is filled; the rest is being
+                                      // read
+constexpr double kTensorCores = 4;    // tensor cores of a processor, each fed by its own warps
 
 struct Part {
   TimeBound bound = TimeBound::kLaunch;
@@ -24,8 +25,8 @@ struct Part {
 // One start of a phase.
 struct Start {
   double blocks = 0;
-  double most_blocks = 0;  // of one processor
-  double warps = 0;        // of one processor at once
+  double most_blocks = 0;  // most blocks of one processor
+  double warps = 0;        // warps that one processor runs at once
   double waves = 0;
 };
 
@@ -38,7 +39,8 @@ Start StartOf(const PhaseLaunch& launch, const Occupancy& occupancy, const Accel
           .waves = static_cast<double>(OccupancyWaves(launch, occupancy, device))};
 }
 
-// `operations` are of one block. A warp takes the time of 32 threads, however many it has.
+// Returns the time to issue `operations` of one block. A warp takes the time of 32 threads, however
+// many it has.
 Part Issue(double operations, const Start& start, const PhaseLaunch& launch,
            const Accelerator& device) {
   const double idle =
@@ -50,7 +52,8 @@ Part Issue(double operations, const Start& start, const PhaseLaunch& launch,
           start.most_blocks * operations * idle / a_second};
 }
 
-// `work` is of `blocks`. One warp keeps a tensor core busy.
+// Returns the time of the tiles in `work`, which is of `blocks` blocks. One warp keeps a tensor
+// core busy.
 Part Tiles(const PhaseWork& work, double blocks, const Start& start, const Accelerator& device) {
   const auto clocks = [&](double products, int64_t rate) {
     return products / static_cast<double>(rate > 0 ? rate : device.multiply_adds);
@@ -64,7 +67,7 @@ Part Tiles(const PhaseWork& work, double blocks, const Start& start, const Accel
           start.most_blocks * of_block / (busy * static_cast<double>(device.clock_hertz))};
 }
 
-// `bytes` are of one start.
+// Returns the time to move `bytes` of one start through L2.
 Part L2(double bytes, const Start& start, const Accelerator& device) {
   const double of_all = bytes / (kL2Share * static_cast<double>(device.bytes_per_second));
   const double of_one = start.most_blocks * bytes / start.blocks /
@@ -72,7 +75,7 @@ Part L2(double bytes, const Start& start, const Accelerator& device) {
   return {TimeBound::kL2, std::max(of_all, of_one)};
 }
 
-// How often one waits for L2 one after the other, in one block.
+// Returns the number of sequential waits for L2 in one block.
 double WaitsOf(const PhaseWork& work, const PhaseLaunch& launch) {
   const auto blocks = static_cast<double>(launch.Blocks());
   const auto threads = blocks * static_cast<double>(ThreadsOf(launch));
@@ -103,7 +106,7 @@ std::optional<PredictedTime> PredictTime(const PhaseWork& work, const PhaseLaunc
   const auto starts = static_cast<double>(launch.waves);
   const auto blocks = static_cast<double>(launch.Blocks());
   const auto threads = blocks * static_cast<double>(ThreadsOf(launch));
-  // What is spilled is stored once and loaded once, at least.
+  // Spilled bytes are stored once and loaded once, at least.
   const double spilled = 2 * static_cast<double>(launch.spilled_bytes) * threads;
   const std::array parts = {
       Part{TimeBound::kMemory,
@@ -142,7 +145,7 @@ Result<double> PredictSeconds(const std::vector<PredictedPhase>& phases) {
   double seconds = 0;
   for (const PredictedPhase& phase : phases) {
     if (!phase.time) {
-      return Fail(ErrorCode::kResourceLimit, "not one block of {} fits a processor: {}",
+      return Fail(ErrorCode::kResourceLimit, "a block of {} does not fit a processor: {}",
                   phase.launch.symbol,
                   phase.occupancy ? Name(phase.occupancy->limit) : "registers are not known");
     }

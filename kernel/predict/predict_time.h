@@ -1,14 +1,14 @@
-// The time of a kernel on a GPU, predicted by a formula. No time here was measured, and no constant
-// was fitted to one: it tells what a kernel is bound by and roughly which of two is faster.
+// The time of a kernel on a GPU, predicted by a formula. No constant was fitted to measured times.
+// The prediction shows what limits a kernel, and roughly which of two kernels is faster.
 //
 //   time = launch + the greatest of
 //     memory         bytes from and to memory, at its bandwidth
 //     L2             bytes from and to L2, at 2.5 times that, and a processor's at 64 a clock
 //     multiply-adds  operations of the processor that has most blocks, one a clock and lane
 //     tensor cores   multiply-adds of the tiles that its warps execute, at the rate of their types
-//     latency        both with too few warps: to fill the lanes, or for the four tensor cores; or
-//                    the loads that one thread does one after the other, and the copies that fill
-//                    half of a block's shared storage together, once for each wave of blocks
+//     latency        both with too few warps to fill the lanes or the four tensor cores; or the
+//                    sequential loads of one thread, and the copies that fill half of a block's
+//                    shared storage together, once for each wave of blocks
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@
 
 namespace tunec {
 
-/// What takes most of the time.
+/// The resource that limits a kernel's time.
 enum class TimeBound : uint8_t { kMemory, kL2, kMultiplyAdds, kLatency, kLaunch, kTensorCores };
-/// "memory", "L2", "multiply-adds", "latency", "launch", "tensor cores".
+/// Returns "memory", "L2", "multiply-adds", "latency", "launch" or "tensor cores".
 std::string_view Name(TimeBound bound);
 
 struct PredictedTime {
@@ -31,30 +31,31 @@ struct PredictedTime {
   TimeBound bound = TimeBound::kLaunch;
 };
 
-/// Of one phase, all its starts. Every operation of a thread is taken to be as fast as float32's
-/// multiply-add; so are those of tiles, where the device's rate of them is not known. None where
-/// facts of the device are not known, or not even one block fits.
+/// Returns the time of all starts of one phase. Each operation of a thread counts as a float32
+/// multiply-add. Tiles count in the same way if the device's rate for their types is unknown.
+/// Returns nullopt if facts of the device are unknown or not even one block fits.
 std::optional<PredictedTime> PredictTime(const PhaseWork& work, const PhaseLaunch& launch,
                                          const Accelerator& device);
 
-/// What is known of a phase before it ever ran.
+/// Facts about a phase before its first run.
 struct PredictedPhase {
   PhaseLaunch launch;
   PhaseWork work;
   std::optional<Occupancy> occupancy;
-  int64_t waves = 0;  // of blocks in one start; 0 without a time
+  int64_t waves = 0;  // waves of blocks in one start; 0 if the time is unknown
   std::optional<PredictedTime> time;
 };
 
-/// One for each phase of the image, which does this work. kParse where a stored image has others.
+/// Returns the prediction of each phase of the image, which does this work. Errors: kParse if the
+/// stored image has a different number of phases.
 Result<std::vector<PredictedPhase>> PredictPhases(const std::vector<PhaseWork>& work,
                                                   const KernelImage& image,
                                                   const Accelerator& device);
 
-/// The time of a kernel: that of all its phases, one after the other. kResourceLimit where not even
-/// one block of a phase fits. Requires: CheckPredicts, and phases whose registers are known.
+/// Returns the time of a kernel: the sum over its phases. Errors: kResourceLimit if not even one
+/// block of a phase fits. Requires: CheckPredicts, and phases whose registers are known.
 Result<double> PredictSeconds(const std::vector<PredictedPhase>& phases);
-/// kUnsupported for a device whose facts do not suffice for times.
+/// Fails with kUnsupported if the device's facts do not suffice for predicting times.
 Status CheckPredicts(const Accelerator& device);
 
 }  // namespace tunec

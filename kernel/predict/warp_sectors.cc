@@ -22,10 +22,10 @@ int64_t LowerOf(const Loop& loop, std::span<const int64_t> point) {
   return lower;
 }
 
-constexpr int64_t kAccessBytes = 16;  // at most, of one thread
+constexpr int64_t kAccessBytes = 16;  // most bytes of one access of a thread
 
-// Walks over threads and those lanes of their vectors that have elements of their own, and counts
-// the pieces of memory that they touch.
+// Walks over threads and over the vector lanes with separate elements, and counts the pieces of
+// memory that they touch.
 class WarpWalk {
  public:
   WarpWalk(IndexExpr offset, int64_t element_bytes, int64_t piece_bytes,
@@ -106,8 +106,8 @@ double AccessesPerElement(const Tensor& tensor, const std::vector<IndexExpr>& in
 
 double RepeatsOf(const std::vector<IndexExpr>& index, const SampledStore& sampled) {
   double repeats = 1;
-  bool unchanged = true;    // by the loops seen so far
-  bool only_copies = true;  // are they
+  bool unchanged = true;    // by the loops so far
+  bool only_copies = true;  // true while all loops so far are unrolled or vector loops
   for (const auto& [loop, extent] : std::views::reverse(sampled.loops)) {
     if (IsBlock(loop->kind)) continue;
     if (NumbersTasks(loop->kind)) break;

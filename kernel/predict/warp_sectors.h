@@ -1,4 +1,4 @@
-// The sectors of memory that a warp touches with one access.
+// The sectors of memory that one access of a warp touches.
 #pragma once
 
 #include <vector>
@@ -8,20 +8,22 @@
 
 namespace tunec {
 
-/// Sectors for each element that a thread accesses: 1/8 where threads that are neighbours access
-/// float32 neighbours, 1 where each touches a sector of its own. Counted for the first warp of the
-/// block that `sampled` is of, over all lanes of the vector loops around it.
+/// Returns the sectors per element that a thread accesses. The result is 1/8 if neighbouring
+/// threads access neighbouring float32 elements, and 1 if each thread touches a separate sector.
+/// Sectors are counted for the first warp of the block of `sampled`, over all lanes of the vector
+/// loops around it.
 double SectorsPerElement(const Tensor& tensor, const std::vector<IndexExpr>& index,
                          const SampledStore& sampled, const Launch& launch);
 
-/// Accesses of one thread for each element: 1/4 where the lanes of a vector loop have float32
-/// neighbours, 16 bytes of which are one access, 1 where each element is apart.
+/// Returns the accesses of one thread per element. The result is 1/4 if the lanes of a vector loop
+/// have neighbouring float32 elements, because one access has 16 bytes. It is 1 if elements are
+/// separate.
 double AccessesPerElement(const Tensor& tensor, const std::vector<IndexExpr>& index,
                           const SampledStore& sampled);
 
-/// How often a thread repeats the access before a loop changes its index: the code does it once.
-/// Loops that are unrolled or vectors are seen through, whatever their order; of others only the
-/// innermost ones.
+/// Returns how often a thread repeats the access before a loop changes its index: the code executes
+/// it once. Unrolled and vector loops are ignored, whatever their order; of other loops only the
+/// innermost ones count.
 double RepeatsOf(const std::vector<IndexExpr>& index, const SampledStore& sampled);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// Dependences, domains and accesses as text, as isl simplifies them.
+// Text of dependences, domains and accesses, as isl simplifies them.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace tunec {
 
-/// The flow dependences as isl text, for documentation and tests.
+/// Returns the flow dependences as isl text, for documentation and tests.
 Result<std::string> PrintFlow(const Dependences& dependences);
 
-/// Domains and accesses of the statements, their order in `tree`, and all dependences, with the
-/// names of statements, iterators and tensors.
+/// Returns the domains and accesses of the statements, their order in `tree`, and all dependences.
+/// The text uses the names of statements, iterators and tensors.
 Result<std::string> Describe(const Dependences& dependences, const ScheduleTree& tree);
 
 }  // namespace tunec

@@ -21,9 +21,9 @@ isl::Set SetOf(isl_ctx* ctx, const InstanceBox& box) {
   return isl::Set(isl_set_read_from_str(ctx, text.c_str()));
 }
 
-// What one call of isl_set_foreach_point adds to.
+// Target of one call of isl_set_foreach_point.
 struct Collection {
-  InstancePair next;  // all but the values
+  InstancePair next;  // complete except for the values
   size_t source_dimensions = 0;
   size_t most = 0;
   std::vector<InstancePair>* pairs = nullptr;
@@ -47,13 +47,13 @@ isl_stat AddPair(isl_point* taken, void* user) {
   return isl_stat_ok;
 }
 
-// Of a relation that holds with two pairs in a row also what they lead to: the steps alone.
+// Returns a transitive relation without the pairs that two consecutive pairs imply.
 isl::Map WithoutDetours(const isl::Map& order) {
   isl_map* detours = isl_map_apply_range(order.copy(), order.copy());
   return isl::Map(isl_map_subtract(order.copy(), detours));
 }
 
-// { a -> b : a reads, as `from` says, an element that b writes }
+// Returns { a -> b : a reads, according to `from`, an element that b writes }.
 isl::Map Overwritten(isl_ctx* ctx, const Statements& statements, const WrittenStorage& storage,
                      const Dependence& dependence) {
   isl::Map all(isl_map_empty(isl_map_get_space(dependence.instances.get())));
@@ -72,7 +72,7 @@ isl::Map Overwritten(isl_ctx* ctx, const Statements& statements, const WrittenSt
   return all;
 }
 
-// One of each pair, with the first of its reasons.
+// Keeps one of each pair, with its first reason.
 void KeepOne(std::vector<InstancePair>& pairs) {
   std::ranges::sort(pairs, [](const InstancePair& a, const InstancePair& b) {
     return std::tie(a.from, a.to, a.type, a.tensor) < std::tie(b.from, b.to, b.type, b.tensor);

@@ -10,36 +10,39 @@
 
 namespace tunec {
 
-/// Why two instances must keep their order. Where a pair has several reasons the first counts.
+/// The reason why two instances must keep their order. If a pair has several reasons, the first one
+/// listed here counts.
 enum class DependenceType : uint8_t {
   kFlow,       // the second reads what the first wrote
-  kReduction,  // both add to one element: in any order, unless sums must be added as written
+  kReduction,  // both add to one element: any order is allowed unless sums must be added as written
   kAnti,       // the second overwrites what the first read
   kOutput,     // the second overwrites what the first wrote
 };
 
 inline constexpr size_t kDependenceTypes = 4;
 
-/// The instances of a statement whose iterators lie in these intervals.
+/// The instances of a statement with iterators in these intervals.
 struct InstanceBox {
   StatementId statement;
   std::vector<Interval> ranges;  // by iterator
 };
 
 struct InstancePair {
-  TensorId tensor;  // through whose storage
+  TensorId tensor;  // the dependence is through the storage of this tensor
   DependenceType type = DependenceType::kFlow;
   std::vector<int64_t> from, to;  // values of the iterators
 };
 
-/// The dependences from instances in one box to instances in another, sorted, each pair once. Of
-/// a reduction's own, which relate each addition to all later ones, only those to the next in the
-/// box. kResourceLimit beyond `most` pairs, or isl's quota.
+/// Returns the dependences from instances in one box to instances in another, sorted, each pair
+/// once. A reduction's own dependences relate each addition to all later ones; only those to the
+/// next addition in the box are returned. Errors: kResourceLimit beyond `most` pairs or isl's
+/// quota.
 Result<std::vector<InstancePair>> PairsBetween(const Dependences& dependences,
                                                const InstanceBox& from, const InstanceBox& to,
                                                size_t most);
 
-/// Whether instances in a box have dependent ones of the other's statement outside the other.
+/// Returns whether instances in `from` have dependent instances of the other statement outside
+/// `to`.
 Result<bool> HasOtherPairs(const Dependences& dependences, const InstanceBox& from,
                            const InstanceBox& to);
 

@@ -14,13 +14,13 @@ namespace {
 
 using Key = std::vector<int64_t>;
 
-// An entry of an instance's time: a place in a sequence, or a loop's value.
+// An entry of an instance's time: a position in a sequence or a loop's value.
 struct TimeEntry {
   IndexExpr value;
-  const TreeNode* loop = nullptr;  // null for a place in a sequence
+  const TreeNode* loop = nullptr;  // null for a position in a sequence
 };
 
-// The entries from the root down to a statement's leaf, as relations.h has them, with their loops.
+// The entries from the root down to a statement's leaf, with their loops, as in relations.h.
 struct TimeLine {
   std::vector<TimeEntry> entries;
   std::map<TensorId, size_t> stages;  // by tensor: how many entries come before its stage
@@ -54,7 +54,7 @@ bool Descend(const ScheduleTree& tree, const TreeNode& node, StatementId stateme
   return false;
 }
 
-// The numbers of keys in ascending order.
+// Numbers the keys in ascending order.
 std::map<Key, int64_t> Number(const std::set<Key>& keys) {
   std::map<Key, int64_t> numbers;
   for (const Key& key : keys) numbers.emplace(key, static_cast<int64_t>(numbers.size()));
@@ -91,7 +91,7 @@ class Photographer {
   struct Panel {
     PicturePanel shown;
     TimeLine line;
-    std::vector<Key> instances;  // of the points
+    std::vector<Key> instances;  // by point
     std::vector<Key> times;
     std::map<Key, size_t> point_of;  // by instance
   };
@@ -100,7 +100,7 @@ class Photographer {
     return tree_.statements[panel.shown.view.statement];
   }
 
-  // The view's intervals, or with whole axes.
+  // Returns the view's intervals, with the full extents of the axes if `whole`.
   InstanceBox Box(const Panel& panel, bool whole) const {
     const PictureView& view = panel.shown.view;
     InstanceBox box{.statement = view.statement};
@@ -133,7 +133,8 @@ class Photographer {
   Picture picture_;
 };
 
-// All points of the box that satisfy the domain's conditions. Conditions on loaded values may hold.
+// Finds all points of the box that satisfy the domain's conditions. Conditions on loaded values
+// count as satisfied.
 Status Photographer::FindPoints(Panel& panel) const {
   const Statement& statement = StatementOf(panel);
   const std::vector<VarId>& axes = panel.shown.view.axes;
@@ -164,7 +165,7 @@ Status Photographer::FindPoints(Panel& panel) const {
               statement.name);
 }
 
-// Whether the entry's value changes at some steps along an axis and stays at others.
+// Returns whether the entry's value changes at some steps along an axis and not at others.
 bool Photographer::IsCoarse(const Panel& panel, size_t entry) const {
   for (const VarId axis : panel.shown.view.axes) {
     bool changes = false, stays = false;
@@ -181,8 +182,8 @@ bool Photographer::IsCoarse(const Panel& panel, size_t entry) const {
   return false;
 }
 
-// A level of tiles ends with each run of coarse loops, one directly inside the other; loops that
-// do not vary in the slice count for nothing.
+// Finds the tiles. A level of tiles ends after each run of coarse loops that are directly nested.
+// Loops that do not vary in the slice are ignored.
 void Photographer::FindTiles(Panel& panel) const {
   const size_t length = panel.line.entries.size();
   std::vector<size_t> ends;
@@ -209,8 +210,8 @@ void Photographer::FindTiles(Panel& panel) const {
   }
 }
 
-// A point's time in three parts: up to the last wave loop, up to the last loop whose iterations
-// are tasks, and the rest without the lanes of vectors.
+// Splits a point's time into three parts: up to the last wave loop, up to the last loop whose
+// iterations are tasks, and the rest without the lanes of vectors.
 void Photographer::FindOrder() {
   struct Parts {
     Key wave, task, step;
@@ -257,9 +258,9 @@ void Photographer::FindOrder() {
   }
 }
 
-// Whether the source runs before the target: at the first entry in which they differ it has the
-// lower value, and not in a loop that runs its iterations together. Additions that may be permuted
-// must only not be in different tasks.
+// Returns whether the source runs before the target. At the first different entry, the source must
+// have the lower value, and the loop must not run its iterations together. Additions that may be
+// permuted only must not be in different tasks.
 bool Photographer::IsKept(const PictureArrow& arrow) const {
   const Panel& from = panels_[arrow.from_panel];
   const Key& before = from.times[arrow.from_point];
@@ -274,7 +275,7 @@ bool Photographer::IsKept(const PictureArrow& arrow) const {
   return false;
 }
 
-// Whether the pair only shares storage that each run of a stage has of its own.
+// Returns whether the pair only shares storage that is separate for each run of a stage.
 bool Photographer::HasOwnStorage(const InstancePair& pair, const Panel& from,
                                  const Panel& to) const {
   if (pair.type != DependenceType::kAnti && pair.type != DependenceType::kOutput) return false;

@@ -13,7 +13,7 @@ bool Contains(const std::vector<IndexExpr>& list, const IndexExpr& expr) {
   return std::ranges::find(list, expr) != list.end();
 }
 
-// One statement's, over the loops whose values `ranges` bound.
+// Returns one statement's conditions, over loops whose values `ranges` bound.
 std::vector<IndexExpr> ConditionsOf(const ScheduleTree& tree, StatementId s,
                                     const IntervalOf& ranges) {
   const Statement& statement = tree.statements[s];
@@ -54,10 +54,10 @@ bool IsSlanted(const IndexExpr& condition) {
          !std::ranges::all_of(condition.terms(), rises);
 }
 
-// The same condition without loops that cannot decide it: where all but multiples of some number g
-// lies between two neighbouring multiples, g*x + y >= 0 is x + floor(y / g) >= 0. So a tile of four
-// is whole below 4*b + 3, which its conditions do not show one by one. Only of slanted conditions:
-// where a box ends, the loops further in end, too.
+// Returns the condition without loops that cannot decide it. Let all terms except multiples of some
+// number g be between two neighbouring multiples of g. Then g*x + y >= 0 equals x + floor(y / g) >=
+// 0. So a tile of four is complete below 4*b + 3, which its single conditions do not show. Applied
+// to slanted conditions only: at the end of a box, the inner loops end, too.
 IndexExpr WithoutRemainder(const IndexExpr& condition, const IntervalOf& ranges) {
   if (condition.UsesLoaded() || !IsSlanted(condition)) return condition;
   for (const IndexTerm& candidate : condition.terms()) {
@@ -152,7 +152,7 @@ void Conditions::TakeImplied(const TreeNode& node, const IndexExpr& by) {
   }
 }
 
-// A condition on the loop and loops outside it becomes a bound, and narrows the loop's range.
+// Turns a condition on the loop and its outer loops into a bound, and narrows the loop's range.
 void Conditions::Narrow(VarId loop, const IndexExpr& condition, Bounds& bounds) {
   Interval& range = ranges_[loop];
   const int64_t coefficient = condition.Coefficient(loop);
@@ -167,12 +167,12 @@ void Conditions::Narrow(VarId loop, const IndexExpr& condition, Bounds& bounds) 
   }
 }
 
-// A condition that a loop further in will enforce says something of this one already: what is left
-// of it where the loops further in help most. So the loops over tiles of a skewed domain begin at
-// the first tile that is not empty. The condition itself stays.
+// Adds bounds implied by conditions that inner loops will enforce: each condition is relaxed to the
+// best case of the inner loops. So loops over tiles of a skewed domain start at the first tile that
+// is not empty. The condition itself is retained.
 void Conditions::AddImpliedBounds(VarId loop, const std::vector<StatementId>& live,
                                   Bounds& bounds) {
-  // Tasks, unrolled iterations and full tiles want constant bounds.
+  // Tasks, unrolled iterations and full tiles need constant bounds.
   const TreeLoop& tree_loop = tree_->loops[loop];
   const bool bends =
       tree_loop.kind == LoopKind::kSerial && !tree_loop.isolate && !tree_loop.IsPipelined();
@@ -227,7 +227,7 @@ std::optional<Interval> Conditions::CleanRange(const TreeNode& node) const {
   return clean;
 }
 
-// What is left of a condition where the loops that are not known yet help least.
+// Returns a condition in the worst case of the loops that are not known yet.
 IndexExpr Conditions::AtWorst(const IndexExpr& condition) const {
   IndexExpr worst(condition.constant());
   for (const IndexTerm& term : condition.terms()) {

@@ -1,10 +1,11 @@
-// The conditions under which statements run, at one place of the walk over a schedule tree that
-// makes loops of it: which of them certainly hold there, which all statements share, which become
-// bounds of a loop, and where a loop is free of them.
+// The conditions under which statements run, at one node of the walk that generates loops from a
+// schedule tree. The class finds conditions that are certainly true and conditions that all
+// statements share. It also finds conditions that become bounds of a loop, and ranges of a loop
+// without conditions.
 //
-// A condition is an expression over the tree's loops that is to be >= 0. It is decided by
-// intervals: each loop has a range, which the walk narrows. It can be tested where all its loops
-// are known: where each has a value, a variable of the nest or a constant.
+// A condition is an expression over the tree's loops that must be >= 0. Intervals decide it: each
+// loop has a range, which the walk narrows. A condition can be tested where all its loops are
+// known. A known loop has a value: a variable of the nest or a constant.
 #pragma once
 
 #include <functional>
@@ -15,38 +16,40 @@
 
 namespace tunec {
 
-/// Of a loop, over the nest's variables; the greatest lower and the least upper one count. Constant
-/// ones are no part of it: they are in the loop's range.
+/// Bounds of a loop over the nest's variables. The greatest lower bound and the least upper bound
+/// apply. Constant bounds are not included: they are in the loop's range.
 struct Bounds {
   std::vector<IndexExpr> lower;
   std::vector<IndexExpr> upper;
   bool empty() const { return lower.empty() && upper.empty(); }
 };
 
-/// Of a body, the conditions that tell where all of it runs.
+/// Conditions that decide where all of a body runs.
 struct SlantedConditions {
-  std::vector<IndexExpr> open;  // that may hold or not
-  bool fails = false;           // one never does, as loops further in are taken at their worst
+  std::vector<IndexExpr> open;  // may be true or false
+  bool fails = false;           // one is never true in the worst case of the inner loops
 };
 
-/// Whether loops of this kind stand in a chain, of tasks or of the threads of a block, whose bounds
-/// are constants.
+/// Returns whether loops of this kind are in a chain with constant bounds: loops over tasks or over
+/// the threads of a block.
 constexpr bool HasConstantBounds(LoopKind kind) { return NumbersTasks(kind) || IsBlock(kind); }
 
-/// A value: each branch of the walk has its own copy. Refers to the tree, which must outlive it.
+/// The conditions of all statements. A value type: each branch of the walk has a copy. It refers to
+/// the tree, which must outlive it.
 class Conditions {
  public:
   using Wanted = std::function<bool(const IndexExpr&)>;
 
-  /// Those of every statement at the root, where no loop is known: its iterators within their
-  /// extents, its domain, and each loop equal to the value that the schedule gives it.
+  /// Makes the conditions at the root, where no loop is known: iterators are within their extents
+  /// and in the domain, and each loop equals its scheduled value.
   explicit Conditions(const ScheduleTree& tree);
 
   const std::vector<IndexExpr>& Of(StatementId statement) const { return conditions_[statement]; }
   Interval range(VarId loop) const { return ranges_[loop]; }
-  /// The loop's variable in the nest or a constant; none outside of the loop.
+  /// Returns the loop's variable in the nest or a constant; nullopt outside the loop.
   const std::optional<IndexExpr>& value(VarId loop) const { return values_[loop]; }
-  /// Lives as long as this object, which keeps its place.
+  /// Returns the ranges of the loops. The result refers to this object, which must not be moved or
+  /// destroyed before it.
   IntervalOf Ranges() const {
     return [this](VarId loop) { return ranges_[loop]; };
   }
@@ -54,38 +57,40 @@ class Conditions {
   void SetRange(VarId loop, Interval range) { ranges_[loop] = range; }
   void SetValue(VarId loop, IndexExpr value) { values_[loop] = std::move(value); }
 
-  /// An expression over loops that are known, over the nest's variables.
+  /// Rewrites an expression over known loops as an expression over the nest's variables.
   IndexExpr ToNest(const IndexExpr& over_loops) const;
-  /// Whether all loops of an expression are known, those but `except`.
+  /// Returns whether all loops of an expression are known, except `except`.
   bool IsKnown(const IndexExpr& expr, std::optional<VarId> except = {}) const;
 
-  /// Simplifies the conditions of the statements below a node and drops those that always hold. A
-  /// statement with one that never does is not Live from here on.
+  /// Simplifies the conditions of the statements below a node and drops those that are always true.
+  /// A statement with a condition that is never true is not live from here on.
   void Prove(const TreeNode& node);
-  /// The statements below a node that have instances here, in order.
+  /// Returns the statements below a node that have instances here, in order.
   std::vector<StatementId> LiveBelow(const TreeNode& node) const;
 
-  /// The wanted conditions that all the statements have in common. Take: and no longer have.
+  /// Returns the conditions that satisfy `wanted` and that all the statements share. TakeShared
+  /// also removes them.
   std::vector<IndexExpr> Shared(const std::vector<StatementId>& statements,
                                 const Wanted& wanted) const;
   std::vector<IndexExpr> TakeShared(const std::vector<StatementId>& statements,
                                     const Wanted& wanted);
-  /// Takes from all statements below the node what one condition implies.
+  /// Removes the conditions that `by` implies from all statements below the node.
   void TakeImplied(const TreeNode& node, const IndexExpr& by);
 
-  /// Takes what the statements below a loop's node share and what bounds this loop, narrows its
-  /// range by it, and gives the bounds that are not constant.
+  /// Removes the shared conditions of the statements below a loop that bound this loop. Narrows the
+  /// loop's range by them, and returns the bounds that are not constant.
   Bounds TakeBounds(const TreeNode& loop);
 
-  /// The values of the loop for which no condition below can fail, where that is an interval.
+  /// Returns the values of the loop for which no condition below can fail, if they form an
+  /// interval.
   std::optional<Interval> CleanRange(const TreeNode& loop) const;
 
-  /// Of the loops `asking`, the conditions that also depend on variables outside of `loop`: where a
-  /// skewed domain begins and ends, which no constant cuts off. Those that loops further in decide
-  /// are taken at their worst there.
+  /// Returns the conditions of the loops `asking` that also depend on variables outside `loop`.
+  /// They describe the start and end of a skewed domain, which no constant bounds. Conditions that
+  /// inner loops decide are replaced by their worst case.
   SlantedConditions SlantedBelow(const TreeNode& loop, const std::vector<VarId>& asking) const;
 
-  /// Whether two of the conditions never hold together.
+  /// Returns whether two of the conditions are never true together.
   bool Contradict(const std::vector<IndexExpr>& conditions) const;
 
  private:
@@ -97,7 +102,7 @@ class Conditions {
   IdVector<VarId, Interval> ranges_;                  // per loop
   IdVector<VarId, std::optional<IndexExpr>> values_;  // per loop
   IdVector<StatementId, std::vector<IndexExpr>> conditions_;
-  IdVector<StatementId, bool> dead_;  // no instance here
+  IdVector<StatementId, bool> dead_;  // the statement has no instance here
 };
 
 }  // namespace tunec

@@ -1,15 +1,17 @@
-// Loops from a schedule tree.
+// Generates loops from a schedule tree.
 //
-// Every statement carries its conditions: its domain, over the loops around it. Walking down
-// the tree, a condition is (1) dropped when the ranges of the loops prove it, (2) turned into
-// a bound of the loop whose variable is the last it needs, when all statements below share
-// it, or (3) put into an If where all its variables are known. An isolated loop is split
-// where its conditions can no longer fail: the middle part is free of them, and an end part
-// of one iteration has its variable replaced by a constant, which in turn lets ranges decide
-// conditions further down. So full tiles get constant bounds and partial ones are specialised.
+// Every statement has conditions: its domain, over the loops around it. On the way down the tree,
+// each condition is handled in one of three ways:
+//   (1) The condition is dropped if the ranges of the loops prove it.
+//   (2) The condition becomes a bound of its innermost loop, if all statements below share it.
+//   (3) The condition becomes an If where all its variables are known.
+// An isolated loop is split at the values where its conditions can no longer fail. The middle part
+// has no conditions. In an end part of one iteration, a constant replaces the variable, so that
+// ranges can decide conditions further down. So full tiles get constant bounds and partial tiles
+// are specialised.
 //
-// isl's own generator does the same for any polyhedron; on the boxes with a few extra
-// conditions that tensor programs have, intervals decide as much at a hundredth of the time
+// isl's own generator does the same for any polyhedron. The domains of tensor programs are boxes
+// with a few additional conditions. For them, intervals decide as much at a hundredth of the time
 // (docs/decisions/0002_interval_loop_generation.md).
 #include "polyhedral/generate/generate.h"
 
@@ -53,8 +55,8 @@ VarId Generator::ThreadVariable(size_t axis) {
   return *variable;
 }
 
-// Parallel loops stay an unbroken chain, and so do those over threads: what concerns them only is
-// tested inside.
+// Returns whether the node continues a chain of parallel loops or of loops over threads. Such a
+// chain must not be interrupted: conditions of its loops are tested inside.
 bool Generator::IsInChain(const TreeNode& node, bool among_threads) const {
   if (node.kind != TreeNode::Kind::kLoop) return false;
   const LoopKind kind = tree.loops[node.loop].kind;
@@ -106,8 +108,8 @@ Body Generator::GenerateKind(const TreeNode& node, Context context) {
   return body;
 }
 
-// Parts of a phase may run at the same time. What one loop of the tree became stays one part: a
-// loop of one iteration around it.
+// Combines the parts of a loop into one part, by a loop of one iteration around them. Otherwise
+// they could run at the same time, as parts of a phase may.
 Body Generator::OnePart(Body parts) {
   if (parts.size() <= 1) return parts;
   Loop once{.var = NewVariable("once"), .lower = {IndexExpr(0)}, .upper = {IndexExpr(1)}};
@@ -115,7 +117,7 @@ Body Generator::OnePart(Body parts) {
   return BodyOf(std::move(once));
 }
 
-// As many threads as the loops need along each axis.
+// Counts the threads that the loops need along each axis.
 void Generator::CountThreads(const TreeNode& node) {
   if (node.kind == TreeNode::Kind::kLoop && IsBlock(tree.loops[node.loop].kind)) {
     int64_t& threads = block_.at(BlockAxis(tree.loops[node.loop].kind));

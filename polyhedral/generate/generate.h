@@ -1,4 +1,4 @@
-// Loops from a schedule tree.
+// Generates loops from a schedule tree.
 #pragma once
 
 #include "ir/loop_nest.h"
@@ -6,9 +6,9 @@
 
 namespace tunec {
 
-/// The loops of the tree. Every condition is enforced: by a bound, by an If around all it
-/// concerns, or proven away by the ranges of the loops. No legality is checked here.
-/// `contraction` becomes the nest's: what the accuracy contract allows.
+/// Returns the loops of the tree. Every condition is enforced by a bound or by an If, or is proven
+/// by the ranges of the loops. Legality is not checked here. `contraction` is copied to the nest:
+/// the contractions that the accuracy contract allows.
 Result<LoopNest> GenerateLoops(const ScheduleTree& tree, Contraction contraction);
 
 }  // namespace tunec

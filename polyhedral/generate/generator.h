@@ -1,5 +1,5 @@
-// The walk over a schedule tree that makes loops of it, for the files that share it: generate.cc
-// is the recursion over the nodes, the others say what becomes of one kind.
+// The walk over a schedule tree that generates loops. Several files share this class. generate.cc
+// has the recursion over the nodes; each other file handles one kind of node.
 #pragma once
 
 #include <array>
@@ -18,17 +18,18 @@ namespace tunec {
 
 struct ThreadPart;
 
-/// What is known at one place of the tree.
+/// Facts known at one node of the tree.
 struct Context {
   Conditions conditions;
-  std::vector<const TreeNode*> undivided = {};  // isolated parallel loops around this place
-  std::vector<VarId> undecided = {};            // isolated loops that loops further in decide
-  bool among_threads = false;                   // directly inside a block loop
-  bool in_threads = false;                      // anywhere inside one
-  std::optional<int> token = {};                // stores are copies that complete later
-  // Reductions of which each thread keeps its part here.
+  std::vector<const TreeNode*> undivided = {};  // enclosing isolated parallel loops that are not
+                                                // split yet
+  std::vector<VarId> undecided = {};  // isolated loops whose full iterations inner loops decide
+  bool among_threads = false;         // directly inside a block loop
+  bool in_threads = false;            // anywhere inside one
+  std::optional<int> token = {};      // set: stores are asynchronous copies
+  // Reductions of which each thread holds a part here.
   const std::vector<ThreadPart>* parts = nullptr;
-  const ThreadPart* end = nullptr;  // the leaf is where these parts are combined
+  const ThreadPart* end = nullptr;  // set: the leaf combines these parts
 };
 
 class Generator {
@@ -38,23 +39,23 @@ class Generator {
 
   LoopNest Run();
 
-  /// What a node becomes inside the loops that the context knows; nothing when no statement below
-  /// has an instance there.
+  /// Returns the loops of a node inside the loops known to the context. Returns an empty body if no
+  /// statement below has an instance there.
   Body Generate(const TreeNode& node, Context context);
 
-  /// Of a loop; each call has a name of its own.
+  /// Makes a variable for a loop, with a unique name.
   VarId NewVariable(const std::string& loop_name);
-  /// A local tensor; of one name always the same.
+  /// Returns a local tensor. The same name gives the same tensor.
   TensorId NewTensor(const std::string& name, DataType type, const std::vector<int64_t>& shape);
 
-  /// The threads of a block of the present phase, along x, y, z.
+  /// Returns the number of threads of a block of the current phase, along x, y, z.
   const std::array<int64_t, 3>& block() const { return block_; }
-  /// The number of a thread along an axis, in loops over all threads; its variable.
+  /// Returns the variable of a thread's number along an axis, in loops over all threads.
   VarId ThreadVariable(size_t axis);
   IndexExpr Thread(size_t axis) { return IndexExpr::Var(ThreadVariable(axis)); }
 
   const ScheduleTree& tree;
-  Tensors tensors;  // the tree's, and those that the loops need besides
+  Tensors tensors;  // the tree's tensors and additional ones of the loops
 
  private:
   Body GenerateKind(const TreeNode& node, Context context);
@@ -64,7 +65,7 @@ class Generator {
 
   IdVector<VarId, std::string> variables_;
   std::set<std::string> variable_names_;
-  std::map<std::string, int> copies_;  // made of a name
+  std::map<std::string, int> copies_;  // number of copies per name
   std::map<std::string, TensorId> own_tensors_;
   std::array<int64_t, 3> block_ = {1, 1, 1};
   std::array<std::optional<VarId>, 3> threads_;
@@ -74,39 +75,41 @@ class Generator {
 
 Body GenerateLoop(Generator& generator, const TreeNode& node, Context context);
 
-/// A node inside a chain of parallel loops, some of them isolated. The tasks of a phase are one
-/// unbroken chain: the parts of such a loop are told apart here, inside it.
+/// Generates a node inside a chain of parallel loops, some of them isolated. The tasks of a phase
+/// form one uninterrupted chain, so the parts of isolated loops are separated here, inside the
+/// chain.
 Body DivideTasks(Generator& generator, const TreeNode& node, Context context);
 
 // thread_parts.cc
 
-/// A chain of loops over threads, of which this is the outermost; behind it the threads combine
-/// their parts of the reductions that they share out.
+/// Generates a chain of loops over threads from its outermost loop. After the chain, the threads
+/// combine their parts of shared reductions.
 Body GenerateThreads(Generator& generator, const TreeNode& node, Context context);
-/// Puts what a statement's leaf would write into its thread's part, if the context has one.
+/// Redirects the writes of a statement's leaf to its thread's part, if the context has one.
 void KeepParts(const Generator& generator, StatementId statement, const Context& context,
                Body& leaf);
-/// What the leaf at the context's `end` becomes.
+/// Returns the code that replaces the leaf at the context's `end`.
 Body CombineParts(Generator& generator, const Context& context);
 
 // pipeline.cc
 
-/// A loop that begins the copies of later iterations, over a constant range.
+/// Generates a loop that starts the copies of later iterations, over a constant range.
 Body GeneratePipeline(Generator& generator, const TreeNode& node, const Context& context,
                       Interval range);
 
 // tile.cc
 
-/// Whether a tile begins at this loop and all of its iterations run.
+/// Returns whether a tile begins at this loop and all of its iterations run.
 bool IsWholeTile(const ScheduleTree& tree, const TreeNode& node, const Conditions& conditions);
 Body GenerateTile(Generator& generator, const TreeNode& node, Context context);
 
 // leaf.cc
 
-/// The stores of a statement, or copies where the context has a token, behind its prefetches.
+/// Generates the stores of a statement after its prefetches. The stores are copies if the context
+/// has a token.
 Body GenerateLeaf(const ScheduleTree& tree, StatementId statement, const Context& context);
 Store InstanceOf(const ScheduleTree& tree, StatementId statement, const Conditions& conditions);
-/// What the schedule asks for ahead beside each access of the statement.
+/// Generates the prefetches that the schedule requests for the accesses of the statement.
 Body PrefetchesOf(const ScheduleTree& tree, StatementId statement, const Conditions& conditions);
 
 }  // namespace tunec

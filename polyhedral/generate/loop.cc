@@ -1,5 +1,5 @@
-// Loops of the nest from a loop of the tree: as one, or in parts of which some are free of
-// conditions.
+// Generates loops of the nest from a loop of the tree: one loop, or several parts of which some
+// have no conditions.
 #include <algorithm>
 #include <set>
 
@@ -8,8 +8,8 @@
 namespace tunec {
 namespace {
 
-// The range of a loop, cut where its schedule says, and of an isolated one where its conditions
-// begin and cease to hold for sure.
+// Returns the parts of a loop's range. The schedule's cuts separate parts. The range of an isolated
+// loop is also split where its conditions become or cease to be always true.
 std::vector<Interval> Parts(const TreeLoop& loop, const TreeNode& node,
                             const Conditions& conditions) {
   const Interval whole = conditions.range(node.loop);
@@ -25,8 +25,9 @@ std::vector<Interval> Parts(const TreeLoop& loop, const TreeNode& node,
   return parts;
 }
 
-// A node twice: where the conditions hold, and where one of them does not. With a power of two
-// beyond all values, floor(c / power) is 0 or -1 as c holds or not, so that the sum tells.
+// Generates a node twice: for the case that all conditions are true, and for the other case. For a
+// power of two beyond all values, floor(c / power) is 0 if c is true and -1 otherwise. So the sum
+// shows whether a condition fails.
 Body FullApart(Generator& generator, const TreeNode& node, const Context& context,
                const std::vector<IndexExpr>& conditions) {
   int64_t power = 1;
@@ -53,8 +54,8 @@ Body FullApart(Generator& generator, const TreeNode& node, const Context& contex
   return body;
 }
 
-// What is inside a loop whose iteration is chosen. Where the worst that loops further in do leaves
-// no full iteration of an isolated loop, these tell full ones apart.
+// Generates the inside of a loop whose iteration is fixed. If the worst case of the inner loops
+// leaves no full iteration of an isolated loop, the inner loops separate the full iterations.
 Body GenerateInside(Generator& generator, const TreeNode& node, Context context) {
   const TreeLoop& loop = generator.tree.loops[node.loop];
   const TreeNode& child = node.children[0];
@@ -72,7 +73,7 @@ Body GenerateInside(Generator& generator, const TreeNode& node, Context context)
   return FullApart(generator, child, context, slanted.open);
 }
 
-// The one iteration of a part of a loop, where the bounds allow it.
+// Generates the only iteration of a part of a loop, if the bounds allow it.
 Body GenerateOnly(Generator& generator, const TreeNode& node, Context context, int64_t value,
                   const Bounds& bounds) {
   context.conditions.SetValue(node.loop, IndexExpr(value));
@@ -89,7 +90,7 @@ Body GenerateRange(Generator& generator, const TreeNode& node, Context context, 
   const TreeLoop& tree_loop = generator.tree.loops[node.loop];
   context.conditions.SetRange(node.loop, range);
   context.among_threads = IsBlock(tree_loop.kind);
-  // The one thread of a loop over threads keeps its number.
+  // A loop over threads with one iteration is replaced only if that is thread 0.
   const bool once =
       range.lo == range.hi && bounds.empty() && (!IsBlock(tree_loop.kind) || range.lo == 0);
   if (once) {

@@ -8,8 +8,8 @@ namespace tunec {
 namespace {
 
 struct OpenConditions {
-  std::vector<IndexExpr> open;  // those that can fail, in terms of the nest
-  bool impossible = false;      // one of all never holds
+  std::vector<IndexExpr> open;  // conditions that can fail, over the nest's variables
+  bool impossible = false;      // one condition is never true
 };
 
 class StoreMaker {
@@ -29,7 +29,8 @@ class StoreMaker {
     return read;
   }
 
-  // A condition that the ranges decide becomes a constant, and Simplify folds the select.
+  // Rewrites a value. A condition that the ranges decide becomes a constant, and Simplify folds the
+  // select.
   Expr Rewrite(const Expr& value) const {
     const Expr decided = Transform(value, [&](const Expr& node) {
       if (node.kind() == ExprKind::kIndex) {
@@ -63,7 +64,7 @@ class StoreMaker {
   const StoreSite& site_;
 };
 
-// The reads that the store's values use, numbered anew.
+// Removes the reads that the store's values do not use, and renumbers the others.
 void DropUnusedReads(Store& store) {
   std::vector<int> slots(store.reads.size(), -1);
   std::vector<Read> used;

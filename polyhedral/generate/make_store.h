@@ -1,4 +1,4 @@
-// One instance of a statement as stores of a loop nest.
+// Makes the stores of a loop nest from one instance of a statement.
 #pragma once
 
 #include <functional>
@@ -9,21 +9,21 @@
 
 namespace tunec {
 
-/// What is known where the store stands.
+/// Facts known at the position of the store.
 struct StoreSite {
-  IntervalOf ranges;                                   // of the tree's loops
-  std::function<IndexExpr(const IndexExpr&)> to_nest;  // over loops -> over the nest's variables
+  IntervalOf ranges;                                   // ranges of the tree's loops
+  std::function<IndexExpr(const IndexExpr&)> to_nest;  // rewrites loops as the nest's variables
   bool non_temporal = false;                           // its stores bypass the caches
 };
 
-/// The statement's reads, writes and values with its iterators replaced by `inverse`, which is
-/// over loops. Conditions of guards and of `holds` that the ranges decide are gone.
+/// Returns the statement's reads, writes and values with its iterators replaced by `inverse`, which
+/// is over loops. Conditions of guards and of `holds` are removed if the ranges decide them.
 Store MakeStore(const Statement& statement, const std::vector<IndexExpr>& inverse,
                 const StoreSite& site);
 
-/// The same for a statement whose writes have conditions (effects.h): one store after the other,
-/// each inside an If where the ranges leave its conditions open, with the reads that it needs.
-/// Writes that never happen here are gone.
+/// Returns the stores of a statement whose writes have conditions (effects.h), one after another,
+/// each with the reads that it needs. A store is inside an If where the ranges do not decide its
+/// conditions. Writes that never happen here are removed.
 Body MakeConditionalStores(const Statement& statement, const Effects& effects,
                            const std::vector<IndexExpr>& inverse, const StoreSite& site);
 

@@ -1,6 +1,6 @@
-// A pipelined loop: each iteration begins the copies of one further on, waits for its own, and does
-// its work. The storage that the copies fill is around the loop, several times over, and the first
-// copies are begun before it.
+// A pipelined loop: each iteration starts the copies of a later iteration, waits for its own copies
+// and then computes. The storage that the copies fill is allocated around the loop, with several
+// copies. The first copies start before the loop.
 #include <algorithm>
 #include <functional>
 #include <ranges>
@@ -16,7 +16,8 @@ bool IsCopyOf(const TreeNode& node, const LoopPipeline& pipeline) {
   });
 }
 
-// Below a pipelined loop: storage that its copies fill, other storage, and the sequence inside.
+// The nodes below a pipelined loop: storage that its copies fill, other storage, and the sequence
+// inside.
 struct PipelineParts {
   std::vector<const TreeNode*> filled;
   std::vector<const TreeNode*> others;
@@ -34,7 +35,7 @@ PipelineParts PipelinePartsOf(const TreeNode& node, const LoopPipeline& pipeline
   return parts;
 }
 
-// Storage around a body, the first outermost, so many times over.
+// Wraps a body in storage, the first outermost, each with `stages` copies.
 Body InStorage(const std::vector<const TreeNode*>& storage, int stages, Body body) {
   for (const TreeNode* node : std::views::reverse(storage)) {
     Alloc alloc{
@@ -51,7 +52,7 @@ bool HoldsThreads(const ScheduleTree& tree, const TreeNode& node) {
                              [&](const TreeNode& child) { return HoldsThreads(tree, child); });
 }
 
-// The body for each value of a loop in a constant range.
+// Generates the body for each value of a loop in a constant range.
 Body Iterate(Generator& generator, VarId loop, Context context, Interval range,
              const std::function<Body(Context)>& generate) {
   context.conditions.SetRange(loop, range);
@@ -70,7 +71,7 @@ Body Iterate(Generator& generator, VarId loop, Context context, Interval range,
   return BodyOf(std::move(node));
 }
 
-// Begins the copies of the iteration whose value the context has.
+// Starts the copies of the iteration whose value the context has.
 Body BeginCopies(Generator& generator, const TreeNode& node, Context context) {
   const LoopPipeline& pipeline = generator.tree.loops[node.loop].pipeline;
   context.token = pipeline.token;
@@ -81,14 +82,15 @@ Body BeginCopies(Generator& generator, const TreeNode& node, Context context) {
   return body;
 }
 
-// Says that the copies of an iteration have begun.
+// Records that all copies of an iteration have started.
 NestNode ArriveFor(const LoopPipeline& pipeline, const IndexExpr& iteration) {
   return NestNode{Arrive{pipeline.token, IndexExpr::Mod(iteration, pipeline.stages)}};
 }
 
-// The barrier after the wait also says that all threads have done with what the new copy
-// overwrites. The last iterations have nothing more to begin, but arrive too: a GPU knows copies
-// by how many arrivals have come since, which then is the same number at every wait.
+// Generates one iteration. The barrier after the wait also ensures that all threads have finished
+// reading the storage that the new copies overwrite. The last iterations start no copies, but
+// arrive too: a GPU identifies copies by the number of later arrivals, which must be equal at every
+// wait.
 Body PipelineIteration(Generator& generator, const TreeNode& node, const Context& context,
                        Interval range) {
   const LoopPipeline& pipeline = generator.tree.loops[node.loop].pipeline;

@@ -1,4 +1,4 @@
-// How the threads of a block combine a reduction of which each has a part.
+// Combines a reduction of which each thread of a block has computed a part.
 //
 //     block.x for t in 0 .. 64            alloc s.own: register { alloc s.other: register
 //       for k                               block.x for t: s.own[t] = 0
@@ -11,9 +11,9 @@
 //                                               s.parts[floor(t/32)] = s.own[t] }
 //                                             for p in 0 .. 2: m[i] sum= s.parts[p] }
 //
-// Threads along x shuffle in the largest groups of a power of two that rows of threads and warps
-// consist of. What is left of several groups, or of threads along y and z, goes through shared
-// storage, and the threads that are 0 along the reduction's loops take it from there. Barriers come
+// Threads along x shuffle in the largest groups of a power of two that divide rows of threads and
+// warps. The results of several groups, or of threads along y and z, go through shared storage. The
+// threads that are 0 along the reduction's loops read the results there. Barriers are inserted
 // later (ir/nest/insert_barriers.h).
 #include <algorithm>
 #include <array>
@@ -32,17 +32,17 @@ struct ThreadPart {
   StatementId statement;
   ThreadSum sum;
   std::vector<VarId> chain;      // the loops over threads, outermost first
-  int64_t group = 1;             // of threads along x that shuffle
+  int64_t group = 1;             // threads along x that shuffle together
   std::vector<TensorId> own;     // by write: each thread's part
-  std::vector<TensorId> others;  // by write: another thread's; only of groups
-  std::vector<TensorId> parts;   // by write: what the groups leave; only of several
+  std::vector<TensorId> others;  // by write: another thread's part; only if threads shuffle
+  std::vector<TensorId> parts;  // by write: results of the groups; only if there are several groups
 };
 
 namespace {
 
 constexpr std::array kKinds = {LoopKind::kBlockX, LoopKind::kBlockY, LoopKind::kBlockZ};
 constexpr size_t kAlongX = 0;
-constexpr int64_t kMostAtOnce = 32;  // parts that a thread reads at once
+constexpr int64_t kMostAtOnce = 32;  // most parts that a thread reads at once
 
 using Index = std::vector<IndexExpr>;
 
@@ -58,7 +58,8 @@ bool Sums(const ThreadPart& part, VarId loop) {
 
 size_t AxisOf(const ScheduleTree& tree, VarId loop) { return BlockAxis(tree.loops[loop].kind); }
 
-// By axis of the block, z first, as rows of threads lie: those of several threads.
+// Returns an index by axis of the block, z first, in the order of thread numbers. Axes with one
+// thread are left out.
 template <class Value>
 Index ByAxis(const Generator& generator, Value value) {
   Index index;
@@ -68,12 +69,13 @@ Index ByAxis(const Generator& generator, Value value) {
   return index;
 }
 
-// This thread's number, in loops over all threads.
+// Returns the number of the current thread, in loops over all threads.
 Index OfThread(Generator& generator) {
   return ByAxis(generator, [&](size_t axis) { return generator.Thread(axis); });
 }
 
-// The number of the thread that runs a place in the chain, or behind it: 0 outside of its loops.
+// Returns the number of the thread that runs a node in the chain or after it: 0 outside the chain's
+// loops.
 Index OfThread(const Generator& generator, const ThreadPart& part, const Conditions& conditions) {
   return ByAxis(generator, [&](size_t axis) {
     for (const VarId loop : part.chain) {
@@ -93,7 +95,7 @@ Body InAllThreads(Generator& generator, Body body) {
   return body;
 }
 
-// How many parts are left along a loop of the chain, and which of them a thread's is.
+// Returns how many parts are left along a loop of the chain.
 int64_t PartsAlong(const Generator& generator, const ThreadPart& part, VarId loop) {
   const int64_t extent = generator.tree.loops[loop].extent;
   const bool grouped = Sums(part, loop) && AxisOf(generator.tree, loop) == kAlongX;
@@ -105,7 +107,7 @@ bool LeavesSeveral(const Generator& generator, const ThreadPart& part) {
                              [&](VarId loop) { return PartsAlong(generator, part, loop) > 1; });
 }
 
-// The tensors of one part, by write.
+// Makes the tensors of one part, by write.
 std::vector<TensorId> MakeTensors(Generator& generator, const ThreadPart& part, const char* name,
                                   const std::vector<int64_t>& shape) {
   const Statement& statement = generator.tree.statements[part.statement];
@@ -147,7 +149,7 @@ std::vector<VarId> ChainFrom(const ScheduleTree& tree, const TreeNode& first) {
   return chain;
 }
 
-// The reductions that the threads share out.
+// Returns the reductions that the threads share.
 std::vector<ThreadPart> PartsBelow(Generator& generator, const TreeNode& node,
                                    const Conditions& conditions) {
   const ScheduleTree& tree = generator.tree;
@@ -175,7 +177,7 @@ Store StoreOf(const Generator& generator, const ThreadPart& part, const char* na
   return {.statement = generator.tree.statements[part.statement].name + name};
 }
 
-// One store that combines what is read at an index, for each write, into something.
+// Adds to `store` the reads at an index, one for each write, whose values are reduced.
 void ReduceFrom(const Generator& generator, const ThreadPart& part,
                 const std::vector<TensorId>& from, const Index& index, Store& store) {
   for (const TensorId tensor : from) {
@@ -186,7 +188,7 @@ void ReduceFrom(const Generator& generator, const ThreadPart& part,
   store.reducer = generator.tree.statements[part.statement].reducer;
 }
 
-// Before the chain.
+// Stores the identity to each thread's part, before the chain.
 Body BeginParts(Generator& generator, const ThreadPart& part) {
   Store store = StoreOf(generator, part, ".own");
   store.values = generator.tree.statements[part.statement].reducer->identity;
@@ -194,7 +196,8 @@ Body BeginParts(Generator& generator, const ThreadPart& part) {
   return InAllThreads(generator, BodyOf(std::move(store)));
 }
 
-// Behind it: afterwards each thread of a group has the part of all of them.
+// Combines the parts of each group after the chain. Afterwards each thread of a group has the sum
+// of the group.
 Body CombineGroups(Generator& generator, const ThreadPart& part) {
   const Index thread = OfThread(generator);
   Body body;
@@ -214,7 +217,7 @@ Body CombineGroups(Generator& generator, const ThreadPart& part) {
   return body;
 }
 
-// What the first thread of each group puts into shared storage.
+// Stores the group's result to shared storage, by the first thread of each group.
 Body Publish(Generator& generator, const ThreadPart& part) {
   const auto in_chain = [&](size_t axis) {
     return std::ranges::any_of(part.chain,
@@ -251,8 +254,8 @@ Body Publish(Generator& generator, const ThreadPart& part) {
   return body;
 }
 
-// The leaf alone, in those loops of the chain that share out elements, at the first instance of all
-// threads.
+// Generates only the leaf, at the first instance of all threads. The leaf is inside those loops of
+// the chain that distribute elements.
 Body GenerateEnd(Generator& generator, const ThreadPart& part, Context context) {
   for (const std::vector<VarId>* loops : {&part.sum.threads, &part.sum.inside}) {
     for (const VarId loop : *loops) {

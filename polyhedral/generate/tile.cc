@@ -1,4 +1,4 @@
-// A loop and those inside it as one instruction on tiles.
+// A loop and its inner loops as one instruction on tiles.
 #include <algorithm>
 #include <ranges>
 
@@ -20,7 +20,7 @@ Body GenerateTile(Generator& generator, const TreeNode& node, Context context) {
   const ScheduleTree& tree = generator.tree;
   const LoopTile& tile = *tree.loops[node.loop].tile;
   const StatementId statement = StatementsBelow(node).front();
-  Conditions first = context.conditions;  // what is asked for ahead is asked for once
+  Conditions first = context.conditions;  // prefetches are requested once per tile
   for (const VarId loop : tile.loops) first.SetValue(loop, IndexExpr(0));
   Body result = PrefetchesOf(tree, statement, first);
   std::vector<Loop> loops;

@@ -9,15 +9,15 @@
 namespace tunec {
 namespace {
 
-// What is claimed never to be >= 0 for any instance, and the claim in words.
+// Expressions that must not be >= 0 for any instance, and the text of the failure.
 struct Claim {
   std::vector<IndexExpr> never;
   std::string failure;
 };
 
-// Whether the value is floor(n/d) mod m with m <= extent, as a split's inner loops have. The
-// normal form, floor(n/d) - m*floor(n/(d*m)) with whole multiples taken out, hides it from
-// intervals.
+// Returns whether the value is floor(n/d) mod m with m <= extent, as for a split's inner loops. In
+// normal form it is floor(n/d) - m*floor(n/(d*m)) with whole multiples removed. Intervals cannot
+// recognise that form.
 bool IsRemainderWithin(const IndexExpr& value, int64_t extent) {
   return std::ranges::any_of(value.terms(), [&](const IndexTerm& term) {
     const int64_t modulus = -term.coefficient;

@@ -1,4 +1,4 @@
-// Whether a tree's loops reach every instance.
+// Checks that a tree's loops reach every instance.
 #pragma once
 
 #include "polyhedral/schedule_tree.h"
@@ -8,10 +8,10 @@ struct isl_ctx;
 
 namespace tunec {
 
-/// ok, or kIllegalSchedule naming the statement and loop: each loop's value for each instance
-/// lies within the loop's extent, and the inverse takes the values back to the instance. The
-/// generated loops then run each instance exactly once. Intervals decide; isl where they
-/// can't, within `ctx`'s quota (kResourceLimit).
+/// Checks each loop's value for each instance: it must be within the loop's extent, and the inverse
+/// must map the values back to the instance. The generated loops then run each instance exactly
+/// once. Errors: kIllegalSchedule, naming the statement and loop; kResourceLimit. Intervals decide
+/// first, and isl decides the rest within `ctx`'s quota.
 Status CheckInstances(const ScheduleTree& tree, isl_ctx* ctx);
 
 }  // namespace tunec

@@ -7,7 +7,7 @@
 namespace tunec {
 namespace {
 
-// Where in its instance an access takes place: the reads for a write, then the write.
+// Returns the position of an access in its instance: the reads for a write come before the write.
 size_t PlaceOf(const Access& access) { return 2 * access.turn + (access.writes ? 1 : 0); }
 
 isl::Map MapOf(isl_ctx* ctx, const LaneOrder& order, const WrittenStorage& storage,
@@ -16,7 +16,7 @@ isl::Map MapOf(isl_ctx* ctx, const LaneOrder& order, const WrittenStorage& stora
   return isl::Map(isl_map_read_from_str(ctx, text.c_str()));
 }
 
-// Whether an earlier lane's `a` and a later lane's `b` touch one element.
+// Returns whether access `a` of an earlier lane and access `b` of a later lane touch one element.
 bool Meet(const LaneOrder& order, const isl::Map& a, const isl::Map& b) {
   isl_map* pairs = isl_map_apply_range(a.copy(), isl_map_reverse(b.copy()));
   pairs = isl_map_apply_domain(pairs, order.times.copy());

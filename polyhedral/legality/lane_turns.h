@@ -1,6 +1,6 @@
-// The lanes of a vector loop run the writes of a statement that has them one by one (effects.h) in
-// turns: all lanes read and write for the first, then for the second. What passes from one lane to
-// another only has to keep that order.
+// A statement may run its writes one by one (effects.h). The lanes of a vector loop run these
+// writes in turns: all lanes read and write for the first write, then for the second. Dependences
+// between lanes must be compatible with that order.
 #pragma once
 
 #include "polyhedral/access.h"
@@ -11,12 +11,13 @@ namespace tunec {
 struct LaneOrder {
   const Statement& statement;
   const isl::Map& times;  // from instances to the tree's times
-  size_t depth = 0;       // of the vector loop's entry there
+  size_t depth = 0;       // position of the vector loop's entry in the times
 };
 
-/// Whether any two accesses of the statement to one element of the storage, from an earlier and a
-/// later lane, come in that order in their turns too. Takes every such pair for a dependence.
-/// Requires: the statement's effects are conditional. False when isl's quota is used up.
+/// Returns whether conflicting accesses of lanes keep their order. For any two accesses to one
+/// element of the storage, the turn of the earlier lane's access must come first. Every such pair
+/// counts as a dependence. Requires: the statement's effects are conditional. Returns false if
+/// isl's quota is used up.
 bool KeepTurns(isl_ctx* ctx, StatementId id, const LaneOrder& order, const WrittenStorage& storage);
 
 }  // namespace tunec

@@ -1,11 +1,10 @@
-// Legality is one question asked of every dependence: does it still run forward?
+// Legality asks one question about every dependence: does it still run forward?
 //
-// An instance's time is the vector of its places in sequences and its loops' values, from
-// the root of the tree down (relations.h). Two statements share the entries of the nodes they
-// share, and are told apart by the sequence where they part, so comparing their times
-// lexicographically compares their order. A dependence a -> b is violated when
-// time(a) >= time(b); a loop carries it when all entries before the loop's are equal and the
-// loop's differ.
+// An instance's time is the vector of its positions in sequences and its loops' values, from the
+// root of the tree down (relations.h). Two statements share the entries of their common nodes. The
+// sequence where the paths separate distinguishes the statements. So the lexicographic comparison
+// of times gives the order of execution. A dependence a -> b is violated if time(a) >= time(b). A
+// loop carries it if all entries before the loop's are equal and the loop's entry differs.
 #include "polyhedral/legality/legality.h"
 
 #include <fmt/format.h>
@@ -30,12 +29,12 @@ namespace {
 struct Asked {
   const OrderQuestion& question;
   const Dependence& dependence;
-  const isl::Set& differences;  // of the times of its ends
-  isl::Set together;            // those whose first `question.depth` are 0
+  const isl::Set& differences;  // differences of the times of its ends
+  isl::Set together;            // differences whose first `question.depth` entries are 0
 };
 
-// One check of a tree. Each dependence is mapped to the set of differences between the times of
-// its ends; every question is then whether some of these vectors has a certain shape.
+// One check of a tree. Each dependence is mapped to the set of differences between the times of its
+// ends. Every question then asks whether some of these vectors have a certain form.
 class OrderCheck {
  public:
   OrderCheck(isl_ctx* ctx, const ProofInput& input, const std::vector<OrderQuestion>& questions,
@@ -67,7 +66,7 @@ class OrderCheck {
   const ScheduleTree& tree_;
   const std::vector<OrderQuestion>& questions_;
   const std::vector<WrittenStorage>& storages_;
-  size_t length_ = 0;  // of times; behind them in `times_` stand the numbers of the thread
+  size_t length_ = 0;  // length of times; in `times_` the numbers of the thread follow
   IdVector<StatementId, isl::Map> times_;
 };
 
@@ -85,7 +84,7 @@ void OrderCheck::BuildTimes() {
   }
 }
 
-// { time(b) - time(a) : a -> b a dependence }
+// Returns { time(b) - time(a) : a -> b a dependence }.
 isl::Set OrderCheck::Differences(const Dependence& dependence) const {
   isl_map* times =
       isl_map_apply_domain(dependence.instances.copy(), times_[dependence.from].copy());
@@ -101,7 +100,7 @@ isl::Set OrderCheck::EqualBefore(isl::Set differences, size_t depth) const {
   return isl::Set(set);
 }
 
-// Values of a statement's iterators, from coordinates of a point.
+// Returns the values of a statement's iterators from coordinates of a point.
 std::vector<int64_t> InstanceOf(const Statement& statement, const isl::Point& point,
                                 unsigned first) {
   std::vector<int64_t> values;
@@ -114,7 +113,7 @@ std::vector<int64_t> InstanceOf(const Statement& statement, const isl::Point& po
   return values;
 }
 
-// `acc(i=0, k=1)`
+// Returns text such as `acc(i=0, k=1)`.
 std::string InstanceText(const Statement& statement, const std::vector<int64_t>& instance) {
   std::string text;
   for (const VarId i : statement.iterators.ids()) {
@@ -124,8 +123,8 @@ std::string InstanceText(const Statement& statement, const std::vector<int64_t>&
   return fmt::format("{}({})", statement.name, text);
 }
 
-// ` at distance (t 1, i -1)`: between instances of one statement over its iterators, else over
-// the loops that the two share.
+// Returns text such as ` at distance (t 1, i -1)`. Between instances of one statement the distance
+// is over its iterators, otherwise over the shared loops.
 std::string DistanceText(const ScheduleTree& tree, const Dependence& dependence,
                          const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
   std::string text;
@@ -148,7 +147,7 @@ std::string DistanceText(const ScheduleTree& tree, const Dependence& dependence,
   return text.empty() ? text : fmt::format(" at distance ({})", text);
 }
 
-// The first violated instance of the dependence in words.
+// Returns the text of the first violated instance of the dependence.
 std::string OrderCheck::Describe(const isl::Set& violating, const Dependence& dependence) const {
   const isl::Map& from = times_[dependence.from];
   const isl::Map& to = times_[dependence.to];
@@ -203,7 +202,7 @@ Status OrderCheck::Answer(const StaysInThread&, const Asked& asked) const {
   return {};
 }
 
-// No difference may be lexicographically zero or negative.
+// Checks that no difference is lexicographically zero or negative.
 Status OrderCheck::Answer(const RunsForward&, const Asked& asked) const {
   isl::Set prefix = asked.together;
   for (size_t i = 0; i < length_; ++i) {
@@ -215,7 +214,8 @@ Status OrderCheck::Answer(const RunsForward&, const Asked& asked) const {
   return ExpectNone(prefix, asked.dependence, "order of accesses");
 }
 
-// A copy that is begun some iterations ahead must not need what these still write.
+// Checks that a copy started some iterations ahead does not need values written by these
+// iterations.
 Status OrderCheck::Answer(const IsCopiedAhead& ahead, const Asked& asked) const {
   const TreeLoop& loop = tree_.loops[ahead.loop];
   const isl::Set near(isl_set_upper_bound_si(asked.together.copy(), isl_dim_set,
@@ -232,7 +232,7 @@ Status OrderCheck::Answer(const IsNotCarried& asks, const Asked& asked) const {
                     fmt::format("{} loop {} carries accesses", Name(loop.kind), loop.name));
 }
 
-// Lanes of which each write's turn comes as a whole.
+// Returns whether the lanes run each write of the statement in turn.
 bool OrderCheck::TakesTurns(VarId loop, const Asked& asked) const {
   const StatementId id = asked.dependence.from;
   const Statement& statement = input_.statements[id];
@@ -253,7 +253,7 @@ Status OrderCheck::CheckDependence(const Dependence& dependence) const {
     const Asked asked{question, dependence, differences, EqualBefore(differences, question.depth)};
     TUNEC_RETURN_IF_ERROR(
         std::visit([&](const auto& asks) { return Answer(asks, asked); }, question.asks));
-    // Each run of the stage has its own storage, so reuse between runs is void.
+    // Each run of the stage has separate storage, so reuse between runs is not a dependence.
     if (std::holds_alternative<StaysInRun>(question.asks)) differences = asked.together;
   }
   return {};
@@ -264,7 +264,7 @@ void CollectStages(const TreeNode& node, std::vector<const TreeNode*>& stages) {
   for (const TreeNode& child : node.children) CollectStages(child, stages);
 }
 
-// Only statements inside a stage may touch its tensor.
+// Checks that only statements inside a stage access its tensor.
 Status CheckStages(const ScheduleTree& tree) {
   std::vector<const TreeNode*> stages;
   CollectStages(tree.root, stages);
@@ -284,7 +284,7 @@ Status CheckStages(const ScheduleTree& tree) {
   return {};
 }
 
-// The storages of which the order is not proven.
+// Checks the storages whose order is not proven.
 Status CheckStorages(Dependences::Data& data, const ProofInput& input,
                      const std::vector<OrderQuestion>& questions, const std::vector<bool>& proven) {
   if (std::ranges::find(proven, false) == proven.end()) return {};

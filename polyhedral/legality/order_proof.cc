@@ -1,8 +1,8 @@
-// Two accesses a[f(x)] and a[g(y)] meet where f(x) = g(y). A dimension in which f is a single
-// iterator gives it as an expression over y; put into the time of x, the difference of the two
-// times is over what is left, and intervals bound it. For tiles, init[i,j] and acc[i,j,k] have
-// equal iterators, so the differences of all loops that they share are the literal 0, and the
-// place in the sequence decides. Whatever is not as plain as that is left to isl.
+// Two accesses a[f(x)] and a[g(y)] meet if f(x) = g(y). If f is a single iterator in a dimension,
+// the equation expresses the iterator over y. After substitution in the time of x, intervals bound
+// the difference of the two times. For tiles, init[i,j] and acc[i,j,k] have equal iterators. Then
+// the differences of all shared loops are the literal 0, and the position in the sequence decides.
+// Less simple cases are left to isl.
 #include "polyhedral/legality/order_proof.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace tunec {
 namespace {
 
-// The instances x and y of two accesses that meet. Iterators of y follow those of x.
+// The instances x and y of two accesses that meet. Iterators of y are numbered after those of x.
 class Meeting {
  public:
   Meeting(const Statement& x_statement, const Access& x, const Statement& y_statement,
@@ -24,13 +24,13 @@ class Meeting {
     for (size_t d = 0; d < x.index.size(); ++d) Relate(x.index[d], Shift(y.index[d]));
   }
 
-  /// time(y) - time(x) for one entry of the times.
+  /// Returns time(y) - time(x) for one entry of the times.
   IndexExpr Difference(const IndexExpr& x_time, const IndexExpr& y_time) const {
     return Simplify(Replace(Shift(y_time)) - Replace(x_time), Intervals());
   }
   Interval Bounds(const IndexExpr& difference) const { return BoundsOf(difference, Intervals()); }
 
-  /// Whether the instances are one and the same, of one statement.
+  /// Returns whether both are the same instance of one statement.
   bool IsSameInstance() const {
     for (const VarId v : x_.iterators.ids()) {
       if (x_.iterators[v].extent <= 1) continue;
@@ -41,7 +41,7 @@ class Meeting {
   }
 
  private:
-  // Of both statements, the iterators of y come behind those of x.
+  // Returns the number of an iterator of y: the iterators of both statements are numbered together.
   VarId OfY(VarId iterator) const { return IteratorVar(x_.iterators.size() + iterator.index()); }
   const Iterator& IteratorAt(VarId v) const {
     if (x_.iterators.contains(v)) return x_.iterators[v];
@@ -56,8 +56,8 @@ class Meeting {
       return found == value_.end() ? IndexExpr::Var(v) : found->second;
     });
   }
-  // Uses the equation to replace an iterator of x, or else of y. A value never mentions
-  // an iterator that is itself replaced.
+  // Uses the equation to replace an iterator of x, or else of y. A value never contains an iterator
+  // that is replaced.
   void Relate(const IndexExpr& x, const IndexExpr& y) {
     if (x.UsesLoaded() || y.UsesLoaded()) return;
     if (const auto v = x.AsVar(); v && CanReplace(*v, y)) {
@@ -86,7 +86,7 @@ using Bounds = std::vector<Interval>;
 
 bool IsZero(const Interval& interval) { return interval == Interval{0, 0}; }
 
-// Whether one of the first `depth` differences is never 0.
+// Returns whether one of the first `depth` differences is never 0.
 bool PartBefore(const Bounds& differences, size_t depth) {
   return std::any_of(differences.begin(), differences.begin() + static_cast<std::ptrdiff_t>(depth),
                      [](const Interval& i) { return i.lo > 0 || i.hi < 0; });
@@ -152,8 +152,8 @@ bool OrderProof::SameThread(const Meeting& meeting, const Access& x, const Acces
   return true;
 }
 
-// Whether the statement's instances run one by one in the order of its iterators, all with the same
-// storage: as they are written.
+// Returns whether the statement's instances run one by one in the order of its iterators, all with
+// the same storage, as they are written.
 bool OrderProof::KeepsItsOrder(const DependenceEnds& ends) const {
   const bool more_is_asked = std::ranges::any_of(questions_, [&](const OrderQuestion& question) {
     return !std::holds_alternative<RunsForward>(question.asks) && Concerns(question, input_, ends);
@@ -177,7 +177,7 @@ bool OrderProof::Holds(const WrittenStorage& storage, const Access& x, const Acc
   const Bounds differences = Differences(meeting, x, y);
   return std::ranges::all_of(questions_, [&](const OrderQuestion& question) {
     if (!Concerns(question, input_, ends)) return true;
-    // Only inside the node that asks have both times the entries before it and its own.
+    // Both times have the entries before the node and its own entry only inside the node that asks.
     const size_t depth = question.depth;
     if (!question.inside.contains(x.statement) || !question.inside.contains(y.statement)) {
       return false;

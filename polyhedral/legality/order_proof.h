@@ -1,4 +1,4 @@
-// A quick proof of legality, without isl, that succeeds for nearly all candidates of sketches.
+// A quick proof of legality without isl. It succeeds for nearly all candidates of sketches.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace tunec {
 
-/// For each storage whether its dependences certainly hold in the tree's order; false means
-/// unknown. Every pair of instances that touch one element is taken for a dependence, from
-/// the one that comes first in the original order. Pairs of accesses times questions.
+/// Returns for each storage whether the tree's order certainly respects its dependences; false
+/// means unknown. Every pair of instances that touch one element counts as a dependence, in their
+/// original order. Time: pairs of accesses times questions.
 std::vector<bool> ProveOrder(const ProofInput& input, const std::vector<OrderQuestion>& questions,
                              const std::vector<WrittenStorage>& storages);
 

@@ -8,13 +8,13 @@
 #include "polyhedral/thread_sums.h"
 #include "support/overloaded.h"
 
-// A kind of node that asks nothing is listed so, or does not compile.
+// No default: each kind of node must be listed to compile, even if it asks nothing.
 #pragma GCC diagnostic error "-Wswitch"
 
 namespace tunec {
 namespace {
 
-// The questions of one kind stand together, in the order of the tree.
+// Collects the questions, grouped by kind, in the order of the tree.
 class Collector {
  public:
   explicit Collector(const ScheduleTree& tree) : tree_(tree) { Collect(tree.root, 0); }
@@ -60,13 +60,13 @@ class Collector {
   std::vector<OrderQuestion> of_loops_;
 };
 
-// Lanes that all add to one element are summed before.
+// Returns whether lanes that all add to one element are summed first.
 bool IsSumOfLanes(VarId loop, const ProofInput& input, const DependenceEnds& ends) {
   return input.tree.loops[loop].kind == LoopKind::kVector && ArePermutable(input, ends) &&
          WritesOneElement(input.tree, ends.from, input.statements[ends.from], loop);
 }
 
-// Threads that all add to one element have a part each, and these are combined.
+// Returns whether threads that all add to one element compute separate parts, which are combined.
 bool IsSumOfThreads(VarId loop, const ProofInput& input, const DependenceEnds& ends) {
   if (!IsBlock(input.tree.loops[loop].kind) || !ArePermutable(input, ends)) return false;
   const auto sum = ThreadSumOf(input.tree, ends.from, input.statements[ends.from]);

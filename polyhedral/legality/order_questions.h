@@ -1,11 +1,11 @@
-// What a schedule tree asks of dependences, collected once for both provers of its order: isl's
-// (legality.cc) and the quick one by intervals (order_proof.cc).
+// The questions that a schedule tree asks about dependences. They are collected once for both
+// provers: isl's (legality.cc) and the quick one by intervals (order_proof.cc).
 //
-// An instance's time is the vector of its places in sequences and its loops' values, from the root
-// of the tree down (relations.h). A question is about the difference of the times of two dependent
-// instances, entry by entry: of those dependences that it concerns, and of which the first `depth`
-// differences are 0, it demands something of the next. A prover visits all alternatives of `asks`,
-// so that a new one does not compile until both answer it.
+// An instance's time is the vector of its positions in sequences and its loops' values, from the
+// root of the tree down (relations.h). A question is about the difference of the times of two
+// dependent instances, entry by entry. It concerns certain dependences whose first `depth`
+// differences are 0, and requires a property of the next difference. A prover visits all
+// alternatives of `asks`, so a new alternative does not compile until both provers handle it.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@
 
 namespace tunec {
 
-/// A staged tensor: every value stays in one run of its stage, all of the first `depth` differences
-/// are 0. Each run has its own storage, so reuse between runs is void: the questions after this one
+/// A staged tensor: every value stays in one run of its stage, so all of the first `depth`
+/// differences are 0. Each run has separate storage, so reuse between runs is void: later questions
 /// are about dependences within a run.
 struct StaysInRun {
   TensorId tensor;
 };
 
-/// Storage that each thread of a block has for itself: the two instances run on one thread.
+/// Storage that is separate for each thread of a block: both instances run on one thread.
 struct StaysInThread {
   TensorId tensor;
 };
@@ -34,7 +34,7 @@ struct StaysInThread {
 /// The difference is lexicographically positive.
 struct RunsForward {};
 
-/// A pipelined loop begins the second instance ahead: the next difference is at least the number of
+/// A pipelined loop starts the second instance ahead: the next difference is at least the number of
 /// its stages.
 struct IsCopiedAhead {
   VarId loop;
@@ -48,13 +48,14 @@ struct IsNotCarried {
 struct OrderQuestion {
   std::variant<StaysInRun, StaysInThread, RunsForward, IsCopiedAhead, IsNotCarried> asks;
   size_t depth = 0;              // entries of time before the node that asks
-  std::set<StatementId> inside;  // the node
+  std::set<StatementId> inside;  // statements inside the node
 };
 
-/// In the order in which they are to be answered, which decides what a refusal names.
+/// Returns the questions in the order in which they must be answered. The order decides which
+/// violation an error reports.
 std::vector<OrderQuestion> QuestionsOf(const ScheduleTree& tree);
 
-/// What a proof needs to know of the statements that a tree schedules, before any staging.
+/// Input of a proof: the statements that a tree schedules, before any staging.
 struct ProofInput {
   const Tensors& tensors;
   const Statements& statements;
@@ -67,13 +68,13 @@ struct DependenceEnds {
   StatementId from;
   StatementId to;
   TensorId storage;
-  bool flow = false;  // some may carry a value
+  bool flow = false;  // some may transfer a value
 };
 
-/// Whether they are a reduction's on its own accumulator, which may be permuted.
+/// Returns whether the dependences are a reduction's on its own accumulator, which may be permuted.
 bool ArePermutable(const ProofInput& input, const DependenceEnds& ends);
 
-/// Whether the question is asked of these dependences.
+/// Returns whether the question concerns these dependences.
 bool Concerns(const OrderQuestion& question, const ProofInput& input, const DependenceEnds& ends);
 
 }  // namespace tunec

@@ -115,12 +115,20 @@ bool Borrowed::TakeBuffer(nb::handle object, Access access, const std::string& w
     Wrong(what,
           "has elements of format '" + std::string(buffer_.format) + "', which is not supported");
   shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);
-  for (int i = 0; i < buffer_.ndim; ++i) {
+  // Arrays of ctypes have no strides, also where strides are asked for: they are row-major.
+  const bool has_strides = buffer_.strides != nullptr;
+  for (int i = 0; has_strides && i < buffer_.ndim; ++i) {
     if (buffer_.strides[i] % buffer_.itemsize != 0)
       Wrong(what, "has a stride that is not a multiple of its element size");
     strides_.push_back(buffer_.strides[i] / buffer_.itemsize);
   }
-  tensor_ = {buffer_.buf, {kDLCPU, 0}, buffer_.ndim, type, shape_.data(), strides_.data(), 0};
+  tensor_ = {buffer_.buf,
+             {kDLCPU, 0},
+             buffer_.ndim,
+             type,
+             shape_.data(),
+             has_strides ? strides_.data() : nullptr,
+             0};
   return true;
 }
 

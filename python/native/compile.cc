@@ -137,7 +137,7 @@ Executable CompileAnySize(std::shared_ptr<GraphSource> source, const std::string
 }
 
 tunec_executable* CompileLayouts(const tunec_executable* of, const nb::dict& layouts,
-                                 std::string& refusal) {
+                                 std::string& rejection) {
   const auto text = nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(layouts));
   const Listeners nobody = {nb::none(), nb::none()};
   Callbacks callbacks(nobody);
@@ -149,7 +149,7 @@ tunec_executable* CompileLayouts(const tunec_executable* of, const nb::dict& lay
   }
   if (status != TUNEC_OK) {
     callbacks.Rethrow();
-    refusal = tunec_error_message();
+    rejection = tunec_error_message();
   }
   return executable;
 }

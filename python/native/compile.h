@@ -34,10 +34,10 @@ Executable CompileAnySize(std::shared_ptr<GraphSource> source, const std::string
                           const Listeners& listeners);
 
 /// Compiles the model of `of` again for other axis orders. `layouts` maps names of inputs and
-/// outputs to text. Returns null and sets `refusal` if such code cannot be compiled. Raises the
+/// outputs to text. Returns null and sets `rejection` if such code cannot be compiled. Raises the
 /// exception of a signal's handler.
 tunec_executable* CompileLayouts(const tunec_executable* of, const nanobind::dict& layouts,
-                                 std::string& refusal);
+                                 std::string& rejection);
 
 /// Loads a bundle. `threads` = 0 uses the number of threads that the bundle was built for.
 Executable Load(const std::string& path, size_t threads, bool share_threads,

@@ -200,17 +200,18 @@ void Executable::RunOtherwise(const std::vector<nb::handle>& ordered, Tensors& t
     const std::optional<AxisOrder> order = DenseOrder(tensor);
     if (!LiesIn(tensor, orders[i]) && order && IsOfInput(i, tensor)) orders[i] = *order;
   }
-  std::string refusal;
+  std::string rejection;
   if (orders != input_orders_) {
     const Other& other = CompiledFor(orders);
-    refusal = other.refusal;
+    rejection = other.rejection;
     if (other.executable)
       tensors.runner = other.executable.get();
     else
       orders = input_orders_;
   }
   for (size_t i = 0; i < ordered.size(); ++i)
-    if (!LiesIn(tensors.inputs[i].tensor(), orders[i])) CopyInput(i, ordered[i], refusal, tensors);
+    if (!LiesIn(tensors.inputs[i].tensor(), orders[i]))
+      CopyInput(i, ordered[i], rejection, tensors);
 }
 
 // Tests the type and shape of an input. The run rejects mismatches, whatever their order.
@@ -245,7 +246,7 @@ Executable::Other Executable::Compile(const Orders& orders) const {
     if (!results_[i].order().empty())
       layouts[tunec_output_name(executable_.get(), i)] = Text(results_[i].order());
   Other other;
-  other.executable.reset(CompileLayouts(executable_.get(), layouts, other.refusal), Release);
+  other.executable.reset(CompileLayouts(executable_.get(), layouts, other.rejection), Release);
   return other;
 }
 

@@ -71,7 +71,7 @@ class Executable {
   // The model compiled for other orders of its inputs, or the reason why it was not compiled.
   struct Other {
     std::shared_ptr<tunec_executable> executable;
-    std::string refusal;
+    std::string rejection;
   };
   tunec_run_options OptionsOf(const Tensors& tensors) const;
   Tensors Gather(const nanobind::args& inputs, const nanobind::kwargs& named);

@@ -3,6 +3,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <exception>
+#include <typeinfo>
+
 #include "python/native/compile.h"
 #include "python/native/executable.h"
 
@@ -105,12 +108,24 @@ void DefineCompile(nb::module_& module) {
       nb::arg("log").none());
 }
 
+// Says more than nanobind, which makes a RuntimeError of it that says std::bad_cast.
+void TranslateFailedCast(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_cast&) {
+    PyErr_SetString(PyExc_TypeError,
+                    "an argument or an option has a type, a text or a number that the package "
+                    "cannot convert");
+  }
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
   // Caches, such as those of torch, may hold executables until the interpreter ends.
   nb::set_leak_warnings(false);
   module.doc() = "The C interface of tunec for Python; the package tunec is for people.";
+  nb::register_exception_translator(TranslateFailedCast);
   DefineProgress(module);
   DefineExecutable(module);
   DefineCompile(module);

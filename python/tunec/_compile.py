@@ -67,7 +67,7 @@ def _complete(executable: Any) -> None:
     executable.outputs = property(lambda self: [TensorSpec(*spec) for spec in self._outputs],
                                   doc="A TensorSpec for each output.")
     executable.report = property(lambda self: json.loads(self._report),
-                                 doc="Results of compiling as a dict; docs/json.md lists the keys.")
+                                 doc="Results of compiling as a dict; docs/reference/json.md lists the keys.")
     executable.__repr__ = lambda self: (
         "<tunec.Executable " + ", ".join(f"{spec.name}: {spec.dtype}{list(spec.shape)}"
                                          for spec in self.inputs) + ">")

@@ -16,12 +16,12 @@ std::unexpected<Error> Damaged(fmt::format_string<Args...> format, Args&&... arg
               fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Its number of sections is only believed where the file has room for them.
+// Reads the header. The number of sections is only valid if the file has room for them.
 Result<Header> ReadHeader(std::span<const std::byte> file) {
   Header header;
   if (file.size() < sizeof header) return Damaged("it has {} bytes", file.size());
   std::memcpy(&header, file.data(), sizeof header);
-  if (header.magic != kMagic) return Fail(ErrorCode::kParse, "no bundle of tunec's");
+  if (header.magic != kMagic) return Fail(ErrorCode::kParse, "not a tunec bundle");
   if (header.version < kVersion)
     return Fail(ErrorCode::kUnsupported,
                 "the bundle is of version {}, this tunec reads version {}: build it again",
@@ -38,7 +38,7 @@ Result<Header> ReadHeader(std::span<const std::byte> file) {
   return header;
 }
 
-// Header and table in memory of their own: what was hashed is what is used.
+// Reads a copy of the header and the table, so that the used bytes are the hashed bytes.
 Result<std::vector<SectionEntry>> ReadTable(std::span<const std::byte> file, Header header,
                                             ThreadPool& pool) {
   const size_t table_bytes = header.sections * sizeof(SectionEntry);
@@ -50,7 +50,7 @@ Result<std::vector<SectionEntry>> ReadTable(std::span<const std::byte> file, Hea
   if (HashOf(std::as_bytes(std::span(bytes)), pool) != expected)
     return Damaged("its table has another hash");
   if (std::ranges::any_of(header.reserved, [](uint64_t word) { return word != 0; }))
-    return Damaged("its header has more than this version knows");
+    return Damaged("reserved bytes of its header are not zero");
   std::vector<SectionEntry> table(header.sections);
   if (table_bytes > 0) std::memcpy(table.data(), bytes.data() + sizeof header, table_bytes);
   return table;
@@ -60,7 +60,7 @@ bool IsKnown(SectionKind kind) {
   return kind >= SectionKind::kVariant && kind <= SectionKind::kSizes;
 }
 
-// Of one section behind `end`, where the one before it ends.
+// Checks the offset of a section. The previous section ends at `end`.
 Status CheckPlace(std::span<const std::byte> file, const SectionEntry& section, uint64_t end) {
   if (!IsKnown(section.kind) || section.variant >= kMostSections)
     return Damaged("it has a section of kind {} and variant {}",
@@ -71,11 +71,12 @@ Status CheckPlace(std::span<const std::byte> file, const SectionEntry& section, 
     return Damaged("a section of {} bytes begins at {}", section.bytes, section.offset);
   const auto gap = file.subspan(end, section.offset - end);
   if (std::ranges::any_of(gap, [](std::byte byte) { return byte != std::byte{0}; }))
-    return Damaged("there is something between its sections");
+    return Damaged("bytes between its sections are not zero");
   return {};
 }
 
-// Each variant has all that it needs, numbers have no gaps, nothing is there twice.
+// Checks the set of sections: each variant has all its sections, numbers have no gaps, and no
+// section occurs twice. Returns the number of variants.
 Result<uint32_t> CountVariants(const std::vector<SectionEntry>& sections) {
   const auto count = [&](SectionKind kind, uint32_t variant) {
     return std::ranges::count_if(sections, [&](const SectionEntry& section) {

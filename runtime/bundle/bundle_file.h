@@ -1,4 +1,4 @@
-// A bundle, opened: its sections, each found whole.
+// An open bundle with its checked sections.
 #pragma once
 
 #include <cstddef>
@@ -16,37 +16,38 @@
 
 namespace tunec::bundle {
 
-/// Whether bytes begin as a bundle does, of whatever version.
+/// Returns whether bytes begin like a bundle of any version.
 bool IsBundle(std::string_view bytes);
 
-/// The sections of `file` after these checks: magic and version, the size of the file, hashes of
-/// the table and of all sections, places in order and within the file, nothing but zeros between.
-/// kUnsupported for another version, kParse for all else.
+/// Returns the sections of `file` after these checks: magic and version, the size of the file,
+/// hashes of the table and of all sections, offsets in order and within the file, only zeros
+/// between sections. Fails with kUnsupported for another version, otherwise with kParse.
 Result<std::vector<SectionEntry>> CheckSections(std::span<const std::byte> file, ThreadPool& pool);
 
-/// A bundle's bytes in memory: a file that is mapped, a part of a library, a test's buffer.
+/// A bundle's bytes in memory: a mapped file, a part of a library, or a test's buffer.
 struct BundleBytes {
-  std::span<const std::byte> bytes;   // from a page on
-  std::shared_ptr<const void> owner;  // keeps them there, unchanged; null: someone else does
+  std::span<const std::byte> bytes;   // aligned to a page
+  std::shared_ptr<const void> owner;  // keeps the bytes valid and unchanged; null: the caller does
 };
 
+/// An open bundle.
 class BundleFile {
  public:
   /// Maps the file. Errors: those of the file and of CheckSections.
   static Result<BundleFile> Open(const std::filesystem::path& path, ThreadPool& pool);
-  /// Errors: those of CheckSections.
+  /// Opens a bundle in memory. Errors: those of CheckSections.
   static Result<BundleFile> Read(BundleBytes bytes, ThreadPool& pool);
 
   uint32_t Variants() const { return variants_; }
-  /// kParse where there is none; one of a kind and variant otherwise.
+  /// Returns the only section of this kind and variant. Fails with kParse if it does not exist.
   Result<std::span<const std::byte>> Section(SectionKind kind, uint32_t variant) const;
-  /// The same in memory of its own, for what is parsed: bytes that change under the reader's hands
-  /// could say one thing when they are checked, and another when they are used.
+  /// Returns a copy of the section for a parser. Without a copy, the file could change between a
+  /// check and a use of its bytes.
   Result<std::vector<std::byte>> Copy(SectionKind kind, uint32_t variant) const;
   bool Has(SectionKind kind, uint32_t variant) const;
   std::span<const std::byte> bytes() const { return memory_.bytes; }
   const std::shared_ptr<const void>& owner() const { return memory_.owner; }
-  /// What Open mapped, watched; null: the bytes are no file's.
+  /// Returns the watched file that Open mapped; null if the bytes are not from a file.
   const std::shared_ptr<const WatchedFile>& file() const { return file_; }
   const std::vector<SectionEntry>& sections() const { return sections_; }
 

@@ -1,4 +1,4 @@
-// Lists and types in bytes, for what several sections hold.
+// Lists and element types as bytes, for several sections.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace tunec::bundle {
 
-/// How many there are, then each by `write`.
+/// Writes the number of things, then each thing by `write`.
 template <class Things, class WriteOne>
 void WriteAll(ByteWriter& out, const Things& things, WriteOne write) {
   out.Count(things.size());
   for (const auto& thing : things) write(out, thing);
 }
 
-/// What WriteAll wrote, of things that take at least so many bytes each.
+/// Reads the output of WriteAll, for things of at least `least_bytes` bytes each.
 template <class ReadOne>
 auto ReadAll(ByteReader& in, size_t least_bytes, ReadOne read) {
   std::vector<decltype(read(in))> things;
@@ -26,11 +26,11 @@ auto ReadAll(ByteReader& in, size_t least_bytes, ReadOne read) {
   return things;
 }
 
-/// A byte that is one of the types.
+/// Reads a byte that is a valid type.
 inline DataType ReadType(ByteReader& in) {
   const auto type = static_cast<DataType>(in.Byte());
   if (type <= DataType::kBool) return type;
-  in.Refuse();
+  in.Reject();
   return DataType::kF32;
 }
 

@@ -1,5 +1,5 @@
-// Numbers and texts in bytes, one behind the other. What is read was written by anyone: nothing is
-// read beyond the end, and no count is believed that the bytes left cannot hold.
+// Numbers and texts as consecutive bytes. The input is not trusted: nothing is read beyond the end,
+// and a count that the remaining bytes cannot hold is rejected.
 #pragma once
 
 #include <cstddef>
@@ -27,15 +27,16 @@ class ByteWriter {
   std::string bytes_;
 };
 
-/// Once something is missing or wrong, it is not ok any more and all that follows is 0 or empty.
+/// A reader of bytes. After a missing or wrong item, ok() is false and all further items are 0 or
+/// empty.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}
 
   bool ok() const { return ok_; }
-  /// All was read, and nothing was wrong.
+  /// Returns true if everything was read and nothing was wrong.
   bool done() const { return ok_ && rest_.empty(); }
-  void Refuse() { ok_ = false; }
+  void Reject() { ok_ = false; }
 
   uint8_t Byte() {
     const auto taken = Take(1);
@@ -47,7 +48,7 @@ class ByteReader {
     if (!taken.empty()) std::memcpy(&value, taken.data(), sizeof value);
     return value;
   }
-  /// A number that is not negative.
+  /// Reads a number that is not negative.
   int64_t Size() {
     const int64_t value = Number();
     ok_ = ok_ && value >= 0;
@@ -59,21 +60,21 @@ class ByteReader {
     if (!taken.empty()) std::memcpy(&value, taken.data(), sizeof value);
     return value;
   }
-  /// What Text wrote, where it lies.
+  /// Returns the bytes that Text wrote, without a copy.
   std::span<const std::byte> Block() { return Take(Count(1)); }
-  /// Of things that take at least so many bytes each.
+  /// Reads the count of things of at least `least_bytes` bytes each.
   size_t Count(size_t least_bytes) {
     const auto count = static_cast<uint64_t>(Size());
     ok_ = ok_ && count <= rest_.size() / least_bytes;
     return ok_ ? count : 0;
   }
-  /// Without zero bytes, for it may be handed to C.
+  /// Reads a text without zero bytes, because it may be passed to C functions.
   std::string Text() {
     std::string text = Bytes();
     ok_ = ok_ && !text.contains('\0');
     return ok_ ? text : std::string();
   }
-  /// What Text wrote, whatever it is.
+  /// Reads a text with arbitrary bytes.
   std::string Bytes() {
     const auto taken = Take(Count(1));
     return {reinterpret_cast<const char*>(taken.data()), taken.size()};

@@ -52,7 +52,7 @@ bool LieWithin(std::span<const std::byte> bytes, const TrustedRange& range) {
   }
 }
 
-// Whether steps belong to the prologue, which has constants alone.
+// The part of a plan to which steps belong. Steps of the prologue use only constants.
 enum class Part : uint8_t { kPrologue, kRun };
 
 class PlanChecker {
@@ -82,12 +82,12 @@ class PlanChecker {
 
 Status PlanChecker::CheckConstant(const StoredConstant& constant) const {
   if (constant.place == kNothing) return {};
-  const auto place = static_cast<uint64_t>(constant.place);  // negative becomes huge
+  const auto place = static_cast<uint64_t>(constant.place);  // a negative offset becomes huge
   const auto bytes = static_cast<uint64_t>(constant.bytes);
   if (place % kConstantAlignment == 0 && place <= weights_.size() &&
       bytes <= weights_.size() - place)
     return {};
-  return Damaged("constant '{}' of {} bytes lies at {} of {} bytes of weights", constant.name,
+  return Damaged("constant '{}' of {} bytes is at offset {} of {} bytes of weights", constant.name,
                  constant.bytes, constant.place, weights_.size());
 }
 
@@ -113,7 +113,7 @@ Result<int64_t> PlanChecker::BytesBehind(const ValueRef& ref) const {
   return Damaged("there is no kind of argument {}", static_cast<int>(ref.kind));
 }
 
-// That the thing is known to begin at a multiple of. Requires: BytesBehind found it.
+// Returns the guaranteed alignment of the named buffer. Requires: BytesBehind succeeded.
 int64_t PlanChecker::AlignmentBehind(const ValueRef& ref) const {
   if (ref.kind == Kind::kInput) return static_cast<int64_t>(SizeOf(plan_.inputs[ref.index].type));
   if (ref.kind == Kind::kOutput) return static_cast<int64_t>(SizeOf(plan_.outputs[ref.index].type));
@@ -130,14 +130,14 @@ Status PlanChecker::CheckWritable(const ValueRef& ref, Part part) const {
 
 Status PlanChecker::CheckRange(const ValueRef& ref, const ArgumentContract& contract) const {
   const bool stored = ref.kind == Kind::kConstant && plan_.constants[ref.index].place != kNothing;
-  if (!stored) return Damaged("indices are no constants of the file");
+  if (!stored) return Damaged("indices are not constants of the file");
   const auto place = static_cast<size_t>(plan_.constants[ref.index].place + ref.offset);
   if (LieWithin(weights_.subspan(place, static_cast<size_t>(contract.bytes)), *contract.range))
     return {};
   return Damaged("indices lie outside {} to {}", contract.range->least, contract.range->most);
 }
 
-// Requires: BytesBehind found it.
+// Checks the alignment of a reference. Requires: BytesBehind succeeded.
 Status PlanChecker::CheckAligned(const ValueRef& ref, int64_t alignment) const {
   if (AlignmentBehind(ref) % alignment == 0 && ref.offset % alignment == 0) return {};
   return Damaged("an argument at {} is not aligned to {}", ref.offset, alignment);
@@ -147,7 +147,8 @@ Status PlanChecker::CheckArgument(const ValueRef& ref, const ArgumentContract& c
                                   Part part) const {
   TUNEC_ASSIGN(const int64_t bytes, BytesBehind(ref));
   if (ref.offset > bytes || contract.bytes > bytes - ref.offset)
-    return Damaged("an argument of {} bytes lies at {} of {}", contract.bytes, ref.offset, bytes);
+    return Damaged("an argument of {} bytes is at offset {} of {}", contract.bytes, ref.offset,
+                   bytes);
   TUNEC_RETURN_IF_ERROR(CheckAligned(ref, contract.alignment));
   if (contract.written) TUNEC_RETURN_IF_ERROR(CheckWritable(ref, part));
   return contract.range ? CheckRange(ref, contract) : Status();
@@ -156,7 +157,7 @@ Status PlanChecker::CheckArgument(const ValueRef& ref, const ArgumentContract& c
 Status PlanChecker::CheckStep(const StoredStep& step, Part part) const {
   if (step.kernel == kNothing) {
     for (const ValueRef& ref : step.arguments) TUNEC_RETURN_IF_ERROR(BytesBehind(ref));
-    // That a copy stays within both is Verify's to say.
+    // Verify checks that a copy stays within both ends.
     if (step.arguments.size() != 2) return Damaged("a copy has {} ends", step.arguments.size());
     return CheckWritable(step.arguments[1], part);
   }
@@ -188,7 +189,8 @@ Status PlanChecker::Run() const {
   for (const StoredConstant& constant : plan_.constants)
     TUNEC_RETURN_IF_ERROR(CheckConstant(constant));
   for (const IndexCheck& check : plan_.index_checks) {
-    TUNEC_RETURN_IF_ERROR(BytesBehind(check.indices));  // that they lie within is Verify's to say
+    TUNEC_RETURN_IF_ERROR(
+        BytesBehind(check.indices));  // Verify checks that they are within the buffer
     TUNEC_RETURN_IF_ERROR(CheckAligned(check.indices, static_cast<int64_t>(SizeOf(check.type))));
   }
   TUNEC_RETURN_IF_ERROR(CheckSteps(plan_.prologue, Part::kPrologue));

@@ -1,4 +1,4 @@
-// Whether a plan that anyone may have written stays within its buffers.
+// Check that an untrusted plan stays within its buffers.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,23 @@
 
 namespace tunec::bundle {
 
-/// The kernels that steps name by their numbers. Of the host the two are the same.
+/// The kernels that steps name by number. For the host both lists are the same.
 struct PlanKernels {
   const std::vector<KernelContract>& prologue;
   const std::vector<KernelContract>& steps;
 };
 
-/// What Verify (runtime/executable_plan.h) cannot know. Ensures:
-///  1. constants lie in the weights, at multiples of 64;
-///  2. a step has a kernel of the table and as many arguments as it wants, or is a copy;
-///  3. each argument has at least the bytes that its kernel touches and is aligned as that wants;
-///  4. a kernel or a copy writes outputs and the arena only, in the prologue constants that lie in
-///     no file, which are mapped and cannot be written;
-///  5. what a kernel takes for indices without looking are constants of the file, in its range;
-///  6. there are threads, and not more than anyone has;
-///  7. indices that are looked at after a run are aligned to their type.
-/// kParse names the step.
+/// Checks the properties that Verify (runtime/executable_plan.h) cannot check. Ensures:
+///   1. Constants are within the weights, at multiples of 64.
+///   2. A step is a copy, or has a kernel of the table and the kernel's number of arguments.
+///   3. Each argument has at least the bytes that its kernel accesses, and the kernel's alignment.
+///   4. A kernel or a copy writes only outputs and the arena. In the prologue it writes only
+///      constants that are not in the file, because the file is mapped read-only.
+///   5. Arguments that a kernel uses as indices without a check are constants of the file, with
+///      values in the kernel's range.
+///   6. The number of threads is at least 1 and not larger than on any machine.
+///   7. Indices that are checked after a run are aligned to their type.
+/// Fails with kParse and the step's name.
 Status CheckPlan(const StoredPlan& plan, const PlanKernels& kernels,
                  std::span<const std::byte> weights);
 

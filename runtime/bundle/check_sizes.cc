@@ -17,7 +17,8 @@ std::unexpected<Error> Damaged(fmt::format_string<Args...> format, Args&&... arg
               fmt::format(format, std::forward<Args>(args)...));
 }
 
-// At looks at as many sizes, or terms, as there are factors. A term of other sizes has no value.
+// Returns whether a formula refers only to existing sizes or terms: At reads one per factor. A term
+// of other sizes has no value.
 bool IsOf(const SizeFormula& formula, size_t dimensions) {
   return formula.factors.size() <= (formula.terms.empty() ? dimensions : formula.terms.size());
 }

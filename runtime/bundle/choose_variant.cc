@@ -26,7 +26,7 @@ Status CheckHost(const VariantHead& head) {
 
 struct MachineHere::Gpus {
   CudaDriver driver;
-  std::vector<GpuFacts> facts;  // of those that may be used
+  std::vector<GpuFacts> facts;  // facts of the GPUs that may be used
 };
 
 MachineHere::MachineHere(DeviceChoice choice) : choice_(std::move(choice)) {}
@@ -44,14 +44,14 @@ Result<const MachineHere::Gpus*> MachineHere::FindGpus() {
   return std::unexpected(gpus_->error());
 }
 
-// None: the host.
+// Returns the number of the GPU for a variant; none: the host.
 Result<std::optional<int>> MachineHere::NumberFor(const VariantHead& head) {
   TUNEC_RETURN_IF_ERROR(CheckHost(head));
   if (head.device.empty()) {
     if (choice_.name.empty() || choice_.name == kHostOnly) return std::nullopt;
-    return Fail(ErrorCode::kDevice, "GPU '{}' is asked for", choice_.name);
+    return Fail(ErrorCode::kDevice, "GPU '{}' is requested", choice_.name);
   }
-  if (choice_.name == kHostOnly) return Fail(ErrorCode::kDevice, "the CPU is asked for");
+  if (choice_.name == kHostOnly) return Fail(ErrorCode::kDevice, "the CPU is requested");
   if (head.device != kCuda)
     return Fail(ErrorCode::kDevice, "this tunec drives no '{}'", head.device);
   TUNEC_ASSIGN(const Gpus* const gpus, FindGpus());

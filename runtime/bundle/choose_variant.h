@@ -1,4 +1,4 @@
-// Which variants of a bundle this machine can run.
+// Choice of the variants of a bundle that this machine can run.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,24 @@
 
 namespace tunec::bundle {
 
-/// What DeviceChoice::name may say beside a GPU: variants for processors alone.
+/// Value of DeviceChoice::name that allows only variants for processors.
 inline constexpr std::string_view kHostOnly = "cpu";
 
-/// The processor and the GPUs that there are. A driver is loaded at most once, and only when a
-/// variant for a GPU is asked about. Used by one thread at a time.
+/// The processor and the GPUs of this machine. A driver is loaded at most once, and only for a
+/// variant for a GPU. Used by one thread at a time.
 class MachineHere {
  public:
-  /// `choice.name` is the number or the UUID of a GPU, kHostOnly, or empty: anything.
+  /// Sets the choice. `choice.name` is the number or the UUID of a GPU, kHostOnly, or empty for no
+  /// restriction.
   explicit MachineHere(DeviceChoice choice = {});
   ~MachineHere();
   MachineHere(const MachineHere&) = delete;
   MachineHere& operator=(const MachineHere&) = delete;
 
-  /// What runs the steps of such a variant; null: the host. kDevice names what is lacking: features
-  /// of the processor, a driver, a GPU, the one that was chosen.
+  /// Opens the device that runs the steps of this variant; null: the host. Fails with kDevice,
+  /// naming the missing part: features of the processor, a driver, a GPU, or the chosen GPU.
   Result<std::shared_ptr<Device>> Open(const VariantHead& head);
-  /// The same errors but for those of opening a GPU, which is left alone.
+  /// Checks like Open, but does not open a GPU, so errors of opening do not occur.
   Status Check(const VariantHead& head);
 
  private:
@@ -39,14 +40,14 @@ class MachineHere {
   Result<const Gpus*> FindGpus();
 
   const DeviceChoice choice_;
-  std::unique_ptr<const Result<Gpus>> gpus_;  // null: not looked for yet
+  std::unique_ptr<const Result<Gpus>> gpus_;  // null: not searched yet
 };
 
-/// "cpu haswell", "cuda sm_90a"
+/// Returns the name of a variant: "cpu haswell", "cuda sm_90a".
 std::string Name(const VariantHead& head);
 
-/// The numbers of variants in the order in which they are tried: those for a device before those
-/// for the host, of either as they stand in the file.
+/// Returns the numbers of the variants in the order of trial: first variants for a device, then
+/// variants for the host, each in the order of the file.
 std::vector<size_t> OrderOfChoice(const std::vector<VariantHead>& heads);
 
 }  // namespace tunec::bundle

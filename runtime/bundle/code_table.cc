@@ -29,12 +29,12 @@ ArgumentContract ReadArgument(ByteReader& in) {
   const uint8_t written = in.Byte();
   argument.written = written == 1;
   const uint8_t ranged = in.Byte();
-  if (written > 1 || ranged > 1) in.Refuse();
+  if (written > 1 || ranged > 1) in.Reject();
   if (!std::has_single_bit(static_cast<uint64_t>(argument.alignment)) || argument.alignment > 64)
-    in.Refuse();
+    in.Reject();
   if (ranged != 1) return argument;
   const auto type = static_cast<DataType>(in.Byte());
-  if (type > DataType::kBool || !IsInteger(type)) in.Refuse();
+  if (type > DataType::kBool || !IsInteger(type)) in.Reject();
   argument.range = TrustedRange{.type = type, .least = in.Number(), .most = in.Number()};
   return argument;
 }
@@ -42,14 +42,14 @@ ArgumentContract ReadArgument(ByteReader& in) {
 PhaseContract ReadPhase(ByteReader& in) {
   const PhaseContract phase{
       .entry = static_cast<uint64_t>(in.Size()), .tasks = in.Size(), .waves = in.Size()};
-  if (phase.waves < 1 || phase.tasks % phase.waves != 0) in.Refuse();
+  if (phase.waves < 1 || phase.tasks % phase.waves != 0) in.Reject();
   return phase;
 }
 
 std::pair<int32_t, int32_t> ReadInPlace(ByteReader& in, size_t arguments) {
   const auto read = static_cast<uint64_t>(in.Size());
   const auto written = static_cast<uint64_t>(in.Size());
-  if (read >= arguments || written >= arguments || read == written) in.Refuse();
+  if (read >= arguments || written >= arguments || read == written) in.Reject();
   return {static_cast<int32_t>(read), static_cast<int32_t>(written)};
 }
 

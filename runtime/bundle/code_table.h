@@ -1,5 +1,6 @@
-// What the kernels of a code image are and what they ask for. It stands in the section of the code
-// and is believed as the code is: nobody can tell from the outside what machine code touches.
+// Descriptions of the kernels of a code image and their requirements. They are part of the code
+// section and are trusted like the code, because nobody can check which memory machine code
+// accesses.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 
 namespace tunec::bundle {
 
-/// The integers that code uses as indices without looking whether they are in range.
+/// The range of integers that code uses as indices without a check.
 struct TrustedRange {
   DataType type = DataType::kI64;
   int64_t least = 0;
@@ -23,45 +24,49 @@ struct TrustedRange {
   bool operator==(const TrustedRange&) const = default;
 };
 
+/// The requirements of a kernel on an argument.
 struct ArgumentContract {
-  int64_t bytes = 0;      // that the kernel may touch
+  int64_t bytes = 0;      // bytes that the kernel may access
   int64_t alignment = 1;  // a power of two up to 64
   bool written = false;
-  /// All elements of the argument lie in it.
+  /// Range of all elements of the argument.
   std::optional<TrustedRange> range = std::nullopt;
   bool operator==(const ArgumentContract&) const = default;
 };
 
+/// A phase of a kernel.
 struct PhaseContract {
-  uint64_t entry = 0;  // of the phase's function in the image
+  uint64_t entry = 0;  // offset of the phase's function in the image
   int64_t tasks = 1;
   int64_t waves = 1;
   bool operator==(const PhaseContract&) const = default;
 };
 
+/// A kernel with its requirements.
 struct KernelContract {
-  std::vector<PhaseContract> phases;  // of a device's kernel: none, see device_code.h
+  std::vector<PhaseContract> phases;  // empty for a device's kernel, see device_code.h
   int64_t workspace_bytes = 0;
   int64_t scratch_bytes = 0;
   std::vector<ArgumentContract> arguments;
-  /// Arguments that may be one storage: Step::in_place.
+  /// Arguments that may share memory, as in Step::in_place.
   std::vector<std::pair<int32_t, int32_t>> in_place = {};
   bool operator==(const KernelContract&) const = default;
 };
 
+/// Returns the table as bytes.
 std::string Serialize(const std::vector<KernelContract>& kernels);
-/// The inverse. kParse when it is damaged.
+/// Parses a table. Fails with kParse if it is damaged.
 Result<std::vector<KernelContract>> ParseCodeTable(std::span<const std::byte> bytes);
 
-/// A section of code: the table's size, the table, zeros up to a page, the image.
+/// Returns a section of code: the table's size, the table, zeros up to a page, the image.
 std::string CodeSection(const std::vector<KernelContract>& kernels, std::string_view image);
 
 struct CodeParts {
   std::vector<KernelContract> kernels;
-  size_t image_offset = 0;  // in the section, a multiple of a page
+  size_t image_offset = 0;  // offset in the section, a multiple of a page
   size_t image_bytes = 0;
 };
-/// kParse when it is damaged, or a phase begins outside the image.
+/// Parses a section. Fails with kParse if it is damaged, or if a phase begins outside the image.
 Result<CodeParts> ParseCodeSection(std::span<const std::byte> section);
 
 }  // namespace tunec::bundle

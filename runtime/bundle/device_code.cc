@@ -25,7 +25,7 @@ Result<DeviceCodeTable> ParseDeviceCode(std::span<const std::byte> bytes) {
   }
   for (size_t i = 0; i < code.kernels.size(); ++i)
     if (static_cast<uint64_t>(code.image_of[i]) >= images || !code.kernels[i].phases.empty())
-      in.Refuse();
+      in.Reject();
   if (!in.done()) return Fail(ErrorCode::kParse, "the bundle's code for a device is damaged");
   return code;
 }

@@ -1,5 +1,5 @@
-// The code of a variant for a device, which its driver loads: images, and the kernels in them with
-// what they ask for. It is believed, as code_table.h is.
+// Code of a variant for a device, which the device's driver loads: images, and their kernels with
+// their requirements. The code is trusted, like code_table.h.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,16 @@
 
 namespace tunec::bundle {
 
+/// The images and kernels of a variant.
 struct DeviceCodeTable {
   std::vector<KernelImage> images;
-  std::vector<KernelContract> kernels;  // without phases, which are the image's
-  std::vector<int64_t> image_of;        // of each kernel
+  std::vector<KernelContract> kernels;  // without phases; the image has the phases
+  std::vector<int64_t> image_of;        // image of each kernel
   bool operator==(const DeviceCodeTable&) const = default;
 };
 
 std::string Serialize(const DeviceCodeTable& code);
-/// The inverse. kParse when it is damaged.
+/// Parses a table. Fails with kParse if it is damaged.
 Result<DeviceCodeTable> ParseDeviceCode(std::span<const std::byte> bytes);
 
 }  // namespace tunec::bundle

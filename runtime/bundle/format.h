@@ -1,11 +1,11 @@
-// The container of a bundle: named sections of one file, each with its hash. docs/bundles.md
+// The container of a bundle: sections of one file, each with its hash. docs/reference/bundles.md
 // describes the bytes for users.
 //
 //   header      64 bytes
 //   table       one SectionEntry for each section
 //   sections    in the order of the table, each at a multiple of its alignment, zeros between them
 //
-// All numbers are little endian, which is what every machine is that the code can run on.
+// All numbers are little-endian, like every machine on which the code can run.
 #pragma once
 
 #include <array>
@@ -16,15 +16,15 @@ namespace tunec::bundle {
 inline constexpr std::array<char, 8> kMagic = {'t', 'u', 'n', 'e', 'c', 'b', 'n', '\x1a'};
 inline constexpr uint32_t kVersion = 3;
 
-/// Stored: never renumber.
+/// Kinds of sections. They are stored: never renumber them.
 enum class SectionKind : uint32_t {
-  kVariant = 1,     // what the code of one variant is for (variant_head.h)
+  kVariant = 1,     // the target of one variant's code (variant_head.h)
   kPlan = 2,        // tensors, steps and memory (stored_plan.h)
-  kCode = 3,        // what the kernels ask of their arguments (code_table.h), then the machine code
-  kReport = 4,      // what compiling came to, JSON
+  kCode = 3,        // requirements of the kernels (code_table.h), then the machine code
+  kReport = 4,      // the report of the compilation, JSON
   kWeights = 5,     // bytes of constants of all variants; one section, of variant 0
   kDeviceCode = 6,  // images and kernels of a variant for a device (device_code.h)
-  kSizes = 7,       // in the place of kPlan: plans for several sizes (stored_sizes.h)
+  kSizes = 7,       // instead of kPlan: plans for several sizes (stored_sizes.h)
 };
 
 struct Header {
@@ -32,7 +32,7 @@ struct Header {
   uint32_t version = kVersion;
   uint32_t sections = 0;
   uint64_t file_bytes = 0;
-  uint64_t table_hash = 0;  // of the header, with 0 in this place, and of the table behind it
+  uint64_t table_hash = 0;  // hash of the header, with 0 in this field, and of the table after it
   std::array<uint64_t, 4> reserved = {};
 };
 static_assert(sizeof(Header) == 64);
@@ -47,13 +47,13 @@ struct SectionEntry {
 };
 static_assert(sizeof(SectionEntry) == 32);
 
-/// More than any bundle has, and few enough to look at all.
+/// Limit of the number of sections: no bundle has more, and checking this number is fast.
 inline constexpr uint32_t kMostSections = 4096;
 inline constexpr uint64_t kPage = 4096;
-/// What places of constants in the weights are multiples of.
+/// Alignment of constants in the weights, in bytes.
 inline constexpr uint64_t kConstantAlignment = 64;
 
-/// What a section's place in the file is a multiple of: what is mapped begins with a page.
+/// Returns the alignment of a section in the file. Mapped sections begin at a page.
 constexpr uint64_t AlignmentOf(SectionKind kind) {
   return kind == SectionKind::kCode || kind == SectionKind::kWeights ? kPage : 8;
 }

@@ -43,7 +43,7 @@ Result<std::string> ReportOf(const BundleFile& file, uint32_t variant) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-/// What a variant runs: one plan, or some for several sizes.
+/// The chosen variant: one plan, or several for different sizes.
 struct ChosenPlan {
   uint32_t variant = 0;
   ExecutablePlan plan = {};
@@ -51,10 +51,10 @@ struct ChosenPlan {
   std::string passed_over = {};
 };
 
-// `device`: of the variant's steps; null: the host.
+// Reads the plan of a variant. `device` runs the variant's steps; null: the host.
 Result<ChosenPlan> PlanOf(const BundleFile& file, uint32_t variant,
                           std::shared_ptr<Device> device) {
-  RequestTileData();  // what the code may use, in this process, too
+  RequestTileData();  // the code may use AMX tiles in this process
   const auto in_file = [&](const std::vector<bundle::KernelContract>& kernels,
                            std::span<const std::byte> section, const bundle::CodeParts& parts) {
     return bundle::KernelsIn(file.owner(), section.subspan(parts.image_offset, parts.image_bytes),
@@ -69,8 +69,8 @@ Result<ChosenPlan> PlanOf(const BundleFile& file, uint32_t variant,
   return chosen;
 }
 
-// The first variant that this machine runs, with its code loaded: also a driver that is older than
-// a cubin passes it over. kDevice with what each lacks.
+// Returns the first variant that this machine runs, with its code loaded. A variant is also skipped
+// if the driver is too old for its cubin. Fails with kDevice and the missing part of each variant.
 Result<ChosenPlan> ChoosePlan(const BundleFile& file, const std::vector<VariantHead>& heads,
                               const std::vector<size_t>& order, const BundleOptions& options) {
   MachineHere machine(options.device);

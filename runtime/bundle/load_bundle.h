@@ -1,4 +1,4 @@
-// A bundle to an Executable: nothing is compiled, linked or packed.
+// Loading of a bundle as an Executable. Nothing is compiled, linked or packed.
 #pragma once
 
 #include <filesystem>
@@ -17,39 +17,43 @@
 
 namespace tunec {
 
+/// Options of LoadBundle.
 struct BundleOptions {
-  /// Of the pool; 0: as many as the variant was built for, but no more than there are processors.
+  /// Threads of the pool; 0: the variant's number at build time, at most the number of processors.
   int threads = 0;
-  bool share_threads = false;  // of the pool that SharedPool makes
-  /// Which variant; none: the first that this machine can run, those for a device before others.
+  bool share_threads = false;  // use the pool of SharedPool
+  /// Number of the variant; none: the first that this machine can run, with variants for a device
+  /// first.
   std::optional<uint32_t> variant = std::nullopt;
-  /// Its name is a GPU's number or UUID, or "cpu" (bundle::kHostOnly); empty: any.
+  /// Choice of the device: a GPU's number or UUID, or "cpu" (bundle::kHostOnly); empty: no
+  /// restriction.
   DeviceChoice device = {};
 };
 
-/// One of the first two is there.
+/// A loaded bundle. Exactly one of the first two members is not null.
 struct LoadedBundle {
   std::shared_ptr<const Executable> executable;
-  std::shared_ptr<const SizedBundle> sized = nullptr;  // of a model whose sizes are open
+  std::shared_ptr<const SizedBundle> sized = nullptr;  // for a dynamic-shape model
   uint32_t variant = 0;
-  std::string report;       // of the compiler, JSON; empty: none was stored
-  std::string passed_over;  // why variants that would have been preferred are not run; empty: none
-  /// Tells before a run if it was changed; null: the bytes are no file's.
+  std::string report;       // the compiler's report, JSON; empty: none was stored
+  std::string passed_over;  // why preferred variants were skipped; empty: none was
+  /// Watches the file for changes before each run; null: the bytes are not from a file.
   std::shared_ptr<const WatchedFile> file = nullptr;
 };
 
-/// The file is mapped, and its weights and code are used where they are, so it may be replaced by
-/// another (renamed over) while it is used, but never written to or cut short. Errors: those of
-/// BundleFile::Open; kParse for a plan that does not stay within its buffers; kDevice, which names
-/// what is missing, where no variant runs here; those of Executable::Make.
+/// Loads the bundle in a file. The file is mapped, and its weights and code are used in place. So
+/// the file may be replaced by another (renamed over it), but must not be written or truncated.
+/// Errors: those of BundleFile::Open; kParse for a plan that leaves its
+/// buffers; kDevice, naming the missing features, if no variant runs here; those of
+/// Executable::Make.
 Result<LoadedBundle> LoadBundle(const std::filesystem::path& path,
                                 const BundleOptions& options = {});
-/// The same of bytes that are mapped already. Code in them is made executable.
+/// Loads a bundle from mapped bytes. Code in the bytes is made executable.
 Result<LoadedBundle> LoadBundle(bundle::BundleBytes bytes, const BundleOptions& options = {});
 
 namespace bundle {
 
-/// The variants of a bundle.
+/// Returns the variants of a bundle.
 Result<std::vector<VariantHead>> ReadHeads(const BundleFile& file);
 
 }  // namespace bundle

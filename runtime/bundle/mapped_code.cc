@@ -11,7 +11,7 @@
 namespace tunec::bundle {
 namespace {
 
-/// Memory that is executable, and not writable any more.
+/// Memory that is executable and no longer writable.
 class CodeCopy {
  public:
   static Result<std::shared_ptr<const CodeCopy>> Make(std::span<const std::byte> image) {

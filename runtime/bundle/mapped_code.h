@@ -1,4 +1,4 @@
-// Code that lies in a bundle's bytes, ready to be called.
+// Code in a bundle's bytes, ready to be called.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 
 namespace tunec::bundle {
 
-/// The kernels of an image that `owner` keeps where it is, from a page on. It is run where it is
-/// mapped or, where the file system forbids that, from a copy. Errors: kIo where the system refuses
-/// both.
+/// Returns the kernels of an image, which `owner` keeps in place and which is aligned to a page.
+/// The code runs in place, or from a copy if the file system does not allow that. Fails with kIo if
+/// the system allows neither.
 Result<std::vector<Kernel>> KernelsIn(std::shared_ptr<const void> owner,
                                       std::span<const std::byte> image,
                                       const std::vector<KernelContract>& kernels);

@@ -9,20 +9,20 @@
 namespace tunec::bundle {
 namespace {
 
-/// A kernel as a step has it.
+/// A kernel in the form that a step uses.
 struct LoadedKernel {
   Kernel kernel;
   std::shared_ptr<const DeviceCode> code;
   std::vector<std::pair<int32_t, int32_t>> in_place;
 };
 
-/// By the numbers that steps name.
+/// Kernels by the numbers that steps name.
 struct PlanCode {
   std::vector<LoadedKernel> prologue;
   std::vector<LoadedKernel> steps;
 };
 
-// Step by step, from the checked plan.
+// Builder of an ExecutablePlan from a checked plan, step by step.
 class PlanBuilder {
  public:
   PlanBuilder(const StoredPlan& stored, const PlanCode& code, std::span<const std::byte> weights,
@@ -78,7 +78,7 @@ std::vector<LoadedKernel> WithContracts(std::vector<Kernel> kernels,
   return loaded;
 }
 
-// Each image is loaded once.
+// Loads the kernels of a table; each image is loaded once.
 Result<std::vector<LoadedKernel>> LoadOn(Device& device, const DeviceCodeTable& table) {
   std::vector<std::shared_ptr<const DeviceCode>> codes;
   for (const KernelImage& image : table.images) {

@@ -1,4 +1,4 @@
-// The plan of a bundle's variant as an ExecutablePlan, checked.
+// Checked conversion of a variant's plan to an ExecutablePlan.
 #pragma once
 
 #include <cstddef>
@@ -18,22 +18,24 @@
 
 namespace tunec::bundle {
 
-/// What the kernels of a table are as functions of the host.
+/// A function that returns the kernels of a table as functions of the host.
 using KernelsOf = std::function<Result<std::vector<Kernel>>(
     const std::vector<KernelContract>& kernels, std::span<const std::byte> section,
     const CodeParts& parts)>;
 
-/// The plan of one variant. Its constants are those in the bundle's bytes. `device` runs its steps,
-/// and has their code loaded; null: the host. kParse where the plan does not stay within its
-/// buffers or is for the other of the two; errors of the device's.
+/// Reads the plan of one variant. The plan's constants are in the bundle's bytes. `device` runs the
+/// steps and loads their code; null: the host. Fails with kParse if the plan does not stay within
+/// its buffers, or if it is for a device without `device` or for the host with one. Other errors:
+/// the device's.
 Result<ExecutablePlan> ReadPlan(const BundleFile& file, uint32_t variant,
                                 const KernelsOf& kernels_of,
                                 std::shared_ptr<Device> device = nullptr);
 
-/// Verify (runtime/executable_plan.h) of a plan that was read. kParse.
+/// Checks a plan that was read, by Verify (runtime/executable_plan.h). Fails with kParse.
 Status VerifyRead(const ExecutablePlan& plan);
 
-/// A checked plan of the host's. `kernels` are those of the contracts; `owner` keeps the weights.
+/// Converts a checked plan of the host. `kernels` are those of the contracts; `owner` keeps the
+/// weights alive.
 ExecutablePlan HostPlan(const StoredPlan& plan, const std::vector<KernelContract>& contracts,
                         const std::vector<Kernel>& kernels, std::span<const std::byte> weights,
                         std::shared_ptr<const void> owner);

@@ -11,8 +11,9 @@
 namespace tunec::bundle {
 namespace {
 
-// Whether the step writes constants that no step before it names, and these alone. Those become
-// named. That all arguments are constants is Verify's to say.
+// Returns whether the step is a kernel whose written arguments are exactly its constants without
+// data that no earlier step names. Marks the step's constants as named. Verify checks that all
+// arguments are constants.
 bool MakesWhatItWrites(const StoredStep& step, const std::vector<KernelContract>& kernels,
                        const StoredPlan& stored, std::vector<bool>& named) {
   bool holds = step.kernel != kNothing;
@@ -27,8 +28,9 @@ bool MakesWhatItWrites(const StoredStep& step, const std::vector<KernelContract>
   return holds;
 }
 
-// Packed weights that plans of one file have in common are packed once: what a kernel of the table
-// makes of bytes of the file is the same for all. Requires: a checked plan.
+// Lets the plans of one file share packed weights, so that each is packed once. A kernel of the
+// table makes the same result from the same bytes of the file in all plans. Requires: a checked
+// plan.
 void SharePacked(const StoredPlan& stored, const std::vector<KernelContract>& kernels,
                  const std::shared_ptr<SharedConstants>& shared, ExecutablePlan& plan) {
   plan.shared = shared;

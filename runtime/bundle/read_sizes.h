@@ -1,4 +1,4 @@
-// The plans of a bundle's variant for several sizes, checked.
+// Checked reading of a variant's plans for several sizes.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@
 
 namespace tunec::bundle {
 
+/// The plans of a dynamic-shape model.
 struct SizedPlans {
   SizedForm form;
   std::vector<SizedPlan> plans;
 };
 
-/// Of a variant that has kSizes. Constants are those in the bundle's bytes; what plans pack when
-/// they are made executables they share. kParse where CheckSizes or Verify refuses something.
+/// Reads the plans of a variant with kSizes. Constants are in the bundle's bytes. Executables made
+/// from the plans share packed weights. Fails with kParse if CheckSizes or Verify fails.
 Result<SizedPlans> ReadSizedPlans(const BundleFile& file, uint32_t variant,
                                   const KernelsOf& kernels_of);
 

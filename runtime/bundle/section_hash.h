@@ -9,8 +9,8 @@
 
 namespace tunec::bundle {
 
-/// XXH3 of the hashes of its pieces of a MiB, so that the pool's threads share the work. Finds
-/// damage; who wants to deceive can make it right again.
+/// Returns XXH3 of the hashes of the section's blocks of 1 MiB, so that the pool's threads share
+/// the work. The hash detects damage, but not manipulation: anyone can compute it again.
 uint64_t HashOf(std::span<const std::byte> bytes, ThreadPool& pool);
 
 }  // namespace tunec::bundle

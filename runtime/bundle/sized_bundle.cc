@@ -26,24 +26,25 @@ Result<SizedBundle::VariantPtr> SizedBundle::MakeVariant(const SizedCode& code,
 }
 
 Result<SizedBundle::VariantPtr> SizedBundle::VariantFor(const Sizes& sizes) const {
-  // Padded code may be wrong for sizes that have exact code.
+  // Exact code is tried first, because padded code may be wrong for these sizes.
   for (const SizedKey& key : {ExactKey(sizes), KeyFor(form(), sizes)}) {
     const auto found = plans_.find(key);
     if (found == plans_.end() || !found->second.code.Serves(sizes)) continue;
     return FindOrMake(key, [&] { return MakeVariant(found->second.code, found->second.plan); });
   }
-  return std::unexpected(Refusal(sizes));
+  return std::unexpected(Rejection(sizes));
 }
 
-// Where runs are not cut, there is no code for larger sizes than those that are listed.
+// Rejects a size above the verified ones if runs can be split along the dimension. Otherwise no
+// code exists for sizes above the listed ones, and a later check rejects the run.
 Status SizedBundle::LookFurther(size_t dimension, int64_t size) const {
   if (!form().separable[dimension]) return {};
   return Fail(ErrorCode::kInvalidArgument,
-              "{} is {}, expected at most {}, the largest that the model was looked at with",
+              "{} is {}, expected at most {}, the largest verified size",
               form().dimensions[dimension], size, form().most[dimension]);
 }
 
-Error SizedBundle::Refusal(const Sizes& sizes) const {
+Error SizedBundle::Rejection(const Sizes& sizes) const {
   const auto& names = form().dimensions;
   if (form().output_extents) {
     for (size_t d = 0; d < sizes.size(); ++d) {
@@ -59,7 +60,7 @@ Error SizedBundle::Refusal(const Sizes& sizes) const {
     for (size_t d = 0; d < sizes.size(); ++d) {
       if (sizes[d] < least[d])
         return MakeError(ErrorCode::kInvalidArgument,
-                         "{} is {}, expected at least {}: below, the model is another graph",
+                         "{} is {}, expected at least {}: smaller sizes have another graph",
                          names[d], sizes[d], least[d]);
     }
   }

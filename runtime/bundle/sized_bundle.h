@@ -1,4 +1,4 @@
-// A bundle's model of open sizes, ready to run.
+// A bundle's dynamic-shape model, ready to run.
 #pragma once
 
 #include <map>
@@ -20,15 +20,15 @@ struct SizedPlan {
   ExecutablePlan plan;
 };
 
-/// Plans are made executables when a run first wants them; they stay, for what they hold of their
-/// own is the memory of runs.
+/// A dynamic-shape model from a bundle. A plan becomes an executable when a run first needs it.
+/// Executables are never evicted, because each owns only the memory of its runs.
 class SizedBundle : public SizedExecutable {
  public:
-  /// Requires: form and plans are those of ReadSizedPlans.
+  /// Makes the model. Requires: form and plans are from ReadSizedPlans.
   SizedBundle(SizedForm form, std::vector<SizedPlan> plans, std::shared_ptr<ThreadPool> pool,
               std::string report);
 
-  /// Bundles have no code of several sizes for devices.
+  /// Returns none, because bundles have no dynamic-shape code for devices.
   std::optional<int> DeviceNumber() const override { return std::nullopt; }
   std::string Report() const override { return report_; }
   int Threads() const { return pool_->threads(); }
@@ -40,7 +40,7 @@ class SizedBundle : public SizedExecutable {
 
  private:
   Result<VariantPtr> MakeVariant(const SizedCode& code, const ExecutablePlan& plan) const;
-  Error Refusal(const Sizes& sizes) const;
+  Error Rejection(const Sizes& sizes) const;
 
   std::map<SizedKey, SizedPlan> plans_;
   std::shared_ptr<ThreadPool> pool_;

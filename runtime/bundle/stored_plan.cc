@@ -5,7 +5,7 @@
 namespace tunec::bundle {
 namespace {
 
-// Least bytes of each thing as it is written here.
+// Least number of bytes of each stored thing.
 constexpr size_t kTensorBytes = 17;
 constexpr size_t kConstantBytes = 24;
 constexpr size_t kStepBytes = 32;
@@ -40,7 +40,7 @@ void WriteRef(ByteWriter& out, const ValueRef& ref) {
 ValueRef ReadRef(ByteReader& in) {
   const uint8_t kind = in.Byte();
   const int64_t index = in.Size();
-  if (kind > static_cast<uint8_t>(ValueRef::Kind::kArena) || index > INT32_MAX) in.Refuse();
+  if (kind > static_cast<uint8_t>(ValueRef::Kind::kArena) || index > INT32_MAX) in.Reject();
   return {.kind = static_cast<ValueRef::Kind>(kind),
           .index = static_cast<int32_t>(index),
           .offset = in.Size()};

@@ -1,5 +1,5 @@
-// An ExecutablePlan as bytes: its kernels are numbers in the table of the code, its constants
-// places in the weights.
+// An ExecutablePlan as bytes. Kernels are numbers in the code's table, and constants are offsets in
+// the weights.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,24 @@ namespace tunec::bundle {
 
 inline constexpr int64_t kNothing = -1;
 
+/// A constant of a stored plan.
 struct StoredConstant {
   std::string name;
   int64_t bytes = 0;
-  int64_t place = kNothing;  // in the weights; nothing: a prologue step writes it
+  int64_t place = kNothing;  // offset in the weights; kNothing: a prologue step writes it
   bool operator==(const StoredConstant&) const = default;
 };
 
+/// A step of a stored plan.
 struct StoredStep {
   std::string name;
-  int64_t kernel = kNothing;  // in the table of the code; nothing: a copy
+  int64_t kernel = kNothing;  // number in the code's table; kNothing: a copy
   std::vector<ValueRef> arguments;
   int64_t copy_bytes = 0;
   bool operator==(const StoredStep&) const = default;
 };
 
+/// An ExecutablePlan as it is stored.
 struct StoredPlan {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
@@ -43,7 +46,7 @@ struct StoredPlan {
 };
 
 std::string Serialize(const StoredPlan& plan);
-/// The inverse. kParse when it is damaged. Says nothing of what the numbers mean: CheckPlan does.
+/// Parses a plan. Fails with kParse if it is damaged. CheckPlan checks the meaning of the numbers.
 Result<StoredPlan> ParsePlan(std::span<const std::byte> bytes);
 
 }  // namespace tunec::bundle

@@ -6,7 +6,7 @@
 namespace tunec::bundle {
 namespace {
 
-// Least bytes of each thing as it is written here.
+// Least number of bytes of each stored thing.
 constexpr size_t kNumberBytes = 8;
 constexpr size_t kTensorBytes = 17;
 constexpr size_t kAxisBytes = 24;
@@ -22,11 +22,11 @@ int64_t ReadNumber(ByteReader& in) { return in.Number(); }
 void WriteFlag(ByteWriter& out, bool flag) { out.Byte(flag ? 1 : 0); }
 bool ReadFlag(ByteReader& in) {
   const uint8_t flag = in.Byte();
-  if (flag > 1) in.Refuse();
+  if (flag > 1) in.Reject();
   return flag == 1;
 }
 
-// A size that is open is -1.
+// Writes a tensor. A dynamic size is -1.
 void WriteTensor(ByteWriter& out, const TensorSpec& spec) {
   out.Text(spec.name);
   out.Byte(static_cast<uint8_t>(spec.type));
@@ -36,7 +36,7 @@ TensorSpec ReadTensor(ByteReader& in) {
   TensorSpec spec{.name = in.Text(), .type = ReadType(in)};
   spec.shape = ReadAll(in, kNumberBytes, ReadNumber);
   for (const int64_t size : spec.shape)
-    if (size < -1) in.Refuse();
+    if (size < -1) in.Reject();
   return spec;
 }
 
@@ -47,7 +47,7 @@ void WriteAxis(ByteWriter& out, const SizedAxis& axis) {
 }
 int ReadIndex(ByteReader& in) {
   const int64_t index = in.Size();
-  if (index > INT32_MAX) in.Refuse();
+  if (index > INT32_MAX) in.Reject();
   return static_cast<int>(index);
 }
 SizedAxis ReadAxis(ByteReader& in) {
@@ -60,14 +60,14 @@ void WriteTerm(ByteWriter& out, const SizeExpression& term) {
     to.Number(step.value);
   });
 }
-// That it names sizes of the model's is CheckSizes' to say.
+// Reads a term. CheckSizes checks that it names sizes of the model.
 SizeExpression ReadTerm(ByteReader& in) {
   auto steps = ReadAll(in, kStepBytes, [](ByteReader& from) {
     const uint8_t kind = from.Byte();
     return SizeExpression::Step{static_cast<SizeExpression::Kind>(kind), from.Number()};
   });
   const auto term = SizeExpression::FromSteps(std::move(steps), SIZE_MAX);
-  if (!term) in.Refuse();
+  if (!term) in.Reject();
   return term.value_or(SizeExpression());
 }
 
@@ -80,7 +80,7 @@ void WriteFormula(ByteWriter& out, const SizeFormula& formula) {
 }
 SizeFormula ReadFormula(ByteReader& in) {
   const uint8_t form = in.Byte();
-  if (form > static_cast<uint8_t>(SizeFormula::Form::kOverRoot)) in.Refuse();
+  if (form > static_cast<uint8_t>(SizeFormula::Form::kOverRoot)) in.Reject();
   SizeFormula formula{.form = static_cast<SizeFormula::Form>(form), .constant = in.Real()};
   formula.factors = ReadAll(in, kNumberBytes, [](ByteReader& from) { return from.Real(); });
   formula.divisor = in.Real();
@@ -160,7 +160,7 @@ StoredSizedPlan ReadSizedPlan(ByteReader& in) {
   plan.code.parameters = ReadAll(in, kParameterBytes, ReadParameter);
   Result<StoredPlan> parsed = ParsePlan(in.Block());
   if (!parsed) {
-    in.Refuse();
+    in.Reject();
     return plan;
   }
   plan.plan = *std::move(parsed);

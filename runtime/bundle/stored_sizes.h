@@ -1,4 +1,4 @@
-// A model of open sizes as bytes: what is known of it, and a plan for each set of sizes.
+// A dynamic-shape model as bytes: its form, and a plan for each set of sizes.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,17 @@
 
 namespace tunec::bundle {
 
-/// More than anyone waits for, and few enough to look at all.
+/// Limit of the number of plans: building more takes too long, and checking this number is fast.
 inline constexpr size_t kMostSizedPlans = 256;
 
+/// A stored plan for some sizes.
 struct StoredSizedPlan {
   SizedCode code;
   StoredPlan plan;
   bool operator==(const StoredSizedPlan&) const = default;
 };
 
+/// A dynamic-shape model as it is stored.
 struct StoredSizes {
   SizedForm form;
   std::vector<StoredSizedPlan> plans;
@@ -30,17 +32,18 @@ struct StoredSizes {
 };
 
 std::string Serialize(const StoredSizes& sizes);
-/// The inverse. kParse when it is damaged. Says nothing of what the numbers mean: CheckSizes does.
+/// Parses a model. Fails with kParse if it is damaged. CheckSizes checks the meaning of the
+/// numbers.
 Result<StoredSizes> ParseSizes(std::span<const std::byte> bytes);
 
-/// What a run relies on. Ensures, beside CheckPlan of each plan:
-///  1. there are dimensions, each the size of some axis of an input; an axis is of one dimension
-///     exactly where its size is open;
-///  2. formulas are of these dimensions, and there are as many as outputs and axes;
-///  3. each dimension lists sizes from 1 to 2^40, ascending;
-///  4. each plan has the inputs and outputs that the form says for its sizes (CheckCode), for sizes
-///     of its own.
-/// What formulas give is looked at in each run (SizedVariant::Run). kParse says what is wrong.
+/// Checks the properties on which a run relies. Ensures, besides CheckPlan of each plan:
+///   1. There are dimensions, and each is the size of some axis of an input. An axis has a
+///      dimension exactly if its size is dynamic.
+///   2. Formulas refer to these dimensions, and there is one for each axis of each output.
+///   3. Each dimension lists sizes from 1 to 2^40, ascending.
+///   4. Each plan has the inputs and outputs that the form has for its sizes (CheckCode). No two
+///      plans are for the same sizes.
+/// Each run checks the results of formulas (SizedVariant::Run). Fails with kParse and the reason.
 Status CheckSizes(const StoredSizes& sizes, const std::vector<KernelContract>& kernels,
                   std::span<const std::byte> weights);
 

@@ -1,4 +1,4 @@
-// What the code of one variant of a bundle is for.
+// The target of the code of one variant of a bundle.
 #pragma once
 
 #include <span>
@@ -9,16 +9,17 @@
 
 namespace tunec::bundle {
 
+/// The target of a variant's code.
 struct VariantHead {
-  std::string cpu;                    // as it was asked for when building, for messages
-  std::vector<std::string> features;  // that the code may use, by LLVM's names, in their order
-  std::string device = {};            // what runs its steps: "cuda"; empty: the host
-  std::string arch = {};              // of the device: "sm_90a"
+  std::string cpu;                    // name given at build time, for messages
+  std::vector<std::string> features;  // features that the code may use, by LLVM's names, in order
+  std::string device = {};            // the device that runs its steps: "cuda"; empty: the host
+  std::string arch = {};              // arch of the device: "sm_90a"
   bool operator==(const VariantHead&) const = default;
 };
 
 std::string Serialize(const VariantHead& head);
-/// The inverse. kParse when it is damaged.
+/// Parses a head. Fails with kParse if it is damaged.
 Result<VariantHead> ParseHead(std::span<const std::byte> bytes);
 
 }  // namespace tunec::bundle

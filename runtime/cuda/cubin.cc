@@ -28,12 +28,12 @@ Status CheckSections(std::string_view bytes, const Elf64_Ehdr& header) {
   if (header.e_shnum == 0) return {};
   if (header.e_shentsize != sizeof(Elf64_Shdr) ||
       !Lies(bytes, header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr))) {
-    return Damaged("its table of sections does not lie within it");
+    return Damaged("its section table exceeds the file");
   }
   for (uint64_t i = 0; i < header.e_shnum; ++i) {
     const auto section = ReadAt<Elf64_Shdr>(bytes, header.e_shoff + i * sizeof(Elf64_Shdr));
     if (section.sh_type != SHT_NOBITS && !Lies(bytes, section.sh_offset, section.sh_size)) {
-      return Damaged("a section does not lie within it");
+      return Damaged("a section exceeds the file");
     }
   }
   return {};
@@ -46,10 +46,10 @@ Status CheckCubin(std::string_view bytes) {
   const auto header = ReadAt<Elf64_Ehdr>(bytes, 0);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_machine != EM_CUDA) {
-    return Damaged("it is no ELF file for NVIDIA's GPUs");
+    return Damaged("it is not an ELF file for NVIDIA GPUs");
   }
   if (!Lies(bytes, header.e_phoff, uint64_t{header.e_phnum} * header.e_phentsize)) {
-    return Damaged("its table of segments does not lie within it");
+    return Damaged("its segment table exceeds the file");
   }
   return CheckSections(bytes, header);
 }

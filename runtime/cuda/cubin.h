@@ -1,4 +1,4 @@
-// The format of code for NVIDIA's GPUs.
+// The format of code for NVIDIA GPUs.
 #pragma once
 
 #include <string_view>
@@ -8,19 +8,19 @@
 
 namespace tunec {
 
-/// Of an image for one architecture of GPU: an ELF file, as ptxas writes it. Its functions take the
-/// kernel's arguments, the workspace and the wave's first block, as pointers and an i64; of a grid
-/// along x, block b does what the image calls block first + b.
+/// Format of an image for one GPU architecture: an ELF file, as ptxas writes it. Its functions take
+/// the kernel's arguments, the workspace and the wave's first block, as pointers and an i64. Block
+/// b of a grid along x executes block first + b of the image.
 inline constexpr std::string_view kCubinFormat = "cubin";
 
-/// kParse unless the bytes are a whole ELF file for such GPUs. The driver is told no size, so it
-/// would read past the end of a truncated one; and it would take PTX and compile it, which takes
-/// seconds that nobody sees.
+/// Checks that the bytes are a whole ELF file for such GPUs. Errors: kParse. The driver does not
+/// receive a size and would read past the end of a truncated file. The driver would also accept PTX
+/// and silently spend seconds to compile it.
 Status CheckCubin(std::string_view bytes);
 
-/// Whether a GPU runs cubins of the architecture of that name ("sm_80"): those of its own
-/// generation that are not newer than it; sm_80's run on 8.0 to 8.9. What has an `a` is for its
-/// very capability. No GPU runs those of a name that is none.
+/// Returns true if a GPU runs cubins of the architecture `arch` ("sm_80"). A GPU runs cubins of its
+/// generation that are not newer than the GPU: sm_80's run on 8.0 to 8.9. Cubins of an architecture
+/// whose name ends in `a` run on exactly its capability. Returns false for unknown names.
 bool RunsCubinsFor(std::string_view arch, const GpuFacts& gpu);
 
 }  // namespace tunec

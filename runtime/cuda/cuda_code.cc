@@ -7,14 +7,14 @@
 namespace tunec {
 namespace {
 
-// What a function may have without asking for it.
+// Shared memory that a block may have without opting in.
 constexpr int64_t kUsualSharedBytes = 48 << 10;
 
-// Of a cubin that is whole, and yet not what this GPU runs.
+// Returns the error for a whole cubin that this GPU cannot run.
 std::unexpected<Error> Unfit(const Gpu& gpu, CuResult result) {
   return Fail(ErrorCode::kDevice,
               "{} cannot load the kernel: {}; its compute capability is {}.{} and its driver "
-              "supports CUDA {}: compile for that arch, by a ptxas that is no newer",
+              "supports CUDA {}: compile for that arch, with a ptxas that is not newer",
               Name(gpu.facts()), DescribeCuResult(gpu.driver(), result),
               gpu.facts().capability_major, gpu.facts().capability_minor,
               CudaVersionText(gpu.driver().cuda_version));
@@ -24,8 +24,8 @@ std::unexpected<Error> Unfit(const Gpu& gpu, CuResult result) {
 
 Result<std::shared_ptr<const CudaCode>> CudaCode::Load(Gpu& gpu, const KernelImage& image) {
   if (image.format != kCubinFormat) {
-    return Fail(ErrorCode::kParse, "{} runs no code of format '{}', only '{}'", Name(gpu.facts()),
-                image.format, kCubinFormat);
+    return Fail(ErrorCode::kParse, "{} cannot run code of format '{}', expected '{}'",
+                Name(gpu.facts()), image.format, kCubinFormat);
   }
   TUNEC_RETURN_IF_ERROR(CheckCubin(image.bytes));
   TUNEC_RETURN_IF_ERROR(gpu.CheckThere());

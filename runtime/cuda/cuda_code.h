@@ -9,10 +9,11 @@
 
 namespace tunec {
 
-/// A loaded module: a function for each phase. The GPU outlives it.
+/// A loaded module with a function for each phase. The GPU must outlive it.
 class CudaCode : public DeviceCode {
  public:
-  /// Errors: those of Device::Load, and kDevice for code that this GPU or its driver cannot run.
+  /// Loads an image. Errors: those of Device::Load, and kDevice for code that this GPU or its
+  /// driver cannot run.
   static Result<std::shared_ptr<const CudaCode>> Load(Gpu& gpu, const KernelImage& image);
   ~CudaCode() override;
   CudaCode(const CudaCode&) = delete;

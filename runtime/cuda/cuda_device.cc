@@ -48,11 +48,12 @@ class CudaDevice : public Device {
     const Gpu::Current current(*gpu_);
     size_t free = 0;
     size_t total = 0;
-    TUNEC_RETURN_IF_ERROR(gpu_->Check(driver().MemGetInfo(&free, &total), "say what is free"));
+    TUNEC_RETURN_IF_ERROR(
+        gpu_->Check(driver().MemGetInfo(&free, &total), "report its free memory"));
     int64_t sum = 0;
     std::string list;
     for (const MemoryNeed& need : needs) {
-      // What a bundle asks for may be any number.
+      // The numbers of a bundle may be arbitrary.
       if (__builtin_add_overflow(sum, need.bytes, &sum)) sum = std::numeric_limits<int64_t>::max();
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", need.what, need.bytes);
     }
@@ -103,7 +104,7 @@ class CudaDevice : public Device {
   }
 
   void StartCopyRows(CopyWay way, void* to, const void* from, const CopiedRows& rows) override {
-    constexpr size_t kMostPitch = std::numeric_limits<int32_t>::max();  // of every GPU
+    constexpr size_t kMostPitch = std::numeric_limits<int32_t>::max();  // limit of every GPU
     if (rows.source_pitch > kMostPitch || rows.target_pitch > kMostPitch)
       return Device::StartCopyRows(way, to, from, rows);
     const CuCopyRows copy{.from = EndAt(from, way == CopyWay::kIn, rows.source_pitch),
@@ -163,7 +164,7 @@ class CudaDevice : public Device {
     gpu_->Asked(begin(), "copy what a run reads or writes");
   }
 
-  // The copy has its place in the stream, and is waited for there.
+  // Starts a copy in the stream and waits for it there.
   template <class Begin>
   Status Copy(size_t bytes, const Begin& begin) {
     TUNEC_RETURN_IF_ERROR(gpu_->CheckThere());

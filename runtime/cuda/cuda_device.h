@@ -1,4 +1,4 @@
-// One of NVIDIA's GPUs as a Device.
+// An NVIDIA GPU as a Device.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,10 @@
 
 namespace tunec {
 
-/// The GPU of that number among the driver's. It loads images of kCubinFormat (cubin.h). Work that
-/// is not done after `hang_seconds` of waiting is kDevice, and nothing more is asked of the GPU.
-/// Errors: kDevice for what the driver refuses, kResourceLimit without memory for a context.
+/// Opens the GPU of that number in the driver's list. The device loads images of kCubinFormat
+/// (cubin.h). Work that is not done after `hang_seconds` of waiting fails with kDevice, and the GPU
+/// is not used again. Errors: kDevice for a driver error, kResourceLimit without memory for a
+/// context.
 Result<std::unique_ptr<Device>> OpenCudaDevice(const CudaDriver& driver, int number,
                                                double hang_seconds = kHangSeconds);
 

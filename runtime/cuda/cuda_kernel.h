@@ -1,4 +1,4 @@
-// A loaded cubin on arguments, and many of them as one graph.
+// Loaded cubins with bound arguments.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace tunec {
 
-/// Times what is put into a stream between Begin and End.
+/// A timer of the work in a stream between Begin and End.
 class CudaTimer {
  public:
   static Result<std::unique_ptr<CudaTimer>> Make(Gpu& gpu);
@@ -19,23 +19,23 @@ class CudaTimer {
   CudaTimer(const CudaTimer&) = delete;
   CudaTimer& operator=(const CudaTimer&) = delete;
 
-  /// The seconds that so many calls of `start` put into the stream, one after the other. Waits for
-  /// them. Errors: those of the GPU.
+  /// Returns the seconds that `times` consecutive calls of `start` take in the stream. Waits for
+  /// the work. Errors: those of the GPU.
   Result<double> Seconds(int times, const std::function<void()>& start);
 
  private:
   explicit CudaTimer(Gpu& gpu) : gpu_(gpu) {}
   Status Begin();
   Status End();
-  Result<double> Read();  // requires: the stream was waited for since End
+  Result<double> Read();  // requires: a wait for the stream since End
 
   Gpu& gpu_;
   CuEvent begin_ = nullptr;
   CuEvent end_ = nullptr;
 };
 
-/// The launches of one kernel. The GPU and the timer outlive it; it stays where it is, since the
-/// launches' parameters point into it.
+/// The launches of one kernel. The GPU and the timer must outlive the object. The object cannot be
+/// moved, since the launches' parameters point into it.
 class CudaKernel : public DeviceKernel {
  public:
   CudaKernel(Gpu& gpu, CudaTimer& timer, std::shared_ptr<const CudaCode> code,
@@ -48,9 +48,10 @@ class CudaKernel : public DeviceKernel {
   Result<double> Seconds(int times) override;
   void Poison() override;
 
-  /// Where the argument lies.
+  /// Returns the address of the argument.
   void* argument(size_t number) const { return arguments_[number]; }
-  /// One wave of one phase. Those without blocks, which the driver would refuse, are left out.
+  /// A launch of one wave of one phase. Waves without blocks are omitted, since the driver would
+  /// reject them.
   struct Launch {
     std::string_view symbol;
     CuKernelNodeParams parameters;
@@ -65,8 +66,8 @@ class CudaKernel : public DeviceKernel {
   const std::shared_ptr<const CudaCode> code_;
   std::vector<void*> arguments_;
   void* workspace_;
-  std::vector<int64_t> first_blocks_;  // of each launch
-  std::vector<void*> parameters_;      // of all launches: where their values lie
+  std::vector<int64_t> first_blocks_;  // first block of each launch
+  std::vector<void*> parameters_;      // addresses of the parameter values of all launches
   std::vector<Launch> launches_;
 };
 

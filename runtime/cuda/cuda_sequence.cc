@@ -16,7 +16,7 @@ class CudaSequence final : public DeviceSequence {
   CudaSequence(const CudaSequence&) = delete;
   CudaSequence& operator=(const CudaSequence&) = delete;
 
-  // Without a graph where there is nothing to launch.
+  // Builds the graph; no graph is built if there is nothing to launch.
   void MakeGraph() {
     const Gpu::Current current(gpu_);
     const Status made = BuildGraph();
@@ -106,8 +106,8 @@ class CudaSequence final : public DeviceSequence {
   Gpu& gpu_;
   CudaTimer& timer_;
   const std::vector<std::unique_ptr<CudaKernel>> kernels_;
-  std::vector<char> changed_;  // of each kernel: whether its pointers differ from its nodes'
-  std::vector<std::vector<CuGraphNode>> nodes_;  // of each kernel's launches; they are graph_'s
+  std::vector<char> changed_;  // per kernel: true if pointers differ from the graph nodes
+  std::vector<std::vector<CuGraphNode>> nodes_;  // nodes of each kernel's launches, owned by graph_
   CuGraph graph_ = nullptr;
   CuGraphExec exec_ = nullptr;
   std::string name_;  // for messages

@@ -1,9 +1,9 @@
-// The kernels of a model as one graph of the driver's, which a single call launches.
+// The kernels of a model as one graph of the driver, launched by a single call.
 //
-// The graph is a chain of kernel nodes, built node by node. Recording a stream while it is launched
-// into ("stream capture") would give the same graph; but then what other threads of the process ask
-// of the driver meanwhile can spoil the recording, and which node is which launch has to be found
-// out afterwards, for each node's pointers are to be changed later.
+// The graph is a chain of kernel nodes, built node by node. Recording a stream's launches ("stream
+// capture") would give the same graph. However, driver calls of other threads can invalidate a
+// recording. A recording also does not state which node belongs to which launch, and the pointers
+// of each node are changed later.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@
 
 namespace tunec {
 
-/// Made once; afterwards only pointers are updated, of kernels that have others than at the last
-/// start. Where the driver makes no graph, the kernels are launched one by one, and Note says why.
-/// The GPU and the timer outlive it.
+/// Builds the graph once. Later starts update only pointers of kernels that changed since the last
+/// start. If the driver cannot build a graph, the kernels are launched one by one, and Note returns
+/// the reason. The GPU and the timer must outlive the sequence.
 std::unique_ptr<DeviceSequence> RecordCudaSequence(
     Gpu& gpu, CudaTimer& timer, std::vector<std::unique_ptr<CudaKernel>> kernels);
 

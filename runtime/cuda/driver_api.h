@@ -1,5 +1,6 @@
-// NVIDIA's driver as a table of functions. The declarations are tunec's own, so that building it
-// takes no CUDA header, and running it no CUDA library. Source: "CUDA Driver API Reference Manual".
+// NVIDIA's driver as a table of functions. tunec has separate declarations, so that building does
+// not require a CUDA header, and running does not require a CUDA library. Source: "CUDA Driver API
+// Reference Manual".
 #pragma once
 
 #include <array>
@@ -8,8 +9,8 @@
 
 namespace tunec {
 
-/// CUresult: 0, or an error. Errors that tunec does not tell apart have no name here; GetErrorName
-/// knows all.
+/// CUresult: 0, or an error. Only errors that tunec handles separately have a name here;
+/// GetErrorName supports all errors.
 enum class CuResult : int {
   kSuccess = 0,
   kOutOfMemory = 2,
@@ -35,23 +36,23 @@ enum class CuResult : int {
   kUnknown = 999,
 };
 
-/// CUdevice_attribute, as far as it is asked for.
+/// The values of CUdevice_attribute that tunec reads.
 enum class CuDeviceAttribute : int {
   kProcessors = 16,
   kL2Bytes = 38,
   kCapabilityMajor = 75,
   kCapabilityMinor = 76,
   kProcessorSharedBytes = 81,
-  kBlockSharedBytes = 97,  // what a block may opt in to
+  kBlockSharedBytes = 97,  // maximum that a block may opt in to
 };
 
-/// CUfunction_attribute, as far as it is set.
+/// The values of CUfunction_attribute that tunec sets.
 enum class CuFunctionAttribute : int { kMostDynamicSharedBytes = 8 };
 
-/// CU_EVENT_DISABLE_TIMING: the event only tells whether it was reached.
+/// CU_EVENT_DISABLE_TIMING: the event only reports that it was reached.
 inline constexpr unsigned kCuEventDisableTiming = 2;
 
-/// CU_STREAM_NON_BLOCKING: the stream waits for no other one.
+/// CU_STREAM_NON_BLOCKING: the stream does not wait for other streams.
 inline constexpr unsigned kCuStreamNonBlocking = 1;
 
 using CuDevice = int;
@@ -66,7 +67,7 @@ using CuGraphNode = struct CuGraphNodeTag*;
 using CuGraphExec = struct CuGraphExecTag*;
 using CuUuid = std::array<unsigned char, 16>;
 
-/// CUDA_KERNEL_NODE_PARAMS_v2. The driver copies what the parameters point to.
+/// CUDA_KERNEL_NODE_PARAMS_v2. The driver copies the data that the parameters point to.
 struct CuKernelNodeParams {
   CuFunction function = nullptr;
   unsigned grid_x = 1, grid_y = 1, grid_z = 1;
@@ -74,15 +75,15 @@ struct CuKernelNodeParams {
   unsigned shared_bytes = 0;
   void** parameters = nullptr;
   void** extra = nullptr;
-  void* kernel = nullptr;       // a CUkernel in the function's place
-  CuContext context = nullptr;  // null: the current one
+  void* kernel = nullptr;       // a CUkernel instead of the function
+  CuContext context = nullptr;  // null: the current context
 };
 static_assert(sizeof(CuKernelNodeParams) == 72);
 
-/// CUmemorytype, of an end of a copy.
+/// CUmemorytype of one side of a copy.
 enum class CuMemoryType : unsigned { kHost = 1, kDevice = 2 };
 
-/// An end of CUDA_MEMCPY2D: of its two addresses the one that the type says counts.
+/// One side of CUDA_MEMCPY2D. The type selects one of the two addresses.
 struct CuCopyEnd {
   size_t begin_bytes = 0;
   size_t begin_rows = 0;
@@ -93,7 +94,7 @@ struct CuCopyEnd {
   size_t pitch = 0;
 };
 
-/// CUDA_MEMCPY2D_v2: rows of bytes.
+/// CUDA_MEMCPY2D_v2: a copy of rows of bytes.
 struct CuCopyRows {
   CuCopyEnd from;
   CuCopyEnd to;
@@ -102,8 +103,8 @@ struct CuCopyRows {
 };
 static_assert(sizeof(CuCopyRows) == 128);
 
-/// F(name, parameters...) for each function: its name is that of the driver without "cu", and all
-/// of them return CuResult. They are the versions that CUDA 12.0 has (cuMemAlloc_v2, ...), which
+/// F(name, parameters...) for each function. The name is the driver's name without "cu"; every
+/// function returns CuResult. The versions are those of CUDA 12.0 (cuMemAlloc_v2, ...), which
 /// cuGetProcAddress finds by these names.
 #define TUNEC_CUDA_FUNCTIONS(F)                                                                   \
   F(GetErrorName, CuResult error, const char** name)                                              \
@@ -153,10 +154,10 @@ static_assert(sizeof(CuCopyRows) == 128);
   F(EventRecord, CuEvent event, CuStream stream)                                                  \
   F(EventElapsedTime, float* milliseconds, CuEvent begin, CuEvent end)
 
-/// The functions of a loaded driver. They may be called from several threads, and work on the
-/// context that the calling thread has pushed.
+/// The functions of a loaded driver. They may be called from several threads, and use the context
+/// that the calling thread has pushed.
 struct CudaDriver {
-  int cuda_version = 0;  // the newest CUDA that it supports: 1000 * major + 10 * minor
+  int cuda_version = 0;  // newest supported CUDA version: 1000 * major + 10 * minor
 #define TUNEC_DECLARE(name, ...) CuResult (*name)(__VA_ARGS__) = nullptr;
   TUNEC_CUDA_FUNCTIONS(TUNEC_DECLARE)
 #undef TUNEC_DECLARE

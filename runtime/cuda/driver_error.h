@@ -1,4 +1,4 @@
-// What the driver's error codes mean.
+// The meaning of the driver's error codes.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace tunec {
 
-/// "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was encountered".
+/// Returns a text such as "CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was
+/// encountered".
 std::string DescribeCuResult(const CudaDriver& driver, CuResult result);
 
-/// Whether the process has lost the device with it: every later call fails, whatever it asks for.
+/// Returns true if the process loses the device by this error: every later call fails.
 bool LosesDevice(CuResult result);
 
 }  // namespace tunec

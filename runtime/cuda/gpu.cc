@@ -92,7 +92,7 @@ Status Gpu::Synchronize() {
   return said ? waited : said;
 }
 
-// An error that waited to be said.
+// Returns and clears a pending error.
 Status Gpu::SaidByNow() {
   const std::optional<Error> failed = std::exchange(waiting_, std::nullopt);
   if (failed && !lost_) return std::unexpected(*failed);
@@ -102,11 +102,11 @@ Status Gpu::SaidByNow() {
 Status Gpu::Mark() {
   TUNEC_RETURN_IF_ERROR(CheckThere());
   const Current current(*this);
-  // Also after a failure: what was started before it is in the stream.
+  // The mark is recorded even after a failure: earlier work is in the stream.
   const CuResult result = driver_.EventRecord(mark_, stream());
   marked_ = result == CuResult::kSuccess;
   Asked(result, "mark the end of a run");
-  // Nobody could tell later whether it is done.
+  // Without a mark, no later call could find out if the work is done.
   if (!marked_ && !lost_) (void)Wait();
   return SaidByNow();
 }
@@ -146,7 +146,7 @@ void Gpu::Settle() {
 
 Status Gpu::Wait() {
   const Current current(*this);
-  marked_ = false;  // it is before the stream's end, or the stream waits for it
+  marked_ = false;  // the mark is before the stream's end, or the stream waits for it
   return CheckWaited(WaitUntilDone([this] { return driver_.StreamQuery(stream()); }));
 }
 
@@ -155,15 +155,15 @@ Status Gpu::CheckWaited(CuResult result) {
   *hangs_ = true;
   lost_ =
       MakeError(ErrorCode::kDevice,
-                "{} hangs{}: not done after {} s (driver of CUDA {}); end this process, for the "
-                "GPU is not free before, and see nvidia-smi; hang_after allows longer runs",
+                "{} hangs{}: not done after {} s (driver of CUDA {}); end this process to free the "
+                "GPU, and see nvidia-smi; a larger hang_after allows longer runs",
                 Name(facts_), InWhat(), hang_seconds_, CudaVersionText(driver_.cuda_version));
   return CheckThere();
 }
 
-// The driver's own waits know no end of time. So it is asked again and again, at first without a
-// pause, as they do it, later at intervals that are a small part of what was waited already: who
-// times the run does not see them.
+// Polls, because the driver's own waits have no timeout. At first the loop polls without a pause,
+// as the driver does. Later pauses are a small fraction of the elapsed time, so that timings of the
+// run are hardly affected.
 CuResult Gpu::WaitUntilDone(const std::function<CuResult()>& query) const {
   using Seconds = std::chrono::duration<double>;
   constexpr Seconds kImpatient(50e-3);
@@ -182,7 +182,7 @@ CuResult Gpu::WaitUntilDone(const std::function<CuResult()>& query) const {
   }
 }
 
-// A fault is known when something waits for it, and only that a kernel had it, not which.
+// Describes the work that failed. The driver reports a fault at the next wait, without the kernel.
 std::string Gpu::InWhat() const {
   if (last_started_.empty()) return "";
   return fmt::format(", in {}{}", last_started_,

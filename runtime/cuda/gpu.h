@@ -1,4 +1,4 @@
-// One GPU of this process, below the Device that it is seen as: context, stream, errors.
+// One GPU of this process, the layer below its Device: context, stream, errors.
 #pragma once
 
 #include <atomic>
@@ -14,24 +14,24 @@
 
 namespace tunec {
 
-/// Holds the GPU's primary context, which a process's other users of the GPU share, and a stream of
-/// its own. A fault of a kernel ends the context for good: the GPU is lost to the process, and that
-/// first error is the answer to whatever is asked afterwards. So it is when work does not end: the
-/// driver, asked for anything that waits, would then never answer. Used by one thread at a time.
+/// A GPU with its primary context and a separate stream. All users of the GPU in the process share
+/// the primary context. A fault of a kernel ends the context permanently: the process loses the
+/// GPU, and every later call returns that first error. The same happens if work does not end,
+/// because every waiting call of the driver would block forever. Used by one thread at a time.
 class Gpu {
  public:
-  /// Work that was waited for `hang_seconds` long, and is not done, hangs. kDevice for what the
-  /// driver refuses, kResourceLimit without memory for a context.
+  /// Opens a GPU. Work that is not done after `hang_seconds` of waiting counts as hung. Errors:
+  /// kDevice for a driver error, kResourceLimit without memory for a context.
   static Result<std::unique_ptr<Gpu>> Open(const CudaDriver& driver, int number,
                                            double hang_seconds);
-  /// The same GPU once more, for another thread: with another stream in the same context.
+  /// Opens the same GPU for another thread, with another stream in the same context.
   Result<std::unique_ptr<Gpu>> OpenAgain() const;
   ~Gpu();
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
 
-  /// Makes the context the calling thread's current one while it lives, and leaves the caller's own
-  /// as it was.
+  /// A scope in which the context is the calling thread's current one. The end of the scope
+  /// restores the caller's context.
   class Current {
    public:
     explicit Current(Gpu& gpu);
@@ -46,38 +46,40 @@ class Gpu {
 
   const CudaDriver& driver() const { return driver_; }
   const GpuFacts& facts() const { return facts_; }
-  /// The one that work is put into: its own, unless a caller's was handed in.
+  /// Returns the stream for new work: the caller's stream if one was set, else the separate stream.
   CuStream stream() const { return callers_stream_ != nullptr ? callers_stream_ : stream_; }
-  /// Null: its own again. Requires: as Device::UseStream.
+  /// Sets the caller's stream; null selects the separate stream again. Requires: as
+  /// Device::UseStream.
   void UseStream(CuStream callers) { callers_stream_ = callers; }
-  /// Whether memory and modules of either are the other's.
+  /// Returns true if both GPUs can use each other's memory and modules.
   bool SharesContext(const Gpu& other) const { return context_ == other.context_; }
 
-  /// Whether nothing should be started: the GPU is lost, or an error waits to be said.
+  /// Returns true if no work should be started: the GPU is lost, or an error is pending.
   bool Failed() const { return lost_ || waiting_ || Hangs(); }
-  /// Whether something in its context does not end. Then nothing is given back to the driver, which
-  /// would wait for that: the end of the process does it.
+  /// Returns true if some work in the context does not end. Nothing is then returned to the driver,
+  /// whose calls would wait for the work; the end of the process releases it.
   bool Hangs() const { return *hangs_; }
-  /// The error that the GPU was lost by.
+  /// Fails with the error by which the GPU was lost.
   Status CheckThere() const;
-  /// The result of a call that was to do `what`: "cannot {what}". kResourceLimit without memory,
-  /// else kDevice. Remembers when the GPU is lost.
+  /// Converts the result of a call whose purpose was `what`; messages are "cannot {what}". Stores
+  /// the error if the GPU is lost. Errors: kResourceLimit without memory, else kDevice.
   Status Check(CuResult result, std::string_view what);
-  /// A call that was to begin `what`: a failure is said by the next Synchronize. Allocates nothing
-  /// unless it failed.
+  /// Records the result of a call that started `what`. The next Synchronize returns a failure.
+  /// Allocates memory only for a failure.
   void Asked(CuResult result, std::string_view what);
-  /// That function is in the stream now: what goes wrong later is blamed on it. The name has to
-  /// stay until the next Synchronize. A failure is said there. Allocates nothing unless it failed.
+  /// Records that the function `symbol` was put into the stream; later faults are attributed to it.
+  /// `symbol` must stay valid until the next Synchronize, which returns a failure. Allocates memory
+  /// only for a failure.
   void Started(CuResult result, std::string_view symbol);
-  /// Waits for the stream. The first error since the last time.
+  /// Waits for the stream. Returns the first error since the last call.
   Status Synchronize();
-  /// As of Device.
+  /// Implement the functions of Device.
   Status Mark();
   void FollowMark();
   Result<bool> Reached();
   Status WaitForMark();
-  /// Waits for what is in the stream, for a call that would else do so by itself: such a wait has
-  /// no end of time. What went wrong is said by the next Synchronize.
+  /// Waits for the work in the stream. Calls that would wait implicitly, without a timeout, are
+  /// made after it. The next Synchronize returns errors.
   void Settle();
 
  private:
@@ -89,7 +91,7 @@ class Gpu {
         hangs_(std::move(hangs)) {}
   Status Begin();
   Status Wait();
-  /// `query` says whether it is done. kNotReady: it hangs.
+  /// Polls `query` until the work is done. Returns kNotReady if the work hangs.
   CuResult WaitUntilDone(const std::function<CuResult()>& query) const;
   Status CheckWaited(CuResult result);
   Status SaidByNow();
@@ -98,16 +100,17 @@ class Gpu {
   const CudaDriver driver_;
   const GpuFacts facts_;
   const double hang_seconds_;
-  const std::shared_ptr<std::atomic<bool>> hangs_;  // of all that were opened from the same one
+  const std::shared_ptr<std::atomic<bool>>
+      hangs_;  // shared by all objects that were opened from the same one
   CuDevice device_ = 0;
   CuContext context_ = nullptr;
   CuStream stream_ = nullptr;
   CuStream callers_stream_ = nullptr;
   CuEvent mark_ = nullptr;
-  bool marked_ = false;  // and not known to be reached
+  bool marked_ = false;  // recorded, and not known to be reached
   std::optional<Error> lost_;
-  std::optional<Error> waiting_;   // of a launch, to be said by Synchronize
-  std::string_view last_started_;  // since the last Synchronize; empty: nothing was
+  std::optional<Error> waiting_;   // error of a launch, for the next Synchronize
+  std::string_view last_started_;  // since the last Synchronize; empty: nothing was started
   bool started_several_ = false;
 };
 

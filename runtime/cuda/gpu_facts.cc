@@ -11,11 +11,11 @@ namespace {
 
 Status Check(const CudaDriver& driver, int number, CuResult result) {
   if (result == CuResult::kSuccess) return {};
-  return Fail(ErrorCode::kDevice, "the NVIDIA driver says nothing of GPU {}: {}", number,
+  return Fail(ErrorCode::kDevice, "the NVIDIA driver cannot describe GPU {}: {}", number,
               DescribeCuResult(driver, result));
 }
 
-// As nvidia-smi writes it.
+// Formats a UUID like nvidia-smi.
 std::string UuidText(const CuUuid& uuid) {
   std::string text = "GPU";
   for (size_t i = 0; i < uuid.size(); ++i) {
@@ -76,7 +76,7 @@ Result<GpuFacts> ReadGpuFacts(const CudaDriver& driver, int number) {
 Result<std::vector<GpuFacts>> ReadAllGpuFacts(const CudaDriver& driver) {
   int count = 0;
   if (const CuResult result = driver.DeviceGetCount(&count); result != CuResult::kSuccess) {
-    return Fail(ErrorCode::kDevice, "the NVIDIA driver does not count its GPUs: {}",
+    return Fail(ErrorCode::kDevice, "the NVIDIA driver cannot count its GPUs: {}",
                 DescribeCuResult(driver, result));
   }
   std::vector<GpuFacts> all;

@@ -1,4 +1,4 @@
-// What the driver says of one GPU.
+// Properties of one GPU, as reported by the driver.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,34 @@
 namespace tunec {
 
 struct GpuFacts {
-  int number = 0;    // the driver's, which CUDA_VISIBLE_DEVICES may change
+  int number = 0;    // number in the driver's list, which CUDA_VISIBLE_DEVICES may change
   std::string name;  // "NVIDIA H200"
-  std::string uuid;  // "GPU-8f2c...", the same in every process
+  std::string uuid;  // "GPU-8f2c...", equal in every process
   int capability_major = 0;
   int capability_minor = 0;
   int processors = 1;              // streaming multiprocessors
-  int64_t block_shared_bytes = 0;  // that a block may opt in to
+  int64_t block_shared_bytes = 0;  // maximum that a block may opt in to
   int64_t processor_shared_bytes = 0;
   int64_t l2_bytes = 0;
   int64_t memory_bytes = 0;
 };
 
-/// "NVIDIA H200 (device 0)"
+/// Returns a text such as "NVIDIA H200 (device 0)".
 std::string Name(const GpuFacts& facts);
 
-/// "8.0"
+/// Returns a text such as "8.0".
 std::string CapabilityOf(const GpuFacts& facts);
-/// "NVIDIA A100 (device 0) has compute capability 8.0, ..."
+/// Returns a text such as "NVIDIA A100 (device 0) has compute capability 8.0, ...".
 std::string CapabilitiesOf(const std::vector<GpuFacts>& gpus);
 
-/// Errors: kDevice for a number that the driver does not have, or whatever else it refuses.
+/// Reads the properties of one GPU. Errors: kDevice for a number that the driver does not have, and
+/// for other driver errors.
 Result<GpuFacts> ReadGpuFacts(const CudaDriver& driver, int number);
 
-/// Of all GPUs, in the driver's order.
+/// Reads the properties of all GPUs, in the driver's order.
 Result<std::vector<GpuFacts>> ReadAllGpuFacts(const CudaDriver& driver);
-/// The same; of the one that is chosen by its number or UUID alone, unless `choice` is empty.
-/// kDevice, with those that there are, for one that is not there.
+/// Reads the properties of the GPU with the number or UUID `choice`, or of all GPUs if `choice` is
+/// empty. Errors: those of ReadGpuFacts; kDevice, with a list of all GPUs, for an unknown choice.
 Result<std::vector<GpuFacts>> ReadChosenGpus(const CudaDriver& driver, std::string_view choice);
 
 }  // namespace tunec

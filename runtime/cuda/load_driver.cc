@@ -22,7 +22,7 @@ using GetProcAddress = CuResult (*)(const char* name, void** function, int versi
                                     int* status);
 
 Result<void*> Open(const std::string& library) {
-  // Never closed: a driver keeps threads of its own.
+  // The library is never closed, because a driver has separate threads.
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) return handle;
   return Fail(ErrorCode::kDevice,
@@ -36,25 +36,27 @@ std::unexpected<Error> Lacks(const std::string& library, const std::string& func
               library, CudaVersionText(version), function);
 }
 
-// What a library exports itself: the few functions that every driver has.
+// Returns a function that the library exports; every driver exports only a few.
 template <class Function>
 Result<Function> Exported(void* handle, const std::string& library, const char* name,
                           int version = 0) {
   if (void* const address = dlsym(handle, name)) return reinterpret_cast<Function>(address);
   if (version > 0) return Lacks(library, name, version);
-  return Fail(ErrorCode::kDevice, "{} is no NVIDIA driver: it has no {}", library, name);
+  return Fail(ErrorCode::kDevice, "{} is not an NVIDIA driver: it has no {}", library, name);
 }
 
-// Of what a driver says before any of its functions can be trusted.
+// Checks the result of cuDriverGetVersion or cuInit, before other functions of the driver can be
+// relied on.
 Status CheckStart(CuResult result, const std::string& library) {
   switch (result) {
     case CuResult::kSuccess:
       return {};
     case CuResult::kStubLibrary:
-      return Fail(ErrorCode::kDevice,
-                  "{} is the CUDA toolkit's stub, which programs are linked with, no driver (error "
-                  "34): install one, or take the stub out of LD_LIBRARY_PATH",
-                  library);
+      return Fail(
+          ErrorCode::kDevice,
+          "{} is the CUDA toolkit's stub for linking, not a driver (error 34); install a driver, "
+          "or remove the stub from LD_LIBRARY_PATH",
+          library);
     case CuResult::kNoDevice:
       return Fail(ErrorCode::kDevice,
                   "the NVIDIA driver finds no GPU (error 100): see nvidia-smi and "

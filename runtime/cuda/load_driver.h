@@ -1,4 +1,4 @@
-// Finds NVIDIA's driver in this process: the same program runs where there is none.
+// Loading of NVIDIA's driver at run time, so that the same program runs without a driver.
 #pragma once
 
 #include <string>
@@ -8,24 +8,24 @@
 
 namespace tunec {
 
-/// The oldest CUDA whose functions are called: 12.0.
+/// Oldest supported CUDA version: 12.0.
 inline constexpr int kOldestCuda = 12000;
 
-/// "12.4" of 12040.
+/// Returns the version as text: "12.4" for 12040.
 std::string CudaVersionText(int version);
 
-/// The driver in the library of that name or path, initialised. Errors are kDevice, and say what
-/// is missing and what to do about it: no library, one that stands in for a driver where programs
-/// are built (CUDA's stub), a driver older than kOldestCuda, no GPU, a function that it lacks.
+/// Loads and initialises the driver in the library of that name or path. Errors: kDevice, with the
+/// cause and a remedy. Causes are a missing library, the CUDA toolkit's stub library, a driver
+/// older than kOldestCuda, a missing GPU, and a missing function.
 Result<CudaDriver> LoadCudaDriver(const std::string& library);
 
-/// The file of this machine's driver: libcuda.so.1, or the library that TUNEC_LIBCUDA names,
-/// without symbolic links. The name of NVIDIA's own ends in the driver's version. kDevice without
-/// one.
+/// Returns the file of this machine's driver, without symbolic links: libcuda.so.1, or the library
+/// that TUNEC_LIBCUDA names. The file name of NVIDIA's driver ends in the driver's version. Errors:
+/// kDevice without a driver.
 Result<std::string> FindCudaLibrary();
 
-/// The driver of this machine: libcuda.so.1, or the library that TUNEC_LIBCUDA names. Each call
-/// loads it, which costs little after the first one.
+/// Loads the driver of this machine: libcuda.so.1, or the library that TUNEC_LIBCUDA names. Each
+/// call loads the library, which costs little after the first call.
 Result<CudaDriver> LoadCudaDriver();
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// For which sizes there is code.
+// Choice of the sizes for which code is compiled.
 #pragma once
 
 #include <cstdint>
@@ -9,32 +9,35 @@
 namespace tunec {
 
 inline constexpr int64_t kEachSizeUpTo = 8;
-/// The sizes that are compiled for, of one dimension. Up to 8 each; beyond, four in each doubling,
-/// each about a fifth more than the one before: at most 17.4 % of a run are in vain.
+/// Returns the size for which code is compiled, along one dimension. Up to 8 each size has code.
+/// Above 8 there are four sizes per doubling, each about a fifth larger than the one before. So at
+/// most 17.4 % of the work is padding.
 int64_t RoundUpSize(int64_t size);
-/// All of these that sizes from `least` to `most` are rounded up to, `most` in the place of a
+/// Returns all sizes to which the sizes from `least` to `most` are rounded up; `most` replaces a
 /// larger one. Requires: 1 <= least <= most.
 Sizes RoundedSizes(int64_t least, int64_t most);
 
-/// The sizes of one dimension that code was asked for.
+/// The requested sizes of one dimension.
 struct ListedSizes {
-  Sizes sizes;        // ascending; none: those of RoundUpSize, as runs want them
-  bool exact = true;  // they have code of their own; else only such as serves smaller sizes, too
+  Sizes sizes;  // ascending; empty: those of RoundUpSize, as runs need them
+  /// True: each has exact code; false: code that also serves smaller sizes is sufficient.
+  bool exact = true;
   bool operator==(const ListedSizes&) const = default;
 };
 
-/// The size that a size is rounded up to, and whether smaller ones are, too.
+/// A rounded size, and a flag: smaller sizes are rounded up to it too.
 struct SizeBucket {
   int64_t size = 0;
   bool is_shared = false;
 };
-/// Among the listed sizes; beyond them RoundUpSize.
+/// Returns the bucket of a size among the listed sizes; above them by RoundUpSize.
 SizeBucket BucketOf(int64_t size, const ListedSizes& listed);
-/// The least size that is rounded up to a bucket's. Requires: BucketOf gives this size for some.
+/// Returns the least size that is rounded up to a bucket's size. Requires: BucketOf returns this
+/// size for some size.
 int64_t LeastOfBucket(int64_t size, const ListedSizes& listed);
 
-/// Parts of a size along which a run may be cut: from the largest of the sizes down, the last one
-/// rounded up.
+/// Splits a size into micro-batches: takes the largest of `parts` as often as possible, then the
+/// next smaller. The last part is rounded up.
 Sizes CutSize(int64_t size, const Sizes& parts);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// A number that a model makes of its sizes.
+// A number that a model computes from its sizes.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,27 @@
 
 namespace tunec {
 
-using Sizes = std::vector<int64_t>;  // one for each dimension of a model
+using Sizes = std::vector<int64_t>;  // one per dimension of a model
 
-/// constant + sum of factor * size, or such a sum divided and rounded down, or a product of sizes,
-/// or one over it or over its root; where it has terms, of these instead of the sizes.
+/// A formula of sizes. The forms are: constant + sum of factor * size; such a sum divided and
+/// rounded down; a product of sizes; 1 over a product; 1 over the root of a product. If there are
+/// terms, their values replace the sizes.
 struct SizeFormula {
-  /// Stored: never renumber.
+  /// Forms of formulas. They are stored: never renumber them.
   enum class Form : uint8_t { kSum, kProduct, kOverProduct, kOverRoot };
   Form form = Form::kSum;
-  double constant = 0;                     // kSum: added; otherwise a factor
-  std::vector<double> factors;             // of each size; those of a product are 0 or 1
-  double divisor = 1;                      // kSum: what it is divided by, to be rounded down
-  std::vector<SizeExpression> terms = {};  // whose values stand for the sizes; none: the sizes do
+  double constant = 0;          // kSum: a summand; otherwise a factor
+  std::vector<double> factors;  // factor of each size; 0 or 1 in a product
+  double divisor = 1;           // kSum: divisor of the sum; the quotient is rounded down
+  /// Values that replace the sizes; empty: the sizes themselves.
+  std::vector<SizeExpression> terms = {};
 
-  /// 0 where a term has no value.
+  /// Returns the value, or 0 if a term has no value.
   double At(const Sizes& sizes) const;
-  /// As an extent; none where it is none: negative, greater than 2^48 or no number.
+  /// Returns the value as an extent. Returns none if the value is negative, greater than 2^48 or
+  /// not a number.
   std::optional<int64_t> ExtentAt(const Sizes& sizes) const;
-  /// The dimension that the formula is the size of; -1 where it is anything else.
+  /// Returns the dimension whose size is the formula; -1 for any other formula.
   int dimension() const;
   bool IsConstant() const;
   bool operator==(const SizeFormula&) const = default;

@@ -1,8 +1,8 @@
-// A model that runs on inputs of any size that there is code for.
+// A dynamic-shape model: it runs on inputs of every size for which code exists.
 //
-//   sizes of a run -> parts (where the model may be cut) -> a variant each, of the next larger size
+//   sizes of a run -> parts (if runs can be split) -> a variant each, of the next larger size
 //
-// Where variants come from is a derived class's to say: from a compiler, from a bundle.
+// A derived class provides the variants, from a compiler or from a bundle.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@
 
 namespace tunec {
 
+/// A dynamic-shape model made of variants. Thread-safe, like AnyShape.
 class SizedExecutable : public AnyShape {
  public:
   const SizedForm& form() const { return *form_; }
@@ -35,38 +36,38 @@ class SizedExecutable : public AnyShape {
  protected:
   using VariantPtr = std::shared_ptr<const SizedVariant>;
 
-  /// Keeps at most so many variants; the one that was used longest ago goes first.
+  /// Retains at most this number of variants; the least recently used variant is evicted first.
   explicit SizedExecutable(size_t most_variants) : most_variants_(most_variants) {}
-  /// Before anything else is called.
+  /// Sets the form. Must be called before all other functions.
   void SetForm(SizedForm form) { form_ = std::make_shared<const SizedForm>(std::move(form)); }
   const std::shared_ptr<const SizedForm>& shared_form() const { return form_; }
 
-  /// What a run, or a part of one, of these sizes takes: of KeyFor, or an exact one. Always an
-  /// exact one if Follows returns false.
+  /// Returns the variant for a run, or a part of a run, of these sizes: that of KeyFor, or an exact
+  /// one. If Follows returns false, the variant is always exact.
   virtual Result<VariantPtr> VariantFor(const Sizes& sizes) const = 0;
   /// Returns whether the form holds for these sizes: outputs have the form's shapes, and elements
   /// along separable dimensions are computed as in a run of any other size. If false, the run is
-  /// not cut, and outputs have the shapes of the exact code.
+  /// not split, and outputs have the shapes of the exact code.
   virtual Result<bool> Follows(const Sizes& /*sizes*/) const { return true; }
-  /// Before a run of a size beyond those that the form knows of (`most`): whether the model is as
-  /// the form says there, too.
+  /// Checks that the form also holds for a size above the verified ones (`most`). It is called
+  /// before a run of such a size.
   virtual Status LookFurther(size_t dimension, int64_t size) const = 0;
-  /// Into what sizes runs of these are cut along a dimension: the last may be larger than what is
-  /// left. Requires: it is separable.
+  /// Returns the sizes into which runs of these sizes are split along a dimension. The last may be
+  /// larger than the rest. Requires: the dimension is separable.
   virtual Result<Sizes> CutOf(size_t dimension, const Sizes& sizes) const;
 
-  /// The variant of this key that is kept, or what `make` gives, which is kept from now on. One
-  /// call at a time makes something.
+  /// Returns the retained variant of this key, or the result of `make`, which is then retained.
+  /// Only one call at a time makes a variant.
   Result<VariantPtr> FindOrMake(const SizedKey& key,
                                 const std::function<Result<VariantPtr>()>& make) const;
-  /// Those that are kept, by their keys.
+  /// Returns the retained variants with their keys.
   std::vector<std::pair<SizedKey, VariantPtr>> Kept() const;
 
  private:
   struct KeptVariant {
     VariantPtr variant;
     uint64_t used = 0;
-    bool has_memory = true;  // of runs that are over
+    bool has_memory = true;  // it retains memory of finished runs
   };
 
   Result<Sizes> KnownSizesOf(std::span<const Shape> shapes) const;
@@ -84,11 +85,11 @@ class SizedExecutable : public AnyShape {
   const size_t most_variants_;
   std::shared_ptr<const SizedForm> form_;
   mutable std::mutex making_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   mutable std::map<SizedKey, KeptVariant> variants_;
-  mutable std::vector<VariantPtr> gone_;  // that are kept no longer, until no run has them
+  mutable std::vector<VariantPtr> gone_;  // evicted variants that are still used by a run
   mutable uint64_t clock_ = 0;
-  mutable int64_t outside_of_gone_ = 0;  // indices that variants counted before they went
+  mutable int64_t outside_of_gone_ = 0;  // indices counted by variants before their eviction
 };
 
 }  // namespace tunec

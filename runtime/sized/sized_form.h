@@ -1,4 +1,4 @@
-// What is known of a model whose sizes are open, before any of its code runs.
+// Description of a dynamic-shape model, known before any of its code runs.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace tunec {
 
-/// An axis of an input that has the size of a dimension, all by their numbers.
+/// An axis of an input whose size is a dimension, all given by number.
 struct SizedAxis {
   int input = 0;
   int axis = 0;
@@ -22,26 +22,26 @@ struct SizedAxis {
   bool operator==(const SizedAxis&) const = default;
 };
 
-/// Where the outputs lie for any sizes: of each output, of each axis, its parts, the first the
-/// slowest (graph/pad/pad_graph.h).
+/// Formulas of the output shapes: per output, per axis, the factors of the extent, the slowest
+/// first (graph/pad/pad_graph.h).
 using OutputExtents = std::vector<std::vector<std::vector<SizeFormula>>>;
 
+/// The description of a dynamic-shape model.
 struct SizedForm {
   std::vector<std::string> dimensions;
-  std::vector<TensorSpec> inputs;  // sizes that are open are -1
+  std::vector<TensorSpec> inputs;  // dynamic sizes are -1
   std::vector<TensorSpec> outputs;
   std::vector<SizedAxis> open;                  // all axes of inputs that are -1
-  std::optional<OutputExtents> output_extents;  // none: nothing can be padded or cut
-  /// Of each dimension: whether elements of different positions never meet, so that runs may be
-  /// cut.
+  std::optional<OutputExtents> output_extents;  // none: runs cannot be padded or split
+  /// Per dimension: elements of different positions are independent, so runs may be split.
   std::vector<bool> separable;
-  /// Of each dimension: the largest size of which the extents and that are known.
+  /// Per dimension: the largest size for which output shapes and separability were verified.
   Sizes most;
-  std::vector<ListedSizes> listed;  // of each dimension
+  std::vector<ListedSizes> listed;  // per dimension
   bool operator==(const SizedForm&) const = default;
 };
 
-/// An input of a padded model that follows from the sizes.
+/// An input of a padded model whose value is computed from the sizes.
 struct SizedParameter {
   DataType type = DataType::kF32;
   std::vector<int64_t> shape;
@@ -49,7 +49,7 @@ struct SizedParameter {
   bool operator==(const SizedParameter&) const = default;
 };
 
-/// What there is code for: sizes, and which dimensions may have less.
+/// The sizes of some code, and flags of the dimensions along which it also serves smaller sizes.
 struct SizedKey {
   Sizes sizes;
   std::vector<bool> open;
@@ -57,22 +57,24 @@ struct SizedKey {
   bool operator==(const SizedKey&) const = default;
 };
 
-/// All dimensions are of these sizes exactly.
+/// Returns the key of code for exactly these sizes.
 SizedKey ExactKey(const Sizes& sizes);
-/// Which of a model's code a run of these sizes takes: of the next larger sizes. Where one of them
-/// is not the run's own, all dimensions that are not cut may have less.
+/// Returns the key of the code for a run of these sizes: that of the next larger sizes. If one of
+/// them differs from the run's size, all dimensions that are not split may have smaller sizes.
 SizedKey KeyFor(const SizedForm& form, const Sizes& sizes);
-/// Whether each size is one that has code of its own.
+/// Returns whether each size is listed with exact code.
 bool IsListed(const SizedForm& form, const Sizes& sizes);
-/// All that KeyFor gives for sizes up to the listed ones and parts that runs are cut into; without
-/// output extents the listed sizes exactly. Each once, exact ones first. Requires: all dimensions
-/// list some. kResourceLimit: more than `most`.
+/// Returns all results of KeyFor for sizes up to the listed ones and for the parts of split runs;
+/// without output extents only the exact listed sizes. Each key occurs once; exact keys are first.
+/// Requires: every dimension has listed sizes. Fails with kResourceLimit for more than `most` keys.
 Result<std::vector<SizedKey>> KeysOf(const SizedForm& form, size_t most);
 
-/// The outputs' shapes. Requires: output extents. kParse where it says what is none.
+/// Returns the outputs' shapes. Requires: output extents. Fails with kParse if a formula gives an
+/// invalid extent.
 Result<std::vector<std::vector<int64_t>>> ShapesAt(const SizedForm& form, const Sizes& sizes);
 
-/// The sizes of inputs of these shapes. kInvalidArgument for shapes that are none of the model's.
+/// Returns the sizes of inputs of these shapes. Fails with kInvalidArgument if the model does not
+/// accept the shapes.
 Result<Sizes> SizesOf(const SizedForm& form, std::span<const std::vector<int64_t>> shapes);
 
 }  // namespace tunec

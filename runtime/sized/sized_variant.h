@@ -1,4 +1,4 @@
-// The code of a model for one set of sizes, and what it takes to run smaller ones on it.
+// The code of a model for one set of sizes, and runs of smaller sizes on this code.
 #pragma once
 
 #include <memory>
@@ -14,34 +14,36 @@
 
 namespace tunec {
 
-/// A run of a variant on a part of the caller's arrays: along each dimension it begins somewhere
-/// and has some size, of as many as the caller's arrays have.
+/// A part of a run: along each dimension the begin and the size of a slice of the caller's arrays,
+/// whose sizes are `whole`.
 struct SizedPart {
   Sizes whole;
   Sizes begin;
   Sizes size;
 };
 
-/// What code for some sizes is, beside what it runs.
+/// Description of the code for some sizes, without the executable.
 struct SizedCode {
   SizedKey key;
-  Sizes least;  // of each dimension, that it serves: what an exact one has, and no more than that
+  Sizes least;  // per dimension, the least served size; for an exact dimension the key's size
   std::vector<SizedParameter> parameters;
   bool operator==(const SizedCode&) const = default;
-  /// Whether it is for a run of these sizes. Requires: its key is KeyFor of them, or exactly them.
+  /// Returns whether the code serves a run of these sizes. Requires: the code's key is KeyFor of
+  /// the sizes, or exactly the sizes.
   bool Serves(const Sizes& sizes) const;
 };
 
-/// Whether code with these inputs and outputs is the form's at these sizes: tensors have the sizes
-/// that the form gives them, parameters follow the other inputs, the least sizes are no more than
-/// its own. kParse names what is not.
+/// Checks that code with these inputs and outputs matches the form: tensors have the form's sizes,
+/// parameters follow the other inputs, and the least sizes do not exceed the code's sizes. Fails
+/// with kParse and the mismatch.
 Status CheckCode(const SizedForm& form, const SizedCode& code, std::span<const TensorSpec> inputs,
                  std::span<const TensorSpec> outputs);
 
-/// All const members may be called from several threads at once.
+/// The code of a model for one set of sizes. Thread-safe: all const members may be called from
+/// several threads at once.
 class SizedVariant {
  public:
-  /// Requires: CheckCode was content, and the form is as CheckSizes wants it
+  /// Makes a variant. Requires: CheckCode succeeded, and the form satisfies CheckSizes
   /// (runtime/bundle/stored_sizes.h).
   SizedVariant(std::shared_ptr<const SizedForm> form, SizedCode code,
                std::shared_ptr<const Executable> executable);
@@ -49,23 +51,23 @@ class SizedVariant {
 
   const Executable& executable() const { return *executable_; }
   const SizedCode& code() const { return code_; }
-  /// Runs of parts of one run, each on a variant of one form, none of which writes what another
-  /// reads. Inputs and outputs are the caller's whole arrays, of the shapes that the form gives
-  /// them for part.whole. Nothing else is touched whatever the formulas say. kParse where these do
-  /// not fit the arrays. `options`: as AnyShape::Run's. Requires: there is one part, or the
-  /// variants' executables go together.
+  /// Runs the parts of one run, each on a variant of the same form. No part writes data that
+  /// another reads. Inputs and outputs are the caller's whole arrays, with the form's shapes for
+  /// part.whole. No other memory is accessed, whatever the formulas give. Fails with kParse if the
+  /// formulas do not fit the arrays. `options`: those of AnyShape::Run. Requires: there is one
+  /// part, or the executables of the variants can run as one batch.
   static Status Run(std::span<const std::shared_ptr<const SizedVariant>> variants,
                     std::span<const SizedPart> parts, std::span<const void* const> inputs,
                     std::span<void* const> outputs, const RunOptions& options = {});
-  /// Frees what runs that are over have left for the next one.
+  /// Frees the memory that finished runs have left for the next one.
   void FreeIdle() const;
 
  private:
   struct Buffers;
   struct PartRun;
-  /// What of one of the caller's arrays a tensor of the code is: what lies there, or a box of it.
+  /// The part of a caller's array that a tensor of the code uses: a contiguous part, or a box.
   struct Place {
-    int64_t offset = 0;  // bytes
+    int64_t offset = 0;  // in bytes
     std::optional<BoxCopy> box;
   };
   struct Places {
@@ -76,7 +78,7 @@ class SizedVariant {
   Place PlaceOfInput(const SizedPart& part, size_t i) const;
   Result<Place> PlaceOfOutput(const SizedPart& part, size_t o) const;
 
-  /// Returns whether the parts are one run of exactly this code, whose arrays are the caller's.
+  /// Returns whether the parts are one run of exactly this code on the caller's whole arrays.
   bool IsWhole(std::span<const SizedPart> parts) const;
   std::unique_ptr<Buffers> TakeBuffers() const;
   void GiveBack(std::unique_ptr<Buffers> buffers) const;
@@ -93,7 +95,7 @@ class SizedVariant {
 
   std::shared_ptr<const SizedForm> form_;
   SizedCode code_;
-  std::vector<std::vector<int>> open_;  // of each input, of each axis: its dimension, or -1
+  std::vector<std::vector<int>> open_;  // per input and axis: its dimension, or -1
   std::shared_ptr<const Executable> executable_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Buffers>> free_;

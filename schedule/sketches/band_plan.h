@@ -1,6 +1,5 @@
-// How the loops of one statement become those of affine rows, as isl's scheduler proposes them
-// (polyhedral/affine_schedule.h): which are slanted to which others, and which can be tiled
-// together.
+// Conversion of one statement's loops to the affine rows that isl's scheduler proposes
+// (polyhedral/affine_schedule.h): the loops to skew, and the loops that can be tiled together.
 #pragma once
 
 #include <map>
@@ -17,42 +16,42 @@ namespace tunec {
 struct BandLoop {
   std::string name;
   int64_t extent = 0;
-  VarId iterator;  // that of the statement which it brings in; it may add multiples of others
+  VarId iterator;  // the statement's iterator of this loop; the row may add multiples of other
+                   // iterators
   bool coincident = false;
 };
 
 struct BandPlan {
   std::string statement;
   std::vector<SkewStep> skews;
-  std::vector<std::string> order;  // the loops as the skews leave them, outermost first
-  std::vector<BandLoop> loops;     // the same in the order of the rows
-  /// The loops of the band that is made something of: the outermost one with a loop that carries no
-  /// dependence, or with several loops.
+  std::vector<std::string> order;  // the loops after the skews, outermost first
+  std::vector<BandLoop> loops;     // the loops in the order of the rows
+  /// The loops of the chosen band: the outermost band that has several loops or a loop without
+  /// dependences.
   size_t band_begin = 0;
   size_t band_end = 0;
-  /// Loops whose iterations may become lanes if the dependences allow it, the most promising first:
-  /// those along which a tensor is written element by element, of these first the ones with no row
-  /// inside that could not be outside.
+  /// Loops whose iterations may become lanes if the dependences allow it, the most promising first.
+  /// A write is contiguous along each of these loops. Loops that can be made innermost come first.
   std::vector<size_t> vectors;
-  /// Short loops on whose value it depends what an instance does.
+  /// Short loops whose value decides the work of an instance.
   std::vector<size_t> cases;
-  /// By loop whose iterations may become lanes: the loop of the band along which the elements of an
-  /// operand lie side by side that are far apart for the lanes.
+  /// For each loop that may become lanes: the loop of the band along which an operand is contiguous
+  /// that is strided for the lanes.
   std::map<size_t, size_t> along_operand;
   bool has_conditions = false;
-  /// Whether one loop alone carries nothing, around others that wait for their own iterations.
+  /// Exactly one loop carries no dependence, and only loops that carry dependences are inside.
   bool around_recurrence = false;
-  /// Whether tiles of the band reuse values: several of its loops carry dependences, or one does
-  /// and another is along what is read again.
+  /// Tiles of the band reuse values. Either several of its loops carry dependences, or one does and
+  /// another is along values that are read again.
   bool reuses = false;
 
-  /// The one loop of the band that carries no dependence, if only one does not.
+  /// Returns the loop of the band that carries no dependence, if there is exactly one.
   std::optional<size_t> LoneCoincident() const;
   bool InBand(size_t loop) const { return loop >= band_begin && loop < band_end; }
 };
 
-/// None for a statement without loops. A row that skewing cannot make (it goes backwards, or adds
-/// no iterator of its own) is simplified to its iterator, or left out.
+/// Returns nothing for a statement without loops. Skewing cannot produce a row that is reversed or
+/// adds no iterator. Such a row is simplified to its iterator, or omitted.
 std::optional<BandPlan> PlanBand(const AffineSchedule& proposed, const Compute& compute,
                                  const Statement& statement, StatementId id);
 

@@ -8,18 +8,19 @@
 
 namespace tunec {
 
-/// How much is made of a band; what turns out to be illegal is left away.
+/// The transformations of a band that are used; illegal ones are omitted.
 struct BandForm {
   bool tiles = false;
   bool tasks = false;
-  std::optional<size_t> lanes;  // the iterations of this loop
+  std::optional<size_t> lanes;  // loop whose iterations become lanes
 };
 
 struct BandChoice {
   BandForm form;
-  std::vector<int64_t> tiles;  // per loop of the band; as large as the loop: it is not cut
-  int64_t jam = 1;             // iterations that go along together, where there are no lanes
-  int64_t piece = 0;           // of a loop that is cut into tasks of vectors
+  std::vector<int64_t> tiles;  // per loop of the band; a tile as large as its loop does not split
+                               // it
+  int64_t jam = 1;             // number of iterations that run together if there are no lanes
+  int64_t piece = 0;           // length of the parts of a loop that is split into tasks of vectors
   int threads = 1;
 };
 

@@ -1,4 +1,4 @@
-// Two sums in a chain: the second one's operand is made of the first one's results.
+// Two sums in a chain: the second sum's operand is computed from the first sum's results.
 #pragma once
 
 #include <memory>
@@ -13,24 +13,25 @@
 namespace tunec {
 
 struct Chain {
-  NamedCompute second;                      // the second sum, with what makes its operand
-  std::shared_ptr<const ChainedSum> first;  // what that is made of
+  NamedCompute second;                      // the second sum, with the statements that compute its
+                                            // operand
+  std::shared_ptr<const ChainedSum> first;  // the first sum
 };
 
-/// The Compute's two sums, where each element of the second one's operand is made of one result of
-/// the first, which sums few elements.
+/// Returns the Compute's two sums, if each element of the second sum's operand is computed from one
+/// result of the first, which sums few elements.
 std::optional<Chain> FindChain(const NamedCompute& lowering, const Target& target);
 
-/// Makes the first sum a part of the plan, which is one of the second; false where it is none that
-/// computes its operand by blocks of rows, with what is reduced side by side.
+/// Adds the first sum to `plan`, the plan of the second. Returns false unless the plan computes its
+/// operand by blocks of rows, contiguous along the reduced dimension.
 bool AddFirstSum(const Chain& chain, TilePlan& plan);
 
-/// The second sum's tiles of at most so many vectors, whose rows are those of the first sum's
-/// tiles, too, with what both together cost.
+/// Returns the second sum's tiles of at most `most_vectors` vectors, with the cost of both sums.
+/// The first sum's tiles have the same rows.
 std::vector<CostedTile> ChainTiles(const TilePlan& plan, const Target& target, int64_t lanes,
                                    int64_t most_vectors);
 
-/// The first sum's register tiles of so many rows.
+/// Returns the first sum's register tiles with `rows` rows.
 std::vector<CostedTile> FirstTiles(const TilePlan& plan, const Target& target, int64_t rows,
                                    int64_t lanes);
 

@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-/// Adds the steps of the plan for a choice that is Fitted.
+/// Adds the steps of the plan for a Fitted choice.
 void WriteCudaConv(const CudaConvPlan& plan, const CudaConvChoice& choice, Schedule& schedule);
 
 }  // namespace tunec

@@ -1,5 +1,5 @@
-// Sums that a device makes in parts, where their outputs are too few to give all of its processors
-// work: blocks reduce one part each, and a second phase adds the parts.
+// Split sums on a device, for sums with too few outputs to occupy all processors. Blocks reduce one
+// part each, and a second phase adds the parts.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,27 @@
 
 namespace tunec {
 
-/// A sum, a reduced iterator of which is cut into parts that are equally long, but for the last
-/// one.
+/// A sum whose reduced iterator is split into parts of equal length; the last part may be shorter.
 struct SumParts {
   int64_t count = 1;
-  std::vector<ComputeStep> steps;  // that make two statements of the sum
-  Compute partial;                 // the one that makes the partial sums, alone
-  DevicePhase adding;              // the other, with what follows the sum
-  std::string loop;                // its over the parts
-  double seconds = 0;              // that the parts cost, beside what makes them
+  std::vector<ComputeStep> steps;  // steps that split the sum into two statements
+  Compute partial;                 // the statement that computes the partial sums, alone
+  DevicePhase adding;              // the other statement, with the followers of the sum
+  std::string loop;                // loop over the parts in `adding`
+  double seconds = 0;              // cost of the split, besides the partial sums
 };
 
-/// How many parts `length` iterations may have: numbers that divide them, each at least twice the
-/// one before, of which none has fewer than `least` iterations.
+/// Returns possible numbers of parts for `length` iterations. Each divides the length and is at
+/// least twice the previous one. No part has fewer than `least` iterations.
 std::vector<int64_t> PartCounts(int64_t length, int64_t least);
 
-/// How long the parts may be where the last one may have fewer iterations: multiples of `multiple`,
-/// not less than `least`, each at most about half of the one before.
+/// Returns possible lengths of the parts if the last part may be shorter. They are multiples of
+/// `multiple`, at least `least`, and each is at most about half of the previous one.
 std::vector<int64_t> PartLengths(int64_t length, int64_t least, int64_t multiple);
 
-/// The first statement's sum in parts of `reduced`, `length` iterations long. Partial sums lie side
-/// by side along `column`, an iterator of what is written. None where the contract has sums added
-/// as written.
+/// Splits the first statement's sum into parts of `reduced`, `length` iterations long. Partial sums
+/// are contiguous along `column`, an iterator of the written index. Returns nothing if the contract
+/// requires sums in the written order.
 std::optional<SumParts> SplitSum(const PhaseQuestion& question, VarId reduced, VarId column,
                                  int64_t length);
 

@@ -1,4 +1,5 @@
-// Two products with work on rows between them, in one phase of a device (cuda_stream.cc).
+// Flash attention: two products with work on rows between them, in one phase of a device
+// (cuda_stream.cc).
 #pragma once
 
 #include <vector>
@@ -10,12 +11,12 @@ namespace tunec {
 
 struct EstimatedSketch {
   Sketch sketch;
-  double seconds = 0;  // of the initial values of its knobs
+  double seconds = 0;  // for the initial values of its knobs
 };
 
-/// Those of a group's lowerings that are such streams, the best of them first. Takes all lowerings,
-/// since they differ in sizes that only the device tells apart. Applies what it offers. Requires: a
-/// device with all facts.
+/// Returns sketches for the lowerings of a group that are such streams, the best first. Receives
+/// all lowerings, because they differ in sizes that only the device can rank. Applies each sketch
+/// that it returns. Requires: a device with all facts.
 std::vector<EstimatedSketch> MakeCudaStreamSketches(const std::vector<NamedCompute>& lowerings,
                                                     const Accelerator& device,
                                                     const RoundingFreedom& rounding);

@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-/// The schedule of the plan for a choice that is Fitted.
+/// Returns the schedule of the plan for a Fitted choice.
 Schedule WriteCudaStream(const CudaStreamPlan& plan, const CudaStreamChoice& choice);
 
 }  // namespace tunec

@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-/// Adds the steps of the plan for a choice that is Fitted.
+/// Adds the steps of the plan for a Fitted choice.
 void WriteCudaTensor(const CudaTensorPlan& plan, const CudaTensorChoice& choice,
                      Schedule& schedule);
 

@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-/// Adds the steps of the plan for a choice that is Fitted.
+/// Adds the steps of the plan for a Fitted choice.
 void WriteCudaTile(const CudaTilePlan& plan, const CudaTileChoice& choice, Schedule& schedule);
 
 }  // namespace tunec

@@ -1,7 +1,7 @@
-// What blocks of threads cost on a device, for analytic choices: by occupancy, waves and bytes.
+// The cost of blocks of threads on a device, for analytic choices: by occupancy, waves and bytes.
 //
-// The assumptions are those of kernel/predict, and as rough: they only have to rank schedules of
-// one Compute.
+// The assumptions are those of kernel/predict, and equally rough: they only have to rank schedules
+// of one Compute.
 #pragma once
 
 #include <cstdint>
@@ -13,37 +13,39 @@
 
 namespace tunec {
 
-/// The device with everything filled in that its part does not tell, by numbers of a middling GPU.
+/// Fills unknown properties of the device with those of a mid-range GPU.
 Accelerator WithAllFacts(const Accelerator& device);
 
-/// What one phase does.
+/// The work of one phase.
 struct PhaseCost {
   int64_t blocks = 1;
   BlockUse use;
-  double clocks = 0;         // of one block, that its processor issues instructions in
-  double l2_bytes = 0;       // of one block
-  double memory_bytes = 0;   // of all blocks
-  int64_t busy_threads = 0;  // that keep a processor busy; 0: as many as its multiply-adds want
+  double clocks = 0;         // clocks in which the processor issues instructions of one block
+  double l2_bytes = 0;       // bytes of one block
+  double memory_bytes = 0;   // bytes of all blocks
+  int64_t busy_threads = 0;  // number of threads that keep a processor busy; 0: as many as its
+                             // multiply-adds need
 };
 
-/// Seconds; infinite where not even one block fits. Requires: a device with all facts.
+/// Returns seconds; infinite if not even one block fits. Requires: a device with all facts.
 double EstimateSeconds(const PhaseCost& cost, const Accelerator& device);
 
-/// The same of blocks whose warps multiply tiles. Two warps for each of the four units that
-/// multiply keep a processor busy: one loads while the other multiplies. `clocks` are a block's,
-/// where a processor has so many of them at once, > 0.
+/// Returns seconds for blocks whose warps multiply tiles. Two warps for each of the four
+/// multiplying units keep a processor busy: one loads while the other multiplies. `clocks` returns
+/// the clocks of a block if `resident` blocks share a processor; the result is > 0.
 double EstimateWarpSeconds(PhaseCost cost, const Accelerator& device,
                            const std::function<double(int64_t resident)>& clocks);
 
-/// Clocks until something has come from memory, where `resident` blocks share a processor: others
-/// have work meanwhile.
+/// Returns the clocks until data arrives from memory if `resident` blocks share a processor. Other
+/// blocks work meanwhile.
 double WaitClocks(int64_t resident);
-/// Clocks of so many pieces of a sum, of each not less than it takes until one has come from
-/// memory, as many as are on their way: `ahead` of them, 0 where none is.
+/// Returns the clocks of `pieces` K-blocks of a sum. Each takes at least the time until one K-block
+/// has arrived from memory, divided by the number in flight. `ahead` is this number; 0 if no copy
+/// runs ahead.
 double PiecesClocks(double pieces, double clocks, double ahead, int64_t resident);
 
-/// The choice of the least seconds among those that were considered, of equals the first. Where all
-/// are infinite, as it is made.
+/// The cheapest of the considered choices, the first of equal ones. If all costs are infinite, it
+/// is a default choice.
 template <typename Choice>
 class Cheapest {
  public:

@@ -1,4 +1,4 @@
-// What sketches for devices share: copies by chunks, and loops that become blocks.
+// Functions shared by sketches for devices: copies by chunks, and loops that become blocks.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,17 @@
 
 namespace tunec {
 
-inline constexpr int64_t kChunkBytes = 16;  // that a thread copies at once
-inline constexpr int kSwizzledChunks = 8;   // of the 128 bytes that shared memory gives at once
+inline constexpr int64_t kChunkBytes = 16;  // size of one copy by a thread
+inline constexpr int kSwizzledChunks = 8;   // number of chunks in the 128 bytes that shared memory
+                                            // delivers at once
 
-/// Fuses loops that stand directly inside each other, outermost first, into one, and returns what
-/// it is called. Requires: at least one.
+/// Fuses loops that are directly inside each other, outermost first, into one. Returns the name of
+/// the fused loop. Requires: at least one loop.
 std::string FuseAll(const Compute& compute, const std::string& statement, const std::string& name,
                     const std::vector<std::string>& loops, Schedule& schedule);
 
-/// Binds a chain of loops, outermost first, to the axes of the grid, the innermost to x; those
-/// that are too many are fused. Returns the innermost of them. Requires: at least one.
+/// Binds a chain of loops, outermost first, to the axes of the grid, the innermost to x. Fuses
+/// surplus loops. Returns the innermost loop. Requires: at least one loop.
 std::string BindGrid(const Compute& compute, const std::string& statement,
                      const std::vector<std::string>& loops, Schedule& schedule);
 

@@ -1,5 +1,5 @@
-// A device's sketch, phase by phase: each is a reduction with what follows it, or another
-// statement, and is done by one of the kinds that fit (cuda_phases.cc).
+// A device's sketch, phase by phase. Each phase is a reduction with its followers, or another
+// statement. One of the kinds that fit computes it (cuda_phases.cc).
 #pragma once
 
 #include <functional>
@@ -17,44 +17,45 @@ struct DevicePhase {
   std::vector<Knob> knobs;
   /// Adds the steps for the values of the knobs. Pure.
   std::function<void(const std::vector<int64_t>& values, Schedule& schedule)> write;
-  std::optional<double> seconds = {};  // estimated of the initial values, if they are
+  std::optional<double> seconds = {};  // estimated time for the initial values, if estimated
 
   /// Adds the steps of the analytic choices.
   void WriteInitial(Schedule& schedule) const;
 };
 
-/// What a phase is sought for: the statements of `compute` alone (StatementsOf), the first of which
-/// may be a reduction, which the others follow.
+/// The input of the search for a phase. `compute` has only the phase's statements (StatementsOf).
+/// The first statement may be a reduction, and the other statements are then its followers.
 struct PhaseQuestion {
   const Compute& compute;
   const Accelerator& device;  // with all facts
   const RoundingFreedom& rounding;
 };
 
-/// Tiles of sums of products by matrix instructions (cuda_tensor.cc).
+/// Returns tiles of sums of products by matrix instructions (cuda_tensor.cc).
 std::optional<DevicePhase> MakeCudaTensorPhase(const PhaseQuestion& question);
 
-/// Tiles of convolutions by matrix instructions, where they are estimated to be faster than those
-/// by threads (cuda_conv.cc).
+/// Returns tiles of convolutions by matrix instructions, if they are estimated to be faster than
+/// tiles by threads (cuda_conv.cc).
 std::optional<DevicePhase> MakeCudaConvPhase(const PhaseQuestion& question);
 
-/// Register tiles of sums of products whose operands go through shared storage (cuda_tile.cc).
+/// Returns register tiles of sums of products whose operands are copied to shared storage
+/// (cuda_tile.cc).
 std::optional<DevicePhase> MakeCudaTilePhase(const PhaseQuestion& question);
 
-/// Elements by themselves and what moves them, 16 bytes a thread (cuda_elements.cc).
+/// Returns elementwise work and data movement, 16 bytes per thread (cuda_elements.cc).
 std::optional<DevicePhase> MakeCudaElementsPhase(const PhaseQuestion& question);
 
-/// The longest chain of terms that one thread reduces in order, unless a contract asks for the
-/// order. The rounding error of a chain grows with its length.
+/// Longest chain of terms that one thread reduces in order, unless a contract requires the order.
+/// The rounding error of a chain grows with its length.
 inline constexpr int64_t kLongestChain = 4096;
 
-/// Returns whether each result reduces more terms than kLongestChain, in any order.
+/// Checks that each result reduces more terms than kLongestChain, in any order.
 bool HasLongChain(const Statement& statement);
 
-/// Reductions with a long chain, in lanes (cuda_long_sum.cc).
+/// Returns reductions with a long chain, in lanes (cuda_long_sum.cc).
 std::optional<DevicePhase> MakeCudaLongSumPhase(const PhaseQuestion& question);
 
-/// A thread an element, with all that is summed for it (blocks.cc).
+/// Returns one thread per element, with all of its sum (blocks.cc).
 std::optional<DevicePhase> MakeBlockPhase(const PhaseQuestion& question);
 
 }  // namespace tunec

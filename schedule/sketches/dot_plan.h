@@ -1,5 +1,5 @@
-// The roles of a register tile whose products an instruction does that multiplies pairs of reduced
-// neighbours and adds both products (ir/tile_intrinsic.h).
+// The roles in a register tile whose instruction multiplies pairs of reduced neighbours and adds
+// both products (ir/tile_intrinsic.h).
 #pragma once
 
 #include <optional>
@@ -13,27 +13,27 @@
 
 namespace tunec {
 
-/// The instructions of the target that multiply pairs of bfloat16: in vectors of the width that it
-/// works with, and matrices with rows as long as these.
+/// Returns the target's instructions that multiply pairs of bfloat16: on vectors of the target's
+/// preferred width, and on matrices with rows of the same length.
 std::vector<const TileIntrinsic*> DotInstructions(const Target& target);
 
-/// Returns whether products may round operands to one term of bfloat16: the contract allows that,
-/// and the target has instructions for such terms.
+/// Checks that products may round operands to one term of bfloat16. The contract must permit it,
+/// and the target must have instructions for one term.
 bool RoundsToOneTerm(const RoundingFreedom& rounding, const Target& target);
 
-/// The plan with the instruction in place of multiply-adds. `plain` is one of the lowering's; its
-/// column and rows stay. Of an instruction on matrices, rows and depth are padded as the columns
-/// are. None where the sum is not one of products of two operands of bfloat16, or
-/// of float32 that the contract lets be rounded to it, for matrices to several terms; where no
-/// iterator of the reduction is a dimension of both; and where what is left over of whole
-/// instructions can't be padded by zeros.
+/// Returns the plan with the instruction in place of multiply-adds. `plain` is a plan of the
+/// lowering; its column and rows are unchanged. For an instruction on matrices, rows and depth are
+/// padded like the columns. Returns nothing in these cases: the sum is not one of products of two
+/// bfloat16 operands, or of float32 operands that the contract permits to round (for matrices, to
+/// several terms); no iterator of the reduction is a dimension of both operands; zeros cannot pad
+/// the rest of incomplete instructions.
 std::optional<TilePlan> MakeDotPlan(const TilePlan& plain, const NamedCompute& lowering,
                                     const TileIntrinsic& intrinsic,
                                     const RoundingFreedom& rounding);
 
-/// How much faster than the best plain plan one is expected to be whose instruction gains so much:
-/// padding is multiplied, too, and each term, and operands that are no constants are rounded and
-/// packed while running. Requires: plan.dot.
+/// Returns how much faster than the best plain plan this plan is expected to be if the instruction
+/// gains `instruction_gain`. The estimate includes padding, the products of all terms, and rounding
+/// and packing operands at run time unless they are constants. Requires: plan.dot.
 double GainOf(const TilePlan& plan, const TilePlan& plain, double instruction_gain);
 
 }  // namespace tunec

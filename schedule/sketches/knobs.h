@@ -1,5 +1,5 @@
-// Knobs that know what they decide: each is bound to a field of the struct of choices that a
-// sketch's schedule is written from.
+// Knobs that are bound to fields. Each knob sets a field of the struct of choices from which a
+// sketch's schedule is written.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace tunec {
 
-/// A knob that begins with `initial`, which is one of its choices even where it is not listed.
+/// Returns a knob that begins with `initial`; adds `initial` to the choices if necessary.
 Knob KnobAt(std::string name, std::vector<int64_t> choices, int64_t initial);
 
 template <class Choice>
 class Knobs {
  public:
-  /// `fixed` holds what no knob decides.
+  /// `fixed` has the values of fields without a knob.
   explicit Knobs(Choice fixed = {}) : fixed_(std::move(fixed)) {}
 
   void Add(Knob knob, int64_t Choice::*field) {
     Add(std::move(knob), [field](Choice& choice, int64_t value) { choice.*field = value; });
   }
-  /// A choice among 0 and 1.
+  /// Adds a choice among 0 and 1.
   void Add(Knob knob, bool Choice::*field) {
     Add(std::move(knob), [field](Choice& choice, int64_t value) { choice.*field = value != 0; });
   }
@@ -34,14 +34,14 @@ class Knobs {
     decide_.push_back(std::move(decide));
   }
 
-  /// A knob that begins with what the fixed choice has.
+  /// Adds a knob that begins with the value in the fixed choice.
   void AddAround(std::string name, std::vector<int64_t> choices, int64_t Choice::*field) {
     Add(KnobAt(std::move(name), std::move(choices), fixed_.*field), field);
   }
 
   const std::vector<Knob>& list() const { return list_; }
 
-  /// One value for each knob, in their order.
+  /// Returns the choice for these values, one for each knob, in their order.
   Choice Choose(const std::vector<int64_t>& values) const {
     TUNEC_CHECK(values.size() == decide_.size(), "{} values for {} knobs", values.size(),
                 decide_.size());
@@ -56,7 +56,7 @@ class Knobs {
   std::vector<std::function<void(Choice&, int64_t)>> decide_;
 };
 
-/// The sketch with these knobs whose schedule `write` makes of a Choice. `write` is pure.
+/// Returns a sketch with these knobs whose schedule is `write` of a Choice. `write` must be pure.
 template <class Choice, class Write>
 Sketch MakeSketch(const std::string& name, Knobs<Choice> knobs, Write write) {
   std::vector<Knob> list = knobs.list();

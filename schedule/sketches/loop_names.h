@@ -7,8 +7,8 @@
 
 namespace tunec {
 
-/// `statement.name`, with as many "_" behind it as keep it from being the name of a loop over one
-/// of the Compute's iterators, or of a part of one: `fuse` refuses a name that there is already.
+/// Returns `statement.name`. Appends "_" until the name differs from the loops over the Compute's
+/// iterators and their parts, because `fuse` rejects an existing name.
 std::string NewLoopName(const Compute& compute, const std::string& statement,
                         const std::string& name);
 

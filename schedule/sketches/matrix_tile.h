@@ -1,4 +1,4 @@
-// Register tiles whose products an instruction on matrices does.
+// Register tiles whose products are computed by an instruction on matrices.
 #pragma once
 
 #include "ir/target.h"
@@ -7,7 +7,7 @@
 
 namespace tunec {
 
-/// The sketch of a plan by such an instruction. Requires: plan.dot, its pack and its row.
+/// Returns the sketch of a plan with such an instruction. Requires: plan.dot, its pack and its row.
 Sketch MatrixTileSketch(const std::string& name, const TilePlan& plan, const Target& target);
 
 }  // namespace tunec

@@ -8,21 +8,21 @@ namespace tunec {
 
 // The values of the knobs, by name.
 struct MatrixChoice {
-  int64_t rows = 2;     // of the instruction's tiles
-  int64_t columns = 2;  // the same
-  int64_t block = 1;    // tiles of rows in a block
-  int64_t depth = 0;    // of a block of the long reduction, in instructions; 0: all of it
+  int64_t rows = 2;     // in tiles of the instruction
+  int64_t columns = 2;  // in tiles of the instruction
+  int64_t block = 1;    // number of tiles of rows in a block
+  int64_t depth = 0;    // K-block of the long reduction, in instructions; 0: all of the reduction
   bool columns_outside = false;
   int64_t operand_vector = 16;
   bool operand_by_block = false;  // computed once for a block of rows
 };
 
-/// Elements of the long reduction that one instruction multiplies.
+/// Returns the number of elements of the long reduction that one instruction multiplies.
 int64_t StepLengthOf(const TilePlan& plan);
-/// How many such steps there are. Requires of both: plan.dot, plan.long_reduction.
+/// Returns the number of such steps. Both functions require: plan.dot, plan.long_reduction.
 int64_t StepsOf(const TilePlan& plan);
 
-/// Requires: plan.dot, by an instruction on matrices.
+/// Returns the schedule. Requires: plan.dot, with an instruction on matrices.
 Schedule WriteMatrixSchedule(const TilePlan& plan, const MatrixChoice& choice);
 
 }  // namespace tunec

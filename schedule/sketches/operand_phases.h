@@ -1,5 +1,5 @@
-// What comes before and after a sum of products that matrix instructions multiply: statements that
-// make its operands, and one statement for each output behind it.
+// The statements around a sum of products by matrix instructions: earlier statements compute the
+// operands, and one later statement computes each output.
 #pragma once
 
 #include <optional>
@@ -12,26 +12,27 @@
 
 namespace tunec {
 
-/// A Compute, and the steps that made it what it is.
+/// A Compute, and the steps that rewrote it.
 struct Rewritten {
   Compute compute;
   std::vector<ComputeStep> steps;
 };
 
-/// Without workspace between the first statement and the outputs: a lane has no storage but its
-/// sums. None where a statement can't be inlined.
+/// Inlines all workspace between the first statement and the outputs, because a lane has no storage
+/// besides its sums. Returns nothing if a statement cannot be inlined.
 std::optional<Rewritten> InlineFollowers(const Compute& compute);
 
-/// The statements that make operands: phases by threads, and what is done when compiling.
+/// The statements that compute operands: phases by threads, and statements that run at compile
+/// time.
 struct OperandPhases {
   std::vector<DevicePhase> phases;
-  std::vector<std::string> constant;  // statements
-  double seconds = 0;                 // estimated of the phases
+  std::vector<std::string> constant;  // names of statements
+  double seconds = 0;                 // estimated time of the phases
 
   void Write(Schedule& schedule) const;
 };
 
-/// Of the statements before `end`. None where no phase fits one of them.
+/// Returns the phases of the statements before `end`, or nothing if no phase fits one of them.
 std::optional<OperandPhases> MakeOperandPhases(const Compute& compute, StatementId end,
                                                const PhaseQuestion& question);
 

@@ -1,4 +1,4 @@
-// How the copies that a schedule makes are made.
+// Storage orders of the copies that a schedule makes.
 #pragma once
 
 #include "ir/compute.h"
@@ -6,11 +6,11 @@
 
 namespace tunec {
 
-/// Begins the loop steps of a schedule for `compute` with a `storage_order` for each copy that its
-/// compute steps make of an argument, in their order: what `pack` makes, and what `widen` makes of
-/// a constant. What `widen` makes of an input has loops that the sketch shapes with the others.
-/// A copy that is made while running and turns its argument reads the argument in blocks. Such
-/// steps that the schedule already has are replaced.
+/// Inserts, before the loop steps of a schedule for `compute`, a `storage_order` for each copy of
+/// an argument from its compute steps, in their order. These are copies by `pack`, and copies of
+/// constants by `widen`. A sketch shapes the loops of `widen` copies of inputs itself. A copy that
+/// transposes its argument at run time reads the argument in blocks. Existing steps of this kind
+/// are replaced.
 void OrderCopies(const Compute& compute, Schedule& schedule);
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// A reduction with what follows it, its sums where `stage` can give them registers.
+// A reduction with its followers, whose sums `stage` can put into registers.
 #pragma once
 
 #include <memory>
@@ -12,16 +12,17 @@
 namespace tunec {
 
 struct OwnSums {
-  /// Where the sums would go straight into an argument: they are moved to workspace.
+  /// Moves the sums to workspace if they would be written directly to an argument.
   std::optional<CacheWriteStep> cache_write;
-  std::shared_ptr<const Compute> compute;  // as that leaves it
+  std::shared_ptr<const Compute> compute;  // after `cache_write`
   std::vector<std::string> followers;      // the statements after the reduction
   std::vector<std::string> registers;      // the workspace tensors that the statements write
 
   const Statement& sum() const { return compute->statements.front(); }
 };
 
-/// Of a reduction and its followers alone (StatementsOf). None where sums can't be moved.
+/// Returns the sums of a reduction and its followers (StatementsOf). Returns nothing if the sums
+/// cannot be moved.
 std::optional<OwnSums> MakeOwnSums(const Compute& compute);
 
 }  // namespace tunec

@@ -1,6 +1,6 @@
-// Long sums in pieces: where a sum of very many products would be one chain of additions for each
-// element, its products are added up in pieces that begin at zero, and the pieces afterwards. The
-// rounding error of a chain grows with its length (0028).
+// Long sums in K-blocks. A sum of very many products would be one long chain of additions for each
+// element. Instead the products are summed in K-blocks that begin at zero, and the results of the
+// K-blocks are summed afterwards. The rounding error of a chain grows with its length (0028).
 #pragma once
 
 #include <cstdint>
@@ -14,30 +14,32 @@
 
 namespace tunec {
 
-/// A sum that `reduce_split` cuts, so that a statement of each name is there afterwards.
+/// A sum that `reduce_split` splits into two statements.
 struct Pieces {
-  std::string total;     // adds up the pieces; the statement's name before
-  std::string iterator;  // that is cut
-  VarId along;           // the same, of the statement before
-  int64_t length = 0;    // of a piece, in values of that iterator
-  int64_t products = 0;  // in a piece, over all iterators
-  bool whole = true;     // whether all pieces have that length
+  std::string total;     // statement that sums the K-blocks; the original name
+  std::string iterator;  // iterator that is split
+  VarId along;           // this iterator in the original statement
+  int64_t length = 0;    // length of a K-block, in values of the iterator
+  int64_t products = 0;  // number of products in a K-block, over all iterators
+  bool whole = true;     // all K-blocks have this length
 
   std::string Sum() const { return total + ".part"; }
   std::string Loop() const { return Sum() + "." + iterator + "o"; }
   ReduceSplitStep Step() const { return {total, iterator, length, ReduceSplitStep::Keep::kOuter}; }
 };
 
-/// The statement's sum in pieces of about 128 products, if it adds up more than 144 in float32 and
-/// the order is free. `loops`: iterators that may be cut, that of the innermost loop first.
+/// Returns the statement's sum in K-blocks of about 128 products. Requires more than 144 products
+/// in float32 and a free order, else returns nothing. `loops` are the iterators that may be split,
+/// innermost loop first.
 std::optional<Pieces> PiecesOf(const Compute& compute, const Statement& statement,
                                const std::vector<VarId>& loops, const RoundingFreedom& rounding);
 
-/// The statement that adds up the products of a piece, as sketches name its loops.
+/// Returns the statement that sums the products of a K-block, with the loop names that sketches
+/// use.
 Statement SumOfPiece(const Statement& statement, const Pieces& pieces);
 
-/// Adds the steps by which a piece begins at zero and joins the total, in this loop: that over
-/// pieces or one inside it. To be called when the sum's loops have their order.
+/// Adds the steps that start a K-block at zero and add it to the total, in this loop. The loop is
+/// over K-blocks or inside such a loop. Call it when the sum's loops have their order.
 void JoinPieces(const Pieces& pieces, const std::string& loop, Schedule& schedule);
 
 }  // namespace tunec

@@ -1,5 +1,4 @@
-// One statement in which every element is computed by itself: how it walks memory, and its steps
-// (pointwise.cc).
+// One elementwise statement: its memory access order and its steps (pointwise.cc).
 #pragma once
 
 #include <cstdint>
@@ -15,40 +14,42 @@ namespace tunec {
 struct PointwisePlan {
   std::string statement;
   std::vector<std::string> order;  // iterators, outermost first, the contiguous one last
-  std::vector<std::string> flat;   // what loops are called as they are fused, one by one
+  std::vector<std::string> flat;   // names of the loops as they are fused, one by one
   std::vector<int64_t> extents;
   bool uniform = false;  // all accesses have the output's offsets, or none
-  /// A copy that may turn out to have nothing to do (ir/nest/in_place.h): not many tasks, whatever
-  /// its size, for they are started all the same.
+  /// A copy that may have nothing to do (ir/nest/in_place.h). The number of tasks is small for
+  /// every extent, because the tasks are started in any case.
   bool few_tasks = false;
-  bool is_scatter = false;  // its instances may meet: they write at loaded places
-  /// Of a scatter: so many outer loops tell elements apart. The next ones may write one element
-  /// several times, and keep their order. One more tells apart again, and is contiguous.
+  bool is_scatter = false;  // instances may write the same element, because their indices are
+                            // loaded
+  /// For a scatter: the number of outer loops whose iterations write different elements. The next
+  /// `carried` loops may write one element several times, and keep their order. One more loop may
+  /// follow, which is contiguous and writes different elements again.
   size_t free = 0;
   size_t carried = 0;
-  /// An iterator that a read walks memory with, where the last one makes strides: in blocks of
-  /// both, rows are read and columns written.
+  /// An iterator that is contiguous for a read for which the last one is strided. Blocks of both
+  /// iterators read rows and write columns.
   std::optional<std::string> across;
 };
 
-/// Whether two instances of a statement without reducer may write one element: its place is loaded,
-/// or the same for several.
+/// Checks that two instances of a statement without reducer may write one element: its index is
+/// loaded, or equal for several instances.
 bool Scatters(const Statement& statement);
 
-/// None for a reduction, a statement of one element, and one whose elements may depend on each
-/// other but for those that a scatter writes at one place. `block`: the least extent, in
-/// iterations, of what is worth reading across.
+/// Returns nothing for a reduction and for a statement of one element. Also returns nothing if
+/// elements may depend on each other, except for those that a scatter writes to one element.
+/// `block` is the least extent, in iterations, for which blocked transposed reads are useful.
 std::optional<PointwisePlan> MakePointwisePlan(const Compute& compute, const Statement& statement,
                                                int64_t block);
 
 struct PointwiseChoice {
   int64_t vector = 64;
-  int64_t trips = 16;  // vector steps in a task, when the loops are fused
+  int64_t trips = 16;  // vector steps in a task, if the loops are fused
   bool non_temporal = false;
-  int64_t block = 0;  // of transposed reads; 0: gathered
+  int64_t block = 0;  // block of transposed reads; 0: gathered
 };
 
-/// Adds the statement's steps; as many loops become tasks as give `threads` threads several.
+/// Adds the statement's steps. Enough loops become tasks to give each of `threads` threads several.
 void WritePointwise(const PointwisePlan& plan, const PointwiseChoice& choice, int threads,
                     Schedule& schedule);
 

@@ -103,7 +103,7 @@ bool SumsOverRows(const Statement& statement, StatementId id, const std::vector<
 }
 
 // The plan's Compute with the reductions split. By how much does not matter to which iterator is
-// which; where one can't be split the schedule is refused.
+// which; where one can't be split the schedule is rejected.
 Compute WithSplits(const RowPlan& plan) {
   Compute compute = *plan.compute;
   for (const RowStatement& row : plan.statements) {

@@ -74,7 +74,7 @@ Sketch BehindCut(Sketch inner, const std::vector<ComputeStep>& cut, int64_t shar
   return inner;
 }
 
-// None where the cut is refused, or the parts have no pattern.
+// None where the cut is rejected, or the parts have no pattern.
 std::optional<Sketch> SketchOf(const NamedCompute& lowering, const SplitSum& sum, int64_t shares,
                                const SketchQuestion& question) {
   const ReduceSplitStep split{sum.statement, sum.reduced, CeilDivide(sum.extent, shares),

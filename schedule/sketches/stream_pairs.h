@@ -1,4 +1,4 @@
-// A stream whose products an instruction does that multiplies pairs of bfloat16, reduced
+// Flash attention with an instruction that multiplies pairs of bfloat16, which are reduced
 // neighbours, and adds both products (ir/tile_intrinsic.h).
 #pragma once
 
@@ -15,38 +15,39 @@
 namespace tunec {
 
 struct StreamPairs {
-  /// A rounded copy of what a product multiplies, and the statement of that name that makes it.
+  /// A rounded copy of a product's operand, and the statement of the same name that computes it.
   struct Copy {
     std::string name;
-    std::vector<std::string> ones;   // iterators of dimensions that the product does not walk
-    std::vector<std::string> outer;  // of others
-    /// Over pairs of reduced neighbours; of keys, over the neighbours themselves.
+    std::vector<std::string> ones;   // iterators of dimensions that the product does not use
+    std::vector<std::string> outer;  // iterators of other dimensions
+    /// The iterator over pairs of reduced neighbours; for keys, over the neighbours themselves.
     std::string group;
-    std::string lanes;                // what a vector of the instruction lies along
-    std::optional<std::string> pair;  // within a pair; none of keys, which lie in pairs as they are
-    std::vector<int64_t> order;       // of its dimensions in a task's buffer
+    std::string lanes;                // iterator along a vector of the instruction
+    std::optional<std::string> pair;  // iterator inside a pair; none for keys, which are stored in
+                                      // pairs already
+    std::vector<int64_t> order;       // order of the dimensions in a task's buffer
     int64_t groups = 1;
-    int64_t length = 1;  // along the lanes
+    int64_t length = 1;  // extent along the lanes
     double elements = 0;
     bool partial = false;  // some of its elements are 0
   };
 
   const TileIntrinsic* intrinsic = nullptr;
   std::vector<ComputeStep> steps;
-  Copy queries;                    // of a block of rows
-  Copy weights;                    // of a chunk
-  Copy values;                     // all of them, in a phase before
-  std::optional<Copy> keys;        // the same, where they have to be rounded
-  int64_t depths = 1, widths = 1;  // padded to whole instructions
-  bool odd_columns = false;        // the last one is in no pair
+  Copy queries;                    // a block of rows
+  Copy weights;                    // a KV block
+  Copy values;                     // all values, computed in an earlier phase
+  std::optional<Copy> keys;        // all keys, in an earlier phase, if they have to be rounded
+  int64_t depths = 1, widths = 1;  // padded to complete instructions
+  bool odd_columns = false;        // the last column is in no pair
 
   int64_t Group() const { return intrinsic->Extent(TileAxis::kGroup); }
   int64_t Lanes() const { return intrinsic->Extent(TileAxis::kColumn); }
 };
 
-/// The plan's products by the instruction, one on vectors. None where an operand is not float32 or
-/// bfloat16, where the rows are no whole vectors, where an index does not say what neighbours are,
-/// and where the contract wants the operands as they are.
+/// Returns the plan's products by the instruction, which works on vectors. Returns nothing in these
+/// cases: an operand is neither float32 nor bfloat16; the rows are not complete vectors; an index
+/// does not determine neighbours; the contract requires unrounded operands.
 std::optional<StreamPairs> MakeStreamPairs(const StreamPlan& plan, const TileIntrinsic& intrinsic,
                                            const RoundingFreedom& rounding);
 

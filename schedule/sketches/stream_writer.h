@@ -1,4 +1,4 @@
-// Writes the schedule of a stream for given numbers (stream.cc).
+// Writes the schedule of flash attention for given numbers (stream.cc).
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 namespace tunec {
 
 struct StreamChoice {
-  int64_t columns = 1;  // of a tile of the first product
-  int64_t rows = 1;     // of a tile of the second
+  int64_t columns = 1;  // columns of a tile of the first product
+  int64_t rows = 1;     // rows of a tile of the second product
   int64_t widths = 16;
   int64_t unroll = 1;
-  int64_t lanes = 1;      // of the target
-  bool prefetch = false;  // the next chunk's columns, while this one's are multiplied
+  int64_t lanes = 1;      // vector lanes of the target
+  bool prefetch = false;  // prefetch the next KV block's columns during the products of this one
 };
 
-/// The arguments, or copies of them, of which each product reads other elements in each chunk: keys
-/// and values. `pairs` may be null.
+/// Returns the arguments, or their copies, of which each product reads other elements in each KV
+/// block: keys and values. `pairs` may be null.
 std::vector<std::string> ChunkedArguments(const StreamPlan& plan, const StreamPairs* pairs);
 
-/// By plain multiply-adds, or by pairs where these are given.
+/// Returns the schedule with plain multiply-adds, or with pairs if `pairs` is not null.
 Schedule WriteStreamSchedule(const StreamPlan& plan, const StreamPairs* pairs,
                              const StreamChoice& choice);
 

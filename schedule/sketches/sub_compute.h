@@ -1,17 +1,19 @@
-// Some of a Compute's statements by themselves.
+// Selection of some of a Compute's statements.
 #pragma once
 
 #include "ir/compute.h"
 
 namespace tunec {
 
-/// The statements from `begin` to before `end` as a Compute: what others compute for them is its
-/// input, what others read of theirs its output. Names stay, so that steps for it are steps for
-/// the whole. Requires: no tensor shares the storage of another.
+/// Returns the statements from `begin` to before `end` as a Compute. Tensors computed by other
+/// statements become inputs; tensors read by other statements become outputs. Names are unchanged,
+/// so that steps for it are valid steps for the whole. Requires: no tensor shares the storage of
+/// another.
 Compute StatementsOf(const Compute& compute, StatementId begin, StatementId end);
 
-/// Where the statements end that go element by element over what a reduction has left: each has no
-/// reduction of its own, walks the results once, and reads what the ones before it computed.
+/// Returns the end of the elementwise statements after a reduction. Each statement has no
+/// reduction, walks the results once, and reads a result of the reduction or of an earlier
+/// follower.
 StatementId FollowersEnd(const Compute& compute, StatementId reduction);
 
 }  // namespace tunec

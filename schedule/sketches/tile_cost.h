@@ -1,7 +1,7 @@
-// What a register tile costs, for the analytic choice of its size.
+// The cost of a register tile, for the analytic choice of its size.
 //
-// The numbers are estimates: no measurement of any of them is on record. They only have to rank
-// tiles; what a tile really takes, the tuner measures.
+// The numbers are estimates without recorded measurements. They only have to rank tiles; the tuner
+// measures actual times.
 #pragma once
 
 #include <algorithm>
@@ -15,84 +15,86 @@
 
 namespace tunec {
 
-/// How many vectors of a tile's sums stay in registers. The four others are for what a step of the
-/// reduction reads: a row of the packed operand, and an element of the other in all lanes.
+/// Returns the number of vectors of a tile's sums that fit into registers. Four registers are
+/// reserved for the reads of a step of the reduction: a row of the packed operand, and an element
+/// of the other operand in all lanes.
 inline int64_t AccumulatorRegisters(const Target& target) {
   return target.host.vector_registers - 4;
 }
 
-/// Cycles that one step of the reduction costs in a tile of rows x vectors, were one multiply-add
-/// of vectors done in each.
+/// Returns the cycles of one step of the reduction in a tile of rows x vectors, if one vector
+/// multiply-add took one cycle.
 inline double TileCost(double rows, double vectors) {
-  // What a load takes, where the loads take longer than the products.
+  // Cost of a load if loads take longer than the products.
   constexpr double kLoad = 0.6;
-  // A sum waits for its own of the step before: with fewer products than this, units are idle.
+  // Each sum waits for the previous step. With fewer products than this, units are idle.
   constexpr double kLatency = 8;
-  // What a load takes where the products hide it: of tiles with as many products, the one with
-  // fewer loads is to win.
+  // Cost of a load that the products hide: of tiles with equally many products, the tile with fewer
+  // loads should win.
   constexpr double kHiddenLoad = 0.05;
   const double loads = rows + vectors;
   return std::max({rows * vectors, loads * kLoad, kLatency}) + kHiddenLoad * loads;
 }
 
-/// Where an instruction takes the element from that all its lanes multiply by. From memory a target
-/// may still need a register for it.
+/// The source of the element that an instruction multiplies all its lanes by. Even from memory, a
+/// target may need a register for it.
 enum class Broadcast : uint8_t { kFromMemory, kFromRegister };
 
-/// An instruction that multiplies pairs takes what it broadcasts from a register, where plain ones
-/// take it from memory. Around a loop over pieces LLVM keeps it in a register, too, and spills all
-/// sums where there is none left.
+/// Returns the source of the broadcast. Instructions that multiply pairs take it from a register,
+/// plain multiply-adds from memory. Around a loop over K-blocks LLVM also keeps it in a register,
+/// and spills all sums if no register is free.
 inline Broadcast BroadcastOf(const auto& plan) {
   return plan.dot || plan.pieces ? Broadcast::kFromRegister : Broadcast::kFromMemory;
 }
 
-/// How many rows of so many vectors the sums of a tile may have that stay in registers, beside what
-/// a step of the reduction reads. >= 0.
+/// Returns the number of rows of so many vectors whose sums fit into registers, besides the reads
+/// of a step of the reduction. >= 0.
 int64_t MostRows(const Target& target, int64_t vectors, Broadcast broadcast);
 
-/// Rows, and columns in elements, of which a vector has `lanes`.
+/// The rows of a tile, and its columns in elements; a vector has `lanes` elements.
 struct TileSizes {
   int64_t rows = 1;
   int64_t columns = 16;
 };
 
-/// A tile, and what all tiles of its size cost together.
+/// A tile, and the total cost of all tiles of its size.
 struct CostedTile {
   TileSizes tile;
   double cost = 0;
 };
 
-/// Whether the constant that is packed for tiles of so many columns is in memory already.
+/// Checks that the constant is already packed for tiles of so many columns.
 using HoldsColumns = std::function<bool(int64_t columns)>;
 
-/// The cheapest of the tiles; one of one row, where there are none. If its columns are not held,
-/// the cheapest of those whose columns are, if that costs at most a few percent more: what is not
-/// packed again takes no memory.
+/// Returns the cheapest tile, or one with a single row if the list is empty. Prefers the cheapest
+/// tile whose columns are already packed if it costs at most a few percent more, because this saves
+/// the memory of another packing.
 TileSizes CheapestTile(const std::vector<CostedTile>& tiles, const HoldsColumns& holds);
 
-/// All tiles of at most so many vectors a row, with what they cost for rows x columns of sums.
+/// Returns all tiles of at most so many vectors per row, with their cost for rows x columns of
+/// sums.
 std::vector<CostedTile> TilesFor(int64_t rows, int64_t columns, const Target& target, int64_t lanes,
                                  int64_t most_vectors = 4,
                                  Broadcast broadcast = Broadcast::kFromMemory);
 
-/// The cheapest of these.
+/// Returns the cheapest of these.
 TileSizes BestTile(int64_t rows, int64_t columns, const Target& target, int64_t lanes,
                    int64_t most_vectors = 4, Broadcast broadcast = Broadcast::kFromMemory);
 
-/// How many rows a tile of so many may have at most, and what they are chosen among.
+/// Largest number of rows of a tile, and upper limit of its choices.
 inline constexpr int64_t kMostTileRows = 28;
 
-/// Cycles that one step of the reduction costs in all tiles of rows x columns together.
+/// Returns the cycles of one step of the reduction in all tiles of rows x columns together.
 double TilingCost(int64_t rows, int64_t columns, const TileSizes& tile, int64_t lanes);
 
-/// How many rows a tile may have, of so many.
+/// Returns the possible numbers of rows of a tile, of so many rows.
 std::vector<int64_t> RowChoices(int64_t rows);
 
-/// A knob that begins with the choice that is nearest to `initial`.
+/// Returns a knob that begins with the choice nearest to `initial`.
 Knob KnobNear(std::string name, std::vector<int64_t> choices, int64_t initial);
 
-/// Whether a tile is to take the place of one that was found before. What differs by less than half
-/// a percent is equal to such an estimate, and the first one stays.
+/// Checks that a tile should replace one found before. Estimates that differ by less than half a
+/// percent are equal, and the first tile is retained.
 inline bool IsCheaper(double cost, double than) { return cost < than * 0.995; }
 
 }  // namespace tunec

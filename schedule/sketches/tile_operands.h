@@ -1,5 +1,5 @@
-// How a register tile's operands are made that are no constants: for a block of rows, in the task's
-// buffer, or in phases of their own.
+// Computation of a register tile's operands that are not constants: for a block of rows in the
+// task's buffer, or in separate phases.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +12,29 @@
 
 namespace tunec {
 
-/// The order of the operand along the columns, with `columns` where an axis has no factor yet.
+/// Returns the order of the operand along the columns, with `columns` for an axis without a factor.
 /// Requires: plan.pack.
 PackStep PackForColumns(const TilePlan& plan, int64_t columns);
 
-/// Writes the steps; plan and schedule must outlive it.
+/// A writer of the steps; plan and schedule must outlive it.
 class TileOperands {
  public:
-  /// `columns`: of a register tile; `vector`: the longest vector of what computes an operand.
+  /// `columns`: of a register tile; `vector`: the longest vector of the computation of an operand.
   TileOperands(const TilePlan& plan, int64_t columns, int64_t vector, Schedule& schedule)
       : plan_(plan), columns_(columns), vector_(vector), schedule_(schedule) {}
 
-  /// Of a sum that the operand is made of: its weights in the order of its tile's loops.
+  /// Packs the weights of a sum that computes the operand, in the order of its tile's loops.
   void PackSum();
-  /// The operand is computed in an iteration of the row's outermost loop, into a buffer.
-  /// `row_parts`: what the names of the row's loops inside of that end with, outermost first. A sum
-  /// that it is made of has register tiles of the last part by a vector.
+  /// Computes the operand in an iteration of the row's outermost loop, into a buffer. `row_parts`
+  /// has the name suffixes of the row's inner loops, outermost first. A sum that computes the
+  /// operand has register tiles of the last part by a vector.
   void ComputeByBlock(const std::vector<std::string>& row_parts);
-  /// The last of that operand's loops in vectors. To be written after all other steps on it.
+  /// Vectorizes the last of the operand's loops. Call it after all other steps on the operand.
   void VectorizeBlock();
-  /// What that sum reads in the next iteration of the loop is asked for. Requires: VectorizeBlock.
+  /// Prefetches the reads of the sum in the next iteration of the loop. Requires: VectorizeBlock.
   void PrefetchSum(const std::string& loop);
-  /// A phase of its own, as the statement has its loops: the last one in vectors, the first ones,
-  /// up to one that has iterations to share, as tasks.
+  /// Writes a separate phase with the statement's loops. The last loop is vectorized. The first
+  /// loops, up to one with enough iterations to share, become tasks.
   void WritePhase(const std::string& name);
 
  private:
@@ -48,7 +48,7 @@ class TileOperands {
   std::string LoopInBlock(VarId iterator) const;
   bool WriteRounding(const Statement& statement);
   const ChainedSum* Sum() const { return plan_.operand ? plan_.operand->sum.get() : nullptr; }
-  /// Whether the operand's elements lie side by side along what is reduced.
+  /// Checks that the operand is contiguous along the reduced dimension.
   bool AlongReduced() const { return plan_.dot || Sum() != nullptr; }
   std::string InStatement(const std::string& statement, const std::string& operand_loop) const {
     return statement + operand_loop.substr(plan_.operand->statement.size());
@@ -62,7 +62,7 @@ class TileOperands {
   Schedule& schedule_;
   std::string vector_loop_;
   std::string tile_loop_;  // around the rows of a register tile of the sum
-  std::string row_loop_;   // over these
+  std::string row_loop_;   // over these rows
 };
 
 }  // namespace tunec

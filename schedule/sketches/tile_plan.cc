@@ -135,7 +135,7 @@ int ColumnScore(const Compute& compute, const Statement& reduction, const Statem
     } else {
       // A copy made while running has to be worth its own time.
       const bool worth = ReadsPerElement(reduction, read) >= kWorthPacking;
-      score -= IsPackable(compute, reduction, read, iterator) && worth ? 1 : 4;
+      score += IsPackable(compute, reduction, read, iterator) && worth ? 2 : -4;
     }
   }
   return score;

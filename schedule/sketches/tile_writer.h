@@ -10,16 +10,18 @@ namespace tunec {
 struct TileChoice {
   int64_t rows = 1;
   int64_t columns = 16;
-  int64_t block = 1;  // row tiles in a block
+  int64_t block = 1;  // number of row tiles in a block
   int64_t unroll = 1;
   bool columns_outside = false;
   bool pack = true;
   int64_t operand_vector = 16;
   bool operand_by_block = false;  // computed once for a block of rows, not for each tile
-  bool prefetch = false;          // the next panel, while this one is multiplied
-  bool operand_prefetch = false;  // of a chain, what the operand's sum reads in the next row
-  int64_t batches = 1;            // of a task, where one is too little
-  int64_t ahead = 0;              // of an operand that is read once, so many steps; 0: none
+  bool prefetch = false;          // prefetch the next panel during the products of this one
+  bool operand_prefetch = false;  // for a chain, prefetch the reads of the operand's sum in the
+                                  // next row
+  int64_t batches = 1;            // number of batches in a task, if one is too little work
+  int64_t ahead = 0;              // distance in steps of the prefetch for an operand that is read
+                                  // once; 0: none
 };
 
 Schedule WriteTileSchedule(const TilePlan& plan, const TileChoice& choice);

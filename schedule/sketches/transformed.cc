@@ -388,7 +388,7 @@ std::optional<FasterProducts> FasterProductsOf(const SketchQuestion& question) {
 
 // Transforms make the error of rounded operands about twice as large. Where results are rounded,
 // too, the contract has room for that; where they are not, a measured candidate may still pass the
-// judge.
+// checker.
 bool RoundsResults(const Compute& compute) {
   return std::ranges::all_of(compute.tensors, [](const Tensor& tensor) {
     return tensor.role != TensorRole::kOutput || SizeOf(tensor.type) == SizeOf(DataType::kBF16);

@@ -1,4 +1,4 @@
-// What products between transforms lose to rounding, from the transforms themselves.
+// The rounding error of products between transforms, from the transforms themselves.
 #pragma once
 
 #include <optional>
@@ -8,22 +8,23 @@
 
 namespace tunec {
 
-/// Relative to the sum of the magnitudes of the products as they are defined, of operands whose
-/// elements are equal in magnitude. To first order in the roundings.
+/// The error relative to the sum of the magnitudes of the original products, for operands with
+/// elements of equal magnitude. It is of first order in the roundings.
 struct TransformedError {
-  /// How many times larger the magnitudes are that are added up between the transforms.
+  /// Growth factor of the magnitudes that are summed between the transforms.
   double growth = 0;
-  /// How far a result is off at most, whatever the signs.
+  /// Largest error of a result, for any signs.
   double bound = 0;
 };
 
-/// `products`: of the definition, for one of what the plan reduces: the elements of a filter. None
-/// where a transform is more than sums of its operands' elements by constant factors.
+/// Returns the error of the plan's transforms. `products` is the number of original products for
+/// one value of the reduced iterator: the elements of a filter. Returns nothing if a transform is
+/// anything other than a sum of its operands' elements with constant factors.
 std::optional<TransformedError> ErrorOf(const TransformedPlan& plan, double products);
 
-/// Whether the contract takes it. Any that lets sums be regrouped takes magnitudes that grow by
-/// less than the sums become shorter: then a sum as written is bounded no better. Else the bound is
-/// held against the contract's own.
+/// Checks that the contract permits the transforms. Any contract that permits regrouping permits
+/// them if the magnitudes grow less than the sums become shorter: a sum in the written order then
+/// has no better bound. Otherwise the error bound is compared with the contract's bound.
 bool MayTransform(const TransformedPlan& plan, double products, const RoundingFreedom& rounding);
 
 }  // namespace tunec

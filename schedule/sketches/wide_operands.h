@@ -1,4 +1,4 @@
-// Which operands a reduction should have cast beforehand, rather than at each use.
+// The choice of a reduction's operands that are cast beforehand instead of at each use.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace tunec {
 
-/// A lowering with operands of its reduction widened, and the steps that do it.
+/// A lowering whose reduction has widened operands, with the steps for this.
 struct WideLowering {
   NamedCompute lowering;
   std::vector<WidenStep> steps;
 };
 
-/// The ways that are worth a sketch, the most promising first. One, without steps, where no operand
-/// is cast.
+/// Returns the useful combinations, the most promising first. Returns one without steps if no
+/// operand is cast.
 std::vector<WideLowering> WideLowerings(const NamedCompute& lowering);
 
 }  // namespace tunec

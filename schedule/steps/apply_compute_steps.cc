@@ -35,8 +35,8 @@ IndexPart PartOf(const PackStep::Axis& axis) {
   TUNEC_UNREACHABLE("a part of an axis");
 }
 
-// The layout that a pack step describes; every dimension must appear whole, or in parts that make
-// it up.
+// Returns the layout that a pack step describes. Every dimension must appear as a whole, or in
+// parts that form the whole.
 Result<Layout> LayoutOf(const Tensor& tensor, const PackStep& step) {
   Layout layout;
   std::vector<std::vector<IndexPart>> parts(tensor.shape.size());
@@ -73,7 +73,8 @@ Statement CopyStatement(const Compute& compute, TensorId from, TensorId to) {
   return copy;
 }
 
-// A workspace tensor's order is the schedule's to choose: no copy is needed.
+// Stores a workspace tensor in another order. It needs no copy, because the schedule decides the
+// order of workspace.
 Result<Compute> StoreInOrder(const Compute& compute, TensorId id, Layout layout) {
   const Tensor& tensor = compute.tensors[id];
   const bool shares =
@@ -157,14 +158,14 @@ bool NamesDimensions(const std::vector<IndexExpr>& index) {
 
 namespace {
 
-// What S and S.part of a split reduction have in common.
+// The common facts of S and S.part of a split reduction.
 struct ReductionSplit {
   StatementId statement;
   VarId iterator;
   int64_t outer_extent = 0;
 };
 
-// The names that the step makes must be new.
+// Checks that the names that the step makes are new.
 Status CheckNewNames(const Compute& compute, const Statement& statement,
                      const ReduceSplitStep& step) {
   const std::string part = statement.name + ".part";
@@ -196,7 +197,7 @@ Result<ReductionSplit> FindReduction(const Compute& compute, const ReduceSplitSt
   }
   if (!NamesDimensions(statement.writes[0].index)) {
     return Fail(ErrorCode::kInvalidArgument,
-                "reduce_split {}: its write index is more than different iterators",
+                "reduce_split {}: its write index must consist of different iterators",
                 step.statement);
   }
   for (const VarId i : statement.iterators.ids()) {
@@ -215,7 +216,7 @@ Result<ReductionSplit> FindReduction(const Compute& compute, const ReduceSplitSt
               step.statement, step.iterator, step.factor);
 }
 
-// S.part: r = factor*ro + ri. The kept half becomes a parallel iterator.
+// Returns S.part: r = factor*ro + ri. The retained half becomes a parallel iterator.
 Statement PartialReduction(const Statement& statement, const ReduceSplitStep& step,
                            const ReductionSplit& split, TensorId partial) {
   const bool inner = step.keep == ReduceSplitStep::Keep::kInner;

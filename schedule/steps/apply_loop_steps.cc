@@ -64,7 +64,8 @@ Result<VarId> SerialLoop(const ScheduleTree& tree, std::string_view step, const 
 
 namespace {
 
-// Letters, digits, '_' and '.', with a letter or '_' first: what a nest's variable can be called.
+// Checks for letters, digits, '_' and '.', with a letter or '_' first: the names that a nest's
+// variable can have.
 bool IsLoopName(const std::string& name) {
   const auto is_letter = [](char c) {
     return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
@@ -82,7 +83,7 @@ Result<VarId> NewLoop(ScheduleTree& tree, std::string_view step, const std::stri
     return Fail(ErrorCode::kInvalidArgument, "{}: there is a loop {} already", step, name);
   }
   if (!IsLoopName(name)) {
-    return Fail(ErrorCode::kInvalidArgument, "{}: '{}' is no name for a loop", step, name);
+    return Fail(ErrorCode::kInvalidArgument, "{}: '{}' is not a valid loop name", step, name);
   }
   return tree.loops.push_back({.name = name, .extent = extent});
 }
@@ -104,7 +105,7 @@ Status CheckFactors(const SplitStep& step, int64_t extent) {
   return {};
 }
 
-// The node of the loop around all the others of the list; null when there is none.
+// Returns the node of the loop around all other loops of the list, or null.
 TreeNode* OutermostOf(ScheduleTree& tree, const std::vector<VarId>& loops) {
   for (const VarId loop : loops) {
     TreeNode* candidate = FindLoopNode(tree.root, loop);
@@ -117,7 +118,7 @@ TreeNode* OutermostOf(ScheduleTree& tree, const std::vector<VarId>& loops) {
   return nullptr;
 }
 
-// The node's loop becomes a chain of loops around its body.
+// Replaces the node's loop by a chain of loops around its body.
 void ReplaceByChain(TreeNode& node, const std::vector<VarId>& loops) {
   std::vector<TreeNode> body = std::move(node.children);
   for (size_t level = loops.size(); level-- > 1;) {
@@ -132,8 +133,9 @@ void ReplaceByChain(TreeNode& node, const std::vector<VarId>& loops) {
 
 }  // namespace
 
-// A copy's loop may have fewer iterations than the copy has elements, for its storage has only what
-// is read. Rounded up, it would reach some of the others.
+// Checks that a split may round up. A copy's loop may have fewer iterations than the copy has
+// elements, because its storage contains only elements that are read. A rounded-up loop would touch
+// other elements.
 Status CheckRoundsUp(const ScheduleTree& tree, const SplitStep& step, VarId loop,
                      const std::vector<StatementId>& statements, int64_t inner_size) {
   const int64_t extent = tree.loops[loop].extent;
@@ -142,8 +144,8 @@ Status CheckRoundsUp(const ScheduleTree& tree, const SplitStep& step, VarId loop
     const std::optional<VarId> iterator = tree.forward[s].at(loop).AsVar();
     if (!iterator || tree.statements[s].iterators[*iterator].extent <= extent) continue;
     return Fail(ErrorCode::kInvalidArgument,
-                "split {}: its extent {} is a part of that of {}, and {} does not divide it",
-                step.loop, extent, tree.statements[s].name, inner_size);
+                "split {}: its extent {} is less than that of {}, so {} must divide it", step.loop,
+                extent, tree.statements[s].name, inner_size);
   }
   return {};
 }
@@ -156,7 +158,7 @@ Status Apply(ScheduleTree& tree, const SplitStep& step) {
   TreeNode* node = FindLoopNode(tree.root, loop);
   const std::vector<StatementId> statements = StatementsBelow(*node);
   TUNEC_RETURN_IF_ERROR(CheckRoundsUp(tree, step, loop, statements, inner_size));
-  // Extents outermost first; value = sum of part * stride.
+  // The extents are outermost first; value = sum of part * stride.
   std::vector<int64_t> extents = {CeilDivide(tree.loops[loop].extent, inner_size)};
   extents.insert(extents.end(), step.factors.begin(), step.factors.end());
   IndexExpr value(0);
@@ -278,8 +280,8 @@ Status Apply(ScheduleTree& tree, const UnrollStep& step) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
   const int64_t copies = step.factor == 0 ? tree.loops[loop].extent : step.factor;
   if (step.factor < 0 || copies > kMostUnrolled) {
-    return Fail(ErrorCode::kInvalidArgument, "unroll {}: {} copies, at most {} are sensible",
-                step.loop, copies, kMostUnrolled);
+    return Fail(ErrorCode::kInvalidArgument, "unroll {}: {} copies, expected at most {}", step.loop,
+                copies, kMostUnrolled);
   }
   if (step.factor == 0) return SetKind(tree, step.loop, LoopKind::kUnrolled);
   if (tree.loops[loop].kind != LoopKind::kSerial) {
@@ -350,7 +352,7 @@ Status Apply(ScheduleTree& tree, const NonTemporalStep& step) {
   };
   if (std::ranges::any_of(tree.loops, is_copied_ahead)) {
     return Fail(ErrorCode::kInvalidArgument,
-                "non_temporal: {} is begun ahead by a pipeline, and what it fills is used soon",
+                "non_temporal: a pipeline begins {} ahead and uses its result soon",
                 step.statement);
   }
   tree.non_temporal[*statement] = true;

@@ -1,5 +1,5 @@
-// The steps that shape a schedule tree, in place. An error leaves the tree unusable; the
-// caller drops it. Legality is judged later, from the dependences.
+// The steps that shape a schedule tree, in place. After an error the tree is unusable, and the
+// caller must drop it. Legality is checked later, from the dependences.
 #pragma once
 
 #include "polyhedral/schedule_tree.h"
@@ -31,32 +31,35 @@ Status Apply(ScheduleTree& tree, const PipelineStep& step);
 Status Apply(ScheduleTree& tree, const ReverseComputeAtStep& step);
 Status Apply(ScheduleTree& tree, const TensorizeStep& step);
 
-/// The loop of that name that is still in the tree, or an error that lists the loops there are.
+/// Returns the loop of this name in the tree. An error lists the names of the existing loops.
 Result<VarId> LoopNamed(const ScheduleTree& tree, const std::string& name);
 
-/// The same for a step that makes other loops of it, which would lose what was said of how it runs.
+/// Returns the loop of this name if it is serial. A step that replaces a loop would lose the kind
+/// of any other loop.
 Result<VarId> SerialLoop(const ScheduleTree& tree, std::string_view step, const std::string& name);
 
-/// A new loop of that name, which is not yet in the tree. Refuses a name that is taken or is none.
+/// Adds a new loop of this name, which is not yet in the tree. Rejects a name that is taken or not
+/// valid.
 Result<VarId> NewLoop(ScheduleTree& tree, std::string_view step, const std::string& name,
                       int64_t extent);
 
-/// A loop is gone from the tree: what was said in terms of it is said in terms of others.
+/// Replaces a loop that was removed from the tree by `value` in the expressions of these
+/// statements.
 void ReplaceInInverse(ScheduleTree& tree, const std::vector<StatementId>& statements, VarId loop,
                       const IndexExpr& value);
 
-/// Chooses how a loop runs, which may be done once.
+/// Sets the kind of a loop; a loop's kind can be set once.
 Status SetKind(ScheduleTree& tree, const std::string& name, LoopKind kind);
 
-/// Whether all loops around this one, up to the root, are directly inside each other and of kinds
-/// that may stand around it there.
+/// Checks that all loops around this one form a chain up to the root. Their kinds must be allowed
+/// around the loop.
 bool StandsInChain(const ScheduleTree& tree, VarId loop, bool (*may_be_around)(LoopKind));
 
-/// Whether a loop below the node is of such a kind.
+/// Checks for a loop of such a kind below the node.
 bool HoldsKind(const ScheduleTree& tree, const TreeNode& node, bool (*wanted)(LoopKind));
 
-/// Whether more than its present body may be put into the loop: it runs its iterations one by
-/// one, or as tasks or threads and is the innermost of these.
+/// Checks that a statement may be moved into the loop. The loop must be serial, or the innermost of
+/// the loops over tasks or threads.
 bool CanHoldMore(const ScheduleTree& tree, VarId loop);
 
 }  // namespace tunec

@@ -1,9 +1,8 @@
-// bind: iterations become blocks of threads, or the threads of a block.
+// bind: maps iterations to blocks of threads, or to the threads of a block.
 //
-// A loop over threads may stand anywhere inside the loops over blocks, and several may stand one
-// after the other: each is the part of the threads in one piece of the block's work. What is
-// outside of them is done by the threads of number 0; barriers come with the loops
-// (ir/nest/insert_barriers.h).
+// A loop over threads may be anywhere inside the loops over blocks. Several such loops may follow
+// each other: each runs one part of the block's work on all threads. Code outside of them is run by
+// the threads of number 0. Barriers are inserted later (ir/nest/insert_barriers.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,11 +14,11 @@
 namespace tunec {
 namespace {
 
-std::unexpected<Error> Refuse(const BindStep& step, std::string why) {
+std::unexpected<Error> Reject(const BindStep& step, std::string why) {
   return Fail(ErrorCode::kInvalidArgument, "bind {} {}: {}", step.loop, Name(step.kind), why);
 }
 
-// Another loop of the same axis on the way from the root down through this one.
+// Returns a loop of this kind at or below the node, or null.
 const TreeLoop* SameAxis(const ScheduleTree& tree, const TreeNode& node, LoopKind kind) {
   if (node.kind == TreeNode::Kind::kLoop && tree.loops[node.loop].kind == kind) {
     return &tree.loops[node.loop];
@@ -39,7 +38,7 @@ Status CheckAxis(const ScheduleTree& tree, const std::vector<const TreeNode*>& p
     if (same) other = &tree.loops[node->loop];
   }
   if (other == nullptr) return {};
-  return Refuse(step, fmt::format("loop {} is bound to it already", other->name));
+  return Reject(step, fmt::format("loop {} is bound to it already", other->name));
 }
 
 void CountThreads(const ScheduleTree& tree, const TreeNode& node, std::array<int64_t, 3>& threads) {
@@ -50,7 +49,8 @@ void CountThreads(const ScheduleTree& tree, const TreeNode& node, std::array<int
   for (const TreeNode& child : node.children) CountThreads(tree, child, threads);
 }
 
-// A phase is one launch: as many threads as its loops need along each axis.
+// Checks the number of threads. A phase is one launch, with as many threads as its loops need along
+// each axis.
 Status CheckThreads(const ScheduleTree& tree, const TreeNode& phase, VarId loop,
                     const BindStep& step) {
   std::array<int64_t, 3> threads = {1, 1, 1};
@@ -61,7 +61,7 @@ Status CheckThreads(const ScheduleTree& tree, const TreeNode& phase, VarId loop,
   for (const int64_t extent : threads) {
     product *= extent;
     if (product > kMostBlockThreads) {
-      return Refuse(step, fmt::format("{} x {} x {} threads a block, at most {}", threads[0],
+      return Reject(step, fmt::format("{} x {} x {} threads a block, at most {}", threads[0],
                                       threads[1], threads[2], kMostBlockThreads));
     }
   }
@@ -81,7 +81,8 @@ bool HoldsPipeline(const ScheduleTree& tree, const TreeNode& node) {
 
 bool IsParallel(LoopKind kind) { return kind == LoopKind::kParallel; }
 
-// The loops over threads are one chain: this one is directly outside or inside the others.
+// Checks that the loops over threads form one chain: this loop is directly outside or inside the
+// others.
 Status CheckBlock(const ScheduleTree& tree, const std::vector<const TreeNode*>& path,
                   const BindStep& step) {
   const auto is_block = [&](const TreeNode& node) {
@@ -90,17 +91,17 @@ Status CheckBlock(const ScheduleTree& tree, const std::vector<const TreeNode*>& 
   bool around = false;
   for (size_t i = 1; i + 1 < path.size(); ++i) {
     if (path[i]->kind == TreeNode::Kind::kLoop && IsParallel(tree.loops[path[i]->loop].kind)) {
-      return Refuse(step, "it is inside tasks");
+      return Reject(step, "it is inside tasks");
     }
     around |= is_block(*path[i]);
   }
   const TreeNode& node = *path.back();
   const bool below = HoldsKind(tree, node.children[0], IsBlock);
   if ((around && !is_block(*path[path.size() - 2])) || (below && !is_block(node.children[0]))) {
-    return Refuse(step, "loops over threads must be directly inside each other");
+    return Reject(step, "loops over threads must be directly inside each other");
   }
-  if (HoldsSharedStorage(node)) return Refuse(step, "it holds storage that threads share");
-  if (HoldsPipeline(tree, node)) return Refuse(step, "it holds a pipelined loop");
+  if (HoldsSharedStorage(node)) return Reject(step, "it holds storage that threads share");
+  if (HoldsPipeline(tree, node)) return Reject(step, "it holds a pipelined loop");
   return {};
 }
 
@@ -115,9 +116,9 @@ Status Apply(ScheduleTree& tree, const BindStep& step) {
       return IsGrid(kind) || kind == LoopKind::kWave;
     };
     if (!StandsInChain(tree, loop, may_be_around)) {
-      return Refuse(step, "only the outermost loops of a phase can be blocks");
+      return Reject(step, "only the outermost loops of a phase can be blocks");
     }
-    if (HoldsKind(tree, *path.back(), IsParallel)) return Refuse(step, "tasks are inside it");
+    if (HoldsKind(tree, *path.back(), IsParallel)) return Reject(step, "tasks are inside it");
   } else {
     TUNEC_RETURN_IF_ERROR(CheckBlock(tree, path, step));
     TUNEC_RETURN_IF_ERROR(CheckThreads(tree, *path[1], loop, step));

@@ -1,6 +1,6 @@
-// cache_write: a reduction accumulates in workspace of its own, which a statement after it copies
-// to where the result belongs. What `stage` can then put into registers, tile by tile: an argument
-// has its place.
+// cache_write: a reduction accumulates in a separate workspace. A statement after it copies the
+// results to their tensor. `stage` can put the workspace into registers, tile by tile; it cannot
+// move an argument.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,33 +10,35 @@
 namespace tunec {
 namespace {
 
-std::unexpected<Error> Refuse(const CacheWriteStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const CacheWriteStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "cache_write {}: {}", step.statement, why);
 }
 
-// Every element that the reduction writes it defines, and nobody sees one before the end.
+// Checks that the reduction defines every element that it writes. No statement may read an element
+// before the end.
 Status CheckReduction(const Compute& compute, const Statement& statement,
                       const CacheWriteStep& step) {
   if (!statement.reducer || statement.writes.size() != 1) {
-    return Refuse(step, "it is not a reduction of one value");
+    return Reject(step, "it is not a reduction of one value");
   }
   if (!NamesDimensions(statement.writes[0].index)) {
-    return Refuse(step, "its write index is more than different iterators");
+    return Reject(step, "its write index must consist of different iterators");
   }
   const auto home = [&](TensorId tensor) { return compute.tensors[tensor].alias.value_or(tensor); };
   for (const Read& read : statement.reads) {
     if (home(read.tensor) == home(statement.writes[0].tensor)) {
-      return Refuse(step, "it reads the tensor that it writes");
+      return Reject(step, "it reads the tensor that it writes");
     }
   }
   for (const std::string& name : {step.statement + ".cache", step.statement + ".store"}) {
     if (!compute.FindTensor(name) && !compute.FindStatement(name)) continue;
-    return Refuse(step, fmt::format("there is {} already", name));
+    return Reject(step, fmt::format("there is {} already", name));
   }
   return {};
 }
 
-// Over the iterators of the written elements, each of which the reduction has defined.
+// Returns the copy statement over the iterators of the written elements, all of which the reduction
+// defines.
 Statement StoreOf(const Statement& reduction, TensorId cache, DataType type) {
   Statement store{.name = reduction.name + ".store"};
   Write write = reduction.writes[0];
@@ -59,7 +61,7 @@ Statement StoreOf(const Statement& reduction, TensorId cache, DataType type) {
 
 Result<Compute> Apply(const Compute& compute, const CacheWriteStep& step) {
   const std::optional<StatementId> id = compute.FindStatement(step.statement);
-  if (!id) return Refuse(step, "there is no such statement");
+  if (!id) return Reject(step, "there is no such statement");
   TUNEC_RETURN_IF_ERROR(CheckReduction(compute, compute.statements[*id], step));
   Compute result = compute;
   Statement& reduction = result.statements[*id];

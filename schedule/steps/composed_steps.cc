@@ -1,4 +1,4 @@
-// Steps that are said in terms of other steps, and prefetch.
+// Steps that are defined by other steps, and prefetch.
 #include <algorithm>
 
 #include "schedule/steps/apply_loop_steps.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kFarthestPrefetch = int64_t{1} << 20;
 
-// The serial loops that stand one directly inside the other from this one on, itself left out.
+// Returns the serial loops nested directly inside each other below this loop, without this loop.
 std::vector<std::string> SerialLoopsInside(const ScheduleTree& tree, VarId loop) {
   std::vector<std::string> names;
   const TreeNode* node = PathToLoop(tree.root, loop).back();
@@ -53,7 +53,7 @@ Status Apply(ScheduleTree& tree, const PrefetchStep& step) {
   TUNEC_ASSIGN(const VarId loop, LoopNamed(tree, step.loop));
   const std::optional<TensorId> tensor = tree.FindTensor(step.tensor);
   if (!tensor || tree.tensors[*tensor].role == TensorRole::kLocal) {
-    return Fail(ErrorCode::kInvalidArgument, "prefetch: {} is no tensor in memory", step.tensor);
+    return Fail(ErrorCode::kInvalidArgument, "prefetch: {} is not a tensor in memory", step.tensor);
   }
   if (step.distance < 1 || step.distance > kFarthestPrefetch) {
     return Fail(ErrorCode::kInvalidArgument, "prefetch {}: {} iterations ahead", step.tensor,
@@ -65,7 +65,7 @@ Status Apply(ScheduleTree& tree, const PrefetchStep& step) {
       if (access.tensor != *tensor) return {};
       used = true;
       if (std::ranges::none_of(access.index, &IndexExpr::UsesLoaded)) return {};
-      return Fail(ErrorCode::kInvalidArgument, "prefetch {}: {} takes its place from a value",
+      return Fail(ErrorCode::kInvalidArgument, "prefetch {}: {} accesses it at a loaded index",
                   step.tensor, tree.statements[s].name);
     };
     for (const Read& read : tree.statements[s].reads) TUNEC_RETURN_IF_ERROR(visit(read));

@@ -1,12 +1,12 @@
-// compute_at: a statement moves into a loop of another.
+// compute_at: moves a statement into a loop of another.
 //
-// The moved statement P and some statement S inside the loop share a tensor that S writes.
-// Where both index it, S's iterators are expressed by P's: for S: acc[i,j] and P reading
-// acc[p,q] that is i = p, j = q. Each loop around S, down to the target, then has a value for
-// P's instances too: its own expression with the iterators so replaced. A loop over an
-// iterator that the tensor does not know (a reduction's) is fixed: at its first value for a
-// producer, at its last for a consumer. Below the target P gets copies of S's loops over the
-// related iterators, then loops over the iterators of its own that are left.
+// The moved statement P and some statement S inside the loop share a tensor that one of them
+// writes. The indices of both express S's iterators by P's. For S: acc[i,j] and P reading acc[p,q],
+// i = p and j = q. Each loop around S, down to the target, then has a value for P's instances too:
+// its own expression with S's iterators replaced. A loop over an iterator that is not in the
+// tensor's index (a reduction's) is fixed. A producer uses the loop's first value, a consumer the
+// last value. Below the target, P gets copies of S's loops over the related iterators, then loops
+// over its remaining iterators.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace tunec {
 namespace {
 
-// Takes the statement's subtree, a chain of loops of its own, out of the tree.
+// Removes the statement's subtree, a chain of loops around it alone, from the tree.
 bool RemoveSubtree(TreeNode& node, StatementId statement) {
   for (size_t i = 0; i < node.children.size(); ++i) {
     const std::vector<StatementId> below = StatementsBelow(node.children[i]);
@@ -32,7 +32,7 @@ bool RemoveSubtree(TreeNode& node, StatementId statement) {
   return false;
 }
 
-// A sequence of one child is that child.
+// Replaces each sequence of one child by the child.
 void Flatten(TreeNode& node, bool is_root) {
   for (TreeNode& child : node.children) Flatten(child, false);
   if (!is_root && node.kind == TreeNode::Kind::kSequence && node.children.size() == 1) {
@@ -41,7 +41,7 @@ void Flatten(TreeNode& node, bool is_root) {
   }
 }
 
-// Inserts a subtree into the loop's body, before or after what is there by original order.
+// Inserts a subtree into the loop's body, before or after the existing nodes by original order.
 void InsertBelow(TreeNode& loop, TreeNode subtree, StatementId statement) {
   TreeNode* body = &loop.children[0];
   while (body->kind == TreeNode::Kind::kAlloc) body = &body->children[0];
@@ -83,14 +83,15 @@ class Mover {
   StatementId moved_;
   ClosestRelation relation_;
   VarId target_;
-  std::map<VarId, IndexExpr> forward_;                 // of the moved statement
-  IdVector<VarId, std::optional<IndexExpr>> inverse_;  // of the moved statement
+  std::map<VarId, IndexExpr> forward_;                 // loops of the moved statement
+  IdVector<VarId, std::optional<IndexExpr>> inverse_;  // iterators of the moved statement
   std::map<VarId, VarId> copy_of_;                     // the partner's loop -> the copy
   std::vector<VarId> own_;  // the moved statement's loops below the target
 };
 
-// A value over the partner's iterators, all related, over the moved statement's. What a quotient
-// leaves open of an iterator is a variable of its own, behind these.
+// Converts a value over the partner's related iterators to one over the moved statement's
+// iterators. The part of an iterator that a quotient leaves unknown becomes an additional variable
+// after these.
 IndexExpr Mover::Known(const IndexExpr& forward) const {
   const auto& [exact, quotients] = relation_.iterators;
   const Iterators& own = statement().iterators;
@@ -107,7 +108,7 @@ IndexExpr Mover::Known(const IndexExpr& forward) const {
   });
 }
 
-// The value of one of the partner's loops for the moved statement's instances.
+// Returns the value of one of the partner's loops for the moved statement's instances.
 Result<IndexExpr> Mover::ValueFor(VarId loop) const {
   const IndexExpr& forward = tree_.forward[relation_.partner].at(loop);
   std::vector<VarId> used;
@@ -125,14 +126,14 @@ Result<IndexExpr> Mover::ValueFor(VarId loop) const {
   }
   if (mixed) {
     return Fail(ErrorCode::kInvalidArgument,
-                "compute_at {}: loop {} mixes iterators that it knows with others",
-                statement().name, tree_.loops[loop].name);
+                "compute_at {}: loop {} mixes related and unrelated iterators", statement().name,
+                tree_.loops[loop].name);
   }
   return IndexExpr(moved_ < relation_.partner ? 0 : tree_.loops[loop].extent - 1);
 }
 
-// Whether the moved statement needs its own copy of a loop of the partner: one over iterators
-// that are its own, or of one iteration (whose value is a constant) out of which these are made.
+// Checks that the moved statement needs its own copy of a loop of the partner: a loop over related
+// iterators, or a part of one with a single iteration (whose value is a constant).
 bool Mover::IsRelated(VarId loop) const {
   const auto is_own = [&](VarId iterator) {
     const auto found = relation_.iterators.exact.find(iterator);
@@ -148,7 +149,7 @@ bool Mover::IsRelated(VarId loop) const {
   return false;
 }
 
-// "acc.j.0" becomes "out.j.0": the moved statement's name and the partner's iterator.
+// Converts "acc.j.0" to "out.j.0": the moved statement's name and the partner's iterator.
 std::string Mover::LoopName(VarId partner_loop) const {
   const std::string& prefix = tree_.statements[relation_.partner].name;
   const std::string& name = tree_.loops[partner_loop].name;
@@ -157,8 +158,8 @@ std::string Mover::LoopName(VarId partner_loop) const {
   return statement().name + suffix;
 }
 
-// A name that is taken gets "_" behind it: the moved statement may call an iterator of its own as
-// its partner calls another one.
+// Adds a loop; appends "_" to a name that is taken. The moved statement and its partner may use the
+// same name for different iterators.
 VarId Mover::AddLoop(std::string name, int64_t extent, bool isolate) {
   while (LoopNamed(tree_, name) ||
          std::ranges::any_of(own_, [&](VarId loop) { return tree_.loops[loop].name == name; })) {
@@ -178,7 +179,7 @@ Status Mover::CopyLoop(VarId loop) {
   return {};
 }
 
-// The iterators that the relation names, over the shared loops and the copies.
+// Expresses the iterators that the relation contains by the shared loops and the copies.
 Status Mover::InvertRelated() {
   const std::vector<IndexExpr>& partner = tree_.inverse[relation_.partner];
   for (const auto& [iterator, value] : relation_.iterators.exact) {
@@ -192,7 +193,8 @@ Status Mover::InvertRelated() {
   return {};
 }
 
-// `value` of the moved statement's iterators is what the loops say of one of the partner's.
+// Solves `value`, over the moved statement's iterators, for its iterator. `partner_value` is the
+// same value over the partner's loops.
 Status Mover::Invert(const IndexExpr& value, const IndexExpr& partner_value) {
   const std::optional<VarId> mine = value.AsVar();
   if (!mine || inverse_[*mine]) return {};
@@ -201,11 +203,11 @@ Status Mover::Invert(const IndexExpr& value, const IndexExpr& partner_value) {
   const auto is_around = [&](VarId loop) {
     return copy_of_.contains(loop) || forward_.contains(loop);
   };
-  // A quotient of what only loops below the target walk is left to a loop of its own.
+  // If only loops below the target walk a quotient, the iterator gets its own loop.
   if (!loops.empty() && std::ranges::none_of(loops, is_around)) return {};
   if (!std::ranges::all_of(loops, is_around)) {
     return Fail(ErrorCode::kInvalidArgument,
-                "compute_at {}: iterator {} is spread over loops that it does not share",
+                "compute_at {}: iterator {} depends on loops that it does not share",
                 statement().name, statement().iterators[*mine].name);
   }
   inverse_[*mine] = Substitute(partner_value, [&](VarId loop) -> IndexExpr {
@@ -244,7 +246,7 @@ Status Mover::Run() {
   for (auto loop = partner_loops.begin(); loop <= target; ++loop) {
     TUNEC_ASSIGN(forward_[*loop], ValueFor(*loop));
   }
-  // Loops of the old subtree keep their entries in tree_.loops but leave the tree.
+  // Loops of the old subtree retain their entries in tree_.loops but leave the tree.
   RemoveSubtree(tree_.root, moved_);
   for (auto loop = target + 1; loop != partner_loops.end(); ++loop) {
     if (IsRelated(*loop)) TUNEC_RETURN_IF_ERROR(CopyLoop(*loop));
@@ -259,7 +261,7 @@ Status Mover::Run() {
   return {};
 }
 
-// Whether the loop is of a copy that a pipelined loop around it begins ahead of its iteration.
+// Checks that a pipelined loop around this loop begins its copy ahead of the iteration.
 bool IsBegunAhead(const ScheduleTree& tree, VarId loop) {
   const std::vector<const TreeNode*> path = PathToLoop(tree.root, loop);
   const std::vector<StatementId> inside = StatementsBelow(*path.back());
@@ -272,8 +274,8 @@ bool IsBegunAhead(const ScheduleTree& tree, VarId loop) {
   });
 }
 
-// A statement can move into a loop that still runs its iterations one by one (or as tasks, as
-// the innermost of these), and only while all its tensors have their own indices.
+// Checks that a statement can move into a loop. The loop must be serial or the innermost of the
+// loops over tasks or threads. The statement's tensors must still have their original indices.
 Status CheckMove(const ScheduleTree& tree, StatementId moved, VarId target) {
   const Statement& statement = tree.statements[moved];
   const auto is_staged = [&](const auto& access) {

@@ -1,4 +1,4 @@
-// The steps that rewrite a Compute's statements. They come before all that shape loops.
+// The steps that rewrite a Compute's statements. They come before all steps that shape loops.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tunec {
 
-/// An iterator and a number of its values, as several steps take them.
+/// An iterator and a number of its values: an argument of several steps.
 struct IteratorFactor {
   std::string iterator;
   int64_t factor = 1;
@@ -22,10 +22,11 @@ struct IteratorFactor {
   bool operator==(const IteratorFactor&) const = default;
 };
 
-/// `pack w0 1/32 0 1%32`: a copy of a tensor in another storage order, and all readers moved
-/// to it. Each storage dimension is a logical dimension, by number, or a part of it: its quotient
-/// or remainder by a factor, or what is between two of them (`1/32 ... 1%32/2 ... 1%2`). A copy of
-/// weights is made once, when compiling. A workspace tensor is stored so without a copy.
+/// `pack w0 1/32 0 1%32`: makes a copy of a tensor in another storage order, and redirects all
+/// readers to the copy. Each storage dimension is a logical dimension, by number, or a part of it:
+/// its quotient or remainder by a factor, or the range between two factors (`1/32 ... 1%32/2 ...
+/// 1%2`). A copy of weights is made once, at compile time. A workspace tensor is stored in the
+/// order without a copy.
 ///   before: acc[i,j] sum= x[i,k] * w0[k,j]
 ///   after:  w0.pack[k,j] = w0[k,j]; acc[i,j] sum= x[i,k] * w0.pack[k,j]
 struct PackStep {
@@ -35,7 +36,7 @@ struct PackStep {
     int dimension = 0;
     Part part = Part::kWhole;
     int64_t factor = 1;
-    int64_t of = 0;  // kMiddle: the quotient by the factor of the remainder by this
+    int64_t of = 0;  // kMiddle: the part is the quotient by `factor` of the remainder by `of`
     bool operator==(const Axis&) const = default;
   };
   std::string tensor;
@@ -47,9 +48,9 @@ struct PackStep {
   bool operator==(const PackStep&) const = default;
 };
 
-/// `copy x acc j 64`: a copy of a tensor, for each 64 values of j its own, and the statement's
-/// reads moved to it: what `stage` can put into storage near its use, tile by tile. Where the index
-/// of x knows j, each copy has only the window of x that its group may read.
+/// `copy x acc j 64`: makes a copy of a tensor for each group of 64 values of j, and redirects the
+/// statement's reads to it. `stage` can then store the copy near its use, tile by tile. If the
+/// index of x uses j, each copy contains only the window of x that its group may read.
 ///   before: acc[i,j] sum= x[i,k] * w[k,j]
 ///   after:  x.copy[p,i,k] = x[i,k]; acc[i,j] sum= x.copy[j/64,i,k] * w[k,j]
 struct CopyStep {
@@ -67,8 +68,8 @@ struct CopyStep {
   bool operator==(const CopyStep&) const = default;
 };
 
-/// `cache_write C`: a reduction accumulates in workspace of its own, and a statement after it
-/// stores the results.
+/// `cache_write C`: makes a reduction accumulate in a separate workspace; a second statement stores
+/// the results.
 ///   before: C[i,j] sum= A[i,k] * B[k,j]
 ///   after:  C.cache[i,j] sum= A[i,k] * B[k,j]; C[i,j] = C.cache[i,j]
 struct CacheWriteStep {
@@ -78,8 +79,8 @@ struct CacheWriteStep {
   bool operator==(const CacheWriteStep&) const = default;
 };
 
-/// `index_split y i 1 36`: a statement becomes one for each part of an iterator's values, the parts
-/// beginning at these; each is scheduled by itself.
+/// `index_split y i 1 36`: splits a statement into one for each range of an iterator's values. The
+/// ranges begin at these values, and each is scheduled separately.
 ///   before: y[i] = ... for i < 37
 ///   after:  y.part0 for i < 1; y.part1 for i < 35: i + 1; y.part2 for i < 1: i + 36
 struct IndexSplitStep {
@@ -95,8 +96,9 @@ struct IndexSplitStep {
   bool operator==(const IndexSplitStep&) const = default;
 };
 
-/// `reduce_split s r0 64 inner`: a reduction over r becomes partial reductions, one for each
-/// value of r mod 64 (inner) or floor(r/64) (outer), and a reduction over those.
+/// `reduce_split s r0 64 inner`: splits a reduction over r into partial reductions and a reduction
+/// over these. There is one partial reduction for each value of r mod 64 (inner) or floor(r/64)
+/// (outer).
 ///   before: s[i] max= x[i,r]
 ///   after:  s.part[i,p] max= x[i,64*r' + p]; s[i] max= s.part[i,p]
 struct ReduceSplitStep {
@@ -115,7 +117,7 @@ struct ReduceSplitStep {
   bool operator==(const ReduceSplitStep&) const = default;
 };
 
-/// `inline t`: the statement's value is computed where it is read, and the statement goes.
+/// `inline t`: computes the statement's value where it is read, and removes the statement.
 ///   before: t[i] = exp(x[i]); y[i] = t[i] + 1.0
 ///   after:  y[i] = exp(x[i]) + 1.0
 struct InlineStep {
@@ -125,8 +127,9 @@ struct InlineStep {
   bool operator==(const InlineStep&) const = default;
 };
 
-/// `precision acc bf16 3`: a float32 sum of products over operands that are sums of one to three
-/// bfloat16 terms, accumulated in float32. The accuracy contract says how many it takes.
+/// `precision acc bf16 3`: computes a float32 sum of products with operands split into one to three
+/// bfloat16 terms, and accumulates in float32. The accuracy contract gives the least number of
+/// terms.
 ///   before: acc[i,j] sum= A[i,k] * B[k,j]
 ///   after:  A.bf16[0..3,i,k] = terms of A[i,k]; B.bf16[0..3,k,j] = terms of B[k,j]
 ///           acc[i,j] sum= f32(A.bf16[.,i,k]) * f32(B.bf16[.,k,j])      for six products of terms
@@ -144,8 +147,8 @@ struct PrecisionStep {
   bool operator==(const PrecisionStep&) const = default;
 };
 
-/// `narrow t acc`: workspace that a sum of products alone reads is of bfloat16, and rounded where
-/// it is written. The accuracy contract says whether one term of an operand will do.
+/// `narrow t acc`: stores workspace as bfloat16, rounded where it is written, if only one sum of
+/// products reads it. The accuracy contract decides whether one term per operand is allowed.
 ///   before: t[i,k] = A[i,k] + A[i,k+1];        acc[i,j] sum= t[i,k] * B[k,j]
 ///   after:  t[i,k] = bf16(A[i,k] + A[i,k+1]);  acc[i,j] sum= f32(t[i,k]) * B[k,j]
 struct NarrowStep {
@@ -159,9 +162,9 @@ struct NarrowStep {
   bool operator==(const NarrowStep&) const = default;
 };
 
-/// `widen A acc`: the statement, which reads A cast to a wider type, reads a tensor of that type,
-/// which is made of A just before; of a constant once, when compiling. A workspace tensor becomes
-/// one of that type without a copy.
+/// `widen A acc`: replaces reads of A that are cast to a wider type by reads of a tensor of this
+/// type. The tensor is computed from A just before the statement, or once at compile time for a
+/// constant. A workspace tensor gets the wider type without a copy.
 ///   before: acc[i,j] sum= f32(A[i,k]) * f32(B[k,j])
 ///   after:  A.wide[i,k] = f32(A[i,k]); acc[i,j] sum= A.wide[i,k] * f32(B[k,j])
 struct WidenStep {
@@ -175,7 +178,7 @@ struct WidenStep {
   bool operator==(const WidenStep&) const = default;
 };
 
-/// `hoist A.copy`: the statement comes before all others, and so does the phase of its loops.
+/// `hoist A.copy`: moves the statement, and so the phase of its loops, before all others.
 ///   before: t[i] = ...; A.copy[i,k] = A[i,k];  acc[i,j] sum= t[i] * A.copy[i,k]
 ///   after:  A.copy[i,k] = A[i,k];  t[i] = ...; acc[i,j] sum= t[i] * A.copy[i,k]
 struct HoistStep {
@@ -185,9 +188,9 @@ struct HoistStep {
   bool operator==(const HoistStep&) const = default;
 };
 
-/// `pad acc i 16 k 8`: a sum whose iterators go on to the next multiple, so that tiles are full,
-/// and whose domain has no conditions any more. Copies of its operands hold 0 where these have
-/// nothing.
+/// `pad acc i 16 k 8`: extends a sum's iterators to the next multiple, so that all tiles are full,
+/// and removes the conditions of its domain. Copies of its operands hold 0 outside of the operands'
+/// elements.
 ///   before: A.copy[i,k] = A[i,k];    acc[i,j] sum= A.copy[i,k] * B[k,j]       for i < 37, k < 29
 ///   after:  A.copy[i,k] = A[i,k] or 0 outside
 ///           acc[i,j] sum= A.copy[i,k] * (B[k,j] or 0 outside)                  for i < 48, k < 32

@@ -1,9 +1,9 @@
-// copy: reads of a tensor become reads of a copy that schedules can move near them.
+// copy: redirects reads of a tensor to a copy that schedules can move near the reads.
 //
-// Every instance of a statement runs once, so a copy that several tiles want must be several
-// copies: one for each group of values of the iterators that the tensor does not know. The group is
-// the copy's leading dimension, floor(iterator / factor) for its reader; `compute_at` finds its
-// loops. Where the tensor's index knows the group's iterator, the copy has a window of that
+// Every instance of a statement runs once, so a copy that several tiles read must be several
+// copies: one for each group of values of the iterators that the tensor does not use. The group is
+// the copy's leading dimension; its reader uses floor(iterator / factor). `compute_at` finds the
+// loops from it. If the tensor's index uses the group's iterator, the copy has a window of that
 // dimension: from the first to the last element that an instance of the group may read.
 #include <fmt/format.h>
 
@@ -17,11 +17,11 @@
 namespace tunec {
 namespace {
 
-std::unexpected<Error> Refuse(const CopyStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const CopyStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "copy {}: {}", step.tensor, why);
 }
 
-// A group: which iterator of the reader, and how many of its values share a copy.
+// A group: an iterator of the reader, and the number of its values that share a copy.
 struct Group {
   VarId iterator;
   int64_t factor = 1;
@@ -32,39 +32,39 @@ Result<std::vector<Group>> FindGroups(const Statement& reader, const CopyStep& s
   for (const CopyStep::Group& group : step.groups) {
     const auto found = std::ranges::find(reader.iterators, group.iterator, &Iterator::name);
     if (found == reader.iterators.end() || group.factor < 1) {
-      return Refuse(step, fmt::format("no iterator {} of {} in groups of {}", group.iterator,
+      return Reject(step, fmt::format("no iterator {} of {} in groups of {}", group.iterator,
                                       step.statement, group.factor));
     }
     const auto iterator = reader.iterators.id_of(found);
     if (std::ranges::find(groups, iterator, &Group::iterator) != groups.end()) {
-      return Refuse(step, fmt::format("iterator {} is named twice", group.iterator));
+      return Reject(step, fmt::format("iterator {} is named twice", group.iterator));
     }
     groups.push_back({iterator, group.factor});
   }
   return groups;
 }
 
-// What the reader reads is what the copy, made just before the reader, finds: nobody but others
-// writes it.
+// Checks that a copy made just before the reader holds the values that the reader reads: only other
+// statements may write the tensor.
 Status CheckSource(const Compute& compute, TensorId source, const Statement& reader,
                    const CopyStep& step) {
   const auto touches = [&](const auto& access) { return access.tensor == source; };
   if (std::ranges::none_of(reader.reads, touches)) {
-    return Refuse(step, fmt::format("{} does not read it", step.statement));
+    return Reject(step, fmt::format("{} does not read it", step.statement));
   }
   if (IsMadeOfConstant(compute, reader)) {
-    return Refuse(step, fmt::format("{} is run when compiling", step.statement));
+    return Reject(step, fmt::format("{} runs at compile time", step.statement));
   }
   const auto home = [&](TensorId tensor) { return compute.tensors[tensor].alias.value_or(tensor); };
   for (const Write& write : reader.writes) {
     if (home(write.tensor) == home(source)) {
-      return Refuse(step, fmt::format("{} writes it too", step.statement));
+      return Reject(step, fmt::format("{} writes it too", step.statement));
     }
   }
   return {};
 }
 
-// Of several copies of one tensor, each for a statement of its own, the later ones have numbers.
+// Returns a new name. Later copies of one tensor, for other statements, have numbers.
 std::string NameOfCopy(const Compute& compute, const std::string& tensor) {
   const std::string first = tensor + ".copy";
   std::string name = first;
@@ -73,15 +73,15 @@ std::string NameOfCopy(const Compute& compute, const std::string& tensor) {
   return name;
 }
 
-// What the copy has of one of the tensor's dimensions.
+// The part of one of the tensor's dimensions that the copy contains.
 struct Window {
-  IndexExpr start;       // of a group, over the numbers of the groups
-  Interval rest;         // of what is read, from there
-  bool is_whole = true;  // all of the dimension, for each group
+  IndexExpr start;       // first element of a group, over the numbers of the groups
+  Interval rest;         // range of the elements that are read, relative to `start`
+  bool is_whole = true;  // each group contains all of the dimension
 };
 
-// The part of an index that is its group's, over the numbers of the groups; none where an iterator
-// is divided.
+// Returns the group's part of an index, over the numbers of the groups. Returns nothing if an
+// iterator is divided.
 std::optional<IndexExpr> StartOf(const IndexExpr& index, const std::vector<Group>& groups) {
   IndexExpr start(0);
   for (size_t g = 0; g < groups.size(); ++g) {
@@ -93,7 +93,7 @@ std::optional<IndexExpr> StartOf(const IndexExpr& index, const std::vector<Group
   return start;
 }
 
-// How far reads of a group are from its start.
+// Returns the range of the reads of a group, relative to the group's start.
 Interval RestOf(const IndexExpr& index, const Statement& reader, const std::vector<Group>& groups) {
   return BoundsOf(index, [&](VarId v) {
     const auto group = std::ranges::find(groups, v, &Group::iterator);
@@ -150,8 +150,8 @@ Tensor CopyOf(const Tensor& source, std::string name, const Statement& reader,
   return copy;
 }
 
-// The only statement that writes the workspace, and each element at most once; none where it is a
-// reduction, which writes every element, or where other tensors share the storage.
+// Returns the only statement that writes the workspace, if it writes each element at most once.
+// Returns null for a reduction, which writes every element, and if other tensors share the storage.
 const Statement* WriterOf(const Compute& compute, TensorId tensor) {
   if (compute.tensors[tensor].role != TensorRole::kWorkspace) return nullptr;
   const auto shares = [&](const Tensor& other) { return other.alias == tensor; };
@@ -167,8 +167,8 @@ const Statement* WriterOf(const Compute& compute, TensorId tensor) {
   return writer;
 }
 
-// What the element has to meet to be one that was written: of the writer's conditions those on
-// iterators that are indices of what it writes.
+// Returns conditions on the element that hold if it was written. These are the writer's conditions
+// on iterators in the index of the write.
 std::vector<IndexExpr> WrittenWhere(const Compute& compute, TensorId tensor,
                                     const std::vector<IndexExpr>& element) {
   const Statement* const writer = WriterOf(compute, tensor);
@@ -190,8 +190,8 @@ std::vector<IndexExpr> WrittenWhere(const Compute& compute, TensorId tensor,
   return conditions;
 }
 
-// The same condition, where some iterators make no difference: 4*b - 2*g - d + 3 >= 0 is
-// 2*b - g + 1 >= 0 for d of 0 and 1. A pair is copied as a whole or not at all then.
+// Returns an equivalent condition without iterators that have no effect: 4*b - 2*g - d + 3 >= 0 is
+// 2*b - g + 1 >= 0 for d of 0 and 1. A pair is then copied completely or not at all.
 IndexExpr Shortest(const IndexExpr& condition, const IntervalOf& interval) {
   for (const IndexTerm& of_divisor : condition.terms()) {
     const int64_t divisor = std::abs(of_divisor.coefficient);
@@ -208,8 +208,8 @@ IndexExpr Shortest(const IndexExpr& condition, const IntervalOf& interval) {
   return condition;
 }
 
-// Over the copy's elements; not those of windows that the tensor has nothing for, nor what nobody
-// wrote.
+// Returns the statement over the copy's elements. It excludes window elements outside of the tensor
+// and elements that were never written.
 Statement CopyStatement(const Compute& compute, TensorId from, TensorId to,
                         const Windows& windows) {
   const Tensor& copy = compute.tensors[to];
@@ -240,7 +240,7 @@ Statement CopyStatement(const Compute& compute, TensorId from, TensorId to,
   return statement;
 }
 
-// The element of the copy for one of the tensor.
+// Returns the element of the copy for an element of the tensor.
 std::vector<IndexExpr> IndexOfCopy(const std::vector<IndexExpr>& index,
                                    const std::vector<Group>& groups, const Windows& windows) {
   std::vector<IndexExpr> place;
@@ -260,7 +260,7 @@ std::vector<IndexExpr> IndexOfCopy(const std::vector<IndexExpr>& index,
 Result<Compute> Apply(const Compute& compute, const CopyStep& step) {
   const std::optional<TensorId> source = compute.FindTensor(step.tensor);
   const std::optional<StatementId> reader = compute.FindStatement(step.statement);
-  if (!source || !reader) return Refuse(step, "there is no such tensor or statement");
+  if (!source || !reader) return Reject(step, "there is no such tensor or statement");
   const Statement& reads = compute.statements[*reader];
   TUNEC_RETURN_IF_ERROR(CheckSource(compute, *source, reads, step));
   TUNEC_ASSIGN(const std::vector<Group> groups, FindGroups(reads, step));
@@ -270,7 +270,7 @@ Result<Compute> Apply(const Compute& compute, const CopyStep& step) {
   result.tensors.push_back(
       CopyOf(compute.tensors[*source], NameOfCopy(compute, step.tensor), reads, groups, windows));
   if (ElementCount(result.tensors.back().shape) < 0) {
-    return Refuse(step, "so many copies have too many elements");
+    return Reject(step, "the copies have too many elements");
   }
   for (Read& read : result.statements[*reader].reads) {
     if (read.tensor != *source) continue;

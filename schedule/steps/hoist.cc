@@ -1,8 +1,8 @@
-// hoist: a statement comes before all others.
+// hoist: moves a statement before all others.
 //
-// Statements run one after the other, and a phase is where the first statement of its loops is. So
-// a copy of an argument that a later statement wants is made in the midst of the loops that have
-// taken in the statements around it, unless it comes first.
+// Statements run one after the other, and a phase runs at the position of its first statement.
+// Without hoist, the copy of an argument for a later statement would run in the middle of the loops
+// that surrounding statements have moved into.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace tunec {
 namespace {
 
-std::unexpected<Error> Refuse(const HoistStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const HoistStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "hoist {}: {}", step.statement, why);
 }
 
@@ -20,7 +20,7 @@ std::unexpected<Error> Refuse(const HoistStep& step, std::string_view why) {
 
 Result<Compute> Apply(const Compute& compute, const HoistStep& step) {
   const std::optional<StatementId> id = compute.FindStatement(step.statement);
-  if (!id) return Refuse(step, "there is no such statement");
+  if (!id) return Reject(step, "there is no such statement");
   const Statement& moved = compute.statements[*id];
   const auto home = [&](TensorId tensor) { return compute.tensors[tensor].alias.value_or(tensor); };
   const auto touches = [&](const auto& accesses, TensorId tensor) {
@@ -31,11 +31,11 @@ Result<Compute> Apply(const Compute& compute, const HoistStep& step) {
     const Statement& before = compute.statements[s];
     for (const Read& read : moved.reads) {
       if (!touches(before.writes, read.tensor)) continue;
-      return Refuse(step, fmt::format("{} writes what it reads", before.name));
+      return Reject(step, fmt::format("{} writes what it reads", before.name));
     }
     for (const Write& write : moved.writes) {
       if (!touches(before.writes, write.tensor) && !touches(before.reads, write.tensor)) continue;
-      return Refuse(step, fmt::format("{} uses what it writes", before.name));
+      return Reject(step, fmt::format("{} uses what it writes", before.name));
     }
   }
   Compute result = compute;

@@ -1,8 +1,8 @@
-// index_split: one statement becomes several, one for each part of an iterator's values, each with
-// loops of its own.
+// index_split: splits one statement into several, one for each range of an iterator's values, each
+// with separate loops.
 //
-// All instances of a part come before those of the next, as if the iterator's loop were outermost:
-// exactly that is asked of the dependences.
+// All instances of a part come before those of the next, as if the iterator's loop were outermost.
+// The step checks exactly this order against the dependences.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 namespace tunec {
 namespace {
 
-// Each part becomes code.
+// Limit on the parts, because each part becomes code.
 constexpr size_t kMostParts = 64;
 
-std::unexpected<Error> Refuse(const IndexSplitStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const IndexSplitStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "index_split {}: {}", step.statement, why);
 }
 
-// Whether different values of the iterator write different elements: a part that begins its sums
-// anew must not find the terms of another in them.
+// Checks that different values of the iterator write different elements. Otherwise a part that
+// begins its sums anew would drop the terms of earlier parts.
 bool TellsElementsApart(const Statement& statement, VarId iterator) {
   return std::ranges::all_of(statement.writes, [&](const Write& write) {
     return std::ranges::any_of(write.index, [&](const IndexExpr& index) {
@@ -35,35 +35,35 @@ bool TellsElementsApart(const Statement& statement, VarId iterator) {
 Result<VarId> FindIterator(const Statement& statement, const IndexSplitStep& step) {
   const auto found = std::ranges::find(statement.iterators, step.iterator, &Iterator::name);
   if (found == statement.iterators.end()) {
-    return Refuse(step, fmt::format("it has no iterator {}", step.iterator));
+    return Reject(step, fmt::format("it has no iterator {}", step.iterator));
   }
   const auto iterator = statement.iterators.id_of(found);
   if (statement.reducer && !TellsElementsApart(statement, iterator)) {
-    return Refuse(step, fmt::format("{} is reduced over", step.iterator));
+    return Reject(step, fmt::format("{} is reduced over", step.iterator));
   }
   return iterator;
 }
 
-// Where parts begin, the first at 0, and where the last ends.
+// Returns the begin of each part, the first one 0, and the end of the last part.
 Result<std::vector<int64_t>> Borders(const Statement& statement, VarId iterator,
                                      const IndexSplitStep& step) {
   const int64_t extent = statement.iterators[iterator].extent;
   std::vector<int64_t> borders = {0};
   for (const int64_t point : step.points) {
     if (point <= borders.back() || point >= extent) {
-      return Refuse(step, fmt::format("no part of the {} values of {} begins at {}", extent,
+      return Reject(step, fmt::format("no part of the {} values of {} begins at {}", extent,
                                       step.iterator, point));
     }
     borders.push_back(point);
   }
   borders.push_back(extent);
   if (borders.size() < 3 || borders.size() > kMostParts + 1) {
-    return Refuse(step, fmt::format("{} parts, expected 2 to {}", borders.size() - 1, kMostParts));
+    return Reject(step, fmt::format("{} parts, expected 2 to {}", borders.size() - 1, kMostParts));
   }
   return borders;
 }
 
-// The iterator's loop as the outermost of its statement.
+// Checks the dependences with the iterator's loop as the outermost of its statement.
 Status CheckOrder(const Compute& compute, const Statement& statement, VarId iterator,
                   ReductionOrder order) {
   if (iterator == IteratorVar(0)) return {};
@@ -77,7 +77,7 @@ Status CheckOrder(const Compute& compute, const Statement& statement, VarId iter
   return CheckLegality(Dependences::Of(tree.tensors, tree.statements), tree, order);
 }
 
-// The statement for the iterator's values from `begin` to `end`, counted from 0.
+// Returns the statement for the iterator's values from `begin` to `end`, counted from 0.
 Statement PartOf(const Statement& statement, VarId iterator, int64_t begin, int64_t end) {
   Statement part = statement;
   part.iterators[iterator].extent = end - begin;
@@ -102,9 +102,9 @@ Statement PartOf(const Statement& statement, VarId iterator, int64_t begin, int6
 
 Result<Compute> Apply(const Compute& compute, const IndexSplitStep& step, ReductionOrder order) {
   const std::optional<StatementId> id = compute.FindStatement(step.statement);
-  if (!id) return Refuse(step, "there is no such statement");
+  if (!id) return Reject(step, "there is no such statement");
   const Statement& statement = compute.statements[*id];
-  if (IsMadeOfConstant(compute, statement)) return Refuse(step, "it is run when compiling");
+  if (IsMadeOfConstant(compute, statement)) return Reject(step, "it runs at compile time");
   TUNEC_ASSIGN(const VarId iterator, FindIterator(statement, step));
   TUNEC_ASSIGN(const std::vector<int64_t> borders, Borders(statement, iterator, step));
   TUNEC_RETURN_IF_ERROR(CheckOrder(compute, statement, iterator, order));
@@ -113,7 +113,7 @@ Result<Compute> Apply(const Compute& compute, const IndexSplitStep& step, Reduct
     parts.push_back(PartOf(statement, iterator, borders[p], borders[p + 1]));
     parts.back().name = fmt::format("{}.part{}", statement.name, p);
     if (compute.FindStatement(parts.back().name)) {
-      return Refuse(step, fmt::format("there is {} already", parts.back().name));
+      return Reject(step, fmt::format("there is {} already", parts.back().name));
     }
   }
   Compute result = compute;

@@ -1,4 +1,4 @@
-// inline: a statement's value is computed where it is read.
+// inline: computes a statement's value where it is read.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -17,7 +17,7 @@ void InlineRead(Statement& consumer, size_t slot, const Statement& producer) {
   }
   const auto first = static_cast<int>(consumer.reads.size());
   const auto rewrite = [&](const IndexExpr& index) {
-    // The producer's slots move; those within the consumer's index are where they were.
+    // The producer's slots move; slots in the consumer's index do not.
     return Substitute(RenumberLoaded(index, [&](int s) { return s + first; }), iterator_of);
   };
   for (Read read : producer.reads) {
@@ -37,8 +37,8 @@ void InlineRead(Statement& consumer, size_t slot, const Statement& producer) {
   }
 }
 
-// Whether the statement writes each element it defines once, for indices that are its iterators,
-// from nothing that it writes itself.
+// Checks that the statement writes each element once, at different iterators as indices. The
+// statement must not read its own results.
 bool IsPlainDefinition(const Statement& statement) {
   if (statement.reducer || statement.writes.size() != 1 || !statement.domain.empty()) return false;
   const Write& write = statement.writes[0];
@@ -58,8 +58,8 @@ bool Writes(const Compute& compute, const Statement& statement, TensorId tensor)
       statement.writes, [&](const Write& write) { return home(write.tensor) == home(tensor); });
 }
 
-// Whether the value can as well be computed later: nothing else writes its tensor, and nothing
-// after it writes what it reads.
+// Checks that the value can be computed later. No other statement may write the tensor, and no
+// later statement may write the operands.
 Status CheckInline(const Compute& compute, StatementId id) {
   const Statement& producer = compute.statements[id];
   for (const StatementId s : compute.statements.ids()) {
@@ -79,7 +79,7 @@ Status CheckInline(const Compute& compute, StatementId id) {
   return {};
 }
 
-// Whether some read's index is the value of read `slot`.
+// Checks that some read's index uses the value of read `slot`.
 bool IsLoadedIndex(const Statement& statement, int slot) {
   bool used = false;
   const auto look = [&](const IndexExpr& index) {
@@ -95,7 +95,7 @@ bool IsLoadedIndex(const Statement& statement, int slot) {
   return used;
 }
 
-// Drops the reads that no value and no other read's index uses.
+// Removes reads that no value and no other read's index uses.
 void RemoveUnusedReads(Statement& statement) {
   std::vector<bool> used(statement.reads.size(), false);
   for (const Expr& value : statement.values) {

@@ -12,10 +12,10 @@
 
 namespace tunec {
 
-/// `split acc.i 2 14`: loop acc.i becomes acc.i.0, acc.i.1 (2 iterations), acc.i.2 (14).
-/// Factors need not divide.
-///   before: for i < 100          after: for i.0 < 4 { for i.1 < 2 { for i.2 < 14 { i = 28*i.0 +
-///   ...
+/// `split acc.i 2 14`: replaces loop acc.i by acc.i.0, acc.i.1 (2 iterations) and acc.i.2 (14). The
+/// factors need not divide the extent.
+///   before: for i < 100
+///   after:  for i.0 < 4 { for i.1 < 2 { for i.2 < 14 { i = 28*i.0 + 14*i.1 + i.2
 struct SplitStep {
   static constexpr std::string_view kName = "split";
   std::string loop;
@@ -27,8 +27,9 @@ struct SplitStep {
   bool operator==(const SplitStep&) const = default;
 };
 
-/// `reorder acc.k acc.i acc.j`: loops of one chain, each the only child of the one before, in
-/// the new order, outermost first; loops of the chain that are not named keep their places.
+/// `reorder acc.k acc.i acc.j`: sets the order of loops in one chain, where each is the only child
+/// of the one before, outermost first. Loops of the chain that are not named retain their
+/// positions.
 struct ReorderStep {
   static constexpr std::string_view kName = "reorder";
   std::vector<std::string> loops;
@@ -36,7 +37,7 @@ struct ReorderStep {
   bool operator==(const ReorderStep&) const = default;
 };
 
-/// `fuse acc.n acc.i.0 as task`: two nested loops become one.
+/// `fuse acc.n acc.i.0 as task`: fuses two nested loops into one.
 ///   before: for n < 3 { for i < 5 {      after: for task < 15 { n = task/5, i = task mod 5
 struct FuseStep {
   static constexpr std::string_view kName = "fuse";
@@ -51,7 +52,7 @@ struct FuseStep {
   bool operator==(const FuseStep&) const = default;
 };
 
-/// `skew A.i A.t 2 as A.x`: a loop runs slanted to another that its statements share.
+/// `skew A.i A.t 2 as A.x`: slants a loop relative to another loop around the same statements.
 ///   before: for t < 9 { for i < 50 {     after: for t < 9 { for x in 2*t .. 2*t + 50 { i = x - 2*t
 struct SkewStep {
   static constexpr std::string_view kName = "skew";
@@ -68,7 +69,7 @@ struct SkewStep {
   bool operator==(const SkewStep&) const = default;
 };
 
-/// `peel acc.i 1 36`: the loop in parts that begin at these values, generated apart.
+/// `peel acc.i 1 36`: generates separate code for the parts of the loop that begin at these values.
 ///   before: for i < 37 { ...             after: i = 0: ...; for i in 1 .. 36 { ... } i = 36: ...
 struct PeelStep {
   static constexpr std::string_view kName = "peel";
@@ -81,7 +82,7 @@ struct PeelStep {
   bool operator==(const PeelStep&) const = default;
 };
 
-/// `distribute acc.i`: a loop around several statements becomes a loop around each.
+/// `distribute acc.i`: replaces a loop around several statements by a loop around each.
 ///   before: for i { a; b; }              after: for i { a; } for i { b; }
 struct DistributeStep {
   static constexpr std::string_view kName = "distribute";
@@ -90,8 +91,7 @@ struct DistributeStep {
   bool operator==(const DistributeStep&) const = default;
 };
 
-/// `unroll_jam acc.i 4`: groups of four iterations run inside the other loops of the chain,
-/// unrolled.
+/// `unroll_jam acc.i 4`: unrolls groups of four iterations inside the other loops of the chain.
 ///   before: for i < 8 { for k {          after: for i.0 < 2 { for k { i.1 = 0, 1, 2, 3
 struct UnrollJamStep {
   static constexpr std::string_view kName = "unroll_jam";
@@ -104,8 +104,8 @@ struct UnrollJamStep {
   bool operator==(const UnrollJamStep&) const = default;
 };
 
-/// `swizzle acc.i.0 acc.j.0 4`: two nested loops in bands of four iterations of the outer one, so
-/// that iterations near in time are near in both.
+/// `swizzle acc.i.0 acc.j.0 4`: runs two nested loops in bands of four iterations of the outer
+/// loop. Iterations that are near in time are then near in both loops.
 ///   before: for i < 8 { for j < 9 {      after: for i.0 < 2 { for j < 9 { for i.1 < 4 {
 struct SwizzleStep {
   static constexpr std::string_view kName = "swizzle";
@@ -120,7 +120,7 @@ struct SwizzleStep {
   bool operator==(const SwizzleStep&) const = default;
 };
 
-/// `isolate acc.i.0`: iterations whose conditions can't fail are generated apart.
+/// `isolate acc.i.0`: generates separate code for iterations whose conditions cannot fail.
 struct IsolateStep {
   static constexpr std::string_view kName = "isolate";
   std::string loop;
@@ -128,7 +128,7 @@ struct IsolateStep {
   bool operator==(const IsolateStep&) const = default;
 };
 
-/// `unroll acc.k 4`: four iterations a trip; `unroll acc.k`: all.
+/// `unroll acc.k 4`: runs four iterations per trip; `unroll acc.k`: unrolls all iterations.
 struct UnrollStep {
   static constexpr std::string_view kName = "unroll";
   std::string loop;
@@ -140,11 +140,11 @@ struct UnrollStep {
   bool operator==(const UnrollStep&) const = default;
 };
 
-/// How long a vector loop is at most where nothing chooses: four vectors of f32 where they are
-/// longest. It is generated whole, so that a longer one is cut.
+/// Default limit of a vector loop's length: four of the longest vectors of f32. A vector loop is
+/// generated completely, so a longer one is split.
 inline constexpr int64_t kLongestVectorLoop = 64;
 
-/// `vectorize acc.j.1`: the loop's iterations become the lanes of vectors.
+/// `vectorize acc.j.1`: maps the loop's iterations to the lanes of vectors.
 struct VectorizeStep {
   static constexpr std::string_view kName = "vectorize";
   std::string loop;
@@ -152,7 +152,7 @@ struct VectorizeStep {
   bool operator==(const VectorizeStep&) const = default;
 };
 
-/// `parallelize acc.n`: the loop's iterations become tasks of the phase.
+/// `parallelize acc.n`: maps the loop's iterations to tasks of the phase.
 struct ParallelizeStep {
   static constexpr std::string_view kName = "parallelize";
   std::string loop;
@@ -160,9 +160,9 @@ struct ParallelizeStep {
   bool operator==(const ParallelizeStep&) const = default;
 };
 
-/// `storage_order B.pack 64`: the statement's loops walk the tensor that it writes as that is
-/// stored, its first dimension in tasks, its last one in vectors of at most 64 lanes: how a copy
-/// into another order is made.
+/// `storage_order B.pack 64`: makes the statement's loops walk the tensor that it writes in storage
+/// order. The first dimension is walked by tasks, the last one by vectors of at most 64 lanes.
+/// Copies into another order use this step.
 ///   before: for d0 < 29 { for d1 < 13 {      stored as [floor(d1/8), d0, d1 mod 8]
 ///   after:  parallel for d1.0 < 2 { for d0 < 29 { vector for d1.1 < 8 {
 struct StorageOrderStep {
@@ -179,7 +179,7 @@ struct StorageOrderStep {
   bool operator==(const StorageOrderStep&) const = default;
 };
 
-/// `bind acc.i.0 grid.y`: the loop's iterations become blocks of threads, or with `block.x` the
+/// `bind acc.i.0 grid.y`: maps the loop's iterations to blocks of threads, or with `block.x` to the
 /// threads of a block.
 ///   before: for i.0 < 3 { for i.1 < 16 {   after: grid.y for i.0 < 3 { block.x for i.1 < 16 {
 struct BindStep {
@@ -194,8 +194,8 @@ struct BindStep {
   bool operator==(const BindStep&) const = default;
 };
 
-/// `pipeline acc.k.0 3`: what the loop copies into storage of each iteration is copied into one of
-/// three, begun two iterations before it is used.
+/// `pipeline acc.k.0 3`: gives the storage that the loop fills in each iteration three stages. The
+/// copy for an iteration begins two iterations before its use.
 ///   before: for k { s = x[k]; use s }
 ///   after:  begin s.0 = x[0]; begin s.1 = x[1]
 ///           for k { wait for s.(k mod 3); begin s.(k+2 mod 3) = x[k+2]; use s.(k mod 3) }
@@ -210,8 +210,8 @@ struct PipelineStep {
   bool operator==(const PipelineStep&) const = default;
 };
 
-/// `wavefront A.w`: the tasks of one iteration of the loop run after those of the one before, with
-/// a barrier between; the loops directly inside can be parallel.
+/// `wavefront A.w`: runs the tasks of one iteration of the loop after those of the previous one,
+/// with a barrier between. The loops directly inside can be parallel.
 struct WavefrontStep {
   static constexpr std::string_view kName = "wavefront";
   std::string loop;
@@ -219,16 +219,16 @@ struct WavefrontStep {
   bool operator==(const WavefrontStep&) const = default;
 };
 
-/// `prefetch B acc.k 8`: beside each access to the tensor inside the loop, what the same statement
-/// will touch eight iterations later is asked for. `prefetch B acc.k 8 level 2` brings it no nearer
-/// than the second-level cache.
+/// `prefetch B acc.k 8`: prefetches, next to each access to the tensor in the loop, the element
+/// that the same statement accesses eight iterations later. `prefetch B acc.k 8 level 2` loads it
+/// into the second-level cache only.
 ///   before: for k { acc += A[k]*B[k]     after: for k { prefetch B[k + 8]; acc += A[k]*B[k]
 struct PrefetchStep {
   static constexpr std::string_view kName = "prefetch";
   std::string tensor;
   std::string loop;
   int64_t distance = 1;
-  int level = 0;  // of the caches; 0: the first
+  int level = 0;  // level of the cache; 0: the first
   static void Fields(auto& self, auto& visit) {
     visit(argument::kTensor, self.tensor);
     visit(argument::kLoop, self.loop);
@@ -244,9 +244,10 @@ struct PrefetchStep {
   bool operator==(const PrefetchStep&) const = default;
 };
 
-/// `compute_at y acc.j.0`: the statement moves into a loop of another, before it if it is its
-/// producer (or initialisation), else after it; its own loops below are that one's, as far as
-/// the tensor between them relates the iterators, then its remaining iterators.
+/// `compute_at y acc.j.0`: moves the statement into a loop of another. A producer (or
+/// initialisation) is placed before the other statement, a consumer after it. Below the loop the
+/// moved statement gets copies of the other statement's loops, if the shared tensor relates the
+/// iterators. Loops over its remaining iterators follow.
 struct ComputeAtStep {
   static constexpr std::string_view kName = "compute_at";
   std::string statement;
@@ -258,8 +259,8 @@ struct ComputeAtStep {
   bool operator==(const ComputeAtStep&) const = default;
 };
 
-/// `reverse_compute_at y acc.j.0`: compute_at for a consumer only. Refused where something inside
-/// the loop comes after the statement.
+/// `reverse_compute_at y acc.j.0`: compute_at for a consumer only. Rejected if something inside the
+/// loop comes after the statement.
 struct ReverseComputeAtStep {
   static constexpr std::string_view kName = "reverse_compute_at";
   std::string statement;
@@ -271,9 +272,10 @@ struct ReverseComputeAtStep {
   bool operator==(const ReverseComputeAtStep&) const = default;
 };
 
-/// `stage acc register acc.j.0`: each iteration of the loop has its own storage for the
-/// tensor, of the size that one iteration touches. `stage t packed acc.i.0 1 0` says in which order
-/// its dimensions are stored, the innermost last; else that is the order in which loops walk them.
+/// `stage acc register acc.j.0`: gives each iteration of the loop separate storage for the tensor,
+/// of the size that one iteration touches. `stage t packed acc.i.0 1 0` sets the order of its
+/// dimensions in storage, the innermost last. The default is the order in which loops walk the
+/// dimensions.
 struct StageStep {
   static constexpr std::string_view kName = "stage";
   std::string tensor;
@@ -289,10 +291,10 @@ struct StageStep {
   bool operator==(const StageStep&) const = default;
 };
 
-/// `swizzle_storage A.copy 8`: of the shared storage that a tensor was staged in, eight
-/// neighbouring chunks of 16 bytes of each row change places (Swizzle, ir/loop_nest.h). Rows are
-/// the storage's, or several of them together where they are shorter than 128 bytes.
-///   before: chunk c of row r lies at c     after: at c xor (r mod 8)
+/// `swizzle_storage A.copy 8`: permutes groups of eight 16-byte chunks in each row of a staged
+/// tensor's shared storage (Swizzle, ir/loop_nest.h). Rows are the storage's rows; rows shorter
+/// than 128 bytes are combined.
+///   before: chunk c of row r at c          after: at c xor (r mod 8)
 struct SwizzleStorageStep {
   static constexpr std::string_view kName = "swizzle_storage";
   std::string tensor;
@@ -304,8 +306,8 @@ struct SwizzleStorageStep {
   bool operator==(const SwizzleStorageStep&) const = default;
 };
 
-/// `tensorize acc.j.1 dpbf16.avx512`: the loop and those inside it are one instruction of
-/// ir/tile_intrinsic.h, where all of their iterations run.
+/// `tensorize acc.j.1 dpbf16.avx512`: replaces a chain of loops by one instruction of
+/// ir/tile_intrinsic.h. Only complete tiles are replaced.
 ///   before: for j.1 < 16 { for k.1 < 2 { acc[.., j.1] sum= A[.., k.1] * B[.., j.1, k.1]
 ///   after:  tile dpbf16.avx512: acc[.., 0..15] sum= A[.., 0..1] * B[.., 0..15, 0..1]
 struct TensorizeStep {
@@ -319,7 +321,7 @@ struct TensorizeStep {
   bool operator==(const TensorizeStep&) const = default;
 };
 
-/// `non_temporal y`: the statement's stores bypass the caches.
+/// `non_temporal y`: makes the statement's stores bypass the caches.
 struct NonTemporalStep {
   static constexpr std::string_view kName = "non_temporal";
   std::string statement;

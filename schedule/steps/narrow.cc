@@ -1,10 +1,9 @@
-// narrow: an operand that a statement of its own computes is rounded to bfloat16 where it is
-// written.
+// narrow: rounds an operand that another statement computes to bfloat16 where it is written.
 //
-// `precision` copies an operand to round it. What is computed for one sum alone need not be there
-// in float32 at all: its tensor becomes one of bfloat16, in the order that it has, and all that is
-// written into it is rounded. Unlike a term of `precision`, a number beyond the largest bfloat16
-// becomes an infinity, as it does wherever float32 is cast.
+// `precision` copies an operand to round it. A tensor that only one sum reads needs no float32
+// version. Its type becomes bfloat16, in the same storage order, and all values written into it are
+// rounded. Unlike a term of `precision`, a number beyond the largest bfloat16 becomes an infinity,
+// as in every cast of float32.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,19 +15,19 @@
 namespace tunec {
 namespace {
 
-std::unexpected<Error> Refuse(const NarrowStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const NarrowStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "narrow {}: {}", step.tensor, why);
 }
 
-// The read that a factor is, cast to float32 or of that type.
+// Returns the slot of a factor that is a float32 read, or a read cast to float32.
 std::optional<int> SlotOf(const Expr& factor) {
   const Expr& read = factor.kind() == ExprKind::kCast ? factor.operands()[0] : factor;
   if (read.kind() != ExprKind::kRead || factor.type() != DataType::kF32) return std::nullopt;
   return read.node().slot;
 }
 
-// Whether the statement adds up products of two elements, one of the tensor's, which the other is
-// not.
+// Checks that the statement sums products of two elements. Exactly one of the elements must be of
+// the tensor.
 bool MultipliesOnce(const Statement& statement, TensorId tensor) {
   if (statement.reducer != Reducer::Sum(DataType::kF32) || statement.values.size() != 1) {
     return false;
@@ -52,16 +51,16 @@ Status CheckTensor(const Compute& compute, const NarrowStep& step, TensorId id,
                         return t.alias == id;
                       });
   if (tensor.role != TensorRole::kWorkspace || tensor.type != DataType::kF32 || shares) {
-    return Refuse(step, "it is not f32 workspace of its own");
+    return Reject(step, "it is not a separate f32 workspace");
   }
   for (const StatementId s : compute.statements.ids()) {
     const Statement& statement = compute.statements[s];
     const auto touches = [&](const auto& access) { return access.tensor == id; };
     if (s != reader && std::ranges::any_of(statement.reads, touches)) {
-      return Refuse(step, fmt::format("{} reads it too", statement.name));
+      return Reject(step, fmt::format("{} reads it too", statement.name));
     }
     if (statement.reducer && std::ranges::any_of(statement.writes, touches)) {
-      return Refuse(step, fmt::format("{} reduces into it", statement.name));
+      return Reject(step, fmt::format("{} reduces into it", statement.name));
     }
   }
   return {};
@@ -72,10 +71,10 @@ Status CheckTensor(const Compute& compute, const NarrowStep& step, TensorId id,
 Result<Compute> Apply(const Compute& compute, const NarrowStep& step) {
   const std::optional<TensorId> id = compute.FindTensor(step.tensor);
   const std::optional<StatementId> reader = compute.FindStatement(step.statement);
-  if (!id || !reader) return Refuse(step, "there is no such tensor or statement");
+  if (!id || !reader) return Reject(step, "there is no such tensor or statement");
   if (!MultipliesOnce(compute.statements[*reader], *id)) {
-    return Refuse(step,
-                  fmt::format("{} is no sum of products with one of its elements", step.statement));
+    return Reject(
+        step, fmt::format("{} is not a sum of products with one of its elements", step.statement));
   }
   TUNEC_RETURN_IF_ERROR(CheckTensor(compute, step, *id, *reader));
   Compute result = compute;

@@ -14,7 +14,7 @@ bool AnyLoaded(const std::vector<IndexExpr>& all) {
   return std::ranges::any_of(all, &IndexExpr::UsesLoaded);
 }
 
-// The statement that alone writes the tensor.
+// Returns the only statement that writes the tensor.
 std::optional<StatementId> OnlyWriter(const Compute& compute, TensorId id) {
   std::optional<StatementId> writer;
   for (const StatementId s : compute.statements.ids()) {
@@ -26,8 +26,8 @@ std::optional<StatementId> OnlyWriter(const Compute& compute, TensorId id) {
   return writer;
 }
 
-// Whether the iterators are the tensor's dimensions, each from end to end but for a condition; or,
-// of a statement that writes all planes of it, those of a plane.
+// Checks that the iterators are the tensor's dimensions, each over its full extent except for
+// conditions. For a statement that writes all planes, checks the dimensions of a plane.
 bool WalksTensor(const Statement& statement, const Tensor& tensor) {
   const std::vector<IndexExpr>& index = statement.writes[0].index;
   const size_t planes = statement.writes.size() > 1 ? 1 : 0;
@@ -63,7 +63,7 @@ std::optional<StatementId> CopyInto(const Compute& compute, TensorId id) {
   return plain ? writer : std::nullopt;
 }
 
-// The number that a literal is; NaN for all else, and for what is not finite.
+// Returns the value of a finite literal, and NaN for any other expression.
 double FiniteLiteral(const Expr& expr) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   if (!expr.IsConstant()) return kNone;

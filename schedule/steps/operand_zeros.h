@@ -1,5 +1,5 @@
-// Where what a statement reads is 0, and whether its value is 0 then: what `pad` asks before it
-// lets a statement run where it did not.
+// Analysis of the positions where a statement's operands are 0, and of the statement's value there.
+// `pad` depends on it before it adds instances to a statement.
 #pragma once
 
 #include <cstdint>
@@ -10,44 +10,45 @@
 
 namespace tunec {
 
-/// Whether the statement's writes are the planes of the tensor, by its first dimension, and alike
-/// in the others.
+/// Checks that the statement writes the planes of the tensor, by its first dimension, with equal
+/// indices in the other dimensions.
 bool WritesPlanes(const Statement& statement, const Tensor& tensor);
 
-/// The conditions of a read's guard; none without one.
+/// Returns the conditions of a read's guard; empty without a guard.
 std::vector<IndexExpr> ConditionsOf(const Read& read);
 
-/// Conditions that all hold exactly where the index is inside of the shape. Those that the box
-/// proves are left out.
+/// Returns conditions that all hold exactly if the index is inside the shape. Omits conditions that
+/// `box` proves.
 std::vector<IndexExpr> InsideOf(const std::vector<IndexExpr>& index,
                                 const std::vector<int64_t>& shape, const IntervalOf& box);
 
-/// What a statement's read finds: elements of a tensor, and 0 outside of it. Where the read is of a
-/// copy that the Compute makes, these are the elements of the copy's source.
+/// The operand of a statement's read: elements of a tensor, and 0 outside of it. If the Compute
+/// makes the read tensor as a copy, the elements are those of the copy's source.
 struct ReadOperand {
   std::vector<IndexExpr> index;  // over the statement's iterators
   std::vector<int64_t> shape;
-  std::vector<IndexExpr> conditions;  // of the copy itself: 0 where one fails
-  std::optional<StatementId> copy;    // which makes the copy and nothing else
+  std::vector<IndexExpr> conditions;  // conditions of the copy: the element is 0 if one fails
+  std::optional<StatementId> copy;    // the statement that makes only this copy
 
-  /// All of which hold where the operand may be other than 0. The reader's guard is not among them.
+  /// Returns conditions that all hold wherever the operand may be nonzero. The reader's guard is
+  /// not included.
   std::vector<IndexExpr> NonZeroConditions() const;
 };
 
-/// A copy is workspace that one statement writes, each element from one of another tensor, as 0
-/// where that is 0: what `pack`, `copy` and `widen` make, and `precision`. A guard of its own has
-/// the value 0. Copies of windows end where the tensor does: what is beyond, which nobody reads
-/// yet, counts as 0.
+/// Returns the operand of a read. A copy is workspace written by one statement, each element from
+/// one element of another tensor, with 0 copied as 0. `pack`, `copy`, `widen` and `precision` make
+/// such copies. A guard of a copy has the value 0. Copies of windows end where the tensor ends:
+/// elements beyond count as 0, because no statement reads them yet.
 ReadOperand OperandOf(const Compute& compute, const Read& read);
 
-/// Whether one of `conditions` fails wherever `condition` does.
+/// Checks that one of `conditions` fails wherever `condition` fails.
 bool FailWith(const std::vector<IndexExpr>& conditions, const IndexExpr& condition,
               const IntervalOf& box);
 
-/// What is known of the operands that are not 0.
+/// The known facts about the operands that are not 0.
 enum class OtherOperands : uint8_t { kAnything, kFinite };
 
-/// Whether an expression is 0 where these reads are, by slot.
+/// Checks that an expression is 0 if these reads, by slot, are 0.
 bool IsZero(const Expr& expr, const std::vector<bool>& zero_reads, OtherOperands others);
 
 }  // namespace tunec

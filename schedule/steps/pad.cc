@@ -1,19 +1,21 @@
-// pad: a sum over whole tiles.
+// pad: extends a sum to complete tiles.
 //
-// The extents of iterators are rounded up and the conditions of the domain go, so that full tiles
-// are all there is. The instances that this adds must not show:
+// The step rounds up the extents of iterators and removes the conditions of the domain, so that all
+// tiles are full. The added instances must not change the result:
 //
-// - beyond an iterator that is written they make elements that nobody reads. The tensor grows by
-//   these, so it must be workspace;
-// - beyond an iterator that is reduced over, and where a condition of the domain failed, their
-//   value must be 0. A sum begins at +0 and never becomes -0, so adding 0 leaves its bits.
+// - Beyond a written iterator they compute elements that no statement reads. The tensor grows by
+// these elements, so it must be workspace.
+// - Beyond a reduced iterator, and where a condition of the domain failed, their value must be 0. A
+// sum begins at +0 and never becomes -0, so adding 0 does not change its bits.
 //
-// An operand is 0 outside of what it has. A copy of it that the schedule made holds these zeros: it
-// grows, and its own statement has the conditions. What is read where it lies gets a guard.
+// An operand is 0 outside of its elements. If the schedule made a copy of the operand, the copy
+// grows and stores these zeros, and the copy's statement gets the conditions. An operand that is
+// read in place gets a guard.
 //
-// 0 times an infinity is NaN. So beyond a reduction's iterator every operand that knows it must be
-// outside. Where a condition failed (a window that reaches over a border) one operand is outside
-// and the other, which may not be finite, is multiplied by 0: the contract has to allow that.
+// 0 times an infinity is NaN. Beyond a reduction's iterator, every operand that uses the iterator
+// must therefore be outside. Where a condition failed (a window that crosses a border), one operand
+// is outside. The other operand, which may not be finite, is multiplied by 0: the contract has to
+// allow that.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +34,7 @@ namespace {
 // Keeps extents far from overflow.
 constexpr int64_t kLargestFactor = int64_t{1} << 31;
 
-std::unexpected<Error> Refuse(const PadStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const PadStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "pad {}: {}", step.statement, why);
 }
 
@@ -121,41 +123,41 @@ class Padder {
   const ReductionOrder order_;
   const Statement& sum_;
   Iterators rounded_;
-  std::vector<ReadOperand> operands_;  // by the sum's reads
+  std::vector<ReadOperand> operands_;  // by the slots of the sum's reads
   Compute result_;
 };
 
 Status Padder::CheckSum() const {
   const auto home = [&](TensorId t) { return compute_.tensors[t].alias.value_or(t); };
-  if (sum_.writes.size() != 1) return Refuse(step_, "it writes several values");
+  if (sum_.writes.size() != 1) return Reject(step_, "it writes several values");
   const TensorId written = sum_.writes[0].tensor;
   if (sum_.reducer != Reducer::Sum(compute_.tensors[written].type)) {
-    return Refuse(step_, "it is not a sum");
+    return Reject(step_, "it is not a sum");
   }
   if (!NamesDimensions(sum_.writes[0].index)) {
-    return Refuse(step_, "its write index is more than different iterators");
+    return Reject(step_, "its write index must consist of different iterators");
   }
   for (size_t r = 0; r < sum_.reads.size(); ++r) {
     const Read& read = sum_.reads[r];
     const std::string& name = compute_.tensors[read.tensor].name;
     if (home(read.tensor) == home(written)) {
-      return Refuse(step_, "it reads the tensor that it writes");
+      return Reject(step_, "it reads the tensor that it writes");
     }
     if (AnyLoaded(read.index) || AnyLoaded(ConditionsOf(read))) {
-      return Refuse(step_, fmt::format("the index of its operand {} is loaded", name));
+      return Reject(step_, fmt::format("the index of its operand {} is loaded", name));
     }
     if (!operands_[r].copy && !IsWrittenWhole(compute_, read.tensor)) {
-      return Refuse(step_,
+      return Reject(step_,
                     fmt::format("its operand {} may have elements that nothing wrote", name));
     }
     if (read.guard && read.guard->outside != 0) {
-      return Refuse(step_, fmt::format("its operand {} is {} outside of its guard", name,
+      return Reject(step_, fmt::format("its operand {} is {} outside of its guard", name,
                                        read.guard->outside));
     }
   }
-  if (AnyLoaded(sum_.domain)) return Refuse(step_, "its domain is loaded");
+  if (AnyLoaded(sum_.domain)) return Reject(step_, "its domain is loaded");
   const auto is_empty = [](const Iterator& iterator) { return iterator.extent == 0; };
-  if (std::ranges::any_of(sum_.iterators, is_empty)) return Refuse(step_, "it has no instances");
+  if (std::ranges::any_of(sum_.iterators, is_empty)) return Reject(step_, "it has no instances");
   return {};
 }
 
@@ -165,12 +167,12 @@ Status Padder::RoundUp() {
   for (const PadStep::Multiple& multiple : step_.multiples) {
     const auto found = std::ranges::find(sum_.iterators, multiple.iterator, &Iterator::name);
     if (found == sum_.iterators.end() || multiple.factor < 1 || multiple.factor > kLargestFactor) {
-      return Refuse(step_, fmt::format("no iterator {} to round up to a multiple of {}",
+      return Reject(step_, fmt::format("no iterator {} to round up to a multiple of {}",
                                        multiple.iterator, multiple.factor));
     }
     const VarId v = sum_.iterators.id_of(found);
     if (std::ranges::find(named, v) != named.end()) {
-      return Refuse(step_, fmt::format("iterator {} is named twice", multiple.iterator));
+      return Reject(step_, fmt::format("iterator {} is named twice", multiple.iterator));
     }
     named.push_back(v);
     rounded_[v].extent = CeilDivide(found->extent, multiple.factor) * multiple.factor;
@@ -178,20 +180,20 @@ Status Padder::RoundUp() {
   return {};
 }
 
-// Whether the value is 0 in added instances, where these reads are.
+// Checks that the value is 0 in added instances, if these reads are 0.
 Status Padder::CheckValue(const std::vector<bool>& zero_reads, std::string_view where) const {
   const Expr& value = sum_.values[0];
   if (IsZero(value, zero_reads, OtherOperands::kAnything)) return {};
   if (!IsZero(value, zero_reads, OtherOperands::kFinite)) {
-    return Refuse(step_, fmt::format("where {}, its value may be other than 0", where));
+    return Reject(step_, fmt::format("its value may be nonzero where {}", where));
   }
   if (order_ == ReductionOrder::kAny) return {};
   return Fail(ErrorCode::kIllegalSchedule,
-              "pad {}: where {}, an operand that may not be finite must be left out",
-              step_.statement, where);
+              "pad {}: an operand that may not be finite must be omitted where {}", step_.statement,
+              where);
 }
 
-// The instances beyond the old extent of what is reduced over add nothing.
+// Checks that the instances beyond the old extent of a reduced iterator add nothing.
 Status Padder::CheckBeyond(VarId iterator) const {
   const Iterator& old = sum_.iterators[iterator];
   const IntervalOf box = Box();
@@ -207,13 +209,13 @@ Status Padder::CheckBeyond(VarId iterator) const {
     zero[r] = std::ranges::any_of(operands_[r].NonZeroConditions(), fails) ||
               std::ranges::any_of(ConditionsOf(read), fails);
     if (zero[r]) continue;
-    return Refuse(step_, fmt::format("where {}, {} may be inside of its extents", where,
+    return Reject(step_, fmt::format("where {}, {} may be inside of its extents", where,
                                      compute_.tensors[read.tensor].name));
   }
   return CheckValue(zero, where);
 }
 
-// The instances where the condition failed add nothing.
+// Checks that the instances where the condition failed add nothing.
 Status Padder::CheckDropped(const IndexExpr& condition) const {
   std::vector<bool> zero;
   for (size_t r = 0; r < sum_.reads.size(); ++r) {
@@ -223,7 +225,7 @@ Status Padder::CheckDropped(const IndexExpr& condition) const {
   return CheckValue(zero, fmt::format("{} < 0", Print(condition, sum_.IteratorNames())));
 }
 
-// The storage's extents, where the logical ones have changed.
+// Adapts the storage's extents to changed logical extents.
 void FitLayout(Tensor& tensor) {
   for (size_t d = 0; d < tensor.layout.map.size(); ++d) {
     const Interval bounds = BoundsOf(tensor.layout.map[d], [&](VarId v) {
@@ -240,21 +242,22 @@ Status Padder::GrowWritten() {
     const std::optional<VarId> v = write.index[d].AsVar();
     if (!v || !IsRounded(*v)) continue;
     if (tensor.role != TensorRole::kWorkspace || SharesStorage(compute_, write.tensor)) {
-      return Refuse(step_, fmt::format("{} is no workspace of its own; cache_write {} makes one",
+      return Reject(step_, fmt::format("{} is not a separate workspace; add cache_write {}",
                                        tensor.name, step_.statement));
     }
     if (tensor.shape[d] != sum_.iterators[*v].extent) {
-      return Refuse(step_, fmt::format("{} has elements beyond those that {} reaches", tensor.name,
+      return Reject(step_, fmt::format("{} has elements beyond those that {} reaches", tensor.name,
                                        sum_.iterators[*v].name));
     }
     tensor.shape[d] = rounded_[*v].extent;
   }
   FitLayout(tensor);
   if (ElementCount(tensor.shape) >= 0) return {};
-  return Refuse(step_, fmt::format("{} would have too many elements", tensor.name));
+  return Reject(step_, fmt::format("{} would have too many elements", tensor.name));
 }
 
-// What lies in a copy needs no guard that its zeros make up for; all else needs one.
+// Adds guards to operands that are read in place. For a copy, removes the conditions that its zeros
+// imply.
 void Padder::GuardOperands() {
   const IntervalOf box = Box();
   for (size_t r = 0; r < sum_.reads.size(); ++r) {
@@ -282,18 +285,18 @@ Status Padder::GrowCopies() {
   return {};
 }
 
-// The dimension that the iterator walks. Requires: each walks one.
+// Returns the dimension that the iterator walks. Requires: each iterator walks one.
 size_t DimensionOf(const Write& write, VarId iterator) {
   const auto found = std::ranges::find(write.index, IndexExpr::Var(iterator));
   return static_cast<size_t>(found - write.index.begin());
 }
 
-// The copy holds all that the sum reads of it: what lies below the first element of its source
-// becomes its first, and its readers count from there.
+// Extends the copy to all elements that the sum reads. If the sum reads below the source's first
+// element, the lowest element read becomes the copy's first. The copy's readers are shifted.
 Status Padder::GrowCopy(TensorId id, StatementId copy_id) {
   Tensor& tensor = result_.tensors[id];
   Statement& copy = result_.statements[copy_id];
-  std::vector<IndexExpr> source_of;  // of the copy's iterators, those of its source
+  std::vector<IndexExpr> source_of;  // for each iterator of the copy, the index in its source
   for (const VarId v : copy.iterators.ids()) source_of.push_back(IndexExpr::Var(v));
   for (const VarId v : copy.iterators.ids()) {
     const size_t d = DimensionOf(copy.writes[0], v);
@@ -304,7 +307,7 @@ Status Padder::GrowCopy(TensorId id, StatementId copy_id) {
   }
   FitLayout(tensor);
   if (ElementCount(tensor.shape) < 0) {
-    return Refuse(step_, fmt::format("{} would have too many elements", tensor.name));
+    return Reject(step_, fmt::format("{} would have too many elements", tensor.name));
   }
   if (tensor.range) {
     tensor.range->lo = std::min<int64_t>(tensor.range->lo, 0);
@@ -314,7 +317,7 @@ Status Padder::GrowCopy(TensorId id, StatementId copy_id) {
   return {};
 }
 
-// What the copy has of a dimension and the sum reads of it.
+// Returns the range of a dimension that the copy contains or the sum reads.
 Interval Padder::NeededOf(TensorId copy, size_t dimension) const {
   Interval needed = {0, compute_.tensors[copy].shape[dimension] - 1};
   for (const Read& read : sum_.reads) {
@@ -333,8 +336,8 @@ void Padder::ShiftReads(TensorId tensor, size_t dimension, int64_t by) {
   }
 }
 
-// `before` is the copy as it was, with the extents that its source had. What it left out, where its
-// source ends, becomes 0.
+// Adds guards to the copy's read of its source, so that elements outside of the source are 0.
+// `before` is the copy with its old extents, those of the source.
 void Padder::GuardSource(const Statement& before, const std::vector<IndexExpr>& source_of,
                          Statement& copy) const {
   const auto now = [&](std::vector<IndexExpr> all) {
@@ -355,9 +358,9 @@ void Padder::GuardSource(const Statement& before, const std::vector<IndexExpr>& 
 
 Result<Compute> Apply(const Compute& compute, const PadStep& step, ReductionOrder order) {
   const std::optional<StatementId> id = compute.FindStatement(step.statement);
-  if (!id) return Refuse(step, "there is no such statement");
+  if (!id) return Reject(step, "there is no such statement");
   if (IsMadeOfConstant(compute, compute.statements[*id])) {
-    return Refuse(step, "it is run when compiling");
+    return Reject(step, "it runs at compile time");
   }
   return Padder(compute, step, *id, order).Run();
 }

@@ -1,9 +1,9 @@
-// pipeline: copies into storage of each iteration are begun iterations ahead.
+// pipeline: begins copies into storage of each iteration several iterations ahead.
 //
-// The loop holds stages (storage for each iteration) and a sequence. A stage takes part when one
-// plain copy alone fills it and that copy is a part of the sequence: its storage then exists
-// several times, by a new first dimension that the iteration modulo their number chooses. The tree
-// keeps the order that is meant; what is begun ahead is the generator's and the check's to know
+// The loop contains stages (storage for each iteration) and a sequence. A stage takes part if one
+// plain copy alone fills it and the copy is a part of the sequence. Its storage then exists several
+// times: a new first dimension is indexed by the iteration modulo the number of stages. The tree
+// keeps the original order. The generator and the legality check handle the copies that begin ahead
 // (polyhedral/generate/pipeline.cc, polyhedral/legality/legality.h).
 #include <fmt/format.h>
 
@@ -16,11 +16,11 @@ namespace {
 
 constexpr int kMostStages = 64;
 
-std::unexpected<Error> Refuse(const PipelineStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const PipelineStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "pipeline {}: {}", step.loop, why);
 }
 
-// The one statement that writes the tensor, if it is a plain copy.
+// Returns the only statement that writes the tensor, if it is a plain copy.
 std::optional<StatementId> CopyInto(const ScheduleTree& tree, TensorId tensor) {
   std::optional<StatementId> copy;
   for (const StatementId s : tree.statements.ids()) {
@@ -54,7 +54,8 @@ void AddStages(ScheduleTree& tree, VarId loop, TensorId tensor, int stages) {
   }
 }
 
-// Only what the loop itself holds has a value of the loop.
+// Checks that only statements inside the loop touch the tensor, because only these have a value of
+// the loop.
 bool OnlyInside(const ScheduleTree& tree, const TreeNode& loop, TensorId tensor) {
   const std::vector<StatementId> inside = StatementsBelow(loop);
   const auto touches = [&](const auto& access) { return access.tensor == tensor; };
@@ -74,12 +75,12 @@ bool OnlyInside(const ScheduleTree& tree, const TreeNode& loop, TensorId tensor)
 Status Apply(ScheduleTree& tree, const PipelineStep& step) {
   TUNEC_ASSIGN(const VarId loop, SerialLoop(tree, "pipeline", step.loop));
   if (step.stages < 2 || step.stages > kMostStages) {
-    return Refuse(step, fmt::format("{} stages, expected 2 to {}", step.stages, kMostStages));
+    return Reject(step, fmt::format("{} stages, expected 2 to {}", step.stages, kMostStages));
   }
-  if (tree.loops[loop].isolate) return Refuse(step, "it is isolated");
+  if (tree.loops[loop].isolate) return Reject(step, "it is isolated");
   for (const TreeNode* node : PathToLoop(tree.root, loop)) {
     if (node->kind == TreeNode::Kind::kLoop && IsBlock(tree.loops[node->loop].kind)) {
-      return Refuse(step, "it is inside a loop over threads");
+      return Reject(step, "it is inside a loop over threads");
     }
   }
   const TreeNode& node = *FindLoopNode(tree.root, loop);
@@ -103,11 +104,11 @@ Status Apply(ScheduleTree& tree, const PipelineStep& step) {
   }
   for (const StatementId copy : pipeline.copies) {
     if (!tree.non_temporal[copy]) continue;
-    return Refuse(step, fmt::format("{} is non_temporal, and what it fills is used soon",
+    return Reject(step, fmt::format("{} is non_temporal, but its result is used soon",
                                     tree.statements[copy].name));
   }
   if (pipeline.copies.empty()) {
-    return Refuse(step, "nothing in it is a plain copy into packed or shared storage of its own");
+    return Reject(step, "it contains no plain copy into separate packed or shared storage");
   }
   for (const TreeLoop& other : tree.loops) {
     if (other.IsPipelined()) pipeline.token = std::max(pipeline.token, other.pipeline.token + 1);

@@ -1,31 +1,33 @@
-// precision: a float32 product reduction over operands that are sums of bfloat16 terms.
+// precision: a float32 sum of products whose operands are split into bfloat16 terms.
 //
-// With f32(x) = h + m + l, each term the bfloat16 nearest to what the ones before leave, a product
-// of two operands is the sum of the products of their terms. Of these the leading ones are kept:
-// one of two first terms, three of two terms each, six of three; what is left out of the last is
-// less than the rounding of float32.
+// With f32(x) = h + m + l, each term is the bfloat16 nearest to the remainder after the earlier
+// terms. A product of two operands is the sum of the products of their terms. Only the leading
+// products are computed: one for one term each, three for two terms each, six for three terms each.
+// With six products, the omitted part is less than the rounding of float32.
 //
-// An infinity or NaN must reach the result as it would, and must not meet the zero terms of the
-// other operand. So where there are several terms the first exists twice: `h` as it is, for the
-// product of two first terms alone, and `h0`, zero where the operand is not finite, for the
-// others. A finite operand that would round to infinity keeps the largest bfloat16, and its second
-// term takes the rest; a denormal one is the smallest normal number in `h`, so that an infinity
-// times it stays one. Numbers below 2^-109 may lose low terms, which processors take for zero
-// where they are denormal: a product is then off by at most 2^-126 times its other operand. A
-// product beyond float32 overflows here too, but its terms may do so in either direction.
+// An infinity or NaN must reach the result unchanged, and must not be multiplied by zero terms of
+// the other operand. With several terms, the first term is therefore stored twice: `h` unchanged,
+// for the product of the two first terms only, and `h0`, zero for an operand that is not finite,
+// for the other products. A finite operand that would round to infinity uses the largest bfloat16
+// as `h`, and its second term takes the rest. A denormal operand uses the smallest normal number as
+// `h`, so that an infinity times the operand remains an infinity. Numbers below 2^-109 may lose low
+// terms, because processors flush denormal terms to zero. The error of a product is then at most
+// 2^-126 times its other operand. A product beyond float32 overflows as usual, but its terms may
+// overflow in either direction.
 //
-// A weight that is known to be finite has no need of `h0`: its `h`, which is 0 only where the
-// weight is, stands in all products, and meets the infinity of the other operand in the last one
-// alone.
+// A weight that is known to be finite does not need `h0`: its `h` is 0 only if the weight is 0, and
+// is used in all products. It is multiplied by an infinity of the other operand only in the last
+// product.
 //
-// The terms of an operand are planes of one tensor: h0 m l h, or h m l of finite ones (two terms:
-// h0 m h, h m). A reduction iterator walks the products, smallest first; the planes of each are
-// quasi-affine in it:
+// The terms of an operand are planes of one tensor: h0 m l h, or h m l for finite operands (two
+// terms: h0 m h, h m). A reduction iterator walks the products, smallest first. The planes of each
+// operand are quasi-affine in this iterator.
 //   two terms:    (h0 m) (m h0) (h h)
 //   three terms:  (h0 l) (h0 m) (m m) (m h0) (l h0) (h h)
-// An operand that alone is finite has the planes of the right one there: the last three products
-// share its `h`. It is the outermost of the reduction: the small products are all added up before
-// the large ones, so that the sum is rounded as often as a float32 one.
+//
+// If only one operand is finite, the finite operand uses the planes of the right operand. The last
+// three products then share one `h`. The term iterator is the outermost of the reduction. All small
+// products are added up before the large ones, so the sum is rounded as often as a float32 sum.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -40,17 +42,18 @@ constexpr double kLargestFloat = 0x1.FFFFFEp127;
 constexpr double kSmallestNormal = 0x1p-126;
 constexpr const char* kIterator = "term";
 
-// The planes that the products take of an operand, over the number of the product. Their intervals
-// are those of the planes: storage of copies is as large.
+// The functions return the planes that the products use of an operand, over the number of the
+// product. The intervals of these expressions are exactly those of the planes, because they
+// determine the storage of copies.
 
-// Terms h0 h0 m m l h.
+// Returns the planes for the terms h0 h0 m m l h.
 IndexExpr AscendingPlanes(int terms, bool finite, const IndexExpr& p) {
   if (terms == 2) return finite ? IndexExpr::Mod(p, 2) : p;
   const IndexExpr planes = IndexExpr::FloorDiv(p, 2) + IndexExpr::FloorDiv(p, 5);
   return finite ? IndexExpr::Mod(planes, 3) : planes;
 }
 
-// Terms l m m h0 h0 h.
+// Returns the planes for the terms l m m h0 h0 h.
 IndexExpr DescendingPlanes(int terms, bool finite, const IndexExpr& p) {
   if (terms == 2) {
     return finite ? IndexExpr(1) - IndexExpr::FloorDiv(p + 1, 2)
@@ -60,19 +63,19 @@ IndexExpr DescendingPlanes(int terms, bool finite, const IndexExpr& p) {
                 : IndexExpr::Mod(IndexExpr(2) - IndexExpr::FloorDiv(p + 1, 2), 4);
 }
 
-constexpr int kProducts[] = {0, 1, 3, 6};  // of so many terms
+constexpr int kProducts[] = {0, 1, 3, 6};  // by number of terms
 
 struct SplitProduct {
   StatementId statement;
-  int slots[2] = {0, 0};             // of the operands' reads
-  bool is_term[2] = {false, false};  // and stays as it is
+  int slots[2] = {0, 0};             // slots of the operands' reads
+  bool is_term[2] = {false, false};  // a bfloat16 operand, which is left unchanged
 };
 
-std::unexpected<Error> Refuse(const PrecisionStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const PrecisionStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "precision {}: {}", step.statement, why);
 }
 
-// The read of a factor that is a bfloat16 already, cast to float32.
+// Returns the slot of a factor that is a bfloat16 read cast to float32.
 std::optional<int> SlotOfTerm(const Expr& factor) {
   if (factor.kind() != ExprKind::kCast || factor.type() != DataType::kF32) return std::nullopt;
   const Expr& read = factor.operands()[0];
@@ -84,7 +87,7 @@ bool IsFloatRead(const Expr& factor) {
   return factor.kind() == ExprKind::kRead && factor.type() == DataType::kF32;
 }
 
-// At least one of the factors is to be rounded.
+// Checks for a product of two reads, of which at least one has to be rounded.
 bool IsProductOfReads(const Statement& statement, int terms) {
   if (statement.reducer != Reducer::Sum(DataType::kF32) || statement.values.size() != 1) {
     return false;
@@ -98,7 +101,7 @@ bool IsProductOfReads(const Statement& statement, int terms) {
   });
 }
 
-// Whether the statement writes every element of the tensor.
+// Checks that the statement writes every element of the tensor.
 bool WritesAll(const Statement& statement, const Tensor& tensor, TensorId id) {
   const Write& write = statement.writes[0];
   if (write.tensor != id || !statement.domain.empty() || !NamesDimensions(write.index)) {
@@ -112,27 +115,28 @@ bool WritesAll(const Statement& statement, const Tensor& tensor, TensorId id) {
   return true;
 }
 
-// Whether all elements have a value when the statement begins, which then stays.
+// Checks that all elements of the operand have a value when the statement begins. The statement
+// must not change the operand.
 Status CheckOperand(const Compute& compute, const PrecisionStep& step, StatementId statement,
                     const Read& read) {
   const Tensor& tensor = compute.tensors[read.tensor];
   const auto home = [&](TensorId id) { return compute.tensors[id].alias.value_or(id); };
   if (home(compute.statements[statement].writes[0].tensor) == home(read.tensor)) {
-    return Refuse(step, fmt::format("it writes its operand {}", tensor.name));
+    return Reject(step, fmt::format("it writes its operand {}", tensor.name));
   }
   bool known = tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight;
   for (StatementId s(0); s < statement && !known; ++s) {
     known = WritesAll(compute.statements[s], tensor, read.tensor);
   }
   if (!known) {
-    return Refuse(step, fmt::format("not all of its operand {} may be written", tensor.name));
+    return Reject(step, fmt::format("not all of its operand {} may be written", tensor.name));
   }
   const auto is_loaded = [](const IndexExpr& index) { return index.UsesLoaded(); };
   if (std::ranges::any_of(read.index, is_loaded)) {
-    return Refuse(step, fmt::format("the index of its operand {} is loaded", tensor.name));
+    return Reject(step, fmt::format("the index of its operand {} is loaded", tensor.name));
   }
   if (read.guard && read.guard->outside != 0) {
-    return Refuse(step, fmt::format("its operand {} is {} outside of its guard", tensor.name,
+    return Reject(step, fmt::format("its operand {} is {} outside of its guard", tensor.name,
                                     read.guard->outside));
   }
   return {};
@@ -140,17 +144,17 @@ Status CheckOperand(const Compute& compute, const PrecisionStep& step, Statement
 
 Result<SplitProduct> FindProduct(const Compute& compute, const PrecisionStep& step) {
   const std::optional<StatementId> id = compute.FindStatement(step.statement);
-  if (!id) return Refuse(step, "there is no such statement");
+  if (!id) return Reject(step, "there is no such statement");
   if (step.terms < 1 || step.terms > 3) {
-    return Refuse(step, fmt::format("{} terms, expected 1 to 3", step.terms));
+    return Reject(step, fmt::format("{} terms, expected 1 to 3", step.terms));
   }
   const Statement& statement = compute.statements[*id];
   if (!IsProductOfReads(statement, step.terms)) {
-    return Refuse(step, "it is not a sum of products of two f32 elements");
+    return Reject(step, "it is not a sum of products of two f32 elements");
   }
   const auto has_name = [](const Iterator& it) { return it.name == kIterator; };
   if (std::ranges::any_of(statement.iterators, has_name)) {
-    return Refuse(step, fmt::format("there is an iterator {} already", kIterator));
+    return Reject(step, fmt::format("there is an iterator {} already", kIterator));
   }
   SplitProduct product{.statement = *id};
   for (size_t i = 0; i < 2; ++i) {
@@ -166,7 +170,7 @@ Result<SplitProduct> FindProduct(const Compute& compute, const PrecisionStep& st
 
 Expr BFloat16(Expr value) { return Expr::Cast(std::move(value), DataType::kBF16); }
 
-// The planes of one element, as the head of this file has them.
+// Returns the planes of one element, as described at the top of this file.
 std::vector<Expr> Terms(const Expr& x, int terms, bool is_finite) {
   const auto literal = [](double value) { return Expr::Constant(value, DataType::kF32); };
   const auto clamped = [&](const Expr& value) {
@@ -198,7 +202,7 @@ std::vector<Expr> Terms(const Expr& x, int terms, bool is_finite) {
   return planes;
 }
 
-// T.bf16, and the statement of that name that makes it.
+// Returns the statement T.bf16 that computes the tensor T.bf16.
 Statement SplitStatement(Compute& compute, TensorId from, int terms) {
   const Tensor& source = compute.tensors[from];
   std::vector<Expr> values = Terms(Expr::Read(0, source.type), terms, source.finite);
@@ -224,7 +228,7 @@ Statement SplitStatement(Compute& compute, TensorId from, int terms) {
   return split;
 }
 
-// The place of the outermost iterator that is reduced over.
+// Returns the outermost reduced iterator.
 VarId FirstReduced(const Statement& statement) {
   for (const VarId i : statement.iterators.ids()) {
     const auto is_written = [&](const IndexExpr& index) { return index.Uses(i); };
@@ -283,7 +287,7 @@ Result<Compute> Apply(const Compute& compute, const PrecisionStep& step) {
     }
     const std::string name = compute.tensors[read.tensor].name + ".bf16";
     if (compute.FindTensor(name)) {
-      return Refuse(step, fmt::format("there is {} already", name));
+      return Reject(step, fmt::format("there is {} already", name));
     }
     if (!result.FindTensor(name)) {
       splits.push_back(SplitStatement(result, read.tensor, step.terms));

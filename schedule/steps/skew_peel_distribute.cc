@@ -1,4 +1,4 @@
-// skew, peel and distribute: the steps of classical loop restructuring beside split, reorder and
+// skew, peel and distribute: the steps of classical loop restructuring besides split, reorder and
 // fuse.
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ Status Apply(ScheduleTree& tree, const SkewStep& step) {
   const bool shared =
       std::ranges::all_of(statements, [&](StatementId s) { return tree.forward[s].contains(by); });
   if (!shared) {
-    return Fail(ErrorCode::kInvalidArgument, "skew {}: loop {} is not around all that is inside it",
+    return Fail(ErrorCode::kInvalidArgument, "skew {}: loop {} is not around all of its statements",
                 step.loop, step.by);
   }
   const int64_t reach = step.factor * std::max<int64_t>(tree.loops[by].extent - 1, 0);
@@ -74,7 +74,7 @@ Status Apply(ScheduleTree& tree, const PeelStep& step) {
 
 namespace {
 
-// The loop for a part of what another loop holds: called after the part's first statement.
+// Returns a new loop for a part of another loop's body, named after the part's first statement.
 VarId LoopOfPart(ScheduleTree& tree, VarId whole, const TreeNode& part) {
   const TreeLoop& loop = tree.loops[whole];
   const std::string& statement = tree.statements[StatementsBelow(part).front()].name;
@@ -86,8 +86,8 @@ VarId LoopOfPart(ScheduleTree& tree, VarId whole, const TreeNode& part) {
       {.name = std::move(name), .extent = loop.extent, .isolate = loop.isolate});
 }
 
-// The part that keeps the loop: the one with the statement after which the loop is called, else
-// the first.
+// Returns the part that retains the loop: the part with the statement in the loop's name, else the
+// first part.
 size_t KeeperOf(const ScheduleTree& tree, VarId loop, const std::vector<TreeNode>& parts) {
   const std::string& name = tree.loops[loop].name;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -100,7 +100,7 @@ size_t KeeperOf(const ScheduleTree& tree, VarId loop, const std::vector<TreeNode
   return 0;
 }
 
-// A part in a loop of its own.
+// Puts a part into a separate loop.
 TreeNode InLoop(ScheduleTree& tree, VarId whole, VarId own, TreeNode part) {
   const std::vector<StatementId> statements = StatementsBelow(part);
   if (own != whole) {
@@ -115,7 +115,7 @@ TreeNode InLoop(ScheduleTree& tree, VarId whole, VarId own, TreeNode part) {
   return loop;
 }
 
-// Puts nodes in the place of a loop's node; into the sequence that it stands in, if it does.
+// Replaces a loop's node by nodes, inside the surrounding sequence if there is one.
 bool ReplaceLoop(TreeNode& node, VarId loop, std::vector<TreeNode>& parts) {
   for (size_t i = 0; i < node.children.size(); ++i) {
     TreeNode& child = node.children[i];
@@ -142,8 +142,7 @@ Status Apply(ScheduleTree& tree, const DistributeStep& step) {
   TreeNode& body = FindLoopNode(tree.root, loop)->children[0];
   if (body.kind != TreeNode::Kind::kSequence) {
     return Fail(ErrorCode::kInvalidArgument,
-                "distribute {}: it holds one thing only, or storage that its body shares",
-                step.loop);
+                "distribute {}: its body is one node, or shares storage", step.loop);
   }
   std::vector<TreeNode> parts = std::move(body.children);
   const size_t keeper = KeeperOf(tree, loop, parts);

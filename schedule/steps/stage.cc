@@ -1,8 +1,8 @@
-// stage: each run of a loop's body gets its own storage for a tensor.
+// stage: gives each run of a loop's body separate storage for a tensor.
 //
-// An access inside the loop has, per dimension, a part that the loops from the root down to
-// the loop decide and a part that the loops below decide. The first part must be the same
-// for all accesses; the second is the index into the local storage.
+// An access inside the loop has two parts per dimension: one depends on the loops from the root
+// down to the loop, the other on the loops below. The first part must be equal for all accesses.
+// The second part is the index into the local storage.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace {
 
 // One dimension of the staged tensor.
 struct Dimension {
-  std::optional<IndexExpr> outer;  // over the loops outside
+  std::optional<IndexExpr> outer;  // part over the loops outside
   Interval inner{kUnbounded, -kUnbounded};
-  int depth = -1;  // of the innermost loop that the inner part uses
+  int depth = -1;  // depth of the innermost loop that the inner part uses
 };
 
 class Stager {
@@ -43,14 +43,15 @@ class Stager {
 
   ScheduleTree& tree_;
   TensorId tensor_;
-  std::vector<int64_t> wanted_;  // the order of the dimensions, if the step gives one
+  std::vector<int64_t> wanted_;  // order of the dimensions, if the step gives one
   std::set<VarId> outside_;
   std::vector<StatementId> statements_;
   std::vector<Dimension> dimensions_;
-  std::vector<size_t> order_;  // local dimensions, as positions of the old ones
+  std::vector<size_t> order_;  // local dimensions, as positions of the original dimensions
 };
 
-// The terms of `index` over loops outside only; null when one mixes outside and inside.
+// Returns the terms of `index` over outside loops only, or null if a term mixes outside and inside
+// loops.
 std::optional<IndexExpr> OuterPart(const IndexExpr& index, const std::set<VarId>& outside) {
   IndexExpr outer(0);
   for (const IndexTerm& term : index.terms()) {
@@ -108,7 +109,7 @@ void Stager::Rewrite(StatementId statement, std::vector<IndexExpr>& index) const
   index = std::move(local);
 }
 
-// An order names each dimension once.
+// Checks that an order names each dimension once.
 Status Stager::CheckOrder() const {
   std::vector<int64_t> sorted = wanted_;
   std::ranges::sort(sorted);
@@ -120,8 +121,8 @@ Status Stager::CheckOrder() const {
               tree_.tensors[tensor_].name, dimensions_.size());
 }
 
-// Dimensions of one element need no place. Unless told otherwise, the one that the innermost loop
-// walks comes last: vectors lie along it.
+// Orders the local dimensions and omits those of one element. Unless the step gives an order, the
+// dimension of the innermost loop comes last, so that vectors are contiguous along it.
 void Stager::Arrange() {
   const auto is_long = [&](size_t d) { return dimensions_[d].inner.lo < dimensions_[d].inner.hi; };
   for (size_t i = 0; i < dimensions_.size(); ++i) {

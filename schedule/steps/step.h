@@ -1,8 +1,7 @@
-// What every step of a schedule is: a value of literal arguments with a name. `Fields` lists the
-// arguments once, in the order of the step's text; printing, parsing and the manual follow from it.
-// A step checks only that it makes sense (its names exist, its numbers are positive);
-// whether the result is allowed is decided once, by the dependences
-// (polyhedral/legality/legality.h).
+// The common form of a schedule's steps: a value of literal arguments with a name. `Fields` lists
+// the arguments once, in the order of the step's text; printing, parsing and the manual use it. A
+// step checks only itself (its names exist, its numbers are positive). The dependences decide once
+// whether the result is allowed (polyhedral/legality/legality.h).
 #pragma once
 
 #include <concepts>
@@ -16,14 +15,14 @@ namespace tunec {
 struct StepArgument {
   std::string_view name;        // in the manual: LOOP
   std::string_view wanted;      // in messages: "a loop"
-  std::string_view after = {};  // the word in front of it, if any: `as`
-  /// Stands at the end of the line or not at all. Absent are 0 and the empty list.
+  std::string_view after = {};  // word in front of the argument, if any: `as`
+  /// The argument may be absent at the end of the line; its value is then 0 or the empty list.
   bool may_lack = false;
   int64_t least = 0;
   int64_t most = int64_t{1} << 40;
 };
 
-// Those that many steps have.
+// Arguments of many steps.
 namespace argument {
 inline constexpr StepArgument kTensor{"TENSOR", "a tensor"};
 inline constexpr StepArgument kStatement{"STATEMENT", "a statement"};
@@ -33,7 +32,7 @@ inline constexpr StepArgument kFactor{"FACTOR", "a factor"};
 inline constexpr StepArgument kNewLoop{.name = "NAME", .wanted = "a name", .after = "as"};
 }  // namespace argument
 
-/// What Fields must take: something that visits any argument with any value.
+/// The visitor type that Fields must accept: it visits any argument with any value.
 struct AnyVisitor {
   void operator()(const StepArgument& argument, const auto& value);
 };

@@ -1,5 +1,5 @@
-// One visitor of Fields prints, one parses, one describes. They share the few types that an
-// argument can have; a step with an argument of another type does not compile until each knows it.
+// One visitor of Fields prints, one parses, and one describes. They share the argument types. A
+// step with an argument of another type does not compile until each visitor supports the type.
 #include "schedule/steps/step_text.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace tunec {
 namespace {
 
-// Dimensions and unroll factors are int; nothing sensible comes near this.
+// Limit of int arguments such as dimensions and unroll factors, far above every useful value.
 constexpr int64_t kLargestSmall = 1 << 20;
 
 constexpr std::string_view kInner = "inner";
@@ -62,7 +62,7 @@ class Printer {
 
 // ---- Parsing
 
-// Reads arguments and remembers the first thing that was wrong.
+// A visitor that reads arguments and stores the first error.
 class Parser {
  public:
   explicit Parser(Words& words) : words_(words) {}
@@ -161,7 +161,7 @@ class Parser {
     IteratorFactor::Fields(pair, *this);
     return status_;
   }
-  // To the end of the line.
+  // Reads values to the end of the line.
   template <class Value>
   Status Get(const StepArgument& argument, std::vector<Value>& values) {
     do {
@@ -204,7 +204,8 @@ Error UnknownStep(const Words& words, const std::string& name) {
   for (const auto& [step, parser] : ComputeParsers()) known.push_back(step);
   for (const auto& [step, parser] : LoopParsers()) known.push_back(step);
   std::ranges::sort(known);
-  return FailAt(words.where(), ErrorCode::kParse, "{} is no step{}", name, DidYouMean(name, known))
+  return FailAt(words.where(), ErrorCode::kParse, "{} is not a step{}", name,
+                DidYouMean(name, known))
       .error();
 }
 

@@ -1,4 +1,4 @@
-// The text of single steps, printed, parsed and described from their Fields.
+// The text of single steps. Fields defines how they are printed, parsed and described.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ std::string Print(const LoopStep& step);
 
 using AnyStep = std::variant<ComputeStep, LoopStep>;
 
-/// Takes all words of the line. kParse at the first that is wrong.
+/// Parses all words of the line. Fails with kParse at the first wrong word.
 Result<AnyStep> ParseStep(Words& words);
 
-/// `split LOOP FACTOR...`: how the manual heads each step, in its order.
+/// Returns the heading of each step in the manual's order: `split LOOP FACTOR...`.
 std::vector<std::string> ComputeStepForms();
 std::vector<std::string> LoopStepForms();
 

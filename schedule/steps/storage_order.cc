@@ -1,9 +1,9 @@
-// storage_order: a statement's loops walk the tensor that it writes as that is stored.
+// storage_order: makes a statement's loops walk the tensor that it writes in storage order.
 //
-// The storage's dimensions, seen through the write, are the statement's iterators: each whole, or
-// in parts, as its quotient and its remainder by one factor. So the loops over them are the
-// iterators' loops, or the parts of one, in the storage's order. Outermost parts are isolated:
-// where a factor does not divide, only the last of them carries conditions.
+// Through the write, the storage's dimensions are the statement's iterators. Each is a whole
+// iterator or a part of one: its quotient or its remainder by one factor. The loops over them are
+// therefore the iterators' loops, split where necessary, in the storage's order. Outermost parts
+// are isolated: if a factor does not divide the extent, only the last iteration has conditions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace tunec {
 namespace {
 
-std::unexpected<Error> Refuse(const StorageOrderStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const StorageOrderStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "storage_order {}: {}", step.statement, why);
 }
 
@@ -44,7 +44,7 @@ std::optional<Axis> AxisOf(const IndexExpr& place) {
   return std::nullopt;
 }
 
-// Of an iterator, sorted.
+// Returns the sorted parts of an iterator.
 std::vector<IndexPart> PartsOf(const std::vector<Axis>& axes, VarId iterator) {
   std::vector<IndexPart> parts;
   for (const Axis& axis : axes)
@@ -53,8 +53,8 @@ std::vector<IndexPart> PartsOf(const std::vector<Axis>& axes, VarId iterator) {
   return parts;
 }
 
-// The dimensions of the storage, outermost first; nothing where they are not the statement's
-// iterators.
+// Returns the dimensions of the storage, outermost first, or nothing if they are not the
+// statement's iterators.
 std::optional<std::vector<Axis>> AxesOf(const Statement& statement, const Tensor& tensor) {
   std::vector<IndexExpr> places = statement.writes[0].index;
   if (!tensor.layout.IsRowMajor()) {
@@ -75,20 +75,20 @@ std::optional<std::vector<Axis>> AxesOf(const Statement& statement, const Tensor
 
 Result<std::vector<Axis>> FindAxes(const ScheduleTree& tree, const StorageOrderStep& step) {
   const std::optional<StatementId> id = tree.FindStatement(step.statement);
-  if (!id) return Refuse(step, "there is no such statement");
+  if (!id) return Reject(step, "there is no such statement");
   const Statement& statement = tree.statements[*id];
   const TensorId written = statement.writes[0].tensor;
   const auto is_other = [&](const Write& write) { return write.tensor != written; };
   if (std::ranges::any_of(statement.writes, is_other)) {
-    return Refuse(step, "it writes several tensors");
+    return Reject(step, "it writes several tensors");
   }
   std::optional<std::vector<Axis>> axes = AxesOf(statement, tree.tensors[written]);
   if (axes) return *std::move(axes);
-  return Refuse(step, fmt::format("its iterators are not the dimensions in which {} is stored",
+  return Reject(step, fmt::format("its iterators are not the dimensions in which {} is stored",
                                   tree.tensors[written].name));
 }
 
-// The statement's loops, split and in the storage's order; their names.
+// Splits the statement's loops, puts them in the storage's order, and returns their names.
 Result<std::vector<std::string>> OrderLoops(ScheduleTree& tree, const Statement& statement,
                                             const std::vector<Axis>& axes) {
   ReorderStep order;
@@ -115,7 +115,7 @@ Status Apply(ScheduleTree& tree, const StorageOrderStep& step) {
   TUNEC_ASSIGN(const std::vector<Axis> axes, FindAxes(tree, step));
   const Statement& statement = tree.statements[*tree.FindStatement(step.statement)];
   TUNEC_ASSIGN(std::vector<std::string> loops, OrderLoops(tree, statement, axes));
-  if (loops.empty()) return {};  // one element
+  if (loops.empty()) return {};  // one element only
   std::string innermost = loops.back();
   TUNEC_ASSIGN(const VarId last, LoopNamed(tree, innermost));
   if (tree.loops[last].extent > step.lanes) {

@@ -1,13 +1,13 @@
-// tensorize: a loop and those inside it, around one sum of products, become one instruction of the
-// table in ir/tile_intrinsic.h.
+// tensorize: replaces a loop and the loops inside it, around one sum of products, by one
+// instruction of the table in ir/tile_intrinsic.h.
 //
-// Which loop is over which axis of the entry follows from the statement: the accumulator knows the
-// rows and columns, what it does not know is reduced. Among the orders that remain (a square tile)
-// the first is taken in which the elements of all operands lie as the entry wants them; if none
-// does, the first says why.
+// The statement determines the axis of each loop: iterators of the accumulator's index are rows and
+// columns, the others are reduced. If several orders remain (a square tile), the first one is used
+// that matches the layout of all operands. If none matches, the error of the first is reported.
 //
-// The instances of a tile depend on each other only through the accumulator that they add to, so
-// any order of them is one that the accuracy contract lets a reduction have.
+// The instances of a tile depend on each other only through the accumulator that they add to.
+// Therefore every order of them is allowed if the accuracy contract allows any order of a
+// reduction.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,7 +21,7 @@
 namespace tunec {
 namespace {
 
-std::unexpected<Error> Refuse(const TensorizeStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const TensorizeStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "tensorize {} {}: {}", step.loop, step.intrinsic, why);
 }
 
@@ -38,7 +38,7 @@ Result<Chain> ChainFrom(const ScheduleTree& tree, const TensorizeStep& step, Var
     const TreeLoop& loop = tree.loops[node->loop];
     if (loop.in_tile || !loop.cuts.empty() || !loop.prefetches.empty() || NumbersTasks(loop.kind) ||
         IsBlock(loop.kind)) {
-      return Refuse(
+      return Reject(
           step,
           fmt::format("loop {} is of a tile, of tasks or threads, peeled or prefetches already",
                       loop.name));
@@ -46,7 +46,7 @@ Result<Chain> ChainFrom(const ScheduleTree& tree, const TensorizeStep& step, Var
     chain.loops.push_back(node->loop);
   }
   if (node->kind != TreeNode::Kind::kLeaf) {
-    return Refuse(step, "there must be one statement inside, and no storage of its own");
+    return Reject(step, "it must contain one statement and no storage");
   }
   chain.statement = node->statement;
   return chain;
@@ -60,7 +60,7 @@ std::vector<int> AxesOf(const TileIntrinsic& intrinsic) {
   return axes;
 }
 
-// Whether each loop has the iterations of its axis, and is reduced over where the axis is.
+// Checks that each loop has the iterations of its axis, and is reduced exactly if the axis is.
 bool Fits(const ScheduleTree& tree, const TileIntrinsic& intrinsic, const std::vector<int>& axes,
           const std::vector<VarId>& loops, const Store& store) {
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -75,7 +75,7 @@ bool Fits(const ScheduleTree& tree, const TileIntrinsic& intrinsic, const std::v
   return true;
 }
 
-// The tile with its loops in this order, over the tree's loops.
+// Returns a nest of the tile with its loops in this order, over the tree's loops.
 LoopNest TrialNest(const ScheduleTree& tree, const std::string& intrinsic,
                    const std::vector<VarId>& loops, const Store& store) {
   Body body;
@@ -112,7 +112,7 @@ std::string Describe(const ScheduleTree& tree, const TileIntrinsic& intrinsic,
 
 Status Apply(ScheduleTree& tree, const TensorizeStep& step) {
   const TileIntrinsic* intrinsic = FindTileIntrinsic(step.intrinsic);
-  if (intrinsic == nullptr) return Refuse(step, "there is no such intrinsic");
+  if (intrinsic == nullptr) return Reject(step, "there is no such intrinsic");
   TUNEC_ASSIGN(const VarId outermost, LoopNamed(tree, step.loop));
   TUNEC_ASSIGN(const Chain chain, ChainFrom(tree, step, outermost));
   const std::vector<int> axes = AxesOf(*intrinsic);
@@ -124,11 +124,11 @@ Status Apply(ScheduleTree& tree, const TensorizeStep& step) {
   for (const Read& read : store.reads) {
     const auto home = [&](TensorId id) { return tree.tensors[id].alias.value_or(id); };
     if (home(read.tensor) != home(store.writes[0].tensor)) continue;
-    return Refuse(
+    return Reject(
         step, fmt::format("{} is an operand and the accumulator", tree.tensors[read.tensor].name));
   }
   if (chain.loops.size() != axes.size()) {
-    return Refuse(step, Describe(tree, *intrinsic, axes, chain.loops));
+    return Reject(step, Describe(tree, *intrinsic, axes, chain.loops));
   }
   std::vector<VarId> loops = chain.loops;
   std::ranges::sort(loops);
@@ -144,7 +144,7 @@ Status Apply(ScheduleTree& tree, const TensorizeStep& step) {
     }
     if (!why) why = parts.error().message;
   } while (std::ranges::next_permutation(loops).found);
-  return Refuse(step, why ? *why : Describe(tree, *intrinsic, axes, chain.loops));
+  return Reject(step, why ? *why : Describe(tree, *intrinsic, axes, chain.loops));
 }
 
 }  // namespace tunec

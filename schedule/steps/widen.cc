@@ -1,8 +1,8 @@
-// widen: an operand that a statement casts to a wider type is cast once, not at each use.
+// widen: casts an operand to a wider type once instead of at each use.
 //
-// An argument gets a copy of the wider type, made just before the statement that reads it; a
-// constant's is made when compiling. Workspace takes the wider type itself: what is written into it
-// is rounded to the narrow type as before, then cast.
+// An argument gets a copy of the wider type just before the statement that reads it. The copy of a
+// constant is made at compile time. Workspace changes its type: values written into it are rounded
+// to the narrow type as before, then cast.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace tunec {
 namespace {
 
-std::unexpected<Error> Refuse(const WidenStep& step, std::string_view why) {
+std::unexpected<Error> Reject(const WidenStep& step, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument, "widen {}: {}", step.tensor, why);
 }
 
@@ -25,7 +25,8 @@ bool IsReadOf(const Expr& expr, const Statement& statement, TensorId tensor) {
          statement.reads[static_cast<size_t>(expr.node().slot)].tensor == tensor;
 }
 
-/// The type that each read of the tensor is cast to; none where they differ or one is not cast.
+/// Returns the type that each read of the tensor is cast to. Returns nothing if the types differ or
+/// a read is not cast.
 std::optional<DataType> CastType(const Statement& statement, TensorId tensor) {
   std::optional<DataType> type;
   int reads = 0;
@@ -53,14 +54,15 @@ bool LoadsIndices(const Statement& statement) {
       statement.reads, [&](const Read& read) { return std::ranges::any_of(read.index, loads); });
 }
 
-/// The value outside of a guard is stated in the tensor's type: only zero is the same in all.
+/// Checks that the values outside of guards are 0. They have the tensor's type, and only zero is
+/// equal in all types.
 bool HasZeroOutside(const Statement& statement, TensorId tensor) {
   return std::ranges::all_of(statement.reads, [&](const Read& read) {
     return read.tensor != tensor || !read.guard || read.guard->outside == 0;
   });
 }
 
-/// The casts of reads of `tensor` become the reads.
+/// Replaces casts of reads of `tensor` by the reads.
 void DropCasts(Statement& statement, TensorId tensor, DataType type) {
   for (Expr& value : statement.values) {
     value = Transform(value, [&](const Expr& expr) {
@@ -77,16 +79,16 @@ Result<Compute> WidenWorkspace(const Compute& compute, const WidenStep& step, Te
   const bool shares =
       tensor.alias ||
       std::ranges::any_of(compute.tensors, [&](const Tensor& other) { return other.alias == id; });
-  if (shares) return Refuse(step, "it shares its storage with another tensor");
+  if (shares) return Reject(step, "it shares its storage with another tensor");
   Compute result = compute;
   for (const StatementId s : compute.statements.ids()) {
     Statement& statement = result.statements[s];
     if (s != reader && Reads(statement, id)) {
-      return Refuse(step, fmt::format("{} reads it too", statement.name));
+      return Reject(step, fmt::format("{} reads it too", statement.name));
     }
     for (size_t w = 0; w < statement.writes.size(); ++w) {
       if (statement.writes[w].tensor != id) continue;
-      if (statement.reducer) return Refuse(step, fmt::format("{} reduces into it", statement.name));
+      if (statement.reducer) return Reject(step, fmt::format("{} reduces into it", statement.name));
       statement.values[w] = Expr::Cast(statement.values[w], type);
     }
   }
@@ -95,7 +97,8 @@ Result<Compute> WidenWorkspace(const Compute& compute, const WidenStep& step, Te
   return result;
 }
 
-/// The copy lies as the argument does, unless it is a constant, which `pack` puts into order.
+/// Returns a copy in the layout of the argument. A constant has the default layout, because `pack`
+/// orders it.
 Tensor WideCopy(const Tensor& source, DataType type) {
   const bool constant = source.constant && source.role == TensorRole::kWeight;
   Tensor copy{.name = source.name + ".wide",
@@ -110,7 +113,7 @@ Tensor WideCopy(const Tensor& source, DataType type) {
   return copy;
 }
 
-/// The dimensions from the outermost of the storage on, where it is a permutation of them.
+/// Returns the dimensions from the outermost of the storage on, if the layout is a permutation.
 std::vector<size_t> StorageOrder(const Tensor& tensor) {
   std::vector<size_t> order;
   for (const IndexExpr& place : tensor.layout.map) {
@@ -123,7 +126,7 @@ std::vector<size_t> StorageOrder(const Tensor& tensor) {
   return order;
 }
 
-/// T.wide = cast(T), element by element as both are stored.
+/// Returns T.wide = cast(T), element by element in storage order.
 Statement WideningStatement(const Tensor& source, TensorId from, const Tensor& copy, TensorId to) {
   Statement statement{.name = copy.name};
   std::vector<IndexExpr> index = AddElementIterators(copy.shape, statement);
@@ -146,7 +149,7 @@ Result<Compute> WidenArgument(const Compute& compute, const WidenStep& step, Ten
   const TensorId id = result.tensors.next_id();
   const Tensor copy = WideCopy(compute.tensors[source], type);
   if (compute.FindTensor(copy.name) || compute.FindStatement(copy.name)) {
-    return Refuse(step, fmt::format("there is {} already", copy.name));
+    return Reject(step, fmt::format("there is {} already", copy.name));
   }
   Statement& statement = result.statements[reader];
   DropCasts(statement, source, type);
@@ -164,21 +167,21 @@ Result<Compute> WidenArgument(const Compute& compute, const WidenStep& step, Ten
 Result<Compute> Apply(const Compute& compute, const WidenStep& step) {
   const std::optional<TensorId> source = compute.FindTensor(step.tensor);
   const std::optional<StatementId> reader = compute.FindStatement(step.statement);
-  if (!source || !reader) return Refuse(step, "there is no such tensor or statement");
+  if (!source || !reader) return Reject(step, "there is no such tensor or statement");
   const Statement& statement = compute.statements[*reader];
   const Tensor& tensor = compute.tensors[*source];
   const std::optional<DataType> type = CastType(statement, *source);
   if (!type || SizeOf(*type) <= SizeOf(tensor.type)) {
-    return Refuse(step, fmt::format("{} does not read it cast to one wider type", step.statement));
+    return Reject(step, fmt::format("{} does not read it cast to one wider type", step.statement));
   }
   if (LoadsIndices(statement)) {
-    return Refuse(step, fmt::format("{} loads indices", step.statement));
+    return Reject(step, fmt::format("{} loads indices", step.statement));
   }
   if (!HasZeroOutside(statement, *source)) {
-    return Refuse(step, "its value outside of a guard is not 0");
+    return Reject(step, "its value outside of a guard is not 0");
   }
   if (IsMadeOfConstant(compute, statement)) {
-    return Refuse(step, fmt::format("{} is run when compiling", step.statement));
+    return Reject(step, fmt::format("{} runs at compile time", step.statement));
   }
   switch (tensor.role) {
     case TensorRole::kInput:
@@ -187,7 +190,7 @@ Result<Compute> Apply(const Compute& compute, const WidenStep& step) {
     case TensorRole::kWorkspace:
       return WidenWorkspace(compute, step, *source, *reader, *type);
     default:
-      return Refuse(step, "only arguments that are read, and workspace, can be widened");
+      return Reject(step, "only arguments that are read, and workspace, can be widened");
   }
 }
 

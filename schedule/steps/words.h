@@ -1,4 +1,4 @@
-// The words of one line of a schedule, with their places.
+// The words of one line of a schedule, with their columns.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,12 @@ class Words {
   bool AtEnd() const { return next_ == words_.size(); }
   /// Takes the next word if it is this one.
   bool TryTake(std::string_view word);
-  /// Takes the next word. kParse at the end of the line, saying what was wanted.
+  /// Takes the next word. Fails with kParse at the end of the line, with the expected word in the
+  /// message.
   Result<std::string> Take(std::string_view wanted);
-  /// kParse at the word taken last.
+  /// Returns kParse at the word taken last.
   std::unexpected<Error> Unexpected(std::string_view wanted, std::string_view found) const;
-  /// The place of the word taken last, or of the end of the line where one was missing.
+  /// Returns the location of the word taken last, or of the end of the line if a word was missing.
   const SourceLocation& where() const { return where_; }
 
  private:

@@ -1,4 +1,4 @@
-/* The C interface, from C: test_api CASE FOLDER runs one case on the models in FOLDER. */
+/* Tests of the C interface in C: test_api CASE FOLDER runs one case on the models in FOLDER. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ static void test_interface(void) {
   CHECK(tunec_input_bytes(model, 0) == 24 && tunec_output_bytes(model, 1) == 32);
   CHECK(tunec_input_index(model, "k") == 2 && tunec_output_index(model, "n") == 1);
   CHECK(tunec_input_index(model, "n") == -1 && tunec_output_index(model, NULL) == -1);
-  /* out of range, and no executable at all */
+  /* Sizes out of range and a null executable are rejected. */
   CHECK(tunec_input_bytes(model, 3) == 0 && tunec_input_index(NULL, "k") == -1);
   CHECK(tunec_input_name(model, 3) == NULL && tunec_output_shape(model, 2) == NULL);
   CHECK(tunec_input_ndim(model, 9) == -1 && tunec_output_type(model, 9).bits == 0);
@@ -97,7 +97,7 @@ static void test_interface(void) {
   tunec_release(NULL);
 }
 
-static void refuse(const char* path, const char* options, int status, const char* part) {
+static void reject(const char* path, const char* options, int status, const char* part) {
   tunec_executable* model = (tunec_executable*)&failures;
   const int got = tunec_compile(path, options, &model);
   if (got != status || model != NULL || !message_has(part)) {
@@ -124,7 +124,7 @@ static int text_of_rows(void* user, const int64_t* sizes, tunec_graph_text* text
   return TUNEC_OK;
 }
 
-static void refuse_unknown_dimensions(void) {
+static void reject_unknown_dimensions(void) {
   static const char* const names[1] = {"rows"};
   static const int64_t example[1] = {4};
   static const tunec_open_axis axes[1] = {{0, 0, 0}};
@@ -143,7 +143,7 @@ static void refuse_unknown_dimensions(void) {
   CHECK(released == 2);
 }
 
-static void refuse_any_size(void) {
+static void reject_any_size(void) {
   static const char* const names[1] = {"n"};
   static const int64_t example[1] = {4};
   static const tunec_open_axis axes[1] = {{0, 0, 0}};
@@ -163,35 +163,35 @@ static void refuse_any_size(void) {
 
 static void test_errors(void) {
   tunec_executable* model = NULL;
-  refuse("/nowhere/model.onnx", NULL, TUNEC_NOT_FOUND, "/nowhere/model.onnx");
-  refuse(tiny, "{\"trails\": 3}", TUNEC_INVALID_ARGUMENT, "unknown option 'trails'");
-  refuse(tiny, "{\"threads\": -1}", TUNEC_INVALID_ARGUMENT, "'threads' is -1");
-  refuse(tiny, "{\"threads\": \"2\"}", TUNEC_INVALID_ARGUMENT, "'threads' is \"2\"");
-  refuse(tiny, "{\"trials\": 1.5}", TUNEC_INVALID_ARGUMENT, "'trials' is 1.5");
-  refuse(tiny, "{\"time_limit\": \"soon\"}", TUNEC_INVALID_ARGUMENT, "'time_limit' is \"soon\"");
-  refuse(tiny, "{\"retune\": [\"all\"]}", TUNEC_INVALID_ARGUMENT, "trials or a time limit");
-  refuse(tiny, "{\"target\": \"tpu\"}", TUNEC_INVALID_ARGUMENT, "expected cpu");
-  refuse(tiny, "{\"accuracy\": \"f33\"}", TUNEC_INVALID_ARGUMENT, "f33");
-  refuse(tiny, "{\"cpu\": \"pdp11\"}", TUNEC_INVALID_ARGUMENT, "pdp11");
-  refuse(tiny, "{\"shapes\": {\"a\": 3}}", TUNEC_INVALID_ARGUMENT, "'shapes'");
-  refuse(tiny, "{\"dims\": {\"n\": -1}}", TUNEC_INVALID_ARGUMENT,
+  reject("/nowhere/model.onnx", NULL, TUNEC_NOT_FOUND, "/nowhere/model.onnx");
+  reject(tiny, "{\"trails\": 3}", TUNEC_INVALID_ARGUMENT, "unknown option 'trails'");
+  reject(tiny, "{\"threads\": -1}", TUNEC_INVALID_ARGUMENT, "'threads' is -1");
+  reject(tiny, "{\"threads\": \"2\"}", TUNEC_INVALID_ARGUMENT, "'threads' is \"2\"");
+  reject(tiny, "{\"trials\": 1.5}", TUNEC_INVALID_ARGUMENT, "'trials' is 1.5");
+  reject(tiny, "{\"time_limit\": \"soon\"}", TUNEC_INVALID_ARGUMENT, "'time_limit' is \"soon\"");
+  reject(tiny, "{\"retune\": [\"all\"]}", TUNEC_INVALID_ARGUMENT, "trials or a time limit");
+  reject(tiny, "{\"target\": \"tpu\"}", TUNEC_INVALID_ARGUMENT, "expected cpu");
+  reject(tiny, "{\"accuracy\": \"f33\"}", TUNEC_INVALID_ARGUMENT, "f33");
+  reject(tiny, "{\"cpu\": \"pdp11\"}", TUNEC_INVALID_ARGUMENT, "pdp11");
+  reject(tiny, "{\"shapes\": {\"a\": 3}}", TUNEC_INVALID_ARGUMENT, "'shapes'");
+  reject(tiny, "{\"dims\": {\"n\": -1}}", TUNEC_INVALID_ARGUMENT,
          "expected {\"NAME\": N or [N, ...] or \"N..M\", ...}");
-  refuse(tiny, "{", TUNEC_PARSE_ERROR, "not valid JSON at byte 2");
-  refuse(tiny, "{\"trials\": 3, \"seed\" 4}", TUNEC_PARSE_ERROR, "not valid JSON at byte 22");
-  refuse(tiny, "[]", TUNEC_INVALID_ARGUMENT, "array");
-  refuse(tiny, "{\"db\": \"/proc/version\"}", TUNEC_IO_ERROR, "/proc/version");
-  refuse(tiny, "{\"rules\": [\"/nowhere.rules\"]}", TUNEC_NOT_FOUND, "/nowhere.rules");
-  refuse(tiny, "{\"rules\": \"a.rules\"}", TUNEC_INVALID_ARGUMENT, "expected [\"FILE\", ...]");
-  refuse(tiny, "{\"fast_math\": 1}", TUNEC_INVALID_ARGUMENT, "true or false");
-  refuse(tiny, "{\"disable_pass\": [\"nonsense\"]}", TUNEC_INVALID_ARGUMENT, "nonsense");
-  refuse(product, "{\"trials\": 1, \"db\": null, \"worker\": \"/nowhere/tunec-worker\"}",
+  reject(tiny, "{", TUNEC_PARSE_ERROR, "not valid JSON at byte 2");
+  reject(tiny, "{\"trials\": 3, \"seed\" 4}", TUNEC_PARSE_ERROR, "not valid JSON at byte 22");
+  reject(tiny, "[]", TUNEC_INVALID_ARGUMENT, "array");
+  reject(tiny, "{\"db\": \"/proc/version\"}", TUNEC_IO_ERROR, "/proc/version");
+  reject(tiny, "{\"rules\": [\"/nowhere.rules\"]}", TUNEC_NOT_FOUND, "/nowhere.rules");
+  reject(tiny, "{\"rules\": \"a.rules\"}", TUNEC_INVALID_ARGUMENT, "expected [\"FILE\", ...]");
+  reject(tiny, "{\"fast_math\": 1}", TUNEC_INVALID_ARGUMENT, "true or false");
+  reject(tiny, "{\"disable_pass\": [\"nonsense\"]}", TUNEC_INVALID_ARGUMENT, "nonsense");
+  reject(product, "{\"trials\": 1, \"db\": null, \"worker\": \"/nowhere/tunec-worker\"}",
          TUNEC_NOT_FOUND, "/nowhere/tunec-worker");
-  refuse(NULL, NULL, TUNEC_INVALID_ARGUMENT, "model_path is null");
+  reject(NULL, NULL, TUNEC_INVALID_ARGUMENT, "model_path is null");
   CHECK(tunec_compile(tiny, NULL, NULL) == TUNEC_INVALID_ARGUMENT && message_has("out is null"));
-  refuse_any_size();
-  refuse_unknown_dimensions();
+  reject_any_size();
+  reject_unknown_dimensions();
   CHECK(tunec_run(NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
-  /* every known option at once; a success leaves the message alone */
+  /* All options together are accepted. A success does not change the message. */
   CHECK(tunec_compile(tiny,
                       "{\"target\":\"cpu\",\"threads\":1,\"share_threads\":true,\"trials\":0,"
                       "\"accuracy\":\"f32\","
@@ -204,8 +204,8 @@ static void test_errors(void) {
   tunec_release(model);
 }
 
-/* A run that must fail with `part` in its message, leaving the outputs alone. */
-static void refuse_run(tunec_executable* model, struct tiny_run* run, const char* part) {
+/* Expects that the run fails with `part` in its message and does not write the outputs. */
+static void reject_run(tunec_executable* model, struct tiny_run* run, const char* part) {
   float before[6];
   memcpy(before, run->y, sizeof before);
   CHECK(tunec_run(model, run->inputs, run->outputs) == TUNEC_INVALID_ARGUMENT);
@@ -231,31 +231,31 @@ static void test_tensors(void) {
   fill(&run, 1);
   run.strides_a[0] = 1, run.strides_a[1] = 2;
   run.tensors[0].strides = run.strides_a;
-  refuse_run(model, &run, "strides");
+  reject_run(model, &run, "strides");
   fill(&run, 1);
   run.shape_a[0] = 3, run.shape_a[1] = 2;
-  refuse_run(model, &run, "input 'a' has shape [3x2], expected [2x3]");
+  reject_run(model, &run, "input 'a' has shape [3x2], expected [2x3]");
   fill(&run, 1);
   run.tensors[1].ndim = 0;
-  refuse_run(model, &run, "input 'b' has 0 dimensions, expected 1 of shape [3]");
+  reject_run(model, &run, "input 'b' has 0 dimensions, expected 1 of shape [3]");
   fill(&run, 1);
   run.tensors[2].dtype.bits = 32;
-  refuse_run(model, &run, "input 'k' has type i32, expected i64");
+  reject_run(model, &run, "input 'k' has type i32, expected i64");
   fill(&run, 1);
   run.tensors[3].dtype.code = kDLInt;
-  refuse_run(model, &run, "output 'y' has type i32, expected f32");
+  reject_run(model, &run, "output 'y' has type i32, expected f32");
   fill(&run, 1);
   run.tensors[0].device.device_type = (DLDeviceType)2;
-  refuse_run(model, &run, "input 'a' is on GPU 0, expected the CPU (1)");
+  reject_run(model, &run, "input 'a' is on GPU 0, expected the CPU (1)");
   fill(&run, 1);
   run.tensors[0].device.device_type = (DLDeviceType)3; /* the host's memory, which GPUs see */
   CHECK(tunec_run(model, run.inputs, run.outputs) == TUNEC_OK);
   fill(&run, 1);
   run.inputs[1] = NULL;
-  refuse_run(model, &run, "input 'b' is null");
+  reject_run(model, &run, "input 'b' is null");
   fill(&run, 1);
   run.tensors[0].byte_offset = 2;
-  refuse_run(model, &run, "");
+  reject_run(model, &run, "");
   fill(&run, 1);
   CHECK(tunec_run(model, NULL, run.outputs) == TUNEC_INVALID_ARGUMENT);
   tunec_release(model);
@@ -271,7 +271,7 @@ static void test_run_options(void) {
   fill(&run, 2);
   CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &options) == TUNEC_OK);
   CHECK(is_right(&run, run.a));
-  options.size = sizeof(size_t); /* of a program that knows no streams */
+  options.size = sizeof(size_t); /* of a program older than the stream option */
   options.stream = &run;
   CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &options) == TUNEC_OK);
   options.size = sizeof options;
@@ -282,7 +282,7 @@ static void test_run_options(void) {
   CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &options) == TUNEC_INVALID_ARGUMENT);
   CHECK(message_has("the model runs on the host: it has no stream of a device"));
   options.queued = 0;
-  CHECK(tunec_wait(model) == TUNEC_OK); /* nothing is queued */
+  CHECK(tunec_wait(model) == TUNEC_OK); /* the queue is empty */
   CHECK(tunec_wait(NULL) == TUNEC_INVALID_ARGUMENT);
   const size_t wrong[] = {0, 1, sizeof options - 1, 1000000};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
@@ -304,7 +304,7 @@ static void test_run_options(void) {
   tunec_release(model);
 }
 
-/* No machine that tunec runs on has the instructions of both makers. */
+/* No supported machine has the instructions of both makers. */
 static void test_other_cpu(void) {
   tunec_executable* model = NULL;
   CHECK(tunec_compile(tiny, "{\"cpu\": \"bdver4\", \"db\": \"\"}", &model) == TUNEC_OK);
@@ -377,7 +377,7 @@ static void* run_often(void* model) {
     CHECK(tunec_run(model, run.inputs, run.outputs) == TUNEC_OK);
     CHECK(is_right(&run, run.a));
   }
-  CHECK(strcmp(tunec_error_message(), "") == 0); /* other threads' failures are theirs */
+  CHECK(strcmp(tunec_error_message(), "") == 0); /* errors are per thread */
   return NULL;
 }
 
@@ -424,7 +424,7 @@ static void test_callbacks(void) {
   CHECK(counts.progress > 0 && counts.asked > 0 && counts.measured > 0 && counts.measured <= 4);
   tunec_release(model);
 
-  /* a program built when log did not exist: what lies behind its struct is not read */
+  /* The program was built before `log` existed. Memory behind its struct is not read. */
   callbacks.size = offsetof(tunec_callbacks, log);
   callbacks.log = (void (*)(void*, const char*))(uintptr_t)1;
   memset(&counts, 0, sizeof counts);
@@ -437,7 +437,7 @@ static void test_callbacks(void) {
   callbacks.cancelled = cancel_at_once;
   CHECK(tunec_compile_with_callbacks(product, options, &callbacks, &model) == TUNEC_CANCELLED);
   CHECK(model == NULL);
-  /* a program built when there will be another function: it may go on without */
+  /* A newer program's struct has another function. It is accepted while that function is null. */
   struct {
     tunec_callbacks known;
     void (*other)(void);
@@ -472,7 +472,7 @@ static void test_bytes(void) {
   float x[4] = {-2, -1, 0, 3}, y[4];
   tunec_executable* model = NULL;
   for (size_t i = 0; i < 2; ++i) {
-    unsigned char* bytes = malloc(sizeof kReluOnnx); /* they may go afterwards */
+    unsigned char* bytes = malloc(sizeof kReluOnnx); /* freed after compiling */
     memcpy(bytes, kReluOnnx, sizeof kReluOnnx);
     CHECK(tunec_compile_bytes(bytes, sizeof kReluOnnx, formats[i], no_database, NULL, &model) ==
           TUNEC_OK);
@@ -483,7 +483,7 @@ static void test_bytes(void) {
     CHECK(y[0] == 0 && y[1] == 0 && y[2] == 0 && y[3] == 3);
     tunec_release(model);
   }
-  /* without the zero byte that ends the text */
+  /* The text without its zero byte is accepted. */
   CHECK(tunec_compile_bytes(kDoubleGraph, sizeof kDoubleGraph - 1, NULL, no_database, NULL,
                             &model) == TUNEC_OK);
   run_four(model, x, y);
@@ -509,7 +509,7 @@ static void test_external_data(void) {
   rmdir(folder);
 }
 
-static void refuse_bytes(const void* bytes, size_t size, const char* format, const char* options,
+static void reject_bytes(const void* bytes, size_t size, const char* format, const char* options,
                          int status, const char* part) {
   tunec_executable* model = (tunec_executable*)&failures;
   const int got = tunec_compile_bytes(bytes, size, format, options, NULL, &model);
@@ -521,43 +521,43 @@ static void refuse_bytes(const void* bytes, size_t size, const char* format, con
 
 static void test_wrong_bytes(void) {
   const size_t size = sizeof kReluOnnx, length = sizeof kDoubleGraph - 1;
-  refuse_bytes(NULL, size, NULL, NULL, TUNEC_INVALID_ARGUMENT, "bytes is null");
-  refuse_bytes(kReluOnnx, 0, NULL, no_database, TUNEC_PARSE_ERROR, "the model has no bytes");
-  refuse_bytes(kReluOnnx, size, "tflite", no_database, TUNEC_INVALID_ARGUMENT,
+  reject_bytes(NULL, size, NULL, NULL, TUNEC_INVALID_ARGUMENT, "bytes is null");
+  reject_bytes(kReluOnnx, 0, NULL, no_database, TUNEC_PARSE_ERROR, "the model has no bytes");
+  reject_bytes(kReluOnnx, size, "tflite", no_database, TUNEC_INVALID_ARGUMENT,
                "the format of the model is 'tflite', expected onnx or graph");
-  refuse_bytes(kReluOnnx, size, "", "{\"trails\": 1}", TUNEC_INVALID_ARGUMENT, "'trails'");
-  refuse_bytes(kReluOnnx, size, "graph", no_database, TUNEC_PARSE_ERROR, "<memory>:");
-  refuse_bytes(kDoubleGraph, length, "onnx", no_database, TUNEC_PARSE_ERROR, "<memory>");
-  refuse_bytes(kReluOnnx, size, NULL, "{\"db\": \"\", \"random_weights\": 1}",
+  reject_bytes(kReluOnnx, size, "", "{\"trails\": 1}", TUNEC_INVALID_ARGUMENT, "'trails'");
+  reject_bytes(kReluOnnx, size, "graph", no_database, TUNEC_PARSE_ERROR, "<memory>:");
+  reject_bytes(kDoubleGraph, length, "onnx", no_database, TUNEC_PARSE_ERROR, "<memory>");
+  reject_bytes(kReluOnnx, size, NULL, "{\"db\": \"\", \"random_weights\": 1}",
                TUNEC_INVALID_ARGUMENT, "<memory>: an ONNX model has its own weights");
-  refuse_bytes(kDoubleGraph, length, NULL, "{\"db\": \"\", \"dims\": {\"n\": 1}}",
+  reject_bytes(kDoubleGraph, length, NULL, "{\"db\": \"\", \"dims\": {\"n\": 1}}",
                TUNEC_INVALID_ARGUMENT,
                "<memory>: a size is given for the dimension 'n', which the text does not name");
-  refuse_bytes(kExternalOnnx, sizeof kExternalOnnx, NULL, no_database, TUNEC_UNSUPPORTED,
+  reject_bytes(kExternalOnnx, sizeof kExternalOnnx, NULL, no_database, TUNEC_UNSUPPORTED,
                "external data 'f' of a model that is not a file");
-  refuse_bytes(kExternalOnnx, sizeof kExternalOnnx, NULL,
+  reject_bytes(kExternalOnnx, sizeof kExternalOnnx, NULL,
                "{\"db\": \"\", \"external_data\": \"/nowhere\"}", TUNEC_NOT_FOUND, "'/nowhere'");
-  refuse_bytes(kDoubleGraph, length, NULL, "{\"db\": \"\", \"external_data\": \"/tmp\"}",
+  reject_bytes(kDoubleGraph, length, NULL, "{\"db\": \"\", \"external_data\": \"/tmp\"}",
                TUNEC_INVALID_ARGUMENT, "<memory>: external data is for ONNX models");
   CHECK(tunec_compile_bytes(kReluOnnx, size, NULL, NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
-  /* every beginning, in memory of that size */
+  /* Each prefix is in memory of exactly its size. */
   for (size_t part = 1; part < size; ++part) {
     unsigned char* bytes = malloc(part);
     memcpy(bytes, kReluOnnx, part);
-    refuse_bytes(bytes, part, NULL, no_database, TUNEC_PARSE_ERROR, "");
+    reject_bytes(bytes, part, NULL, no_database, TUNEC_PARSE_ERROR, "");
     free(bytes);
   }
   static const char weighted[] =
       "graph g {\n  weight w: f32[4]\n  y = relu(w)\n  output y = y\n}\n";
-  refuse_bytes(weighted, sizeof weighted - 1, NULL, no_database, TUNEC_NOT_FOUND,
-               "weight w has no bytes: expected random weights");
+  reject_bytes(weighted, sizeof weighted - 1, NULL, no_database, TUNEC_NOT_FOUND,
+               "weight w has no data, expected random weights");
   tunec_executable* model = NULL;
   CHECK(tunec_compile_bytes(weighted, sizeof weighted - 1, "graph",
                             "{\"db\": \"\", \"random_weights\": 1}", NULL, &model) == TUNEC_OK);
   tunec_release(model);
 }
 
-/* y = x * w + b, where b is known as "bias.0". */
+/* Computes y = x * w + b, where the name of b is "bias.0". */
 static const char kScaled[] =
     "graph g {\n  input x: f32[4]\n  weight w: f32[4]\n  weight b: f32[] from \"bias.0\"\n"
     "  s = mul(x, w)\n  y = add(s, b)\n  output y = y\n}\n";
@@ -574,13 +574,13 @@ static void test_weights(void) {
   tunec_executable* model = NULL;
   CHECK(tunec_compile_graph(kScaled, length, 3, names, tensors, no_database, NULL, &model) ==
         TUNEC_OK);
-  tensor_w.data = tensor_b.data = NULL; /* the tensors may go, what they pointed to stays */
+  tensor_w.data = tensor_b.data = NULL; /* the tensors may be freed, their data stays */
   run_four(model, x, y);
   CHECK(y[0] == 11 && y[1] == 12 && y[2] == 16 && y[3] == 18);
   tunec_release(model);
 }
 
-static void refuse_weights(size_t count, const char* const* names, const DLTensor* const* tensors,
+static void reject_weights(size_t count, const char* const* names, const DLTensor* const* tensors,
                            const char* options, int status, const char* part) {
   tunec_executable* model = (tunec_executable*)&failures;
   const int got = tunec_compile_graph(kScaled, sizeof kScaled - 1, count, names, tensors, options,
@@ -601,26 +601,26 @@ static void test_wrong_weights(void) {
   const DLTensor* tensors[] = {&right, &scalar, &right};
   const DLTensor* given[] = {&wrong, &scalar};
   const int argument = TUNEC_INVALID_ARGUMENT;
-  refuse_weights(2, NULL, tensors, no_database, argument, "the array of names is null");
-  refuse_weights(2, names, NULL, no_database, argument, "the array of weights is null");
-  refuse_weights(3, names, tensors, no_database, argument, "there are two weights 'w'");
-  refuse_weights(1, names, tensors, no_database, TUNEC_NOT_FOUND,
+  reject_weights(2, NULL, tensors, no_database, argument, "the array of names is null");
+  reject_weights(2, names, NULL, no_database, argument, "the array of weights is null");
+  reject_weights(3, names, tensors, no_database, argument, "there are two weights 'w'");
+  reject_weights(1, names, tensors, no_database, TUNEC_NOT_FOUND,
                  "weight 'bias.0' is not among those given");
-  refuse_weights(2, names, tensors, "{\"db\": \"\", \"random_weights\": 1}", argument,
-                 "a graph with given weights has no random ones");
+  reject_weights(2, names, tensors, "{\"db\": \"\", \"random_weights\": 1}", argument,
+                 "weights are given, expected no random weights");
   wrong.strides = strides;
-  refuse_weights(2, names, given, no_database, argument, "weight 'w' has strides");
+  reject_weights(2, names, given, no_database, argument, "weight 'w' has strides");
   wrong = right;
   wrong.dtype.bits = 64;
-  refuse_weights(2, names, given, no_database, argument, "weight 'w' has type f64, expected f32");
+  reject_weights(2, names, given, no_database, argument, "weight 'w' has type f64, expected f32");
   wrong = right;
   wrong.byte_offset = 2;
-  refuse_weights(2, names, given, no_database, argument, "weight 'w' is not aligned");
+  reject_weights(2, names, given, no_database, argument, "weight 'w' is not aligned");
   wrong = right;
   wrong.data = NULL;
-  refuse_weights(2, names, given, no_database, argument, "weight 'w' has no data");
+  reject_weights(2, names, given, no_database, argument, "weight 'w' has no data");
   const DLTensor* absent[] = {NULL, &scalar};
-  refuse_weights(2, names, absent, no_database, argument, "weight 0 is null");
+  reject_weights(2, names, absent, no_database, argument, "weight 0 is null");
 }
 
 static void test_report(void) {

@@ -1,4 +1,4 @@
-/* How the C tests say that something failed. */
+/* The macro with which the C tests report failures. */
 #pragma once
 
 #include <stdio.h>

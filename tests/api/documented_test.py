@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What the pages for C and C++ show, as a reader would run it: library.md and bundles.md.
+"""Runs the examples of library.md and bundles.md, the pages for C and C++, as a reader would.
 
     documented_test.py --tunec PROGRAM --library FOLDER [--flags FLAGS]
 
-Commands are run, on small models that are called as the page calls them. C and C++ are compiled with what a page
-takes for given around them, and run, unless they need a GPU. Lines of CMake are those of tests/api/package_test.py.
-A block of C that begins with a header is of a library that `tunec build --shared` made before. A block that is none of
-these is an error.
+Commands run on small models that are called as the page calls them. Blocks of C and C++ are
+compiled inside a frame with the declarations that a page assumes. They run unless they need a GPU.
+Lines of CMake must be those of tests/api/package_test.py. A block of C that begins with a header
+uses a library that `tunec build --shared` made before. Any other block is an error.
 """
 import argparse
 import os
@@ -58,7 +58,8 @@ def message(tag, content):
 
 
 def relu(dims=(1, 3, 224, 224)):
-    """y = relu(x) as an ONNX model, of an image unless told; open dimensions are names."""
+    """Returns y = relu(x) as an ONNX model, by default of an image. Dynamic dimensions are given as
+    names."""
     shape = b"".join(message(0x0a, message(0x12, dim.encode()) if isinstance(dim, str) else b"\x08" + varint(dim))
                      for dim in dims)
     tensor = message(0x0a, b"\x08\x01" + message(0x12, shape))
@@ -95,7 +96,7 @@ class Runner:
         for line in block.replace("\\\n", " ").splitlines():
             words = shlex.split(line.removeprefix("$ "), comments=True)
             if words:
-                # Tuning is other tests' matter.
+                # Other tests cover tuning, so two trials are enough here.
                 words = [re.sub(r"^\d+$", "2", word) if before == "--trials" else word
                          for before, word in zip(["", *words], words)]
                 open_dims = [word.split("=")[0] for before, word in zip(words, words[1:]) if before == "--dim"]
@@ -113,7 +114,8 @@ class Runner:
                      "-L", self.arguments.library.resolve(), library)
 
     def shared(self, block):
-        """A library that holds its model: what is included beside it, in the folder alone."""
+        """Compiles a block that includes a model's generated header. Only the folder's library is
+        linked."""
         header, body = block.split("\n", 1)
         name = re.search(r'"(\w+)\.h"', header)[1]
         self.compile(C99, "c", SHARED % (header, body), "-L", ".", f"-l{name}", "-Wl,-rpath,$ORIGIN")
@@ -149,7 +151,7 @@ def main():
             folder = Path(made)
             (folder / "resnet50.onnx").write_bytes(relu())
             runner = Runner(arguments, folder)
-            for block in blocks_of((ROOT / "docs" / page).read_text()):
+            for block in blocks_of((ROOT / "docs/reference" / page).read_text()):
                 print(f"{page}: {kind_of(block)}: {block.splitlines()[0]}", flush=True)
                 runner.run(block)
 

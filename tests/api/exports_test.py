@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""libtunec.so shows the functions of tunec.h and nothing else, all programs have the right isl and none a protobuf.
+"""Checks that libtunec.so exports the functions of tunec.h alone, and that all programs have the
+right isl and no protobuf.
 
     exports_test.py LIBRARY PROGRAM...
 """
@@ -28,7 +29,8 @@ def check_exports(library):
 
 
 def check_protobuf(program):
-    """A process can bear one copy of each message type: whoever loads us may have its own."""
+    """Checks that protobuf is hidden: a process may have one copy of each message type, and the
+    caller may have its own."""
     needed = re.findall(r"NEEDED.*\[(.*)\]", output("readelf", "-d", program))
     for name in needed:
         if re.match("lib(protobuf|onnx)", name):
@@ -36,7 +38,7 @@ def check_protobuf(program):
 
 
 def check_isl(program):
-    """libLLVM exports an older isl of its own: the loader must come to ours first."""
+    """Checks that the loader finds our isl first, because libLLVM exports an older isl."""
     needed = re.findall(r"NEEDED.*\[(.*)\]", output("readelf", "-d", program))
     isl = [i for i, name in enumerate(needed) if name.startswith("libisl")]
     llvm = [i for i, name in enumerate(needed) if name.startswith("libLLVM")]

@@ -1,5 +1,6 @@
 /* Calls that no caller should make: test_api_hostile CASE FOLDER runs one case on the models in
- * FOLDER. Each is refused with a message, and nothing is read or written beyond what was given. */
+ * FOLDER. Each call is rejected with a message. Nothing is read or written beyond the given
+ * memory. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -25,7 +26,7 @@ static tunec_executable* compile(void) {
   return model;
 }
 
-static void refuse(const char* path, const char* options) {
+static void reject(const char* path, const char* options) {
   tunec_executable* model = (tunec_executable*)&failures;
   const int status = tunec_compile(path, options, &model);
   if (status != TUNEC_OK && model == NULL && tunec_error_message()[0] != '\0') return;
@@ -35,15 +36,15 @@ static void refuse(const char* path, const char* options) {
 }
 
 static void test_paths(void) {
-  refuse(NULL, NULL);
-  refuse("", kNoDatabase);
-  refuse("/nowhere.graph", kNoDatabase);
-  refuse("/tmp", kNoDatabase);
+  reject(NULL, NULL);
+  reject("", kNoDatabase);
+  reject("/nowhere.graph", kNoDatabase);
+  reject("/tmp", kNoDatabase);
   CHECK(tunec_compile(NULL, NULL, NULL) == TUNEC_INVALID_ARGUMENT);
   char* path = malloc(1 << 20);
   memset(path, 'a', (1 << 20) - 1);
   path[(1 << 20) - 1] = '\0';
-  refuse(path, kNoDatabase);
+  reject(path, kNoDatabase);
   free(path);
 }
 
@@ -76,28 +77,28 @@ static void test_options(void) {
                                       "{\"d\xff\":1}",
                                       "{\"db\":\"\",\"nosuch\\u0000\":1}",
                                       "{\"db\":\"/proc/x.db\",\"trials\":1}"};
-  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) refuse(product, wrong[i]);
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) reject(product, wrong[i]);
 }
 
-/* A million brackets, and a key of a megabyte. */
+/* The options have a million brackets, then a key of a megabyte. */
 static void test_large_options(void) {
   const size_t size = 1 << 20;
   char* text = malloc(8 * size + 64);
   memset(text, '[', size);
   text[size] = '\0';
-  refuse(product, text);
+  reject(product, text);
   char* end = text;
   for (size_t i = 0; i < size; ++i) end = stpcpy(end, "{\"a\":");
-  refuse(product, text);
+  reject(product, text);
   end = stpcpy(text, "{\"db\":\"\",\"k");
   memset(end, 'a', size);
   stpcpy(end + size, "\":1}");
-  refuse(product, text);
+  reject(product, text);
   free(text);
 }
 
-/* The tensors of one run of matmul.graph. A shape lies at the end of its page, and the next one
- * cannot be read. */
+/* The tensors of one run of matmul.graph. Each shape ends at the end of a page, and the next
+ * page cannot be read. */
 struct run {
   float a[kM * kK], b[kK * kN], y[kM * kN];
   DLTensor tensors[3];
@@ -149,7 +150,7 @@ static int is_right(const struct run* run) {
   return 1;
 }
 
-static void refuse_run(tunec_executable* model, struct run* run, int line) {
+static void reject_run(tunec_executable* model, struct run* run, int line) {
   memset(run->y, 0x7f, sizeof run->y);
   const float before = run->y[0];
   const int status = tunec_run(model, run->inputs, run->outputs);
@@ -158,11 +159,11 @@ static void refuse_run(tunec_executable* model, struct run* run, int line) {
           run->y[0] == before ? "untouched" : "written");
   ++failures;
 }
-#define REFUSE_RUN(change)            \
+#define REJECT_RUN(change)            \
   do {                                \
     struct run* run = new_run();      \
     change;                           \
-    refuse_run(model, run, __LINE__); \
+    reject_run(model, run, __LINE__); \
     free(run);                        \
   } while (0)
 
@@ -171,23 +172,23 @@ static void test_tensors(void) {
   static int64_t transposed[2] = {1, kM}, zeros[2] = {0, 0};
   static const int32_t dimensions[] = {-1, 0, 1, 3, 1000000, INT32_MIN, INT32_MAX};
   for (size_t i = 0; i < sizeof dimensions / sizeof dimensions[0]; ++i) {
-    REFUSE_RUN(run->tensors[0].ndim = dimensions[i]);
-    REFUSE_RUN(run->tensors[2].ndim = dimensions[i]);
+    REJECT_RUN(run->tensors[0].ndim = dimensions[i]);
+    REJECT_RUN(run->tensors[2].ndim = dimensions[i]);
   }
-  REFUSE_RUN(run->tensors[0].shape = NULL);
-  REFUSE_RUN(run->tensors[0].data = NULL);
-  REFUSE_RUN(run->inputs[1] = NULL);
-  REFUSE_RUN(run->shapes[0][0] = -kM);
-  REFUSE_RUN(run->shapes[0][1] = INT64_MAX);
-  REFUSE_RUN(run->tensors[0].strides = transposed);
-  REFUSE_RUN(run->tensors[0].strides = zeros);
-  REFUSE_RUN(run->tensors[0].dtype.bits = 64);
-  REFUSE_RUN(run->tensors[0].dtype.lanes = 4);
-  REFUSE_RUN(run->tensors[0].dtype.code = 99);
-  REFUSE_RUN(run->tensors[0].device.device_type = (DLDeviceType)2);
-  REFUSE_RUN(run->tensors[0].byte_offset = 2);
-  REFUSE_RUN(run->tensors[0].byte_offset = UINT64_MAX);
-  REFUSE_RUN(run->tensors[0].data = (char*)run->a + 1);
+  REJECT_RUN(run->tensors[0].shape = NULL);
+  REJECT_RUN(run->tensors[0].data = NULL);
+  REJECT_RUN(run->inputs[1] = NULL);
+  REJECT_RUN(run->shapes[0][0] = -kM);
+  REJECT_RUN(run->shapes[0][1] = INT64_MAX);
+  REJECT_RUN(run->tensors[0].strides = transposed);
+  REJECT_RUN(run->tensors[0].strides = zeros);
+  REJECT_RUN(run->tensors[0].dtype.bits = 64);
+  REJECT_RUN(run->tensors[0].dtype.lanes = 4);
+  REJECT_RUN(run->tensors[0].dtype.code = 99);
+  REJECT_RUN(run->tensors[0].device.device_type = (DLDeviceType)2);
+  REJECT_RUN(run->tensors[0].byte_offset = 2);
+  REJECT_RUN(run->tensors[0].byte_offset = UINT64_MAX);
+  REJECT_RUN(run->tensors[0].data = (char*)run->a + 1);
   struct run* run = new_run();
   DLTensor* none[1] = {NULL};
   CHECK(tunec_run(model, run->inputs, none) != TUNEC_OK);
@@ -199,13 +200,13 @@ static void test_tensors(void) {
   tunec_release(model);
 }
 
-/* Tensors whose number of dimensions is compared before any of their sizes is read. */
-static void refuse_shapes(tunec_executable* model, const DLTensor* input, int64_t* const* shapes) {
+/* The number of dimensions of these tensors is checked before any size is read. */
+static void reject_shapes(tunec_executable* model, const DLTensor* input, int64_t* const* shapes) {
   const int status = tunec_output_shapes(model, &input, shapes);
   CHECK(status == TUNEC_INVALID_ARGUMENT && tunec_error_message()[0] != '\0');
 }
 
-static void refuse_weight(const DLTensor* weight) {
+static void reject_weight(const DLTensor* weight) {
   static const char text[] =
       "graph m {\n  input x: f32[4, 8]\n  weight w: f32[8, 6]\n  y = matmul(x, w)\n  output y\n}\n";
   const char* names[] = {"w", "w"};
@@ -234,27 +235,27 @@ static void test_dimensions(void) {
   for (size_t i = 0; i < sizeof dimensions / sizeof dimensions[0]; ++i) {
     set_tensor(&weight, data, guarded(8, 6));
     input.ndim = dimensions[i];
-    refuse_shapes(model, &input, shapes);
+    reject_shapes(model, &input, shapes);
     weight.ndim = dimensions[i];
-    if (dimensions[i] != 3) refuse_weight(&weight);
+    if (dimensions[i] != 3) reject_weight(&weight);
   }
   input.ndim = 2;
   CHECK(tunec_output_shapes(model, &right, shapes) == TUNEC_OK && result[0] == 9);
-  refuse_shapes(model, &input, null);
+  reject_shapes(model, &input, null);
   input.shape = NULL;
-  refuse_shapes(model, &input, shapes);
-  refuse_shapes(model, NULL, shapes);
+  reject_shapes(model, &input, shapes);
+  reject_shapes(model, NULL, shapes);
   input.shape = guarded(INT64_MIN, 8);
-  refuse_shapes(model, &input, shapes);
+  reject_shapes(model, &input, shapes);
   weight.ndim = 2;
   weight.shape = NULL;
-  refuse_weight(&weight);
+  reject_weight(&weight);
   weight.shape = guarded(-8, -6);
-  refuse_weight(&weight);
+  reject_weight(&weight);
   tunec_release(model);
 }
 
-/* A child of a process whose pool has threads. */
+/* This child process belongs to a process whose pool has threads. */
 static void test_fork(void) {
 #ifdef __SANITIZE_THREAD__
   fprintf(stderr, "[SKIP] the sanitizer follows no threads that a child starts\n");
@@ -291,7 +292,7 @@ static void* compile_often(void* options) {
 }
 
 static void test_threads(void) {
-  char shared[] = "{\"threads\": 2}"; /* with the user's database */
+  char shared[] = "{\"threads\": 2}"; /* uses the user's database */
   pthread_t threads[3];
   for (int i = 0; i < 3; ++i) pthread_create(&threads[i], NULL, compile_often, shared);
   for (int i = 0; i < 3; ++i) pthread_join(threads[i], NULL);
@@ -329,7 +330,7 @@ static void count_line(void* user, const char* line) {
   if (strstr(line, "/proc/nowhere") != NULL) ++*(int*)user;
 }
 
-/* The user's own database cannot be made: a line, and a model without it. */
+/* If the user's database cannot be created, a line is logged and the model has no database. */
 static void test_no_cache(void) {
   int lines = 0;
   tunec_callbacks callbacks;

@@ -1,4 +1,4 @@
-/* Tensors that lie otherwise than row-major: test_api_layouts CASE FOLDER. */
+/* Tests of tensors that are not row-major: test_api_layouts CASE FOLDER. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "check.h"
 #include "models.h"
 
-/* y = x * w: channel c of every position times w[c]. */
+/* Computes y = x * w: channel c of every position is multiplied by w[c]. */
 static const char kGraph[] =
     "graph g {\n  input x: f32[2, 3, 4]\n  weight w: f32[3, 1]\n  y = mul(x, w)\n  output y = "
     "y\n}\n";
@@ -35,7 +35,7 @@ static int64_t at(const int64_t* strides, int64_t n, int64_t c, int64_t i) {
   return n * strides[0] + c * strides[1] + i * strides[2];
 }
 
-/* Runs tensors that lie so, and looks at every element. */
+/* Runs tensors with these strides and checks every element. */
 static void run(tunec_executable* model, int64_t* from, int64_t* to) {
   float x[kCount], y[kCount];
   for (int i = 0; i < kCount; ++i) x[i] = (float)i - 7;
@@ -47,7 +47,7 @@ static void run(tunec_executable* model, int64_t* from, int64_t* to) {
       for (int64_t i = 0; i < 4; ++i) CHECK(y[at(to, n, c, i)] == x[at(from, n, c, i)] * w[c]);
 }
 
-static void refuse(tunec_executable* model, int64_t* from, int64_t* to, const char* part) {
+static void reject(tunec_executable* model, int64_t* from, int64_t* to, const char* part) {
   float x[kCount] = {0}, y[kCount] = {0};
   DLTensor input = tensor(x, from), output = tensor(y, to);
   DLTensor *inputs[1] = {&input}, *outputs[1] = {&output};
@@ -64,9 +64,9 @@ static void test_stated(void) {
   CHECK(tunec_output_order(model, 0) == NULL);
   CHECK(tunec_input_order(model, 1) == NULL && tunec_input_order(NULL, 0) == NULL);
   run(model, last, row_major);
-  refuse(model, row_major, row_major, "'x' has strides that are not dense with axes 0,2,1");
-  refuse(model, NULL, row_major, "'x' has strides that are not dense with axes 0,2,1");
-  refuse(model, last, last, "'y' has strides that are not dense row-major");
+  reject(model, row_major, row_major, "'x' has strides that are not dense with axes 0,2,1");
+  reject(model, NULL, row_major, "'x' has strides that are not dense with axes 0,2,1");
+  reject(model, last, last, "'y' has strides that are not dense row-major");
   tunec_release(model);
 }
 
@@ -85,12 +85,12 @@ static void test_again(void) {
   tunec_release(third);
 }
 
-static void test_refused(void) {
+static void test_rejected(void) {
   tunec_executable *model = NULL, *other = (tunec_executable*)&failures;
   CHECK(compile("{\"db\": \"\"}", &model) == TUNEC_OK);
   static const struct {
     const char *layouts, *part;
-  } wrong[] = {{"{\"z\": \"0,2,1\"}", "'z', which is no input and no output"},
+  } wrong[] = {{"{\"z\": \"0,2,1\"}", "'z', expected the name of an input or output"},
                {"{\"x\": \"0,2,3,1\"}", "the layout of 'x' is '0,2,3,1', expected row_major"},
                {"{\"x\": 3}", "option 'layouts' is"},
                {"[", "the layouts are not valid JSON at byte 2"},
@@ -109,14 +109,14 @@ static void test_refused(void) {
   tunec_release(model);
 }
 
-/* In the place of another file, which may be mapped. */
+/* Replaces a file, which may be mapped, by a new file. */
 static void write_file(const char* path, const void* bytes, size_t count) {
   remove(path);
   FILE* file = fopen(path, "wb");
   CHECK(file != NULL && fwrite(bytes, 1, count, file) == count && fclose(file) == 0);
 }
 
-/* The weights of kGraph, with blanks behind the header. */
+/* Writes the weights of kGraph with blanks behind the header. */
 static size_t tensors_of(char* bytes, int blanks) {
   const int size = sprintf(
       bytes + 8, "{\"w\": {\"dtype\": \"F32\", \"shape\": [3, 1], \"data_offsets\": [0, 12]}}%*s",
@@ -127,7 +127,7 @@ static size_t tensors_of(char* bytes, int blanks) {
   return 8 + (size_t)size + sizeof w;
 }
 
-/* Compiles a model file, and once more, until the file of its weights has other bytes. */
+/* Compiles a model file and other layouts of it, which fails once the weights file has changed. */
 static void expect_stale(const char* model_path, const char* weights_path, const void* weights,
                          size_t count) {
   tunec_executable *model = NULL, *other = NULL;
@@ -137,7 +137,7 @@ static void expect_stale(const char* model_path, const char* weights_path, const
   write_file(weights_path, weights, count);
   CHECK(tunec_compile_layouts(model, NULL, NULL, &other) == TUNEC_IO_ERROR);
   CHECK(strstr(tunec_error_message(), weights_path) != NULL);
-  CHECK(strstr(tunec_error_message(), "is another file than the one that was compiled") != NULL);
+  CHECK(strstr(tunec_error_message(), "has changed since the model was compiled") != NULL);
   tunec_release(model);
   CHECK(remove(model_path) == 0 && remove(weights_path) == 0);
 }
@@ -162,7 +162,7 @@ static const struct {
   void (*run)(void);
 } cases[] = {{"stated", test_stated},
              {"again", test_again},
-             {"refused", test_refused},
+             {"refused", test_rejected},
              {"weights_files", test_weights_files}};
 
 int main(int argc, char** argv) {

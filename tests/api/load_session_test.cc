@@ -1,5 +1,5 @@
-// tunec.hpp over libtunec_runtime.so alone: `load_session_test BUNDLE OTHER` runs the bundle of
-// tiny.graph, and is refused one for another processor.
+// Uses tunec.hpp with libtunec_runtime.so alone: `load_session_test BUNDLE OTHER` runs the bundle
+// of tiny.graph. The bundle OTHER for another processor is rejected.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -23,8 +23,8 @@ int Run(const char* bundle, const char* other) {
   if (Fails(outputs.has_value(), "run")) return 1;
   const std::array<float, 6> wanted = {0, 0, 2, 0, 0, 2};
   if (Fails(std::ranges::equal(*(*outputs)[0].As<const float>(), wanted), "outputs")) return 1;
-  const auto refused = tunec::Session::Load(other);
-  if (Fails(!refused && refused.error().status == TUNEC_DEVICE_ERROR, "another processor"))
+  const auto rejected = tunec::Session::Load(other);
+  if (Fails(!rejected && rejected.error().status == TUNEC_DEVICE_ERROR, "another processor"))
     return 1;
   return 0;
 }

@@ -1,7 +1,7 @@
-/* Models in memory, for the C and the C++ tests. */
+/* Models in memory for the C and the C++ tests. */
 #pragma once
 
-/* y = relu(x), of four numbers. */
+/* The model y = relu(x) of four numbers. */
 static const unsigned char kReluOnnx[] = {
     0x08, 8,                                      /* ir_version */
     0x3a, 51,                                     /* graph */
@@ -17,7 +17,7 @@ static const unsigned char kReluOnnx[] = {
     0x12, 4,  0x0a, 2,    0x08, 4,                /*     of shape [4] */
     0x42, 2,  0x10, 13};                          /* opset_import: version 13 */
 
-/* The same with an initializer `w` whose data lies in a file `f`. */
+/* The same model with an initializer `w` whose data is in a file `f`. */
 static const unsigned char kExternalOnnx[] = {
     0x08, 8,                                               /* ir_version */
     0x3a, 77,                                              /* graph */
@@ -40,7 +40,7 @@ static const unsigned char kExternalOnnx[] = {
     0x12, 4,  0x0a, 2,    0x08, 4,                         /*     of shape [4] */
     0x42, 2,  0x10, 13};                                   /* opset_import: version 13 */
 
-/* y = x * 2 */
+/* The model y = x * 2. */
 static const char kDoubleGraph[] =
     "# comments\n"
     "// of both kinds\n"

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Installs the build, builds examples/c and examples/cpp against the package outside the tree, and runs them.
+"""Installs the build, builds examples/c and examples/cpp against the package outside the tree, and
+runs them.
 
-    package_test.py --cmake CMAKE --build DIR --source DIR --generator NAME --make-program PROGRAM --build-type TYPE
-                    [--flags FLAGS] [--hardened]
+    package_test.py --cmake CMAKE --build DIR --source DIR --generator NAME --make-program PROGRAM
+                    --build-type TYPE [--flags FLAGS] [--hardened]
 
-FLAGS compile the examples: a library with a sanitizer needs one in the program, too. --hardened checks
-that the installed files are hardened.
+FLAGS compile the examples, because a library with a sanitizer requires the sanitizer in the
+program, too. --hardened checks that the installed files are hardened.
 """
 import argparse
 import json
@@ -64,7 +65,7 @@ def main():
         run(args.cmake, "--install", args.build, "--prefix", prefix)
         check_programs(prefix, args.build_type, ["--hardened"] if args.hardened else [])
         check_pages(prefix)
-        # The tool that built us is there; the default one may not be.
+        # The generator of this build exists. The default generator may be missing.
         for example in ("c", "cpp"):
             run(args.cmake, "-S", args.source / "examples" / example, "-B", Path(folder, example),
                 f"-DCMAKE_PREFIX_PATH={prefix}", "-G", args.generator, f"-DCMAKE_MAKE_PROGRAM={args.make_program}",
@@ -72,7 +73,7 @@ def main():
             run(args.cmake, "--build", Path(folder, example))
         environment = {**os.environ, "XDG_CACHE_HOME": folder}
         model = args.source / "tests/api/matmul.graph"
-        # A trial needs the worker, which the installed library must find in ../bin.
+        # A trial needs the worker. The installed library must find the worker in ../bin.
         options = '{"trials": 1, "threads": 1}'
         check_printed(run(Path(folder, "c/run_model"), model, options, env=environment))
         for words in ((model, options), ("--bytes", model, options)):

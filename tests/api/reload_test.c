@@ -1,4 +1,4 @@
-/* Loads libtunec.so, compiles a model, runs nothing, unloads the library, and does so again:
+/* Loads libtunec.so, compiles a model without running it, unloads the library, and repeats this:
  * test_reload LIBRARY MODEL. */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@ typedef int (*compile_function)(const char*, const char*, void**);
 typedef void (*release_function)(void*);
 typedef const char* (*message_function)(void);
 
-/* C has no conversion from a pointer to data to one to a function. */
+/* C does not convert a pointer to data to a pointer to a function. */
 #define FIND(pointer) (*(void**)(void*)&(pointer))
 
 int main(int argc, char** argv) {

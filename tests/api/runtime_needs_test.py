@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""libtunec_runtime.so is small, needs the C and C++ libraries alone, and shows functions of tunec.h.
+"""Checks that libtunec_runtime.so is small, depends on the C and C++ libraries alone, and exports
+functions of tunec.h.
 
     runtime_needs_test.py LIBRARY COMPILER_LIBRARY [--any-size]
 """
@@ -54,7 +55,7 @@ def check_exports(library, compiler):
 def main():
     library, compiler, *flags = sys.argv[1:]
     problems = [*check_exports(library, compiler)]
-    if "--any-size" not in flags:  # with sanitizers
+    if "--any-size" not in flags:  # given for sanitizer builds
         problems += [*check_needs(library), *check_size(library)]
     print("\n".join(problems))
     return int(bool(problems))

@@ -1,8 +1,8 @@
-/* A program that is linked with libtunec_runtime.so alone: it runs a bundle of several sizes.
+/* A program that is linked with libtunec_runtime.so alone and runs a bundle of several sizes.
  *
  *     test_runtime_sizes BUNDLE
  *
- * BUNDLE is of sizes.graph for batch=1,2 and length=4..10. */
+ * BUNDLE is sizes.graph for batch=1,2 and length=4..10. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static DLTensor describe(float* data, int dimensions, int64_t* shape) {
   return tensor;
 }
 
-/* Beyond what a run has of the arrays, nothing may be touched. */
+/* Runs the model and checks that nothing outside the run's part of the arrays is touched. */
 static void run(tunec_executable* model, int64_t batch, int64_t length) {
   int64_t of_x[] = {batch, length, 3}, of_mean[2] = {0, 0}, of_h[3] = {0, 0, 0};
   int64_t* shapes[] = {of_mean, of_h};
@@ -52,7 +52,7 @@ static void run(tunec_executable* model, int64_t batch, int64_t length) {
   CHECK(mean[batch * 3] == -77 && h[batch * length * 3] == -77);
 }
 
-static void refuses(tunec_executable* model, int64_t batch, int64_t length) {
+static void rejects(tunec_executable* model, int64_t batch, int64_t length) {
   int64_t of_x[] = {batch, length, 3}, of_mean[] = {batch, 3}, of_h[] = {batch, length, 3};
   DLTensor input = describe(x, 3, of_x);
   DLTensor means = describe(mean, 2, of_mean), hidden = describe(h, 3, of_h);
@@ -62,8 +62,8 @@ static void refuses(tunec_executable* model, int64_t batch, int64_t length) {
   CHECK(strstr(tunec_error_message(), "length is 11, expected at most 10") != NULL);
 }
 
-/* What a padded run would copy from or to. */
-static void refuses_null(tunec_executable* model) {
+/* Memory that a padded run would read or write. */
+static void rejects_null(tunec_executable* model) {
   int64_t of_x[] = {2, 9, 3}, of_mean[] = {2, 3}, of_h[] = {2, 9, 3};
   int64_t* shapes[] = {of_mean, of_h};
   DLTensor input = describe(NULL, 3, of_x);
@@ -89,8 +89,8 @@ int main(int count, char** arguments) {
   CHECK(tunec_input_shape(model, 0)[0] == -1 && tunec_input_shape(model, 0)[1] == -1);
   for (batch = 1; batch <= 5; ++batch)
     for (length = 1; length <= 10; ++length) run(model, batch, length);
-  refuses(model, 2, 11);
-  refuses_null(model);
+  rejects(model, 2, 11);
+  rejects_null(model);
   CHECK(strstr(tunec_report_json(model), "\"executables\":") != NULL);
   tunec_release(model);
   return failures > 0;

@@ -1,8 +1,8 @@
-/* A program that is linked with libtunec_runtime.so alone: it loads bundles and runs them.
+/* A program that is linked with libtunec_runtime.so alone, loads bundles and runs them.
  *
  *     test_runtime CASE BUNDLE OTHER
  *
- * BUNDLE is of tiny.graph; OTHER is for a processor that there is not. */
+ * BUNDLE is of tiny.graph. OTHER is for a processor that does not exist. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static tunec_executable* load(const char* path, const tunec_load_options* option
 
 enum { kMost = 4 };
 
-/* Room for the tensors of a small model. */
+/* The memory for the tensors of a small model. */
 static int64_t memory[2 * kMost][64];
 static DLTensor tensors[2 * kMost];
 
@@ -39,7 +39,7 @@ static DLTensor* describe(int at, DLDataType type, int dimensions, const int64_t
   return &tensors[at];
 }
 
-/* y = relu(a + b), n = k - 1: all bytes of a, b and k are 1. */
+/* The model computes y = relu(a + b) and n = k - 1. All bytes of a, b and k are 1. */
 static void run(tunec_executable* model) {
   DLTensor *inputs[kMost], *outputs[kMost];
   double seconds[16];
@@ -76,7 +76,7 @@ static void loads(const char* bundle, const char* other) {
   tunec_release(model);
 }
 
-static void refuses(const char* bundle, const char* other) {
+static void rejects(const char* bundle, const char* other) {
   tunec_load_options options;
   tunec_executable* model = (tunec_executable*)&options;
   CHECK(tunec_load(other, NULL, &model) == TUNEC_DEVICE_ERROR);
@@ -92,7 +92,7 @@ static void refuses(const char* bundle, const char* other) {
   CHECK(tunec_load(bundle, &options, &model) == TUNEC_INVALID_ARGUMENT);
 }
 
-/* Writes the bundle over the file that is at `to`, if there is one, as cp does. */
+/* Writes the bundle over an existing file at `to` in place, as cp does. */
 static void copy(const char* from, const char* to) {
   static char bytes[1 << 16];
   FILE* source = fopen(from, "rb");
@@ -105,18 +105,18 @@ static void copy(const char* from, const char* to) {
   CHECK(fclose(source) == 0 && fclose(target) == 0);
 }
 
-static void refuse_changed(tunec_executable* model) {
+static void reject_changed(tunec_executable* model) {
   CHECK(tunec_run(model, NULL, NULL) == TUNEC_IO_ERROR);
-  CHECK(strstr(tunec_error_message(), "was changed while it was in use: load it again") != NULL);
+  CHECK(strstr(tunec_error_message(), "was changed while it was in use; load it again") != NULL);
   CHECK(tunec_profile(model, NULL, NULL, (double[64]){0}) == TUNEC_IO_ERROR);
   tunec_release(model);
 }
 
-/* A bundle may be replaced and removed, but not written to, while it is loaded. */
+/* A bundle may be replaced or removed while it is loaded, but not modified. */
 static void changed(const char* bundle, const char* other) {
   char path[4096], newer[4096];
   tunec_executable* model;
-  const struct timespec tick = {0, 20000000}; /* more than what file systems tell times apart by */
+  const struct timespec tick = {0, 20000000}; /* longer than the resolution of file times */
   (void)other;
   snprintf(path, sizeof path, "%s.loaded", bundle);
   snprintf(newer, sizeof newer, "%s.newer", bundle);
@@ -125,10 +125,10 @@ static void changed(const char* bundle, const char* other) {
   model = load(path, NULL);
   run(model);
   copy(bundle, path);
-  refuse_changed(model);
+  reject_changed(model);
   model = load(path, NULL);
   CHECK(truncate(path, 4096) == 0);
-  refuse_changed(model);
+  reject_changed(model);
   copy(bundle, path);
   model = load(path, NULL);
   copy(bundle, newer);
@@ -142,7 +142,7 @@ static void changed(const char* bundle, const char* other) {
 int main(int count, char** words) {
   CHECK(count == 4);
   if (strcmp(words[1], "loads") == 0) loads(words[2], words[3]);
-  if (strcmp(words[1], "refuses") == 0) refuses(words[2], words[3]);
+  if (strcmp(words[1], "refuses") == 0) rejects(words[2], words[3]);
   if (strcmp(words[1], "changed") == 0) changed(words[2], words[3]);
   return failures > 0;
 }

@@ -1,5 +1,5 @@
-// A process in which somebody else registered ONNX's messages with libprotobuf: that copy writes a
-// model, libtunec.so, loaded beside it, compiles it, and both still work afterwards.
+// A process in which another libprotobuf copy has registered ONNX's messages. That copy writes a
+// model, then the loaded libtunec.so compiles it, and both still work afterwards.
 //     test_second_protobuf LIBRARY MODEL
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ int Run(const char* library_path, const std::string& model_path) {
   const std::string bytes = ReluModel().SerializeAsString();
   std::ofstream(model_path, std::ios::binary) << bytes;
   for (int round = 0; round < 2; ++round) {
-    // Global, so that the two would meet if they had names in common.
+    // The library is loaded globally, so equal symbol names of the two copies would collide.
     void* library = dlopen(library_path, RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) {
       fmt::print(stderr, "{}\n", dlerror());

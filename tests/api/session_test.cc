@@ -1,4 +1,4 @@
-// tunec.hpp as a C++ program meets it: this one includes no other header of tunec.
+// Tests of tunec.hpp as a C++ program uses it: this file includes no other header of tunec.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ const std::string kProduct = std::string(TUNEC_TEST_DATA) + "/matmul.graph";
 const std::string kNoDatabase = R"({"threads": 2, "db": ""})";
 const std::string kFewTrials = R"({"threads": 1, "db": "", "trials": 4})";
 
-// A failure that ends the test: what follows needs the value.
+// Returns the value or ends the test, because the later lines need the value.
 template <class T>
 T Must(tunec::Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);
@@ -73,7 +73,7 @@ TEST(Session, TensorsThatLieOtherwise) {
       for (size_t i = 0; i < 4; ++i) EXPECT_EQ(y[n * 12 + c * 4 + i], -x[n * 12 + i * 3 + c]);
 }
 
-// A mean over the length, and the last of it; 0, 1, 2, ... in float32.
+// Computes a mean over the length and takes its last position, in float32 numbers 0, 1, 2, ...
 constexpr std::string_view kOfAnyLength = R"(graph of_any_length {
   input x: f32[batch, length]
   mean = reduce_mean(x) {axes=[1], keepdims=0}
@@ -264,7 +264,7 @@ TEST(Tensor, StaysWhereItIsWhenMoved) {
   EXPECT_EQ(moved.dlpack()->strides, nullptr);
 }
 
-TEST(Tensor, RefusesOtherShapesAndTypes) {
+TEST(Tensor, RejectsOtherShapesAndTypes) {
   std::vector<float> values(6);
   using Shape = std::vector<int64_t>;
   EXPECT_TRUE(Tensor::View(values, Shape{1, 6, 1}));
@@ -350,7 +350,7 @@ std::ptrdiff_t ThreadsOfThisProcess() {
 
 TEST(Session, ManyShareThreads) {
   const std::string options = R"({"threads": 4, "share_threads": true, "db": ""})";
-  std::thread([] {}).join();  // with the first, a sanitizer may start one of its own
+  std::thread([] {}).join();  // a sanitizer may start its own thread with the first
   const auto before = ThreadsOfThisProcess();
   std::vector<Session> sessions;
   for (int i = 0; i < 3; ++i)
@@ -365,7 +365,7 @@ TEST(Session, ManyShareThreads) {
   }
 }
 
-// On a driver that a script plays, whose kernels do nothing and whose memory is the host's.
+// The driver is scripted: its kernels do nothing, and its memory is the host's.
 TEST(Session, TakesTensorsOfItsGpu) {
   if (std::getenv("TUNEC_PTXAS") == nullptr) {
     ASSERT_EQ(std::getenv("TUNEC_REQUIRE_PTXAS"), nullptr) << "no ptxas";
@@ -398,23 +398,23 @@ TEST(Session, TakesTensorsOfItsGpu) {
   const auto no_stream = session.Run(inputs, outputs, options);
   ASSERT_FALSE(no_stream);
   EXPECT_EQ(no_stream.error().status, TUNEC_INVALID_ARGUMENT);
-  EXPECT_THAT(no_stream.error().message, HasSubstr("a run that is queued needs a stream"));
+  EXPECT_THAT(no_stream.error().message, HasSubstr("a queued run needs a stream"));
 
   from.byte_offset = sizeof(float);
   EXPECT_TRUE(session.Run(inputs, outputs));
-  EXPECT_THAT(session.Notes(), HasSubstr("does not lie at a multiple of 16 bytes"));
+  EXPECT_THAT(session.Notes(), HasSubstr("is not aligned to 16 bytes"));
 
   from.device.device_id = 1;
-  const auto refused = session.Run(inputs, outputs);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().status, TUNEC_INVALID_ARGUMENT);
-  EXPECT_THAT(refused.error().message,
+  const auto rejected = session.Run(inputs, outputs);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().status, TUNEC_INVALID_ARGUMENT);
+  EXPECT_THAT(rejected.error().message,
               HasSubstr("is on GPU 1, expected the CPU (1) or GPU 0, which runs the model"));
 }
 
 TEST(Session, SaysThatItsGpuHangs) {
   if (std::getenv("TUNEC_PTXAS") == nullptr) GTEST_SKIP() << "no ptxas";
-  // A driver reads its script when it is loaded: this one is not that of the other tests.
+  // A driver reads its script when it is loaded, so this test uses a separate copy of the driver.
   const std::filesystem::path driver = ::testing::TempDir() + "hanging_cuda.so";
   std::filesystem::copy_file(TUNEC_SCRIPTED_CUDA, driver,
                              std::filesystem::copy_options::overwrite_existing);
@@ -424,10 +424,10 @@ TEST(Session, SaysThatItsGpuHangs) {
       Bytes(kDoubleGraph), "graph", R"({"target": "cuda", "db": "", "hang_after": "0.1s"})"));
   unsetenv("TUNEC_LIBCUDA");
   unsetenv("TUNEC_CUDA_SCRIPT");
-  const auto refused = session.Run(session.NewInputs());
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().status, TUNEC_DEVICE_ERROR);
-  EXPECT_THAT(refused.error().message, HasSubstr("NVIDIA S1 (device 0) hangs, in a graph of"));
+  const auto rejected = session.Run(session.NewInputs());
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().status, TUNEC_DEVICE_ERROR);
+  EXPECT_THAT(rejected.error().message, HasSubstr("NVIDIA S1 (device 0) hangs, in a graph of"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Models as shared libraries (`tunec build --shared`): a program that has two of them and nothing of tunec.
+"""Tests models as shared libraries (`tunec build --shared`) in a program that has two of them and
+nothing else of tunec.
 
     shared_library_test.py --tunec PROGRAM --cc PROGRAM --cxx PROGRAM [--flags=FLAGS]
 """
@@ -49,7 +50,7 @@ def build(tunec, folder, text, name, *options):
 
 
 def check_library(library, model, with_needs):
-    """What is wrong with its names."""
+    """Yields errors in the library's names: its soname, dependencies, exports and sections."""
     words = run("readelf", "-W", "-d", library)
     if f"soname: [{library.name}]" not in words:
         yield f"{library.name} has another name"
@@ -65,7 +66,7 @@ def check_library(library, model, with_needs):
 
 
 def program(arguments, folder, compiler, *language):
-    """Compiled, linked with both libraries, and run with nothing of the environment."""
+    """Compiles the program, links both libraries, and runs it with an empty environment."""
     made = folder / "program"
     libraries = folder / "libraries"
     run(compiler, *language, "-Wall", "-Wextra", "-Werror", *arguments.flags.split(), f"-I{folder}", SOURCE,
@@ -73,7 +74,7 @@ def program(arguments, folder, compiler, *language):
     run("env", "-i", made)
 
 
-def refusals(tunec, folder):
+def rejections(tunec, folder):
     model = folder / "model.graph"
     for options, words in ((("-o", folder / "model.tnc"), "a library's name is model.so"),
                            (("-o", folder / ("x" * 200 + ".so")), "expected at most"),
@@ -101,12 +102,12 @@ def main():
             problems += check_library(libraries / library, model, not arguments.flags)
         program(arguments, folder, arguments.cc, "-std=c99", "-pedantic", "-D_GNU_SOURCE")
         program(arguments, folder, arguments.cxx, "-x", "c++")
-        # As a package's tools treat libraries; who uses them moves them.
+        # Package tools strip libraries. Users move them.
         for library in libraries.glob("*.so"):
             run("strip", "--strip-unneeded", library)
             problems += check_library(library, {"libfirst.so": "first"}.get(library.name, "second_one"), False)
         run("env", "-i", folder / "program")
-        problems += refusals(arguments.tunec, folder)
+        problems += rejections(arguments.tunec, folder)
     print("\n".join(problems))
     return int(bool(problems))
 

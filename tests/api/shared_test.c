@@ -1,5 +1,5 @@
-/* Two models as libraries of their own in one process, with nothing of tunec beside them. Their
- * graphs are in shared_library_test.py, which compiles this as C and as C++. */
+/* Two models as separate libraries in one process, without any library of tunec. Their graphs
+ * are in shared_library_test.py, which compiles this file as C and as C++. */
 #include "libraries/first.h"
 #include "libraries/second_one.h"
 
@@ -27,7 +27,7 @@ static DLTensor tensor(void* data, DLDataType type, int dimensions, int64_t* sha
   return made;
 }
 
-/* y = x * w + 1 by rows; cache[row] = x[0], in place. */
+/* The model computes y = x * w + 1 by rows, and cache[row] = x[0] in place. */
 static void run_first(void) {
   float x[2][3] = {{1, 2, 3}, {4, 5, 6}}, y[2][2], cache[4][3];
   int64_t row = 2, shape_x[] = FIRST_INPUT_0_SHAPE, shape_row[] = FIRST_INPUT_1_SHAPE;
@@ -59,10 +59,10 @@ static void run_first(void) {
   options.size = sizeof options;
   options.device = "0";
   CHECK(first_create(&options, &model) != 0 && model == NULL);
-  CHECK(strstr(first_error(), "GPU '0' is asked for") != NULL);
+  CHECK(strstr(first_error(), "GPU '0' is requested") != NULL);
 }
 
-/* relu of as many elements, the first of which is the value. */
+/* The model is relu of `count` elements, the first of which is `value`. */
 static void run_second(second_one_model* model, float value, int64_t count) {
   float x[8] = {value, 5, 5, 5, 5, 5, 5, 5}, y[8] = {0};
   int64_t shape[] = SECOND_ONE_INPUT_0_SHAPE, result[] = {0};
@@ -79,7 +79,7 @@ static void run_second(second_one_model* model, float value, int64_t count) {
   CHECK(y[0] == (value > 0 ? value : 0) && y[count - 1] == 5);
 }
 
-/* Executable parts of the library that are mapped, and anonymous ones of anyone. */
+/* Counts mapped executable segments of the library, and anonymous ones of the whole process. */
 static void count_code(const char* library, int* mapped, int* anonymous) {
   char line[4096];
   FILE* maps = fopen("/proc/self/maps", "r");
@@ -104,8 +104,8 @@ int main(void) {
   second_one_release(one);
   run_second(two, -7, 5);
   second_one_release(two);
-  CHECK(strcmp(second_one_error(), "") == 0); /* first's are its own */
-  /* Its own code and the model's, where they are mapped. */
+  CHECK(strcmp(second_one_error(), "") == 0); /* each library has its own errors */
+  /* The library maps its own code and the model's code. */
   count_code("libfirst.so", &mapped, &anonymous);
   CHECK(mapped == 2 && anonymous == before);
   return 0;

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "autotune/judge/check.h"
+#include "autotune/checker/check.h"
 #include "tests/autotune/workloads.h"
 
 namespace tunec {
@@ -20,7 +20,7 @@ TEST(Accuracy, NamesAndNumbersReadBack) {
   }
 }
 
-TEST(Accuracy, AnythingElseIsRefused) {
+TEST(Accuracy, AnythingElseIsRejected) {
   for (const char* text : {"", "f64", "0", "-1", "inf", "nan", "1e-6x", " 1"}) {
     const Result<Accuracy> accuracy = ParseAccuracy(text);
     ASSERT_FALSE(accuracy) << text;
@@ -86,31 +86,31 @@ Array Doubles(std::vector<double> values) {
   return array;
 }
 
-OutputJudge Judge(std::vector<double> expected) {
-  OutputJudge judge{.name = "y", .expected = Doubles(expected)};
-  judge.sequential = Floats({expected.begin(), expected.end()});
-  return judge;
+OutputChecker ScheduleChecker(std::vector<double> expected) {
+  OutputChecker checker{.name = "y", .expected = Doubles(expected)};
+  checker.sequential = Floats({expected.begin(), expected.end()});
+  return checker;
 }
 
 TEST(Check, ErrorIsRelativeToTheScale) {
-  OutputJudge judge = Judge({1, 2, 4});
-  judge.scale = 4;
-  judge.allowed = 0.1;
-  const MeasuredError error = MeasureError(Floats({1, 2.25, 4}), judge);
+  OutputChecker checker = ScheduleChecker({1, 2, 4});
+  checker.scale = 4;
+  checker.allowed = 0.1;
+  const MeasuredError error = MeasureError(Floats({1, 2.25, 4}), checker);
   EXPECT_DOUBLE_EQ(error.e, 0.0625);
   EXPECT_EQ(error.worst, 1);
-  EXPECT_EQ(JudgeOutputs({Floats({1, 2.25, 4})}, {judge}).problem, "");
-  EXPECT_THAT(JudgeOutputs({Floats({1, 2, 5})}, {judge}).problem,
+  EXPECT_EQ(CheckOutputs({Floats({1, 2.25, 4})}, {checker}).problem, "");
+  EXPECT_THAT(CheckOutputs({Floats({1, 2, 5})}, {checker}).problem,
               ::testing::HasSubstr("element 2 is 5, expected 4"));
 }
 
 TEST(Check, NonFiniteValuesMustMatchInKind) {
-  OutputJudge judge = Judge({NAN, INFINITY, 1});
-  judge.allowed = 1;
-  EXPECT_EQ(JudgeOutputs({Floats({NAN, INFINITY, 1})}, {judge}).problem, "");
-  EXPECT_NE(JudgeOutputs({Floats({0, INFINITY, 1})}, {judge}).problem, "");
-  EXPECT_NE(JudgeOutputs({Floats({NAN, -INFINITY, 1})}, {judge}).problem, "");
-  EXPECT_NE(JudgeOutputs({Floats({NAN, INFINITY, NAN})}, {judge}).problem, "");
+  OutputChecker checker = ScheduleChecker({NAN, INFINITY, 1});
+  checker.allowed = 1;
+  EXPECT_EQ(CheckOutputs({Floats({NAN, INFINITY, 1})}, {checker}).problem, "");
+  EXPECT_NE(CheckOutputs({Floats({0, INFINITY, 1})}, {checker}).problem, "");
+  EXPECT_NE(CheckOutputs({Floats({NAN, -INFINITY, 1})}, {checker}).problem, "");
+  EXPECT_NE(CheckOutputs({Floats({NAN, INFINITY, NAN})}, {checker}).problem, "");
 }
 
 TEST(Check, IntegersAreExactWhereTheSequentialEvaluationIs) {
@@ -119,28 +119,28 @@ TEST(Check, IntegersAreExactWhereTheSequentialEvaluationIs) {
   Array actual(DataType::kI64, {2});
   expected.SetInt(0, 3);
   sequential.SetInt(0, 4);
-  const OutputJudge judge{.name = "y", .expected = expected, .sequential = sequential};
+  const OutputChecker checker{.name = "y", .expected = expected, .sequential = sequential};
   actual.SetInt(0, 4);
-  EXPECT_EQ(JudgeOutputs({actual}, {judge}).problem, "");
+  EXPECT_EQ(CheckOutputs({actual}, {checker}).problem, "");
   actual.SetInt(1, 1);
-  EXPECT_EQ(JudgeOutputs({actual}, {judge}).problem, "y[1] is 1, expected 0");
+  EXPECT_EQ(CheckOutputs({actual}, {checker}).problem, "y[1] is 1, expected 0");
 }
 
-TEST(Check, AllowancesFollowTheContract) {
+TEST(Check, TolerancesFollowTheContract) {
   const Compute matmul = testing::MatmulRelu();
-  std::vector<OutputJudge> judges = {Judge({1, 2, 3})};
-  judges[0].sequential = Floats({1, 2, 3.00001f});
+  std::vector<OutputChecker> checkers = {ScheduleChecker({1, 2, 3})};
+  checkers[0].sequential = Floats({1, 2, 3.00001f});
   const ContractionScale five{.magnitude = 5};
-  SetAllowances(judges, matmul, five, {});
-  EXPECT_DOUBLE_EQ(judges[0].scale, 5);
-  EXPECT_NEAR(judges[0].allowed, 1.5 * 1e-5 / 5 + 0x1p-23, 1e-7);
-  SetAllowances(judges, matmul, five, {AccuracyMode::kExact});
-  EXPECT_NEAR(judges[0].allowed, 1e-5 / 5 + 0x1p-23, 1e-7);
-  SetAllowances(judges, matmul, five, {AccuracyMode::kBound, 0.5});
-  EXPECT_DOUBLE_EQ(judges[0].allowed, 0.5);
-  SetAllowances(judges, testing::SoftmaxRows(), std::nullopt, {});
-  EXPECT_DOUBLE_EQ(judges[0].scale, 3);
-  EXPECT_GE(judges[0].allowed, 2e-6);
+  SetTolerances(checkers, matmul, five, {});
+  EXPECT_DOUBLE_EQ(checkers[0].scale, 5);
+  EXPECT_NEAR(checkers[0].allowed, 1.5 * 1e-5 / 5 + 0x1p-23, 1e-7);
+  SetTolerances(checkers, matmul, five, {AccuracyMode::kExact});
+  EXPECT_NEAR(checkers[0].allowed, 1e-5 / 5 + 0x1p-23, 1e-7);
+  SetTolerances(checkers, matmul, five, {AccuracyMode::kBound, 0.5});
+  EXPECT_DOUBLE_EQ(checkers[0].allowed, 0.5);
+  SetTolerances(checkers, testing::SoftmaxRows(), std::nullopt, {});
+  EXPECT_DOUBLE_EQ(checkers[0].scale, 3);
+  EXPECT_GE(checkers[0].allowed, 2e-6);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A ceiling for each arithmetic: which one judges a kernel, when it is measured, how it is kept.
+// Tests the ceiling of each arithmetic: its choice for a kernel, its measurement, its storage.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class ArithmeticCeilings : public testing::TunerTest {
   ArithmeticCeilings() { tasks_ = {TaskOf(Matmul(96))}; }
 
   TuningKey Key() const { return MakeTuningKey(tasks_[0], options_.target, options_.accuracy); }
-  // The rate of a kernel of the task that takes so many seconds.
+  // Returns the rate of a kernel of the task that takes `seconds`.
   double Rate(double seconds) const { return Key().workload.flops / seconds; }
   void MachineIs(const Roofline& found) {
     meters_.machine = [this, found]() -> Result<Roofline> {
@@ -32,14 +32,14 @@ class ArithmeticCeilings : public testing::TunerTest {
       return found;
     };
   }
-  // Further measurements find these, the last one again and again.
+  // Sets the results of further measurements; the last one repeats.
   void ArithmeticsAre(const std::vector<ArithmeticCeiling>& found) {
     meters_.arithmetic = [this, found](const MacInstruction& by) -> Result<ArithmeticCeiling> {
       measured_.push_back(by.name);
       return found[std::min(measured_.size(), found.size()) - 1];
     };
   }
-  // Candidates whose products are of bfloat16 terms, in tiles.
+  // Returns sketches whose products are of bfloat16 limbs, in tiles.
   static SketchSource SplitSketches(int terms) {
     return [terms](const TuningTask& task) {
       std::vector<Sketch> sketches = Sketches(task);
@@ -58,7 +58,7 @@ class ArithmeticCeilings : public testing::TunerTest {
 
   ScriptedMeasurer measurer_;
   size_t measured_machine_ = 0;
-  std::vector<std::string> measured_;  // arithmetics
+  std::vector<std::string> measured_;  // names of measured arithmetics
 };
 
 TEST_F(ArithmeticCeilings, AFasterArithmeticDoesNotProveFloat32sCeilingWrong) {
@@ -66,13 +66,13 @@ TEST_F(ArithmeticCeilings, AFasterArithmeticDoesNotProveFloat32sCeilingWrong) {
   ArithmeticsAre({{Rate(0.1e-3), 0}});
   measurer_.seconds = 1e-3;
   const TuneReport report = TunedInTiles();
-  EXPECT_EQ(report.progress.measured, 40);  // far from its own
+  EXPECT_EQ(report.progress.measured, 40);  // far from its own ceiling
   EXPECT_EQ(measured_machine_, 1U);
   EXPECT_THAT(measured_, ElementsAre("amx.bf16"));
   EXPECT_EQ(report.progress.tasks[0].arithmetic, (KernelArithmetic{&Amx(), 1}));
 }
 
-// Where it would have ended if float32 judged it.
+// The search would end if float32 were its arithmetic.
 TEST_F(ArithmeticCeilings, ASearchDoesNotEndAtTheCeilingOfAnother) {
   MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
   ArithmeticsAre({{Rate(0.1e-3), 0}});
@@ -100,7 +100,7 @@ TEST_F(ArithmeticCeilings, AFloat32KernelEndsAtFloat32sAndHasNoOtherMeasured) {
   EXPECT_EQ((*database_->Converged(Key()))->bound, Rate(0.99e-3));
 }
 
-// Float32 first, and one sketch in tiles.
+// Returns a sketch in float32, then one in tiles.
 std::vector<Sketch> SketchesOfBoth(const TuningTask&) {
   const auto sketch = [](const char* name, bool tiles) {
     Sketch made{.name = name, .knobs = {{"factor", {1, 2, 3, 4, 5, 6, 7, 8}, 0}}};
@@ -132,7 +132,7 @@ TEST_F(ArithmeticCeilings, ASearchEndsWhereNoOtherArithmeticAllowsMore) {
   EXPECT_EQ(Tuned(measurer_, SketchesOfBoth).progress.measured, 1);
 }
 
-// Nobody has used it yet: it is measured to know whether that is worth while.
+// No kernel has used the other arithmetic yet. It is measured to decide if it may be faster.
 TEST_F(ArithmeticCeilings, ARivalsIsMeasuredBeforeASearchEnds) {
   for (const bool faster : {true, false}) {
     *database_ = *Database::Open(":memory:", OpenMode::kReadWrite);
@@ -147,7 +147,7 @@ TEST_F(ArithmeticCeilings, ARivalsIsMeasuredBeforeASearchEnds) {
   }
 }
 
-// It may be higher: then another candidate is cheaper than a search that ended too early.
+// The true ceiling may be higher: another candidate is cheaper than a search that ended too early.
 TEST_F(ArithmeticCeilings, AProvisionalRivalEndsNothing) {
   MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
   ArithmeticsAre({{Rate(2e-3), 0.5}});
@@ -167,7 +167,7 @@ TEST_F(ArithmeticCeilings, RankAnalyticSchedulesByWhatIsRecorded) {
   }
 }
 
-// What this machine can't measure is not known to be faster.
+// An arithmetic that this machine cannot measure is not assumed to be faster.
 TEST_F(ArithmeticCeilings, OfAnotherMachineRankNothing) {
   Target other = options_.target;
   other.host.features = {"no-such-feature"};
@@ -235,7 +235,7 @@ TEST_F(ArithmeticCeilings, IntegersHaveNoneAndWhatEndedAtFloat32sGoesOn) {
   EXPECT_EQ(Tuned(measurer_).progress.measured, 38);
 }
 
-// What weighs a device's tasks against each other hangs on the device alone.
+// The guess that weighs a device's tasks against each other depends only on the device.
 TEST(GuessedCeilings, OfADeviceDoNotComeFromItsHost) {
   Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
   const auto seconds = [&](int processors, const Host& host) {
@@ -275,10 +275,10 @@ TEST(RecordedArithmetics, StandBesideTheOldFactsUnderNamesOfTheirOwn) {
               ElementsAre("ceilings_disturbance", "ceilings_disturbance.amx.bf16",
                           "dram_bytes_per_second", "peak_flops", "peak_flops.amx.bf16"));
   EXPECT_EQ(**RecordedRoofline(database, target), more);
-  // Another measurement of the machine leaves it alone.
+  // Another measurement of the machine does not change the arithmetic.
   ASSERT_TRUE(RecordRoofline(database, target, roofline).has_value());
   EXPECT_EQ(**RecordedRoofline(database, target), more);
-  // The greater holds, and nobody vouches for one without a disturbance.
+  // The greater ceiling is stored, and a ceiling without a disturbance is provisional.
   more.arithmetics["amx.bf16"] = {8e12, 0};
   EXPECT_EQ(RecordRoofline(database, target, more)->arithmetics.at("amx.bf16"),
             (ArithmeticCeiling{9e12, 0.02}));
@@ -286,7 +286,7 @@ TEST(RecordedArithmetics, StandBesideTheOldFactsUnderNamesOfTheirOwn) {
   EXPECT_TRUE((*RecordedRoofline(database, target))->CeilingOf(*FindMac("fma.f64"))->Provisional());
 }
 
-// One that cannot be measured does not take the others along.
+// An arithmetic that cannot be measured does not remove the others.
 TEST(RecordedArithmetics, WhatThisMachineCannotMeasureIsLeftOut) {
   Target target = DetectCpu(1);
   target.host.features.insert("a-feature-of-no-machine");

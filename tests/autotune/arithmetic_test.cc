@@ -1,4 +1,4 @@
-// Which arithmetic a kernel is judged by.
+// Tests the arithmetic of a kernel.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,15 +17,15 @@ namespace {
 using ::testing::ElementsAre;
 using testing::Parsed;
 
-// "amx.bf16 x 6", "none".
-std::string Judged(const Compute& compute, const std::string& steps = "") {
+// Returns text such as "amx.bf16 x 6" or "none".
+std::string ArithmeticText(const Compute& compute, const std::string& steps = "") {
   const Result<Schedule> schedule = ParseSchedule("lower direct\n" + steps, "test");
   if (!schedule) return schedule.error().Format();
   const std::optional<KernelArithmetic> arithmetic = ArithmeticOf(compute, *schedule, Target{});
   return arithmetic ? fmt::format("{} x {:g}", arithmetic->by->name, arithmetic->work) : "none";
 }
 
-// A product of matrices of these types, and something after it.
+// Returns a product of matrices of these types, followed by another statement.
 Compute Product(const std::string& left, const std::string& right, const std::string& sum,
                 const std::string& out = "f32(t[i, j])") {
   const auto operand = [&](const std::string& type, const std::string& element) {
@@ -92,15 +92,15 @@ TEST(MacInstructions, ADeviceHasNoneOfThem) {
 }
 
 TEST(KernelArithmetic, IsOfTheTypeThatIsComputedIn) {
-  EXPECT_EQ(Judged(Float32Product()), "fma.f32 x 1");
-  EXPECT_EQ(Judged(Float32Product(), "tensorize acc.j fma.avx512"), "fma.f32 x 1");
-  EXPECT_EQ(Judged(Product("f64", "f64", "f64")), "fma.f64 x 1");
-  EXPECT_EQ(Judged(Product("f32", "f64", "f64")), "fma.f64 x 1");
-  EXPECT_EQ(Judged(Product("f16", "f16", "f32")), "fma.f32 x 1");
-  EXPECT_EQ(Judged(Product("bf16", "bf16", "f32")), "fma.f32 x 1");
+  EXPECT_EQ(ArithmeticText(Float32Product()), "fma.f32 x 1");
+  EXPECT_EQ(ArithmeticText(Float32Product(), "tensorize acc.j fma.avx512"), "fma.f32 x 1");
+  EXPECT_EQ(ArithmeticText(Product("f64", "f64", "f64")), "fma.f64 x 1");
+  EXPECT_EQ(ArithmeticText(Product("f32", "f64", "f64")), "fma.f64 x 1");
+  EXPECT_EQ(ArithmeticText(Product("f16", "f16", "f32")), "fma.f32 x 1");
+  EXPECT_EQ(ArithmeticText(Product("bf16", "bf16", "f32")), "fma.f32 x 1");
 }
 
-// A schedule may do more or less of it: float32 is judged by what is useful, as ever.
+// A schedule may do more or fewer operations, but float32 counts only the useful ones.
 TEST(KernelArithmetic, OfFloat32AloneIsExactlyOne) {
   for (const char* steps : {"", "pack B 0 1", "reduce_split acc k 4 inner", "cache_write acc",
                             "index_split acc i 1 36"}) {
@@ -114,28 +114,31 @@ TEST(KernelArithmetic, OfFloat32AloneIsExactlyOne) {
 
 TEST(KernelArithmetic, IsTheTilesInstruction) {
   const std::string dot = "tensorize acc.k.1 dpbf16.avx512";
-  EXPECT_EQ(Judged(Product("bf16", "bf16", "f32"), dot), "dpbf16.avx512 x 1");
-  EXPECT_EQ(Judged(Product("bf16", "bf16", "f32"), "tensorize acc.i.1 amx.bf16"), "amx.bf16 x 1");
-  EXPECT_EQ(Judged(Product("u8", "i8", "i32"), "tensorize acc.k.1 vnni.avx512"), "vnni.avx512 x 1");
-  EXPECT_EQ(Judged(Product("i8", "u8", "i32"), "tensorize acc.i.1 amx.int8"), "amx.int8 x 1");
-  // Of other types it is not what multiplies.
-  EXPECT_EQ(Judged(Float32Product(), dot), "fma.f32 x 1");
+  EXPECT_EQ(ArithmeticText(Product("bf16", "bf16", "f32"), dot), "dpbf16.avx512 x 1");
+  EXPECT_EQ(ArithmeticText(Product("bf16", "bf16", "f32"), "tensorize acc.i.1 amx.bf16"),
+            "amx.bf16 x 1");
+  EXPECT_EQ(ArithmeticText(Product("u8", "i8", "i32"), "tensorize acc.k.1 vnni.avx512"),
+            "vnni.avx512 x 1");
+  EXPECT_EQ(ArithmeticText(Product("i8", "u8", "i32"), "tensorize acc.i.1 amx.int8"),
+            "amx.int8 x 1");
+  // The intrinsic does not multiply operands of other types.
+  EXPECT_EQ(ArithmeticText(Float32Product(), dot), "fma.f32 x 1");
 }
 
 TEST(KernelArithmetic, OfSplitOperandsDoesSeveralForEachUsefulOne) {
   const auto split = [](int terms) { return fmt::format("precision acc bf16 {}\n", terms); };
   const std::string tile = "tensorize acc.i.1 amx.bf16";
-  EXPECT_EQ(Judged(Float32Product(), split(1) + tile), "amx.bf16 x 1");
-  EXPECT_EQ(Judged(Float32Product(), split(2) + tile), "amx.bf16 x 3");
-  EXPECT_EQ(Judged(Float32Product(), split(3) + tile), "amx.bf16 x 6");
-  // Whatever becomes of the sum afterwards.
-  EXPECT_EQ(Judged(Float32Product(), split(3) + "reduce_split acc term 2 outer\n" + tile),
+  EXPECT_EQ(ArithmeticText(Float32Product(), split(1) + tile), "amx.bf16 x 1");
+  EXPECT_EQ(ArithmeticText(Float32Product(), split(2) + tile), "amx.bf16 x 3");
+  EXPECT_EQ(ArithmeticText(Float32Product(), split(3) + tile), "amx.bf16 x 6");
+  // Later steps on the sum do not matter.
+  EXPECT_EQ(ArithmeticText(Float32Product(), split(3) + "reduce_split acc term 2 outer\n" + tile),
             "amx.bf16 x 6");
-  // Without tiles the terms are multiplied as float32.
-  EXPECT_EQ(Judged(Float32Product(), split(3)), "fma.f32 x 6");
+  // Without tiles the limbs are multiplied as float32.
+  EXPECT_EQ(ArithmeticText(Float32Product(), split(3)), "fma.f32 x 6");
 }
 
-// As of attention: two products, of which one is split.
+// Returns two products, of which one is split, as in attention.
 Compute TwoProducts(int64_t first, int64_t second) {
   return Parsed(fmt::format(R"(
     compute two {{
@@ -155,17 +158,17 @@ Compute TwoProducts(int64_t first, int64_t second) {
 
 TEST(KernelArithmetic, OfAMixtureIsWhatDoesMost) {
   const std::string steps = "precision one bf16 1\ntensorize one.i.1 amx.bf16";
-  EXPECT_EQ(Judged(TwoProducts(60, 20), steps), "amx.bf16 x 0.75");
-  EXPECT_EQ(Judged(TwoProducts(20, 60), steps), "fma.f32 x 0.75");
-  EXPECT_EQ(Judged(TwoProducts(20, 20), steps), "amx.bf16 x 0.5");  // the first
-  EXPECT_EQ(Judged(TwoProducts(20, 60)), "fma.f32 x 1");
+  EXPECT_EQ(ArithmeticText(TwoProducts(60, 20), steps), "amx.bf16 x 0.75");
+  EXPECT_EQ(ArithmeticText(TwoProducts(20, 60), steps), "fma.f32 x 0.75");
+  EXPECT_EQ(ArithmeticText(TwoProducts(20, 20), steps), "amx.bf16 x 0.5");  // the first product
+  EXPECT_EQ(ArithmeticText(TwoProducts(20, 60)), "fma.f32 x 1");
 }
 
 TEST(KernelArithmetic, OfIntegersAloneIsNone) {
-  EXPECT_EQ(Judged(Product("u8", "i8", "i32")), "none");
-  EXPECT_EQ(Judged(Product("i32", "i32", "i32", "f32(t[i, j])")), "none");
-  // Not that of what comes after it, which is less.
-  EXPECT_EQ(Judged(Product("u8", "i8", "i32", "f32(t[i, j]) * 0.5 + 1.0")), "none");
+  EXPECT_EQ(ArithmeticText(Product("u8", "i8", "i32")), "none");
+  EXPECT_EQ(ArithmeticText(Product("i32", "i32", "i32", "f32(t[i, j])")), "none");
+  // The statement after the product has another arithmetic, but fewer operations.
+  EXPECT_EQ(ArithmeticText(Product("u8", "i8", "i32", "f32(t[i, j]) * 0.5 + 1.0")), "none");
 }
 
 TEST(KernelArithmetic, WithoutMultiplyAddsIsOfTheFloatType) {
@@ -179,22 +182,23 @@ TEST(KernelArithmetic, WithoutMultiplyAddsIsOfTheFloatType) {
     }})",
                               type, value));
   };
-  EXPECT_EQ(Judged(elementwise("f32", "max(X[i, j], 0.0)")), "fma.f32 x 1");
-  EXPECT_EQ(Judged(elementwise("f32", "exp(X[i, j]) + 1.0")), "fma.f32 x 1");
-  EXPECT_EQ(Judged(elementwise("f64", "exp(X[i, j])")), "fma.f64 x 1");
-  EXPECT_EQ(Judged(elementwise("i32", "X[i, j] + 1i32")), "none");
-  EXPECT_EQ(Judged(elementwise("f32", "X[i, j]")), "none");
+  EXPECT_EQ(ArithmeticText(elementwise("f32", "max(X[i, j], 0.0)")), "fma.f32 x 1");
+  EXPECT_EQ(ArithmeticText(elementwise("f32", "exp(X[i, j]) + 1.0")), "fma.f32 x 1");
+  EXPECT_EQ(ArithmeticText(elementwise("f64", "exp(X[i, j])")), "fma.f64 x 1");
+  EXPECT_EQ(ArithmeticText(elementwise("i32", "X[i, j] + 1i32")), "none");
+  EXPECT_EQ(ArithmeticText(elementwise("f32", "X[i, j]")), "none");
   // Integers in an expression are indices.
-  EXPECT_EQ(Judged(elementwise("f32", "X[i, j] + f32(index_i64(i) * 3i64 + index_i64(j))")),
+  EXPECT_EQ(ArithmeticText(elementwise("f32", "X[i, j] + f32(index_i64(i) * 3i64 + index_i64(j))")),
             "fma.f32 x 1");
 }
 
 TEST(KernelArithmetic, OfAScheduleThatDoesNotApplyIsTheLowerings) {
-  EXPECT_EQ(Judged(Float32Product(), "precision nothing bf16 1\ntensorize acc.i.1 amx.bf16"),
-            "fma.f32 x 1");
+  EXPECT_EQ(
+      ArithmeticText(Float32Product(), "precision nothing bf16 1\ntensorize acc.i.1 amx.bf16"),
+      "fma.f32 x 1");
 }
 
-// The loops that the schedule makes bear it out.
+// The generated loops confirm the arithmetic.
 TEST(KernelArithmetic, IsWhatTheLoopsTilesSay) {
   const std::filesystem::path folder =
       std::filesystem::path(TUNEC_TEST_DATA).parent_path() / "examples/loops";

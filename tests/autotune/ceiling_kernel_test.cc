@@ -1,5 +1,5 @@
-// The kernels that ceilings are measured with: that they are right, that they are made of the
-// instruction in question and of nothing that takes longer, and that measuring finds something.
+// Tests the kernels that measure ceilings. They are correct, they consist of the instruction and of
+// no slower one, and measuring them gives a result.
 #include "autotune/measure/ceiling_kernel.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@
 
 namespace tunec {
 
-// For GoogleTest, which would print bytes.
+// Prints a name for GoogleTest, which would print bytes.
 static void PrintTo(const MacInstruction& instruction, std::ostream* out) {
   *out << instruction.name;
 }
@@ -48,7 +48,8 @@ TEST_P(EveryArithmetic, HasAKernelOfWholeRounds) {
   EXPECT_EQ(UsualRounds(by()) % 4, 0) << "rounds beside the unrolled loop";
 }
 
-// Tile n is the product of rows n/columns and columns n mod columns, once for each round.
+// Returns an element of tile n: the product of rows n/columns and columns n mod columns, once per
+// round.
 double TileElement(const TileIntrinsic& of, const std::vector<Array>& arguments, int64_t columns,
                    int64_t n, int64_t row, int64_t column) {
   const int64_t reduced = of.extents[1], group = of.extents[2];
@@ -117,8 +118,8 @@ TEST_P(EveryArithmetic, RunsAsItIsInterpreted) {
   }
 }
 
-// How fast it is depends on the machine. What the number is made of is checked above and below: the
-// count of multiply-adds, and the instructions of the code.
+// The measured rate depends on the machine. The tests above and below check its parts: the count of
+// multiply-adds, and the instructions of the code.
 TEST_P(EveryArithmetic, IsMeasuredOnlyWhereTheTargetHasIt) {
   Target target = DetectCpu(1);
   if (MissingFeatures(by(), target).empty()) {
@@ -127,9 +128,9 @@ TEST_P(EveryArithmetic, IsMeasuredOnlyWhereTheTargetHasIt) {
   }
   if (by().intrinsic == nullptr) return;
   for (const std::string& feature : by().intrinsic->features) target.host.features.erase(feature);
-  const auto refused = MeasureArithmetic(target, by());
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported) << refused.error().Format();
+  const auto rejected = MeasureArithmetic(target, by());
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::kUnsupported) << rejected.error().Format();
 }
 
 INSTANTIATE_TEST_SUITE_P(Ceiling, EveryArithmetic,
@@ -154,7 +155,7 @@ std::string AssemblyOf(const char* name, const char* cpu) {
   return text.value_or("");
 }
 
-// A product and a sum apart would halve the ceiling, and every search would end there.
+// A separate product and sum would halve the ceiling, and every search would end there.
 TEST(CeilingCode, OfPlainTypesIsFusedMultiplyAddsInRegisters) {
   struct Case {
     const char* name;
@@ -188,18 +189,19 @@ TEST(CeilingCode, OfTilesIsTheInstructionAndFewLoads) {
                          Case{"amx.int8", "sapphirerapids", "tdpbusd", 4 * 4}}) {
     const std::string text = AssemblyOf(of.name, of.cpu);
     EXPECT_EQ(Count(text, of.instruction), of.count) << of.name << text;
-    // Operands that never change may be read from the stack; no accumulator may go there.
+    // Constant operands may be read from the stack, but accumulators must not be spilled.
     const size_t first = text.find(of.instruction), last = text.rfind(of.instruction);
     EXPECT_THAT(text.substr(first, last - first),
                 Not(ContainsRegex("mm[0-9]+, -?[0-9]*\\(%rsp\\)")))
         << of.name << " spills";
-    // The operands of each round of vectors, or once for four rounds of tiles; accumulators too.
+    // The loads are the operands of each round of vectors, or once per four rounds of tiles, and
+    // the accumulators.
     const int loads = Count(text, "tileloadd") + Count(text, "broadcast");
     EXPECT_LE(loads, of.count / 4 + 4) << of.name << text;
   }
 }
 
-TEST(CeilingCode, IsRefusedWithoutTheInstruction) {
+TEST(CeilingCode, IsRejectedWithoutTheInstruction) {
   const Target target = *ParseCpu("haswell", 1);
   const CeilingKernel kernel = MakeCeilingKernel(*FindMac("amx.bf16"), target, kFewRounds);
   const auto image = EmitImage(kernel.nest, target);

@@ -1,5 +1,5 @@
-// Candidates of a second kind of target: they are measured on its device, in its memory, and what
-// goes wrong there while they are timed is an error of theirs, never a time.
+// Tests candidates of a second kind of target. They are measured on its device, in its memory. A
+// failure there during timing is an error of the candidate, never a time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using ::testing::Not;
 using testing::ServedHere;
 using ::testing::StartsWith;
 
-// Packs its weight, too.
+// A schedule that also packs its weight.
 constexpr const char* kPackingSchedule = "lower direct\npack B 1/8 0 1%8\n";
 
 class DeviceMeasureTest : public ::testing::Test {
@@ -51,7 +51,7 @@ TEST_F(DeviceMeasureTest, CandidatesRunInItsMemory) {
     ASSERT_TRUE(result.artifact);
     EXPECT_EQ(FromArtifact(*result.artifact)->image.format, second_target::kTextFormat);
   }
-  // The outputs, to be judged.
+  // The outputs are copied to be checked.
   EXPECT_THAT(paper_.log, Contains("copy 1924 out").Times(2));
 }
 
@@ -85,8 +85,8 @@ TEST_F(DeviceMeasureTest, AFailureWhileTimingAgainIsNoTime) {
   EXPECT_TRUE(timed[0].samples.empty());
 }
 
-// Two times 8192 bytes of others lie between two runs on one copy of 7776 bytes. Eight runs of a
-// millisecond fit a lap.
+// Between two runs on one copy of 7776 bytes, the runs on other copies use at least twice 8192
+// bytes. Eight runs of a millisecond fit a lap.
 TEST_F(DeviceMeasureTest, WhereThereIsACacheRunsFindItCold) {
   Workload workload = OnPaper();
   workload.target.device->l2_bytes = 8192;
@@ -111,13 +111,13 @@ TEST_F(DeviceMeasureTest, AFailureInAColdRunIsNoTime) {
   Workload workload = OnPaper();
   workload.target.device->l2_bytes = 8192;
   Workbench bench = *Workbench::Make(workload, pool_);
-  paper_.failing_run = 3;  // of each kernel of a lap, which is in the third lap
+  paper_.failing_run = 3;  // counted per kernel of a lap; it is in the third lap
   const Measurement result = bench.Measure(bench.Compile({kGoodSchedule}), std::nullopt);
   EXPECT_EQ(result.status, TrialStatus::kCrashed);
   EXPECT_TRUE(result.samples.empty());
 }
 
-// Neither what candidates are judged by nor their packed weights are the device's work.
+// The device neither computes the reference nor packs weights.
 TEST_F(DeviceMeasureTest, TheHostComputesTheReferenceAndPacks) {
   paper_.log.clear();
   Workbench bench = MakeBench();
@@ -131,7 +131,7 @@ TEST_F(DeviceMeasureTest, TheHostComputesTheReferenceAndPacks) {
   EXPECT_EQ(code->prepacks.at(0).host_features, OnPaper().target.host.features);
 }
 
-// The next candidate would fail too, through no fault of its own.
+// The next candidate would fail too, though it is correct.
 TEST_F(DeviceMeasureTest, AWorkerEndsWithItsDevice) {
   paper_.failing_run = 3;
   ServedHere worker;

@@ -1,5 +1,4 @@
-// Trials of databases from before the measurement policy or the text of a workload changed: what
-// they are good for.
+// Tests the use of trials from before a change of the measurement policy or of the workload's text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +18,7 @@ using testing::MatmulRelu;
 using testing::ScriptedMeasurer;
 using testing::TaskOf;
 
-// As databases have it, whatever the constants are called today.
+// The text in databases, independent of the current constants.
 constexpr std::string_view kWarm = "warm, median of adaptive repeats v1";
 
 class EarlierPolicy : public testing::TunerTest {
@@ -39,7 +38,7 @@ class EarlierPolicy : public testing::TunerTest {
     trial.note = fmt::format("sketch=direct/main i={} j={} k={} by=evolution seed=1", i, j, k);
     ASSERT_TRUE(database_->RecordTrial(key, trial));
   }
-  // Of the scripted space.
+  // Returns a schedule of the scripted space.
   static std::string ScheduleFor(int64_t i, int64_t j, int64_t k) {
     return Print(Sketches({}).front().fill({i, j, k}));
   }
@@ -51,9 +50,9 @@ TEST_F(EarlierPolicy, ItsBestIsMeasuredAgainFirst) {
   Record(Before(), 1, 1, 8, 0, TrialStatus::kIllegal);
   const std::vector<TrialRecord> before = *database_->Trials(Before());
   ScriptedMeasurer measurer;
-  measurer.seconds = 0.5;  // nothing like what it was
+  measurer.seconds = 0.5;  // very different from the recorded time
   const TuneReport report = Tuned(measurer);
-  EXPECT_EQ(report.progress.measured, options_.trials);  // old trials are no part of the budget
+  EXPECT_EQ(report.progress.measured, options_.trials);  // old trials do not count for the budget
   EXPECT_EQ(measurer.batches.front(), 1u);
   EXPECT_EQ(measurer.order.front(), ScheduleFor(4, 2, 8));
   const std::vector<TrialRecord> now = *database_->Trials(Key());
@@ -73,7 +72,7 @@ TEST_F(EarlierPolicy, WhereItsBestFailsNowAnalyticSchedulesFollow) {
   EXPECT_EQ(measurer.order[1], Print(Sketches({}).front().Fill({1, 1, 1})));
 }
 
-// A sketch that has another knob today still knows what it was asked for.
+// A sketch that has another knob today can still use the recorded values.
 TEST_F(EarlierPolicy, AKnobThatWasNotThereIsAsItIsInitially) {
   Record(Before(), 4, 2, 8, 1e-3);
   const auto with_another = [](const TuningTask& task) {
@@ -96,7 +95,7 @@ TEST_F(EarlierPolicy, IsUsedUntilSomethingIsMeasured) {
   const auto ranked = [&] { return RankSchedules(database_.get(), tasks_[0], options_)->front(); };
   EXPECT_EQ(Print(ranked().schedule), ScheduleFor(4, 2, 8));
   EXPECT_EQ(SourceOf(ranked()), ScheduleSource::kTuned);
-  Record(Key(), 1, 1, 4, 2e-3);  // slower, but as it is in a model
+  Record(Key(), 1, 1, 4, 2e-3);  // slower, but timed as in a model
   EXPECT_EQ(Print(ranked().schedule), ScheduleFor(1, 1, 4));
 }
 
@@ -109,7 +108,7 @@ TEST_F(EarlierPolicy, OfAnotherTargetIsNoSeed) {
   EXPECT_THAT(seeds->measured, IsEmpty());
 }
 
-// Databases from before weights were known to be finite.
+// Databases from before the finite-weight analysis.
 class EarlierWorkload : public EarlierPolicy {
  protected:
   EarlierWorkload() {
@@ -149,7 +148,7 @@ TEST_F(EarlierWorkload, ItsBestIsMeasuredAgainFirst) {
   EXPECT_EQ(database_->Trials(Unmarked())->size(), 2U);
 }
 
-// What was measured by the policy of today comes before what an earlier one measured.
+// Trials of today's policy come before those of an earlier one.
 TEST_F(EarlierWorkload, OfTodaysPolicyComesFirst) {
   TuningKey warm = Unmarked();
   warm.policy = kWarm;
@@ -173,7 +172,7 @@ TEST(Callers, AreAPartOfTheKeyOnTheHost) {
   std::vector<std::string> policies;
   for (const TuningKey& key : KeysByTrust(task, cpu, {})) policies.push_back(key.policy);
   EXPECT_THAT(policies, ElementsAre(outside.policy, inside.policy, kWarm));
-  // The code is the same.
+  // The policy does not change the code.
   const Schedule schedule{.lowering = "direct"};
   EXPECT_EQ(ArtifactKey(task, schedule, cpu, {}),
             ArtifactKey(TaskOf(MatmulRelu()), schedule, cpu, {}));

@@ -1,4 +1,4 @@
-// A GPU that the host stands in for, as tests tune for it.
+// A GPU that the host emulates, as a target of tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,8 @@ inline Target EmulatedGpu() {
   return target;
 }
 
-/// Why no candidates for a GPU can be compiled and emulated here; empty: they can.
+/// Returns the reason why candidates for a GPU cannot be compiled and emulated here; empty if they
+/// can.
 inline std::string WhyNoPredictions() {
   if (!kEmulates) return "the sanitizer does not know the emulation's stacks";
   return test::WhyNoPtxas();

@@ -1,12 +1,12 @@
-#include "autotune/judge/error_bounds.h"
+#include "autotune/checker/error_bounds.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "autotune/judge/check.h"
-#include "autotune/judge/oracle.h"
+#include "autotune/checker/check.h"
+#include "autotune/checker/kernel_reference.h"
 #include "ir/interpret/interpret.h"
 #include "tests/autotune/workloads.h"
 
@@ -18,7 +18,7 @@ using testing::Parsed;
 using testing::QuantisedMatmul;
 using testing::SoftmaxRows;
 
-// The bound of y = `expression` of one float32 x; none: it is behind no step.
+// Returns the bound of y = `expression` of one float32 x; none if no step comes before y.
 std::optional<double> BoundOf(const std::string& expression, double x, DataType type) {
   const Compute compute = Parsed(fmt::format(
       "compute c {{\n  input x: f32[1]\n  output y: {}[1]\n  out[i: 1]:\n    y[i] = {}\n}}\n",
@@ -40,7 +40,8 @@ std::optional<double> BoundOf(const std::string& expression, double x) {
 }
 
 TEST(ErrorBounds, OneStepAtAnEdgeAndNoneElsewhere) {
-  // 0.1 as float32 is more: 2.5000000372529, an edge within half a unit in the last place.
+  // 0.1 as float32 is larger than 0.1: the product is 2.5000000372529, an edge within half a unit
+  // in the last place.
   for (const char* step : {"round", "floor", "ceil", "trunc"}) {
     const double edge = std::string(step) == "round" ? 25 : 30;
     const std::string expression = fmt::format("{}(x[i] * 0.1)", step);
@@ -73,12 +74,12 @@ TEST(ErrorBounds, EitherBranchWhereAComparisonMayGoEitherWay) {
   EXPECT_EQ(BoundOf(select, 29), 0.0);
   EXPECT_EQ(BoundOf("le(x[i] * 0.1, 3.0)", 30, DataType::kBool), 1.0);
   EXPECT_EQ(BoundOf("le(x[i] * 0.1, 3.0)", 31, DataType::kBool), 0.0);
-  // Where both branches meet, nothing but rounding is left.
+  // Where both branches are equal, only rounding is left.
   EXPECT_LT(*BoundOf("select(lt(x[i] * 0.1, 3.0), x[i] * 0.1, 3.0)", 30), 1e-6);
 }
 
 TEST(ErrorBounds, StepsInAChain) {
-  // At the edge 2 or 3, so 1.0 or 1.5 in front of the second step.
+  // At the edge the value is 2 or 3, so 1.0 or 1.5 before the second step.
   EXPECT_EQ(BoundOf("round(round(x[i] * 0.1) * 0.5 + 0.25)", 25), 1.0);
   EXPECT_EQ(BoundOf("round(round(x[i] * 0.1) * 0.5 + 0.25)", 24), 0.0);
   // Levels are whole numbers: clipping, shifting and casting them is exact.
@@ -96,7 +97,7 @@ TEST(ErrorBounds, FunctionsCarryErrorsOn) {
 }
 
 TEST(ErrorBounds, LargeExpressionsAreBoundedOrGivenUpQuickly) {
-  // x * sigmoid(x), time and again.
+  // The expression is x * sigmoid(x), applied repeatedly.
   std::string expression = "x[i] * 0.1";
   for (int depth = 0; depth < 3; ++depth) {
     expression = fmt::format("({0}) / (1.0 + exp(neg({0})))", expression);
@@ -132,8 +133,8 @@ TEST(ErrorBounds, SumsAndMaximaPassTheirTermsErrorsOn) {
   ASSERT_TRUE(Verify(*bounded)) << Verify(*bounded).error().Format();
   Array input(DataType::kF64, {4, 9});
   for (int64_t j = 0; j < 9; ++j) {
-    input.MutableAs<double>()[j] = 24;      // no edge
-    input.MutableAs<double>()[9 + j] = 25;  // all at the edge
+    input.MutableAs<double>()[j] = 24;      // no value at an edge
+    input.MutableAs<double>()[9 + j] = 25;  // all values at the edge
     input.MutableAs<double>()[18 + j] = j == 3 ? 25 : 44;
     input.MutableAs<double>()[27 + j] = j == 3 ? 25 : 14;
   }
@@ -146,26 +147,27 @@ TEST(ErrorBounds, SumsAndMaximaPassTheirTermsErrorsOn) {
 class StepsTest : public ::testing::Test {
  protected:
   StepsTest() {
-    Result<Oracle> made = ComputeOracle(QuantisedMatmul(), {}, 7, DetectCpu(2), pool_);
-    if (made) oracle_ = std::move(*made);
+    Result<KernelReference> made =
+        ComputeKernelReference(QuantisedMatmul(), {}, 7, DetectCpu(2), pool_);
+    if (made) reference_ = std::move(*made);
     if (!made) ADD_FAILURE() << made.error().Format();
   }
-  // What is right, with `change` made to one element of one output.
-  Verdict JudgedWith(size_t output, int64_t element, double change) {
+  // Checks the correct outputs with `change` added to one element of one output.
+  Verdict CheckedWith(size_t output, int64_t element, double change) {
     std::vector<Array> actual;
-    for (const OutputJudge& judge : oracle_.judges) {
-      Array array(judge.sequential.type(), judge.sequential.shape());
+    for (const OutputChecker& checker : reference_.checkers) {
+      Array array(checker.sequential.type(), checker.sequential.shape());
       for (int64_t i = 0; i < array.size(); ++i) {
         const bool changed = actual.size() == output && i == element;
-        array.SetDouble(i, judge.expected.GetDouble(i) + (changed ? change : 0));
+        array.SetDouble(i, checker.expected.GetDouble(i) + (changed ? change : 0));
       }
       actual.push_back(std::move(array));
     }
-    return JudgeOutputs(actual, oracle_.judges);
+    return CheckOutputs(actual, reference_.checkers);
   }
-  // The first element whose bound is, or is not, nothing but rounding.
+  // Returns the first element whose bound is more than rounding, or is only rounding.
   int64_t FirstElement(size_t output, bool at_edge) const {
-    const Array& bounds = oracle_.judges[output].bounds;
+    const Array& bounds = reference_.checkers[output].bounds;
     for (int64_t i = 0; i < bounds.size(); ++i) {
       if ((bounds.GetDouble(i) > 1e-4) == at_edge) return i;
     }
@@ -173,7 +175,7 @@ class StepsTest : public ::testing::Test {
     return 0;
   }
   ThreadPool pool_{2};
-  Oracle oracle_;
+  KernelReference reference_;
 };
 
 TEST_F(StepsTest, OneStepAtAnEdgeIsRightTwoStepsAreWrong) {
@@ -181,17 +183,17 @@ TEST_F(StepsTest, OneStepAtAnEdgeIsRightTwoStepsAreWrong) {
     const double step = output == 0 ? 1.0 / 512 : 1;
     const int64_t edge = FirstElement(output, true);
     const int64_t inside = FirstElement(output, false);
-    EXPECT_EQ(JudgedWith(output, edge, 0).problem, "");
-    EXPECT_EQ(JudgedWith(output, edge, step).problem, "");
-    EXPECT_EQ(JudgedWith(output, edge, -step).problem, "");
-    EXPECT_NE(JudgedWith(output, edge, 2 * step).problem, "");
-    EXPECT_NE(JudgedWith(output, inside, step).problem, "");
-    EXPECT_NE(JudgedWith(output, inside, -step).problem, "");
+    EXPECT_EQ(CheckedWith(output, edge, 0).problem, "");
+    EXPECT_EQ(CheckedWith(output, edge, step).problem, "");
+    EXPECT_EQ(CheckedWith(output, edge, -step).problem, "");
+    EXPECT_NE(CheckedWith(output, edge, 2 * step).problem, "");
+    EXPECT_NE(CheckedWith(output, inside, step).problem, "");
+    EXPECT_NE(CheckedWith(output, inside, -step).problem, "");
   }
 }
 
 TEST_F(StepsTest, FewElementsAreAtAnEdge) {
-  const Array& bounds = oracle_.judges[1].bounds;
+  const Array& bounds = reference_.checkers[1].bounds;
   int64_t at_edge = 0;
   for (int64_t i = 0; i < bounds.size(); ++i) at_edge += bounds.GetDouble(i) > 0 ? 1 : 0;
   EXPECT_GT(at_edge, 0);

@@ -33,7 +33,7 @@ constexpr std::array<std::pair<Fault, std::string_view>, 10> kNames = {{
 }};
 
 LoopNest DropInits(LoopNest nest) {
-  // A loop around nothing is not a loop nest any more.
+  // A loop with an empty body is not valid, so it is removed.
   const auto unless_empty = [](auto node) {
     return node.body.empty() ? Body() : BodyOf(std::move(node));
   };
@@ -50,7 +50,7 @@ LoopNest DropInits(LoopNest nest) {
   return nest;
 }
 
-// Calls `change` on stores until it says that it has changed one.
+// Calls `change` on stores until it returns true.
 LoopNest ChangeStore(LoopNest nest, const std::function<bool(Store&)>& change) {
   bool changed = false;
   return Rewrite(std::move(nest), [&](Store store) {
@@ -79,7 +79,7 @@ bool ShiftWrite(const Tensors& tensors, Store& store) {
   return false;
 }
 
-// Whether the body combines values over the loop's iterations.
+// Returns true if the body combines values over the loop's iterations.
 bool Reduces(const Loop& loop) {
   bool reduces = false;
   ForEach<Store>(loop.body, [&](const Store& store) {
@@ -102,7 +102,7 @@ LoopNest DropTerm(LoopNest nest) {
   });
 }
 
-// Runs the first loop over a reduction so often that it takes years.
+// Repeats the first loop over a reduction so often that it takes years.
 LoopNest Repeat(LoopNest nest) {
   const auto again = static_cast<VarId>(nest.variables.size());
   nest.variables.push_back("again");
@@ -186,7 +186,7 @@ void PlantFault(LoopPipelineOptions& options, std::string_view schedule) {
   const Fault fault = FaultOf(schedule);
   Misbehave(fault);
   options.plant = [fault](const StageRecord& record, const MutableStageProduct& product) {
-    // Not what packs a weight, which has a name with a dot: "B.pack".
+    // Nests that pack a weight are not changed; their names have a dot: "B.pack".
     if (record.stage != "emit" || record.name.contains('.')) return;
     LoopNest& nest = *std::get<LoopNest*>(product);
     nest = Corrupt(std::move(nest), fault);

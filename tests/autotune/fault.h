@@ -1,5 +1,5 @@
-// Faults that tests plant in a candidate after its legality was proven, to see that the checks
-// catch them. A schedule carries its fault as a comment, so that it reaches a worker.
+// Faults that tests inject into a candidate after its legality was proven. The checks must detect
+// them. A schedule contains its fault as a comment, which the worker also receives.
 #pragma once
 
 #include <string>
@@ -12,22 +12,22 @@ namespace tunec::testing {
 enum class Fault {
   kNone,
   kDropInit,       // accumulators are never initialised
-  kReverseIndex,   // the first read walks its last dimension backwards
+  kReverseIndex,   // the first read reverses its last dimension
   kDropTerm,       // the first sum ends one term too early
   kTwoSteps,       // rounded values are two steps too large
-  kOverrun,        // the first write lies one row of its tensor too far
+  kOverrun,        // the first write is one row of its tensor too far
   kCrash,          // the worker aborts while it compiles the candidate
   kHang,           // the worker never finishes compiling it
-  kHangMeasuring,  // the kernel does not end in this century
-  kExhaust,        // the worker asks for memory until there is none
+  kHangMeasuring,  // the kernel runs for years
+  kExhaust,        // the worker allocates memory until there is none
 };
 
 std::string_view Name(Fault fault);
 
-/// The schedule's text with the fault in it.
+/// Returns the schedule's text with the fault in it.
 std::string WithFault(std::string schedule, Fault fault);
 
-/// What happens to candidates whose schedules carry a fault; to others nothing does.
+/// Returns a hook that injects the faults of schedules; other candidates are unchanged.
 CandidateHook PlantedFaults();
 
 }  // namespace tunec::testing

@@ -1,5 +1,5 @@
-// A worker that does what the faults in its candidates' schedules say, for tests of the tuner. It
-// has a second target's device too, on which the third run of each kernel fails.
+// A worker that executes the faults in its candidates' schedules, for tests of the tuner. It also
+// has a second target's device, on which the third run of each kernel fails.
 #include <fmt/format.h>
 
 #include <cstdio>

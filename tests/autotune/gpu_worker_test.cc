@@ -1,5 +1,4 @@
-// Workers with a GPU of their own, on a driver that plays what a script says: what a GPU that fails
-// or hangs does to trials.
+// Tests workers that have a GPU on a scripted driver: trials on a GPU that fails or hangs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +22,7 @@ using ::testing::Each;
 using ::testing::Field;
 using ::testing::HasSubstr;
 
-// Different texts of schedules that do the same.
+// Returns different texts of equivalent schedules.
 std::string ScheduleOf(int threads) {
   return fmt::format("lower direct\nsplit out.i {}\nbind out.i.0 grid.x\nbind out.i.1 block.x\n",
                      threads);
@@ -40,7 +39,7 @@ class GpuWorkerTest : public ::testing::Test {
     unsetenv("TUNEC_CUDA_SCRIPT");
   }
 
-  // Of three candidates, by workers whose driver plays the script from its beginning.
+  // Measures three candidates with workers whose driver plays the script from its beginning.
   std::vector<Measurement> MeasuredOn(const char* script, WorkerLimits limits = {}) {
     setenv("TUNEC_CUDA_SCRIPT", script, 1);
     const auto measurer =
@@ -68,12 +67,12 @@ class GpuWorkerTest : public ::testing::Test {
                      .seed = 7};
 };
 
-// Its kernels do nothing.
+// The kernels of this driver do nothing.
 TEST_F(GpuWorkerTest, AnswersAreChecked) {
   EXPECT_THAT(MeasuredOn(""), Each(Field(&Measurement::status, TrialStatus::kWrongResult)));
 }
 
-// In this process, whose driver plays the kernel.
+// Returns a script of this process's driver, which computes the kernel's result.
 scripted_cuda::Script& ScriptOfTwice() {
   scripted_cuda::Script& script = scripted_cuda::NewScript();
   script.any_function = true;
@@ -86,8 +85,8 @@ scripted_cuda::Script& ScriptOfTwice() {
   return script;
 }
 
-// A GPU of which each launch is slower than the one before, and blocks that are more take longer:
-// a millisecond for eight at the beginning, a hundredth less for each that is spared.
+// Returns a script of a GPU on which each launch is slower than the one before. More blocks take
+// longer: eight take a millisecond at the beginning, each block fewer saves a hundredth.
 scripted_cuda::Script& ScriptOfGpuThatSlowsDown() {
   scripted_cuda::Script& script = ScriptOfTwice();
   script.milliseconds = [&script](const scripted_cuda::Launch& launch) {
@@ -96,8 +95,8 @@ scripted_cuda::Script& ScriptOfGpuThatSlowsDown() {
   return script;
 }
 
-// The median seconds of schedules measured one after the other, each beside the fastest so far or
-// alone.
+// Returns the median seconds of schedules measured one after the other, each in turns with the
+// fastest so far or alone.
 std::vector<double> TimesOf(Workbench& bench, const std::vector<int>& threads, bool beside) {
   std::vector<double> times;
   std::optional<Incumbent> best;
@@ -111,7 +110,7 @@ std::vector<double> TimesOf(Workbench& bench, const std::vector<int>& threads, b
   return times;
 }
 
-// Of schedules of eight, four and two blocks.
+// The schedules have eight, four and two blocks.
 TEST_F(GpuWorkerTest, WhatSlowsDownTheGpuChoosesNobody) {
   const std::vector<int> threads = {8, 16, 32};
   ThreadPool pool(1);
@@ -121,7 +120,7 @@ TEST_F(GpuWorkerTest, WhatSlowsDownTheGpuChoosesNobody) {
   const std::vector<double> beside = TimesOf(*bench, threads, /*beside=*/true);
   EXPECT_NEAR(beside[1] / beside[0], 0.96, 0.01);
   EXPECT_NEAR(beside[2] / beside[0], 0.94, 0.01);
-  // As they come, the first one would have won.
+  // Without turns, the first schedule would have won.
   ScriptOfGpuThatSlowsDown();
   bench = Workbench::Make(workload_, pool);
   ASSERT_TRUE(bench) << bench.error().Format();
@@ -143,7 +142,7 @@ TEST_F(GpuWorkerTest, AnIncumbentThatCannotRunIsNoHindrance) {
   }
 }
 
-// A run is a launch of a millisecond, of which ten fit a lap.
+// A run is a launch of a millisecond, and ten runs fit a lap.
 TEST_F(GpuWorkerTest, RightAnswersAreTimedCold) {
   const scripted_cuda::Script& script = ScriptOfTwice();
   ThreadPool pool(1);
@@ -156,7 +155,7 @@ TEST_F(GpuWorkerTest, RightAnswersAreTimedCold) {
   EXPECT_THAT(script.log, ::testing::Contains("prepare a graph of 10").Times(1));
 }
 
-// Its workers open the one that is chosen.
+// The workers open the chosen GPU.
 TEST_F(GpuWorkerTest, TheChosenGpuIsMeasuredOn) {
   workload_.device = "1";
   EXPECT_THAT(MeasuredOn("gpus 2"), Each(Field(&Measurement::status, TrialStatus::kWrongResult)));
@@ -178,7 +177,7 @@ TEST_F(GpuWorkerTest, AGpuThatIsNotThereIsAnError) {
   EXPECT_THAT(status.error().message, HasSubstr("this machine has no GPU '3'"));
 }
 
-// Each candidate had a GPU that had not been lost yet, so each had a worker of its own.
+// Each candidate had a GPU that was not lost, so each had a separate worker.
 TEST_F(GpuWorkerTest, AFaultIsOfItsCandidateAlone) {
   EXPECT_THAT(MeasuredOn("fault 700"),
               Each(AllOf(Field(&Measurement::status, TrialStatus::kCrashed),
@@ -186,7 +185,7 @@ TEST_F(GpuWorkerTest, AFaultIsOfItsCandidateAlone) {
                                HasSubstr("is lost: CUDA_ERROR_ILLEGAL_ADDRESS (700)")))));
 }
 
-// The watchdog does not wait until the worker finds out.
+// The watchdog acts before the worker detects the hang.
 TEST_F(GpuWorkerTest, AHangIsATimeoutAndTheNextHasAnotherWorker) {
   EXPECT_THAT(MeasuredOn("hang", {.seconds_per_candidate = 2}),
               Each(AllOf(Field(&Measurement::status, TrialStatus::kTimedOut),

@@ -1,4 +1,4 @@
-// Tests how the load of other processes is counted, and the threads that find it.
+// Tests the count of other processes' load, and the threads that measure it.
 #include "autotune/measure/machine_load.h"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ TEST(ThreadTeam, ThreadsHaveProcessorsOfTheirOwn) {
   EXPECT_THAT(ProcessorsOf(0, 2, processors), ElementsAre(2, 5, 11));
   EXPECT_THAT(ProcessorsOf(1, 2, processors), ElementsAre(3, 7));
   EXPECT_THAT(ProcessorsOf(0, 1, processors), ElementsAre(2, 3, 5, 7, 11));
-  EXPECT_THAT(ProcessorsOf(6, 7, processors), ElementsAre(3));  // more threads take turns
+  EXPECT_THAT(ProcessorsOf(6, 7, processors), ElementsAre(3));  // additional threads take turns
   EXPECT_THAT(ProcessorsOf(0, 2, {}), ElementsAre());
 }
 
@@ -52,7 +52,7 @@ TEST(ThreadTeam, StaysOnTheProcessorsOfTheProcess) {
     all.insert(all.end(), own.begin(), own.end());
   }
   EXPECT_THAT(all, UnorderedElementsAreArray(processors));
-  EXPECT_EQ(AllowedProcessors(), processors);  // the caller's are what they were
+  EXPECT_EQ(AllowedProcessors(), processors);  // the caller's processors are unchanged
 }
 
 // A container may have a part of the machine's processors.
@@ -91,10 +91,10 @@ TEST(ThreadTeam, TimesFromTheCommonStartToTheLastEnd) {
     if (thread == 1) std::this_thread::sleep_for(std::chrono::milliseconds(30));
   });
   EXPECT_GE(all.seconds, 0.03);
-  EXPECT_LT(all.share, 0.5);  // who sleeps has no processor
+  EXPECT_LT(all.share, 0.5);  // a sleeping thread has no processor
 }
 
-/// A folder with what stands in /proc/stat.
+/// A folder with a file in the place of /proc/stat.
 class ProcStat : public testing::Test {
  protected:
   ProcStat() : root_(fs::temp_directory_path() / ("tunec-load-" + std::to_string(getpid()))) {
@@ -124,7 +124,8 @@ TEST_F(ProcStat, HasTheTimesOfEachProcessor) {
   EXPECT_THAT(ReadProcessorTimes(root_ / "nowhere"), ElementsAre());
 }
 
-/// After a second: this much of each processor idle, this much of them used by this process.
+/// Returns the share after a second in which each processor was idle for `idle`, and this process
+/// used `own` of them.
 double ShareWhen(const std::vector<double>& idle, double own, int threads, double stolen = 0) {
   LoadSample before{.clock = 100, .own = 5, .processors = {}};
   LoadSample after{.clock = 101, .own = 5 + own, .processors = {}};
@@ -138,9 +139,9 @@ double ShareWhen(const std::vector<double>& idle, double own, int threads, doubl
 
 TEST(OthersShare, IsWhatNeitherIdlesNorIsOwn) {
   EXPECT_EQ(ShareWhen({1, 1}, 0, 2), 0);
-  EXPECT_EQ(ShareWhen({0.5, 0.5}, 1, 2), 0);                 // all of it is this process
+  EXPECT_EQ(ShareWhen({0.5, 0.5}, 1, 2), 0);                 // all load is from this process
   EXPECT_NEAR(ShareWhen({1, 0}, 0, 2), 0.49, 1e-9);          // a loop on one of two
-  EXPECT_NEAR(ShareWhen({0.75, 0}, 0.25, 2), 0.49, 1e-9);    // the same, beside own work
+  EXPECT_NEAR(ShareWhen({0.75, 0}, 0.25, 2), 0.49, 1e-9);    // the same, with own work
   EXPECT_NEAR(ShareWhen({0, 0}, 0.5, 2), 0.74, 1e-9);        // others take nearly all
   EXPECT_NEAR(ShareWhen({0.6, 0.6}, 0, 2, 0.4), 0.4, 1e-9);  // stolen by the host
   EXPECT_EQ(ShareWhen({0.5, 0.5}, 1.2, 2), 0);
@@ -155,12 +156,13 @@ TEST(OthersShare, OnlyWhatThreadsNeedIsMissed) {
   EXPECT_NEAR(ShareWhen({0, 0}, 1, 8), 0.49, 1e-9);  // more threads than processors
 }
 
-// The system may have no /proc, a container other numbers of processors, or a file only zeros.
+// The system may have no /proc, a container may have other numbers of processors, or the file may
+// have only zeros.
 TEST(OthersShare, IsNothingWhereNobodyCounts) {
   const LoadSample before{.clock = 1, .own = 0, .processors = {{0, {1, 0, 2}}, {1, {1, 0, 2}}}};
   LoadSample after = before;
   after.clock = 2;
-  EXPECT_EQ(OthersShare(before, after, Numbers(2), 2), 0);  // they stand still
+  EXPECT_EQ(OthersShare(before, after, Numbers(2), 2), 0);  // the counts do not advance
   EXPECT_EQ(OthersShare({.clock = 1}, {.clock = 2}, Numbers(2), 2), 0);
   after.processors = {{0, {1, 0, 3}}, {1, {1, 0, 3}}};
   EXPECT_NEAR(OthersShare(before, after, Numbers(2), 2), 0.99, 1e-9);

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "autotune/judge/guarded_memory.h"
-#include "autotune/judge/oracle.h"
+#include "autotune/checker/guarded_memory.h"
+#include "autotune/checker/kernel_reference.h"
 #include "jit/open_device.h"
 #include "tests/autotune/fault.h"
 #include "tests/autotune/workloads.h"
@@ -42,8 +42,8 @@ TEST_F(MeasureTest, ACorrectCandidateIsTimed) {
   EXPECT_LT(*result.accuracy_error, 1e-6);
 }
 
-// A row times a matrix that the second-level cache could hold. Whoever else is on the machine makes
-// either slower, so the least of several.
+// Multiplies a row by a matrix that fits in the second-level cache. Other processes make both cases
+// slower, so the least of several times is used.
 TEST_F(MeasureTest, ConstantsAreColdAndInputsWarm) {
   const auto least = [&](std::string_view role) {
     const Compute compute = Parsed(fmt::format(R"(
@@ -89,8 +89,8 @@ TEST_F(MeasureTest, PackedWeightsArePrepacked) {
   EXPECT_EQ(result.status, TrialStatus::kOk) << result.message;
 }
 
-// Products rounded before they are added have exactly the sequential evaluation's error; fused
-// ones now and then another. The smallest allowance that the judge knows would let both pass.
+// Products rounded before they are added have exactly the error of the sequential evaluation; fused
+// ones sometimes have another. The smallest tolerance of the checker would accept both.
 TEST_F(MeasureTest, ExactRoundsProductsBeforeTheyAreAdded) {
   const auto error_under = [&](AccuracyMode mode, uint64_t seed) {
     Workload workload = WorkloadOf(MatmulRelu());
@@ -103,11 +103,11 @@ TEST_F(MeasureTest, ExactRoundsProductsBeforeTheyAreAdded) {
   };
   bool fused_differ = false;
   for (uint64_t seed = 1; seed <= 8; ++seed) {
-    const auto oracle =
-        ComputeOracle(MatmulRelu(), {AccuracyMode::kExact}, seed, DetectCpu(2), pool_);
-    ASSERT_TRUE(oracle) << oracle.error().Format();
-    const OutputJudge& judge = oracle->judges[0];
-    const double separate = MeasureError(judge.sequential, judge).e;
+    const auto reference =
+        ComputeKernelReference(MatmulRelu(), {AccuracyMode::kExact}, seed, DetectCpu(2), pool_);
+    ASSERT_TRUE(reference) << reference.error().Format();
+    const OutputChecker& checker = reference->checkers[0];
+    const double separate = MeasureError(checker.sequential, checker).e;
     EXPECT_EQ(error_under(AccuracyMode::kExact, seed), separate);
     fused_differ |= error_under(AccuracyMode::kF32, seed) != separate;
   }
@@ -130,7 +130,7 @@ TEST_F(MeasureTest, AWrongIndexIsAWrongResult) {
   EXPECT_THAT(result.message, HasSubstr("error"));
 }
 
-// A step hides nothing but what falls on the other side of an edge.
+// A step hides only values that fall on the other side of an edge.
 TEST_F(MeasureTest, FaultsBehindStepsAreWrongResults) {
   for (const Fault fault : {Fault::kDropInit, Fault::kReverseIndex, Fault::kDropTerm,
                             Fault::kTwoSteps, Fault::kOverrun}) {
@@ -141,7 +141,8 @@ TEST_F(MeasureTest, FaultsBehindStepsAreWrongResults) {
   EXPECT_EQ(right.status, TrialStatus::kOk) << right.message;
 }
 
-// Sums in other orders land on other sides of edges: of 64 x 64 elements at 512 steps to 1 some do.
+// Sums in other orders fall on the other side of some edges: a few of 64 x 64 elements at 512 steps
+// per 1 do.
 TEST_F(MeasureTest, SumsInAnotherOrderAreRightBehindSteps) {
   for (const char* schedule : {"lower direct\nreorder acc.k acc.i acc.j\nvectorize acc.j\n",
                                "lower direct\nsplit acc.k 4\nreorder acc.i acc.j acc.k.1 acc.k.0\n",
@@ -190,7 +191,7 @@ TEST(Statistics, MedianAndItsDeviation) {
   EXPECT_EQ(MedianDeviation({1, 2, 3, 10}), 1);
 }
 
-// A kernel and a clock that only it moves.
+// A kernel, and a clock that only the kernel advances.
 struct Simulated {
   double now = 0;
   int runs = 0;
@@ -250,7 +251,7 @@ TEST(TimeRunsTest, AClockThatStandsStillEnds) {
   EXPECT_GT(samples->front(), 0);
 }
 
-// Two kernels on a machine where each run takes a thousandth longer than the one before.
+// Two kernels on a machine on which each run takes 0.1 % longer than the one before.
 struct SlowingDown {
   double now = 0;
   int runs = 0;
@@ -279,10 +280,10 @@ TEST(TimeBesideTest, SamplesAreRelativeToTheOthersOfTheirTurn) {
   EXPECT_GE(samples.size(), 3u);
   EXPECT_EQ(static_cast<int>(samples.size()), machine.others);
   EXPECT_NEAR(Median(samples), 1.5e-3, 0.003e-3);
-  // Twice as slow as when the other one's time was recorded.
+  // The machine is twice as slow as when the other kernel's time was recorded.
   machine.runs = 1000;
   EXPECT_NEAR(Median(machine.Time(1.5e-3, 1e-3, 1e-3)), 1.5e-3, 0.003e-3);
-  // It has become no slower itself.
+  // The machine is not slower, but the recorded time is twice as long.
   machine.runs = 0;
   EXPECT_NEAR(Median(machine.Time(1.5e-3, 1e-3, 2e-3)), 3e-3, 0.006e-3);
 }

@@ -1,4 +1,4 @@
-// Trials of the same processor whose caches were said to be of other sizes.
+// Tests trials of the same processor with other sizes of caches.
 #include "autotune/near_keys.h"
 
 #include <gmock/gmock.h>
@@ -46,12 +46,12 @@ TEST_F(NearTargets, AreUsedUntilSomethingIsMeasuredHere) {
   EXPECT_EQ(Print(ranked[0].schedule), ScheduleFor(4));
   EXPECT_EQ(Name(SourceOf(ranked[0])), "near");
   EXPECT_EQ(SourceOf(ranked[1]), ScheduleSource::kAnalytic);
-  Record(Key(), 2, 1);  // slower, but here
+  Record(Key(), 2, 1);  // slower, but measured here
   EXPECT_EQ(Print(Ranked()[0].schedule), ScheduleFor(2));
   EXPECT_EQ(SourceOf(Ranked()[0]), ScheduleSource::kTuned);
 }
 
-// A schedule that failed here is known to fail; the next nearest key may have another.
+// A schedule that failed here is not used again; the next nearest key may have another.
 TEST_F(NearTargets, AreNotUsedWhereTheirBestFailedHere) {
   Record(KeyWithL3(1), 4, 1e-3);
   Record(Key(), 4, 0, TrialStatus::kWrongResult);
@@ -95,7 +95,7 @@ TEST_F(NearTargets, AreMeasuredFirst) {
   Record(KeyWithL3(3), 2, 1e-3);
   const auto seeds = FindSeeds(*database_, Key(), 8);
   ASSERT_TRUE(seeds) << seeds.error().Format();
-  ASSERT_EQ(seeds->measured.size(), 2u);  // a trial each, so not of all hosts
+  ASSERT_EQ(seeds->measured.size(), 2u);  // each costs a trial, so not all hosts have one
   ScriptedMeasurer measurer;
   measurer.seconds = 0.5;
   const TuneReport report = Tuned(measurer);

@@ -1,5 +1,5 @@
-// What a database of before says after its migration is what the sketches write now: what was
-// measured then is known, and is not measured again. And it means the loops that it meant then.
+// Tests migrated schedules of older databases. They are equal to those that the sketches write now,
+// so they are not measured again. And they give the same loops as before.
 #include "db/tables/older_schedules.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace tunec {
 namespace {
 
-// A schedule as version 1 of the language had it.
+// Returns a schedule in version 1 of the language.
 std::string WithoutOrders(const std::string& schedule) {
   std::string older;
   std::istringstream lines(schedule);
@@ -29,7 +29,7 @@ std::string WithoutOrders(const std::string& schedule) {
   return older;
 }
 
-// The analytic schedule of a sketch, and others.
+// Returns the analytic schedule of a sketch, and random ones.
 std::vector<std::string> SomeSchedules(const Sketch& sketch, std::mt19937& random) {
   std::vector<std::string> schedules = {Print(sketch.Fill(sketch.InitialDecisions()))};
   while (schedules.size() < 20) {
@@ -58,9 +58,9 @@ TEST(OlderSchedules, AreWhatSketchesWrite) {
   EXPECT_GT(ordered, 100);
 }
 
-// What the language's version 1 made of two schedules: the Compute, the schedule and the loops that
-// were printed then (tests/schedule/golden/ of commit 967bb2b). They are no golden file: nothing
-// may rewrite them, for they alone say what a schedule of version 1 meant.
+// The results of two schedules in version 1 of the language: the Compute, the schedule and the
+// loops as printed at that time (tests/schedule/golden/ of commit 967bb2b). They are not golden
+// files and must not be rewritten: only they define the meaning of a version 1 schedule.
 struct OfVersion1 {
   std::string_view compute, schedule, loops;
 };

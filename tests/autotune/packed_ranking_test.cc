@@ -1,4 +1,4 @@
-// Schedules that are about as fast as the best one, whose weights somebody has packed already.
+// Tests schedules that are about as fast as the best one, with weights that are packed already.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class PackedRanking : public testing::TunerTest {
     trial.median_seconds = seconds;
     ASSERT_TRUE(database_->RecordTrial(MakeTuningKey(tasks_[0], options_.target, {}), trial));
   }
-  // Somebody has the weight for tiles of so many columns; 0: nobody has any.
+  // Returns the first schedule if the weight is packed for tiles of `held` columns; 0: not packed.
   std::string First(int held) const {
     const IsPacked packed = [held](const PackStep& pack) {
       return pack.tensor == "B" && pack.axes.front().factor == held;
@@ -73,7 +73,7 @@ TEST_F(PackedRanking, FailuresAndWhatPacksNothingAreNoChoice) {
   EXPECT_EQ(First(32), PackedBy(16));
 }
 
-// It adds no memory either.
+// Such a schedule also adds no memory.
 TEST_F(PackedRanking, ABestOneThatPacksNothingStays) {
   Record("lower direct\nparallelize acc.i\n", 1.00e-3);
   Record(PackedBy(32), 1.01e-3);

@@ -1,5 +1,5 @@
-// Candidates for a GPU that is not here: their answers are checked where the host stands in for it,
-// their times are predicted.
+// Tests candidates for a GPU that is not present: the outputs are checked in the emulation, the
+// times are predicted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ using testing::MatmulRelu;
 using ::testing::Not;
 using testing::WithFault;
 
-// A product whose rows are copied first: two phases.
+// A product whose rows are copied first, in two phases.
 Compute TwoPhases() {
   return testing::Parsed(R"(
     compute two_phases {
@@ -83,8 +83,7 @@ class PredictedMeasureTest : public ::testing::Test {
     TUNEC_CHECK(bench.has_value(), "{}", bench.error().Format());
     return *std::move(bench);
   }
-  // The first schedule of the sketches.
-  // That of the first sketch, or of the one of this name.
+  // Returns the analytic schedule of the first sketch, or of the one with this name.
   static std::string Analytic(const Compute& compute, std::string_view name = "") {
     const std::vector<NamedCompute> lowerings = {{"direct", compute}};
     const Target target = EmulatedGpu();
@@ -110,7 +109,7 @@ TEST_F(PredictedMeasureTest, TimesArePredictedOfTheGpusCode) {
   EXPECT_THAT(result.note,
               MatchesRegex("code\\.registers=[1-9][0-9]* code\\.spilled=0 code\\.local=[0-9]+"));
 
-  // What is stored runs in the emulation, and predicts the same.
+  // The stored kernel runs in the emulation, and the prediction from it is the same.
   ASSERT_TRUE(result.artifact);
   const auto kernel = FromArtifact(*result.artifact);
   ASSERT_TRUE(kernel) << kernel.error().Format();
@@ -127,7 +126,7 @@ TEST_F(PredictedMeasureTest, AWrongAnswerHasNoTime) {
   for (const Fault fault : {Fault::kReverseIndex, Fault::kDropTerm, Fault::kOverrun}) {
     const Measurement result = Measured(bench, WithFault(Analytic(MatmulRelu(), "blocks"), fault));
     EXPECT_EQ(result.status, TrialStatus::kWrongResult) << testing::Name(fault);
-    EXPECT_THAT(result.samples, IsEmpty());  // that of the emulation would be no time of a GPU
+    EXPECT_THAT(result.samples, IsEmpty());  // the emulation's time is not a time of the GPU
     EXPECT_FALSE(result.artifact);
   }
 }
@@ -139,7 +138,7 @@ TEST_F(PredictedMeasureTest, SmallKernelsAreCheckedAsAWhole) {
   EXPECT_THAT(result.note, Not(HasSubstr("checked.blocks")));
 }
 
-// The last block alone reads the row before its own.
+// Injects a fault into the last block only: it reads the row before its own.
 void PlantInTheLastBlock(LoopPipelineOptions& options, std::string_view) {
   options.plant = [](const StageRecord& record, const MutableStageProduct& product) {
     if (record.stage != "emit" || record.name != "product") return;
@@ -170,7 +169,7 @@ TEST_F(PredictedMeasureTest, LargeKernelsAreCheckedBySomeBlocks) {
   Workbench faulty = MakeBench(product, PlantInTheLastBlock);
   const Measurement wrong = Measured(faulty, BlocksOf(256));
   EXPECT_EQ(wrong.status, TrialStatus::kWrongResult);
-  EXPECT_THAT(wrong.message, HasSubstr("of C, allowed is"));
+  EXPECT_THAT(wrong.message, HasSubstr("of C, expected at most"));
 }
 
 TEST_F(PredictedMeasureTest, WhatDoesNotFitIsNotCompiled) {
@@ -181,7 +180,7 @@ TEST_F(PredictedMeasureTest, WhatDoesNotFitIsNotCompiled) {
       emitted |= record.stage == "emit";
     };
   });
-  // A thread has the sums of a row.
+  // Each thread computes the sums of a row.
   const Measurement wide = Measured(bench, R"(lower direct
 cache_write acc
 compute_at acc.init acc.i

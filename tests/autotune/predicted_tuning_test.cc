@@ -1,5 +1,5 @@
-// Trials of predicted times: kept apart from measured ones, ranked behind them, and offered to who
-// measures.
+// Tests trials with predicted times: they are stored separately, ranked after measured ones, and
+// offered to a search that measures.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ TEST(PredictedKeys, AreTheGpusOwn) {
   EXPECT_THAT(predicted.target, Not(HasSubstr("emulated")));
   for (const Target& target : {Gpu(), EmulatedGpu()})
     EXPECT_EQ(KeysByTrust(task, target, {}), (std::vector{measured, predicted}));
-  // Emulated code is other code.
+  // Emulated code has another key.
   const Schedule schedule{.lowering = "direct"};
   EXPECT_NE(ArtifactKey(task, schedule, Gpu(), {}), ArtifactKey(task, schedule, EmulatedGpu(), {}));
 }
@@ -77,7 +77,7 @@ TEST_F(PredictedTuningTest, TrialsAreKeptAsPredictions) {
   const TuneReport report = Tuned(measurer);
   EXPECT_TRUE(report.progress.predicted);
   EXPECT_EQ(report.progress.measured, 20);
-  EXPECT_EQ(measurer.retimed, 0u);  // they would be the same
+  EXPECT_EQ(measurer.retimed, 0u);  // the times would be the same
   EXPECT_EQ(*database_->CountTrials(Key(Gpu())), 0);
   const auto trials = database_->Trials(Key(EmulatedGpu()));
   ASSERT_TRUE(trials) << trials.error().Format();
@@ -86,7 +86,7 @@ TEST_F(PredictedTuningTest, TrialsAreKeptAsPredictions) {
     EXPECT_THAT(trial.samples, IsEmpty());
     EXPECT_EQ(trial.median_seconds, ScriptedMeasurer::Seconds(trial.schedule));
   }
-  const TuneReport again = Tuned(measurer);  // fails the test when asked twice
+  const TuneReport again = Tuned(measurer);  // fails if a candidate is requested twice
   EXPECT_EQ(again.progress.measured, 0);
   EXPECT_EQ(again.stop, TuneStop::kBudget);
 }
@@ -98,7 +98,7 @@ TEST_F(PredictedTuningTest, WhatIsKnownOfTheCodeStandsInTheNote) {
   const auto trials = database_->Trials(Key(EmulatedGpu()));
   for (const TrialRecord& trial : *trials)
     EXPECT_THAT(trial.note, ::testing::EndsWith(" code.registers=40 code.spilled=0"));
-  // The search reads its notes all the same: it goes on where it was.
+  // The search can still read its notes, and continues.
   options_.trials = 30;
   EXPECT_EQ(Tuned(measurer).progress.measured, 10);
 }
@@ -124,7 +124,7 @@ TEST_F(PredictedTuningTest, MeasuredComesBeforePredictedBeforeAnalytic) {
     EXPECT_EQ(predicted.at(0).seconds, 1e-6);
     EXPECT_EQ(predicted.size(), analytic.size() + 1);
   }
-  Record(Gpu(), slow, 1);  // slower than predicted, but true
+  Record(Gpu(), slow, 1);  // slower than predicted, but measured
   for (const Target& target : {Gpu(), EmulatedGpu()}) {
     const std::vector<RankedSchedule> measured = ranked(target);
     EXPECT_EQ(Print(measured.at(0).schedule), slow);
@@ -132,10 +132,10 @@ TEST_F(PredictedTuningTest, MeasuredComesBeforePredictedBeforeAnalytic) {
     EXPECT_EQ(Name(SourceOf(measured.at(0))), "tuned");
     EXPECT_EQ(Print(measured.at(1).schedule), fast);
   }
-  // Where the GPU says that it is wrong, it is.
+  // A wrong result on the GPU counts.
   Record(Gpu(), fast, 0, TrialStatus::kWrongResult);
   EXPECT_EQ(ranked(Gpu()).size(), analytic.size() + 1);
-  // Another GPU knows nothing of it.
+  // The result does not apply to another GPU.
   EXPECT_EQ(ranked(Gpu("sm_80")).size(), analytic.size());
 }
 
@@ -165,10 +165,10 @@ TEST_F(PredictedTuningTest, AGpuMeasuresWhatIsFastByPredictionEarly) {
   EXPECT_EQ(seeds.front().schedule, (*database_->Best(Key(EmulatedGpu())))->schedule);
 
   ScriptedMeasurer gpu;
-  gpu.seconds = 0.5;  // nothing like what was predicted
+  gpu.seconds = 0.5;  // very different from the prediction
   options_.trials = 13;
   const TuneReport report = Tuned(gpu);
-  // A first trial, then a batch of which the seeds are a part.
+  // A first trial is followed by a batch that contains the seeds.
   for (const TrialRecord& seed : seeds) EXPECT_THAT(gpu.order, Contains(seed.schedule));
   EXPECT_EQ(report.progress.tasks[0].best_seconds, 0.5);
   const auto measured = database_->Trials(Key(Gpu()));
@@ -195,7 +195,7 @@ TEST_F(PredictedTuningTest, SeedsAreOfTheSameArchitecture) {
   EXPECT_EQ(one->predicted.front().schedule, own);
   EXPECT_THAT(seeds(Gpu("sm_80")), IsEmpty());
   EXPECT_THAT(seeds(DetectCpu(2)), IsEmpty());
-  EXPECT_THAT(seeds(EmulatedGpu()), IsEmpty());  // they are its own trials
+  EXPECT_THAT(seeds(EmulatedGpu()), IsEmpty());  // these are its own trials
   Record(EmulatedGpu(), "lower direct\n", 0, TrialStatus::kIllegal);
   EXPECT_EQ(seeds(Gpu()).size(), 2u);
 }

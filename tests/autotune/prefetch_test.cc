@@ -1,4 +1,4 @@
-// Sketches that ask ahead for what comes from memory: through machine code, against float64.
+// Tests sketches with prefetches of data from memory: through machine code, against float64.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using testing::Parsed;
 using testing::SoftmaxRows;
 using testing::WorkloadOf;
 
-// Caches so small that everything streams.
+// Returns a target with caches so small that all data comes from memory.
 Target WithoutCaches() {
   Target target = DetectCpu(2);
   target.host.l2_bytes = 64;
@@ -41,7 +41,7 @@ std::optional<size_t> PrefetchKnob(const Sketch& sketch) {
   return static_cast<size_t>(knob - sketch.knobs.begin());
 }
 
-// The schedule's lines that are no prefetches.
+// Returns the schedule's lines that are not prefetches.
 std::string Others(const std::string& schedule) {
   std::string others;
   std::istringstream lines(schedule);
@@ -50,7 +50,7 @@ std::string Others(const std::string& schedule) {
   return others;
 }
 
-// The kinds of sketches with the knob; all their choices were right.
+// Returns the kinds of sketches with the knob, after checking that all of its choices are correct.
 std::vector<std::string> RightWithPrefetch(const Compute& compute, const Accuracy& accuracy = {}) {
   ThreadPool pool(2);
   Workload workload = WorkloadOf(compute);
@@ -99,7 +99,7 @@ TEST(PrefetchKnob, OfStreamsAsksForTheNextChunk) {
   EXPECT_THAT(RightWithPrefetch(Parsed(std::string(test::kStreamedAttention))), Contains("stream"));
 }
 
-// A search space is small where there is nothing to gain.
+// A search space without a possible gain does not grow.
 TEST(PrefetchKnob, IsNotThereWhereEverythingStaysInTheCaches) {
   for (const Compute& compute : {MatmulRelu(), SoftmaxRows()}) {
     std::vector<std::string> kinds;

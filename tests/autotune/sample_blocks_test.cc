@@ -1,5 +1,5 @@
-// A large kernel is checked by some of its blocks: which they are, and what is judged then.
-#include "autotune/judge/sample_blocks.h"
+// Tests the check of a large kernel by some of its blocks: the choice of blocks and of elements.
+#include "autotune/checker/sample_blocks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "autotune/judge/check.h"
+#include "autotune/checker/check.h"
 
 namespace tunec {
 namespace {
@@ -36,7 +36,7 @@ TEST(SampleBlocks, TakesTheCornersFirst) {
 TEST(SampleBlocks, AreAsManyAsTheirOperationsAllow) {
   const std::vector<int64_t> box = {1000};
   const PhaseLaunch launch{.grid = {1000, 1, 1}, .block = {100, 1, 1}};
-  // The threads count for 400 each: 2^26 less those are left.
+  // Each thread counts for 400 operations; the rest of 2^26 is left.
   const double left = (1 << 26) - 400.0 * 1000 * 100;
   EXPECT_THAT(BlocksToCheck(launch, {.operations = left / 2, .loads = left / 2}, box, 0),
               IsEmpty());
@@ -54,16 +54,16 @@ TEST(SampleBlocks, WhatEitherRunChangedIsWritten) {
   Array zeros(DataType::kI16, {4});
   ones.SetInt(0, 7);
   zeros.SetInt(0, 7);
-  zeros.SetInt(1, -1);  // written, but nothing to be seen over ones
-  ones.SetInt(2, 0);    // the other way round
+  zeros.SetInt(1, -1);  // written, but equal to the ones
+  ones.SetInt(2, 0);    // written, but equal to the zeros
   EXPECT_THAT(WrittenElements(ones, zeros), ElementsAre(true, true, true, false));
 }
 
-OutputJudge JudgeOf(const Array& expected) {
+OutputChecker CheckerOf(const Array& expected) {
   return {.name = "C", .expected = expected, .allowed = 1e-6};
 }
 
-TEST(JudgeOutputs, PassesOverWhatDoesNotCount) {
+TEST(CheckOutputs, PassesOverWhatDoesNotCount) {
   Array expected(DataType::kF64, {4});
   Array actual(DataType::kF32, {4});
   for (int64_t i = 0; i < 4; ++i) {
@@ -72,17 +72,17 @@ TEST(JudgeOutputs, PassesOverWhatDoesNotCount) {
   }
   actual.SetDouble(1, NAN);
   actual.SetDouble(3, 0.75);
-  const std::vector<OutputJudge> judges = {JudgeOf(expected)};
-  EXPECT_THAT(JudgeOutputs({actual}, judges).problem, HasSubstr("C[1] is nan"));
-  EXPECT_THAT(JudgeOutputs({actual}, judges, {{true, false, true, true}}).problem,
+  const std::vector<OutputChecker> checkers = {CheckerOf(expected)};
+  EXPECT_THAT(CheckOutputs({actual}, checkers).problem, HasSubstr("C[1] is nan"));
+  EXPECT_THAT(CheckOutputs({actual}, checkers, {{true, false, true, true}}).problem,
               HasSubstr("element 3 is 0.75, expected 0.25"));
-  EXPECT_EQ(JudgeOutputs({actual}, judges, {{true, false, true, false}}).problem, "");
+  EXPECT_EQ(CheckOutputs({actual}, checkers, {{true, false, true, false}}).problem, "");
 
   Array levels(DataType::kI32, {2});
-  const std::vector<OutputJudge> of_levels = {JudgeOf(Array(DataType::kI32, {2}))};
+  const std::vector<OutputChecker> of_levels = {CheckerOf(Array(DataType::kI32, {2}))};
   levels.SetInt(1, 5);
-  EXPECT_THAT(JudgeOutputs({levels}, of_levels).problem, HasSubstr("C[1] is 5, expected 0"));
-  EXPECT_EQ(JudgeOutputs({levels}, of_levels, {{true, false}}).problem, "");
+  EXPECT_THAT(CheckOutputs({levels}, of_levels).problem, HasSubstr("C[1] is 5, expected 0"));
+  EXPECT_EQ(CheckOutputs({levels}, of_levels, {{true, false}}).problem, "");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tuning with a scripted measurer, clock and machine: what tests of the search stand on.
+// Tuning with a scripted measurer, clock and machine, for tests of the search.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace tunec::testing {
 
-/// Times that depend on the schedule's text alone, unless a test gives others.
+/// A measurer whose times depend only on the schedule's text, unless a test sets others.
 class ScriptedMeasurer : public Measurer {
  public:
   Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
@@ -24,7 +24,7 @@ class ScriptedMeasurer : public Measurer {
                  const OnMeasured& on_measured) override {
     batches.push_back(candidates.size());
     incumbents.push_back(incumbent);
-    for (size_t i = candidates.size(); i-- > 0;) {  // not in the order asked
+    for (size_t i = candidates.size(); i-- > 0;) {  // not in the requested order
       const std::string& schedule = candidates[i].schedule;
       EXPECT_TRUE(seen.insert(Print(workload.lowerings[0].compute) + schedule).second)
           << "measured twice: " << schedule;
@@ -64,18 +64,18 @@ class ScriptedMeasurer : public Measurer {
   }
 
   std::function<bool(const std::string&)> fails;
-  std::function<void()> on_candidate;  // called before its result is reported
-  std::optional<double> seconds;       // of every schedule
-  std::string note;                    // likewise
+  std::function<void()> on_candidate;  // called before each result is reported
+  std::optional<double> seconds;       // time of every schedule
+  std::string note;                    // note of every schedule
   std::optional<Error> failure;
   std::set<std::string> seen;
   std::vector<std::string> order;
   std::vector<size_t> batches;
-  std::vector<std::optional<Incumbent>> incumbents;  // of each batch
+  std::vector<std::optional<Incumbent>> incumbents;  // incumbent of each batch
   size_t retimed = 0;
 };
 
-/// The tests keep the measurer.
+/// A measurer that forwards to one owned by the test.
 class Borrowed : public Measurer {
  public:
   explicit Borrowed(Measurer& measurer) : measurer_(measurer) {}
@@ -93,7 +93,7 @@ class Borrowed : public Measurer {
   Measurer& measurer_;
 };
 
-/// Ceilings of float32 and of memory.
+/// Returns ceilings of float32 and of memory.
 inline Roofline RooflineOf(double flops, double bytes_per_second, double disturbance = 0) {
   return {.bytes_per_second = bytes_per_second,
           .arithmetics = {{Float32Fma().name, {flops, disturbance}}}};
@@ -118,7 +118,7 @@ class TunerTest : public ::testing::Test {
     options_.trials = 40;
     options_.seed = 3;
   }
-  // A space of its own: these tests are of the search, not of the sketches.
+  // A separate space: these tests check the search, not the sketches.
   static std::vector<Sketch> Sketches(const TuningTask&) {
     const auto unroll = [](const std::string& loop, int64_t factor) {
       return UnrollStep{loop, static_cast<int>(factor)};
@@ -148,7 +148,7 @@ class TunerTest : public ::testing::Test {
     sketches.insert(sketches.begin() + 1, added);
     return sketches;
   }
-  /// A space that no test exhausts.
+  /// Returns a space that no test exhausts.
   static std::vector<Sketch> ManySketches(const TuningTask& task) {
     std::vector<Sketch> sketches = Sketches(task);
     for (Knob& knob : sketches[0].knobs) {
@@ -177,7 +177,7 @@ class TunerTest : public ::testing::Test {
       std::make_unique<Database>(*Database::Open(":memory:", OpenMode::kReadWrite));
   std::vector<TuningTask> tasks_ = {TaskOf(Matmul(96), 2), TaskOf(Matmul(160), 1)};
   TunerOptions options_;
-  Ceilings::Meters meters_;  // empty: nothing is measured
+  Ceilings::Meters meters_;  // empty: no measurements
   bool busy_ = false;
   double now_ = 0;
 };

@@ -11,7 +11,7 @@
 namespace tunec {
 namespace {
 
-// A sketch whose schedule shows its values as the factors of a split.
+// Returns a sketch whose schedule has the values as the factors of a split.
 Sketch MakeSketch(std::string name, std::vector<Knob> knobs) {
   Sketch sketch{.name = std::move(name), .knobs = std::move(knobs)};
   sketch.fill = [label = sketch.name](const std::vector<int64_t>& values) {
@@ -37,7 +37,7 @@ SearchSpace LargeSpace() {
       {MakeSketch("tile", {knob("a"), knob("b"), knob("c"), knob("d")}), MakeSketch("naive", {})});
 }
 
-// The cost of a candidate: a bowl around `centre` in every knob.
+// Returns the cost of a candidate: a bowl around `centre` in every knob.
 double Cost(const Candidate& candidate, int centre) {
   double cost = 1;
   for (const int d : candidate.decisions) cost += std::pow(d - centre, 2);
@@ -86,7 +86,7 @@ TEST(SearchSpaceTest, NamesOfKnobsMayHaveBlanks) {
   EXPECT_EQ(back->decisions, candidate.decisions);
 }
 
-// What converged while tiles were numbered by their place stays converged.
+// Searches that converged when tiles were numbered by position stay converged.
 TEST(SearchSpaceTest, TheNumberOfASpaceDoesNotDependOnTheNamesOfTiles) {
   const auto space = [](const char* first, const char* second) {
     std::vector<Sketch> sketches = {MakeSketch("a", {{"rows", Scale(5), 2}}),
@@ -101,7 +101,7 @@ TEST(SearchSpaceTest, TheNumberOfASpaceDoesNotDependOnTheNamesOfTiles) {
   EXPECT_NE(space("tile/j", "rows"), space("tile/j", "columns"));
 }
 
-// Nor did texts say then how copies are stored.
+// Earlier texts did not state the storage order of copies.
 TEST(SearchSpaceTest, TheNumberOfASpaceDoesNotDependOnHowCopiesAreStored) {
   const auto space = [](const std::vector<LoopStep>& steps) {
     Sketch sketch = MakeSketch("tile", {{"rows", Scale(5), 2}});
@@ -134,7 +134,7 @@ TEST(HistoryTest, KnowsItsBestAndItsProgress) {
   Try(history, space.At(0, {2, 0}), 1.995);
   EXPECT_EQ(history.Stale(), 1);
   EXPECT_EQ(history.Best(), 1.995);
-  Try(history, space.At(0, {2, 0}), 1);  // known already
+  Try(history, space.At(0, {2, 0}), 1);  // already known
   EXPECT_EQ(history.Best(), 1.995);
   ASSERT_EQ(history.Ranked().size(), 2u);
   EXPECT_EQ(history.Ranked()[0].candidate->decisions, (Decisions{2, 0}));

@@ -1,4 +1,4 @@
-// A worker that tests talk to by frames.
+// A worker with which tests exchange frames.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class ServedHere {
   ServedHere(const ServedHere&) = delete;
   ServedHere& operator=(const ServedHere&) = delete;
 
-  /// All events until the request is done or the worker is gone.
+  /// Returns all events until the request is done or the worker has ended.
   std::vector<Event> Ask(const std::string& text) { return AskBytes(Frame(text)); }
 
   std::vector<Event> AskBytes(const std::string& bytes) {
@@ -58,14 +58,14 @@ class ServedHere {
     }
   }
 
-  /// What the worker says of a request that it must refuse.
-  std::string Refusal(const std::string& text) {
+  /// Returns the worker's error for a request that it must reject.
+  std::string Rejection(const std::string& text) {
     const std::vector<Event> events = Ask(text);
     const auto* failed = events.empty() ? nullptr : std::get_if<FailedEvent>(&events.front());
     return failed == nullptr ? "not rejected" : failed->error.message;
   }
 
-  /// Whether the worker went away in the middle of the last request.
+  /// Returns true if the worker ended during the last request.
   bool gone() const { return gone_; }
 
  private:

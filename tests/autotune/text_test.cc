@@ -1,4 +1,4 @@
-// The texts of autotune/: messages, cases, keys.
+// Tests the texts of autotune/: messages, cases, keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ TEST(Protocol, TheCodeOfACandidateArrivesAsItLeft) {
 
   std::string changed = text;
   changed.back() = '1';
-  EXPECT_THAT(DecodeEvent(changed).error().Format(), HasSubstr("not what its hash says"));
+  EXPECT_THAT(DecodeEvent(changed).error().Format(), HasSubstr("does not match its hash"));
   EXPECT_FALSE(DecodeEvent(std::string_view(text).substr(0, text.size() - 1)));
   EXPECT_FALSE(DecodeEvent(std::string_view(text).substr(0, text.find('\0'))));
 }
@@ -123,7 +123,7 @@ TEST(Protocol, ADeviceIsPartOfTheTarget) {
               HasSubstr("target kind 'cuda' without a device"));
 }
 
-TEST(Protocol, AnotherVersionIsRefused) {
+TEST(Protocol, AnotherVersionIsRejected) {
   std::string text = Encode(Request(HelloRequest{}));
   const std::string version = fmt::format("\"version\":{}", kProtocolVersion);
   text.replace(text.find(version), version.size(), "\"version\":999");

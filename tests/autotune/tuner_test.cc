@@ -72,7 +72,7 @@ TEST_F(TunerTest, TheCodeThatWasMeasuredIsStoredForTheBest) {
   }
 }
 
-// Timing again makes another the best: its code is the one that is wanted.
+// The final timing changes the best schedule, so the code of the new best is stored.
 TEST(BestCode, OfWhateverTurnsOutToBeTheFastest) {
   Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
   const TuningTask task = TaskOf(MatmulRelu());
@@ -96,12 +96,12 @@ TEST(BestCode, OfWhateverTurnsOutToBeTheFastest) {
   EXPECT_TRUE(stored(second));
   EXPECT_FALSE(stored(slow));
   EXPECT_FALSE(stored(first));
-  EXPECT_TRUE(code.Settle(database, "lower direct\n"));  // measured by somebody else
+  EXPECT_TRUE(code.Settle(database, "lower direct\n"));  // measured by another process
   EXPECT_TRUE(stored(second));
 }
 
 TEST_F(TunerTest, RecordedTrialsCountAndAreNotRepeated) {
-  ScriptedMeasurer measurer;  // fails the test when asked twice
+  ScriptedMeasurer measurer;  // fails if a candidate is requested twice
   options_.trials = 15;
   Tuned(measurer);
   options_.trials = 33;
@@ -157,7 +157,7 @@ TEST_F(TunerTest, AnExhaustedSpaceIsConverged) {
   options_.trials = 1000;
   ScriptedMeasurer measurer;
   const TuneReport report = Tuned(measurer);
-  // Every candidate of the two sketches, but not the naive one, which nothing called for.
+  // Every candidate of the two sketches is measured, except the naive one, which is not needed.
   EXPECT_LE(report.progress.measured, 2 * 67);
   EXPECT_GT(report.progress.measured, 67);
   EXPECT_EQ(std::ranges::count(measurer.order, "lower direct\n"), 0);
@@ -243,7 +243,7 @@ TEST_F(TunerTest, NothingMeasuredIsAnError) {
   EXPECT_THAT(report.error().message, HasSubstr("the worker died between candidates"));
 }
 
-// The fastest of what the batches before have measured.
+// The incumbent is the fastest candidate of the batches before.
 TEST_F(TunerTest, BatchesAreMeasuredBesideTheIncumbent) {
   tasks_ = {TaskOf(Matmul(96), 1)};
   ScriptedMeasurer measurer;
@@ -296,7 +296,7 @@ TEST_F(TunerTest, TheBestScheduleIsLegal) {
   }
 }
 
-// End to end, with the worker.
+// Runs end to end, with the worker.
 TEST_F(TunerTest, TunesARealTask) {
   tasks_ = {TaskOf(Matmul(96), 2), TaskOf(SoftmaxRows())};
   options_.trials = 12;

@@ -1,5 +1,5 @@
-// When a tuning ends: ceilings, patience, budgets, time, and what is said of it. Of ceilings of
-// other arithmetics than float32's: arithmetic_ceilings_test.cc.
+// Tests the end of a tuning: ceilings, patience, budgets, time, and its description. Ceilings of
+// other arithmetics than float32 are in arithmetic_ceilings_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,12 +24,12 @@ class TuningEnd : public testing::TunerTest {
   TuningKey Key(size_t task = 0) const {
     return MakeTuningKey(tasks_[task], options_.target, options_.accuracy);
   }
-  // The rate of a kernel of the first task that takes so many seconds.
+  // Returns the rate of a kernel of the first task that takes `seconds`.
   double Rate(double seconds) const { return Key().workload.flops / seconds; }
   void Record(const Roofline& roofline) {
     ASSERT_TRUE(RecordRoofline(*database_, options_.target, roofline).has_value());
   }
-  // Further measurements find these, the last one again and again.
+  // Sets the results of further measurements; the last one repeats.
   void CeilingsAre(const std::vector<Roofline>& found) {
     meters_.machine = [this, found]() -> Result<Roofline> {
       return found[std::min(measured_ceilings_++, found.size() - 1)];
@@ -61,7 +61,7 @@ TEST_F(TuningEnd, AKernelAboveTheCeilingHasItMeasuredAgain) {
   EXPECT_EQ((*RecordedRoofline(*database_, options_.target))->Float32().flops, Rate(0.1e-3));
 }
 
-// Its operations may be none of those that the ceiling was measured with.
+// The kernel's operations may differ from those of the measured ceiling.
 TEST_F(TuningEnd, AKernelThatStaysAboveTheCeilingDoesNotEndAtIt) {
   CeilingsAre({RooflineOf(Rate(1.01e-3), 1e10)});
   ScriptedMeasurer measurer;
@@ -82,7 +82,7 @@ TEST_F(TuningEnd, AGreaterCeilingReopensWhatConvergedBelowIt) {
   EXPECT_EQ(Tuned(measurer).progress.measured, 39);
 }
 
-TEST_F(TuningEnd, WhatConvergedForUnknownReasonsIsJudgedAnew) {
+TEST_F(TuningEnd, WhatConvergedForUnknownReasonsIsCheckedAgain) {
   ScriptedMeasurer measurer;
   options_.trials = 2;
   Tuned(measurer, ManySketches);
@@ -121,7 +121,7 @@ TEST_F(TuningEnd, NothingConvergesOnABusyMachine) {
 
 TEST_F(TuningEnd, PatienceGrowsWithTheBudget) {
   ScriptedMeasurer measurer;
-  measurer.seconds = 1e-3;  // nothing after the first brings anything
+  measurer.seconds = 1e-3;  // candidates after the first bring no gain
   options_.trials = 400;
   const TuneReport first = Tuned(measurer, ManySketches);
   EXPECT_EQ(first.stop, TuneStop::kConverged);
@@ -163,7 +163,7 @@ TEST_F(TuningEnd, TimeEndsASearch) {
   EXPECT_EQ(DescribeStop(report), "the time limit has passed");
   EXPECT_GE(report.progress.measured, 27);
   EXPECT_LT(report.progress.measured, 27 + options_.batch);
-  EXPECT_GE(measurer.retimed, 2u);  // there is time left for the winners
+  EXPECT_GE(measurer.retimed, 2u);  // time is left for the winners
 }
 
 TEST_F(TuningEnd, AnotherModelsTrialsDoNotStarveTheRest) {
@@ -180,7 +180,7 @@ TEST_F(TuningEnd, AnotherModelsTrialsDoNotStarveTheRest) {
   const TuneReport again = Tuned(measurer);
   EXPECT_EQ(again.progress.measured, 0);
   EXPECT_EQ(DescribeStop(again), "the budget was spent before");
-  // And what the second recorded for the shared task costs the first nothing.
+  // Trials that the second model records for the shared task are not charged to the first.
   tasks_.pop_back();
   options_.trials = 62;
   EXPECT_EQ(Tuned(measurer).progress.measured, 2);
@@ -195,7 +195,7 @@ TEST_F(TuningEnd, ForgottenTrialsAreNotSpent) {
   EXPECT_EQ(Tuned(measurer).progress.measured, 12);
 }
 
-// As another process does that tunes the same model.
+// Records trials in the same way as another process that tunes the same model.
 TEST_F(TuningEnd, WhatOthersRecordMeanwhileCounts) {
   ScriptedMeasurer measurer;
   int others = 0;
@@ -216,7 +216,7 @@ TEST_F(TuningEnd, WhatOthersRecordMeanwhileCounts) {
 TEST(TrialBudget, FirstChargesAreFair) {
   EXPECT_EQ(FairCharges({63}, 40), (std::vector<int64_t>{40}));
   EXPECT_EQ(FairCharges({0, 60}, 40), (std::vector<int64_t>{0, 20}));
-  // The task without trials has the larger share where they are not equal.
+  // If the shares are not equal, the task without trials has the larger one.
   EXPECT_EQ(FairCharges({9, 9, 0}, 5), (std::vector<int64_t>{2, 1, 0}));
   EXPECT_EQ(FairCharges({9, 9, 9}, 5), (std::vector<int64_t>{2, 2, 1}));
   EXPECT_EQ(FairCharges({}, 5), (std::vector<int64_t>{}));
@@ -229,7 +229,7 @@ TEST(TrialBudget, AModelIsTheSetOfItsKeys) {
   EXPECT_EQ(ModelIdentity({a, b}), ModelIdentity({b, a}));
   EXPECT_EQ(ModelIdentity({a, b}), ModelIdentity({b, a, a}));
   EXPECT_NE(ModelIdentity({a, b}), ModelIdentity({a}));
-  // Trials survive a new schedule language, and so does what they were charged to.
+  // Trials survive a new schedule language, and so do their charges.
   TuningKey older = a;
   --older.schedule_version;
   EXPECT_EQ(ModelIdentity({older, b}), ModelIdentity({a, b}));
@@ -278,14 +278,14 @@ TEST(Ceilings, CachesThatWereNeverMeasuredCountAsMemory) {
   EXPECT_TRUE(now.Sure());
 }
 
-// The ceilings are the target's own, not those of a device's host.
+// The ceilings are those of the target, not of a device's host.
 TEST(Ceilings, OfADeviceAreNotTheHosts) {
   const Target target{.device = Accelerator{.kind = "cuda", .name = "sm_90a"}};
   EXPECT_EQ(CachesOf(target)[0].bytes, 0);
   EXPECT_EQ(MeasureRoofline(target).error().code, ErrorCode::kUnsupported);
 }
 
-// Nobody vouches for what an earlier tunec measured.
+// The disturbance during an earlier tunec's measurement is unknown.
 TEST(Ceilings, WithoutARecordedDisturbanceTheyAreProvisional) {
   Database database = *Database::Open(":memory:", OpenMode::kReadWrite);
   const Target target;

@@ -1,4 +1,4 @@
-// The worker against frames that no tuner sends: each is answered, and the next one is served.
+// Tests the worker with frames that no tuner sends: each is answered, and the next one is served.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,11 +46,11 @@ TEST(WorkerFrames, WhatCannotBeIsNamed) {
   ServedHere worker;
   const std::string good = GoodPrepare();
   const auto with = [&](const std::string& from, const std::string& to) {
-    return worker.Refusal(Replaced(good, from, to));
+    return worker.Rejection(Replaced(good, from, to));
   };
   const auto number = [&](const std::string& field, const std::string& value) {
     const std::regex pattern("\"" + field + "\":[0-9]+");
-    return worker.Refusal(std::regex_replace(good, pattern, "\"" + field + "\":" + value));
+    return worker.Rejection(std::regex_replace(good, pattern, "\"" + field + "\":" + value));
   };
   EXPECT_THAT(with("out[i: 37, j: 13]", "out[i: 37, j: 99999999999]"), HasSubstr("out: index 1"));
   EXPECT_THAT(with("output C: f32[37, 13]", "output C: f32[37, 7]"), HasSubstr("index 1 of C"));
@@ -66,7 +66,7 @@ TEST(WorkerFrames, WhatCannotBeIsNamed) {
   EXPECT_THAT(number("l2", "1.5"), HasSubstr("l2 is 1.5"));
   EXPECT_THAT(number("version", "\"1\""), HasSubstr("the tuner speaks protocol"));
   EXPECT_THAT(with("\"avx\"", "\"avx1024\""), HasSubstr("it has no avx1024"));
-  EXPECT_THAT(worker.Refusal(GoodMeasure()), HasSubstr("no workload was prepared"));
+  EXPECT_THAT(worker.Rejection(GoodMeasure()), HasSubstr("no workload was prepared"));
   ExpectServing(worker);
 }
 
@@ -77,7 +77,7 @@ TEST(WorkerFrames, AFrameOfAbsurdLengthIsAnswered) {
   EXPECT_THAT(std::get<FailedEvent>(events[0]).error.message, HasSubstr("a frame of 2147483647"));
 }
 
-/// One of the ways in which a frame can be wrong and still be a frame.
+/// Returns a text with a random error whose frame is still valid.
 std::string Mutated(std::string text, Random& random) {
   const auto somewhere = [&] { return random.Below(text.size()); };
   switch (random.Below(5)) {
@@ -117,7 +117,8 @@ std::string Mutated(std::string text, Random& random) {
                       kValues[random.Below(std::size(kValues))]);
 }
 
-/// Tensors may take as much memory as the machine has; filling it is no test of frames.
+/// Returns true for large tensors. They may take as much memory as the machine has, but filling it
+/// does not test frames.
 bool IsLarge(const std::string& text) {
   const auto request = DecodeRequest(text);
   const auto* prepare = request ? std::get_if<PrepareRequest>(&*request) : nullptr;
@@ -139,7 +140,7 @@ TEST(WorkerFrames, AThousandMutatedOnesAreAnswered) {
     }
     const std::string text = Mutated(round % 4 == 3 ? GoodMeasure() : GoodPrepare(), random);
     if (IsLarge(text)) continue;
-    // A workload that is still one is answered by nothing but being done.
+    // A text that is still a valid workload gives no events before kDone.
     if (worker.Ask(text).empty() && DecodeRequest(text)) continue;
     ++answered;
   }

@@ -1,4 +1,4 @@
-// The tuner's handle on programs that do not end, do not stop writing, or end unseen.
+// Tests the tuner's handle of programs that do not end, do not stop writing, or end unnoticed.
 #include "autotune/worker/worker_process.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ std::chrono::steady_clock::time_point After(std::chrono::milliseconds time) {
 
 class WorkerProcessTest : public ::testing::Test {
  protected:
-  // A shell script in the worker's place.
+  // Starts a shell script instead of the worker.
   WorkerProcess Start(const std::string& script) {
     const std::filesystem::path path = folder_ / "worker";
     std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
@@ -36,7 +36,7 @@ class WorkerProcessTest : public ::testing::Test {
 TEST_F(WorkerProcessTest, SaysHowOneEnded) {
   WorkerProcess worker = Start("echo first >&2; echo last >&2; exit 3");
   EXPECT_THAT(worker.Receive(After(std::chrono::seconds(20))).error().message,
-              HasSubstr("the worker is gone"));
+              HasSubstr("the worker has ended"));
   EXPECT_EQ(worker.Stop().text, "exit status 3: last");
 }
 

@@ -1,4 +1,4 @@
-// The worker process: what a candidate does to it, and what the tuner makes of that.
+// Tests the worker process: effects of candidates on it, and the tuner's reaction.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ using testing::WorkloadOf;
 
 const std::string kPrograms = std::string(TUNEC_BINARY_DIR) + "/bin/";
 
-// Different texts of schedules that do the same.
+// Returns different texts of equivalent schedules.
 std::string GoodSchedule(int variant) {
   return std::string(kGoodSchedule) + "unroll acc.k " + std::to_string(1 + variant) + "\n";
 }
@@ -38,7 +38,7 @@ class WorkerTest : public ::testing::Test {
     return MakeWorkerMeasurer(kPrograms + "tunec-worker", limits, std::move(cancelled));
   }
 
-  // Its worker does what faults in schedules say.
+  // Returns a measurer whose worker executes the faults in schedules.
   std::unique_ptr<Measurer> MakeFaultyMeasurer(WorkerLimits limits = {},
                                                std::function<bool()> cancelled = {}) {
     return MakeWorkerMeasurer(kPrograms + "faulty-worker", limits, std::move(cancelled));
@@ -92,7 +92,7 @@ TEST_F(WorkerTest, ACrashIsTheResultOfItsCandidateOnly) {
   }
   EXPECT_EQ(results[2].status, TrialStatus::kCrashed);
   EXPECT_THAT(results[2].message, HasSubstr("signal 6"));
-  // And the next request finds a new worker.
+  // The next request starts a new worker.
   EXPECT_EQ(Measured(*measurer, {{GoodSchedule(5)}})[0].status, TrialStatus::kOk);
 }
 
@@ -112,7 +112,7 @@ TEST_F(WorkerTest, AHangingKernelTimesOut) {
   EXPECT_EQ(results[1].status, TrialStatus::kOk) << results[1].message;
 }
 
-// A worker ends with its device: each of these takes a new one.
+// A worker ends with its device, so each of these starts a new one.
 TEST_F(WorkerTest, AFailingDeviceIsTheResultOfItsCandidateOnly) {
   Workload workload = WorkloadOf(MatmulRelu());
   workload.target.device = second_target::PrinterWith(0).device;
@@ -178,7 +178,7 @@ TEST_F(WorkerTest, AWorkerThatIsNotThereIsAnError) {
   EXPECT_EQ(status.error().code, ErrorCode::kNotFound);
 }
 
-// A program of the system or a shell script in the worker's place.
+// Each impostor is a program of the system or a shell script instead of the worker.
 TEST_F(WorkerTest, AProgramThatIsNoWorkerIsAnError) {
   struct Impostor {
     std::string script;
@@ -189,7 +189,7 @@ TEST_F(WorkerTest, AProgramThatIsNoWorkerIsAnError) {
   for (const auto& [script, message, seconds] : {
            Impostor{"exit 7", "exit status 7"},
            Impostor{"echo 'cannot load a library' >&2; exit 127", "cannot load a library"},
-           Impostor{"exec cat", "malformed event"},  // echoes the greeting
+           Impostor{"exec cat", "malformed event"},  // returns the greeting
            Impostor{"exec yes", "expected at most 65536"},
            Impostor{"exec sleep 1000", "no answer within 0.2 s", 0.2},
        }) {
@@ -208,7 +208,7 @@ TEST_F(WorkerTest, AProgramThatIsNoWorkerIsAnError) {
   std::filesystem::remove(path);
 }
 
-// What a driver maps of a device counts as data of the process.
+// A driver's mappings count as data of the process.
 TEST_F(WorkerTest, OnlyAWorkerOfTheHostHasItsMemoryLimited) {
   const std::string path = ::testing::TempDir() + "/words-" + std::to_string(getpid());
   const std::string words = path + ".txt";

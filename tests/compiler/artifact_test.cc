@@ -1,4 +1,5 @@
-// A kernel's code as the database keeps it: it reads back, and damage is an error, never a crash.
+// Tests of a kernel's code as stored in the database: it reads back, and damaged code is an error,
+// never a crash.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -106,7 +107,7 @@ TEST(ArtifactOfAKernel, DamagedBytesDoNotCrash) {
   }
 }
 
-// What the hash of a row cannot tell: code that was stored for a group with other arguments.
+// The hash of a row cannot detect code that was stored for a group with other arguments.
 TEST(ArtifactOfAKernel, CodeThatWantsOtherArgumentsIsCompiledAgain) {
   const TuningTask task = testing::TaskOf(testing::MatmulRelu());
   auto database = Database::Open(":memory:", OpenMode::kReadWrite);
@@ -129,11 +130,11 @@ TEST(ArtifactOfAKernel, CodeThatWantsOtherArgumentsIsCompiledAgain) {
   lines.clear();
   EXPECT_FALSE(BuildKernel(task, &*database, options, tuner)->reused);
   ASSERT_EQ(lines.size(), 1u);
-  EXPECT_NE(lines[0].find("a stored object wants an argument nowhere"), std::string::npos);
+  EXPECT_NE(lines[0].find("a stored object expects argument nowhere"), std::string::npos);
   EXPECT_TRUE(BuildKernel(task, &*database, options, tuner)->reused);
 }
 
-// Code for a device, whose key says nothing of the host that packs its weights.
+// The key of device code does not include the host that packs the weights.
 TEST(ArtifactOfAKernel, CodeThatAnotherHostPacksForIsNotUsed) {
   CompiledKernel code = SomeCode();
   code.prepacks[0].host_features = {"avx2", "a_feature_of_tomorrow"};

@@ -1,6 +1,6 @@
-// Models compiled for GPUs, in bundles. The driver is a script's, which runs no code: what a bundle
-// asks of it is what the compiled model asks. That the code is right is the emulation's to say
-// (device_test.cc).
+// Tests of models compiled for GPUs and stored in bundles. The driver is scripted and runs no code.
+// The test compares the driver calls of the bundle with those of the compiled model. The emulation
+// checks that the code is right (device_test.cc).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ class BundleForGpus : public ::testing::Test {
     script_.any_function = true;
     script_.memory_bytes = 1 << 24;
     script_.parameters = 0;
-    script_.graph = CuResult::kOutOfMemory;  // kernels are launched one by one, which the log tells
+    script_.graph = CuResult::kOutOfMemory;  // makes launches visible in the log
   }
   ~BundleForGpus() override { unsetenv("TUNEC_LIBCUDA"); }
 
@@ -53,7 +53,7 @@ class BundleForGpus : public ::testing::Test {
     TUNEC_CHECK(variant.has_value(), "{}", variant.error().Format());
     return *std::move(variant);
   }
-  // What the driver is asked to do in a run.
+  // Returns the driver calls of one run.
   std::vector<std::string> LogOfRun(const Executable& executable) {
     script_.log.clear();
     EXPECT_TRUE(RunOnce(executable, SomeInputs(executable)));
@@ -101,7 +101,7 @@ TEST_F(BundleForGpus, StandBesideThoseForProcessors) {
   EXPECT_EQ(variant_on(10, 0), 0U);
 }
 
-TEST(BundleForEmulatedGpus, IsRefused) {
+TEST(BundleForEmulatedGpus, IsRejected) {
   CompileOptions options = OptionsForGpu("sm_90a");
   options.target.device->features.emplace(kEmulated);
   const auto variant = CompileVariant(GraphOf(kManyKinds), nullptr, options, "native");

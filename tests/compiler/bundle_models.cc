@@ -20,7 +20,7 @@ BundlePath::BundlePath() {
 }
 
 BundlePath::~BundlePath() {
-  std::error_code ignored;  // it may never have been written
+  std::error_code ignored;  // the file may not exist
   std::filesystem::remove(path_, ignored);
 }
 

@@ -1,4 +1,4 @@
-// Bundles of small models, and files to keep them in.
+// Bundles of small models, and files that store them.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace tunec::testing {
 
-/// A file of this test's own, which goes with the object.
+/// A file of this test, removed by the destructor.
 class BundlePath {
  public:
   BundlePath();
@@ -27,14 +27,14 @@ class BundlePath {
   std::filesystem::path path_;
 };
 
-/// The options of a host by the name that users give it.
+/// Returns the compile options for a host with this user-visible name.
 CompileOptions OptionsForCpu(std::string_view cpu);
 
-/// The variant for that host. A failure stops the test program.
+/// Returns the variant for the host. Stops the test program if it cannot be built.
 BundleVariant VariantOf(const Graph& graph, std::string_view cpu = "native");
 
-/// Weights of several types, packed and not, constant indices, views, an output that is an input,
-/// and an index that is looked at when it runs.
+/// A graph with weights of several types, packed and not, constant indices, views, an output that
+/// is an input, and an index that is checked at run time.
 inline constexpr std::string_view kManyKinds = R"(graph many_kinds {
   input x: f32[4, 12]
   input i: i64[3]
@@ -54,8 +54,8 @@ inline constexpr std::string_view kManyKinds = R"(graph many_kinds {
   output same = x
 })";
 
-/// A model of open sizes: attention, a mean and the last position along a length that is padded, a
-/// batch that may be cut.
+/// A dynamic-shape model: attention, a mean and the last position along a padded length, and a
+/// batch that may be split.
 inline constexpr std::string_view kOpenSizes = R"(graph open_sizes {
   input x: f32[batch, length, 16]
   input keep: bool[batch, length]
@@ -77,10 +77,11 @@ inline constexpr std::string_view kOpenSizes = R"(graph open_sizes {
   output last
 })";
 
-/// The source of a text whose dimensions are open, with random weights.
+/// Returns the source of a text with dynamic dimensions and random weights.
 SizedSource SourceOf(std::string_view text, const std::vector<std::string>& dimensions);
 
-/// Its variant of a bundle for that host. A failure stops the test program.
+/// Returns the source's variant of a bundle for the host. Stops the test program if it cannot be
+/// built.
 BundleVariant SizedVariantOf(const SizedSource& source, const std::vector<ListedSizes>& listed,
                              std::string_view cpu = "native");
 

@@ -1,7 +1,6 @@
-// Bundles of compiled models that someone changed: refused, or run inside their buffers
-// (tests/runtime/bundle/touch_bundle.h). fuzz_bundles tries more of them.
-//
-// TUNEC_BUNDLE_MUTATIONS and TUNEC_STALE_BUNDLES say how many of each (a short run without).
+// Tests of modified bundles of compiled models. Each is rejected or runs inside its buffers
+// (tests/runtime/bundle/touch_bundle.h). fuzz_bundles tries more bundles. TUNEC_BUNDLE_MUTATIONS
+// and TUNEC_STALE_BUNDLES set the number of each kind. By default a run is short.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +34,7 @@ uint64_t CountFrom(const char* variable, uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-// The second variant packs when it is loaded.
+// The second variant packs its weights when it is loaded.
 std::string SomeBundle() {
   const BundlePath file;
   const Graph graph = GraphOf(kManyKinds);
@@ -58,7 +57,7 @@ std::string SomeSizedBundle() {
 void ExpectInsideBuffers(const std::string& whole, uint64_t seed) {
   BundleToucher toucher(scripted_cuda::kLibrary);
   const auto tried = TryMutants(toucher, whole, CountFrom("TUNEC_BUNDLE_MUTATIONS", 2000), seed);
-  fmt::print("{} rejected, {} too large to try, {} ran\n", tried.refused, tried.too_large,
+  fmt::print("{} rejected, {} too large to try, {} ran\n", tried.rejected, tried.too_large,
              tried.ran);
   EXPECT_GT(tried.ran, 0U);
 }
@@ -73,20 +72,20 @@ TEST(BundleMutation, TheWholeOnesRun) {
   }
 }
 
-TEST(BundleMutation, StaleHashesAreRefused) {
+TEST(BundleMutation, StaleHashesAreRejected) {
   EXPECT_EQ(testing::CountStaleAccepted(SomeBundle(), CountFrom("TUNEC_STALE_BUNDLES", 2000), 1),
             0U);
 }
 
-TEST(BundleMutation, WithRepairedHashesIsRefusedOrRunsInsideItsBuffers) {
+TEST(BundleMutation, WithRepairedHashesIsRejectedOrRunsInsideItsBuffers) {
   ExpectInsideBuffers(SomeBundle(), 2);
 }
 
-TEST(BundleMutation, OfSeveralSizesIsRefusedOrRunsInsideItsBuffers) {
+TEST(BundleMutation, OfSeveralSizesIsRejectedOrRunsInsideItsBuffers) {
   ExpectInsideBuffers(SomeSizedBundle(), 4);
 }
 
-// Code takes indices that were constants in range as they are.
+// The code does not check indices that were constants in range.
 TEST(BundleMutation, IndicesThatCodeTrustsAreLookedAt) {
   std::vector<RawSection> sections = testing::SectionsOf(SomeBundle());
   int64_t rows = -1;
@@ -98,7 +97,7 @@ TEST(BundleMutation, IndicesThatCodeTrustsAreLookedAt) {
       if (constant.name == "rows") rows = constant.place;
   }
   ASSERT_GE(rows, 0);
-  for (RawSection& section : sections)  // rows 0 to 3 are there
+  for (RawSection& section : sections)  // the table has rows 0 to 3
     if (section.kind == SectionKind::kWeights) section.bytes[static_cast<size_t>(rows)] = 4;
   const BundlePath file;
   ASSERT_TRUE(WriteFileAtomically(file.path(), Container(sections)));

@@ -1,4 +1,4 @@
-// Models written into bundles and loaded again, beside the same models compiled.
+// Tests that models written into bundles and loaded again equal the same models compiled directly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ void ExpectSameBits(const std::vector<Array>& actual, const std::vector<Array>& 
   }
 }
 
-/// The loaded bundle against the compiled model, on the same inputs.
+/// Expects that the loaded bundle and the compiled model have equal results on the same inputs.
 void ExpectEqualRuns(const Graph& graph, const Executable& loaded, std::string_view cpu) {
   const auto model = Compile(graph, nullptr, OptionsForCpu(cpu));
   ASSERT_TRUE(model) << model.error().Format();
@@ -145,7 +145,7 @@ TEST(Bundle, UsesConstantsWhereTheFileIsMapped) {
   }
 }
 
-// What this machine lacks it cannot pack either: the bundle does when it is loaded.
+// This machine cannot pack for another processor, so the bundle packs when it is loaded.
 TEST(Bundle, OfAnotherProcessorPacksWhenItIsLoaded) {
   const Graph graph = GraphOf(kManyKinds);
   const BundlePath file;
@@ -153,7 +153,7 @@ TEST(Bundle, OfAnotherProcessorPacksWhenItIsLoaded) {
   variants.push_back(VariantOf(graph, "native,+amx-fp16"));
   const bool is_here = MachineFeatures().contains("amx-fp16");
   EXPECT_EQ(variants[0].plan.prologue.empty(), is_here);
-  // Nothing of the model uses it: only the list says so.
+  // The model does not use the feature. Only the list names it.
   variants[0].head.features = FeaturesUsed(OptionsForCpu("native").target.host);
   ASSERT_TRUE(WriteBundle(file.path(), std::move(variants)));
   const auto loaded = LoadBundle(file.path());
@@ -215,7 +215,7 @@ TEST(Bundle, MayBeReplacedWhileItRuns) {
   ExpectEqualRuns(graph, *loaded->executable, "native");
 }
 
-TEST(Bundle, IsRefusedWhenItIsCutShort) {
+TEST(Bundle, IsRejectedWhenItIsCutShort) {
   const BundlePath file;
   ASSERT_TRUE(WriteBundle(file.path(), {VariantOf(GraphOf(kManyKinds))}));
   const auto whole = ReadFile(file.path());
@@ -228,12 +228,12 @@ TEST(Bundle, IsRefusedWhenItIsCutShort) {
   EXPECT_EQ(LoadBundle(file.path()).error().code, ErrorCode::kParse);
 }
 
-TEST(Bundle, OfAnotherVersionOrKindIsRefused) {
+TEST(Bundle, OfAnotherVersionOrKindIsRejected) {
   const BundlePath file;
   EXPECT_EQ(LoadBundle(file.path()).error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(WriteBundle(file.path(), {VariantOf(GraphOf(kManyKinds))}));
   std::string bytes = *ReadFile(file.path());
-  const auto refusal = [&](uint32_t version) {
+  const auto rejection = [&](uint32_t version) {
     bytes[8] = static_cast<char>(version);
     EXPECT_TRUE(WriteFileAtomically(file.path(), bytes));
     return LoadBundle(file.path()).error().Format();
@@ -241,18 +241,18 @@ TEST(Bundle, OfAnotherVersionOrKindIsRefused) {
   const std::string begin =
       fmt::format("error: {}: the bundle is of version ", file.path().string());
   const std::string expected = fmt::format("this tunec reads version {}: ", bundle::kVersion);
-  EXPECT_EQ(refusal(bundle::kVersion + 1),
+  EXPECT_EQ(rejection(bundle::kVersion + 1),
             fmt::format("{}{}, {}a newer tunec made it", begin, bundle::kVersion + 1, expected));
-  EXPECT_EQ(refusal(bundle::kVersion - 1),
+  EXPECT_EQ(rejection(bundle::kVersion - 1),
             fmt::format("{}{}, {}build it again", begin, bundle::kVersion - 1, expected));
   bytes[0] = 'T';
   ASSERT_TRUE(WriteFileAtomically(file.path(), bytes));
   EXPECT_EQ(LoadBundle(file.path()).error().code, ErrorCode::kParse);
 }
 
-// docs/bundles.md describes the bytes.
+// docs/reference/bundles.md describes the bytes of this version.
 TEST(Bundle, HasTheVersionThatItsPageDescribes) {
-  const auto page = ReadFile(std::string(TUNEC_TEST_DATA) + "/../docs/bundles.md");
+  const auto page = ReadFile(std::string(TUNEC_TEST_DATA) + "/../docs/reference/bundles.md");
   ASSERT_TRUE(page) << page.error().Format();
   EXPECT_THAT(*page,
               ::testing::HasSubstr(fmt::format("\n## The file, version {}\n", bundle::kVersion)));
@@ -260,7 +260,8 @@ TEST(Bundle, HasTheVersionThatItsPageDescribes) {
               ::testing::HasSubstr(fmt::format("\n| 4 | version, {} |\n", bundle::kVersion)));
 }
 
-// A cache that a run changes a row of, in its place: what the kernel may do is in the bundle, too.
+// A run updates one row of a cache in place. The bundle stores which in-place update its kernel may
+// do.
 TEST(Bundle, UpdatesACacheWhereItLies) {
   const Graph graph = GraphOf(R"(graph g {
   input cache: f32[6, 40]
@@ -280,7 +281,7 @@ TEST(Bundle, UpdatesACacheWhereItLies) {
   std::vector<Array> inputs = SomeInputs(executable);
   const auto expected = RunOnce(executable, inputs);
   ASSERT_TRUE(expected);
-  // It lies where it lay, and nothing is put beside it.
+  // Input and output are the same memory.
   void* const to[] = {inputs[0].mutable_data()};
   const void* const from[] = {to[0], inputs[1].data(), inputs[2].data()};
   ASSERT_TRUE(executable.Run(from, to));

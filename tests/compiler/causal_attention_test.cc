@@ -1,5 +1,6 @@
-// Causal attention of which each block of rows computes the columns that it sees, as machine code,
-// against the reference: sizes that blocks, chunks and tiles divide, and sizes that they don't.
+// Tests of causal attention, in which each block of rows computes only its visible columns. Machine
+// code is compared with the reference, for sizes that are multiples of blocks, KV blocks and tiles,
+// and for others.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -56,8 +57,8 @@ std::vector<Array> InputsOf(const Graph& graph) {
   return inputs;
 }
 
-// Every sketch of a lowering whose columns end, with its first decisions and with random ones.
-// Returns how many schedules there were.
+// Checks every sketch of a lowering with limited columns, with its first decisions and with random
+// decisions. Returns the number of schedules.
 int ExpectRight(const Graph& graph, const std::vector<Array>& inputs, const Array& expected) {
   const CompileOptions options = Options();
   const TuningTask task = TaskOf(graph, options);
@@ -108,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Causal{.queries = 90, .keys = 144, .offset = -3},
                       Causal{.queries = 90, .keys = 90, .offset = -14, .empty_rows = "zero"}));
 
-// What no row sees is not read, but for the rest of a tile: it may be anything.
+// Columns that no row sees are not read, except for the rest of a tile. They may hold any values.
 TEST(HiddenColumns, AreNotComputed) {
   const Graph graph = GraphOf(Causal{.queries = 40, .keys = 320});
   std::vector<Array> inputs = InputsOf(graph);
@@ -116,7 +117,7 @@ TEST(HiddenColumns, AreNotComputed) {
   ASSERT_TRUE(expected) << expected.error().Format();
   for (const size_t operand : {1, 2}) {
     const int64_t width = inputs[operand].shape()[2];
-    // Blocks of up to 64 rows end with columns in whole tiles.
+    // Blocks of up to 64 rows end at columns in whole tiles.
     for (int64_t i = 64 * width; i < inputs[operand].size(); ++i)
       inputs[operand].SetDouble(i, std::numeric_limits<double>::quiet_NaN());
   }

@@ -1,4 +1,4 @@
-// Models whose kernels run on a device: an emulated GPU.
+// Tests of models whose kernels run on an emulated GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,8 +48,8 @@ void ExpectReferencesResults(const Graph& graph, const Executable& executable) {
   EXPECT_LT(*error, kTolerance);
 }
 
-// Weights, a view, a concatenation written in place, an output that is an input, a constant, and a
-// value that is read after it was an output.
+// A network with weights, a view, a concatenation written in place, an output that is an input, a
+// constant, and a value that is read after its use as an output.
 constexpr std::string_view kNetwork = R"(graph network {
   input x: f32[6, 8]
   input i: i64[4]
@@ -147,7 +147,7 @@ constexpr std::string_view kProduct = R"(graph product {
   output y = y
 })";
 
-// A record for a database, of a schedule that packs the weight.
+// The database gets a record of a schedule that packs the weight.
 TEST_F(OnAnEmulatedGpu, WeightsArePackedByTheHost) {
   const Graph graph = GraphOf(kProduct);
   Database database = InMemory();

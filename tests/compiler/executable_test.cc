@@ -1,4 +1,4 @@
-// What Compile promises of the executable it returns, beside its results, and of its errors.
+// Tests of the executable from Compile, apart from its results, and of errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ bool SameBytes(const std::vector<Array>& a, const std::vector<Array>& b) {
   return true;
 }
 
-// The inputs of one caller, different from those of the others.
+// Returns inputs that differ between callers.
 std::vector<Array> Scaled(const std::vector<Array>& inputs, double factor) {
   std::vector<Array> scaled;
   for (const Array& input : inputs) {
@@ -90,8 +90,8 @@ TEST(CompiledExecutable, RunAllocatesNothing) {
   EXPECT_EQ(AllocationCount() - before, 0);
 }
 
-// b = x*v + a is written where a was, for nobody reads a afterwards: one buffer is enough. When a
-// is wanted later, it has to stay.
+// b = x*v + a is written over a if a is not read later, so one buffer is enough. If a is read
+// later, it must stay.
 TEST(CompiledExecutable, AResidualSumTakesThePlaceOfItsOperand) {
   constexpr int64_t kBuffer = 64 * 64 * 4;
   const std::string_view begin = R"(graph residual {
@@ -142,7 +142,7 @@ TEST(CompiledExecutable, CompilingTwiceGivesTheSameCodeAndResults) {
       SameBytes(RunOnce(*a->executable, inputs).value(), RunOnce(*b->executable, inputs).value()));
 }
 
-// No machine that tunec runs on has the instructions of both makers.
+// No supported machine has the instructions of both makers.
 TEST(AnotherCpu, IsCompiledForAndNotRun) {
   const Graph graph = GraphOf(R"(graph g {
     input x: f32[64, 64]

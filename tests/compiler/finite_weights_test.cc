@@ -1,5 +1,5 @@
-// Weights that are known to be finite, through the whole compiler: who is told so, what it saves,
-// and that infinities and NaNs of weights and inputs reach the outputs all the same.
+// Tests of weights with finite values through the whole compiler: which tasks record the fact, what
+// work it saves, and that infinities and NaNs of weights and inputs still reach the outputs.
 #include "compiler/finite_weights.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ using ::testing::Not;
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// Of sizes that tiles do not divide, large enough for them all the same.
+// The sizes are not multiples of the tiles, but large enough for tiles.
 constexpr std::string_view kLayer = R"(graph layer {
   input x: f32[61, 250]
   weight w: f32[250, 125]
@@ -55,7 +55,7 @@ constexpr std::string_view kImage = R"(graph image {
   output y = c
 })";
 
-// Equal texts, different weights.
+// The two layers have equal texts and different weights.
 constexpr std::string_view kTwoLayers = R"(graph two {
   input x: f32[64, 96]
   weight w: f32[96, 96]
@@ -67,7 +67,7 @@ constexpr std::string_view kTwoLayers = R"(graph two {
   output y = p
 })";
 
-// Random weights, one of which has this number among them.
+// Random weights, one of which is replaced by this number.
 class SpoiledWeights : public RandomWeights {
  public:
   SpoiledWeights(std::string name, float number)
@@ -88,7 +88,7 @@ Graph GraphWith(std::string_view text, const std::string& weight, float number) 
   return *std::move(graph);
 }
 
-// A processor whose tiles are emulated. What only looks at texts and bytes runs on any machine.
+// A processor whose tiles are emulated. Tests that only compare texts and bytes run on any machine.
 constexpr const char* kTiles = "x86-64-v4,+amx-emulated";
 
 CompileOptions OptionsUnder(const char* accuracy, const char* cpu = kTiles) {
@@ -130,7 +130,7 @@ TEST(FiniteWeights, AreNotSaidOfAnInfinityOrANan) {
       Each(HasSubstr("finite")));
 }
 
-// Keys of tasks that it says nothing to stay what they were.
+// Tasks without finite-weight facts have unchanged keys.
 TEST(FiniteWeights, AreNotSaidWhereNothingIsSplit) {
   const Graph graph = testing::GraphOf(kLayer);
   const auto none = Each(Not(HasSubstr("finite")));
@@ -163,7 +163,9 @@ bool SameKind(double found, double wanted) {
   return std::abs(found - wanted) <= 1e-4 * std::max(1.0, std::abs(wanted));
 }
 
-// By three terms, whatever else there is: with the numbers of the reference, or as little numbers.
+// Expects results like the reference's for kernels with three bf16 splits and AMX, after `spoil`
+// has changed the first input. Each result is a finite or the same special value as the
+// reference's.
 void ExpectSameAsReference(const Graph& graph, const std::function<void(Array&)>& spoil) {
   const auto model = Compile(graph, nullptr, OptionsUnder("f32"));
   ASSERT_TRUE(model) << model.error().Format();
@@ -191,7 +193,8 @@ TEST(FiniteWeights, ResultsAreTheReferences) {
     values[1000] = kNan;
     values[2000] = std::numeric_limits<float>::max();
     values[2600] = 0x1.8p-140F;
-    values[5 * kLength + kLength - 1] = kInf;  // meets the number among the weights
+    values[5 * kLength + kLength - 1] =
+        kInf;  // is multiplied by the special number among the weights
   };
   for (const std::string_view text : {kLayer, kTransposed}) {
     for (const float number : {0.F, 0x1.8p-140F, 0x1p-126F, 3.F, kInf, -kInf, kNan}) {

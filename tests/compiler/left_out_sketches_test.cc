@@ -1,6 +1,5 @@
-// Sketches are for speed alone: with the schedules of any one of them left out, what is compiled in
-// their place gives the same answers. All of them left out at once is the way `naive` of
-// networks_test.cc.
+// Tests that sketches only change speed: with all schedules of one sketch left out, the replacement
+// gives the same answers. The way `naive` of networks_test.cc leaves out all of them.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -22,7 +21,7 @@ using testing::LoadNetwork;
 using testing::Network;
 using testing::Options;
 
-// What a task would be compiled with: every schedule that applies, the most promising first.
+// A task with every schedule that applies, the most promising first.
 struct Choices {
   TuningTask task;
   std::vector<RankedSchedule> schedules;
@@ -49,7 +48,7 @@ Result<std::vector<Choices>> ChoicesOf(const Graph& graph, const CompileOptions&
   return all;
 }
 
-// The kinds of sketches that some task is compiled with.
+// Returns the kinds of sketches that are first for some task.
 std::set<std::string> KindsInUse(const std::vector<Choices>& all) {
   std::set<std::string> kinds;
   for (const Choices& choices : all) kinds.insert(KindOf(choices.schedules.front()));
@@ -70,7 +69,8 @@ TEST_P(LeftOut, EachSketchChangesSpeedAlone) {
   const CompileOptions options = Options();
   const auto all = ChoicesOf(network->graph, options);
   ASSERT_TRUE(all) << all.error().Format();
-  // One database, so that each kernel is compiled once, which forgets all but the kernels.
+  // One database stores all kernels, so that each kernel is compiled once. Its other records are
+  // deleted.
   Database database = InMemory();
   const std::set<std::string> kinds = KindsInUse(*all);
   EXPECT_FALSE(kinds.empty());

@@ -1,4 +1,4 @@
-// Models in memory: which reader takes them, and what each refuses.
+// Tests of models in memory: which reader each gets, and which of them are rejected.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ TEST(LoadModelBytes, TakesATextForWhatBeginsAsOne) {
     ASSERT_TRUE(graph) << graph.error().Format();
     EXPECT_EQ(graph->name(), "g");
   }
-  // What does not is taken for an ONNX model, whatever it is.
+  // Any other text is read as an ONNX model.
   for (const char* text : {"# graph", "// graph g {}", " ", "grape", "\b\b"}) {
     const auto graph = Load(text, "");
     ASSERT_FALSE(graph) << text;
@@ -59,7 +59,7 @@ TEST(LoadModelBytes, HasNoWeightsButRandomOnes) {
   ASSERT_FALSE(without);
   EXPECT_EQ(without.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(without.error().Format(), HasSubstr("<memory>:3:"));
-  EXPECT_THAT(without.error().message, HasSubstr("weight w has no bytes: expected random weights"));
+  EXPECT_THAT(without.error().message, HasSubstr("weight w has no data, expected random weights"));
   ModelOptions random;
   random.random_weights = 1;
   EXPECT_TRUE(Load(kRelu, "graph", random));
@@ -68,7 +68,7 @@ TEST(LoadModelBytes, HasNoWeightsButRandomOnes) {
   EXPECT_EQ(onnx.error().message, "<memory>: an ONNX model has its own weights");
 }
 
-TEST(LoadModelBytes, RefusesWhatIsNoModel) {
+TEST(LoadModelBytes, RejectsWhatIsNoModel) {
   EXPECT_EQ(Load("", "").error().message, "the model has no bytes");
   EXPECT_EQ(Load(kRelu, ".graph").error().message,
             "the format of the model is '.graph', expected onnx or graph");
@@ -101,7 +101,7 @@ class ModelFiles : public ::testing::Test {
     EXPECT_TRUE(WriteSafetensors(path, {{"w", weight}}));
     return path.string();
   }
-  /// The files that a model was read from, all of which are as they were.
+  /// Returns the files that a model was read from. All of them must be unchanged.
   static std::vector<std::string> FilesOf(const std::string& path, const ModelOptions& options) {
     const auto loaded = LoadModelOfFiles(path, options);
     EXPECT_TRUE(loaded) << loaded.error().Format();
@@ -139,7 +139,7 @@ TEST_F(ModelFiles, AreTheModelsItsWeightsAndTheConstants) {
   EXPECT_THAT(FilesOf(graph, random), ElementsAre(graph));
 }
 
-// A model of several sizes is made of what was there at first, whenever it is made.
+// A model of several sizes uses the files as first read, however late an executable is made.
 TEST_F(ModelFiles, AreReadOnceForAllSizes) {
   const std::string text =
       "graph g {\n  input x: f32[n, 4]\n  weight w: f32[4]\n  y = add(x, w)\n  output y\n}\n";

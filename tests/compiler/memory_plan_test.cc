@@ -12,7 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// The largest sum of bytes alive at one step: no plan without reuse in place needs less.
+// Returns the largest sum of bytes alive at one step. A plan without reuse in place needs at least
+// this.
 int64_t PeakLiveBytes(std::span<const PlannedValue> values) {
   std::map<int, int64_t> change;  // at the start of a step
   for (const PlannedValue& value : values) {
@@ -82,7 +83,7 @@ TEST(MemoryPlan, ALargerValueDoesNotTakeOver) {
 }
 
 TEST(MemoryPlan, LeavesOutReuseThatCostsMemory) {
-  // In place, the small value would hold the large block while another large one is alive.
+  // In place, the small value would occupy the large block while another large value is alive.
   const std::vector<PlannedValue> values = {
       {.bytes = 1 << 20, .first_use = 0, .last_use = 1},
       {.bytes = 64, .first_use = 1, .last_use = 4, .in_place_of = {0}},
@@ -123,7 +124,7 @@ TEST(VerifyPlan, NamesWhatIsWrong) {
               HasSubstr("values 1 and 2 are alive together and overlap"));
 }
 
-// Values as a network has them, and everything at random.
+// Returns random values with lifetimes like those of a network.
 std::vector<PlannedValue> RandomValues() {
   const int steps = *rc::gen::inRange(1, 30);
   const int count = *rc::gen::inRange(0, 60);
@@ -164,7 +165,7 @@ RC_GTEST_PROP(MemoryPlanProperty, WithoutReuseInPlaceIsNearThePeak, ()) {
   const MemoryPlan plan = PlanMemory(values);
   const int64_t peak = PeakLiveBytes(values);
   RC_ASSERT(plan.total_bytes >= peak);
-  // Greedy packing of intervals has no such bound in theory; a plan worse than this is a fault.
+  // Greedy packing of intervals has no such bound in theory. A plan above it is treated as a fault.
   RC_ASSERT(plan.total_bytes <= peak * 3 / 2 + 64);
 }
 

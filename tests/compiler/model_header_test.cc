@@ -1,4 +1,5 @@
-// The header of a library of one model. tests/api/shared_library_test.py compiles one.
+// Tests of the generated header of a one-model library. tests/api/shared_library_test.py compiles
+// one.
 #include "compiler/bundle/model_header.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +29,7 @@ TEST(ModelHeader, SaysWhatGoesInAndComesOut) {
   EXPECT_THAT(text, Not(HasSubstr("$")));
 }
 
-// Whatever a model calls its tensors.
+// Tensor names may contain any characters.
 TEST(ModelHeader, QuotesNames) {
   const std::vector<TensorSpec> inputs = {{"a\"b\\c\n*/?$@\xe4", DataType::kF32, {1}}};
   const std::string text = ModelHeader("net", "net.so", {inputs, {}});
@@ -44,7 +45,7 @@ TEST(ModelNameOf, IsAWord) {
   EXPECT_EQ(ModelNameOf(".so"), "model_");
 }
 
-TEST(WriteLibrary, RefusesWhatIsNoTemplate) {
+TEST(WriteLibrary, RejectsWhatIsNoTemplate) {
   for (const std::string& bytes : {std::string(), std::string(64, 'x'), std::string(4096, '\0')}) {
     const Status written =
         WriteLibrary("/nowhere/x.so", std::as_bytes(std::span(bytes)), "x", BundleParts{});

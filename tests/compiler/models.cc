@@ -18,9 +18,9 @@
 namespace tunec::testing {
 namespace {
 
-constexpr uint64_t kSeed = 7;  // of tests/networks/expected_outputs.py
+constexpr uint64_t kSeed = 7;  // the seed of tests/networks/expected_outputs.py
 
-// A caller's buffer: aligned to its element, and to nothing more.
+// A buffer of a caller, aligned only to its element.
 class LooseBuffer {
  public:
   explicit LooseBuffer(const TensorSpec& spec)
@@ -109,7 +109,7 @@ Result<std::vector<Array>> RunOnce(const Executable& executable, const std::vect
   }
   for (const TensorSpec& spec : executable.Outputs()) {
     made.emplace_back(spec);
-    std::memset(made.back().data(), 0xff, made.back().bytes());  // NaN: what nobody writes shows
+    std::memset(made.back().data(), 0xff, made.back().bytes());  // NaN: unwritten elements show
     targets.push_back(made.back().data());
   }
   TUNEC_RETURN_IF_ERROR(executable.Run(sources, targets));

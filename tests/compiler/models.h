@@ -1,4 +1,4 @@
-// Models to compile, ways to compile them, and runs of what came out.
+// Models for tests, and functions that compile and run models.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace tunec::testing {
 
-/// What every f32 result has to keep to: the largest difference over the largest magnitude.
+/// The tolerance of every f32 result: the largest difference divided by the largest magnitude.
 inline constexpr double kTolerance = 1e-4;
 
 /// A network of tests/networks with its inputs and PyTorch's outputs by name.
@@ -26,10 +26,10 @@ struct Network {
 };
 Result<Network> LoadNetwork(const std::string& name);
 
-/// The graph of a text; its weights are random. A mistake in it stops the test program.
+/// Parses a graph with random weights. A mistake in the text stops the test program.
 Graph GraphOf(std::string_view text);
 
-/// A convolution with bias and relu: one group, whatever its values are called.
+/// A convolution with bias and relu. It is one group, independent of value names.
 inline constexpr std::string_view kConvRelu = R"(graph conv_relu {
   input x: f32[1, 5, 13, 11]
   weight w: f32[7, 5, 3, 3]
@@ -39,21 +39,22 @@ inline constexpr std::string_view kConvRelu = R"(graph conv_relu {
   output y = r
 })";
 
-/// The one task that the front end makes of the graph.
+/// Returns the only task of the front end for the graph.
 TuningTask TaskOf(const Graph& graph, const CompileOptions& options);
 
-/// For this machine, with the measuring worker of this build.
+/// Returns options for this machine, with the measuring worker of this build.
 CompileOptions Options(int threads = 2);
 
 Database InMemory();
 
-/// Uniform in [-1.5, 1.5) for floats, small indices for integers.
+/// Returns inputs: uniform in [-1.5, 1.5) for floats, small indices for integers.
 std::vector<Array> SomeInputs(const Executable& executable);
 
-/// The outputs for these inputs. Buffers are aligned to the element and no more.
+/// Runs the executable once and returns its outputs. Buffers are aligned only to their element.
 Result<std::vector<Array>> RunOnce(const Executable& executable, const std::vector<Array>& inputs);
 
-/// The largest relative error of the executable against the graph's reference execution.
+/// Returns the largest relative error of the executable, compared with the graph's reference
+/// execution.
 Result<double> ErrorAgainstReference(const Graph& graph, const Executable& executable);
 
 }  // namespace tunec::testing

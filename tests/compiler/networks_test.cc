@@ -1,4 +1,4 @@
-// The networks of tests/networks, compiled in every way, against PyTorch's outputs.
+// Tests of the networks of tests/networks, compiled in every way, against PyTorch's outputs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ void ExpectPyTorchsOutputs(const Network& network, const Executable& executable)
   }
 }
 
-// One way to compile.
+// The ways to compile a network.
 enum class Way { kOneThread, kTwoThreads, kUnfused, kNaive, kAvx2, kNoPasses, kEmulatedGpu };
 
 std::string_view Name(Way way) {
@@ -65,7 +65,7 @@ std::string_view Name(Way way) {
   return "";
 }
 
-// For GoogleTest, which would print bytes.
+// Prints the name for GoogleTest, which would print bytes.
 void PrintTo(Way way, std::ostream* out) { *out << Name(way); }
 
 Result<CompileOptions> OptionsFor(Way way) {
@@ -83,7 +83,7 @@ Result<CompileOptions> OptionsFor(Way way) {
   return options;
 }
 
-// The loops as the operators' definitions have them: no split, no vector, nothing.
+// Expects the loops of the operators' definitions: no split, no vector and no other step.
 void ExpectNoSteps(const CompileReport& report) {
   for (const KernelReport& kernel : report.kernels) {
     EXPECT_THAT(kernel.schedule, ::testing::MatchesRegex("lower [^\n]*\n")) << kernel.name;
@@ -139,7 +139,7 @@ TEST_P(Compiled, TheSecondTimeFindsEveryObject) {
   ExpectPyTorchsOutputs(network_, *second->executable);
 }
 
-// Nothing is left out: depthwise convolutions, first layers, heads.
+// The test covers depthwise convolutions, first layers and heads.
 TEST_P(Compiled, MultiplyAddsAreVector) {
   const CompileOptions options = Options();
   const auto front = RunFrontEnd(network_.graph, options);

@@ -1,4 +1,4 @@
-// Graphs whose outputs are not simply what the last kernel wrote.
+// Tests of graphs whose outputs are not simply results of the last kernel.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ struct OutputCase {
   const char* text;
 };
 
-// For GoogleTest, which would print addresses.
+// Prints the name for GoogleTest, which would print addresses.
 void PrintTo(const OutputCase& test, std::ostream* out) { *out << test.name; }
 
 class Outputs : public ::testing::TestWithParam<OutputCase> {};
@@ -60,7 +60,7 @@ std::vector<std::string> LinesOf(std::string_view text) {
   return lines;
 }
 
-// It would be the input, and nothing would be computed.
+// The rule would make the output an input, and nothing would be computed.
 TEST(OutputsThatStay, AreExplained) {
   EXPECT_THAT(LinesOf(R"(graph g {
     input x: f32[4]
@@ -79,7 +79,7 @@ TEST(OutputsThatStay, AreExplained) {
               IsEmpty());
 }
 
-// Between convolutions of odd sizes: channels that no vector divides, in every order.
+// Convolutions of odd sizes surround channels that no vector divides, in every order.
 TEST(ImageOrders, AgreeWithTheReference) {
   const Graph graph = GraphOf(R"(graph g {
     input x: f32[1, 5, 11, 13]

@@ -1,4 +1,5 @@
-// Indices out of range that are data: the nearest in range is taken, and they are counted.
+// Tests of data indices out of range: the nearest index in range is used, and the indices are
+// counted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,8 @@ Array Indices(const std::vector<int64_t>& values) {
   return array;
 }
 
-/// Runs it, compares with the reference, and says "NODE EXTENT COUNT" for each gather.
+/// Runs the executable, compares it with the reference, and returns "NODE EXTENT COUNT" for each
+/// gather.
 std::string RunAndCount(const Executable& executable, const Graph& graph, const Array& indices) {
   const auto expected = RunReference(graph, {&indices, 1});
   EXPECT_TRUE(expected.has_value()) << expected.error().Format();
@@ -51,7 +53,7 @@ TEST(OutsideIndices, AreCountedAndTheNearestTaken) {
   EXPECT_EQ(RunAndCount(executable, graph, Indices({3, 0, 0, 0, 0})), "y 3 5; ");
 }
 
-// The sum is no value of the model's interface, and no output of what is compiled.
+// The sum is not a value of the model's interface, nor an output of the compiled graph.
 TEST(OutsideIndices, OfComputedOnesToo) {
   const Graph graph = GraphOf(R"(graph g {
     constant x: f32[30] = [0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29]
@@ -69,21 +71,21 @@ TEST(OutsideIndices, OfComputedOnesToo) {
   EXPECT_EQ(RunAndCount(*model->executable, graph, Indices({0, 14, 15, 16, -15, -16})), "a 30 3; ");
 }
 
-TEST(OutsideIndices, AsConstantsAreRefused) {
-  const auto refused = Compile(GraphOf(R"(graph g {
+TEST(OutsideIndices, AsConstantsAreRejected) {
+  const auto rejected = Compile(GraphOf(R"(graph g {
     input x: f32[3, 2]
     constant i: i64[2] = [1, 7]
     y = gather(x, i)
     output y
   })"),
-                               nullptr, Options());
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_EQ(refused.error().message,
+                                nullptr, Options());
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(rejected.error().message,
             "gather y: index 7 at position 1 is out of range, expected -3 to 2");
 }
 
-// Attention of no heads: its heads would be grouped by 0.
+// Attention without heads would group its heads by 0.
 TEST(NoElements, AreComputedByDoingNothing) {
   const Graph graph = GraphOf(R"(graph g {
     input q: f32[2, 0, 4, 8]

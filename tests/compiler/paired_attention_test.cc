@@ -1,5 +1,5 @@
-// Attention whose products are of pairs of bfloat16, as machine code, against the reference: sizes
-// that pairs, vectors, blocks and chunks divide, and sizes that they don't.
+// Tests of attention whose products use pairs of bfloat16. Machine code is compared with the
+// reference, for sizes that are multiples of pairs, vectors, blocks and KV blocks, and for others.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -30,12 +30,12 @@ struct Paired {
   int heads = 2, groups = 1, queries = 64, keys = 64, depth = 16, width = 16;
   bool causal = false;
   Mask mask = Mask::kNone;
-  bool one_input = false;  // queries, keys and values lie beside each other
+  bool one_input = false;  // queries, keys and values are parts of one input
 };
 
 void PrintTo(const Paired& paired, std::ostream* out) { *out << paired.name; }
 
-// The scale is a power of two: queries and keys of few bits are multiplied without an error.
+// The scale is a power of two, so products of queries and keys with few bits are exact.
 Graph GraphOf(const Paired& p) {
   const std::string causal = p.causal ? ", causal=1" : "";
   const std::string attributes = fmt::format("{{scale=0.125{}, empty_rows=\"zero\"}}", causal);
@@ -70,7 +70,8 @@ Graph GraphOf(const Paired& p) {
                  "\n  output y\n}");
 }
 
-// Multiples of 1/8, which are bfloat16; of masks, some -inf, and a row of nothing else.
+// Returns multiples of 1/8, which are exact in bfloat16. Masks also have some -inf and one row of
+// only -inf.
 std::vector<Array> InputsOf(const Graph& graph) {
   std::mt19937 random(3);
   std::vector<Array> inputs;
@@ -109,7 +110,7 @@ std::vector<Sketch> SketchesOf(const TuningTask& task, const CompileOptions& opt
                       .gain = [gain](const TileIntrinsic&) { return gain; }});
 }
 
-// What the untuned kernel is by, where the instruction multiplies so much faster.
+// Returns the name of the first sketch if the instruction multiplies `gain` times faster.
 std::string First(const Paired& paired, double gain) {
   const CompileOptions options = OptionsOfRounding();
   return SketchesOf(TaskOf(GraphOf(paired), options), options, gain).front().name;
@@ -120,8 +121,8 @@ TEST(PairedAttentionSketch, IsFirstWhereItPays) {
   const Paired whole{.queries = 128, .keys = 128, .depth = 64, .width = 64};
   EXPECT_EQ(First(whole, 2), "stream/dpbf16");
   EXPECT_EQ(First(whole, 1), "stream");
-  EXPECT_EQ(First(whole, 0), "stream");  // not known
-  // Keys and values would be rounded for one block of queries.
+  EXPECT_EQ(First(whole, 0), "stream");  // unknown gain
+  // Keys and values would be rounded for only one block of queries.
   EXPECT_EQ(First({.queries = 16, .keys = 512, .depth = 64, .width = 64}, 2), "stream");
 }
 
@@ -139,8 +140,8 @@ TEST(PairedAttentionSketch, IsForContractsThatRound) {
 
 class PairedAttention : public ::testing::TestWithParam<Paired> {};
 
-// Every lowering's sketch by pairs, with its first decisions and with random ones. What is rounded
-// are the weights alone, to eight bits: results are off by less than 2^-8 of the largest value.
+// Checks every lowering's sketch by pairs, with its first decisions and with random ones. Only the
+// weights are rounded, to eight bits. Results differ by less than 2^-8 of the largest value.
 TEST_P(PairedAttention, IsAttention) {
   const CompileOptions options = OptionsOfRounding();
   if (!options.target.Has("avx512bf16")) GTEST_SKIP() << "a machine without AVX512_BF16";

@@ -1,4 +1,4 @@
-// What is foretold of a run is what compiling finds.
+// Tests that the predictions for a run equal the results of compiling.
 #include "compiler/predict.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Compile with trials for a GPU that is not here: its times are predicted, and called so.
+// Tests of Compile with trials for a GPU that this machine lacks: its times are predicted, and
+// reported as predicted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,13 +58,13 @@ TEST_F(PredictedTuning, ASecondRunCompilesNothing) {
   const CompiledModel first = Compiled(options);
   EXPECT_EQ(first.report.tuning.progress.measured, 3);
   EXPECT_TRUE(first.report.tuning.progress.predicted);
-  // The worker's code is what runs.
+  // The executable uses the worker's code.
   EXPECT_EQ(first.report.objects_compiled, 0);
   const KernelReport& kernel = first.report.kernels.at(0);
   EXPECT_EQ(kernel.sketch_source, "predicted");
   EXPECT_FALSE(kernel.recorded_seconds);
   ASSERT_TRUE(kernel.predicted_seconds);
-  // The report predicts of the stored code what the worker predicted.
+  // The report's prediction for the stored code equals the worker's prediction.
   ASSERT_EQ(kernel.predicted.size(), 1u);
   ASSERT_TRUE(kernel.predicted[0].time);
   EXPECT_DOUBLE_EQ(kernel.predicted[0].time->seconds, *kernel.predicted_seconds);
@@ -89,7 +90,7 @@ TEST_F(PredictedTuning, IsSaidInEveryPlace) {
   EXPECT_TRUE(kernel.at("recorded_ms").is_null());
   EXPECT_GT(kernel.at("predicted_ms"), 0);
 
-  // Who compiles for the GPU itself takes the same schedule, and is told what it stands on.
+  // A caller that compiles for the GPU itself gets the same schedule and is informed of its basis.
   const CompiledModel plain = Compiled(For(testing::Gpu(), 0));
   EXPECT_EQ(Describe(plain.report.known),
             "groups tuned: none of 1; by predicted times: 1 (3 trials)");
@@ -111,7 +112,7 @@ TEST_F(PredictedTuning, TrialsKeepWhatIsKnownOfTheirCode) {
   for (const TrialRecord& trial : tasks->front().trials) {
     EXPECT_EQ(trial.status, TrialStatus::kOk) << trial.message;
     EXPECT_THAT(trial.note, AllOf(HasSubstr("sketch="), HasSubstr(" code.registers=")));
-    EXPECT_GT(trial.median_seconds, 2e-6);  // a launch
+    EXPECT_GT(trial.median_seconds, 2e-6);  // the time of a launch
     EXPECT_TRUE(trial.samples.empty());
   }
 }

@@ -1,4 +1,4 @@
-// The report as JSON, beside the report.
+// Tests that the JSON form equals the report.
 #include "compiler/report_json.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
-// Scatters as machine code: against the reference, and where the result takes the data's place.
-// There a row that is written costs a row: the pages of all others may not be touched.
+// Tests of scatters as machine code: against the reference, and where the result is stored in the
+// data's memory. In place, a written row touches only its own page; all other pages may be
+// inaccessible.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@ using testing::kTolerance;
 using testing::Options;
 
 constexpr std::string_view kScatters[] = {
-    // Rows wide and narrow, several of one place.
+    // The graph has wide and narrow rows, several of them at one position.
     R"(graph rows {
   input x: f32[37, 200]
   input i: i64[29, 1]
@@ -90,7 +91,7 @@ constexpr std::string_view kScatters[] = {
   y = scatter(x, i, u)
   output y
 })",
-    // Computed data, indices and updates; the result is read by others.
+    // Data, indices and updates are computed, and the result is read by other nodes.
     R"(graph between {
   input x: f32[11, 50]
   input i: i64[7, 1]
@@ -106,7 +107,7 @@ constexpr std::string_view kScatters[] = {
   output y
   output z
 })",
-    // One after the other, in the place of an intermediate value.
+    // Two scatters run one after the other in the memory of an intermediate value.
     R"(graph twice {
   input x: f32[11, 50]
   input i: i64[7, 1]
@@ -117,7 +118,7 @@ constexpr std::string_view kScatters[] = {
   y = sqrt(t)
   output y
 })",
-    // The data is still read afterwards.
+    // The data is read again afterwards.
     R"(graph kept {
   input x: f32[11, 50]
   input i: i64[7, 1]
@@ -147,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Graphs, Scatter, ::testing::ValuesIn(kScatters), [](con
   return std::string(text.substr(0, text.find(' ')));
 });
 
-// Memory of whole pages, of which some may be closed.
+// Memory of whole pages, some of which may be made inaccessible.
 class Pages {
  public:
   explicit Pages(size_t count)
@@ -172,7 +173,7 @@ class Pages {
   std::byte* memory_;
 };
 
-// A step of decoding writes a position of each head; a page is a position's row.
+// A decoding step writes a position of each head. A page is a position's row.
 TEST(ScatterInPlace, TouchesTheRowsThatAreWritten) {
   constexpr size_t kHeads = 3, kLength = 8, kAt = 5;
   const size_t width = Pages::PageBytes() / sizeof(float);
@@ -201,7 +202,7 @@ TEST(ScatterInPlace, TouchesTheRowsThatAreWritten) {
   }
 }
 
-// Elsewhere, the data is copied and stays as it is.
+// Otherwise the data is copied and stays unchanged.
 TEST(ScatterInPlace, CopiesWhereTheDataIsKept) {
   const Graph graph = GraphOf(R"(graph g {
   input x: f32[300, 70]

@@ -1,4 +1,4 @@
-// The table of settings beside the places that spell it out.
+// Tests of the table of settings against the documents that list them.
 #include "compiler/settings.h"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ TEST(Settings, DimensionsHaveSizesOrRanges) {
     EXPECT_FALSE(ParseDimSizes(wrong)) << wrong;
 }
 
-// With TUNEC_BLESS=1 the list in the header is rewritten.
+// With TUNEC_BLESS=1 the test rewrites the list in the header.
 TEST(Settings, GoldenTheCHeaderListsThem) {
   const std::string path = std::string(TUNEC_TEST_DATA) + "/../api/include/tunec/tunec.h";
   const std::string list = DescribeAsC(SettingTable());

@@ -44,7 +44,7 @@ TEST(SizeFormula, FollowsSumsProductsAndQuotients) {
 
 TEST(SizeFormula, NoneWhereSamplesAgreeWithSeveral) {
   EXPECT_FALSE(FitFormula(Samples([](int64_t, int64_t length) { return (length + 5) / 8; })));
-  // Odd sizes alone do not tell a half from a half rounded down.
+  // Odd sizes alone cannot distinguish a half from a half rounded down.
   const std::vector<SizeSample> odd = {{{5}, 2}, {{7}, 3}, {{9}, 4}};
   const auto half = FitFormula(odd);
   if (half) {
@@ -77,7 +77,7 @@ TEST(SizeFormula, IsWhatARuleSays) {
   EXPECT_EQ(FormulaOf(SizeExpression::Size(1)).At({4, 51}), 51);
   EXPECT_TRUE(FormulaOf(SizeExpression::Constant(7)).IsConstant());
   EXPECT_EQ(FormulaOf(SizeExpression::Constant(7)).At({4, 51}), 7);
-  EXPECT_EQ(FormulaOf(SizeExpression::Size(0).Times(INT64_MAX)).At({2}), 0);  // no such size
+  EXPECT_EQ(FormulaOf(SizeExpression::Size(0).Times(INT64_MAX)).At({2}), 0);  // no size gives this
 }
 
 TEST(SizeFormula, FollowsWhatRulesSay) {
@@ -97,7 +97,7 @@ TEST(SizeFormula, FollowsWhatRulesSay) {
   EXPECT_EQ(less->At({6, 57}), 25);
 }
 
-// After them what a stride leaves over is what it leaves over for any size.
+// These samples determine the stride's remainder for every size.
 TEST(ChooseSamples, CoverRemainders) {
   SizeExpression chain = SizeExpression::Size(0);
   for (int i = 0; i < 5; ++i) chain = chain.Plus(-1).Over(2).Plus(1);
@@ -124,7 +124,7 @@ TEST(ChooseSizes, RoundsUpByAFifth) {
   for (int64_t size = 1; size < 3000; ++size) {
     const int64_t rounded = RoundUpSize(size);
     EXPECT_GE(rounded, size);
-    // Of large sizes just beyond 19/16 of a power of two, which are rounded up to 23/16.
+    // Sizes just above 19/16 of a large power of two are rounded up to 23/16.
     EXPECT_LE(rounded, 1.2101 * size) << size;
     EXPECT_EQ(RoundUpSize(rounded), rounded);
   }
@@ -152,8 +152,8 @@ TEST(ChooseSizes, CutsFromTheLargestDown) {
   EXPECT_EQ(CutSize(11, {4, 8}), (std::vector<int64_t>{8, 4}));
 }
 
-// Until their arithmetic takes half as long again as reading the matrix from a cache, which one
-// does by itself at first and six do then. The table is gathered from.
+// Runs are joined until the arithmetic takes 1.5 times as long as reading the matrix from a cache.
+// One run reaches this on the first machine, six on the second. The table is only gathered from.
 TEST(ChooseSizes, JoinsRunsThatWaitForWeights) {
   const Graph graph = testing::GraphOf(R"(graph rows {
     input ids: i64[1]

@@ -11,7 +11,7 @@ using onnx_test::Typed;
 
 int64_t Modulo(int64_t n, int64_t m) { return ((n % m) + m) % m; }
 
-/// Makes the number by one node of the length and a constant.
+/// Returns a number that one node makes of the length and a constant.
 Number Binary(const std::string& op, int64_t c, std::function<int64_t(int64_t)> of) {
   return {op,
           [op, c](Model& model) {
@@ -186,7 +186,7 @@ std::string BytesOf(const Number& number, const Use& use) {
       ->mutable_shape()
       ->mutable_dim(0)
       ->set_dim_param("length");
-  // A step of a slice is 1, where `first` is its start.
+  // The step of a slice is 1 if `first` is its start.
   for (onnx::NodeProto& node : *model.graph().mutable_node()) {
     if (node.op_type() == "Slice") node.add_input("one");
   }

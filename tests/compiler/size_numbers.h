@@ -1,4 +1,4 @@
-// Small ONNX models that make numbers of a dynamic length, and what they give.
+// Small ONNX models that compute numbers of a dynamic length, and their expected values.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,10 @@ Number IsOne(int64_t length);
 Use Added();
 Use SlicedFrom();
 
-/// Pairs of a number and a use of it.
+/// Returns pairs of a number and a use of it.
 std::vector<std::pair<Number, Use>> AllNumbers();
 
-/// The model of a number and its use; its dimension is called length.
+/// Returns the model of a number and its use. The dimension is called length.
 std::string BytesOf(const Number& number, const Use& use);
 
 }  // namespace tunec::testing

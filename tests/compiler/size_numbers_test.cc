@@ -1,5 +1,5 @@
-// Numbers that ONNX models make of a size, at sizes that no sample was taken of: in place and in
-// bundles, against the same numbers computed here.
+// Tests of numbers that ONNX models compute from a size, at sizes without samples. Models run
+// directly and in bundles, and their numbers are compared with values computed here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,7 +89,7 @@ Result<LoadedBundle> Build(const Number& number, const Use& use, const DimSizes&
   return LoadBundle(file.path());
 }
 
-// A bundle of a few sizes has code for each size that needs it.
+// A bundle of a few sizes has separate code for each size that needs it.
 TEST_P(SizeNumbers, AreThoseOfEachSizeInABundle) {
   const auto& [number, use] = GetParam();
   const testing::BundlePath file;
@@ -111,7 +111,7 @@ int CountPadded(const SizedModel& model) {
   return padded;
 }
 
-// Half of a size follows one formula at each size: a few executables serve all.
+// Half of a size follows one formula at each size, so a few executables serve all sizes.
 TEST(SizeNumbersOfRules, RunOnFewExecutables) {
   const Number half = HalfOf();
   const Use use = SlicedFrom();
@@ -127,7 +127,7 @@ TEST(SizeNumbersOfRules, RunOnFewExecutables) {
   EXPECT_FALSE(nlohmann::json::parse((*model)->Report()).contains("refused")) << (*model)->Report();
 }
 
-// One size of many is another graph, and has exact code.
+// At one size of many the graph differs, so that size has exact code.
 TEST(SizeNumbersOfOneSize, HaveExactCode) {
   const Number is_one = IsOne(117);
   const testing::BundlePath file;
@@ -138,7 +138,7 @@ TEST(SizeNumbersOfOneSize, HaveExactCode) {
   EXPECT_LE(report["executables"].size(), 4U) << report;
 }
 
-TEST(SizeNumbersOfRanges, AreRefusedWhereEachOfManyNeedsCode) {
+TEST(SizeNumbersOfRanges, AreRejectedWhereEachOfManyNeedsCode) {
   const testing::BundlePath file;
   const auto bundle = Build(Remainder(10), Added(), Range(16, 512), file);
   ASSERT_FALSE(bundle);
@@ -149,7 +149,7 @@ TEST(SizeNumbersOfRanges, AreRefusedWhereEachOfManyNeedsCode) {
 }
 
 /// Returns whether a bundle runs on this length. If so, the result has to be right.
-bool RunsOrRefuses(const SizedBundle& bundle, const Number& number, int64_t n) {
+bool RunsOrRejects(const SizedBundle& bundle, const Number& number, int64_t n) {
   const std::vector<float> x(static_cast<size_t>(n * kWidth), 0.0F);
   std::vector<float> y(x.size());
   const std::vector<Shape> shapes = {{n, kWidth}};
@@ -162,18 +162,18 @@ bool RunsOrRefuses(const SizedBundle& bundle, const Number& number, int64_t n) {
   return runs;
 }
 
-TEST(SizeNumbersOfLists, AreRightOrRefused) {
+TEST(SizeNumbersOfLists, AreRightOrRejected) {
   const testing::BundlePath file;
   const auto bundle = Build(Remainder(10), Added(), {{100, 109, 120}}, file);
   ASSERT_TRUE(bundle) << bundle.error().Format();
   for (int64_t n = 1; n <= 120; ++n) {
     const bool is_listed = n == 100 || n == 109 || n == 120;
-    const bool runs = RunsOrRefuses(*bundle->sized, Remainder(10), n);
+    const bool runs = RunsOrRejects(*bundle->sized, Remainder(10), n);
     EXPECT_TRUE(runs || !is_listed) << n;
   }
 }
 
-// Two dimensions meet in one number. Rows are independent, and yet a run may not be cut.
+// One number depends on two dimensions. Rows are independent, but a run may not be split.
 TEST(SizeNumbersOfTwo, AreThoseOfBoth) {
   Model model(14);
   model.Input("x", {-1, -1})

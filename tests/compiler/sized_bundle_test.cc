@@ -1,4 +1,4 @@
-// Bundles of several sizes beside the same models of open sizes compiled in place.
+// Tests that bundles of several sizes equal the same dynamic-shape models compiled directly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,11 +26,11 @@ using testing::OptionsForCpu;
 using testing::SizedVariantOf;
 using testing::SourceOf;
 
-// Both dimensions by name, as the source lists them.
+// The names of both dimensions, in the order of the source.
 const std::vector<std::string> kBoth = {"batch", "length"};
 const std::vector<ListedSizes> kListed = {{.sizes = {1, 4}}, {.sizes = {12, 20}}};
 
-/// Means over the batch, which cannot be cut.
+/// A model of means over the batch, which cannot be split.
 constexpr std::string_view kOverBatch = R"(graph over_batch {
   input x: f32[batch, 24]
   m = reduce_mean(x) {axes=[0], keepdims=1}
@@ -38,7 +38,7 @@ constexpr std::string_view kOverBatch = R"(graph over_batch {
   output d
 })";
 
-/// Cannot be padded.
+/// A model that cannot be padded.
 constexpr std::string_view kCubic = R"(graph cubic {
   input x: f32[1, 2, length]
   y = resize(x) {shape=[1, 2, 7], mode="cubic"}
@@ -71,7 +71,8 @@ std::unique_ptr<SizedModel> InPlace(const SizedSource& source, std::vector<Liste
   return model ? *std::move(model) : nullptr;
 }
 
-/// A model as a bundle and in place. What could not be made is null, and fails the test.
+/// A model as a bundle and compiled directly. A part that could not be made is null, and the test
+/// fails.
 struct BothWays {
   BothWays(const SizedSource& source, const std::vector<ListedSizes>& listed)
       : bundle(LoadOf(source, listed, file)), model(InPlace(source, listed)) {}
@@ -128,7 +129,7 @@ void ExpectSameBits(const SizedExecutable& bundle, const SizedExecutable& model,
   }
 }
 
-Error RefusalOf(const SizedExecutable& bundle, const Sizes& sizes) {
+Error RejectionOf(const SizedExecutable& bundle, const Sizes& sizes) {
   const auto run = RunAt(bundle, InputsAt(bundle.form(), sizes));
   EXPECT_FALSE(run) << fmt::format("{} ran", fmt::join(sizes, "x"));
   return run ? Error() : run.error();
@@ -145,12 +146,12 @@ TEST(SizedBundle, GivesTheSameBitsAtListedSmallerAndCutSizes) {
     ExpectSameBits(*both.bundle, *both.model, sizes);
 }
 
-TEST(SizedBundle, RefusesWhatIsLargerThanTheLargest) {
+TEST(SizedBundle, RejectsWhatIsLargerThanTheLargest) {
   const SizedSource source = SourceOf(kOpenSizes, kBoth);
   const BundlePath file;
   const auto bundle = LoadOf(source, kListed, file);
   ASSERT_TRUE(bundle);
-  const Error error = RefusalOf(*bundle, {2, 21});
+  const Error error = RejectionOf(*bundle, {2, 21});
   EXPECT_EQ(error.code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(error.message,
             "length is 21, expected at most 20, the largest that the bundle was built for");
@@ -164,7 +165,7 @@ TEST(SizedBundle, OfARangeServesAllOfIt) {
   ASSERT_TRUE(both.bundle && both.model);
   for (int64_t length = 1; length <= 20; ++length)
     ExpectSameBits(*both.bundle, *both.model, {1 + length % 4, length});
-  RefusalOf(*both.bundle, {1, 21});
+  RejectionOf(*both.bundle, {1, 21});
 }
 
 TEST(SizedBundle, OfWhatIsNotCutServesSmallerSizes) {
@@ -173,10 +174,11 @@ TEST(SizedBundle, OfWhatIsNotCutServesSmallerSizes) {
   const BothWays both(source, listed);
   ASSERT_TRUE(both.bundle && both.model);
   for (int64_t batch = 1; batch <= 9; ++batch) ExpectSameBits(*both.bundle, *both.model, {batch});
-  EXPECT_THAT(RefusalOf(*both.bundle, {10}).message, HasSubstr("batch is 10, expected at most 9"));
+  EXPECT_THAT(RejectionOf(*both.bundle, {10}).message,
+              HasSubstr("batch is 10, expected at most 9"));
 }
 
-// What strides leave of sizes are formulas with divisions in them.
+// Sizes after strides are formulas with divisions.
 TEST(SizedBundle, OfImagesServesAnyHeightAndWidth) {
   constexpr std::string_view kImages = R"(graph images {
   input x: f32[1, 3, height, width]
@@ -203,14 +205,15 @@ TEST(SizedBundle, OfWhatCannotBePaddedHasTheListedSizes) {
   const BothWays both(source, listed);
   ASSERT_TRUE(both.bundle && both.model);
   for (const int64_t length : {9, 16}) ExpectSameBits(*both.bundle, *both.model, {length});
-  EXPECT_EQ(RefusalOf(*both.bundle, {10}).message,
+  EXPECT_EQ(RejectionOf(*both.bundle, {10}).message,
             "the bundle has no code for length of 10, expected one of 9, 16");
   const auto report = nlohmann::json::parse(both.bundle->Report());
   EXPECT_TRUE(report.contains("refusal"));
   EXPECT_EQ(report["executables"].size(), 2);
 }
 
-// A window of five positions has no graph below. What is served begins at a power of two.
+// A window of five positions does not have a graph for smaller sizes. The served sizes begin at a
+// power of two.
 TEST(SizedBundle, ServesDownToTheLeastSizeThatHasAGraph) {
   constexpr std::string_view kWindow = R"(graph window {
   input x: f32[1, 2, length, 8]
@@ -226,26 +229,25 @@ TEST(SizedBundle, ServesDownToTheLeastSizeThatHasAGraph) {
   ASSERT_TRUE(both.bundle && both.model);
   for (const int64_t length : {8, 9, 17, 30, 47, 48, 49, 64})
     ExpectSameBits(*both.bundle, *both.model, {length});
-  EXPECT_EQ(RefusalOf(*both.bundle, {3}).message, "output 'a' has no size");
-  EXPECT_EQ(RefusalOf(*both.bundle, {6}).message,
-            "length is 6, expected at least 8: below, the model is another graph");
-  EXPECT_EQ(RefusalOf(*both.bundle, {65}).code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(RejectionOf(*both.bundle, {3}).message, "output 'a' has no size");
+  EXPECT_EQ(RejectionOf(*both.bundle, {6}).message,
+            "length is 6, expected at least 8: smaller sizes have another graph");
+  EXPECT_EQ(RejectionOf(*both.bundle, {65}).code, ErrorCode::kInvalidArgument);
 }
 
 TEST(SizedBundle, OfWhatIsCutGoesAsFarAsItWasLookedAt) {
   const BundlePath file;
   const auto bundle = LoadOf(SourceOf(kOpenSizes, kBoth), kListed, file);
   ASSERT_TRUE(bundle);
-  EXPECT_EQ(
-      RefusalOf(*bundle, {100000, 12}).message,
-      "batch is 100000, expected at most 1024, the largest that the model was looked at with");
+  EXPECT_EQ(RejectionOf(*bundle, {100000, 12}).message,
+            "batch is 100000, expected at most 1024, the largest verified size");
 }
 
-// Packed when it is first wanted, once for all sizes.
+// Weights are packed when they are first used, once for all sizes.
 TEST(SizedBundle, OfAnotherProcessorPacksForAllSizes) {
   const SizedSource source = SourceOf(kOpenSizes, kBoth);
   BundleVariant variant = SizedVariantOf(source, kListed, "native,+amx-fp16");
-  // Nothing of the model uses it: only the list says so.
+  // The model does not use the feature. Only the list names it.
   variant.head.features = SizedVariantOf(source, {{.sizes = {1}}, {.sizes = {12}}}).head.features;
   const BundlePath file;
   std::vector<BundleVariant> variants;
@@ -259,7 +261,8 @@ TEST(SizedBundle, OfAnotherProcessorPacksForAllSizes) {
 }
 
 TEST(SizedBundle, HasWeightsOnce) {
-  // Of the sizes together, the weights are those of one and little more: biases do not differ.
+  // The weights of all sizes together are little more than those of one size, because biases are
+  // equal.
   constexpr std::string_view kWide = R"(graph wide {
   input x: f32[batch, length, 64]
   weight w: f32[64, 256]
@@ -310,7 +313,7 @@ TEST(SizedBundle, RunsInThreads) {
   }
 }
 
-TEST(SizedBundle, TooManySizesAreRefused) {
+TEST(SizedBundle, TooManySizesAreRejected) {
   const SizedSource source = SourceOf(kOpenSizes, kBoth);
   const auto variant = CompileSizedVariant(
       source, {{.sizes = RoundedSizes(1, 512), .exact = false}, {.sizes = RoundedSizes(1, 512)}},
@@ -319,7 +322,7 @@ TEST(SizedBundle, TooManySizesAreRefused) {
   EXPECT_EQ(variant.error().code, ErrorCode::kResourceLimit);
 }
 
-/// The first part of output y's length, in the place of its formula.
+/// Loads the bundle with this formula as the first part of output y's length.
 Result<LoadedBundle> LoadWithFormula(BundleVariant variant, const SizeFormula& formula,
                                      const BundlePath& file) {
   (*variant.sizes->form.output_extents)[0][1] = {formula};
@@ -329,7 +332,7 @@ Result<LoadedBundle> LoadWithFormula(BundleVariant variant, const SizeFormula& f
   return LoadBundle(file.path());
 }
 
-TEST(SizedBundle, FormulasOfOtherSizesThanTheTensorsAreRefused) {
+TEST(SizedBundle, FormulasOfOtherSizesThanTheTensorsAreRejected) {
   const std::vector<ListedSizes> listed = {{.sizes = {1}}, {.sizes = {20}, .exact = false}};
   const BundleVariant variant = SizedVariantOf(SourceOf(kOpenSizes, kBoth), listed);
   const SizeFormula more{.constant = 1, .factors = {0, 1}};
@@ -346,8 +349,8 @@ TEST(SizedBundle, FormulasOfOtherSizesThanTheTensorsAreRefused) {
   EXPECT_EQ(LoadWithFormula(variant, of_a_third, file).error().code, ErrorCode::kParse);
 }
 
-// Right for the size of the code: wrong ones below are met by a run.
-TEST(SizedBundle, FormulasThatLeaveTheArraysAreRefusedByRuns) {
+// The formulas are right for the size of the code. A run rejects wrong results at smaller sizes.
+TEST(SizedBundle, FormulasThatLeaveTheArraysAreRejectedByRuns) {
   const std::vector<ListedSizes> listed = {{.sizes = {1}}, {.sizes = {20}, .exact = false}};
   const BundleVariant variant = SizedVariantOf(SourceOf(kOpenSizes, kBoth), listed);
   const SizeFormula growing{.constant = 40, .factors = {0, -1}};
@@ -355,7 +358,7 @@ TEST(SizedBundle, FormulasThatLeaveTheArraysAreRefusedByRuns) {
   const auto loaded = LoadWithFormula(variant, growing, file);
   ASSERT_TRUE(loaded) << loaded.error().Format();
   EXPECT_TRUE(RunAt(*loaded->sized, InputsAt(loaded->sized->form(), {1, 20})));
-  const Error error = RefusalOf(*loaded->sized, {1, 12});
+  const Error error = RejectionOf(*loaded->sized, {1, 12});
   EXPECT_EQ(error.code, ErrorCode::kParse);
   EXPECT_THAT(error.message, HasSubstr("28 elements of 20"));
 }
@@ -365,39 +368,39 @@ TEST(StoredSizes, AreCheckedBeforeTheyAreUsed) {
   bundle::StoredSizes whole{.form = variant.sizes->form, .plans = {}};
   for (size_t i = 0; i < variant.sizes->plans.size(); ++i)
     whole.plans.push_back({variant.sizes->codes[i], variant.sizes->plans[i].plan});
-  const auto refuses = [&](const std::function<void(bundle::StoredSizes&)>& change) {
+  const auto rejects = [&](const std::function<void(bundle::StoredSizes&)>& change) {
     bundle::StoredSizes changed = whole;
     change(changed);
     const Status checked = bundle::CheckSizes(changed, variant.kernels, {});
     EXPECT_FALSE(checked);
-    // Not because the weights are not here.
+    // The reason must not be that the weights are missing.
     if (!checked) {
       EXPECT_THAT(checked.error().message, HasSubstr("the bundle's sizes are damaged"));
     }
   };
-  refuses([](auto& sizes) { sizes.form.dimensions.clear(); });
-  refuses([](auto& sizes) { sizes.form.separable.pop_back(); });
-  refuses([](auto& sizes) { sizes.form.most.pop_back(); });
-  refuses([](auto& sizes) { sizes.form.listed[0].sizes = {}; });
-  refuses([](auto& sizes) { sizes.form.listed[0].sizes = {0, 4}; });
-  refuses([](auto& sizes) { sizes.form.listed[0].sizes = {4, 4}; });
-  refuses([](auto& sizes) { sizes.form.listed[0].sizes = {int64_t{1} << 50}; });
-  refuses([](auto& sizes) { sizes.form.open[0].input = 7; });
-  refuses([](auto& sizes) { sizes.form.open[0].axis = 3; });
-  refuses([](auto& sizes) { sizes.form.open[0].dimension = 2; });
-  refuses([](auto& sizes) { sizes.form.open[1] = sizes.form.open[0]; });
-  refuses([](auto& sizes) { sizes.form.open.pop_back(); });
-  refuses([](auto& sizes) { sizes.form.inputs[0].shape[0] = 4; });
-  refuses([](auto& sizes) { sizes.form.output_extents->pop_back(); });
-  refuses([](auto& sizes) { sizes.plans.clear(); });
-  refuses([](auto& sizes) { sizes.plans.push_back(sizes.plans[0]); });
-  refuses([](auto& sizes) { sizes.plans[0].code.key.sizes[0] = 0; });
-  refuses([](auto& sizes) { sizes.plans[0].code.key.sizes.pop_back(); });
-  refuses([](auto& sizes) { sizes.plans[0].code.key.open.pop_back(); });
-  refuses([](auto& sizes) { sizes.plans[0].code.parameters.emplace_back(); });
-  refuses([](auto& sizes) { sizes.plans[0].plan.inputs.pop_back(); });
-  refuses([](auto& sizes) { sizes.plans[0].plan.inputs[0].shape[1] += 1; });
-  refuses([](auto& sizes) { sizes.plans[0].plan.outputs[0].type = DataType::kF64; });
+  rejects([](auto& sizes) { sizes.form.dimensions.clear(); });
+  rejects([](auto& sizes) { sizes.form.separable.pop_back(); });
+  rejects([](auto& sizes) { sizes.form.most.pop_back(); });
+  rejects([](auto& sizes) { sizes.form.listed[0].sizes = {}; });
+  rejects([](auto& sizes) { sizes.form.listed[0].sizes = {0, 4}; });
+  rejects([](auto& sizes) { sizes.form.listed[0].sizes = {4, 4}; });
+  rejects([](auto& sizes) { sizes.form.listed[0].sizes = {int64_t{1} << 50}; });
+  rejects([](auto& sizes) { sizes.form.open[0].input = 7; });
+  rejects([](auto& sizes) { sizes.form.open[0].axis = 3; });
+  rejects([](auto& sizes) { sizes.form.open[0].dimension = 2; });
+  rejects([](auto& sizes) { sizes.form.open[1] = sizes.form.open[0]; });
+  rejects([](auto& sizes) { sizes.form.open.pop_back(); });
+  rejects([](auto& sizes) { sizes.form.inputs[0].shape[0] = 4; });
+  rejects([](auto& sizes) { sizes.form.output_extents->pop_back(); });
+  rejects([](auto& sizes) { sizes.plans.clear(); });
+  rejects([](auto& sizes) { sizes.plans.push_back(sizes.plans[0]); });
+  rejects([](auto& sizes) { sizes.plans[0].code.key.sizes[0] = 0; });
+  rejects([](auto& sizes) { sizes.plans[0].code.key.sizes.pop_back(); });
+  rejects([](auto& sizes) { sizes.plans[0].code.key.open.pop_back(); });
+  rejects([](auto& sizes) { sizes.plans[0].code.parameters.emplace_back(); });
+  rejects([](auto& sizes) { sizes.plans[0].plan.inputs.pop_back(); });
+  rejects([](auto& sizes) { sizes.plans[0].plan.inputs[0].shape[1] += 1; });
+  rejects([](auto& sizes) { sizes.plans[0].plan.outputs[0].type = DataType::kF64; });
 }
 
 TEST(StoredSizes, ComeBackAsTheyWere) {

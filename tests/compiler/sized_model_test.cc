@@ -1,4 +1,4 @@
-// Models of any size against the same models compiled for each size.
+// Tests of dynamic-shape models against the same models compiled for each size.
 #include "compiler/sized/sized_model.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace tunec {
 namespace {
 
-// A block of a transformer: attention over the length, a mean over it, the last position.
+// A block of a transformer: attention over the length, a mean over the length, the last position.
 constexpr const char* kBlock = R"(graph block {
   input x: f32[batch, length, 32]
   input keep: bool[batch, length]
@@ -43,7 +43,7 @@ constexpr const char* kBlock = R"(graph block {
   output last
 })";
 
-// Batch normalisation as training has it: a mean over the batch.
+// Batch normalisation as in training: a mean over the batch.
 constexpr const char* kOverBatch = R"(graph over_batch {
   input x: f32[batch, 24]
   m = reduce_mean(x) {axes=[0], keepdims=1}
@@ -70,7 +70,7 @@ Result<std::unique_ptr<SizedModel>> Make(const std::string& text,
   return SizedModel::Make(std::move(source), std::move(options), nullptr);
 }
 
-/// Runs a model at some sizes, and its graph of these sizes by definition.
+/// Runs a model at these sizes and expects the outputs of the graph's reference execution.
 void ExpectEqual(const SizedModel& model, const std::string& text, const GraphSizes& sizes) {
   const Result<Graph> graph = ParseGraph(text, "test", RandomWeights(7), sizes);
   ASSERT_TRUE(graph) << graph.error().message;
@@ -146,7 +146,7 @@ TEST(SizedModel, ListedSizesAreNotMoreThanAreKept) {
   EXPECT_EQ(model.error().code, ErrorCode::kResourceLimit);
   EXPECT_EQ(model.error().message,
             "the listed sizes, 5x5 of them, make 25 executables, expected at most 24");
-  // Of a range none is compiled at once.
+  // For a range, no size is compiled at once.
   const ListedSizes range{.sizes = RoundedSizes(1, 512), .exact = false};
   EXPECT_TRUE(Make(kBlock, {{"batch", {{1, 4}}}, {"length", {{16, 24}}}}, {range, range}));
 }
@@ -158,7 +158,8 @@ TEST(SizedModel, WhatMixesTheBatchIsNotCut) {
     ExpectEqual(**model, kOverBatch, {{"batch", batch}});
 }
 
-/// Of a text for each size of the first input's first axis; where that is empty, it is cancelled.
+/// Makes the model from a text per size of the first input's first axis. An empty text cancels the
+/// source.
 std::unique_ptr<SizedModel> MakeOfLength(const std::function<std::string(int64_t)>& text,
                                          int64_t example, const ListedSizes& listed) {
   SizedSource source{.dimensions = {"length"}, .open = {{0, 0, "length"}}, .example = {example}};
@@ -195,7 +196,7 @@ std::unique_ptr<SizedModel> EndsAt(int64_t end) {
   return MakeOfLength([end](int64_t length) { return EndsAtText(length, end); }, 8, {.sizes = {8}});
 }
 
-// Runs are cut into eights, of which each is a graph that nothing is cut off from.
+// Runs are split into parts of eight. Each part is a complete graph.
 TEST(SizedModel, WhatIsCutIsLookedAtFarBeyond) {
   const auto near = EndsAt(500);
   ASSERT_TRUE(near);
@@ -204,11 +205,11 @@ TEST(SizedModel, WhatIsCutIsLookedAtFarBeyond) {
   const auto far = EndsAt(3000);
   ASSERT_TRUE(far);
   for (const int64_t length : {30, 511, 600, 3000}) ExpectEqual(*far, EndsAtText(length, 3000), {});
-  EXPECT_LE(Executables(*far), 2);                // of eight, and of less
-  ExpectEqual(*far, EndsAtText(3001, 3000), {});  // another graph: compiled for itself
+  EXPECT_LE(Executables(*far), 2);                // of eight, and of fewer
+  ExpectEqual(*far, EndsAtText(3001, 3000), {});  // another graph, compiled separately
 }
 
-// The outputs are of one formula at all sizes; what is added within is not.
+// The outputs follow one formula at all sizes, but the sum inside does not.
 std::string AddsUpToText(int64_t length) {
   return fmt::format(
       "graph g {{\n  input x: f32[{0}, 3]\n  a = slice(x) {{starts=[0, 0], ends=[{1}, 3]}}\n"
@@ -226,7 +227,7 @@ TEST(SizedModel, SmallSizesOfAnotherGraphAreCompiledForThemselves) {
   EXPECT_EQ(report["executables"].size(), 5) << report;  // 64, up to 63, 31, 12, 3
 }
 
-// The strides of a ResNet: sizes along the way are rounded down five times.
+// The strides of a ResNet: sizes are rounded down five times.
 constexpr const char* kStrides = R"(graph strides {
   input x: f32[batch, 3, height, width]
   weight w7: f32[8, 3, 7, 7]
@@ -259,7 +260,7 @@ TEST(SizedModel, ImagesOfAnyHeightAndWidth) {
   ExpectEqual(**model, kStrides, {{"batch", 3}, {"height", 70}, {"width", 37}});
 }
 
-// As a pyramid is put together again: to the size of what is beside it, and filled up.
+// A pyramid is upsampled to the size of a neighbor and filled up.
 constexpr const char* kThereAndBack = R"(graph there_and_back {
   input x: f32[1, 4, height, width]
   weight w: f32[4, 4, 3, 3]
@@ -330,7 +331,7 @@ TEST(SizedModel, OnAnEmulatedGpu) {
     ExpectEqual(**images, kThereAndBack, {{"height", height}, {"width", width}});
 }
 
-// A second run would take longer there than a few elements in vain.
+// On a device, a second run would take longer than a few wasted elements.
 TEST(SizedModel, RunsOfADeviceAreRoundedUpAndCutWhereTheyAreLarge) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
   constexpr const char* kRows = R"(graph rows {
@@ -354,7 +355,7 @@ TEST(SizedModel, KeepsSoManyExecutables) {
   EXPECT_LE(Executables(**model), 24);
 }
 
-// A sum keeps runs from being cut, so that they are padded.
+// A sum prevents splitting of runs, so that they are padded.
 constexpr const char* kLookup = R"(graph lookup {
   constant table: f32[3] = [10, 20, 30]
   input i: i64[length]
@@ -380,8 +381,8 @@ TEST(SizedModel, CountsIndicesOutOfRange) {
   Lookup(**model, std::vector<int64_t>(23, 7));
   EXPECT_EQ((*model)->CountOutside(), 23);
   Lookup(**model, std::vector<int64_t>(21, 2));
-  EXPECT_EQ((*model)->CountOutside(), 23);  // not those that the run before had at its end
-  // Of more executables than are kept.
+  EXPECT_EQ((*model)->CountOutside(), 23);  // without indices at the end of the previous run
+  // The test uses more executables than the cache stores.
   for (int64_t length = 1, i = 0; i < 30; length = length * 5 / 4 + 1, ++i) {
     std::vector<int64_t> indices(static_cast<size_t>(length));
     indices[0] = -4;
@@ -390,7 +391,7 @@ TEST(SizedModel, CountsIndicesOutOfRange) {
   }
 }
 
-// Of a run of more executables than are kept, in which some have gone before it is their turn.
+// A run of more executables than the cache stores, in which some are evicted before they run.
 TEST(SizedModel, CountsIndicesOfWhatIsNotKept) {
   const std::string text = R"(graph lookup {
   constant table: f32[3] = [10, 20, 30]
@@ -404,13 +405,13 @@ TEST(SizedModel, CountsIndicesOfWhatIsNotKept) {
   const auto model = SizedModel::Make(*std::move(source),
                                       {.most_variants = 2, .compile = testing::Options()}, nullptr);
   ASSERT_TRUE(model) << model.error().message;
-  Lookup(**model, std::vector<int64_t>(15, 7));  // of 8, 4, 2 and 1
+  Lookup(**model, std::vector<int64_t>(15, 7));  // 8, 4, 2 and 1
   EXPECT_EQ((*model)->CountOutside(), 15);
   EXPECT_EQ(Executables(**model), 2);
 }
 
-// Beyond the run's own they are computed of zeros: no index is out of range there, either. Of
-// lookups that meet nowhere runs are cut all the same.
+// Indices beyond the run's own are computed from zeros. They are not out of range. Runs of
+// independent lookups are still split.
 TEST(SizedModel, CountsComputedIndicesOutOfRange) {
   const std::string begin = R"(graph lookup {
   constant table: f32[3] = [10, 20, 30]
@@ -427,7 +428,7 @@ TEST(SizedModel, CountsComputedIndicesOutOfRange) {
     Lookup(**model, std::vector<int64_t>(23, 102));
     EXPECT_EQ((*model)->CountOutside(), 0) << text;
     Lookup(**model, std::vector<int64_t>(11, 99));
-    EXPECT_EQ((*model)->CountOutside(), 0) << text;  // the last
+    EXPECT_EQ((*model)->CountOutside(), 0) << text;  // the last run
     Lookup(**model, std::vector<int64_t>(23, 103));
     EXPECT_EQ((*model)->CountOutside(), 23) << text;
   }
@@ -437,7 +438,7 @@ TEST(SizedModel, CountsComputedIndicesOutOfRange) {
   EXPECT_EQ(Executables(**cut), 2) << (*cut)->Report();
 }
 
-// Of 18 places the last is 17; the next larger size has one that the table lacks.
+// At 18 positions the last is 17. The next larger size has a position that the table lacks.
 TEST(SizedModel, WhatIsNoGraphAtTheNextSizeIsCompiledForItself) {
   const auto text = [](int64_t length) {
     std::string places;
@@ -453,7 +454,7 @@ TEST(SizedModel, WhatIsNoGraphAtTheNextSizeIsCompiledForItself) {
   for (const int64_t length : {9, 18, 19}) ExpectEqual(*model, text(length), {});
 }
 
-// Whichever graph the source is asked for: nothing is learnt of one that was cancelled.
+// The source is cancelled at each of its graphs. Nothing is stored for a cancelled graph.
 TEST(SizedModel, MakingEndsWhereTheSourceIsCancelled) {
   for (const char* text : {kLookup, kOverBatch}) {
     const std::string name = text == kOverBatch ? "batch" : "length";
@@ -479,7 +480,7 @@ TEST(SizedModel, MakingEndsWhereTheSourceIsCancelled) {
   }
 }
 
-/// A run of inputs of zeros.
+/// Runs the model on zeros.
 Status RunOfLength(const SizedModel& model, int64_t length) {
   const std::vector<Shape> shapes = {{length, 3}};
   const std::vector<float> input(static_cast<size_t>(length) * 3);
@@ -492,7 +493,8 @@ Status RunOfLength(const SizedModel& model, int64_t length) {
   return model.Run(shapes, from, to);
 }
 
-/// Whichever graph a run of this length asks for: it ends, and nothing is learnt of it.
+/// Cancels the source at each graph that a run of this length requests. The run ends and nothing is
+/// stored for that graph.
 void ExpectEndsWhereCancelled(const std::function<std::string(int64_t)>& text, int64_t example,
                               const ListedSizes& listed, int64_t length) {
   const auto whole = MakeOfLength(text, example, listed);
@@ -526,7 +528,8 @@ std::string ReluText(int64_t length) {
       length);
 }
 
-/// A run of 11, whose outputs begin at these places of 100 numbers; and these.
+/// Runs a model with 11 rows, whose outputs begin at offsets y and z of 100 numbers. Returns the
+/// status and the numbers.
 std::pair<Status, std::vector<float>> RunOfEleven(const SizedModel& model, size_t y, size_t z) {
   const std::vector<float> x(33, 2);
   std::vector<float> results(100, 7);
@@ -537,7 +540,7 @@ std::pair<Status, std::vector<float>> RunOfEleven(const SizedModel& model, size_
   return {run, std::move(results)};
 }
 
-// It is one of 8, which there is code for, and one of 3.
+// The run has a part of 8, for which there is code, and a part of 3.
 TEST(SizedModel, NothingIsWrittenWhereAPartCannotRun) {
   bool is_gone = false;
   const auto text = [&](int64_t length) { return is_gone ? "" : ReluText(length); };
@@ -550,10 +553,10 @@ TEST(SizedModel, NothingIsWrittenWhereAPartCannotRun) {
   EXPECT_EQ(gone.error().code, ErrorCode::kCancelled);
   EXPECT_EQ(after, untouched);
   is_gone = false;
-  // Twelve bytes of three rows are in both.
-  const auto [refused, same] = RunOfEleven(*model, 0, 30);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "outputs 'y' and 'z' overlap");
+  // Twelve bytes of three rows are in both outputs.
+  const auto [rejected, same] = RunOfEleven(*model, 0, 30);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().message, "outputs 'y' and 'z' overlap");
   EXPECT_EQ(same, untouched);
   const auto [run, results] = RunOfEleven(*model, 0, 50);
   ASSERT_TRUE(run) << run.error().message;
@@ -562,7 +565,7 @@ TEST(SizedModel, NothingIsWrittenWhereAPartCannotRun) {
   EXPECT_EQ(results[82], -2);
 }
 
-// A run of 511 is of nine executables.
+// A run of 511 uses nine executables.
 TEST(SizedModel, FewExecutablesKeepMemoryOfALongRun) {
   const auto text = [](int64_t length) {
     return fmt::format(

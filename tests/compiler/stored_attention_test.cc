@@ -1,5 +1,6 @@
-// Attention over operands that are stored as bfloat16, because another product of the model
-// multiplies them too: its kernel through the interpreter and as machine code, and the whole model.
+// Tests of attention over operands that are stored as bfloat16, because another product of the
+// model multiplies them too. The kernel runs through the interpreter and as machine code. The whole
+// model runs as well.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ namespace {
 
 using testing::GraphOf;
 
-// Heads of one array: `stored` are of `q`, `k` and `v` those that a product takes.
+// Heads of one array. `stored` names those of `q`, `k` and `v` that another product reads.
 struct Stored {
   std::string name, stored;
   int heads = 2, groups = 1, queries = 33, keys = 40, depth = 16, width = 16;
@@ -31,7 +32,8 @@ struct Stored {
 
 void PrintTo(const Stored& stored, std::ostream* out) { *out << stored.name; }
 
-// An operand that a kernel makes, seen as heads; where it is stored rounded, a product of it.
+// Returns the text of an operand that a kernel makes, viewed as heads. If the operand is stored
+// rounded, a product reads it, too.
 std::string Operand(const Stored& s, char name, int rows, int heads, int depth) {
   const int hidden = heads * depth;
   std::string text = fmt::format(
@@ -71,7 +73,7 @@ TuningTask AttentionOf(const Graph& graph, const CompileOptions& options) {
   return found == tasks.unique.end() ? TuningTask{} : *found;
 }
 
-// Multiples of 1/8, which are bfloat16 whether an argument is or not.
+// Returns multiples of 1/8, which are exact in bfloat16, also for arguments of other types.
 std::vector<Array> ArgumentsOf(const Compute& compute) {
   std::mt19937 random(3);
   std::vector<Array> arguments;
@@ -109,8 +111,8 @@ class StoredAttention : public ::testing::TestWithParam<Stored> {
   const RoundingFreedom rounding_ = RoundingFreedomFor(options_.accuracy);
 };
 
-// By multiply-adds, by pairs, and as isl schedules it. What is rounded are the weights alone: to
-// eight bits, so results are off by less than 2^-8 of the largest value.
+// Schedules use multiply-adds, pairs, and isl's order. Only the weights are rounded, to eight bits.
+// Results differ by less than 2^-8 of the largest value.
 TEST_P(StoredAttention, IsAttention) {
   const TuningTask task = AttentionOf(GraphOf(GetParam()), options_);
   ASSERT_FALSE(task.lowerings.empty());
@@ -144,7 +146,7 @@ TEST_P(StoredAttention, IsAttention) {
   for (const char* name : {"stream", "stream/dpbf16"}) EXPECT_GT(checked[name], 1) << name;
 }
 
-// The kernels that make the operands round them, and those that multiply them agree.
+// The producers and the consumers of the operands agree about rounding.
 TEST_P(StoredAttention, IsWithinTheContractInItsModel) {
   const Graph graph = GraphOf(GetParam());
   const auto model = Compile(graph, nullptr, options_);

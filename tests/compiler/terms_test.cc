@@ -1,5 +1,5 @@
-// Values that are stored as bfloat16, through the whole compiler: under a contract that rounds
-// operands anyway, and under no other.
+// Tests of values that are stored as bfloat16 through the whole compiler. They are stored so only
+// under an accuracy mode that rounds operands anyway.
 #include <gtest/gtest.h>
 
 #include "compiler/front_end.h"

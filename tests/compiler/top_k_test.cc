@@ -1,6 +1,6 @@
-// TopK of an ONNX model as machine code, and by the reference, against a stable sort: counted rows,
-// networks of one block and of several, rows in pieces, rows of every axis, every type, and numbers
-// that are none.
+// Tests of TopK of an ONNX model as machine code, and by the reference, against a stable sort. They
+// cover counted rows, networks of one block and of several, rows split into pieces, rows of every
+// axis, every type, and NaN.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -29,9 +29,9 @@ struct Case {
   int64_t k = 1;
   bool largest = true;
   DataType type = DataType::kF32;
-  int64_t spread = 9;  // how many different values: few make many ties
+  int64_t spread = 9;  // number of different values; few values make many ties
   bool specials = false;
-  bool infinite = false;  // every element is an infinity or NaN, more NaN at the beginning
+  bool infinite = false;  // every element is an infinity or NaN, with more NaN at the beginning
 };
 
 void PrintTo(const Case& c, std::ostream* out) {
@@ -71,7 +71,7 @@ Array InputOf(const Case& c) {
       x.SetDouble(i, specials[random() % specials.size()]);
     } else if (IsFloat(c.type)) {
       x.SetDouble(i, static_cast<double>(drawn - c.spread / 2));
-    } else if (drawn == 0) {  // the ends of integers
+    } else if (drawn == 0) {  // the limits of integers
       x.SetInt(i, IsSigned(c.type) ? int64_t{-1} << (8 * SizeOf(c.type) - 1) : -1);
     } else {
       x.SetInt(i, drawn - (IsSigned(c.type) ? c.spread / 2 : 0));
@@ -80,7 +80,7 @@ Array InputOf(const Case& c) {
   return x;
 }
 
-// Whether element i stands before element j in ONNX's order, if their places don't decide.
+// Returns whether element i precedes element j in ONNX's order, before ties are broken by position.
 bool Precedes(const Array& x, int64_t i, int64_t j, bool largest) {
   if (!largest) std::swap(i, j);
   if (x.type() == DataType::kU64)
@@ -157,7 +157,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{.shape = {5, 90, 4}, .axis = 1, .k = 20, .largest = false},
                       Case{.shape = {90, 21}, .axis = 0, .k = 64, .spread = 100}));
 
-// Pieces of which the last is partial, once, and twice; pieces along a middle axis.
+// The last piece is partial, at one level and at two levels. Pieces also split a middle axis.
 INSTANTIATE_TEST_SUITE_P(
     Pieces, TopK,
     ::testing::Values(Case{.shape = {40, 2001}, .k = 5, .spread = 90},
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{.shape = {6, 9}, .k = 9, .specials = true},
                       Case{.shape = {3, 200}, .k = 1, .largest = false, .specials = true}));
 
-// NaN is greater than infinity: by counting, by networks, by the maxima of pieces.
+// NaN is greater than infinity, by counting, by networks, and by the maxima of pieces.
 INSTANTIATE_TEST_SUITE_P(
     Infinite, TopK,
     ::testing::Values(Case{.shape = {6, 9}, .k = 9, .infinite = true},

@@ -1,4 +1,4 @@
-// Compile with trials: what is measured, kept, found again and shared.
+// Tests of Compile with trials: what is measured, stored, found again and shared.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,8 +23,8 @@ using testing::Options;
 
 constexpr int kTrials = 12;
 
-// kConvRelu's group under other names, then another group. Its result is an output here too,
-// so that both models store it alike.
+// The first group is kConvRelu's under other names; another group follows. The first group's result
+// is an output here, too, so both models store it alike.
 constexpr std::string_view kConvReluPool = R"(graph other {
   input image: f32[1, 5, 13, 11]
   weight filter: f32[7, 5, 3, 3]
@@ -58,7 +58,7 @@ TEST(Tuning, ThenNothingIsMeasuredAgain) {
   EXPECT_EQ(database.Stats()->trials, first->report.tuning.progress.measured);
   ASSERT_EQ(first->report.kernels.size(), 1u);
   EXPECT_EQ(first->report.kernels[0].sketch_source, "tuned");
-  // What runs is the very object that the worker checked and timed.
+  // The executable runs the very object that the worker checked and timed.
   EXPECT_EQ(first->report.objects_compiled, 0);
   EXPECT_EQ(first->report.objects_reused, 1);
   ExpectRight(graph, *first);
@@ -109,18 +109,19 @@ TEST(Tuning, AnotherModelFindsTheGroupItShares) {
   EXPECT_EQ(second->report.objects_reused, 1);
   ExpectRight(other, *second);
 
-  // What the first model's group recorded counts for this one's budget, as far as its share goes.
+  // The records of the first model's group count for this model's budget, up to its share.
   const auto third = Compile(other, &database, Tuned(4));
   ASSERT_TRUE(third) << third.error().Format();
   EXPECT_GE(third->report.tuning.progress.measured, 1);
   EXPECT_LE(third->report.tuning.progress.measured, 2);
 }
 
-// What is said of trials under another key, where a model is only compiled and where it is tuned.
+// The lines about trials under another key, for a model that is only compiled and for a tuned
+// model.
 struct Lines {
   std::string compiled;
   std::string tuned;
-  std::string source = "tuned";  // the schedule's, without tuning
+  std::string source = "tuned";  // the schedule's source without tuning
 };
 Lines OfEarlier(const std::string& how) {
   const std::string line = "groups measured " + how + ": 1 of 1; the fastest schedule of each is ";
@@ -128,7 +129,7 @@ Lines OfEarlier(const std::string& how) {
           .tuned = line + "measured again first"};
 }
 
-// A database that has a task's trials under another key alone, and what is said of that.
+// Tests a database that has a task's trials only under another key, and the lines about that.
 void ExpectMeasuredAgain(const Graph& graph, CompileOptions options,
                          const std::function<TuningKey(const TuningTask&, TuningKey)>& key_before,
                          const Lines& lines) {
@@ -182,7 +183,7 @@ TEST(Tuning, MeasuresWhatAnEarlierPolicyFoundAgain) {
                       OfEarlier("under another policy (warm, median of adaptive repeats v1)"));
 }
 
-// Before weights were known to be finite, workloads had another text.
+// Older workloads, from before the finite-weight facts, had another text.
 TEST(Tuning, MeasuresWhatWasFoundForWeightsOfAnyNumbersAgain) {
   CompileOptions options = Tuned(0);
   if (!options.target.Has("avx512f")) GTEST_SKIP() << "a machine without AVX-512";
@@ -197,7 +198,7 @@ TEST(Tuning, MeasuresWhatWasFoundForWeightsOfAnyNumbersAgain) {
                       OfEarlier("before weights were known to be finite"));
 }
 
-// A virtual machine may hide how large the caches are.
+// A virtual machine may hide the size of the caches.
 TEST(Tuning, StartsWithWhatIsTunedForOtherCaches) {
   const auto other_cache = [](const TuningTask& task, TuningKey) {
     Target target = Tuned(0).target;
@@ -264,8 +265,8 @@ TEST(Tuning, HoldsForItsOwnThreadsAccuracyAndCpu) {
   }
 }
 
-// The same judgement without trials as with many: a schedule that is known to be wrong is not used,
-// and a line says so.
+// Compiling without trials checks as compiling with trials does. A schedule that failed is not
+// used, and a line says so.
 TEST(Tuning, AFailedAnalyticScheduleIsNotUsedInSilence) {
   const Graph graph = GraphOf(kConvRelu);
   Database database = InMemory();

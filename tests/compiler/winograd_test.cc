@@ -1,4 +1,5 @@
-// Convolutions by Winograd's tiles through the whole compiler, as the tuner's records choose them.
+// Tests of convolutions by Winograd's tiles through the whole compiler, as the tuner's records
+// choose them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ using testing::GraphOf;
 using testing::InMemory;
 using testing::Options;
 
-// Two of many channels, of an odd size, with a residual.
+// Two convolutions of many channels, of an odd size, with a residual.
 constexpr std::string_view kBlock = R"(graph block {
   input x: f32[2, 32, 15, 17]
   weight u: f32[48, 32, 3, 3]
@@ -33,7 +34,7 @@ constexpr std::string_view kBlock = R"(graph block {
   output y = t
 })";
 
-// The schedules of a task for this lowering, as sketches begin with them.
+// Returns a task's schedules for the lowering, with the sketches' first decisions.
 std::vector<std::string> ForLowering(const std::string& name, const TuningTask& task,
                                      const CompileOptions& options) {
   std::vector<std::string> schedules;
@@ -46,7 +47,8 @@ std::vector<std::string> ForLowering(const std::string& name, const TuningTask& 
   return schedules;
 }
 
-// How many of the model's tasks have such schedules; each is recorded as measured.
+// Records each of these schedules as measured. Returns the number of the model's tasks that have
+// them.
 int Record(const FrontReport& front, const std::string& lowering, const CompileOptions& options,
            Database& database) {
   int recorded = 0;
@@ -61,7 +63,7 @@ int Record(const FrontReport& front, const std::string& lowering, const CompileO
   return recorded;
 }
 
-// The model by that lowering, as records choose it.
+// Compiles the model with the lowering, as the records choose it.
 Result<CompiledModel> FromRecords(const Graph& graph, const std::string& lowering,
                                   const CompileOptions& options) {
   const auto front = RunFrontEnd(graph, options);
@@ -106,7 +108,7 @@ TEST(Winograd, OfFourOutputsRunsOnVectorsOfEight) {
   EXPECT_LT(ErrorFromRecords("winograd,tile=4", Under("1e-3", "native,-avx512f")), 1e-5);
 }
 
-// The contracts whose numbers its bounded error meets.
+// Lists the accuracy modes that allow its bounded error.
 TEST(Winograd, OfFourOutputsIsForLooserContracts) {
   const auto offered = [](const std::string& accuracy) {
     const CompileOptions options = Under(accuracy);
@@ -121,7 +123,7 @@ TEST(Winograd, OfFourOutputsIsForLooserContracts) {
   for (const char* loose : {"1e-3", "0.01", "tf32", "bf16"}) EXPECT_TRUE(offered(loose)) << loose;
 }
 
-// A position of an image, and how far outputs are from it.
+// A position of an image, and the distance of affected outputs.
 struct Pixel {
   int64_t row = 0;
   int64_t column = 0;
@@ -131,8 +133,8 @@ struct Pixel {
   }
 };
 
-// Expects no finite number where a window has the pixel, and equal numbers everywhere else. Both
-// arrays are [batch, channels, rows, columns].
+// Expects no finite number where a window contains the pixel, and equal numbers everywhere else.
+// Both arrays are [batch, channels, rows, columns].
 void ExpectOnlyWindowsOf(const Pixel& pixel, const Array& without, const Array& with) {
   const std::vector<int64_t>& shape = with.shape();
   for (int64_t i = 0; i < with.size(); ++i) {
@@ -146,7 +148,7 @@ void ExpectOnlyWindowsOf(const Pixel& pixel, const Array& without, const Array& 
   }
 }
 
-// Of every place within a tile, and of the corners of the image.
+// The infinity is placed at every position within a tile, and at the corners of the image.
 TEST(Winograd, OfTwoOutputsKeepsAnInfinityInItsWindows) {
   const Graph graph = GraphOf(R"(graph conv {
   input x: f32[2, 32, 15, 17]

@@ -52,7 +52,7 @@ TEST(Artifacts, DamagedObjectIsAMissWithAReason) {
       ElementsAre(path +
                   ": artifact 1 passed over: its object and metadata do not match their hash"));
   EXPECT_THAT(database.TakeMissReasons(), IsEmpty());
-  // A miss is healed by storing the artifact again.
+  // Storing the artifact again repairs the row.
   ASSERT_TRUE(database.PutArtifact("key", {"object", "{}", 5}).has_value());
   EXPECT_TRUE(database.GetArtifact("key")->has_value());
 }
@@ -66,7 +66,7 @@ TEST(Artifacts, DamagedMetadataIsAMissWithAReason) {
   EXPECT_THAT(database.TakeMissReasons(), ElementsAre(HasSubstr("do not match their hash")));
 }
 
-/// `bytes` as SQL for a column of this type.
+/// Returns `bytes` as SQL for a column of this type.
 std::string Literal(const std::string& bytes, const char* type) {
   std::string digits;
   for (const unsigned char byte : bytes) digits += fmt::format("{:02x}", byte);
@@ -147,7 +147,7 @@ TEST(Artifacts, DamagedTrialIsPassedOverWithAReason) {
                           HasSubstr("trial 2 passed over: trial status is 99"),
                           HasSubstr("trial 3 passed over: median of an ok trial is 0")));
   EXPECT_EQ(database.Best(SampleKey())->value().id, 4);
-  // Measuring the schedule again heals its row.
+  // Measuring the schedule again repairs its row.
   EXPECT_EQ(database.RecordTrial(SampleKey(), OkTrial(1, 1)), RecordOutcome::kReplaced);
   EXPECT_EQ(database.Best(SampleKey())->value().id, 1);
 }
@@ -161,7 +161,7 @@ TEST(MachineFacts, AreKeptPerTarget) {
   EXPECT_EQ(database.GetMachineFact("cpu", "peak_flops")->value(), peak);
   EXPECT_THAT(*database.MachineFacts("cpu"), ElementsAre(bandwidth, peak));
   EXPECT_EQ(database.GetMachineFact("gpu", "peak_flops").value(), std::nullopt);
-  // The latest caller is right, whatever the dates say.
+  // The latest call is stored, independent of the dates.
   const MachineFact again{"peak_flops", 1.7e11, "fma, one core", 6};
   ASSERT_TRUE(database.SetMachineFact("cpu", again).has_value());
   EXPECT_EQ(database.GetMachineFact("cpu", "peak_flops")->value(), again);

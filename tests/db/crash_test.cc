@@ -1,4 +1,4 @@
-// Processes that write at once, and processes that are killed while they write.
+// Tests processes that write at the same time, and processes that are killed while they write.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -15,7 +15,7 @@ using testing::IsEmpty;
 
 TEST(Processes, WriteOneFileAtOnce) {
   TempFolder folder;
-  const std::string path = folder.File("t.db");  // each of them may have to create it
+  const std::string path = folder.File("t.db");  // each process may have to create it
   constexpr int kProcesses = 4;
   constexpr int kTrials = 60;
   std::vector<pid_t> children;
@@ -27,7 +27,7 @@ TEST(Processes, WriteOneFileAtOnce) {
         return 1;
       }
       for (int n = 0; n < kTrials; ++n) {
-        // One schedule of two is everybody's, the other this process's alone.
+        // Every second schedule is shared by all processes; the others belong to this process.
         const int schedule = n % 2 == 0 ? n : 1000 * (process + 1) + n;
         if (!database->RecordTrial(SampleKey(n % 3), OkTrial(schedule, 1 + n))) return 2;
         if (!database->Best(SampleKey(n % 3))) return 3;
@@ -54,7 +54,7 @@ TEST(Processes, CreateOneFileAtOnce) {
       children.push_back(StartChild([&] {
         char go = 0;
         close(start[1]);
-        if (read(start[0], &go, 1) != 0) return 2;  // the end of the pipe starts them all
+        if (read(start[0], &go, 1) != 0) return 2;  // closing the pipe starts all processes
         const auto database = Database::Open(folder.File("t.db"), OpenMode::kReadWrite);
         if (!database) fprintf(stderr, "%s\n", database.error().Format().c_str());
         return database ? 0 : 1;
@@ -85,7 +85,7 @@ TEST(Processes, KilledOneLosesNoRecordedTrial) {
     ASSERT_EQ(pipe(report.data()), 0);
     const pid_t child = StartChild([&]() -> int { RecordForever(path, round, report[1]); });
     close(report[1]);
-    // Killed after a number of reports that differs by round, wherever it then is.
+    // The child is killed at any point after a number of reports that differs by round.
     int n = 0;
     for (int i = 0; i < 1 + 17 * round; ++i) {
       ASSERT_EQ(read(report[0], &n, sizeof n), ssize_t{sizeof n});

@@ -1,4 +1,4 @@
-// A full or failing disk, simulated at every write and real.
+// Tests a full or failing disk, simulated at every write, and a real one.
 #include "tests/db/faulty_disk.h"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ TEST_P(Disk, FailingAtAnyWriteOfCreationLeavesAFileThatOpens) {
     {
       const Result<Database> database = Database::Open(path, OpenMode::kReadWrite);
       if (!database) ExpectDiskError(database.error());
-      if (database && disk_.refused() == 0) break;
+      if (database && disk_.rejected() == 0) break;
     }
     disk_.Heal();
     const Result<Database> database = Database::Open(path, OpenMode::kReadWrite);
@@ -66,7 +66,7 @@ TEST_P(Disk, FailingAtAnyWriteLosesNoRecordedTrial) {
       }
       EXPECT_LT(recorded.size(), 100u);
       disk_.Heal();
-      // The same object goes on, and its half-written transaction is gone.
+      // The same object still works, and its half-written transaction was rolled back.
       EXPECT_EQ(database.Stats()->trials, static_cast<int64_t>(recorded.size()));
       EXPECT_EQ(database.RecordTrial(SampleKey(500), OkTrial(500, 1)), RecordOutcome::kAdded);
       recorded.insert(500);
@@ -105,10 +105,10 @@ INSTANTIATE_TEST_SUITE_P(, Disk, testing::Values(SQLITE_FULL, SQLITE_IOERR_WRITE
                            return info.param == SQLITE_FULL ? "Full" : "Broken";
                          });
 
-/// Fills a file system of 6 MB; 0 when all went as it should.
+/// Fills a file system of 6 MB; returns 0 on success.
 int FillSmallDisk(const std::string& folder) {
   if (unshare(CLONE_NEWNS) != 0) return kCannotMount;
-  // Private, or the mount would show outside.
+  // A private mount is not visible outside.
   if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return kCannotMount;
   if (mount("tunec", folder.c_str(), "tmpfs", 0, "size=6m") != 0) return kCannotMount;
   const std::string path = folder + "/t.db";

@@ -18,12 +18,12 @@ using testing::IsEmpty;
 
 constexpr ExchangeCounts kNothing{};
 
-/// That of the exports below, whose schedules are of version 1 of their language.
+/// Returns the key of the exports below, whose schedules have version 1 of their language.
 TuningKey KeyOfExports(const char* workload = "w") {
   return {.workload = {.text = workload}, .target = "x86-64", .policy = "p", .schedule_version = 2};
 }
 
-/// Records something of every kind; `salt` makes databases that agree in part.
+/// Records data of every kind. Databases with different `salt` agree in part.
 void Fill(Database& database, int salt) {
   for (int task = 0; task < 4; ++task) {
     TuningKey key = SampleKey(task + salt);
@@ -56,7 +56,7 @@ TEST(Exchange, ExportImportExportIsTheSame) {
   EXPECT_EQ(second.IntegrityCheck()->size(), 0u);
 }
 
-// What version 1 did not know is left at what it meant then: no reason, no charges.
+// Fields that version 1 lacks have their earlier meaning: no reason, no charges.
 TEST(Exchange, ReadsTheFirstVersion) {
   std::istringstream in(R"({"record":"tunec_database","version":1}
 {"record":"target","id":1,"text":"x86-64"}
@@ -71,7 +71,7 @@ TEST(Exchange, ReadsTheFirstVersion) {
   EXPECT_EQ(database.Import(newer, "lines").error().code, ErrorCode::kUnsupported);
 }
 
-// The judges behind exports of older versions took some right results for wrong.
+// The checkers of older versions rejected some correct results.
 TEST(Exchange, WrongResultsOfOlderVersionsAreLeftOut) {
   const auto trial = [](const char* status, const char* schedule) {
     return fmt::format(
@@ -105,7 +105,7 @@ TEST(Exchange, WrongResultsOfOlderVersionsAreLeftOut) {
   }
 }
 
-// Up to version 2 some sketches were numbered by their place.
+// Up to version 2 some sketches were numbered by their position.
 TEST(Exchange, SketchesOfOlderVersionsGetTheirNames) {
   const TuningKey key = KeyOfExports();
   for (const int version : {1, 2, 3}) {
@@ -127,7 +127,7 @@ TEST(Exchange, SketchesOfOlderVersionsGetTheirNames) {
   }
 }
 
-// Up to version 3 schedules did not say how their copies are made.
+// Up to version 3 schedules did not state how their copies are made.
 TEST(Exchange, SchedulesOfOlderVersionsSpellOutTheirCopies) {
   const char* workload = "compute group {\n  weight w1: f32[8, 8] constant\n}\n";
   const auto trial = [](const char* schedule) {
@@ -245,7 +245,7 @@ TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
       {R"({"record": "tunec_database", "version": 7})", "export version 7, expected at most 6"},
       {R"({"record": "machine", "target": 77, "name": "n", "value": 1, "text": "",)"
        R"( "created_at": 1})",
-       "target 77 has not been introduced"},
+       "target 77 is not defined in an earlier line"},
       {R"({"record": "task", "id": 9, "workload": 1, "target": 1, "policy": "",)"
        R"( "schedule_version": 4294967297, "converged": 0})",
        "schedule version is 4294967297"},
@@ -263,7 +263,7 @@ TEST(Exchange, MalformedLineIsNamedAndNothingImported) {
   }
 }
 
-TEST(Exchange, ImportWithoutHeaderIsRefused) {
+TEST(Exchange, ImportWithoutHeaderIsRejected) {
   Database database = OpenForTest();
   std::istringstream in(R"({"record": "target", "id": 1, "text": "t"})");
   const auto counts = database.Import(in, "lines");
@@ -271,7 +271,7 @@ TEST(Exchange, ImportWithoutHeaderIsRefused) {
   EXPECT_EQ(counts.error().Format(), "lines:1: error: the first record is not 'tunec_database'");
 }
 
-TEST(Exchange, EveryPrefixOfAnExportIsRefusedOrTaken) {
+TEST(Exchange, EveryPrefixOfAnExportIsRejectedOrTaken) {
   Database source = OpenForTest();
   ASSERT_TRUE(source.RecordTrial(SampleKey(), OkTrial(1, 1)).has_value());
   const std::string text = ExportText(source);
@@ -283,7 +283,7 @@ TEST(Exchange, EveryPrefixOfAnExportIsRefusedOrTaken) {
   }
 }
 
-TEST(Exchange, DeeplyNestedLineIsRefused) {
+TEST(Exchange, DeeplyNestedLineIsRejected) {
   Database database = OpenForTest();
   std::istringstream in(std::string(1 << 20, '['));
   EXPECT_FALSE(database.Import(in, "lines").has_value());
@@ -298,13 +298,13 @@ class Merge : public testing::Test {
     Database b = OpenForTest(b_);
     Fill(a, 0);
     Fill(b, 1);
-    // The same schedule, known better by one side each.
+    // Each side has more information about one of two shared schedules.
     TrialRecord longer = OkTrial(1, 9);
     longer.samples = {9, 9, 9, 9};
     ASSERT_TRUE(a.RecordTrial(SampleKey(1), longer).has_value());
     const TrialRecord wrong = FailedTrial(2, TrialStatus::kWrongResult);
     ASSERT_TRUE(b.RecordTrial(SampleKey(1), wrong).has_value());
-    // The same schedule, known equally well by both.
+    // Both sides have equal information about this schedule.
     TrialRecord equal = OkTrial(20, 5);
     ASSERT_TRUE(a.RecordTrial(SampleKey(1), equal).has_value());
     equal.median_seconds = 4;
@@ -379,7 +379,7 @@ TEST_F(Merge, PassesOverDamagedRowsWithAReason) {
   EXPECT_THAT(a.TakeMissReasons(), ElementsAre(HasSubstr(b_ + ": trial 1 passed over")));
 }
 
-// Objects are programs; even one's own are not taken from another file.
+// Objects are programs: not even the user's own are taken from another file.
 TEST_F(Merge, LeavesObjectsOut) {
   Database a = OpenForTest(a_);
   ASSERT_TRUE(a.Merge(b_).has_value());

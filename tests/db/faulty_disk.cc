@@ -13,12 +13,12 @@ struct Plan {
   bool armed = false;
   int writes_left = 0;
   int result_code = SQLITE_OK;
-  int refused = 0;
+  int rejected = 0;
 };
 Plan plan;
 sqlite3_vfs* below = nullptr;
 
-/// What SQLite sees; the real file lies behind it in the same memory.
+/// A file as SQLite sees it; the real file follows in the same memory.
 struct File {
   sqlite3_file base;
   sqlite3_file* Real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
@@ -34,7 +34,7 @@ int Forward(sqlite3_file* file, Args... args) {
 
 int Write(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) {
   if (plan.armed && plan.writes_left-- <= 0) {
-    ++plan.refused;
+    ++plan.rejected;
     return plan.result_code;
   }
   return Real(file)->pMethods->xWrite(Real(file), data, size, offset);
@@ -43,7 +43,7 @@ int Write(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) 
 void ShmBarrier(sqlite3_file* file) { Real(file)->pMethods->xShmBarrier(Real(file)); }
 
 constexpr sqlite3_io_methods kMethods = {
-    .iVersion = 2,  // without memory mapping, which would write around us
+    .iVersion = 2,  // no memory mapping, which would bypass this layer
     .xClose = Forward<&sqlite3_io_methods::xClose>,
     .xRead = Forward<&sqlite3_io_methods::xRead, void*, int, sqlite3_int64>,
     .xWrite = Write,
@@ -97,6 +97,6 @@ void FaultyDisk::FailAfter(int writes, int result_code) { plan = {true, writes, 
 
 void FaultyDisk::Heal() { plan.armed = false; }
 
-int FaultyDisk::refused() const { return plan.refused; }
+int FaultyDisk::rejected() const { return plan.rejected; }
 
 }  // namespace tunec

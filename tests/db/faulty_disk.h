@@ -1,11 +1,11 @@
-// A disk that fails on demand: SQLite's own file layer with writes that can be refused.
+// A disk that fails on demand: SQLite's own file layer with writes that can be rejected.
 #pragma once
 
 #include <memory>
 
 namespace tunec {
 
-/// While it lives, every database of this process is opened through it.
+/// A faulty disk. While the object exists, every database of this process is opened through it.
 class FaultyDisk {
  public:
   FaultyDisk();
@@ -13,11 +13,11 @@ class FaultyDisk {
   FaultyDisk(const FaultyDisk&) = delete;
   FaultyDisk& operator=(const FaultyDisk&) = delete;
 
-  /// After `writes` more writes, each fails with this SQLite result code.
+  /// Makes each write fail with this SQLite result code after `writes` more writes.
   void FailAfter(int writes, int result_code);
   void Heal();
-  /// Writes refused since FailAfter.
-  int refused() const;
+  /// Returns the number of writes rejected since FailAfter.
+  int rejected() const;
 
  private:
   struct Layer;

@@ -37,7 +37,7 @@ TEST(OlderSchedules, SayHowCopiesOfArgumentsAreMade) {
             "lower direct\npack w1 1 0\nstorage_order w1.pack 64\n");
 }
 
-// The loops of what is made of an input were shaped by the schedule itself.
+// The schedule itself shaped the loops that widen an input.
 TEST(OlderSchedules, SayHowConstantsAreWidened) {
   EXPECT_EQ(WithStorageOrders("lower direct\n"
                               "widen w2 acc\n"

@@ -18,7 +18,7 @@ using testing::UnorderedElementsAre;
 
 constexpr int kNobody = 65534;
 
-void ExpectRefused(const std::string& path, OpenMode mode, ErrorCode code, const char* message) {
+void ExpectRejected(const std::string& path, OpenMode mode, ErrorCode code, const char* message) {
   const Result<Database> database = Database::Open(path, mode);
   ASSERT_FALSE(database.has_value()) << path;
   EXPECT_EQ(database.error().code, code) << database.error().Format();
@@ -26,9 +26,9 @@ void ExpectRefused(const std::string& path, OpenMode mode, ErrorCode code, const
   EXPECT_THAT(database.error().message, HasSubstr(path));
 }
 
-void ExpectRefused(const std::string& path, ErrorCode code, const char* message) {
-  ExpectRefused(path, OpenMode::kReadWrite, code, message);
-  ExpectRefused(path, OpenMode::kReadOnly, code, message);
+void ExpectRejected(const std::string& path, ErrorCode code, const char* message) {
+  ExpectRejected(path, OpenMode::kReadWrite, code, message);
+  ExpectRejected(path, OpenMode::kReadOnly, code, message);
 }
 
 std::vector<std::string> NamesIn(const fs::path& folder) {
@@ -37,13 +37,13 @@ std::vector<std::string> NamesIn(const fs::path& folder) {
   return names;
 }
 
-/// A file of ours with one trial, closed.
+/// Makes a closed tunec file with one trial.
 void MakeDatabase(const std::string& path) {
   Database database = OpenForTest(path);
   TUNEC_CHECK(database.RecordTrial(SampleKey(), OkTrial(1, 1)).has_value(), "no trial");
 }
 
-/// Runs `body` as a user who may not write where others do not want it.
+/// Runs `body` as a user without write permission in other users' folders.
 int AsNobody(const std::function<int()>& body) {
   return WaitFor(StartChild([&] {
     if (getuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0)) return 100;
@@ -88,7 +88,7 @@ TEST(Open, RelativePathSurvivesAChangeOfFolder) {
   EXPECT_EQ(database.Path(), folder.File("t.db"));
 }
 
-TEST(Open, EmptyPathIsRefused) {
+TEST(Open, EmptyPathIsRejected) {
   const auto database = Database::Open("", OpenMode::kReadWrite);
   ASSERT_FALSE(database.has_value());
   EXPECT_EQ(database.error().message, "the database path is empty");
@@ -97,19 +97,19 @@ TEST(Open, EmptyPathIsRefused) {
 TEST(Open, EmptyFileIsTaken) {
   TempFolder folder;
   WriteBytes(folder.File("t.db"), "");
-  ExpectRefused(folder.File("t.db"), OpenMode::kReadOnly, ErrorCode::kParse, "is an empty file");
+  ExpectRejected(folder.File("t.db"), OpenMode::kReadOnly, ErrorCode::kParse, "is an empty file");
   MakeDatabase(folder.File("t.db"));
   EXPECT_EQ(OpenForTest(folder.File("t.db")).CountTrials(SampleKey()), 1);
 }
 
-TEST(Open, DirectoryAndFifoAreRefused) {
+TEST(Open, DirectoryAndFifoAreRejected) {
   TempFolder folder;
-  ExpectRefused(folder.path(), ErrorCode::kInvalidArgument, "is a directory");
+  ExpectRejected(folder.path(), ErrorCode::kInvalidArgument, "is a directory");
   ASSERT_EQ(mkfifo(folder.File("fifo").c_str(), 0600), 0);
-  ExpectRefused(folder.File("fifo"), ErrorCode::kInvalidArgument, "is not a regular file");
+  ExpectRejected(folder.File("fifo"), ErrorCode::kInvalidArgument, "is not a regular file");
 }
 
-TEST(Open, FolderThatIsAFileIsRefused) {
+TEST(Open, FolderThatIsAFileIsRejected) {
   TempFolder folder;
   WriteBytes(folder.File("file"), "x");
   const auto database = Database::Open(folder.File("file/t.db"), OpenMode::kReadWrite);
@@ -117,18 +117,18 @@ TEST(Open, FolderThatIsAFileIsRefused) {
   EXPECT_EQ(database.error().code, ErrorCode::kIo);
 }
 
-TEST(Open, GarbageIsRefusedAndLeftAsItIs) {
+TEST(Open, GarbageIsRejectedAndLeftAsItIs) {
   TempFolder folder;
   const std::string path = folder.File("t.db");
   for (const std::string& bytes :
        {std::string("x"), std::string(5000, 'x'), std::string("SQLite format 3\0", 16)}) {
     WriteBytes(path, bytes);
-    ExpectRefused(path, ErrorCode::kParse, "not a database");
+    ExpectRejected(path, ErrorCode::kParse, "not a database");
     EXPECT_TRUE(ReadBytes(path) == bytes);
   }
 }
 
-TEST(Open, ForeignDatabaseIsRefusedAndLeftAsItIs) {
+TEST(Open, ForeignDatabaseIsRejectedAndLeftAsItIs) {
   TempFolder folder;
   for (const char* setup :
        {"CREATE TABLE t(x)", "PRAGMA application_id = 77; CREATE TABLE trials(x)",
@@ -136,7 +136,7 @@ TEST(Open, ForeignDatabaseIsRefusedAndLeftAsItIs) {
     const std::string path = folder.File("foreign.db");
     SQLite::Database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(setup);
     const std::string before = ReadBytes(path);
-    ExpectRefused(path, ErrorCode::kInvalidArgument, "belongs to another program");
+    ExpectRejected(path, ErrorCode::kInvalidArgument, "belongs to another program");
     EXPECT_TRUE(ReadBytes(path) == before);
     EXPECT_THAT(NamesIn(folder.path()), UnorderedElementsAre("foreign.db"));
     fs::remove(path);
@@ -149,39 +149,39 @@ TEST(Open, ForeignLogIsNotCheckpointed) {
   const pid_t child = StartChild([&] {
     SQLite::Database raw(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     raw.exec("PRAGMA journal_mode = WAL; CREATE TABLE t(x); INSERT INTO t VALUES (1)");
-    return kill(getpid(), SIGKILL);  // the log stays behind
+    return kill(getpid(), SIGKILL);  // the log remains
   });
   ASSERT_EQ(WaitFor(child), -SIGKILL);
   const std::string before = ReadBytes(path);
   const std::string log = ReadBytes(path + "-wal");
   ASSERT_FALSE(log.empty());
-  ExpectRefused(path, ErrorCode::kInvalidArgument, "belongs to another program");
+  ExpectRejected(path, ErrorCode::kInvalidArgument, "belongs to another program");
   EXPECT_TRUE(ReadBytes(path) == before);
   EXPECT_TRUE(ReadBytes(path + "-wal") == log);
 }
 
-TEST(Open, NewerVersionIsRefusedAndLeftAsItIs) {
+TEST(Open, NewerVersionIsRejectedAndLeftAsItIs) {
   TempFolder folder;
   const std::string path = folder.File("t.db");
   MakeDatabase(path);
   SQLite::Database(path, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 1000");
   const std::string before = ReadBytes(path);
-  ExpectRefused(path, ErrorCode::kUnsupported, "schema 1000 was written by a newer tunec");
+  ExpectRejected(path, ErrorCode::kUnsupported, "schema 1000 was written by a newer tunec");
   EXPECT_TRUE(ReadBytes(path) == before);
 }
 
-TEST(Open, NewerVersionInTheLogIsRefusedAndLeftAsItIs) {
+TEST(Open, NewerVersionInTheLogIsRejectedAndLeftAsItIs) {
   TempFolder folder;
   const std::string path = folder.File("t.db");
   MakeDatabase(path);
   const pid_t killed = StartChild([&] {
     SQLite::Database raw(path, SQLite::OPEN_READWRITE);
-    raw.exec("PRAGMA user_version = 1000");  // stays in the log: the header has the old one
+    raw.exec("PRAGMA user_version = 1000");  // remains in the log: the header has the old version
     return kill(getpid(), SIGKILL);
   });
   ASSERT_EQ(WaitFor(killed), -SIGKILL);
   const std::string before = ReadBytes(path);
-  ExpectRefused(path, ErrorCode::kUnsupported, "was written by a newer tunec");
+  ExpectRejected(path, ErrorCode::kUnsupported, "was written by a newer tunec");
   EXPECT_TRUE(ReadBytes(path) == before);
 }
 
@@ -202,7 +202,7 @@ TEST(Open, MissingTableIsDamage) {
   const std::string path = folder.File("t.db");
   MakeDatabase(path);
   SQLite::Database(path, SQLite::OPEN_READWRITE).exec("DROP TABLE machine");
-  ExpectRefused(path, ErrorCode::kParse, "table 'machine' is missing");
+  ExpectRejected(path, ErrorCode::kParse, "table 'machine' is missing");
 }
 
 TEST(Open, MissingColumnIsDamage) {
@@ -210,7 +210,7 @@ TEST(Open, MissingColumnIsDamage) {
   const std::string path = folder.File("t.db");
   MakeDatabase(path);
   SQLite::Database(path, SQLite::OPEN_READWRITE).exec("ALTER TABLE trials DROP COLUMN note");
-  ExpectRefused(path, ErrorCode::kParse, "table 'trials' lacks the column 'note TEXT'");
+  ExpectRejected(path, ErrorCode::kParse, "table 'trials' lacks the column 'note TEXT'");
 }
 
 TEST(Open, VersionThatTheTablesBelieIsDamage) {
@@ -222,12 +222,12 @@ TEST(Open, VersionThatTheTablesBelieIsDamage) {
         .exec(fmt::format("PRAGMA user_version = {}", version));
   };
   set_version(0);
-  ExpectRefused(path, ErrorCode::kParse, "it has tables, but says that its schema is 0");
+  ExpectRejected(path, ErrorCode::kParse, "it has tables, but its schema is 0");
   set_version(1);
-  ExpectRefused(path, ErrorCode::kParse, "table 'artifacts' lacks the column 'object_hash TEXT'");
+  ExpectRejected(path, ErrorCode::kParse, "table 'artifacts' lacks the column 'object_hash TEXT'");
   set_version(-5);
-  ExpectRefused(path, ErrorCode::kParse,
-                fmt::format("schema -5, expected 0 to {}", SchemaVersion()).c_str());
+  ExpectRejected(path, ErrorCode::kParse,
+                 fmt::format("schema -5, expected 0 to {}", SchemaVersion()).c_str());
 }
 
 TEST(Open, TruncatedFileIsAnErrorNotACrash) {
@@ -293,11 +293,12 @@ TEST(Open, EveryByteOfTheHeaderMayBeDamaged) {
 
 TEST(Open, MissingFileIsNotFoundForReading) {
   TempFolder folder;
-  ExpectRefused(folder.File("t.db"), OpenMode::kReadOnly, ErrorCode::kNotFound, "no such database");
+  ExpectRejected(folder.File("t.db"), OpenMode::kReadOnly, ErrorCode::kNotFound,
+                 "no such database");
   EXPECT_THAT(NamesIn(folder.path()), IsEmpty());
 }
 
-TEST(Open, ReadOnlyRefusesToWrite) {
+TEST(Open, ReadOnlyRejectsWrites) {
   TempFolder folder;
   const std::string path = folder.File("t.db");
   MakeDatabase(path);
@@ -343,7 +344,7 @@ TEST(Open, ReadOnlyFolderCanBeReadButNotWritten) {
   fs::permissions(folder.File("fixed"), fs::perms(0755));
 }
 
-TEST(Open, UnreadableFileIsRefused) {
+TEST(Open, UnreadableFileIsRejected) {
   TempFolder folder;
   const std::string path = folder.File("t.db");
   MakeDatabase(path);
@@ -383,7 +384,7 @@ TEST(Schema, ListedMigrationsRunOnceEachInOneTransaction) {
   EXPECT_FALSE(Migrate(raw, "m", version1).has_value());
 }
 
-// An object of version 1 was kept under a hash that does not vouch for its metadata.
+// The hash of a version 1 object does not cover its metadata.
 TEST(Schema, ObjectsOfVersion1AreDropped) {
   TempFolder folder;
   const std::string path = folder.File("t.db");
@@ -413,11 +414,11 @@ TEST(Schema, FirstVersionKeepsItsConvergedTasks) {
   SQLite::Statement task(raw, "SELECT converged, converged_by, converged_bound FROM tasks");
   ASSERT_TRUE(task.executeStep());
   EXPECT_EQ(task.getColumn(0).getInt(), 77);
-  EXPECT_EQ(task.getColumn(1).getInt(), 0);  // nobody knows why
+  EXPECT_EQ(task.getColumn(1).getInt(), 0);  // unknown reason
   EXPECT_EQ(task.getColumn(2).getDouble(), 0);
 }
 
-// A wrong result may have been the judge's mistake; a time is none.
+// A wrong result may be an error of the checker, but a time is not.
 class ForgottenWrongResults : public ::testing::TestWithParam<size_t> {};
 INSTANTIATE_TEST_SUITE_P(Schema, ForgottenWrongResults, ::testing::Values(3, 6, 7));
 
@@ -448,7 +449,7 @@ TEST_P(ForgottenWrongResults, OfOlderVersions) {
   EXPECT_EQ(raw.execAndGet("SELECT converged FROM tasks WHERE id = 2").getInt(), 78);
 }
 
-// A number told where a sketch stood among others.
+// A number depended on the position of a sketch among others.
 TEST(Schema, SketchesHaveNamesSinceVersion5) {
   SQLite::Database raw(":memory:", SQLite::OPEN_READWRITE);
   ASSERT_TRUE(Migrate(raw, "m", Migrations().first(4)).has_value());
@@ -471,7 +472,7 @@ TEST(Schema, SketchesHaveNamesSinceVersion5) {
   EXPECT_EQ(raw.execAndGet("SELECT converged FROM tasks").getInt(), 77);
 }
 
-// Schedules say how copies are made; all else of a task stays.
+// Schedules state how copies are made; the rest of a task stays.
 TEST(Schema, CopiesAreSpelledOutSinceVersion6) {
   constexpr const char* kOld = "lower direct\npack w1 1 0\nsplit acc.j 16\n";
   constexpr const char* kSpelled =
@@ -505,7 +506,7 @@ TEST(Schema, CopiesAreSpelledOutSinceVersion6) {
     add(1, kOld, 1);
     add(2, kOld, 1);
   }
-  // Reading only leaves the file as it is, and sees the same.
+  // Opening for reading does not change the file, and shows the same data.
   for (const OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite}) {
     const Database database = OpenForTest(path, mode);
     const auto key = [&](const char* declaration) {

@@ -133,15 +133,15 @@ TEST(Records, ChargesCountForTheirModelOnly) {
     ASSERT_TRUE(database.RecordTrial(keys[0], OkTrial(n, 1), "m").has_value());
     ASSERT_TRUE(database.RecordTrial(keys[1], OkTrial(n, 1), "other").has_value());
   }
-  // A schedule that is there already is not charged again.
+  // An existing schedule is not charged again.
   ASSERT_TRUE(database.RecordTrial(keys[0], OkTrial(0, 2), "m").has_value());
   EXPECT_EQ(database.Charged("m")->value(), 3);
   EXPECT_EQ(database.Charged("other")->value(), 3);
-  // Who has charges keeps them.
+  // A charged model keeps its charges.
   ASSERT_TRUE(database.ChargeNewModel("m", keys, {1, 1, 1}).has_value());
   EXPECT_EQ(database.Charged("m")->value(), 3);
   ASSERT_TRUE(database.ChargeNewModel("new", keys, {2, 9, 5}).has_value());
-  EXPECT_EQ(database.Charged("new")->value(), 2 + 3);  // as many as there are
+  EXPECT_EQ(database.Charged("new")->value(), 2 + 3);  // limited to the number of trials
 }
 
 TEST(Records, WhatIsRemovedIsNotChargedAnyMore) {
@@ -199,7 +199,7 @@ TEST(Records, UndatedTrialIsDatedNow) {
   EXPECT_GT(database.Best(SampleKey())->value().created_at, 1'700'000'000);
 }
 
-// None that was recorded has: its export would come back with the time of day.
+// Every recorded trial has a date. An export without one would come back with the current time.
 TEST(Records, AStoredTrialWithoutADateIsDamaged) {
   TempFolder folder;
   Database database = OpenForTest(folder.File("t.db"));
@@ -209,7 +209,7 @@ TEST(Records, AStoredTrialWithoutADateIsDamaged) {
   EXPECT_THAT(*database.IntegrityCheck(), ::testing::ElementsAre("trial 1: creation time is 0"));
 }
 
-// Nor has any that is not ok a median.
+// A trial that is not ok never has a median.
 TEST(Records, AStoredFailureWithAMedianIsDamaged) {
   TempFolder folder;
   Database database = OpenForTest(folder.File("t.db"));
@@ -228,9 +228,9 @@ TEST(Records, MessageMayHoldAnyBytes) {
   EXPECT_EQ(database.Trials(SampleKey())->at(0).message, "signal? 11 ??");
 }
 
-TEST(Records, WhatCannotBeStoredIsRefused) {
+TEST(Records, WhatCannotBeStoredIsRejected) {
   Database database = OpenForTest();
-  const auto refuses = [&](const TuningKey& key, const TrialRecord& trial, const char* message) {
+  const auto rejects = [&](const TuningKey& key, const TrialRecord& trial, const char* message) {
     const auto outcome = database.RecordTrial(key, trial);
     ASSERT_FALSE(outcome.has_value()) << message;
     EXPECT_EQ(outcome.error().code, ErrorCode::kInvalidArgument);
@@ -238,25 +238,25 @@ TEST(Records, WhatCannotBeStoredIsRefused) {
   };
   TuningKey key = SampleKey();
   key.workload.text = "\xff";
-  refuses(key, OkTrial(1, 1), "workload text is not UTF-8");
+  rejects(key, OkTrial(1, 1), "workload text is not UTF-8");
   key = SampleKey();
   key.target = "";
-  refuses(key, OkTrial(1, 1), "target text is empty");
+  rejects(key, OkTrial(1, 1), "target text is empty");
   key = SampleKey();
   key.schedule_version = 0;
-  refuses(key, OkTrial(1, 1), "schedule version is 0, expected at least 1");
+  rejects(key, OkTrial(1, 1), "schedule version is 0, expected at least 1");
 
-  refuses(SampleKey(), OkTrial(1, 0), "median of an ok trial is 0");
-  refuses(SampleKey(), OkTrial(1, std::nan("")), "median is nan");
+  rejects(SampleKey(), OkTrial(1, 0), "median of an ok trial is 0");
+  rejects(SampleKey(), OkTrial(1, std::nan("")), "median is nan");
   TrialRecord trial = OkTrial(1, 1);
   trial.samples.push_back(-1);
-  refuses(SampleKey(), trial, "sample is -1");
+  rejects(SampleKey(), trial, "sample is -1");
   trial = OkTrial(1, 1);
   trial.status = static_cast<TrialStatus>(8);
-  refuses(SampleKey(), trial, "trial status is 8");
+  rejects(SampleKey(), trial, "trial status is 8");
   trial = OkTrial(1, 1);
   trial.schedule = std::string("a\0b", 3);
-  refuses(SampleKey(), trial, "schedule is not UTF-8");
+  rejects(SampleKey(), trial, "schedule is not UTF-8");
   EXPECT_EQ(database.Stats()->tasks, 0);
 }
 

@@ -19,7 +19,7 @@
 
 namespace tunec {
 
-/// A folder of its own, removed at the end.
+/// A separate temporary folder, removed by the destructor.
 class TempFolder {
  public:
   TempFolder() {
@@ -41,7 +41,7 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-/// The file of the key of a user who works in the folder of `path`, in place of the tester's own.
+/// Returns a key file in the folder of `path`, instead of the tester's own.
 inline std::string TestKeyFile(const std::string& path) {
   return (std::filesystem::path(path).parent_path() / "object_key").string();
 }
@@ -109,8 +109,8 @@ inline std::string ExportText(const Database& database) {
   return out.str();
 }
 
-/// Starts `body` in a child process. The caller has no database open: SQLite does not
-/// survive a fork.
+/// Starts `body` in a child process. Requires: the caller has no database open, since SQLite does
+/// not survive a fork.
 inline pid_t StartChild(const std::function<int()>& body) {
   const pid_t child = fork();
   TUNEC_CHECK(child >= 0, "cannot fork");
@@ -118,14 +118,14 @@ inline pid_t StartChild(const std::function<int()>& body) {
   return child;
 }
 
-/// The exit status of `child`, or minus the signal that ended it.
+/// Returns the exit status of `child`, or minus the signal that ended it.
 inline int WaitFor(pid_t child) {
   int status = 0;
   TUNEC_CHECK(waitpid(child, &status, 0) == child, "cannot wait");
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// Changes a file behind the database's back.
+/// Changes a file without the database's knowledge.
 inline void Tamper(const std::string& path, const std::string& sql) {
   SQLite::Database(path, SQLite::OPEN_READWRITE).exec(sql);
 }

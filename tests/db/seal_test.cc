@@ -1,4 +1,4 @@
-// The keys of compiled objects, and whose objects a database gives to whom.
+// Tests the keys of compiled objects, and which user receives which objects.
 #include "db/seal/object_key.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ std::filesystem::perms ModeOf(const std::string& path) {
 }
 std::filesystem::perms Mode(int mode) { return static_cast<std::filesystem::perms>(mode); }
 
-/// Sets the process's mask while it lives.
+/// Sets the process's file mode mask for its lifetime.
 class Umask {
  public:
   explicit Umask(mode_t mask) : before_(umask(mask)) {}
@@ -133,14 +133,14 @@ TEST(KeyFile, ProcessesThatMakeItAtOnceAgree) {
   }
 }
 
-/// A file that is no key; made by `make`, and refused because of `why`.
+/// A file that is not a key, made by `make` and rejected with `why`.
 struct BadKey {
   const char* name;
   std::string why;
   std::function<void(const std::string&)> make;
 };
 
-class RefusedKey : public ::testing::TestWithParam<BadKey> {};
+class RejectedKey : public ::testing::TestWithParam<BadKey> {};
 
 std::function<void(const std::string&)> WithMode(int mode) {
   return [mode](const std::string& path) {
@@ -164,13 +164,13 @@ void LinkToAKey(const std::string& path) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    KeyFile, RefusedKey,
+    KeyFile, RejectedKey,
     ::testing::Values(BadKey{"ReadableByAll", "has mode 0644, expected 0600", WithMode(0644)},
                       BadKey{"ReadableByTheGroup", "has mode 0640, expected 0600", WithMode(0640)},
                       BadKey{"WritableByAll", "has mode 0602, expected 0600", WithMode(0602)},
-                      BadKey{"Empty", "holds 0 bytes that are no key", WithBytes(0)},
-                      BadKey{"CutShort", "holds 40 bytes that are no key", WithBytes(40)},
-                      BadKey{"TooLong", "holds 200 bytes that are no key", WithBytes(200)},
+                      BadKey{"Empty", "holds 0 bytes that are not a key", WithBytes(0)},
+                      BadKey{"CutShort", "holds 40 bytes that are not a key", WithBytes(40)},
+                      BadKey{"TooLong", "holds 200 bytes that are not a key", WithBytes(200)},
                       BadKey{
                           "AFolder", "is not a regular file",
                           [](const std::string& path) { std::filesystem::create_directory(path); }},
@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(
                       BadKey{"ALink", "is a link", LinkToAKey}),
     [](const auto& info) { return info.param.name; });
 
-TEST_P(RefusedKey, KeepsObjectsOutAndSaysWhyOnce) {
+TEST_P(RejectedKey, KeepsObjectsOutAndSaysWhyOnce) {
   TempFolder folder;
   const std::string key_file = folder.File("object_key");
   GetParam().make(key_file);
@@ -197,7 +197,7 @@ TEST_P(RefusedKey, KeepsObjectsOutAndSaysWhyOnce) {
   EXPECT_THAT(*database.IntegrityCheck(), IsEmpty());
 }
 
-TEST(KeyFile, OfAnotherUserIsRefused) {
+TEST(KeyFile, OfAnotherUserIsRejected) {
   if (geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   TempFolder folder;
   const std::string path = folder.File("object_key");
@@ -282,7 +282,7 @@ TEST_F(TwoUsers, PruneEachOthersObjectsByDate) {
   EXPECT_EQ(ObjectOf(bob), "of bob");
 }
 
-// An older file's objects carry no key. Opening the file for reading leaves them where they are.
+// An older file's objects have no owner. Opening the file for reading does not remove them.
 TEST(Objects, OfSchema8AreDroppedAndCounted) {
   TempFolder folder;
   const std::string path = folder.File("t.db");
@@ -318,7 +318,7 @@ TEST(CacheFolder, IsTheUsersAlone) {
     EXPECT_EQ(ModeOf(folder.File("a")), Mode(0700));
     EXPECT_EQ(ModeOf(folder.File("a/cache")), Mode(0700));
     EXPECT_EQ(ModeOf(folder.File("a/cache/tunec")), Mode(0700));
-    // A place that was named may be for several users.
+    // A folder that the user names may be shared by several users.
     ASSERT_TRUE(Database::Open(folder.File("shared/t.db"), OpenMode::kReadWrite).has_value());
     EXPECT_EQ(ModeOf(folder.File("shared")), Mode(0777));
   }

@@ -1,4 +1,4 @@
-// A database file that fails, is locked or removed while it is open, or can only be read.
+// Tests a database file that fails, is locked or removed while it is open, or is read-only.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -17,7 +17,8 @@ def reduce(chance):
     operator = chance.of("ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceSumSquare", *of_floats)
     dtype = FLOAT if operator in of_floats else chance.of(FLOAT, FLOAT, np.int32, np.int64)
     x = chance.array(*sizes) if dtype == FLOAT else chance.generator.integers(-9, 9, sizes).astype(dtype)
-    # ONNX Runtime drops a NaN from an extreme; products and sums of squares overflow in an order.
+    # ONNX Runtime drops a NaN in minima and maxima. Products and sums of squares overflow depending
+    # on their order.
     if dtype == FLOAT and operator not in ("ReduceMax", "ReduceMin", "ReduceProd", "ReduceL2", "ReduceSumSquare"):
         if chance.one_in(3):
             put_special(chance, x)
@@ -33,7 +34,8 @@ def reduce(chance):
 
 
 def special_numbers(dtype):
-    """All pairs of these are tried: zeros of both signs, denormals, infinities, limits of the type."""
+    """Returns special numbers: zeros of both signs, denormals, infinities and the limits of the
+    type. All their pairs are tried."""
     if np.dtype(dtype).kind == "f":
         numbers = [0., -0., 1, -1, 2, -2, .5, -.5, 3, 7.5, -3, np.inf, -np.inf, np.nan, 1e-40, 65504, 1e38]
         with np.errstate(over="ignore"):
@@ -50,11 +52,11 @@ def binary(chance):
     attributes = {}
     if np.dtype(dtype).kind == "f":
         attributes = {"fmod": 1} if operator == "Mod" else {}
-    elif operator in ("Div", "Mod"):  # by zero, and the least number by -1: undefined
+    elif operator in ("Div", "Mod"):  # division by zero and of the least number by -1
         y = np.where(y == 0, 1, y).astype(dtype)
         x = np.where(x == np.iinfo(dtype).min, 5, x).astype(dtype)
         attributes = {"fmod": chance.below(2)} if operator == "Mod" else {}
-    elif operator == "Pow":  # ONNX Runtime computes in double, which has not all integers
+    elif operator == "Pow":  # ONNX Runtime computes in double, which cannot hold all integers
         x, y = np.clip(x, 0, 9), np.clip(y, 0, 2)
     return Case([node(operator, "x y", "z", **attributes)], {"x": x, "y": y},
                 tolerance=2e-3 if dtype == HALF else 3e-4)

@@ -34,7 +34,7 @@ class Case:
         for output in model.graph.output:
             if inferred[output.name].type.WhichOneof("value"):
                 output.CopyFrom(inferred[output.name])
-                # Inference has other sizes than runtimes in corners of pools and resizes.
+                # Shape inference differs from runtimes in corner cases of pools and resizes.
                 output.type.tensor_type.ClearField("shape")
         return model
 
@@ -52,13 +52,14 @@ def type_of(array):
 
 
 def node(operator, inputs, outputs="y", **attributes):
-    """A node whose operands and results are names, separated by blanks; `-` stands for one left out."""
+    """Returns a node whose operands and results are names, separated by blanks. `-` stands for an
+    omitted operand."""
     names = ["" if name == "-" else name for name in inputs.split()]
     return helper.make_node(operator, names, outputs.split(), **attributes)
 
 
 class Chance:
-    """Draws of one case, all from one seed."""
+    """Random draws of one case, all from one seed."""
 
     def __init__(self, *seed):
         self.generator = np.random.default_rng(seed)
@@ -82,19 +83,20 @@ class Chance:
         return [self.within(first, end) for _ in range(count)]
 
     def array(self, *shape, dtype=np.float32):
-        """Normal floats, or integers of at most two digits."""
+        """Returns normal floats, or integers of at most two digits."""
         kind = np.dtype(dtype).kind
         if kind == "f":
             return self.generator.standard_normal(shape).astype(dtype)
         return self.generator.integers(0 if kind == "u" else -99, 100, shape).astype(dtype)
 
     def indices(self, size, shape):
-        """Indices into an axis, from its beginning or from its end."""
+        """Returns indices into an axis, counted from its beginning or from its end."""
         return self.generator.integers(-size, size, shape).astype(np.int64)
 
 
 def difference(have, expected, tolerance):
-    """Describes a difference of two arrays; empty without one. Infinities and NaN equal their like."""
+    """Returns a description of a difference of two arrays, or an empty string. Infinities and NaN
+    equal their like."""
     have, expected = np.asarray(have), np.asarray(expected)
     if have.shape != expected.shape or have.dtype != expected.dtype:
         return f"{have.dtype}{list(have.shape)}, expected {expected.dtype}{list(expected.shape)}"

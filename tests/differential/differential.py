@@ -29,7 +29,7 @@ FAMILIES = {"folds": folds.generate,
 
 
 def expected_outputs(model, inputs):
-    """Returns the outputs of an independent implementation; None where all reject the model."""
+    """Returns the outputs of an independent implementation, or None if all reject the model."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -52,7 +52,7 @@ def tunec_outputs(model, inputs, options):
 
 
 def run_case(case, options):
-    """Returns `same`, `differs`, `rejected` or `no peer`, and a line about it."""
+    """Returns `same`, `differs`, `rejected` or `no peer`, and a line about the case."""
     model = case.model()
     expected = expected_outputs(model, case.inputs)
     if expected is None:
@@ -69,7 +69,8 @@ def run_case(case, options):
 
 
 def run_family(name, seed, numbers, options, deadline=None):
-    """Counts of how the family's cases end. Stops at the deadline, a time of time.monotonic."""
+    """Returns counts of the results of the family's cases. Stops at the deadline, a time of
+    time.monotonic."""
     counts = collections.Counter()
     for number in numbers:
         if deadline is not None and time.monotonic() > deadline:

@@ -1,7 +1,7 @@
 """Random chains of the operators that rewrites move into a product or a convolution.
 
-Constants before and after, normalisations, pads, transposes, values with a second reader, and weights with
-zeros: what folding, fusion and layouts have to keep.
+The chains have constants before and after, normalisations, pads, transposes, values with a second
+reader, and weights with zeros. Folding, fusion and layouts must preserve their results.
 """
 import numpy as np
 from onnx import helper
@@ -12,7 +12,7 @@ ACTIVATIONS = ("Relu", "Sigmoid", "Abs", "LeakyRelu", "HardSwish")
 
 
 class Chain:
-    """Nodes one after another, with the shape of the last value."""
+    """A chain of nodes, with the shape of the last value."""
 
     def __init__(self, chance, shape):
         self.chance, self.shape, self.last = chance, list(shape), "x"
@@ -31,7 +31,8 @@ class Chain:
         self.last = name
 
     def broadcast(self):
-        """A constant that broadcasts to the last value: normal, shifted, scaled or with zeros."""
+        """Returns a constant that broadcasts to the last value: normal, shifted, scaled or with
+        zeros."""
         chance = self.chance
         shape = [size if chance.below(2) else 1 for size in self.shape]
         if chance.below(2):

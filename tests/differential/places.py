@@ -18,7 +18,7 @@ def slices(chance):
 def scatter_elements(chance, sizes, dtype, reduction):
     axis = chance.below(len(sizes))
     shape = [chance.within(1, size + 1) for size in sizes]
-    if reduction == "none":  # the order of writes to one place is not defined
+    if reduction == "none":  # writes to one element have no defined order
         shape[axis] = chance.within(1, sizes[axis] + 1)
         whole = [*shape[:axis], sizes[axis], *shape[axis + 1:]]
         order = np.argsort(chance.generator.random(whole), axis=axis)

@@ -1,4 +1,5 @@
-"""A few hundred random models of each family against ONNX Runtime, on the processor and on an emulated GPU."""
+"""Compares a few hundred random models of each family with ONNX Runtime, on the processor and on an
+emulated GPU."""
 import os
 import time
 import unittest
@@ -14,7 +15,7 @@ except ImportError:
 
 import differential
 
-SECONDS = 3  # for each family
+SECONDS = 3  # time limit of each family
 TARGETS = {"the processor": ({}, 400), "AVX2": ({"cpu": "haswell"}, 60),
            "an emulated GPU": ({"target": "cuda", "arch": "sm_90a", "emulate": True}, 20)}
 
@@ -40,7 +41,7 @@ class Differential(unittest.TestCase):
 
 
 class Comparison(unittest.TestCase):
-    """What the comparison sees, and what it lets pass."""
+    """Tests of the comparison: which differences it finds, and which it accepts."""
 
     def test_difference(self):
         import numpy as np

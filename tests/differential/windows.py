@@ -1,4 +1,5 @@
-"""Random convolutions, pools, resizes and pads. Regions where peers are wrong or undefined are not drawn."""
+"""Random convolutions, pools, resizes and pads. Cases in which peers are wrong or undefined are not
+drawn."""
 import numpy as np
 
 from case import Case, node
@@ -64,7 +65,8 @@ def pool(chance):
 
 
 def _has_uncertain_tie(size, new_size, scale, attributes):
-    """True where a nearest neighbour depends on how a peer rounds a quotient: at a tie of an inexact scale."""
+    """Returns whether a nearest neighbour depends on a peer's rounding of a quotient: at a tie of
+    an inexact scale."""
     if attributes["mode"] != "nearest" or float(scale * 8).is_integer():
         return False
     half = 0.5 if attributes["coordinate_transformation_mode"] == "half_pixel" else 0
@@ -82,7 +84,7 @@ def resize(chance):
         attributes["coordinate_transformation_mode"] = chance.of("asymmetric", "half_pixel")
     else:
         attributes["antialias"] = int(chance.one_in(3))
-    if mode == "cubic":  # of one axis the reference evaluator alone has it, whose sizes are in double
+    if mode == "cubic":  # of one axis only the reference evaluator has it, with sizes in double
         rank = 2
         attributes["cubic_coeff_a"], attributes["exclude_outside"] = chance.of(-0.5, -0.75), chance.below(2)
     x = chance.array(1, 2, *chance.sizes(rank, 2, 12))
@@ -92,11 +94,11 @@ def resize(chance):
             if _has_uncertain_tie(size, sizes[axis], sizes[axis] / size, attributes):
                 sizes[axis] = 2 * size
         return Case([node("Resize", "x - - s", **attributes)], {"x": x}, {"s": sizes}, opset=20)
-    # The reference evaluator maps corners to a size before it is rounded.
+    # The reference evaluator computes corners from a size before rounding it.
     if coordinates == "align_corners":
         attributes["coordinate_transformation_mode"] = "half_pixel"
     scales = np.array([1, 1, *(chance.of(0.5, 0.6, 0.7, 1.3, 1.5, 2, 2.3, 3) for _ in range(rank))], np.float32)
-    # ONNX Runtime copies an axis whose size stays, whatever the scale.
+    # ONNX Runtime copies an axis whose size does not change, for any scale.
     new_sizes = np.floor(np.array(x.shape, np.float32) * scales)
     for axis, (size, new_size) in enumerate(zip(x.shape, new_sizes, strict=True)):
         if axis > 1 and (size == new_size or _has_uncertain_tie(size, new_size, scales[axis], attributes)):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs tunec where something is missing: a home, a writable database, room, standard output, time.
+"""Runs tunec without one of: a home, a writable database, disk space, standard output, time.
 
     environment_test.py --tunec PROGRAM [unittest's arguments]
 """
@@ -14,7 +14,7 @@ import tunec_process
 from tunec_process import NETWORKS, TunecTest
 
 MATVEC = Path(__file__).resolve().parents[2] / "examples/loops/matvec.compute"
-# Its many groups take long to tune, and its objects need room.
+# The network's many groups take long to tune, and its objects need disk space.
 NETWORK = [NETWORKS / "mobilenet_v2_64.graph", "--random-weights", "7", "--threads", "1"]
 NOBODY = 65534
 GRAPH = """graph g {
@@ -42,13 +42,13 @@ class Environment(TunecTest):
         return done
 
     def notes(self, done, wanted):
-        """It succeeded, with one line of note that holds `expected`."""
+        """Expects success, and one line of note that contains `expected`."""
         self.expect(0, done)
         notes = [line for line in done.stderr.splitlines() if line.startswith("note: ") and wanted in line]
         self.assertEqual(len(notes), 1, done.stderr)
 
     def started(self, *arguments, **options):
-        """A tuning that would go on for long, and has printed a line."""
+        """Starts a long tuning that has printed a line."""
         process = subprocess.Popen([tunec_process.TUNEC, *NETWORK, "--trials", "100000", *arguments], text=True,
                                    cwd=self.dir, env=self.environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, **options)
@@ -61,7 +61,7 @@ class Environment(TunecTest):
         self.assertEqual(process.returncode, code, out + err)
         return out, err
 
-    # --- the database
+    # --- Tests of the database.
 
     def test_a_home_that_cannot_be_written_is_a_note(self):
         del self.environment["XDG_CACHE_HOME"]
@@ -118,7 +118,7 @@ class Environment(TunecTest):
         self.assertIn("no such database", done.stderr)
         self.assertFalse((self.dir / "typo.db").exists())
 
-    # --- signals
+    # --- Tests of signals.
 
     def test_signals_keep_what_was_measured(self):
         for number, code in ((signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)):
@@ -134,7 +134,7 @@ class Environment(TunecTest):
         process.send_signal(signal.SIGTERM)
         self.ended(process, 143)
 
-    # --- standard output
+    # --- Tests of standard output.
 
     def printing(self):
         yield from (["--version"], ["--help"], ["show", self.graph], ["show", self.graph, "--asm", "0"],
@@ -164,12 +164,12 @@ class Environment(TunecTest):
         closed = {"stdout": subprocess.PIPE, "stderr": None, "preexec_fn": lambda: os.close(2)}
         self.expect(2, self.tunec("run", "nowhere.graph", **closed))
         self.expect(2, self.tunec("--nosuch", **closed))
-        self.environment["XDG_CACHE_HOME"] = "/proc/nowhere"  # a note that nobody sees
+        self.environment["XDG_CACHE_HOME"] = "/proc/nowhere"  # a note is written nowhere
         self.expect(0, self.tunec("run", self.graph, **closed))
 
-    # --- numbers
+    # --- Tests of numbers.
 
-    def test_what_is_no_number_is_refused(self):
+    def test_what_is_no_number_is_rejected(self):
         for arguments in (("bench", self.graph, "--seconds"), ("verify", self.graph, "--tolerance"),
                           ("db", "prune", "--keep-best")):
             for value in ("nan", "-1", "inf"):

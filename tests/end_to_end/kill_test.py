@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Kills tunec with SIGKILL at random moments while it tunes, and looks at what is left.
+"""Kills tunec with SIGKILL at random moments while it tunes, and checks the files that remain.
 
     kill_test.py --tunec PROGRAM [--times N] [--seed N]
 
-Each round starts from what the kills before it left. When the search has converged before a kill,
+Each round starts from the files of the kills before. When the search has converged before a kill,
 the next round begins with a new database.
 """
 import argparse
@@ -19,12 +19,13 @@ from tunec_process import NETWORKS, TunecTest
 
 TIMES = 3
 SEED = 1
-LONGEST = 6.0  # seconds before a kill
-MODEL = NETWORKS / "mobilenet_v2_64.graph"  # whose many groups take long to converge
+LONGEST = 6.0  # most seconds before a kill
+MODEL = NETWORKS / "mobilenet_v2_64.graph"  # has many groups, which take long to converge
 
 
 def workers_of(pid):
-    """The processes that `pid` started, with their start times: a number may be used again."""
+    """Returns the processes that `pid` started, with their start times, because a process id may be
+    used again."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children") as file:
             return [(child, start_time(child)) for child in file.read().split()]
@@ -33,7 +34,7 @@ def workers_of(pid):
 
 
 def start_time(pid):
-    """None when the process is gone or only waits to be collected."""
+    """Returns a process's start time, or None if it has ended or is a zombie."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             fields = file.read().rsplit(")", 1)[1].split()
@@ -44,7 +45,8 @@ def start_time(pid):
 
 class Kill(TunecTest):
     def killed_after(self, seconds):
-        """Starts a tuning and kills it. The lines it printed, whole ones only; None when it had ended."""
+        """Starts a tuning and kills it. Returns the complete lines of output, or None if the tuning
+        had ended."""
         process = subprocess.Popen(
             [tunec_process.TUNEC, MODEL, "--random-weights", "7", "--trials", "100000", "--db", self.db],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.dir, env=self.environment)
@@ -59,7 +61,7 @@ class Kill(TunecTest):
         return out[:out.rfind("\n") + 1]
 
     def assert_gone(self, workers):
-        """A worker without its tunec ends."""
+        """Expects that a worker ends without its tunec."""
         deadline = time.monotonic() + 30
         for pid, started in workers:
             while started is not None and start_time(pid) == started:
@@ -94,7 +96,8 @@ class Kill(TunecTest):
         return set(self.query("select id, schedule from trials"))
 
     def check_use_of(self, trials):
-        """A budget of as many trials as there are needs no new one, and results are right."""
+        """Expects that a budget equal to the stored trials makes no new trial, and that results are
+        right."""
         model = (MODEL, "--random-weights", 7, "--db", self.db)
         if trials > 0:
             self.assertIn("\n0 new trials", self.good(*model, "--trials", trials))

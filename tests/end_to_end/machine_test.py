@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What the machine can reject: a full disk, files that may not be read or written, a missing worker.
+"""Tests of faults of the machine: a full disk, files that may not be read or written, a missing
+worker.
 
     machine_test.py --tunec PROGRAM [unittest's arguments]
 
-What needs root, or an ordinary user, and is not, is skipped with a line [SKIP].
+A test that needs root, or an ordinary user, is skipped for another user with a line [SKIP].
 """
 import os
 import shlex
@@ -28,7 +29,7 @@ class Machine(TunecTest):
         self.skipTest(why)
 
     def as_nobody(self):
-        """How to run tunec as somebody whom file modes bind."""
+        """Returns the options of a process that runs tunec as a user bound by file modes."""
         if os.getuid() != 0:
             return {}
         how = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
@@ -53,13 +54,13 @@ class Machine(TunecTest):
             cp {disk}/t.db* {self.dir}/"""
         done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", script], text=True,
                               capture_output=True, env=self.environment, timeout=300)
-        if "exit " not in done.stdout:  # a mount namespace needs root and a root that is a mount itself
+        if "exit " not in done.stdout:  # a mount namespace needs root and a mounted root
             self.skip("no tmpfs can be mounted here: " + done.stderr.strip())
         self.assertIn("exit 0\n", done.stdout, done.stderr)
         self.assertEqual(done.stderr.count("note: "), 1, done.stderr)
         self.assertIn("disk full", done.stderr)
         self.assertIn("check 0\n", done.stdout, done.stderr)
-        self.assert_sound()  # with room again
+        self.assert_sound()  # has disk space again
         self.compile(self.product)
 
     def test_unreadable_database(self):

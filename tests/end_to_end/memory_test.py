@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What one tunec process remembers for the next, and what damage to that memory does.
+"""Tests of the data that one tunec process stores for the next, and of damage to that data.
 
     memory_test.py --tunec PROGRAM [unittest's arguments]
 """
@@ -19,7 +19,7 @@ class Memory(TunecTest):
         self.product = self.file("product.graph", PRODUCT)
 
     def tune(self):
-        """Tunes the product; its trials."""
+        """Tunes the product. Returns its trials."""
         self.assertRegex(self.compile(self.product, "--trials", TRIALS), r"\n[1-9]\d* new trials?")
         return self.query("select count(*) from trials")[0][0]
 
@@ -29,7 +29,7 @@ class Memory(TunecTest):
         second = self.compile(chain)
         self.assertIn("groups tuned: 1 of 2", second)
         self.assertIn("1 object compiled, 1 reused", second)
-        # The group it shares has used up its own share of the budget, the other one's is left.
+        # The shared group has used its share of the budget. The share of the other group remains.
         self.assertRegex(self.compile(chain, "--trials", TRIALS), rf"\n[1-{TRIALS // 2}] new trials?")
         third = self.compile(chain, "--trials", TRIALS)
         self.assertIn("\n0 new trials", third)
@@ -78,7 +78,8 @@ class Memory(TunecTest):
                 self.verify(self.product)
 
     def test_one_flipped_bit_is_a_miss_that_is_told(self):
-        """An object is called with the arrays that its metadata names: one wrong bit, wrong results."""
+        """Expects a miss with a note, because one wrong bit in the metadata's arrays would give
+        wrong results."""
         self.tune()
         whole, columns = {}, ("key_text", "object", "metadata")
         for column in columns:
@@ -97,7 +98,7 @@ class Memory(TunecTest):
                 self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
                 self.assertIn("artifact", done.stderr)
                 self.assertIn("passed over", done.stderr)
-                self.assert_sound()  # it was compiled and kept again
+                self.assert_sound()  # it was compiled and stored again
 
     def test_damaged_trials_are_passed_over(self):
         self.tune()

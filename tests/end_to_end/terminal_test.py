@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tunec at a terminal: a table that is drawn over, and Ctrl-C, which reaches the worker too.
+"""Tests tunec at a terminal: a table that is redrawn, and Ctrl-C, which the worker receives too.
 
     terminal_test.py --tunec PROGRAM [unittest's arguments]
 """
@@ -15,7 +15,7 @@ import tunec_process
 from tunec_process import PRODUCT, TunecTest
 
 INTERRUPT = b"\x03"
-# Five groups of their own.
+# The graph has five separate groups.
 PRODUCTS = "graph products {\n" + "".join(
     f"  input a{n}: f32[{n}, 24]\n  input b{n}: f32[24, 40]\n  p{n} = matmul(a{n}, b{n})\n  output p{n}\n"
     for n in range(8, 13)) + "}\n"
@@ -31,7 +31,8 @@ class Terminal(TunecTest):
             self.skipTest(f"[SKIP] no terminal can be had: {error}")
 
     def start(self, *arguments):
-        """Runs tunec in a session of its own with a terminal: its process id and the other end."""
+        """Runs tunec in a new session with a terminal. Returns its process id and the other end of
+        the terminal."""
         pid, terminal = pty.fork()
         if pid == 0:
             os.chdir(self.dir)
@@ -40,7 +41,7 @@ class Terminal(TunecTest):
         return pid, terminal
 
     def read(self, terminal, enough=lambda text: False, seconds=120):
-        """What appears until `enough` of it says so, or the program ends."""
+        """Returns the output until `enough` accepts it or the program ends."""
         text, deadline = "", time.monotonic() + seconds
         while not enough(text):
             self.assertLess(time.monotonic(), deadline, text)
@@ -48,7 +49,7 @@ class Terminal(TunecTest):
                 continue
             try:
                 text += os.read(terminal, 65536).decode(errors="replace")
-            except OSError:  # the program is gone
+            except OSError:  # the program has ended
                 break
         return text
 
@@ -87,7 +88,7 @@ class Terminal(TunecTest):
         self.resize(terminal, 7, 60)
         text = self.read(terminal, lambda text: "... 3 more" in text)
         self.assertNotIn("\x1b[2J", text.split("... 3 more")[-1])
-        self.resize(terminal, 7, 50)  # what is drawn already is folded or cut: begin again
+        self.resize(terminal, 7, 50)  # the existing output is folded or cut: begin again
         text = self.read(terminal, lambda text: "\x1b[2J" in text)
         self.resize(terminal, 40, 120)
         self.read(terminal, lambda text: text.split("\x1b[2J", 1)[-1].count("matmul") >= 5
@@ -104,7 +105,8 @@ class Terminal(TunecTest):
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130, text)
         self.assertRegex(text, r"interrupted: \d+ new trials? kept")
         self.assert_sound()
-        # A worker that died of the same Ctrl-C must not count against its candidate (4: crashed).
+        # A worker that the same Ctrl-C ended must not count as a failure of its candidate (4:
+        # crashed).
         self.assertGreater(self.query("select count(*) from trials")[0][0], 0)
         self.assertEqual(self.query("select message from trials where status = 4"), [])
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks whose compiled objects tunec loads: users of one database, foreign databases, no place for a key.
+"""Tests which compiled objects tunec trusts: of users of one database, foreign databases, and a
+missing key file.
 
     trust_test.py --tunec PROGRAM [unittest's arguments]
 """
@@ -12,7 +13,7 @@ from tunec_process import PRODUCT, TunecTest
 
 REUSED = "0 objects compiled, 1 reused"
 COMPILED = "1 object compiled, 0 reused"
-NOBODY = 54321  # a user without an entry in the list of users
+NOBODY = 54321  # a user without an entry in the user list
 
 
 class Trust(TunecTest):
@@ -28,14 +29,15 @@ class Trust(TunecTest):
         return self.dir / user / ".cache/tunec/object_key"
 
     def compiled(self, wanted, *arguments, **how):
-        """The lines of note of a compilation with the database."""
+        """Returns the lines of note of a compilation with the database."""
         done = self.tunec(self.product, "--random-weights", 7, "--threads", 1, "--db", self.db, *arguments, **how)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         self.assertIn(wanted, done.stdout)
         return done.stderr.splitlines()
 
     def expect_no_objects(self, why, **how):
-        """Nothing is kept and nothing loaded; each run has one line about that."""
+        """Expects that nothing is stored or loaded, and that each run prints one line with the
+        reason."""
         for _ in range(2):
             notes = self.compiled(COMPILED, **how)
             self.assertEqual(len(notes), 1, notes)
@@ -64,7 +66,7 @@ class Trust(TunecTest):
         self.compiled("new trials", "--trials", 4)
         foreign = self.db
         self.become("ann")
-        self.compiled(COMPILED)  # used as it is
+        self.compiled(COMPILED)  # used unchanged
         self.db = self.dir / "own.db"
         merged = self.good("db", "--db", self.db, "merge", foreign)
         self.assertRegex(merged, "^added [1-9]")
@@ -86,7 +88,7 @@ class Trust(TunecTest):
             self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o700, path)
         self.assertEqual(stat.S_IMODE(self.key("ann").stat().st_mode), 0o600)
 
-    def test_a_key_that_others_may_know_is_refused(self):
+    def test_a_key_that_others_may_know_is_rejected(self):
         self.become("ann")
         self.compiled(COMPILED)
         self.query("delete from artifacts")
@@ -96,12 +98,12 @@ class Trust(TunecTest):
         self.compiled(COMPILED)
         self.compiled(REUSED)
 
-    def test_a_key_that_was_cut_is_refused(self):
+    def test_a_key_that_was_cut_is_rejected(self):
         self.become("ann")
         self.compiled(COMPILED)
         self.query("delete from artifacts")
         os.truncate(self.key("ann"), 20)
-        self.expect_no_objects("object_key: holds 20 bytes that are no key")
+        self.expect_no_objects("object_key: holds 20 bytes that are not a key")
 
     def test_without_a_place_for_a_key_there_are_no_objects(self):
         self.environment["XDG_CACHE_HOME"] = "/proc/nowhere"
@@ -120,7 +122,7 @@ class Trust(TunecTest):
         self.expect_no_objects("set HOME or XDG_CACHE_HOME", **nobody)
 
     def test_a_home_that_became_read_only_keeps_its_objects(self):
-        """The key can still be read, and so what was stored under it is loaded."""
+        """Expects that objects stored under a key are loaded, because the key can still be read."""
         if os.geteuid() != 0:
             self.skipTest("[SKIP] only root becomes another user")
         self.become("ann")

@@ -1,4 +1,5 @@
-"""What the tests of the command share: a folder of their own, runs of tunec, a look at its database."""
+"""The base of the command's tests: a separate folder for each, runs of tunec, and queries of its
+database."""
 import contextlib
 import os
 import sqlite3
@@ -11,7 +12,7 @@ from pathlib import Path
 NETWORKS = Path(__file__).resolve().parent.parent / "networks"
 TUNEC = None  # the program under test
 
-# A product with bias and relu; `chain` has the same group under other names, and one more.
+# A product with bias and relu. `chain` has the same group under other names, and one more group.
 PRODUCT = """graph product {
   input a: f32[24, 40]
   weight w: f32[40, 56]
@@ -72,7 +73,7 @@ class TunecTest(unittest.TestCase):
         return self.good("verify", graph, "--random-weights", 7, "--threads", 1, "--db", self.db, *arguments)
 
     def assert_sound(self):
-        """The database by tunec's own check, then by SQLite's."""
+        """Expects that the database is sound, by tunec's check and by SQLite's."""
         self.assertIn("sound", self.good("db", "check", "--db", self.db))
         self.assertEqual(self.query("pragma integrity_check"), [("ok",)])
 

@@ -1,4 +1,5 @@
-// The fuzzer of arithmetic sees what breaks a contract, and draws what it says.
+// Tests that the fuzzer of arithmetic finds violations of an accuracy mode, and draws what it
+// announces.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -16,8 +17,7 @@ const Accuracy kBf16{.mode = AccuracyMode::kBf16};
 
 Widest WidestHere() { return DetectCpu(kThreads).Has("avx512f") ? Widest::kAvx512 : Widest::kAvx2; }
 
-// A planted fault: schedules that round operands to bfloat16, under a contract that does not let
-// them.
+// The planted fault: schedules round operands to bfloat16 under an accuracy mode that forbids it.
 TEST(Arithmetic, FindsOperandsThatWereRounded) {
   if (WidestHere() == Widest::kAvx2) GTEST_SKIP() << "a machine without AVX-512";
   int rounded = 0, found = 0;
@@ -32,7 +32,7 @@ TEST(Arithmetic, FindsOperandsThatWereRounded) {
     found += checked.result.outcome == Outcome::kWrong ? 1 : 0;
   }
   EXPECT_EQ(rounded, 10);
-  // Results of a saturated function alone hide it.
+  // Saturated functions hide the fault in a few results.
   EXPECT_GE(found, 8);
 }
 
@@ -45,7 +45,7 @@ TEST(Arithmetic, SomeContractionsAreWithinTheirContracts) {
   }
 }
 
-// isl's quota ends while the schedule that it found is read.
+// isl's quota ends while the found schedule is read.
 TEST(Arithmetic, ASearchForLoopsMayEndAnywhere) {
   const ContractionCase drawn = MakeContraction(1030520, Widest::kAvx512);
   ASSERT_EQ(Print(drawn.accuracy), "exact");
@@ -53,8 +53,8 @@ TEST(Arithmetic, ASearchForLoopsMayEndAnywhere) {
   EXPECT_NE(checked.result.outcome, Outcome::kWrong) << checked.result.reason;
 }
 
-// A chain of six products for each of many that are zero; results that are rounded between two
-// sums; another order of 72 products; rows of a padded image that go together.
+// The seeds had wrong results: a chain of six products for each of many zero ones, results rounded
+// between two sums, another order of 72 products, and rows of a padded image computed together.
 TEST(Arithmetic, WhatWasWrongOnceIsWithinItsContract) {
   if (WidestHere() == Widest::kAvx2) GTEST_SKIP() << "a machine without AVX-512";
   for (const uint64_t seed : {1030024, 1050171, 1051898, 1052445, 1202213, 1300177}) {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "autotune/judge/oracle.h"
+#include "autotune/checker/kernel_reference.h"
 #include "graph/fuse/store_terms.h"
 #include "graph/passes/pipeline.h"
 #include "jit/cpu/detect_cpu.h"
@@ -18,7 +18,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// What does a kernel's products.
+// Returns the arithmetic of a kernel's products.
 std::string ArithmeticOf(const Schedule& schedule) {
   const std::string text = Print(schedule);
   if (schedule.lowering == "winograd,tile=4") return "winograd4";
@@ -44,7 +44,7 @@ class Checker {
     options.names = DefaultPipeline();
     const auto optimised = RunPipeline(case_.graph, options);
     if (!optimised) return Wrong("passes", optimised.error().Format());
-    // Images this small would be no chains for their own sake.
+    // By default, images this small would not be fused into chains.
     const FusionMachine slow{.bytes_per_second = 1e6, .launch_seconds = 1e-3};
     auto fusion = PlanFusion(optimised->graph, FusionMode::kFused, slow);
     if (!fusion) return Wrong("fusion", fusion.error().Format());
@@ -64,23 +64,25 @@ class Checker {
     return std::move(result_);
   }
 
-  // Judges kernels of the group; its results are the sequential evaluation's.
+  // Checks kernels of the group. The group's results are those of the sequential evaluation.
   Result<std::vector<Array>> Group(const std::vector<Lowering>& lowerings,
                                    std::span<const Array> arguments) {
     const std::vector<NamedCompute> named = Named(lowerings);
-    TUNEC_ASSIGN(const Oracle oracle,
-                 ComputeOracleFor(named.front().compute, {arguments.begin(), arguments.end()},
+    TUNEC_ASSIGN(
+        const KernelReference reference,
+        ComputeKernelReferenceFor(named.front().compute, {arguments.begin(), arguments.end()},
                                   case_.accuracy, target_, Pool()));
     for (const Sketch& sketch : Choose(named)) {
       for (const Decisions& decisions :
            {sketch.InitialDecisions(), RandomDecisions(sketch, random_)}) {
         const int before = Ran();
-        TUNEC_RETURN_IF_ERROR(Try(sketch.Fill(decisions), named, oracle));
+        TUNEC_RETURN_IF_ERROR(Try(sketch.Fill(decisions), named, reference));
         if (Ran() > before) ++result_.sketches[sketch.name];
       }
     }
     std::vector<Array> outputs;
-    for (const tunec::OutputJudge& judge : oracle.judges) outputs.push_back(judge.sequential);
+    for (const tunec::OutputChecker& checker : reference.checkers)
+      outputs.push_back(checker.sequential);
     return outputs;
   }
 
@@ -90,8 +92,8 @@ class Checker {
     return count;
   }
 
-  // One that has another arithmetic, where there is one, and one of the others, the naive one for
-  // want of such: more cost more than they tell.
+  // Returns one sketch with other arithmetic, if there is one, and one other sketch, by default the
+  // naive one. More sketches cost more time than they find errors.
   std::vector<Sketch> Choose(const std::vector<NamedCompute>& named) {
     std::vector<Sketch> all = SketchesFor({.lowerings = named,
                                            .target = target_,
@@ -108,33 +110,33 @@ class Checker {
   }
 
   Status Try(const Schedule& schedule, const std::vector<NamedCompute>& named,
-             const Oracle& oracle) {
+             const KernelReference& reference) {
     const Compute& compute = *FindLowering(named, schedule.lowering);
     const auto kernel = test::LoopsOf(compute, schedule, RoundingFreedomFor(schedules_));
     if (!kernel) {
-      if (MayRefuse(kernel.error().code)) return {};
+      if (MayReject(kernel.error().code)) return {};
       return Broken(schedule, kernel.error().Format());
     }
-    const auto outputs = RunScheduled(*kernel, compute, oracle.arguments, target_);
+    const auto outputs = RunScheduled(*kernel, compute, reference.arguments, target_);
     if (!outputs) return Broken(schedule, outputs.error().Format());
     ++result_.kernels[ArithmeticOf(schedule)];
-    // An infinity becomes NaN there (docs/decisions/0022_winograd.md).
+    // An infinity becomes NaN in this lowering (docs/decisions/0022_winograd.md).
     if (schedule.lowering.starts_with("winograd") && case_.operands == Operands::kSpecial)
       return {};
-    const Verdict verdict = JudgeOutputs(*outputs, oracle.judges);
-    if (verdict.problem.empty() || IsLeftToTheJudge(schedule, verdict, oracle)) return {};
+    const Verdict verdict = CheckOutputs(*outputs, reference.checkers);
+    if (verdict.problem.empty() || IsLeftToTheChecker(schedule, verdict, reference)) return {};
     return Broken(schedule, verdict.problem);
   }
 
-  // Transforms enlarge the error of operands that are rounded behind them, about twice. The tuner
-  // asks the judge whether that will do (docs/decisions/0024_values_stored_as_terms.md).
-  static bool IsLeftToTheJudge(const Schedule& schedule, const Verdict& verdict,
-                               const Oracle& oracle) {
+  // Transforms about double the error of rounded operands. The tuner lets the checker decide about
+  // it (docs/decisions/0024_values_stored_as_terms.md).
+  static bool IsLeftToTheChecker(const Schedule& schedule, const Verdict& verdict,
+                                 const KernelReference& reference) {
     constexpr double kEnlarged = 4;
     const bool rounds = std::ranges::any_of(schedule.compute_steps, [](const ComputeStep& step) {
       return std::holds_alternative<NarrowStep>(step);
     });
-    const double allowed = oracle.judges.front().allowed;
+    const double allowed = reference.checkers.front().allowed;
     return rounds && verdict.e > allowed && verdict.e <= kEnlarged * allowed;
   }
 
@@ -154,7 +156,7 @@ class Checker {
 
 ArithmeticResult CheckArithmetic(const ContractionCase& contraction, const Accuracy& schedules) {
   const auto target = ParseCpu(contraction.cpu, kThreads);
-  if (!target) return {{Outcome::kRefused, target.error().Format()}, {}};
+  if (!target) return {{Outcome::kRejected, target.error().Format()}, {}};
   return Checker(contraction, schedules, *target).Run();
 }
 

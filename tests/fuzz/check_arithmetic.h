@@ -1,5 +1,5 @@
-// One check: the kernels of a random contraction, under its contract and on its machine, against
-// float64, by the judge that the tuner uses.
+// One check: the kernels of a random contraction, under its accuracy mode and on its machine,
+// compared with float64 by the tuner's checker.
 #pragma once
 
 #include <map>
@@ -12,14 +12,14 @@ namespace tunec::fuzz {
 
 struct ArithmeticResult {
   CheckResult result;
-  /// How many kernels ran, by what does their products: "fma", "dpbf16", "amx 3 terms",
+  /// The number of kernels, by the arithmetic of their products: "fma", "dpbf16", "amx 3 terms",
   /// "winograd", "stream".
   std::map<std::string, int> kernels;
-  std::map<std::string, int> sketches;  // by whose schedules: "tile/j", "split_sum/8"
+  std::map<std::string, int> sketches;  // kernel counts by sketch: "tile/j", "split_sum/8"
 };
 
-/// Sketches of each group, as they begin and with their knobs drawn. `schedules`: the contract that
-/// schedules are made under; another one than the case's plants a fault.
+/// Checks sketches of each group, with their initial knobs and with drawn knobs. `schedules` is the
+/// accuracy mode of the schedules; a mode other than the case's plants a fault.
 ArithmeticResult CheckArithmetic(const ContractionCase& contraction, const Accuracy& schedules);
 
 }  // namespace tunec::fuzz

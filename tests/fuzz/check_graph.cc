@@ -22,17 +22,17 @@
 namespace tunec::fuzz {
 namespace {
 
-CheckResult Refused(const Error& error) { return {Outcome::kRefused, error.message}; }
+CheckResult Rejected(const Error& error) { return {Outcome::kRejected, error.message}; }
 CheckResult Wrong(std::string_view stage, const std::string& reason) {
   return {Outcome::kWrong, fmt::format("{}: {}", stage, reason)};
 }
 
-// An error that a user may see for a well-formed graph, or a bug.
-CheckResult Judge(std::string_view stage, const Error& error) {
-  return IsRefusal(error) ? Refused(error) : Wrong(stage, error.Format());
+// Returns a rejection if a user may see the error for a well-formed graph, otherwise a bug.
+CheckResult Check(std::string_view stage, const Error& error) {
+  return IsRejection(error) ? Rejected(error) : Wrong(stage, error.Format());
 }
 
-/// Constants that passes named as weights.
+/// The constants that passes named as weights.
 class WeightsOf : public WeightSource {
  public:
   explicit WeightsOf(const Graph& graph) : graph_(graph) {}
@@ -55,7 +55,7 @@ std::string TextProblem(const Graph& graph) {
   return fmt::format("its text reads back as another graph:\n{}\nbut\n{}", text, again);
 }
 
-/// Passes may only be fast and loose about NaN and infinities where there are none.
+/// Returns whether all values are finite. Passes may change NaN and infinities otherwise.
 bool IsFinite(const Graph& graph, std::span<const Array> inputs) {
   std::map<ValueId, Array> values;
   for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i]] = inputs[i];
@@ -90,7 +90,7 @@ Result<std::vector<Array>> InterpretAll(const Graph& graph, const CheckPlan& pla
       });
 }
 
-// The graph with those of its values rounded that the plan stores in another type.
+// Returns the graph with values rounded that the plan stores in another type.
 Result<Graph> RoundStored(const Graph& graph, const FusionPlan& fusion) {
   return Rebuild(
       graph,
@@ -111,7 +111,7 @@ Result<Graph> RoundStored(const Graph& graph, const FusionPlan& fusion) {
       });
 }
 
-// With values stored as terms, against the graph that rounds them.
+// Checks the plan with values stored as bfloat16 splits, compared with the graph that rounds them.
 CheckResult CheckTerms(const Graph& graph, const CheckPlan& plan, FusionPlan fusion,
                        std::span<const Array> inputs) {
   StoreTerms(graph, fusion);
@@ -120,22 +120,22 @@ CheckResult CheckTerms(const Graph& graph, const CheckPlan& plan, FusionPlan fus
   if (!rounded) return Wrong("terms", rounded.error().Format());
   auto expected = RunReference(*rounded, inputs);
   if (!expected) return Wrong("terms", expected.error().Format());
-  OutputJudge judge(*rounded, inputs, *std::move(expected));
+  OutputChecker checker(*rounded, inputs, *std::move(expected));
   const auto interpreted = InterpretAll(graph, plan, fusion, inputs);
-  if (!interpreted) return Judge("terms", interpreted.error());
-  if (const std::string problem = judge.Judge(*interpreted); !problem.empty())
+  if (!interpreted) return Check("terms", interpreted.error());
+  if (const std::string problem = checker.Check(*interpreted); !problem.empty())
     return Wrong("terms", problem);
   if (!plan.code) return {};
   const auto scheduled = RunRandomSchedules(graph, fusion, inputs, plan.seed);
-  if (!scheduled) return Judge("terms in a random schedule", scheduled.error());
-  if (const std::string problem = judge.Judge(*scheduled); !problem.empty())
+  if (!scheduled) return Check("terms in a random schedule", scheduled.error());
+  if (const std::string problem = checker.Check(*scheduled); !problem.empty())
     return Wrong("terms in a random schedule", problem);
   return {};
 }
 
 }  // namespace
 
-bool IsRefusal(const Error& error) {
+bool IsRejection(const Error& error) {
   return error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kResourceLimit;
 }
 
@@ -170,7 +170,7 @@ std::string Print(const CheckPlan& plan) {
 Result<CheckPlan> ParsePlan(std::string_view text) {
   std::istringstream words{std::string(text)};
   std::string word;
-  words >> word >> word;  // "# check"
+  words >> word >> word;  // the words "# check"
   if (word != "check") return Fail(ErrorCode::kParse, "no line of checks: '{}'", text);
   CheckPlan plan;
   while (words >> word) {
@@ -204,28 +204,28 @@ CheckResult CheckGraph(const Graph& graph, const CheckPlan& plan) {
     return Wrong("text", problem);
   const std::vector<Array> inputs = RandomInputs(graph, plan.values, plan.seed);
   auto expected = RunReference(graph, inputs);
-  if (!expected) return Judge("reference", expected.error());
+  if (!expected) return Check("reference", expected.error());
   if (plan.rules == FloatRules::kFast && !IsFinite(graph, inputs)) return {};
-  OutputJudge judge(graph, inputs, *std::move(expected));
+  OutputChecker checker(graph, inputs, *std::move(expected));
 
   PipelineOptions options;
   options.names = plan.passes;
   options.pass.rules = plan.rules;
   const auto optimised = RunPipeline(graph, options);
-  if (!optimised) return Judge("passes", optimised.error());
+  if (!optimised) return Check("passes", optimised.error());
   const Graph& after = optimised->graph;
   if (const std::string problem = TextProblem(after); !problem.empty())
     return Wrong("text after passes", problem);
   const auto plain = RunReference(after, inputs);
   if (!plain) return Wrong("reference after passes", plain.error().Format());
-  if (const std::string problem = judge.Judge(*plain); !problem.empty())
+  if (const std::string problem = checker.Check(*plain); !problem.empty())
     return Wrong("passes", problem);
 
   const auto fusion = PlanFusion(after, plan.fusion);
-  if (!fusion) return Judge("fusion", fusion.error());
+  if (!fusion) return Check("fusion", fusion.error());
   const auto interpreted = InterpretAll(after, plan, *fusion, inputs);
-  if (!interpreted) return Judge("interpreter", interpreted.error());
-  if (const std::string problem = judge.Judge(*interpreted); !problem.empty())
+  if (!interpreted) return Check("interpreter", interpreted.error());
+  if (const std::string problem = checker.Check(*interpreted); !problem.empty())
     return Wrong("interpreter", problem);
   if (plan.terms) {
     const CheckResult stored = CheckTerms(after, plan, *fusion, inputs);
@@ -234,12 +234,12 @@ CheckResult CheckGraph(const Graph& graph, const CheckPlan& plan) {
   if (!plan.code) return {};
 
   const auto compiled = RunCompiled(graph, plan.fusion, inputs);
-  if (!compiled) return Judge("machine code", compiled.error());
-  if (const std::string problem = judge.Judge(*compiled); !problem.empty())
+  if (!compiled) return Check("machine code", compiled.error());
+  if (const std::string problem = checker.Check(*compiled); !problem.empty())
     return Wrong("machine code", problem);
   const auto scheduled = RunRandomSchedules(after, *fusion, inputs, plan.seed);
-  if (!scheduled) return Judge("random schedule", scheduled.error());
-  if (const std::string problem = judge.Judge(*scheduled); !problem.empty())
+  if (!scheduled) return Check("random schedule", scheduled.error());
+  if (const std::string problem = checker.Check(*scheduled); !problem.empty())
     return Wrong("random schedule", problem);
   return {};
 }

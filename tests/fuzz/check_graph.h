@@ -1,6 +1,6 @@
-// One check: a graph goes through passes, fusion and lowering, and what comes out is executed, by
-// the interpreter and perhaps as machine code, and compared with the reference execution of the
-// graph as it was.
+// One check: passes, fusion and lowering transform a graph. The result is executed by the
+// interpreter and perhaps as machine code, and compared with the reference execution of the
+// original graph.
 #pragma once
 
 #include <cstdint>
@@ -15,37 +15,39 @@
 
 namespace tunec::fuzz {
 
-/// What is done to a graph. Drawn from a seed, and written above a `.graph` text as one comment.
+/// A plan for a graph, drawn from a seed. It is written above a `.graph` text as one comment.
 struct CheckPlan {
   std::vector<std::string> passes;
   FloatRules rules = FloatRules::kStrict;
   FusionMode fusion = FusionMode::kFused;
-  size_t lowering = 0;  // the last where a group has fewer
+  size_t lowering = 0;  // the last if a group has fewer
   Values values = Values::kOrdinary;
-  uint64_t seed = 1;   // of the inputs, and of the random schedule
-  bool code = false;   // machine code too
-  bool terms = false;  // values that products take are stored as bfloat16
+  uint64_t seed = 1;   // seed of the inputs and of the random schedule
+  bool code = false;   // also runs machine code
+  bool terms = false;  // products' operands are stored as bfloat16
   bool operator==(const CheckPlan&) const = default;
 };
 
-/// Half of them the default pipeline, the others a single pass or some passes in any order.
+/// Draws a plan. Half of the plans use the default pipeline, the others one pass or some passes in
+/// random order.
 CheckPlan DrawPlan(uint64_t seed, Values values, bool code);
+/// Prints a plan, for example
 /// `# check passes=a,b rules=strict fusion=fused lowering=0 values=ordinary seed=1 code=0 terms=0`
 std::string Print(const CheckPlan& plan);
 Result<CheckPlan> ParsePlan(std::string_view text);
 
 enum class Outcome : uint8_t {
   kEqual,
-  kRefused,  // an error value says that the combination is not supported
+  kRejected,  // an error value says that the combination is not supported
   kWrong,
 };
 struct CheckResult {
   Outcome outcome = Outcome::kEqual;
-  std::string reason;  // of a refusal: without names; of a wrong result: what differs
+  std::string reason;  // reason of a rejection, without names, or the difference of a wrong result
 };
 
-/// Whether an error says that the combination is not supported.
-bool IsRefusal(const Error& error);
+/// Returns whether the error says that the combination is not supported.
+bool IsRejection(const Error& error);
 
 CheckResult CheckGraph(const Graph& graph, const CheckPlan& plan);
 

@@ -14,21 +14,21 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// Winograd's tiles want more than the others.
+// Winograd's tiles need more than the others.
 constexpr double kMostMultiplyAdds = 1.5e6;
 constexpr double kMostOfImage = 1e7;
 constexpr int64_t kMostElements = 60000;
 
-// A contraction before its operands have elements.
+// The shapes of a contraction before its operands have elements.
 struct Shapes {
   Op op = Op::kMatmul;
   Ints left, right;
   ReducedAxis of_left, of_right;
   Attributes attributes;
-  int64_t channels = 0;        // of a convolution's result: it may have a bias
-  bool channels_last = false;  // an image comes and goes as {batch, height, width, channels}
+  int64_t channels = 0;        // channels of a convolution's result; with these, a bias is possible
+  bool channels_last = false;  // images enter and leave as {batch, height, width, channels}
   double most_multiply_adds = kMostMultiplyAdds;
-  double multiply_adds = 0;  // for each element of the result
+  double multiply_adds = 0;  // per element of the result
 };
 
 class Generator {
@@ -86,7 +86,7 @@ class Generator {
     return Rows();
   }
 
-  // Awkward ones; few are what a tile takes.
+  // Returns an awkward size. Few are multiples of a tile.
   int64_t Size(int64_t most) {
     if (Chance(10)) return std::min<int64_t>(most, OneOf<int64_t>({16, 32, 48, 64}));
     return Between(1, Chance(60) ? std::min<int64_t>(most, 40) : most);
@@ -112,7 +112,7 @@ class Generator {
     return s;
   }
 
-  // What Winograd's tiles take: many channels, which mostly lie side by side.
+  // Returns an image suited to Winograd's tiles: many channels, mostly contiguous.
   Shapes DrawImage() {
     Shapes s{.op = Op::kConv, .channels_last = Chance(75)};
     const int64_t inputs = Between(8, 48), outputs = Between(8, 64);
@@ -203,7 +203,7 @@ class Generator {
     Shapes shapes = Draw();
     while (!Fits(shapes)) shapes = Draw();
     Array left(DataType::kF32, shapes.left), right(DataType::kF32, shapes.right);
-    // An infinite weight meets the zeros around an image, or does not (steps `pad`).
+    // An infinite weight may meet the zeros around an image (steps `pad`).
     const bool in_image = case_.operands == Operands::kSpecial && shapes.op != Op::kMatmul;
     if (Chance(70) || in_image) {
       FillOperands(left, shapes.of_left, right, shapes.of_right, case_.operands, random_);
@@ -218,7 +218,7 @@ class Generator {
     return shapes.channels_last ? Transposed(result, {0, 2, 3, 1}) : result;
   }
 
-  // Elements of the case's kind.
+  // Returns elements of the case's kind.
   Array Drawn(Ints shape, DataType type = DataType::kF32) {
     Array array(type, std::move(shape));
     FillElements(array, case_.operands, random_);
@@ -229,13 +229,13 @@ class Generator {
     array.SetDouble(0, value);
     return Weight(std::move(array));
   }
-  // Mostly float32; nothing rounds another type's operands.
+  // Returns mostly float32; only float32 operands are rounded.
   DataType DrawType() {
     return OneOf({DataType::kF32, DataType::kF32, DataType::kF32, DataType::kF32, DataType::kF64,
                   DataType::kF16, DataType::kBF16});
   }
 
-  // A product of a product, with weights of rows in between; small batches.
+  // Makes a product of a product, with row weights in between, of small batches.
   ValueId Attention() {
     const DataType type = DrawType();
     const int64_t queries = Between(1, 70), keys = Chance(40) ? queries : Between(1, 140);
@@ -264,7 +264,7 @@ class Generator {
     return mask;
   }
 
-  // A depthwise convolution, and a product over its channels.
+  // Makes a depthwise convolution and a product over its channels.
   ValueId Chain() {
     const int64_t channels = Between(2, 70), outputs = Between(1, 70);
     const int64_t taps = OneOf<int64_t>({1, 3, 3, 3, 5}), stride = Chance(70) ? 1 : 2;
@@ -286,8 +286,8 @@ class Generator {
     return channels_last ? Transposed(value, {0, 2, 3, 1}) : value;
   }
 
-  // A long sum of few results, which threads share. Of few positive ones the sequential evaluation
-  // may be right by luck, and `f32` then allows no other.
+  // Makes a long sum with few results, shared by threads. With few positive results the sequential
+  // evaluation may be exact by luck, and `f32` then allows no other result.
   ValueId FewResults() {
     if (case_.operands == Operands::kPositive) case_.operands = Operands::kUniform;
     const int64_t rows = Between(1, 12), columns = Between(1, 20);
@@ -301,8 +301,9 @@ class Generator {
                {{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}});
   }
 
-  // Reductions, softmax and normalisations over any axes, of any float type. Sums are of positive
-  // elements: what they are judged by is their result, of which little is left where they cancel.
+  // Makes reductions, softmax and normalisations over any axes and float types. Sums have positive
+  // elements, because the tolerance is relative to the result. A result that cancels would have
+  // almost none.
   ValueId Rows() {
     const int64_t kind = Below(5);
     if (kind >= 3) case_.operands = Operands::kPositive;
@@ -333,13 +334,13 @@ class Generator {
     const ValueId deviation = Add(Op::kSqrt, {Add(Op::kAdd, {squares, Scalar(1e-3, type)})});
     return Add(Op::kDiv, {centred, deviation});
   }
-  // Walked in another order than it lies: axes exchanged, or backwards.
+  // Reads the value in another order: with exchanged axes or backwards.
   ValueId Moved(ValueId x) {
     const Ints shape = builder_.TypeOf(x).Shape();
     Ints order(shape.size());
     std::iota(order.begin(), order.end(), 0);
     if (Chance(50)) {
-      // Extents change places, axes that were drawn stay axes.
+      // The extents are shuffled, but the drawn axes remain.
       Shuffle(order);
       return Transposed(x, order);
     }

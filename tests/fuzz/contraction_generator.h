@@ -1,5 +1,4 @@
-// Random kernels, most of them products and convolutions, and the contract and the machine that
-// they are compiled for.
+// Random kernels, most of them products and convolutions, each with an accuracy mode and a machine.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +13,16 @@
 namespace tunec::fuzz {
 
 struct ContractionCase {
-  Graph graph;  // one kernel's anchor, with what follows
+  Graph graph;  // the anchor of one kernel, with the nodes that follow
   std::vector<Array> inputs;
   Operands operands = Operands::kUniform;
   Accuracy accuracy;
-  std::string cpu;  // as --cpu has it
+  std::string cpu;  // in the form of --cpu
   uint64_t seed = 0;
 };
 
-/// One seed makes one case. `widest`: whether there are vectors of AVX-512, of which machines
-/// without it have no use.
+/// Says whether vectors of AVX-512 may be drawn. Machines without AVX-512 cannot use them. One seed
+/// makes one case.
 enum class Widest : uint8_t { kAvx2, kAvx512 };
 ContractionCase MakeContraction(uint64_t seed, Widest widest);
 

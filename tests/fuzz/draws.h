@@ -1,4 +1,4 @@
-// What generators draw with: numbers and types, of one stream.
+// Draws of numbers and types from one random stream, for generators.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Draws {
     return choices.begin()[Below(static_cast<int64_t>(choices.size()))];
   }
   Random& random() { return random_; }
-  /// Mostly the type that this seed prefers.
+  /// Returns mostly the preferred type of this seed.
   DataType TypeIn(Domain domain);
   Values values() const { return special_values_; }
   DataType main_type() const { return main_type_; }
@@ -38,10 +38,10 @@ class Draws {
   Values special_values_ = Values::kOrdinary;
 };
 
-/// Of operators with one operand.
+/// Returns attributes of operators with one operand.
 Attributes UnaryAttributes(Draws& draws, Op op);
 
-/// The windows of conv, conv_transpose and pooling.
+/// A window of conv, conv_transpose and pooling.
 struct DrawnWindow {
   Ints kernel;
   Attributes attributes;
@@ -50,7 +50,7 @@ DrawnWindow DrawWindow(Draws& draws, const Ints& input, bool transposed);
 
 Ints AnyPermutation(Draws& draws, size_t rank);
 
-/// Of resize, but for the shape.
+/// Returns attributes of resize, without the shape.
 Attributes ResizeAttributes(Draws& draws);
 
 }  // namespace tunec::fuzz

@@ -1,7 +1,8 @@
-// fuzz_arithmetic: random products, convolutions and other kernels with sums as machine code of
-// every arithmetic that contract and machine allow, against float64 by the contract's own judge.
+// The program fuzz_arithmetic: random products, convolutions and other kernels with sums. Each
+// kernel's machine code, with all arithmetic that accuracy mode and machine allow, is compared with
+// float64 by the mode's checker.
 //
-// The checks run in a forked child, so that a case that crashes or hangs is one wrong result.
+// Each check runs in a forked child process, so a crash or a hang counts as one wrong result.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -20,10 +21,11 @@ namespace tunec::fuzz {
 namespace {
 
 constexpr uint64_t kCasesPerChild = 100;
-// Of a case, which takes a second of a processor at most: a busy machine is no finding.
+// Limit of one case in seconds. A case takes at most a second of a processor, so a busy machine
+// does not cause a finding.
 constexpr unsigned kMostSeconds = 600;
 
-// Elements that are written out would be all of the text.
+// Elements are left out, because they would fill the text.
 std::string Head(const ContractionCase& contraction) {
   std::string head;
   std::istringstream lines(Print(contraction.graph));
@@ -46,7 +48,7 @@ class Fuzzer {
         [this](uint64_t n, const std::string& answer) { Record(n, answer); });
     for (const auto& [what, times] : kernels_) fmt::print("kernels {:7}: {}\n", times, what);
     fmt::print("{} contractions from seed {}\n", count, options_.seed);
-    fmt::print("{} within the contract\n{} rejected\n{} wrong\n", right_, refused_, wrong_);
+    fmt::print("{} within the contract\n{} rejected\n{} wrong\n", right_, rejected_, wrong_);
     return wrong_ == 0 ? 0 : 1;
   }
 
@@ -79,7 +81,7 @@ class Fuzzer {
     const auto outcome = static_cast<Outcome>(answer[0] - '0');
     if (outcome == Outcome::kEqual && !last.empty()) Count(last);
     if (outcome == Outcome::kEqual) ++right_;
-    if (outcome == Outcome::kRefused) ++refused_;
+    if (outcome == Outcome::kRejected) ++rejected_;
     if (outcome == Outcome::kWrong) Report(number, last);
   }
 
@@ -97,7 +99,7 @@ class Fuzzer {
 
   FuzzOptions options_;
   Widest widest_;
-  uint64_t right_ = 0, refused_ = 0, wrong_ = 0;
+  uint64_t right_ = 0, rejected_ = 0, wrong_ = 0;
   std::map<std::string, uint64_t> kernels_;
 };
 

@@ -1,8 +1,9 @@
-// fuzz_graphs: random graphs through every pass, fusion, lowering and machine code against the
-// reference.
+// The program fuzz_graphs: random graphs through every pass, fusion, lowering and machine code,
+// compared with the reference.
 //
-// The checks run in a forked child, so that a graph that crashes or hangs is one wrong result, not
-// the end. What fails is made smaller in further children, then printed and written to a file.
+// Each check runs in a forked child process, so a graph that crashes or hangs is one wrong result
+// and the run continues. A failing graph is reduced in further child processes, then printed and
+// written to a file.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -38,7 +39,7 @@ Case MakeCase(uint64_t seed, bool code) {
   return {std::move(generator).Make(), DrawPlan(seed, values, code)};
 }
 
-/// The check in a child of its own.
+/// Runs the check in a separate child process.
 CheckResult CheckApart(const Case& failing) {
   CheckResult result{Outcome::kWrong, ""};
   const bool ended = InChild(
@@ -68,10 +69,11 @@ class Fuzzer {
     const uint64_t count = RunBatches(
         options_.InBatchesOf(kCasesPerChild), [this](uint64_t n) { return Answer(n); },
         [this](uint64_t n, const std::string& answer) { Record(n, answer); });
-    for (const auto& [reason, times] : refusals_) fmt::print("rejected {:6}: {}\n", times, reason);
+    for (const auto& [reason, times] : rejections_)
+      fmt::print("rejected {:6}: {}\n", times, reason);
     fmt::print("{} graphs from seed {}, {} through machine code\n", count, options_.seed,
                with_code_);
-    fmt::print("{} equal\n{} rejected\n{} wrong\n", equal_, refused_, wrong_);
+    fmt::print("{} equal\n{} rejected\n{} wrong\n", equal_, rejected_, wrong_);
     return wrong_ == 0 ? 0 : 1;
   }
 
@@ -82,7 +84,8 @@ class Fuzzer {
     return fmt::format("{} {}", static_cast<int>(result.outcome), OneLine(result.reason));
   }
 
-  // Machine code comes after every so many graphs; of an open number, after every 50th.
+  // Runs machine code for a fixed share of graphs. Without a limit of cases it runs for every 50th
+  // graph.
   bool WithCode(uint64_t number) const {
     if (options_.cases == 0) return number % 50 == 49;
     return code_every_ > 0 && number % code_every_ == 0;
@@ -94,9 +97,9 @@ class Fuzzer {
     const std::string reason = crashed ? answer : answer.substr(2);
     with_code_ += WithCode(number) ? 1 : 0;
     if (outcome == Outcome::kEqual) ++equal_;
-    if (outcome == Outcome::kRefused) {
-      ++refused_;
-      ++refusals_[WithoutNames(reason)];
+    if (outcome == Outcome::kRejected) {
+      ++rejected_;
+      ++rejections_[WithoutNames(reason)];
     }
     if (outcome == Outcome::kWrong) {
       ++wrong_;
@@ -107,7 +110,7 @@ class Fuzzer {
   void Report(uint64_t seed, bool code, const std::string& reason) {
     fmt::print("wrong: seed {}{}: {}\n", seed, code ? " with --code 1" : "", FirstLine(reason));
     std::fflush(stdout);
-    if (++reported_ > 40) return;  // enough to work on
+    if (++reported_ > 40) return;  // more are not needed
     const std::string stage = StageOf(reason);
     const Case small = Shrink(MakeCase(seed, code), [&](const Case& candidate) {
       const CheckResult result = CheckApart(candidate);
@@ -124,9 +127,9 @@ class Fuzzer {
 
   Options options_;
   uint64_t code_every_ = 0;
-  uint64_t equal_ = 0, refused_ = 0, wrong_ = 0, with_code_ = 0;
+  uint64_t equal_ = 0, rejected_ = 0, wrong_ = 0, with_code_ = 0;
   int reported_ = 0;
-  std::map<std::string, int> refusals_;
+  std::map<std::string, int> rejections_;
 };
 
 }  // namespace

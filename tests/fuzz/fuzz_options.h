@@ -1,4 +1,4 @@
-// What both fuzzers' command lines say.
+// The command-line options of both fuzzers.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -13,10 +13,10 @@ namespace tunec::fuzz {
 constexpr unsigned kSecondsPerCase = 60;
 
 struct FuzzOptions {
-  uint64_t cases = 0;  // 0: until the time is up
+  uint64_t cases = 0;  // 0: until the time limit
   uint64_t seed = 1;
   std::optional<uint64_t> code;
-  double seconds = 0;  // 0: no limit
+  double seconds = 0;  // 0: unlimited
   unsigned jobs = 1;
 
   Batches InBatchesOf(uint64_t per_child) const {
@@ -28,11 +28,12 @@ struct FuzzOptions {
   }
 };
 
-/// `cases`: what they are called; `share`: how many go through machine code without --code.
+/// Adds the options. `cases` is the name of the cases, and `share` is the fraction that runs
+/// machine code without --code.
 void AddFuzzOptions(CLI::App& app, FuzzOptions& options, const std::string& cases,
                     const std::string& share);
 
-/// Neither a number nor a time: ten seconds.
+/// Sets ten seconds if neither a number of cases nor a time was given.
 void SetLimit(FuzzOptions& options);
 
 }  // namespace tunec::fuzz

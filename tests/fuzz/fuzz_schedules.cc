@@ -1,9 +1,9 @@
-// fuzz_schedules: random schedules over all steps on random small Computes. What the dependences
-// allow must give the interpreter's result, some of it as machine code too; what they refuse is
-// forced through the interpreter, to say how often a refusal was needed.
+// The program fuzz_schedules: random schedules over all steps on random small Computes. A legal
+// schedule must give the interpreter's result, for some schedules also as machine code. A rejected
+// schedule is forced through the interpreter. The report says how often a rejection was needed.
 //
-// The checks run in a forked child, so that a case that crashes or hangs is one wrong result. What
-// fails is printed with the steps that it needs.
+// Each check runs in a forked child process, so a crash or a hang is one wrong result. A failing
+// case is printed with its necessary steps.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ namespace tunec::fuzz {
 namespace {
 
 using test::Fate;
-using test::Judge;
+using test::ScheduleChecker;
 using test::Trial;
 
 constexpr uint64_t kCasesPerChild = 200;
@@ -51,14 +51,15 @@ Case MakeCase(uint64_t seed) {
   return {std::move(compute), std::move(schedule)};
 }
 
-// Where machine code runs: this machine, or a GPU that it stands in for.
+// The machine that runs the code: this machine, or a GPU that this machine emulates.
 class Machine {
  public:
   explicit Machine(Target target) : target_(std::move(target)) {}
 
-  // What the target has no code for is interpreted, and `missing` says what that was.
+  // Runs a nest. If the target has no code for it, the nest is interpreted and `missing` gets the
+  // reason.
   Result<std::vector<Array>> Run(const LoopNest& nest, const std::vector<Array>& arguments) {
-    // The machine may lack an instruction that the nest is made of.
+    // The machine may lack an instruction of the nest.
     const std::vector<std::string> features = MissingFeatures(nest, target_);
     if (!features.empty()) return Interpreted(nest, arguments, features.front());
     static ThreadPool pool(kThreads);
@@ -84,9 +85,9 @@ class Machine {
 Trial Check(const Case& drawn, const Target* code) {
   const auto replayed = ParseSchedule(Print(drawn.schedule), "replay");
   if (!replayed || *replayed != drawn.schedule) return {Fate::kWrong, "its text reads differently"};
-  if (code == nullptr) return test::TrySchedule(Judge(drawn.compute), drawn.schedule, {});
+  if (code == nullptr) return test::TrySchedule(ScheduleChecker(drawn.compute), drawn.schedule, {});
   Machine machine(*code);
-  Trial trial = test::TrySchedule(Judge(drawn.compute), drawn.schedule,
+  Trial trial = test::TrySchedule(ScheduleChecker(drawn.compute), drawn.schedule,
                                   [&](const LoopNest& nest, const std::vector<Array>& arguments) {
                                     return machine.Run(nest, arguments);
                                   });
@@ -113,8 +114,8 @@ class Fuzzer {
       fmt::print("{} times no code, but the interpreter: {}\n", times, what);
     fmt::print(
         "{} of the rejected, forced through, were wrong; {} were right in the orders tried\n",
-        refused_, conservative_);
-    fmt::print("{} equal\n{} rejected\n{} wrong\n", equal_, refused_ + conservative_, wrong_);
+        rejected_, conservative_);
+    fmt::print("{} equal\n{} rejected\n{} wrong\n", equal_, rejected_ + conservative_, wrong_);
     return wrong_ == 0 ? 0 : 1;
   }
 
@@ -133,7 +134,7 @@ class Fuzzer {
     const Fate fate = crashed ? Fate::kWrong : static_cast<Fate>(answer[0] - '0');
     if (fate == Fate::kEqual) ++equal_;
     if (fate == Fate::kEqual && WithCode(number)) RecordCode(answer.substr(2));
-    if (fate == Fate::kRefused) ++refused_;
+    if (fate == Fate::kRejected) ++rejected_;
     if (fate == Fate::kConservative) ++conservative_;
     if (fate == Fate::kWrong) {
       ++wrong_;
@@ -169,7 +170,7 @@ class Fuzzer {
     erase(schedule.loop_steps, step - rewriting);
   }
 
-  // Without the steps that it does not need. Steps that fail for lack of others say nothing.
+  // Removes unneeded steps. Steps that fail without others are no evidence.
   Case Shrink(Case drawn, bool code) const {
     for (size_t i = drawn.schedule.StepCount(); i-- > 0;) {
       Case smaller = drawn;
@@ -183,7 +184,7 @@ class Fuzzer {
 
   void Report(uint64_t seed, bool code, const std::string& reason) {
     fmt::print("wrong: seed {}{}: {}\n", seed, code ? " with --code 1" : "", reason);
-    std::fflush(stdout);  // what made the child crash may do so again below
+    std::fflush(stdout);  // the following code may crash as the child did
     if (++reported_ <= kMostReported) {
       const Case small = Shrink(MakeCase(seed), code);
       fmt::print("{}{}", Print(small.compute), Print(small.schedule));
@@ -193,9 +194,9 @@ class Fuzzer {
 
   FuzzOptions options_;
   Target target_;
-  std::map<std::string, uint64_t> missing_;  // what had no code, how often
+  std::map<std::string, uint64_t> missing_;  // reasons without code, by count
   uint64_t code_every_ = 0;
-  uint64_t equal_ = 0, refused_ = 0, conservative_ = 0, wrong_ = 0, with_code_ = 0;
+  uint64_t equal_ = 0, rejected_ = 0, conservative_ = 0, wrong_ = 0, with_code_ = 0;
   int reported_ = 0;
 };
 

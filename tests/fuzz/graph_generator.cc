@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kMostLeafElements = 300;
 constexpr int64_t kMostElements = 2000;
 
-// Whether numpy's rule makes the two one shape.
+// Returns whether numpy's rule broadcasts the two shapes.
 bool Broadcasts(const Ints& a, const Ints& b) {
   for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
     const int64_t x = a[a.size() - i], y = b[b.size() - i];
@@ -33,7 +33,7 @@ GraphGenerator::GraphGenerator(uint64_t seed) : Draws(seed), builder_("random") 
 
 Graph GraphGenerator::Make() && {
   const int64_t wanted = Between(3, Chance(30) ? 25 : 12);
-  // What does not fit is drawn again, but not for ever.
+  // Unsuitable draws are repeated, a limited number of times.
   for (int tries = 0; nodes_ < wanted && tries < 200; ++tries) Step();
   for (const ValueId output : ChooseOutputs()) builder_.AddOutput(output);
   return std::move(builder_).Build();
@@ -49,7 +49,7 @@ void GraphGenerator::Step() {
   }
 }
 
-// Some of what nothing reads, and now and then what something reads.
+// Returns some of the unread values, and sometimes a value that is read.
 std::vector<ValueId> GraphGenerator::ChooseOutputs() {
   const std::vector<std::vector<NodeId>> users = builder_.graph().Users();
   std::vector<ValueId> outputs;
@@ -79,7 +79,7 @@ Ints GraphGenerator::Shape(int64_t least_rank, int64_t most_rank) {
   return shape;
 }
 
-// Of two draws the later one.
+// Returns the later of two random draws.
 ValueId GraphGenerator::Recent() {
   const int64_t size = std::ssize(known_);
   return known_[std::max(Below(size), Below(size))];

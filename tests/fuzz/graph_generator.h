@@ -1,6 +1,6 @@
 // Random graphs. One seed makes one graph. Every operator of TUNEC_OPS has a recipe, or a reason
-// why it has none; a test compares. A recipe draws operands from what the graph has so far, or
-// makes new leaves, and draws attributes; what the type inference refuses is drawn again.
+// why it is excluded; a test checks this. A recipe draws operands from the graph, or makes new
+// leaves, and draws attributes. Draws that the type inference rejects are repeated.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,26 @@
 
 namespace tunec::fuzz {
 
-/// Empty: what was drawn does not fit.
+/// The drawn value, or empty if the draw does not fit.
 using Made = std::optional<ValueId>;
 
 class GraphGenerator : public Draws {
  public:
   explicit GraphGenerator(uint64_t seed);
 
-  /// 3 to 25 nodes beside the leaves.
+  /// Makes a graph of 3 to 25 nodes, not counting the leaves.
   Graph Make() &&;
 
-  // What recipes draw with.
+  // These members draw for recipes.
   Ints Shape(int64_t least_rank, int64_t most_rank);
 
-  /// A value that the graph has, or a new leaf, of a type in the domain.
+  /// Returns a value of the graph, or a new leaf, of a type in the domain.
   ValueId Operand(Domain domain, int64_t least_rank = 0, int64_t most_rank = 5);
-  /// Of exactly this type, broadcasting with `shape` both ways.
+  /// Returns a value of exactly this type that broadcasts with `shape` both ways.
   ValueId Partner(DataType type, const Ints& shape);
-  /// Of exactly this type, broadcasting to `shape`.
+  /// Returns a value of exactly this type that broadcasts to `shape`.
   ValueId BroadcastingTo(DataType type, const Ints& shape);
-  ValueId OfType(DataType type, const Ints& shape);  // a known value or a leaf
+  ValueId OfType(DataType type, const Ints& shape);  // an existing value or a leaf
   ValueId Leaf(DataType type, Ints shape);           // a new input or constant
   ValueId Constant(Array array);
   ValueId Scalar(DataType type, double value);
@@ -44,9 +44,9 @@ class GraphGenerator : public Draws {
   DataType TypeOf(ValueId value) const { return builder_.TypeOf(value).type; }
   Ints ShapeOf(ValueId value) const { return builder_.TypeOf(value).Shape(); }
 
-  /// Adds the node when inference accepts it and the result is small.
+  /// Adds the node if the inference accepts it and the result is small.
   Made Try(Op op, std::vector<ValueId> inputs, Attributes attributes = {});
-  /// Makes a value available to later nodes without it being a node's last result.
+  /// Makes a value available to later nodes, although it is not a node's last result.
   void Keep(ValueId value) { known_.push_back(value); }
 
  private:
@@ -63,14 +63,14 @@ class GraphGenerator : public Draws {
 struct Recipe {
   Op op = Op::kIdentity;
   Made (*draw)(GraphGenerator&, Op) = nullptr;
-  std::string_view left_out;  // why there is no `draw`
+  std::string_view left_out;  // why `draw` is null
 };
 
-/// One per operator.
+/// The recipes, one per operator.
 std::span<const Recipe> Recipes();
 
-/// Several nodes as people and exporters write them: what the passes look for. Empty: what was
-/// drawn does not fit.
+/// Draws several nodes as people and exporters write them: the patterns of the passes. Empty if the
+/// draw does not fit.
 using Phrase = Made (*)(GraphGenerator&);
 std::span<const Phrase> Phrases();
 

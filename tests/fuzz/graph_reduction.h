@@ -1,4 +1,4 @@
-// A graph with less in it.
+// Reduction of a graph by one node.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace tunec::fuzz {
 
-/// How one node is left out.
+/// The replacement of a removed node.
 enum class Cut : uint8_t { kOperand, kInput, kConstant };
 
 /// The nodes and inputs that the outputs need, with one node cut out.
@@ -20,7 +20,7 @@ class Reduction {
       : graph_(graph), outputs_(std::move(outputs)) {}
 
   void CutOut(NodeId node, Cut cut, size_t operand);
-  /// Empty where the types do not fit.
+  /// Returns the graph, or no value if the types do not fit.
   std::optional<Graph> Build() const;
 
  private:

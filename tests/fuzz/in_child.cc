@@ -13,7 +13,7 @@
 namespace tunec::fuzz {
 namespace {
 
-/// A forked process whose lines come through a pipe.
+/// A forked process whose lines are read through a pipe.
 class Child {
  public:
   explicit Child(const std::function<void(FILE*)>& body) {
@@ -34,7 +34,7 @@ class Child {
 
   int descriptor() const { return descriptor_; }
 
-  /// Waits for more and hands on the lines that are complete; false at the end.
+  /// Waits for data and passes on each complete line. Returns false at the end.
   bool Read(const std::function<void(const std::string&)>& line) {
     char bytes[4096];
     const ssize_t count = read(descriptor_, bytes, sizeof bytes);
@@ -50,7 +50,7 @@ class Child {
     return true;
   }
 
-  /// After the end of its lines: whether it ended in order.
+  /// Waits for the process after its last line. Returns whether it exited normally.
   bool Wait() {
     close(descriptor_);
     int status = 0;
@@ -61,7 +61,7 @@ class Child {
  private:
   pid_t pid_ = 0;
   int descriptor_ = -1;
-  std::string begun_;  // a line that is not complete yet
+  std::string begun_;  // an incomplete line
 };
 
 std::string OneLine(std::string text) {
@@ -158,7 +158,7 @@ class Driver {
   const std::function<void(uint64_t, const std::string&)>& record_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::vector<Worker> workers_;
-  std::deque<Range> left_;  // of children that crashed
+  std::deque<Range> left_;  // ranges of crashed children
   uint64_t next_ = 0, recorded_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Checks that may crash or hang, in processes of their own.
+// Checks that may crash or hang, in separate processes.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +8,26 @@
 
 namespace tunec::fuzz {
 
-/// Runs `body` in a child that writes lines to `line`. False when the child crashed or hung (the
-/// body sets its alarm).
+/// Calls `body` in a child process that writes lines to `line`. Returns false if the child crashed
+/// or hung (the body sets its alarm).
 bool InChild(const std::function<void(FILE*)>& body,
              const std::function<void(const std::string&)>& line);
 
 struct Batches {
-  uint64_t cases = 0;      // 0: until the time is up
-  double seconds = 0;      // 0: no limit
-  uint64_t per_child = 1;  // cases, so that memory that a case leaves behind is given back
+  uint64_t cases = 0;      // 0: until the time limit
+  double seconds = 0;      // 0: unlimited
+  uint64_t per_child = 1;  // cases per child; a child's exit releases leaked memory
   unsigned jobs = 1;       // children at once
   unsigned seconds_per_case = 60;
 };
 
-/// What a child that crashed or hung is said to have answered.
+/// The result recorded for a child that crashed or hung.
 inline constexpr std::string_view kCrashed = "crashed or hung";
 
-/// Calls `check` for the cases 0, 1, ... in children and `record` here, with the answer made one
-/// line: in the order of cases within a child, in any order between children. A case that crashes
-/// or hangs is recorded with `kCrashed`, and the others go on. Returns how many were recorded.
+/// Calls `check` for the cases 0, 1, ... in child processes. Calls `record` in this process with
+/// the answer as one line. Calls are in case order within a child, unordered between children. A
+/// case that crashes or hangs is recorded with `kCrashed`, and the others continue. Returns the
+/// number of recorded cases.
 uint64_t RunBatches(const Batches& batches, const std::function<std::string(uint64_t)>& check,
                     const std::function<void(uint64_t, const std::string&)>& record);
 

@@ -1,4 +1,4 @@
-// The schedules of examples/loops as machine code on two threads.
+// Tests of the schedules of examples/loops as machine code on two threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,10 +26,10 @@ TEST(LoopExamples, RunAsMachineCode) {
     if (entry.path().extension() != ".compute") continue;
     const std::string name = entry.path().stem().string();
     if (!fs::exists(folder / (name + ".sched"))) continue;
-    const test::Judge judge(test::MustParse(ReadFile(entry.path()).value_or("")));
+    const test::ScheduleChecker checker(test::MustParse(ReadFile(entry.path()).value_or("")));
     const auto schedule = ParseSchedule(ReadFile(folder / (name + ".sched")).value_or(""), name);
     ASSERT_TRUE(schedule) << schedule.error().Format();
-    const auto kernel = test::LoopsOf(judge.compute(), *schedule, ReductionOrder::kAny);
+    const auto kernel = test::LoopsOf(checker.compute(), *schedule, ReductionOrder::kAny);
     ASSERT_TRUE(kernel) << kernel.error().message;
     const auto run = [&](const LoopNest& nest, const std::vector<Array>& arguments) {
       return CompileAndRun(nest, arguments, target, pool);
@@ -38,8 +38,9 @@ TEST(LoopExamples, RunAsMachineCode) {
       std::cout << "[SKIP] " << name << " as machine code: no " << missing.front() << "\n";
       continue;
     }
-    // More than once: tasks that depend on each other would differ only now and then.
-    for (int round = 0; round < 5; ++round) EXPECT_EQ(judge.Disagreement(*kernel, run), "") << name;
+    // Several rounds are needed: tasks with a missed dependence differ only occasionally.
+    for (int round = 0; round < 5; ++round)
+      EXPECT_EQ(checker.Disagreement(*kernel, run), "") << name;
     ++examples;
   }
   EXPECT_GE(examples, 6);

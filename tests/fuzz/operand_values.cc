@@ -15,7 +15,7 @@ int Between(Random& random, int low, int high) {
   return low + static_cast<int>(random.Below(static_cast<uint64_t>(high - low + 1)));
 }
 
-// A number whose exponent is one of these, all alike probable.
+// Returns a number whose exponent is uniform in the range.
 double WithExponent(Random& random, int low, int high) {
   const double sign = random.Below(2) == 0 ? 1 : -1;
   return sign * std::ldexp(1 + static_cast<double>(random.Unit()), Between(random, low, high));
@@ -29,7 +29,7 @@ double SpecialValue(Random& random) {
   return values[random.Below(values.size())];
 }
 
-// An element by itself.
+// Returns an element that does not depend on its neighbours.
 double Element(Operands kind, Side side, Random& random) {
   const bool left = side == Side::kLeft;
   switch (kind) {
@@ -60,7 +60,7 @@ double Element(Operands kind, Side side, Random& random) {
   return Signed(random);
 }
 
-// An operand with its elements by their place along what is reduced.
+// An operand with its elements addressed by their index along the reduced axis.
 class Reduced {
  public:
   Reduced(Array& array, const ReducedAxis& reduced) : array_(array), period_(reduced.period) {
@@ -73,12 +73,12 @@ class Reduced {
   void Fill(Operands kind, Side side, Random& random) {
     for (int64_t i = 0; i < array_.size(); ++i) Set(i, Element(kind, side, random));
   }
-  // Times 2 to the exponent of each place.
+  // Scales each element by 2 to the exponent of its index.
   void Scale(const std::vector<int>& exponents, int sign) {
     for (int64_t i = 0; i < array_.size(); ++i)
       Set(i, std::ldexp(Get(i), sign * exponents[static_cast<size_t>(Place(i))]));
   }
-  // Every second one becomes the one before, times `factor`, but for the last bits.
+  // Sets every second element to its predecessor times `factor`, except for the last bits.
   void Repeat(double factor, double difference, Random& random) {
     for (int64_t i = 0; i < array_.size(); ++i)
       if (Place(i) % 2 == 1) Set(i, Get(i - stride_) * factor * (1 + difference * Signed(random)));

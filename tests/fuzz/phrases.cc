@@ -1,5 +1,5 @@
-// Graph fragments as exporters write them, with the freedom they take: the order of operands, a
-// division or the multiplication by the inverse, one use more than the pattern has.
+// Graph fragments as exporters write them. They vary the order of operands, use a division or
+// multiplication by the inverse, and sometimes have one use more than the pattern.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// A chain of nodes of which any may fail to fit.
+// A chain of nodes, any of which may fail to fit.
 class Chain {
  public:
   Chain(GraphGenerator& g, DataType type) : g_(g), type_(type) {}
@@ -72,7 +72,7 @@ Made LayerNormByMeans(GraphGenerator& g) {
   const int64_t last = Last(g, x);
   const int64_t size = g.ShapeOf(x)[last];
   const Made mean = n(Op::kReduceMean, {x}, Axes({last}));
-  const Made centred = g.Chance(85) ? n(Op::kSub, {x, mean}) : Made(x);  // rms_norm
+  const Made centred = g.Chance(85) ? n(Op::kSub, {x, mean}) : Made(x);  // without it: rms_norm
   const Made square =
       g.Chance(50) ? n(Op::kMul, {centred, centred}) : n(Op::kPow, {centred, n.Number(2)});
   const Made variance = n(Op::kReduceMean, {square}, Axes({last}));
@@ -91,7 +91,7 @@ Made SoftmaxByExp(GraphGenerator& g) {
   return n(Op::kDiv, {e, n(Op::kReduceSum, {e}, axes)});
 }
 
-// What changes nothing, or nearly.
+// Applies an operator without effect, or with nearly none.
 Made NeutralElement(GraphGenerator& g) {
   const ValueId x = g.Operand(Domain::kNumber);
   Chain n(g, g.TypeOf(x));
@@ -176,7 +176,7 @@ Made ReshapedTwice(GraphGenerator& g) {
   return g.Try(Op::kReshape, {work.value_or(*flat)}, {{"shape", shape}});
 }
 
-// Slices of one value, put together again, perhaps in another order.
+// Slices one value and joins the slices, perhaps in another order.
 Made SlicedAndJoined(GraphGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny, 1);
   const Ints shape = g.ShapeOf(x);
@@ -215,7 +215,7 @@ Made ConvWithNorm(GraphGenerator& g) {
   return y;
 }
 
-// A depthwise convolution, perhaps with a bias and an activation, then a pointwise one.
+// Draws a depthwise convolution, perhaps with a bias and an activation, then a pointwise one.
 Made SeparableConv(GraphGenerator& g) {
   const DataType type = g.TypeIn(Domain::kFloat);
   const int64_t channels = g.OneOf<int64_t>({2, 3, 8, 16, 17, 33, 48});
@@ -255,7 +255,7 @@ Made LinearLayer(GraphGenerator& g) {
   return y;
 }
 
-// 0 where a token sees another, else a number that hides it.
+// Returns a mask: 0 for visible tokens, else a number that hides a token.
 ValueId Triangle(GraphGenerator& g, DataType type, int64_t tokens) {
   Array mask(type, {tokens, tokens});
   const double hidden = g.OneOf<double>({-INFINITY, -10000});
@@ -264,7 +264,7 @@ ValueId Triangle(GraphGenerator& g, DataType type, int64_t tokens) {
   return g.Constant(std::move(mask));
 }
 
-// Scaled dot-product attention over heads, its three projections cut from one product.
+// Draws scaled dot-product attention over heads, its three projections sliced from one product.
 Made Attention(GraphGenerator& g) {
   const DataType type = g.TypeIn(Domain::kFloat);
   const int64_t batch = g.Between(1, 2), heads = g.Between(1, 2);
@@ -297,7 +297,7 @@ Made Attention(GraphGenerator& g) {
   return back ? g.Try(Op::kReshape, {*back}, {{"shape", Ints{batch, tokens, model}}}) : Made();
 }
 
-// Matrices that read the same rows, as a horizontal fusion would join them.
+// Draws products that read the same rows, as horizontal fusion would join them.
 Made ParallelProducts(GraphGenerator& g) {
   const ValueId x = FloatOperand(g, 2, 3);
   const DataType type = g.TypeOf(x);
@@ -310,7 +310,7 @@ Made ParallelProducts(GraphGenerator& g) {
   return last;
 }
 
-// One computation written twice.
+// Writes one computation twice.
 Made CommonSubexpression(GraphGenerator& g) {
   const ValueId x = FloatOperand(g);
   const Op op = g.OneOf({Op::kExp, Op::kTanh, Op::kNeg, Op::kAbs});

@@ -22,7 +22,7 @@ double SpecialFloat(DataType type, Random& random) {
   return values[random.Below(values.size())];
 }
 
-// Quarters between -4 and 4.
+// Returns quarters between -4 and 4.
 double FewBits(Random& random) { return (static_cast<double>(random.Below(33)) - 16) / 4; }
 
 void FillFloats(Array& array, Values values, Random& random) {
@@ -55,7 +55,7 @@ struct Bounds {
   int64_t high = std::numeric_limits<int64_t>::max();
 };
 
-// Where the value indexes something directly: what all its readers allow.
+// Returns the range that all readers of an index allow, if the value is directly an index.
 std::optional<Bounds> IndexBounds(const Graph& graph, ValueId value,
                                   const std::vector<NodeId>& users) {
   std::optional<Bounds> bounds;

@@ -11,22 +11,22 @@
 
 namespace tunec::fuzz {
 
-/// kOrdinary: mostly numbers of few bits, on which float arithmetic is exact, so that comparisons
-/// and roundings have one right answer. kSpecial: NaN, infinities, signed zeros, the ends of the
-/// type's range among them.
+/// The kind of elements. kOrdinary: mostly numbers of few bits, on which float arithmetic is exact,
+/// so that comparisons and roundings have one right answer. kSpecial: includes NaN, infinities,
+/// signed zeros and the limits of the type.
 enum class Values : uint8_t { kOrdinary, kSpecial };
 
 Array RandomElements(DataType type, std::vector<int64_t> shape, Values values, Random& random);
-/// Integers in [low, high].
+/// Returns integers in [low, high].
 Array RandomIntegers(DataType type, std::vector<int64_t> shape, int64_t low, int64_t high,
                      Random& random);
 
-/// The places of an array, and their numbers, in row-major order.
+/// Calls `visit` for the indices of an array and their row-major numbers, in row-major order.
 void ForEachPlace(const std::vector<int64_t>& shape,
                   const std::function<void(const std::vector<int64_t>&, int64_t)>& visit);
 
-/// One array per graph input, a function of the seed and the input's name alone. Inputs that index
-/// something are inside what they index.
+/// Returns one array per graph input, a function of the seed and the input's name alone. Indices
+/// are in range.
 std::vector<Array> RandomInputs(const Graph& graph, Values values, uint64_t seed);
 
 }  // namespace tunec::fuzz

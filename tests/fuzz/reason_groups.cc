@@ -24,7 +24,7 @@ std::string WithoutNumbers(const std::string& reason) {
 
 }  // namespace
 
-// A node's or constant's name is the word behind.
+// The next word is the name of a node or constant.
 std::string WithoutNames(const std::string& reason) {
   std::istringstream words(WithoutNumbers(reason));
   std::string group, before;
@@ -36,9 +36,9 @@ std::string WithoutNames(const std::string& reason) {
   return group;
 }
 
-void PrintRefusals(const std::map<std::string, int>& refusals) {
+void PrintRejections(const std::map<std::string, int>& rejections) {
   std::vector<std::pair<int, std::string>> sorted;
-  for (const auto& [reason, times] : refusals) sorted.emplace_back(times, reason);
+  for (const auto& [reason, times] : rejections) sorted.emplace_back(times, reason);
   std::ranges::sort(sorted, std::greater<>());
   for (const auto& [times, reason] : sorted) fmt::print("rejected {:6}: {}\n", times, reason);
 }

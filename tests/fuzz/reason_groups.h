@@ -1,4 +1,4 @@
-// Why a case was refused or is wrong, as one line and in groups.
+// Reasons for rejections and wrong results, as one line and in groups.
 #pragma once
 
 #include <map>
@@ -6,7 +6,7 @@
 
 namespace tunec::fuzz {
 
-/// Reasons may have several lines.
+/// Joins a reason's several lines.
 inline std::string OneLine(std::string text) {
   for (char& c : text)
     if (c == '\n') c = '\x1f';
@@ -17,13 +17,13 @@ inline std::string FirstLine(const std::string& text) {
   return text.substr(0, text.find_first_of("\n\x1f"));
 }
 
-/// Which of the stages went wrong: what a smaller case must still show.
+/// Returns the failing stage, which a reduced case must still show.
 inline std::string StageOf(const std::string& reason) { return reason.substr(0, reason.find(':')); }
 
-/// The reason without names and numbers, so that equal causes are counted together.
+/// Returns the reason without names and numbers, so that equal causes are counted together.
 std::string WithoutNames(const std::string& reason);
 
-/// A line for each reason, the most frequent ones first.
-void PrintRefusals(const std::map<std::string, int>& refusals);
+/// Prints a line for each reason, the most frequent first.
+void PrintRejections(const std::map<std::string, int>& rejections);
 
 }  // namespace tunec::fuzz

@@ -1,4 +1,4 @@
-// Matrix products, convolutions, pooling.
+// Recipes of matrix products, convolutions and pooling.
 #include <algorithm>
 
 #include "tests/fuzz/graph_generator.h"
@@ -55,7 +55,7 @@ Made DrawConv(GraphGenerator& g, Op op) {
   return g.Try(op, std::move(inputs), std::move(window.attributes));
 }
 
-// Several blocks of rows, of each of which a causal mask hides other columns.
+// Draws attention with several blocks of rows, for each of which a causal mask hides other columns.
 Made DrawCausalAttention(GraphGenerator& g, Op op) {
   const DataType type = g.TypeIn(Domain::kFloat);
   const int64_t queries = g.Between(17, 70), depth = g.Between(1, 3);

@@ -7,7 +7,7 @@ bool NeedsNonzeroDivisor(Op op, DataType type) {
   return (op == Op::kDiv || op == Op::kMod) && !IsFloat(type);
 }
 
-// Dividing integers by zero is an error, wherever it happens.
+// Returns a divisor without zeros, because integer division by zero is always an error.
 ValueId Divisor(GraphGenerator& g, DataType type, const Ints& shape) {
   const ValueId some = g.BroadcastingTo(type, shape);
   if (g.Chance(50))

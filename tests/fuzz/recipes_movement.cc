@@ -1,4 +1,4 @@
-// Operators whose results are elements of their operands, moved.
+// Recipes of operators that move elements of their operands.
 #include <algorithm>
 
 #include "tests/fuzz/graph_generator.h"
@@ -6,7 +6,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// Moves factors between the sizes of neighbours, joins and splits.
+// Moves factors between neighbouring sizes, joins and splits axes.
 Ints Reshaped(GraphGenerator& g, Ints shape) {
   for (int64_t times = g.Between(1, 3); times > 0; --times) {
     const int64_t at = g.Below(std::ssize(shape) + 1);
@@ -36,11 +36,11 @@ Range SliceOf(GraphGenerator& g, int64_t size) {
   if (first > last) std::swap(first, last);
   const int64_t step = g.Chance(70) ? 1 : g.Between(2, 3);
   if (g.Chance(20)) return {last, first - 1, -step};
-  if (g.Chance(2)) return {first, first, step};  // nothing
+  if (g.Chance(2)) return {first, first, step};  // empty
   return {first, last + 1, step};
 }
 
-// Indices into an axis of `size` elements: known, an input, or computed.
+// Returns indices into an axis of `size` elements: constant, an input, or computed.
 ValueId Indices(GraphGenerator& g, const Ints& shape, int64_t size) {
   const DataType type = g.OneOf({DataType::kI64, DataType::kI64, DataType::kI32, DataType::kU8});
   if (g.Chance(25)) {
@@ -160,7 +160,7 @@ Made DrawScatter(GraphGenerator& g, Op op) {
   const DataType type = g.TypeOf(x);
   const char* by =
       type == DataType::kBool ? "none" : g.OneOf({"none", "none", "add", "mul", "min", "max"});
-  // Some beyond the end: those write nothing.
+  // Some indices are beyond the end. They write nothing.
   const int64_t size = g.Chance(20) ? places + 2 : places;
   return g.Try(op, {x, Indices(g, numbers, size), g.OfType(type, wanted)},
                {{"axis", axis}, {"depth", depth}, {"reduction", std::string(by)}});

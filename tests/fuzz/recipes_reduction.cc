@@ -1,4 +1,4 @@
-// Reductions and normalisations.
+// Recipes of reductions and normalisations.
 #include <algorithm>
 
 #include "tests/fuzz/graph_generator.h"
@@ -70,7 +70,7 @@ Made DrawLrn(GraphGenerator& g, Op op) {
                 {"bias", g.OneOf({1.0, 2.0})}});
 }
 
-// Angles for each element, for each pair, or for some pairs only, for all rows or some.
+// Draws angles per element, per pair, or for some pairs only, and for all rows or some rows.
 Made DrawRotary(GraphGenerator& g, Op op) {
   const ValueId x = g.Operand(Domain::kFloat, 1);
   Ints shape = g.ShapeOf(x);

@@ -1,4 +1,4 @@
-// What the fuzzer found, kept; and that it draws every operator.
+// Regressions from the fuzzer, and a test that every operator is drawn.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 std::string PlanLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// The found plan, and the whole pipeline with each fusion and lowering.
+// Returns the given plan, and the whole pipeline with each fusion and lowering.
 std::vector<CheckPlan> PlansFor(const CheckPlan& found) {
   std::vector<CheckPlan> plans = {found};
   for (const FusionMode fusion : {FusionMode::kFused, FusionMode::kUnfused}) {
@@ -103,7 +103,7 @@ TEST(CheckPlan, ReadsWhatItPrints) {
   EXPECT_FALSE(ParsePlan("# seed 4"));
 }
 
-// A planted fault: tanh counts as wrong wherever it is reached.
+// The planted fault: tanh counts as wrong wherever it is reached.
 TEST(Shrink, KeepsWhatFails) {
   const auto has_tanh = [](const Case& candidate) {
     return std::ranges::any_of(candidate.graph.nodes(),
@@ -111,7 +111,7 @@ TEST(Shrink, KeepsWhatFails) {
   };
   int shrunk = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
-    // What no output depends on is gone with the first thing left out.
+    // The first reduction removes nodes that no output depends on.
     auto graph = EliminateDeadNodes(GraphGenerator(seed).Make(), {});
     ASSERT_TRUE(graph) << graph.error().Format();
     const Case failing{*std::move(graph), DrawPlan(seed, Values::kOrdinary, false)};

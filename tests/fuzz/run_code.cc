@@ -19,7 +19,7 @@ const Target& ThisMachine() {
   return target;
 }
 
-// Decisions that make an illegal schedule are drawn again; the last sketch, the naive one, is
+// Decisions that give an illegal schedule are drawn again. The last sketch, the naive one, is
 // always legal.
 Result<std::vector<Array>> RunRandomly(const std::vector<Lowering>& lowerings,
                                        std::span<const Array> arguments, Random& random) {
@@ -34,7 +34,7 @@ Result<std::vector<Array>> RunRandomly(const std::vector<Lowering>& lowerings,
       if (lowering.name != schedule.lowering) continue;
       const auto kernel = test::LoopsOf(lowering.compute, schedule, ReductionOrder::kAny);
       if (kernel) return RunScheduled(*kernel, lowering.compute, arguments, ThisMachine());
-      if (!MayRefuse(kernel.error().code)) return std::unexpected(kernel.error());
+      if (!MayReject(kernel.error().code)) return std::unexpected(kernel.error());
     }
   }
   return Fail(ErrorCode::kInternal, "the naive schedule does not apply");

@@ -1,4 +1,4 @@
-// Graphs as machine code.
+// Runs graphs as machine code.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace tunec::fuzz {
 
-/// NaN all over: what nobody writes shows.
+/// Returns an array of NaN, so that unwritten elements show.
 Array Unwritten(DataType type, std::vector<int64_t> shape);
 
-/// Compiled whole, with analytic schedules, and run once by the runtime.
+/// Compiles the whole graph with analytic schedules, and runs it once with the runtime.
 Result<std::vector<Array>> RunCompiled(const Graph& graph, FusionMode fusion,
                                        std::span<const Array> inputs);
 
-/// Group by group. One group runs under random decisions of a random sketch (where they are legal),
-/// the others under their analytic schedules.
+/// Runs group by group. One group runs under random decisions of a random sketch (if they are
+/// legal), the others under their analytic schedules.
 Result<std::vector<Array>> RunRandomSchedules(const Graph& graph, const FusionPlan& plan,
                                               std::span<const Array> inputs, uint64_t seed);
 

@@ -1,4 +1,4 @@
-// Runs a graph group by group, each group as the caller says.
+// Runs a graph group by group, each group by the caller's function.
 #pragma once
 
 #include <functional>
@@ -12,16 +12,16 @@
 
 namespace tunec::fuzz {
 
-/// The outputs of a group for its inputs, in the group's order.
+/// Returns the outputs of a group for its inputs, in the group's order.
 using RunGroup = std::function<Result<std::vector<Array>>(
     size_t group, const std::vector<Lowering>& lowerings, std::span<const Array> arguments)>;
 
-/// The graph's outputs.
+/// Returns the graph's outputs.
 Result<std::vector<Array>> RunGroups(const Graph& graph, const FusionPlan& plan,
                                      std::span<const Array> inputs, const RunGroup& run);
 
-/// By the interpreter; the Compute is verified first. Errors of either are kInternal and show its
-/// text.
+/// Runs the Compute with the interpreter, after verification. Errors are kInternal and include the
+/// Compute's text.
 Result<std::vector<Array>> InterpretLowering(const Compute& compute,
                                              std::span<const Array> arguments);
 

@@ -7,7 +7,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// The arguments of a nest: the Compute's by name, and packed weights, which earlier nests made.
+// Returns the arguments of a nest: the Compute's by name, and packed weights from earlier nests.
 std::vector<Array> ArgumentsOf(const LoopNest& nest, const std::map<std::string, Array>& by_name) {
   std::vector<Array> arguments;
   for (const TensorId id : Arguments(nest))
@@ -36,7 +36,7 @@ Decisions RandomDecisions(const Sketch& sketch, Random& random) {
   return decisions;
 }
 
-bool MayRefuse(ErrorCode code) {
+bool MayReject(ErrorCode code) {
   return code == ErrorCode::kIllegalSchedule || code == ErrorCode::kInvalidArgument ||
          code == ErrorCode::kResourceLimit;
 }

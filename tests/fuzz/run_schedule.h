@@ -1,4 +1,4 @@
-// One schedule of a group as machine code, on arrays.
+// Runs one schedule of a group as machine code on arrays.
 #pragma once
 
 #include <span>
@@ -14,22 +14,22 @@
 
 namespace tunec::fuzz {
 
-/// Two, so that phases have barriers and tasks are shared out.
+/// Two threads, so that phases have barriers and tasks are divided.
 inline constexpr int kThreads = 2;
 ThreadPool& Pool();
 
-/// As sketches are asked for them.
+/// Returns the Computes in the form that sketches require.
 std::vector<NamedCompute> Named(const std::vector<Lowering>& lowerings);
 
-/// A position for each knob.
+/// Returns a random position for each knob.
 Decisions RandomDecisions(const Sketch& sketch, Random& random);
 
-/// Whether a schedule that a sketch was filled to may be refused with this code: knobs are drawn
-/// one by one, and need not fit together.
-bool MayRefuse(ErrorCode code);
+/// Returns whether a filled schedule of a sketch may be rejected with this code. Knobs are drawn
+/// independently and may conflict.
+bool MayReject(ErrorCode code);
 
 /// Packs the weights, then runs the kernel. `arguments` are the inputs and weights of the compute,
-/// in tensor order; returns the outputs.
+/// in tensor order. Returns the outputs.
 Result<std::vector<Array>> RunScheduled(const KernelLoops& kernel, const Compute& compute,
                                         std::span<const Array> arguments, const Target& target);
 

@@ -36,7 +36,7 @@ class Shrinker {
     return false;
   }
 
-  // What a node reads instead of what it makes.
+  // Reads a node's input instead of its result.
   bool EarlierOutputs() {
     const std::vector<ValueId> outputs = best_.graph.outputs();
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -68,7 +68,7 @@ class Shrinker {
       if (KindOf(node.op) == OpKind::kData) continue;
       for (size_t i = 0; i < node.inputs.size(); ++i)
         if (Without(n, Cut::kOperand, i)) return true;
-      // A result that nothing reads becomes nothing smaller as a leaf.
+      // Replacing an unread result by a leaf would not reduce the graph.
       if (best_.graph.IsOutput(node.outputs[0])) continue;
       if (Without(n, Cut::kInput, 0) || Without(n, Cut::kConstant, 0)) return true;
     }

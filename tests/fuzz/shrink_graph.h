@@ -1,4 +1,4 @@
-// Makes a failing graph small.
+// Reduction of a failing graph.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@ struct Case {
   Graph graph;
   CheckPlan plan;
 };
-/// Whether a case still fails.
+/// Returns whether a case still fails.
 using Fails = std::function<bool(const Case&)>;
 
-/// Leaves out outputs, passes and nodes (a node gives way to one of its operands or to a leaf) as
-/// long as the case fails. Calls `fails` at most `most_tries` times.
+/// Removes outputs, passes and nodes as long as the case fails. A removed node is replaced by one
+/// of its operands or by a leaf. Calls `fails` at most `most_tries` times.
 Case Shrink(Case failing, const Fails& fails, int most_tries = 400);
 
 }  // namespace tunec::fuzz

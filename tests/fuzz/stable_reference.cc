@@ -22,13 +22,13 @@ double LargestOf(DataType type) {
   return type == DataType::kF16 ? 65504 : 0x1.fep127;
 }
 
-/// How an operator's result may differ from its definition.
+/// The differences that an operator's result may have from its definition.
 enum class Freedom : uint8_t {
-  kNone,        // elements moved or selected
-  kZeroSign,    // selected, but of two zeros either
+  kNone,        // elements are moved or selected
+  kZeroSign,    // selected, but either of two zeros
   kArithmetic,  // rounded once, unless the result is exact
-  kFunction,    // to a documented error
-  kSum,         // in any order
+  kFunction,    // has a documented error
+  kSum,         // sums in any order
 };
 
 Freedom FreedomOfScatter(const std::string& reduction) {
@@ -87,7 +87,8 @@ Freedom FreedomOf(const Node& node) {
   }
 }
 
-/// The largest power of two that all finite elements are multiples of, and their largest magnitude.
+/// The largest power of two that divides all finite elements, and the largest magnitude of the
+/// elements.
 struct Grid {
   double quantum = std::numeric_limits<double>::infinity();
   double largest = 0;
@@ -106,7 +107,7 @@ Grid GridOf(const Array& array) {
   return grid;
 }
 
-/// Whether every sum of products over these operands is exact in the type, in any order.
+/// Returns whether every sum of products over these operands is exact in the type, in any order.
 bool SumsAreExact(const Node& node, std::span<const Array> inputs, DataType type) {
   if (node.op != Op::kMatmul && node.op != Op::kConv && node.op != Op::kConvTranspose &&
       node.op != Op::kReduceSum && node.op != Op::kReduceL1 && node.op != Op::kReduceSumSquare &&
@@ -128,8 +129,9 @@ bool SumsAreExact(const Node& node, std::span<const Array> inputs, DataType type
   return static_cast<double>(terms) * largest <= quantum / RoundingOf(type);
 }
 
-/// What the mean of a row, once rounded, costs its elements: `of_rows`, for rows of `size`
-/// elements, is how much larger an error relative to the operand is relative to the result.
+/// The effect of rounding the mean of a row on the row's elements. `of_rows` is for rows of `size`
+/// elements. It is the ratio of the error relative to the result and the error relative to the
+/// operand.
 struct Centring {
   int64_t size = 0;
   std::vector<double> of_rows;
@@ -176,14 +178,14 @@ Centring CentringOf(const Node& node, std::span<const Array> operands) {
   return centring;
 }
 
-/// What squares of it, or functions on the way to it, may lose below the type's range. 16-bit
-/// floats are carried as f32.
+/// Returns the loss of squares of the value, or of intermediate functions, below the type's range.
+/// 16-bit floats are computed as f32.
 double UnderflowOf(Op op, DataType type) {
   const double least = type == DataType::kF64 ? 0x1p-1012 : 0x1p-116;
   return op == Op::kReduceL2 ? std::sqrt(least) : least;
 }
 
-/// One execution with random freedoms; with a strength of 0, in exact arithmetic, in which equal
+/// One execution with random freedoms. With a strength of 0 the arithmetic is exact, and equal
 /// formulas have equal results.
 class Sample {
  public:
@@ -236,7 +238,8 @@ class Sample {
     if ((node.op == Op::kEq || node.op == Op::kNe) && random_.Below(4) == 0)
       Meet(operands[0], operands[1], graph_.value(node.inputs[0]).type.type);
     TUNEC_ASSIGN(std::vector<Array> results, RunNode(node, operands, types, Precision::kFloat64));
-    // Half of the time, for what comes after may depend on the very size of the result.
+    // The sample does this half of the time, because later operators may depend on the size of the
+    // result.
     if (IsUncertain(node, operands, freedom) && random_.Below(2) == 0)
       for (size_t i = 0; i < results.size(); ++i)
         if (IsFloat(types[i].type)) FillAny(results[i]);
@@ -245,9 +248,8 @@ class Sample {
     return results;
   }
 
-  // Whether what happens inside the operator may overflow in the type it is computed in, depends on
-  // whether padding and neighbours of no weight are multiplied, or is beyond the range of
-  // functions.
+  // Returns whether the operator's intermediate values may overflow in their type. This may depend
+  // on whether padding and neighbours of weight 0 are multiplied, or on the range of functions.
   bool IsUncertain(const Node& node, std::span<const Array> operands, Freedom freedom) const {
     if (freedom != Freedom::kSum && freedom != Freedom::kFunction) return false;
     const bool pads = node.op == Op::kConv || node.op == Op::kConvTranspose ||
@@ -257,7 +259,7 @@ class Sample {
       if (!IsFloat(operands[o].type())) continue;
       const DataType type = graph_.value(node.inputs[o]).type.type;
       const double most = periodic ? 0x1p28 : type == DataType::kF64 ? 1e100 : 1e12;
-      double up = 0, down = 0;  // the sums of logarithms, for products
+      double up = 0, down = 0;  // sums of logarithms, for products
       for (int64_t i = 0; i < operands[o].size(); ++i) {
         const double x = std::abs(operands[o].GetDouble(i));
         if (std::isfinite(x) ? x > most : pads) return true;
@@ -271,7 +273,8 @@ class Sample {
     return false;
   }
 
-  // All elements alike, or each on its own: two that meet later may differ in what they are.
+  // Fills all elements with one value, or each element independently. Two elements that meet later
+  // may then differ in kind.
   void FillAny(Array& array) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     constexpr double kAny[] = {
@@ -282,14 +285,16 @@ class Sample {
     for (int64_t i = 0; i < array.size(); ++i) array.SetDouble(i, alike ? all : any());
   }
 
-  // Kernels carry 16-bit floats as f32: within one, nothing is rounded to 16 bits.
+  // Returns the rounding unit. Kernels compute 16-bit floats as f32 and do not round inside to 16
+  // bits.
   double UnitFor(DataType type) const {
     return in_one_kernel_ && SizeOf(type) == 2 ? RoundingOf(DataType::kF32) : RoundingOf(type);
   }
 
   double Noise() { return strength_ * (2 * static_cast<double>(random_.Unit()) - 1); }
 
-  // Passes fold what follows a sum of products into its factors, which are rounded then.
+  // Returns whether passes fold a later scale into the factors of the sum of products, which are
+  // then rounded.
   bool IsScaledLater(const Node& node) const {
     if (PatternOf(node.op) != OpPattern::kContraction) return false;
     return std::ranges::any_of(users_[node.outputs[0].index], [&](NodeId user) {
@@ -306,7 +311,8 @@ class Sample {
     });
   }
 
-  // Steps may be met exactly by numbers that were rounded, and never by those that were not.
+  // Returns whether the operator has steps. Rounded operands may meet a step exactly, unrounded
+  // operands do not.
   static bool IsDiscontinuous(const Node& node, DataType result) {
     switch (node.op) {
       case Op::kFloor:
@@ -328,8 +334,8 @@ class Sample {
     return result;
   }
 
-  // A value of 16 bits may be rounded for one of its users, who reads what was stored, and not for
-  // another, who computes it.
+  // Rounds some 16-bit operands. A value may be rounded for a user that reads the stored value, but
+  // not for a user that computes the value.
   void RoundSome(std::vector<Array>& operands, const Node& node) {
     for (size_t i = 0; i < operands.size(); ++i) {
       if (!IsFloat(operands[i].type())) continue;
@@ -338,7 +344,8 @@ class Sample {
     }
   }
 
-  // Negative numbers have powers of whole exponents only, which a rounding may make.
+  // Rounds exponents to whole numbers. Negative bases have powers for whole exponents only, and a
+  // rounding may make an exponent whole.
   static Array Whole(const Array& exponents, DataType type) {
     Array result(DataType::kF64, exponents.shape());
     for (int64_t i = 0; i < exponents.size(); ++i) {
@@ -349,7 +356,7 @@ class Sample {
     return result;
   }
 
-  // Noise alone hardly ever makes equal what roundings may.
+  // Makes elements equal that only differ by roundings. Noise alone rarely makes them equal.
   static void Meet(Array& left, const Array& right, DataType type) {
     if (!IsFloat(type) || left.shape() != right.shape()) return;
     Array met(DataType::kF64, left.shape());
@@ -360,7 +367,7 @@ class Sample {
     left = std::move(met);
   }
 
-  // Each use of an operand on its own: as if its products were rounded.
+  // Disturbs each use of an operand separately, as if its products were rounded.
   Array Disturbed(const Array& array, DataType type) {
     Array result(DataType::kF64, array.shape());
     for (int64_t i = 0; i < array.size(); ++i) {
@@ -398,20 +405,20 @@ class Sample {
     }
   }
 
-  // What is added to a finite result. `largest`: of the results of a sum.
+  // Returns noise to add to a finite result. `largest` is the largest result of a sum.
   double NoiseOf(double y, int64_t i, Freedom freedom, bool exact, double largest, DataType type,
                  std::span<const Array> operands, const Node& node, int64_t size) {
     const double unit = UnitFor(type);
     const bool composed = freedom == Freedom::kFunction || (freedom == Freedom::kSum && !exact);
     if (composed && std::abs(y) < UnderflowOf(node.op, type) && random_.Below(2) == 0) return -y;
-    // The instruction that rounds to bfloat16 takes what is below the normal numbers for zero.
+    // The instruction that rounds to bfloat16 flushes subnormal numbers to zero.
     const bool flushes = type == DataType::kBF16 && freedom != Freedom::kNone;
     if (flushes && std::abs(y) < 0x1p-126 && random_.Below(2) == 0) return -y;
     switch (freedom) {
       case Freedom::kArithmetic:
         return IsRepresentable(y, type) ? 0 : 2 * unit * Noise() * std::abs(y);
       case Freedom::kFunction: {
-        // Next to a pole.
+        // The operand is next to a pole.
         if (node.op == Op::kTan && std::abs(y) * unit > 0.005)
           return random_.Below(2) == 0 ? LargestOf(type) : -LargestOf(type);
         if (y == 0 || (std::abs(y) == 1 && IsSimple(operands, i, size))) return 0;
@@ -420,7 +427,7 @@ class Sample {
       }
       case Freedom::kSum: {
         if (exact) return 0;
-        // Roundings of a running sum may all go one way.
+        // All roundings of a running sum may have the same sign.
         const double terms = TermsOf(operands, size) + LogarithmOf(node.op, y, i, operands) +
                              ExponentOf(node.op, operands) + UpdatesOf(node, operands);
         const bool composite = PatternOf(node.op) == OpPattern::kComposite;
@@ -434,8 +441,8 @@ class Sample {
     }
   }
 
-  // Of a sum's terms: the results say it, but for those of a rotation or of a plain reduction,
-  // which may cancel.
+  // Returns the largest of a sum's terms. The results give it, except for a rotation and for a
+  // plain reduction, which may cancel.
   static double LargestTerm(const Node& node, std::span<const Array> operands,
                             const Array& result) {
     if (PatternOf(node.op) == OpPattern::kReduction) return LargestFinite(operands[0]);
@@ -453,15 +460,16 @@ class Sample {
     return largest;
   }
 
-  // A power is the exponential of a logarithm, whose rounding counts as often as it is large. Of
-  // x / power: by the quotient of operand and result.
+  // Returns the error factor of the logarithm in a power. The rounding of the logarithm counts in
+  // proportion to its size. For x / power, the quotient of operand and result gives the power.
   static double LogarithmOf(Op op, double y, int64_t i, std::span<const Array> operands) {
     const double power = op == Op::kLrn ? std::abs(operands[0].GetDouble(i) / y) : 1;
     return power > 0 && std::isfinite(power) ? std::abs(std::log(power)) : 0;
   }
 
-  // The mask is added to exponents, which are rounded by as much as it is large. Its greatest value
-  // counts: of smaller ones' exponentials less is left.
+  // Returns the error factor of the mask, which is added to exponents and rounds them in proportion
+  // to its size. The greatest mask value counts, because exponentials of smaller values are
+  // smaller.
   static double ExponentOf(Op op, std::span<const Array> operands) {
     if (op != Op::kAttention || operands.size() < 4 || !IsFloat(operands[3].type())) return 0;
     double greatest = -std::numeric_limits<double>::infinity();
@@ -479,18 +487,18 @@ class Sample {
   static bool Adds(const Node& node) {
     return node.op == Op::kScatter && node.String("reduction") == "add";
   }
-  // That one element of a scatter may meet.
+  // Returns the number of updates that may be added to one element of a scatter.
   static double UpdatesOf(const Node& node, std::span<const Array> operands) {
     if (node.op != Op::kScatter) return 0;
     return static_cast<double>(operands[2].shape()[static_cast<size_t>(node.Int("axis"))]);
   }
 
-  // What is smaller than the rounding of its parts may come out as nothing.
+  // Returns noise, or removes a result smaller than the rounding of its parts, which may vanish.
   double OrNothing(double y, double noise, double rounding) {
     return std::abs(y) < rounding && random_.Below(2) == 0 ? -y : noise;
   }
 
-  // Functions have known values at 0, 1 and -1.
+  // Returns whether all operands are 0, 1 or -1, for which functions have exact values.
   static bool IsSimple(std::span<const Array> operands, int64_t i, int64_t size) {
     for (const Array& operand : operands) {
       if (operand.size() != size) return true;
@@ -500,8 +508,8 @@ class Sample {
     return true;
   }
 
-  // Operators without a pole: an infinite result of finite operands is an overflow, which an
-  // equal formula may not have.
+  // Returns whether the operator may overflow: it has no pole, so an infinite result of finite
+  // operands is an overflow. An equal formula may not overflow.
   static bool MayOverflow(Op op) {
     switch (op) {
       case Op::kDiv:
@@ -524,13 +532,14 @@ class Sample {
     return true;
   }
 
-  // For f64 what f32 holds: results that fill all 53 bits were rounded.
+  // Returns whether the value is representable. For f64 it uses the precision of f32, because a
+  // result that fills all 53 bits was rounded.
   static bool IsRepresentable(double y, DataType type) {
     return RoundTo(y, type == DataType::kF64 ? DataType::kF32 : type) == y;
   }
 
-  // Of what an activation adds and subtracts on the way to a smaller result. Gelu and Mish multiply
-  // by the operand what is left of a 1.
+  // Returns the scale of the numbers that an activation adds and subtracts before its smaller
+  // result. Gelu and Mish multiply their operand by a difference from 1.
   static double InnerScale(Op op, std::span<const Array> operands, int64_t i, int64_t size) {
     switch (op) {
       case Op::kGelu:
@@ -566,8 +575,8 @@ class Sample {
   bool in_one_kernel_;
 };
 
-/// The samples of one element, and whether a result lies among them, or half their spread beside
-/// them.
+/// The samples of one element. A result is accepted between the samples, or at most half of their
+/// spread outside.
 class Among {
  public:
   explicit Among(double expected) { Add(expected); }
@@ -582,7 +591,7 @@ class Among {
     }
   }
   bool Allows(double actual, double relative, double least) const {
-    // Next to an overflow or a domain's end nothing is certain.
+    // Next to an overflow or the end of a domain, every result is accepted.
     if (nan_ + plus_ + minus_ + (low_ <= high_) > 1) return true;
     if (std::isnan(actual)) return nan_;
     if (std::isinf(actual)) return actual > 0 ? plus_ : minus_;
@@ -609,21 +618,21 @@ double SmallestOf(DataType type) { return type == DataType::kF16 ? 0x1p-24 : 0x1
 
 double CloseEnough(DataType type) { return 4 * RoundingOf(type); }
 
-OutputJudge::OutputJudge(const Graph& graph, std::span<const Array> inputs,
-                         std::vector<Array> expected)
+OutputChecker::OutputChecker(const Graph& graph, std::span<const Array> inputs,
+                             std::vector<Array> expected)
     : graph_(graph), inputs_(inputs.begin(), inputs.end()), expected_(std::move(expected)) {}
 
-std::string OutputJudge::Judge(std::span<const Array> outputs) {
+std::string OutputChecker::Check(std::span<const Array> outputs) {
   if (outputs.size() != expected_.size())
     return fmt::format("{} outputs, expected {}", outputs.size(), expected_.size());
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (std::string problem = JudgeOutput(i, outputs[i]); !problem.empty()) return problem;
+    if (std::string problem = CheckOutput(i, outputs[i]); !problem.empty()) return problem;
   return "";
 }
 
-void OutputJudge::DrawSamples(size_t count) {
+void OutputChecker::DrawSamples(size_t count) {
   while (samples_.size() < count) {
-    // The later ones are stronger: whether a threshold is near takes more than a unit to see.
+    // Later samples are stronger, because a near threshold may need more than a unit of noise.
     const bool exact = samples_.size() % kExactEvery == kExactEvery - 1;
     const double strength = exact ? 0 : samples_.size() < kFirstSamples ? 1 : 4;
     auto sample = Sample(graph_, next_seed_++, strength).Run(inputs_);
@@ -631,7 +640,7 @@ void OutputJudge::DrawSamples(size_t count) {
   }
 }
 
-std::string OutputJudge::JudgeOutput(size_t output, const Array& actual) {
+std::string OutputChecker::CheckOutput(size_t output, const Array& actual) {
   const Array& expected = expected_[output];
   const std::string& name = graph_.output_names()[output];
   if (actual.shape() != expected.shape() || actual.type() != expected.type())

@@ -1,4 +1,4 @@
-// Decisions out of an input's bytes; zeros when they run out.
+// A source of decisions from an input's bytes. It returns zeros after the last byte.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class ByteSource {
 
   bool empty() const { return bytes_.empty(); }
   uint8_t Byte() { return static_cast<uint8_t>(Take(1)[0]); }
-  /// bound > 0.
+  /// Returns a number below `bound`. Requires bound > 0.
   size_t Below(size_t bound) { return Number<uint32_t>() % bound; }
 
   template <class T>
@@ -28,7 +28,7 @@ class ByteSource {
     return value;
   }
 
-  /// A string of up to 255 bytes, its length first.
+  /// Returns a string of up to 255 bytes. A byte with the length precedes it.
   std::string Text() {
     const size_t length = std::min<size_t>(Byte(), bytes_.size());
     return Take(length);

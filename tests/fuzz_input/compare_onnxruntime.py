@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Mutates ONNX models and compares what tunec and ONNX Runtime answer where both run one.
+"""Mutates ONNX models and compares the results of tunec and ONNX Runtime where both run a model.
 
     compare_onnxruntime.py --library LIBTUNEC [--seconds N] [--seed S] [--keep FOLDER] [MODEL...]
 
-Each round takes one of the models, or one of the onnx wheel's cases of single operators, changes up to three
-of its parts (extents, ranks and types of inputs, values and shapes of constants, attributes, operands), and
-runs it on seeded inputs. Both sides run in a process of their own, for either may crash. Ends with `N equal`,
-`N differ`, `N only ONNX Runtime`, `N only tunec`, `N neither`, `N crashed`; a model that differs or crashes
-tunec is kept in FOLDER. The exit code is 1 when tunec crashed.
+Each round takes one of the models, or one of the onnx wheel's cases of single operators, changes up
+to three of its parts (extents, ranks and types of inputs, values and shapes of constants,
+attributes, operands), and runs it on seeded inputs. Each side runs in a separate process, because
+either may crash. The output ends with `N equal`, `N differ`, `N only ONNX Runtime`, `N only tunec`,
+`N neither`, `N crashed`. A model that differs or crashes tunec is stored in FOLDER. The exit code
+is 1 if tunec crashed.
 
-A difference is for a person to judge: ONNX leaves much open (values out of range, attributes that make no sense).
+A person must check each difference: ONNX leaves much open (values out of range, meaningless
+attributes).
 """
 import argparse
 import collections
@@ -31,18 +33,19 @@ import cases  # noqa: E402
 from library import Failure, Library  # noqa: E402
 
 NUMBERS = [0, 1, 2, 3, 4, 5, 7, 8, -1, -2, -3, 16]
-# Attributes that are 0 or 1: what others mean, ONNX does not say.
+# These attributes are 0 or 1. ONNX does not define other values.
 FLAGS = {"align_corners", "allowzero", "antialias", "ceil_mode", "count_include_pad", "exclude_outside",
          "exclusive", "fmod", "interleaved", "is_causal", "keepdims", "largest", "linear_before_reset",
          "noop_with_empty_axes", "onesided", "periodic", "reverse", "select_last_index", "sorted",
          "storage_order", "transA", "transB"}
 FLOATS = [0.0, 1.0, -1.0, 0.5, 1e-6, 1e6]
 SECONDS_PER_MODEL = 30
-# Integers of this many elements at most become constants: shapes, axes, lengths, indices.
+# Integer inputs of at most this many elements become constants: shapes, axes, lengths, indices.
 MOST_CONSTANT = 64
-# Elements of an input: mutated extents multiply.
+# The largest number of an input's elements, because mutated extents multiply.
 MOST_ELEMENTS = 1 << 20
-# A thousandth of the largest magnitude: mutated models are no better conditioned than by chance.
+# The tolerance is a thousandth of the largest magnitude, because mutated models may be
+# ill-conditioned.
 TOLERANCE = 1e-3
 
 
@@ -105,7 +108,7 @@ def change_operands(model, chance):
 def mutated(model, chance):
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
-    # What the model says of its outputs no longer holds.
+    # The declared shapes of the outputs are no longer valid.
     for output in copy.graph.output:
         output.type.tensor_type.ClearField("shape")
     del copy.graph.value_info[:]
@@ -115,11 +118,11 @@ def mutated(model, chance):
 
 
 class NoInputs(Exception):
-    """An input's shape is no shape of an array."""
+    """Raised if an input's shape is not a shape of an array."""
 
 
 def inputs_of(model, seed):
-    """Seeded arrays for the inputs that are no initializers."""
+    """Returns seeded arrays for the inputs without initializers."""
     generator = np.random.default_rng(seed)
     given = {tensor.name for tensor in model.graph.initializer}
     arrays = {}
@@ -152,7 +155,7 @@ def run_tunec(library, path, inputs):
 
 
 def difference(have, want):
-    """What is wrong with an output, or None."""
+    """Returns a description of the error of an output, or None."""
     if have.shape != want.shape or have.dtype != want.dtype:
         return f"{have.dtype}{list(have.shape)}, ONNX Runtime has {want.dtype}{list(want.shape)}"
     have, want = have.astype(np.float64), want.astype(np.float64)
@@ -165,38 +168,39 @@ def difference(have, want):
     return f"at {list(first)} {have[first]}, ONNX Runtime has {want[first]}"
 
 
-def judge(library, path, seed, say):
-    """How the model at path ends on either side, and why. Says so when it is tunec's turn."""
+def checker(library, path, seed, say):
+    """Runs the model at path on both sides. Returns both outcomes and the reasons. Calls `say`
+    before tunec runs."""
     try:
         inputs = inputs_of(onnx.load(path), seed)
     except Exception as error:  # mutated types and shapes fail in many ways
         return "neither", str(error)
     try:
         wanted = run_onnxruntime(path, inputs)
-    except Exception as error:  # ONNX Runtime's many kinds of refusal
-        wanted, refusal = None, str(error)
+    except Exception as error:  # ONNX Runtime raises many kinds of exceptions
+        wanted, rejection = None, str(error)
     say("tunec")
     try:
         outputs = run_tunec(library, path, inputs)
     except Failure as failure:
         return ("neither" if wanted is None else "only ONNX Runtime"), failure.message
     if wanted is None:
-        return "only tunec", refusal
+        return "only tunec", rejection
     problems = [f"'{name}': {problem}" for name, want in wanted.items()
                 if (problem := difference(outputs[name], np.asarray(want)))]
     return ("differ", "; ".join(problems)) if problems else ("equal", "")
 
 
 def serve(pipe, library_path):
-    """Judges what comes through the pipe, until it is closed."""
+    """Checks the models that arrive through the pipe, until it is closed."""
     library = Library(library_path)
     while True:
         path, seed = pipe.recv()
-        pipe.send(("outcome", *judge(library, path, seed, lambda turn: pipe.send((turn,)))))
+        pipe.send(("outcome", *checker(library, path, seed, lambda turn: pipe.send((turn,)))))
 
 
-class Judge:
-    """A process that judges models, and is replaced when one ends it."""
+class ScheduleChecker:
+    """A process that checks models. It is replaced if a model ends it."""
 
     def __init__(self, library_path):
         self.library_path, self.process = library_path, None
@@ -231,7 +235,7 @@ class Judge:
 
 
 def with_constants(model, inputs):
-    """The model with its small inputs of integers as constants, as exporters have them."""
+    """Returns the model with its small integer inputs as constants, as in exporters' files."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     for name, array in inputs.items():
@@ -241,8 +245,8 @@ def with_constants(model, inputs):
 
 
 def node_cases():
-    """The wheel's cases of single operators by name, as far as tunec is to run them."""
-    warnings.simplefilter("ignore")  # generating them overflows on purpose
+    """Returns the wheel's cases of single operators by name, as far as tunec has to run them."""
+    warnings.simplefilter("ignore")  # generating them overflows intentionally
     return [(case.name, with_constants(case.model, case.data_sets[0].inputs))
             for case in cases.load("node") if cases.out_of_scope(case.model) is None]
 
@@ -258,7 +262,7 @@ def main():
     models = [(Path(path).stem, onnx.load(path)) for path in arguments.models] + node_cases()
     counts = collections.Counter()
     end, number = time.monotonic() + arguments.seconds, arguments.seed
-    process = Judge(arguments.library)
+    process = ScheduleChecker(arguments.library)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.onnx"
         while time.monotonic() < end:
@@ -268,7 +272,7 @@ def main():
             try:
                 path.write_bytes(mutated(model, chance).SerializeToString())
             except (ValueError, TypeError, IndexError, OverflowError):
-                continue  # what cannot be written is no model
+                continue  # a model that cannot be serialized is skipped
             status, detail = process.ask(str(path), number)
             counts[status] += 1
             if status not in ("differ", "crashed"):

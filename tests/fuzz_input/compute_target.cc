@@ -1,4 +1,5 @@
-// The text of a Compute: read, verified, printed, read again, and made into its original loops.
+// The text of a Compute: read, verified, printed, read again, and converted into its original
+// loops.
 #include "ir/loop_nest.h"
 #include "polyhedral/check_elements.h"
 #include "schedule/apply.h"
@@ -33,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string printed = Print(*compute);
   const Result<Compute> again = ParseCompute(printed, "printed.compute");
   RequireOk(again, "a compute's text parses");
-  // By text: a NaN is not equal to itself.
+  // Texts are compared, because a NaN is not equal to itself.
   Require(Print(*again) == printed, "a compute's text reads back");
   if (const Status valid = CheckElements(*compute); !valid) {
     RequireTheirFault(valid.error(), "checking elements");

@@ -1,9 +1,9 @@
-// A small database whose fields and bytes are changed as the input says, then asked everything.
+// A small database with changes chosen by the input, on which every query is run.
 //
-// The input is a list of changes: a byte below 224 chooses the column of a row that takes another
-// value; one above, a byte of the file. What must hold: no failure is called ours; an object
-// comes back as it was stored, or not at all; what the check calls sound can be exported, and the
-// export imported.
+// The input is a list of changes. A byte below 224 selects the column of a row that gets another
+// value. A greater byte selects a byte of the file. Invariants: no failure is an internal error; an
+// object is returned as it was stored or not at all; a database that the check accepts can be
+// exported, and the export imported.
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <filesystem>
@@ -100,7 +100,7 @@ void BindValue(SQLite::Statement& update, ByteSource& source) {
     case 2:
       return update.bind(1, source.Text());
     default:
-      return update.bind(1);  // NULL
+      return update.bind(1);  // sets NULL
   }
 }
 
@@ -116,7 +116,7 @@ void ChangeField(SQLite::Database& raw, size_t field, ByteSource& source) {
   update.exec();
 }
 
-/// The changed file; fields first, then bytes.
+/// Writes the changed file: first the fields, then the bytes.
 void WriteChanged(const std::string& path, std::string file, ByteSource source) {
   constexpr uint8_t kFirstOfBytes = 224;
   WriteBytes(path, file);
@@ -129,7 +129,7 @@ void WriteChanged(const std::string& path, std::string file, ByteSource source) 
       try {
         ChangeField(raw, choice, source);
       } catch (const SQLite::Exception&) {
-        continue;  // a value that the table does not take
+        continue;  // the table rejects the value
       }
     }
     raw.exec("PRAGMA journal_mode = WAL");

@@ -1,4 +1,4 @@
-// What a fuzz target calls a finding besides what the sanitizers see.
+// Findings of a fuzz target, in addition to the sanitizers' findings.
 #pragma once
 
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 namespace tunec::fuzz {
 
-/// Stops the program, which libFuzzer takes for a crash of this input.
+/// Stops the program, which libFuzzer reports as a crash on this input.
 [[noreturn]] inline void Finding(std::string_view what, std::string_view why) {
   std::fprintf(stderr, "finding: %.*s: %.*s\n", static_cast<int>(what.size()), what.data(),
                static_cast<int>(why.size()), why.data());
@@ -20,17 +20,17 @@ inline void Require(bool holds, std::string_view what) {
   if (!holds) Finding(what, "does not hold");
 }
 
-/// An input may be refused. It is a finding when the refusal says that we are to blame: whoever
-/// reads input has to find what is wrong with it.
+/// Reports a finding if the rejection is an internal error. An input may be rejected, but the
+/// reader must name the input's fault.
 inline void RequireTheirFault(const Error& error, std::string_view what) {
-  constexpr std::string_view kPass = "pass ";  // then its name and a colon
+  constexpr std::string_view kPass = "pass ";  // the name and a colon follow
   const size_t name_end = error.message.find_first_of(": ", kPass.size());
   const bool of_pass = error.message.starts_with(kPass) && name_end != std::string::npos &&
                        error.message[name_end] == ':';
   if (of_pass || error.code == ErrorCode::kInternal) Finding(what, error.Format());
 }
 
-/// What went right in our own hands must go right.
+/// Reports a finding if an operation on verified data fails.
 template <class T>
 void RequireOk(const T& result, std::string_view what) {
   if (!result) Finding(what, result.error().Format());

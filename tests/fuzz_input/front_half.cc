@@ -9,7 +9,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// More would only repeat what few groups show, in more time than an input has.
+// More nodes would only repeat the checks of a few groups, and exceed an input's time.
 constexpr size_t kMostNodes = 400;
 
 void CheckLowering(const Compute& compute) {
@@ -17,11 +17,12 @@ void CheckLowering(const Compute& compute) {
   const std::string text = Print(compute);
   const Result<Compute> again = ParseCompute(text, "lowered");
   RequireOk(again, "a lowered compute's text parses");
-  // By text: a NaN is not equal to itself.
+  // Texts are compared, because a NaN is not equal to itself.
   Require(Print(*again) == text, "a lowered compute's text reads back");
 }
 
-/// Sizes that are parameters have to be stated before anything else is done.
+/// Returns whether all sizes are fixed. Sizes that are parameters must be given before any other
+/// step.
 bool IsFixed(const Graph& graph) {
   return std::ranges::all_of(graph.values(),
                              [](const Value& value) { return value.type.IsFixed(); });

@@ -1,12 +1,12 @@
-// A graph through everything that compiling does before schedules: passes, fusion, lowering.
+// Runs a graph through the stages before schedules: passes, fusion, lowering.
 #pragma once
 
 #include "graph/graph.h"
 
 namespace tunec::fuzz {
 
-/// A refusal is in order; a broken graph or Compute, or one whose text does not read back, is a
-/// finding.
+/// Runs the stages. A rejection is accepted. A broken graph or Compute, or one whose text does not
+/// read back, is a finding.
 void RunFrontHalf(const Graph& graph);
 
 }  // namespace tunec::fuzz

@@ -1,5 +1,4 @@
-// The text of a graph: read, printed, read again, and brought through the front half of
-// compilation.
+// The text of a graph: read, printed, read again, and passed through the front half of compilation.
 #include "graph/text/graph_text.h"
 #include "tests/fuzz_input/finding.h"
 #include "tests/fuzz_input/front_half.h"
@@ -7,7 +6,7 @@
 namespace tunec::fuzz {
 namespace {
 
-/// Random weights of bounded size: that many bytes fill memory is no finding.
+/// Random weights of bounded size, because a large allocation is not a finding.
 class SmallWeights : public WeightSource {
  public:
   Result<Array> Reserve(const WeightRequest& request) const override {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes corpus/onnx/operators: of each operator its smallest case in the onnx wheel, and the one that uses most
-of the operator's attributes and operands. From them the fuzzer reaches every handler of the importer.
+"""Writes corpus/onnx/operators. Each operator gets its smallest case in the onnx wheel, and the
+case with most of its attributes and operands. From these models the fuzzer reaches every handler of
+the importer.
 
     make_operator_models.py            # needs the Python packages of tools/dev onnx-answers
 """
@@ -9,11 +10,12 @@ from pathlib import Path
 from compare_onnxruntime import node_cases
 
 FOLDER = Path(__file__).resolve().parent / "corpus" / "onnx" / "operators"
-MOST_BYTES = 4096  # what libFuzzer makes at most
+MOST_BYTES = 4096  # the fuzzer's largest input
 
 
 def single_operators():
-    """By operator: bytes of models of one node, and how much of the operator each uses."""
+    """Returns for each operator the bytes of its one-node models, and how much of the operator each
+    model uses."""
     models = {}
     for _, model in node_cases():
         node, *others = model.graph.node

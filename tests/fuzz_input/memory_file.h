@@ -1,4 +1,4 @@
-// Bytes under the name of a file, for readers that map or seek.
+// Bytes under a file name, for readers that map or seek.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace tunec::fuzz {
 
-/// Lives in memory, so that thousands a second cost no disk.
+/// A file in memory, so that thousands of inputs per second do not use the disk.
 class MemoryFile {
  public:
   MemoryFile(const uint8_t* data, size_t size) : descriptor_(memfd_create("input", MFD_CLOEXEC)) {

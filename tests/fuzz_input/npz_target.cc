@@ -1,5 +1,4 @@
-// A file of NumPy's, read as .npz and as .npy. What was read from an .npz is written and read
-// again.
+// A NumPy file, read as .npz and as .npy. The content of an .npz is written and read again.
 #include <algorithm>
 
 #include "numpy/npz.h"

@@ -1,6 +1,6 @@
 // libFuzzer's mutations of an ONNX model by its parts: ranks, extents, element types, attributes,
-// operands, operators. The bytes are parsed and written again, so that what changes reaches the
-// importer's handlers instead of ending at protobuf.
+// operands, operators. The bytes are parsed and serialized again, so that a change reaches the
+// importer's handlers and is not rejected by protobuf.
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ float AnyFloat(Generator& random) {
   return kNumbers[Below(random, std::size(kNumbers))];
 }
 
-/// All that is mutated, wherever it lies: subgraphs and functions too.
+/// All mutated parts, including those of subgraphs and functions.
 struct Parts {
   std::vector<onnx::NodeProto*> nodes;
   std::vector<onnx::TensorProto*> tensors;
@@ -98,7 +98,7 @@ int BytesOf(int type) {
   }
 }
 
-/// A tensor's rank or extents change, and its bytes with them.
+/// Changes a tensor's rank or extents, and its bytes accordingly.
 void MutateTensorShape(onnx::TensorProto& tensor, Generator& random) {
   auto& dims = *tensor.mutable_dims();
   const size_t choice = Below(random, 3);
@@ -123,7 +123,7 @@ void MutateTensorShape(onnx::TensorProto& tensor, Generator& random) {
   resize(*tensor.mutable_float_data());
 }
 
-/// Values of integer tensors are shapes, axes, lengths.
+/// Changes values of an integer tensor, which are shapes, axes or lengths.
 void MutateTensorValue(onnx::TensorProto& tensor, Generator& random) {
   const auto bytes = static_cast<size_t>(BytesOf(tensor.data_type()));
   std::string& raw = *tensor.mutable_raw_data();
@@ -160,7 +160,7 @@ void MutateAttribute(onnx::NodeProto& node, Generator& random) {
   }
 }
 
-/// Operands change places, go, come twice, or are another node's.
+/// Swaps, removes, repeats or replaces operands of a node.
 void MutateOperands(onnx::NodeProto& node, const Parts& parts, Generator& random) {
   auto& inputs = *node.mutable_input();
   if (inputs.empty()) return;
@@ -237,7 +237,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
   return written > 0 ? written : size;
 }
 
-// A node of one model comes into another, with its operator.
+// Inserts a node of one model, with its operator, into another model.
 extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* data1, size_t size1,
                                             const uint8_t* data2, size_t size2, uint8_t* out,
                                             size_t max_out, unsigned int seed) {

@@ -1,4 +1,4 @@
-// An ONNX model as bytes, imported and brought through the front half of compilation.
+// An ONNX model as bytes, imported and passed through the front half of compilation.
 #include <span>
 
 #include "graph/onnx/import.h"

@@ -1,5 +1,5 @@
-// A fuzz target without libFuzzer: runs it on the files that are named, or lie in folders that
-// are. Any compiler builds it, so every test run replays what the fuzzer once found.
+// A replacement of libFuzzer's main: runs the fuzz target on the named files, or on the files of
+// named folders. Any compiler builds it, so every test run replays earlier findings.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -26,7 +26,8 @@ bool Replay(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return false;
   const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
-  // Before the run, so that the file which ends the program is the last one named.
+  // The name is printed before the run, so that the last printed file is the one that ends the
+  // program.
   std::printf("%s\n", path.c_str());
   std::fflush(stdout);
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());

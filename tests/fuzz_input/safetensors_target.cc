@@ -1,4 +1,4 @@
-// A .safetensors file: opened, and every tensor's bytes read.
+// A .safetensors file: opened, with every tensor's bytes read.
 #include "graph/text/safetensors.h"
 #include "tests/fuzz_input/finding.h"
 #include "tests/fuzz_input/memory_file.h"

@@ -1,4 +1,4 @@
-// The text of a Compute, a line `---`, and the text of a schedule, which is applied to it.
+// The text of a Compute, a line `---`, and the text of a schedule, which is applied to the Compute.
 #include "kernel/loop_pipeline.h"
 #include "polyhedral/check_elements.h"
 #include "tests/fuzz_input/finding.h"
@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t end = text.find(kBetween);
   if (end == std::string_view::npos) return -1;
   const Result<Compute> compute = ParseCompute(text.substr(0, end + 1), "input.compute");
-  // What the target compute is for.
+  // compute_target.cc covers such inputs.
   if (!compute || !Verify(*compute) || !CheckElements(*compute)) return -1;
   const Result<Schedule> schedule =
       ParseSchedule(text.substr(end + kBetween.size()), "input.sched");

@@ -1,4 +1,4 @@
-// libFuzzer's mutations of a text by its tokens and lines: most single bytes that change only
+// libFuzzer's mutations of a text by its tokens and lines. Most changes of single bytes would only
 // make a word unknown.
 #include <algorithm>
 #include <cctype>
@@ -25,7 +25,7 @@ bool IsWord(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
 }
 
-/// Words and numbers.
+/// Returns the words and numbers.
 std::vector<Piece> WordsOf(const std::string& text) {
   std::vector<Piece> words;
   for (size_t i = 0; i < text.size();) {
@@ -78,7 +78,7 @@ void ReplaceNumber(std::string& text, Generator& random) {
   text.replace(number.begin, number.size, kNumbers[Below(random, std::size(kNumbers))]);
 }
 
-/// A word takes another's place.
+/// Replaces a word by another word of the text.
 void ReplaceWord(std::string& text, Generator& random) {
   const std::vector<Piece> words = WordsOf(text);
   if (words.empty()) return;
@@ -94,7 +94,7 @@ void RemoveLine(std::string& text, Generator& random) {
   text.erase(line.begin, line.size);
 }
 
-/// A line stands a second time, somewhere.
+/// Repeats a line at another position.
 void RepeatLine(std::string& text, Generator& random) {
   const std::vector<Piece> lines = LinesOf(text);
   if (lines.empty()) return;
@@ -102,7 +102,7 @@ void RepeatLine(std::string& text, Generator& random) {
   text.insert(lines[Below(random, lines.size())].begin, line);
 }
 
-/// A balanced part in brackets stands a second time or goes.
+/// Repeats or removes a balanced part in brackets.
 void NestOrUnnest(std::string& text, Generator& random) {
   const size_t open = text.find_first_of("([{", text.empty() ? 0 : Below(random, text.size()));
   if (open == std::string::npos) return;

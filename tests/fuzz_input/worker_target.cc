@@ -1,5 +1,5 @@
-// What comes out of the worker's socket, and out of the tuner's: frames, decoded, and answered
-// as the worker does, as far as that is quick.
+// Messages from the worker's socket and from the tuner's: frames are decoded, and answered as the
+// worker does if that is quick.
 #include "autotune/measure/measure.h"
 #include "autotune/worker/protocol.h"
 #include "autotune/worker/verify_workload.h"

@@ -3,9 +3,9 @@
 
     run_golden.py --tunec PROGRAM FILE...
 
-README.md beside this file describes the format. With TUNEC_BLESS=1 in the environment the
-expectations are rewritten instead of compared; a wrong exit code is a failure either way.
-The exit code is 1 when a test failed and 2 when a file is malformed.
+README.md in this folder describes the format. With TUNEC_BLESS=1 in the environment the
+expectations are rewritten instead of compared. A wrong exit code is a failure either way. The exit
+code is 1 if a test failed and 2 if a file is malformed.
 """
 import argparse
 import difflib
@@ -24,16 +24,16 @@ TIMEOUT_SECONDS = 300
 
 
 class Malformed(Exception):
-    """A golden file that breaks the format."""
+    """Raised if a golden file breaks the format."""
 
 
 class Failed(Exception):
-    """A test whose outcome is not the expected one."""
+    """Raised if the outcome of a test is not the expected one."""
 
 
 @dataclass
 class Golden:
-    """One golden file. `head` is its text up to the expectation, as it is in the file."""
+    """One golden file. `head` is the text before the expectation, unchanged."""
     path: Path
     head: str = ""
     commands: list = field(default_factory=list)
@@ -45,7 +45,7 @@ class Golden:
 
 
 def parse(path):
-    """Reads a golden file; raises Malformed."""
+    """Reads a golden file. Raises Malformed."""
     golden = Golden(path)
     lines = path.read_text().splitlines(keepends=True)
     keys = [i for i, line in enumerate(lines) if line.rstrip("\n") == SEPARATOR]
@@ -83,7 +83,8 @@ def parse_header_line(golden, line, number):
 
 
 def run(golden, tunec):
-    """Runs the commands in a fresh folder; returns (stdout, stderr) with the paths' names put back."""
+    """Runs the commands in a new folder. Returns (stdout, stderr), with temporary paths replaced by
+    names."""
     with tempfile.TemporaryDirectory(prefix="golden-") as directory:
         work = Path(directory, "work")
         work.mkdir()
@@ -124,7 +125,7 @@ def end_line(text):
 
 
 def bless(golden, out, err):
-    """Rewrites the expectation; an unchanged file is not touched."""
+    """Rewrites the expectation. An unchanged file is not written."""
     text = end_line(golden.head) + SEPARATOR + "\n" + end_line(out)
     if err:
         text += STDERR_SEPARATOR + "\n" + end_line(err)

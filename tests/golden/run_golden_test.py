@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests the golden runner on a program of three lines in the place of tunec."""
+"""Tests the golden runner on a program of three lines in place of tunec."""
 import os
 import subprocess
 import sys
@@ -9,7 +9,8 @@ from pathlib import Path
 
 RUNNER = Path(__file__).with_name("run_golden.py")
 
-# `upper FILE` prints FILE in capitals; `fail FILE` complains about its first line and exits with 2.
+# `upper FILE` prints FILE in capitals. `fail FILE` reports an error for its first line and exits
+# with 2.
 FAKE_TUNEC = """#!/bin/sh
 case $1 in
 upper) tr a-z A-Z < "$2" ;;

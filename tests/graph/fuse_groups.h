@@ -1,4 +1,4 @@
-// Groups and their lowerings, as a CPU of any kind gets them.
+// Groups and their lowerings, for a generic CPU.
 #pragma once
 
 #include <utility>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Models that are damaged, contradict themselves or ask for too much: the command's exit code and
-message for each. Legal ones must run.
+"""Tests of models that are damaged, contradictory or too large: the command's exit code and message
+for each. Legal models must run.
 
     hostile_test.py --tunec PROGRAM [unittest's arguments]
 """
@@ -17,8 +17,8 @@ HERE = Path(__file__).resolve().parent
 TUNEC = None
 COMMANDS = (["run"], ["verify"], ["show"], [])
 
-# Of each model: what the one line of its error says. Every command refuses it with exit code 2.
-REFUSED = {
+# For each model, a part of its error line. Every command rejects the model with exit code 2.
+REJECTED = {
     "attention_scalar_lengths_1.onnx": r"Attention.*input 6 \('nonpad_kv_seqlen'\) is a scalar",
     "attention_scalar_lengths_2.onnx": r"Attention.*input 6 .* is a scalar, of rank 0, expected rank 1",
     "duplicate_output.graph": r"duplicate_output.graph:\d+:\d+: error: two outputs are called ne",
@@ -47,7 +47,7 @@ REFUSED = {
     "sce_no_classes.onnx": r"SoftmaxCrossEntropyLoss.*has no elements",
     "stft_scalar_window.onnx": r"STFT.*is a scalar, of rank 0, expected rank 1",
 }
-# What the run prints, or "" where only the exit code counts.
+# The output of the run, or "" if only the exit code is checked.
 RUN = {
     "attention_no_query_heads_1.onnx": "",
     "attention_no_query_heads_2.onnx": "",
@@ -65,7 +65,7 @@ RUN = {
 
 
 def array(values, code, kind):
-    """An .npy of one axis, little-endian."""
+    """Returns an .npy of one axis, little-endian."""
     data = struct.pack(f"<{len(values)}{code}", *values)
     header = f"{{'descr': '<{kind}', 'fortran_order': False, 'shape': ({len(values)},), }}"
     header = header.ljust(118 - 1) + "\n"
@@ -89,14 +89,14 @@ class Hostile(unittest.TestCase):
         return subprocess.run([TUNEC, *command, model, *options, *more], capture_output=True, text=True,
                               cwd=self.dir, env=self.environment, timeout=120)
 
-    def refused(self, code, message, command, model, *more):
+    def rejected(self, code, message, command, model, *more):
         done = self.tunec(command, model, *more)
         self.assertEqual(done.returncode, code, f"{command} {model}: {done.stderr}{done.stdout}")
         self.assertRegex(done.stderr, message)
         self.assertNotRegex(done.stderr, r"error: (internal|pass)")
 
-    def refused_in_little_memory(self, message, command, model, *more):
-        """Before anything of the size that the model asks for is made: within 2 GiB."""
+    def rejected_in_little_memory(self, message, command, model, *more):
+        """Expects a rejection within 2 GiB, before anything of the model's sizes is allocated."""
         with open(self.dir / "stderr", "w+", encoding="utf-8") as errors:
             process = subprocess.Popen([TUNEC, *command, model, "--no-db", *more], stdout=subprocess.DEVNULL,
                                        stderr=errors, cwd=self.dir, env=self.environment)
@@ -108,13 +108,13 @@ class Hostile(unittest.TestCase):
 
     def test_every_model_is_in_a_table(self):
         models = {path.name for path in HERE.iterdir() if path.suffix in (".onnx", ".graph")}
-        self.assertEqual(models, {*REFUSED, *RUN})
+        self.assertEqual(models, {*REJECTED, *RUN})
 
-    def test_what_is_wrong_is_refused_by_every_command(self):
-        for name, message in REFUSED.items():
+    def test_what_is_wrong_is_rejected_by_every_command(self):
+        for name, message in REJECTED.items():
             for command in COMMANDS:
                 with self.subTest(name, command=command):
-                    self.refused(2, message, command, HERE / name)
+                    self.rejected(2, message, command, HERE / name)
 
     def test_what_is_legal_runs(self):
         for name, shown in RUN.items():
@@ -126,14 +126,14 @@ class Hostile(unittest.TestCase):
                         self.assertRegex(done.stdout, shown)
 
     def test_functions_that_call_each_other_are_not_written_out_first(self):
-        self.refused_in_little_memory("functions written out", ["run"], HERE / "function_bomb.onnx")
+        self.rejected_in_little_memory("functions written out", ["run"], HERE / "function_bomb.onnx")
 
     def test_inputs_beyond_memory_are_a_message(self):
         model = self.file("big.graph", f"graph g {{\n  input x: f32[{2**44}, 16]\n"
                           "  y = reduce_sum(x) {axes=[0, 1]}\n  output y\n}\n")
         for command in (["run"], ["verify"], ["bench"], []):
             with self.subTest(command=command):
-                self.refused(1, f"cannot allocate {2**50} bytes for input x", command, model)
+                self.rejected(1, f"cannot allocate {2**50} bytes for input x", command, model)
 
     def test_the_loop_level_says_so_too(self):
         compute = self.file("big.compute", f"compute big {{\n  input X: f32[{2**44}, 16]\n  output Y: f32[16]\n"
@@ -146,7 +146,7 @@ class Hostile(unittest.TestCase):
     def test_shapes_are_checked_before_weights_are_filled(self):
         model = self.file("weights.graph", "graph g {\n  input x: f32[2, 3]\n  weight w: f32[2147483648]\n"
                           "  y = matmul(x, w)\n  output y\n}\n")
-        self.refused_in_little_memory("matmul inner sizes differ", ["run"], model, "--random-weights", "1")
+        self.rejected_in_little_memory("matmul inner sizes differ", ["run"], model, "--random-weights", "1")
 
     def test_indices_out_of_range_are_counted(self):
         model = self.file("gather.graph", "graph g {\n  constant x: f32[3] = [10, 20, 30]\n  input i: i64[4]\n"

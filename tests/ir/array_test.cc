@@ -13,7 +13,7 @@
 namespace tunec {
 namespace {
 
-// The nearest of all values of a 16-bit type, ties to the even one, found by comparison.
+// Returns the nearest value of a 16-bit type, ties to even, found by comparing all values.
 uint16_t NearestByNeighbours(float value, uint16_t candidate, float (*decode)(uint16_t)) {
   const auto distance = [&](uint16_t bits) {
     return std::abs(static_cast<double>(decode(bits)) - static_cast<double>(value));
@@ -65,7 +65,7 @@ TEST(Half, RoundsToNearestEven) {
 }
 
 TEST(Rounding, RoundsADoubleOnce) {
-  // Just above the middle of two halves, by less than a float can tell.
+  // The value is just above the middle of two halves, by less than a float can represent.
   const double value = 1.0 + 0x1p-11 + 0x1p-40;
   EXPECT_EQ(RoundTo(value, DataType::kF16), 1.0 + 0x1p-10);
   EXPECT_EQ(RoundTo(1.0 + 0x1p-11, DataType::kF16), 1.0);

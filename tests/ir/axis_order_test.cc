@@ -18,7 +18,7 @@ TEST(AxisOrder, IsReadFromWordsAndAxes) {
   EXPECT_EQ(*ParseAxisOrder("1,0", 2), AxisOrder({1, 0}));
 }
 
-TEST(AxisOrder, RefusesWhatIsNone) {
+TEST(AxisOrder, RejectsWhatIsNone) {
   for (const char* text : {"", "nhwc", "0,2,1", "0,0,1,2", "0,1,2,4", "0,1,2,3,", ",0,1,2,3",
                            "0, 2,3,1", "0 2 3 1", "-1,0,1,2", "0,2,3,1x"}) {
     const auto order = ParseAxisOrder(text, 4);

@@ -60,7 +60,7 @@ TEST(ComputeText, KeepsCustomReducers) {
   EXPECT_EQ(MustParse(Print(compute)), compute) << Print(compute);
 }
 
-TEST(ComputeText, RefusesWithAPlace) {
+TEST(ComputeText, RejectsWithAPlace) {
   const auto error = [](std::string_view text) {
     const auto compute = ParseCompute(text, "c.txt");
     return compute ? "" : compute.error().Format();
@@ -90,7 +90,7 @@ TEST(ComputeText, RefusesWithAPlace) {
             "c.txt:1:12: error: expected a statement's name, found the end of the text");
 }
 
-// Every prefix of a text, and every text with one byte changed, gives a value or an error.
+// Every prefix of a text, and every text with one changed byte, gives a value or an error.
 TEST(ComputeText, SurvivesDamage) {
   for (const auto& [name, text] : test::kComputes) {
     std::string damaged(text);
@@ -115,7 +115,7 @@ TEST(Compute, StorageFollowsTheLayout) {
   for (const int64_t j : {0, 7, 8, 12}) {
     EXPECT_EQ(Evaluate(offset, std::vector<int64_t>{3, j}), 3 * 16 + j);
   }
-  // With j = 8*o + l in range the block arithmetic disappears.
+  // With j = 8*o + l in range, the block arithmetic is simplified away.
   EXPECT_EQ(offset, IndexExpr::Var(VarId(0)) * 16 + IndexExpr::Var(VarId(1)));
 }
 

@@ -1,4 +1,4 @@
-// Which outputs may take the place of which inputs, read off small nests.
+// Tests which outputs may use the memory of which inputs, on small nests.
 #include "ir/nest/in_place.h"
 
 #include <fmt/format.h>
@@ -72,7 +72,8 @@ TEST(InPlace, ReadAgainBySomethingElse) {
             Names{});
 }
 
-// The output is its own accumulator: its initial value would destroy what is added at the end.
+// The output accumulates the sum. Its initial value would overwrite the input that is added at the
+// end.
 TEST(InPlace, AccumulatedInTheOutput) {
   EXPECT_EQ(PairsOf(R"(nest sum {
   input X: f32[4, 8]
@@ -154,7 +155,7 @@ std::string ScatterOf(std::string_view phases) {
   return fmt::format("nest scatter {{{}{}}}", kScatterArguments, phases);
 }
 
-// Once the input is read, its place is the output's, whatever happens there.
+// After an input is read, its memory is the output's, for any further writes.
 TEST(InPlace, WrittenAnywhereAfterItWasRead) {
   EXPECT_EQ(
       PairsOf(ScatterOf(fmt::format("  phase a {{{}}}\n  phase b {{{}}}\n", kCopy, kUpdates))),
@@ -183,7 +184,7 @@ TEST(InPlace, WrittenAnywhereAfterItWasRead) {
       << "read after others were written";
 }
 
-// Which of the nest's pairs its first phase copies.
+// Returns the pairs of the nest that its first phase copies.
 std::string CopiedIn(std::string_view text) {
   const auto nest = ParseLoopNest(text, "test");
   if (!nest) return nest.error().Format();

@@ -66,7 +66,7 @@ RC_GTEST_PROP(IndexExpr, SimplifyAndBoundsAgreeWithEvaluation, (uint64_t seed)) 
   });
 }
 
-// x with its last bit turned: its neighbour in a pair.
+// The expression is x with its last bit inverted: the other element of a pair.
 TEST(IndexExpr, BoundsOfANeighbourInAPairAreExact) {
   const IndexExpr x = IndexExpr::Var(VarId(0));
   const IndexExpr neighbour = IndexExpr::FloorDiv(x, 2) * 4 - x + 1;
@@ -75,7 +75,7 @@ TEST(IndexExpr, BoundsOfANeighbourInAPairAreExact) {
   EXPECT_EQ(BoundsOf(loaded + 1, {}, [](int) { return Interval{0, 3}; }), (Interval{0, 3}));
 }
 
-// What a fused loop leaves of a sum in which only its remainder stands.
+// The sum comes from a fused loop and contains only the remainder of its iterator.
 TEST(IndexExpr, SimplifyFindsRemaindersInDivisions) {
   const auto ranges = [](VarId v) { return Interval{0, v == VarId(0) ? 31 : 3}; };
   const IndexExpr lane = IndexExpr::Var(VarId(0));
@@ -84,11 +84,11 @@ TEST(IndexExpr, SimplifyFindsRemaindersInDivisions) {
   EXPECT_EQ(Simplify(IndexExpr::Mod(sum, 16), ranges), sum);
   EXPECT_EQ(Simplify(IndexExpr::FloorDiv(sum + IndexExpr::FloorDiv(lane, 4) * 16, 16), ranges),
             IndexExpr::FloorDiv(lane, 4));
-  // Which it may not where the rest is as large as the divisor.
+  // The rest is as large as the divisor, so this must not be simplified.
   EXPECT_NE(Simplify(IndexExpr::FloorDiv(sum, 12), ranges), IndexExpr(0));
 }
 
-// The middle digit of x written with bases 4, 2 and 2.
+// The expression is the middle digit of x in the bases 4, 2 and 2.
 TEST(IndexExpr, BoundsOfADigitBetweenOthersAreExact) {
   const IndexExpr x = IndexExpr::Loaded(0);
   const IndexExpr digit = IndexExpr::FloorDiv(x, 2) - IndexExpr::FloorDiv(x, 4) * 2;
@@ -154,7 +154,7 @@ TEST(IndexExpr, SimplifiesByRanges) {
   EXPECT_EQ(simplified("floor(k/8)"), "floor(k/8)");
 }
 
-TEST(IndexExpr, RefusesWithAPlace) {
+TEST(IndexExpr, RejectsWithAPlace) {
   const auto error = [](std::string_view text) { return Parse(text).error().Format(); };
   EXPECT_EQ(error("i * j"), "index:1:5: error: a product in an index needs a constant factor");
   EXPECT_EQ(error("i + x"), "index:1:5: error: no variable is called x here");

@@ -1,4 +1,4 @@
-// Barriers where threads meet in storage, and nowhere else.
+// Tests that barriers are inserted where threads share storage, and nowhere else.
 #include "ir/nest/insert_barriers.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 namespace tunec::test {
 namespace {
 
-// A body in a nest with A: f32[16], C: f32[16], local t and u: f32[16].
+// Returns a nest with this body and A: f32[16], C: f32[16], local t and u: f32[16].
 LoopNest Nest(std::string_view body) {
   return *ParseLoopNest(
       fmt::format("nest n {{\n input A: f32[16]\n output C: f32[16]\n local t: f32[16]\n"

@@ -132,7 +132,7 @@ TEST(InterpretCompute, AnEmptyReductionIsTheIdentity) {
   EXPECT_EQ(c[0].GetDouble(2), -INFINITY);
 }
 
-TEST(InterpretCompute, RefusesWrongArguments) {
+TEST(InterpretCompute, RejectsWrongArguments) {
   const Array a(DataType::kF32, {37, 29});
   EXPECT_EQ(ErrorOf(test::kMatmul, {a}), "argument B is missing");
   EXPECT_EQ(ErrorOf(test::kMatmul, {a, a}), "argument B is f32[37, 29], expected f32[29, 13]");

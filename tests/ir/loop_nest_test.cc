@@ -34,7 +34,7 @@ TEST(LoopNestText, CanonicalTextsPrintAsWritten) {
   }
 }
 
-TEST(LoopNestText, RefusesWithAPlace) {
+TEST(LoopNestText, RejectsWithAPlace) {
   const auto error = [](std::string_view text) {
     const auto nest = ParseLoopNest(text, "n.txt");
     return nest ? "" : nest.error().Format();
@@ -79,7 +79,7 @@ TEST(LoopNest, InterpretsLikeItsCompute) {
   const auto separate = *Interpret(nest, arguments, Precision::kNative);
   bool contraction_shows = false;
   for (int64_t i = 0; i < fused[0].size(); ++i) {
-    // Each accumulates in the order of k, so separate rounding gives the very same bits.
+    // Both accumulate in the order of k, so separate rounding gives identical bits.
     ASSERT_EQ(separate[0].GetDouble(i), expected[0].GetDouble(i));
     ASSERT_NEAR(fused[0].GetDouble(i), wide[0].GetDouble(i), 1e-5);
     contraction_shows |= fused[0].GetDouble(i) != expected[0].GetDouble(i);
@@ -216,7 +216,7 @@ TEST(LoopNest, PlansStorage) {
     }
   })");
   const StoragePlan plan = PlanStorage(nest);
-  // early and late share bytes, since they live in different phases; middle lives in both.
+  // early and late share bytes, because they live in different phases. middle lives in both.
   EXPECT_EQ(plan.offset, (IdVector<TensorId, int64_t>{-1, -1, 0, 128, 0, 0, 64, 64, -1}));
   EXPECT_EQ(plan.workspace_bytes, 192);
   EXPECT_EQ(plan.scratch_bytes, 64 + 192);
@@ -285,7 +285,7 @@ TEST(LoopNest, StorageThatIsAllocatedTwiceHasOnePlace) {
     }
   })");
   const StoragePlan plan = PlanStorage(nest);
-  // outer takes 128 bytes, so twice begins there, the first time, too.
+  // outer takes 128 bytes, so twice begins there, also the first time.
   EXPECT_EQ(plan.offset, (IdVector<TensorId, int64_t>{-1, -1, 128, 256, 0}));
   EXPECT_EQ(plan.scratch_bytes, 320);
 }

@@ -1,4 +1,4 @@
-// Computes of tests, from their texts.
+// Parses the Computes of tests.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace tunec::test {
 
-/// A Compute from its text; stops the test program with the error where there is one.
+/// Returns the Compute of a text. Stops the test program with the error if parsing fails.
 inline Compute MustParse(std::string_view text) {
   Result<Compute> compute = ParseCompute(text, "test.compute");
   TUNEC_CHECK(compute.has_value(), "{}", compute.error().Format());

@@ -1,4 +1,4 @@
-// Texts of small loop nests that the tests of this folder share, in canonical form.
+// Texts of small loop nests shared by the tests of this folder, in canonical form.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// How many blocks a processor of a GPU holds, against numbers worked out by hand.
+// Tests of the number of blocks on a GPU's processor, against hand-computed numbers.
 #include "ir/occupancy.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace tunec {
 namespace {
 
-// Of one processor, those of sm_90.
+// Returns the limits of one processor of sm_90.
 Accelerator Gpu() {
   return {.kind = "cuda",
           .registers = 65536,
@@ -23,15 +23,15 @@ void ExpectOccupancy(const BlockUse& use, int64_t blocks, double share, Occupanc
 }
 
 TEST(Occupancy, IsTheLeastOfFourLimits) {
-  // 8 warps of 64 * 32 = 2048 registers.
+  // 8 warps take 64 * 32 = 2048 registers each.
   ExpectOccupancy({.threads = 256, .registers = 64}, 4, 0.5, OccupancyLimit::kRegisters);
-  // 33 * 32 = 1056 registers of a warp are 1280.
+  // 33 * 32 = 1056 registers of a warp are rounded up to 1280.
   ExpectOccupancy({.threads = 256, .registers = 33}, 6, 0.75, OccupancyLimit::kRegisters);
   ExpectOccupancy({.threads = 1024, .registers = 16}, 2, 1, OccupancyLimit::kThreads);
   ExpectOccupancy({.threads = 32, .registers = 16}, 32, 0.5, OccupancyLimit::kBlocks);
-  // A warp in part takes a whole one's place.
+  // A partial warp counts as a whole warp.
   ExpectOccupancy({.threads = 33, .registers = 16}, 32, 1, OccupancyLimit::kThreads);
-  // 48 KiB and the system's one: 228 KiB hold four.
+  // A block uses 48 KiB, and the system adds 1 KiB. 228 KiB hold four blocks.
   ExpectOccupancy({.threads = 128, .shared_bytes = 48 << 10}, 4, 0.25, OccupancyLimit::kShared);
 }
 

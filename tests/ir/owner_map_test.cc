@@ -1,5 +1,5 @@
-// The fragments of mma.sync: every element of an operand has one lane, and it is the one that
-// NVIDIA's description says.
+// Tests of the fragments of mma.sync: every element of an operand belongs to one lane, the lane of
+// NVIDIA's description.
 #include "ir/owner_map.h"
 
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@
 namespace tunec {
 namespace {
 
-// Where the description of one fragment says that element i of a lane lies. PTX ISA 9.2, 9.7.14.5,
-// "Matrix Fragments for mma.m16n8k16 / k8 / k32", read by hand: a group is of four lanes.
+// Gives the position of element i of a lane in NVIDIA's description. Source: PTX ISA 9.2, 9.7.14.5,
+// "Matrix Fragments for mma.m16n8k16 / k8 / k32", read by hand. A group has four lanes.
 using Described = std::function<MatrixPlace(int64_t group, int64_t in_group, int64_t i)>;
 
 struct Fragment {
@@ -129,7 +129,7 @@ TEST_P(OwnerMaps, GiveEachElementOneOwner) {
     for (int64_t column = 0; column < columns; ++column) {
       const Owner& owner = owners[static_cast<size_t>(row * columns + column)];
       EXPECT_EQ(PlaceOf(map(), owner), (MatrixPlace{row, column}));
-      // As expressions, and in the next matrix.
+      // The positions are checked as expressions, and in the next matrix.
       for (const int64_t next : {int64_t{0}, rows}) {
         const std::vector<int64_t> at = {row + next, column + 3 * columns};
         const IndexExpr r = IndexExpr::Var(VarId(0));
@@ -141,7 +141,7 @@ TEST_P(OwnerMaps, GiveEachElementOneOwner) {
   }
 }
 
-// Whichever digit is wrong, by whichever step.
+// One digit is wrong, for each digit and each difference.
 TEST_P(OwnerMaps, AreFoundWrongWithOneWrongEntry) {
   const auto [rows, columns] = ShapeOf(tile(), GetParam().operand);
   int planted = 0;

@@ -1,4 +1,4 @@
-// Texts of small programs that the tests of this folder share, in canonical form.
+// Texts of small programs shared by the tests of this folder, in canonical form.
 #pragma once
 
 #include <string_view>

@@ -67,7 +67,7 @@ Expr RandomExpr(Random& random, DataType type, int depth) {
     if (!fits) continue;
     std::vector<Expr> operands;
     for (int i = 0; i < Arity(op); ++i) operands.push_back(RandomExpr(random, type, depth - 1));
-    // Rules want equal operands, and chance seldom gives them.
+    // Some rules need equal operands, which are rarely drawn by chance.
     if (operands.size() == 2 && random.Below(4) == 0) operands[1] = operands[0];
     return Expr::Apply(op, std::move(operands));
   }

@@ -7,13 +7,13 @@
 
 namespace tunec::test {
 
-/// An index expression of the variables 0 .. variables-1, about `depth` operators deep.
+/// Returns an index expression of the variables 0 .. variables-1, about `depth` operators deep.
 IndexExpr RandomIndex(Random& random, int variables, int depth);
 
-/// A scalar expression of the type over reads 0 .. 2 of that type.
+/// Returns a scalar expression of the type over reads 0 .. 2 of that type.
 Expr RandomExpr(Random& random, DataType type, int depth);
 
-/// A float that is likely to be special: zeros, infinities, NaN, small integers.
+/// Returns a float that is often special: zeros, infinities, NaN, small integers.
 double RandomFloat(Random& random, DataType type);
 
 }  // namespace tunec::test

@@ -1,4 +1,4 @@
-// Walks over loop nests, and nests made of nests.
+// Tests of walks over loop nests, and of nests rewritten into nests.
 #include "ir/nest/rewrite_loop_nest.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,8 @@ TEST(RewriteLoopNest, PutsSeveralNodesInThePlaceOfOne) {
   EXPECT_EQ(Count<Store>(nest), 2 * Count<Store>(Parsed(kTiledMatmul)));
 }
 
-// Loops see bodies from which the stores are gone, and go with them, up to the outermost.
+// The callback sees loops after the stores in their bodies are removed. Empty loops are removed
+// too, up to the outermost.
 TEST(RewriteLoopNest, GoesFromTheInsideOut) {
   const LoopNest nest =
       Rewrite(Parsed(kTiledMatmul),
@@ -69,7 +70,7 @@ TEST(RewriteLoopNest, GoesFromTheInsideOut) {
                   [](Loop loop) { return loop.body.empty() ? Body() : BodyOf(std::move(loop)); },
               });
   EXPECT_TRUE(nest.phases[0].body.empty());
-  EXPECT_EQ(Count<Loop>(nest), 4);  // two around the alloc, and two in it around an if
+  EXPECT_EQ(Count<Loop>(nest), 4);  // two around the alloc, and two inside it around an if
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Shuffles: their text, what they do, and which are refused.
+// Tests of shuffles: text, effect, and rejections.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// In a block of 2 x 8 threads.
+// Returns a nest with a block of 2 x 8 threads.
 std::string Nest(const std::string& inner, const std::string& scope = "register",
                  const std::string& type = "f32") {
   return fmt::format(R"(nest n {{
@@ -109,7 +109,7 @@ TEST(Shuffle, IsOfAPartnerInTheWarp) {
   EXPECT_THAT(WhyWrong(by(8)), HasSubstr("a shuffle over 8 threads at distance 8"));
   EXPECT_THAT(WhyWrong(by(3)), HasSubstr("at distance 3"));
   EXPECT_THAT(WhyWrong(Nest(Over("0 .. 8", "shuffle other[y, x] = own[y, x] of y xor 1"))),
-              HasSubstr("no thread's number along x"));
+              HasSubstr("not the thread's number along x"));
 }
 
 TEST(Shuffle, IsOfPrivateStorageOfOneType) {

@@ -1,4 +1,4 @@
-// Sizes that a user gives: products that do not overflow, shapes that a value may have.
+// Tests of user-given sizes: products that must not overflow, and legal shapes of a value.
 #include "ir/sizes.h"
 
 #include <gtest/gtest.h>

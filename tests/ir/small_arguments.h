@@ -10,8 +10,8 @@
 
 namespace tunec::test {
 
-/// Inputs and weights of small numbers of both signs: eighths, or multiples of `unit` where the
-/// type is of integers.
+/// Returns inputs and weights of small numbers of both signs: eighths, or multiples of `unit` for
+/// integer types.
 inline std::vector<Array> SmallArguments(const LoopNest& nest, int64_t unit = 1) {
   std::vector<Array> arguments;
   int64_t count = 1;

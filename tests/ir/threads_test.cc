@@ -1,4 +1,4 @@
-// What the interpreter says of threads: races, barriers, copies that complete later.
+// Tests of the interpreter's thread checks: races, barriers, asynchronous copies.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +7,8 @@
 namespace tunec {
 namespace {
 
-// A body in a nest with A: f32[16] (values 0 to 15), C: f32[16], local t: f32[16], s: f32[2, 4].
+// Runs a body in a nest with A: f32[16] (values 0 to 15), C: f32[16], local t: f32[16], s: f32[2,
+// 4].
 Result<std::vector<Array>> RunBody(std::string_view body) {
   const std::string text = fmt::format(
       "nest n {{\n input A: f32[16]\n output C: f32[16]\n local t: f32[16]\n local s: f32[2, 4]\n"
@@ -26,7 +27,7 @@ std::string ErrorOf(std::string_view body) {
   return result ? "" : result.error().message;
 }
 
-// Threads hand each other what they have: the element of thread 15 - x.
+// Returns a body in which thread x reads the element of thread 15 - x.
 std::string Mirror(std::string_view between) {
   return fmt::format(
       "alloc t: shared {{\n block.x for x in 0 .. 16 {{\n fill: t[x] = A[x]\n}}\n {}\n"
@@ -60,7 +61,7 @@ TEST(Threads, RefillingNeedsABarrierToo) {
             "use");
 }
 
-// The storage is another each time, the bytes are the same.
+// Each allocation is new storage with the same bytes.
 TEST(Threads, SharedStorageIsTakenUpAgainAfterABarrier) {
   const auto again = [](std::string_view barrier) {
     return fmt::format("for k in 0 .. 2 {{\n {}\n {}\n}}", barrier, Mirror("barrier"));
@@ -69,12 +70,12 @@ TEST(Threads, SharedStorageIsTakenUpAgainAfterABarrier) {
   EXPECT_EQ(ErrorOf(again("")),
             "fill: t[0]: race: write by thread (0, 0, 0) in fill, which thread (15, 0, 0) reads in "
             "use");
-  // Each block has its own.
+  // Each block has separate storage.
   EXPECT_EQ(ErrorOf(fmt::format("grid.x for b in 0 .. 1 {{\n {}\n}}", Mirror("barrier"))), "");
 }
 
 TEST(Threads, SeveralReadersAreRemembered) {
-  // Thread 15 reads the element last, and is the one that writes it: thread 0 still races.
+  // Thread 15 is the last reader and the writer of the element. Thread 0 still races.
   EXPECT_EQ(ErrorOf("alloc t: shared {\n z: t[0] = 1.0\n barrier\n block.x for x in 0 .. 16 {\n"
                     " use: C[x] = t[0]\n}\n block.x for y in 15 .. 16 {\n w: t[0] = 2.0\n}\n}"),
             "w: t[0]: race: write by thread (15, 0, 0) in w, which thread (15, 0, 0) reads in use");
@@ -106,12 +107,12 @@ TEST(Threads, BlocksAndTasksMustNotMeet) {
   EXPECT_NE(ErrorOf("w: C[0] = A[0]\n parallel for b in 0 .. 16 {\n v: C[b] = A[b]\n}")
                 .find("race: write by task"),
             std::string::npos);
-  // Waves come one after the other.
+  // Waves run one after the other.
   EXPECT_EQ(ErrorOf("wave for t in 0 .. 2 {\n parallel for b in 0 .. 16 {\n w: C[b] = A[b]\n}\n}"),
             "");
 }
 
-// The first four elements through two stages; what stands before the use, and the parity, vary.
+// Copies the first four elements through two stages. The code before the use and the parity vary.
 std::string Copied(std::string_view before_use, std::string_view meanwhile = "") {
   return fmt::format(
       "alloc s: shared stages 2 {{\n for k in 0 .. 4 {{\n"
@@ -149,7 +150,8 @@ TEST(AsyncCopies, NeitherEndIsTouchedMeanwhile) {
       "async_copy: C, at 2, is written between the copy's issue and its wait");
 }
 
-// After a barrier others may write what a thread copies only if it has waited before.
+// After a barrier others may write the source of a thread's copy only if the thread waited for the
+// copy before the barrier.
 TEST(AsyncCopies, TheirSourceIsReadUntilTheWait) {
   const auto overwritten = [](std::string_view first, std::string_view second) {
     return fmt::format(

@@ -1,5 +1,5 @@
-// The table of tile intrinsics: every entry in a nest of its own, interpreted through its meaning
-// and as the loops that it stands for; what their rounding is; what is refused.
+// Tests of the table of tile intrinsics. Every entry runs in its own nest, interpreted by its
+// definition and as equivalent loops. Rounding and rejections are also tested.
 #include "ir/tile_intrinsic.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 
 namespace tunec {
 
-// For GoogleTest, which would print bytes.
+// Prints the name for GoogleTest, which would print bytes.
 static void PrintTo(const TileIntrinsic& intrinsic, std::ostream* out) { *out << intrinsic.name; }
 
 namespace {
@@ -27,7 +27,7 @@ int64_t Extent(const TileIntrinsic& intrinsic, TileAxis axis) {
   return intrinsic.extents[static_cast<int>(axis)];
 }
 
-// An operand's axes in an order of storage that gives the strides that the entry wants.
+// Returns an operand's axes in a storage order with the strides that the entry requires.
 std::vector<TileAxis> StorageOrder(const TileIntrinsic& intrinsic, const TileOperand& operand) {
   std::vector<TileAxis> axes;
   for (int axis = 0; axis < kTileAxes; ++axis) {
@@ -45,13 +45,13 @@ std::vector<TileAxis> StorageOrder(const TileIntrinsic& intrinsic, const TileOpe
 
 constexpr const char* kVariables[] = {"m", "k", "g", "n"};
 
-// Text that concerns one operand: a tensor of the kernel's own in a scope that the entry reaches,
-// copied from an input.
+// Text about one operand: a tensor of the kernel in a scope that the entry can access, copied from
+// an input.
 struct OperandText {
   std::string tensors;
   std::string alloc;
   std::string copy;
-  std::string element;  // of the local tensor
+  std::string element;  // element of the local tensor
 };
 
 std::string Indexed(const std::string& tensor, const std::vector<TileAxis>& axes) {
@@ -86,7 +86,7 @@ OperandText TextOf(const TileIntrinsic& intrinsic, const TileOperand& operand,
   return text;
 }
 
-// A fragment's elements are copied by the lanes that have them.
+// Each lane copies the elements of a fragment that it owns.
 std::string CopyByLanes(const std::string& statement, const std::string& to,
                         const std::string& from) {
   const std::string place = "[8*u + floor(l/4), 2*(l mod 4) + v]";
@@ -94,7 +94,7 @@ std::string CopyByLanes(const std::string& statement, const std::string& to,
          to + place + " = " + from + place + "\n}\n}\n}\n";
 }
 
-// result = accumulator + left . right by one tile.
+// Returns a nest that computes result = accumulator + left . right by one tile.
 std::string NestOf(const TileIntrinsic& intrinsic) {
   const OperandText left = TextOf(intrinsic, intrinsic.left, "A");
   const OperandText right = TextOf(intrinsic, intrinsic.right, "B");
@@ -138,7 +138,7 @@ TEST_P(EveryTile, MeansWhatItsLoopsDo) {
   EXPECT_EQ(*ParseLoopNest(Print(*nest), "again"), *nest);
   ASSERT_TRUE(Verify(*nest)) << Verify(*nest).error().message << text;
   const std::vector<Array> arguments = SmallArguments(*nest, 8);
-  // The numbers have few bits: nothing is rounded in any order.
+  // The numbers have few bits, so results are exact in any order.
   const auto by_meaning = Interpret(*nest, arguments, Precision::kNative);
   const auto by_loops = Interpret(*nest, arguments, Precision::kFloat64);
   ASSERT_TRUE(by_meaning) << by_meaning.error().message;
@@ -173,19 +173,19 @@ Scalar Accumulate(std::string_view name, double accumulator, std::vector<double>
 }
 
 TEST(TileMeaning, RoundsAsTheInstructionDoes) {
-  // Once for each product.
+  // Each product is rounded once.
   EXPECT_EQ(Accumulate("fma.avx512", 1, {0x1p-24}, {1}).real, 1);
   EXPECT_EQ(Accumulate("fma.avx512", 1, {0x1.8p-24}, {1}).real, 1 + 0x1p-23);
-  // The odd element first.
+  // The odd element is added first.
   EXPECT_EQ(Accumulate("dpbf16.avx512", 0, {1, 0x1p30}, {1, 1}).real, 0x1p30);
   EXPECT_EQ(Accumulate("dpbf16.avx512", -0x1p30, {1, 0x1p30}, {1, 1}).real, 1);
-  // Denormals are zero.
+  // Denormals are flushed to zero.
   EXPECT_EQ(Accumulate("dpbf16.avx512", 0x1p-130, {0x1p-128, 0}, {0x1p20, 0}).real, 0);
   EXPECT_EQ(Accumulate("dpbf16.avx512", 0, {0x1p-70, 0}, {0x1p-70, 0}).real, 0);
   EXPECT_EQ(Accumulate("fma.avx2", 0, {0x1p-70}, {0x1p-70}).real, 0x1p-140);
-  // Odd and even products apart.
+  // Odd and even products are summed separately.
   EXPECT_EQ(Accumulate("amx.bf16", 0, {0x1p30, 1, -0x1p30, 1}, {1, 1, 1, 1}).real, 2);
-  // Ten bits of fraction, the nearest; halves go away from 0.
+  // Operands are rounded to ten bits of fraction; ties are rounded away from 0.
   EXPECT_EQ(Accumulate("mma.m16n8k8.tf32", 0, {1 + 0x1p-12}, {1}).real, 1);
   EXPECT_EQ(Accumulate("mma.m16n8k8.tf32", 0, {-1 - 0x1p-11}, {1}).real, -1 - 0x1p-10);
   EXPECT_EQ(Accumulate("mma.m16n8k8.tf32", 0, {1 + 0x1p-10}, {1}).real, 1 + 0x1p-10);
@@ -216,7 +216,7 @@ TEST(TileIntrinsics, SayWhatATargetLacks) {
   EXPECT_EQ(FindTileIntrinsic("fma"), nullptr);
 }
 
-std::string Refusal(const std::string& body, const std::string& tensors = "") {
+std::string Rejection(const std::string& body, const std::string& tensors = "") {
   const std::string text =
       "nest n {\n input A: f32[64]\n input B: f32[64, 16]\n input H: bf16[64]\n" + tensors +
       " output C: f32[64]\n phase p {\n" + body + "\n}\n}\n";
@@ -228,14 +228,14 @@ std::string Refusal(const std::string& body, const std::string& tensors = "") {
 
 TEST(TileIntrinsics, BodiesMustFit) {
   const auto fma = [](const std::string& statement) {
-    return Refusal("tile fma.avx512 {\n vector for n in 0 .. 16 {\n s: " + statement + "\n}\n}");
+    return Rejection("tile fma.avx512 {\n vector for n in 0 .. 16 {\n s: " + statement + "\n}\n}");
   };
   EXPECT_EQ(fma("C[n] sum= A[0] * B[3, n]"), "");
-  EXPECT_EQ(fma("C[n] sum= B[3, n] * A[0]"), "");  // either way round
+  EXPECT_EQ(fma("C[n] sum= B[3, n] * A[0]"), "");  // the factors may be exchanged
   EXPECT_THAT(fma("C[n] sum= A[0] * B[n, 3]"),
-              HasSubstr("right operand B: neighbours along columns lie 16 apart, expected 1"));
+              HasSubstr("right operand B: neighbours along columns are 16 apart, expected 1"));
   EXPECT_THAT(fma("C[n] sum= A[n] * B[0, n]"),
-              HasSubstr("left operand A: neighbours along columns lie 1 apart, expected 0"));
+              HasSubstr("left operand A: neighbours along columns are 1 apart, expected 0"));
   EXPECT_THAT(fma("C[n] = A[0] * B[3, n]"), HasSubstr("expected a sum of products"));
   EXPECT_THAT(fma("C[n] sum= A[0] + B[3, n]"), HasSubstr("expected a sum of products"));
   EXPECT_THAT(fma("C[n] sum= A[0] * f32(H[n])"), HasSubstr("H of bf16, expected f32"));
@@ -244,14 +244,14 @@ TEST(TileIntrinsics, BodiesMustFit) {
               HasSubstr("an operand is guarded"));
   EXPECT_THAT(fma("C[n] sum= C[16] * A[n]"), HasSubstr("C is an operand and the accumulator"));
   EXPECT_THAT(
-      Refusal("tile fma.avx512 {\n vector for n in 0 .. 8 {\n s: C[n] sum= A[0] * A[n]\n}\n}"),
+      Rejection("tile fma.avx512 {\n vector for n in 0 .. 8 {\n s: C[n] sum= A[0] * A[n]\n}\n}"),
       HasSubstr("expected a loop over columns of 16 iterations"));
-  EXPECT_THAT(Refusal("tile fma.avx512 {\n s: C[0] sum= A[0] * A[1]\n}"),
+  EXPECT_THAT(Rejection("tile fma.avx512 {\n s: C[0] sum= A[0] * A[1]\n}"),
               HasSubstr("expected a loop over columns of 16 iterations"));
-  EXPECT_THAT(Refusal("alloc t: shared {\n tile fma.avx512 {\n vector for n in 0 .. 16 {\n"
-                      " s: t[n] sum= A[0] * A[n]\n}\n}\n}",
-                      " local t: f32[16]\n"),
-              HasSubstr("t lies in shared storage, which it cannot reach"));
+  EXPECT_THAT(Rejection("alloc t: shared {\n tile fma.avx512 {\n vector for n in 0 .. 16 {\n"
+                        " s: t[n] sum= A[0] * A[n]\n}\n}\n}",
+                        " local t: f32[16]\n"),
+              HasSubstr("t is in shared storage, which the tile cannot access"));
 }
 
 TEST(TileIntrinsics, ReadOnlyWhatIsWritten) {

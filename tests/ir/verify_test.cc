@@ -1,4 +1,4 @@
-// Each invariant of the verifiers, violated once.
+// Tests that violate each invariant of the verifiers once.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace {
 std::string ErrorOf(std::string_view text, const std::function<void(Compute&)>& spoil) {
   Compute compute = *ParseCompute(text, "c");
   spoil(compute);
-  (void)Print(compute);  // what is wrong can still be shown
+  (void)Print(compute);  // a wrong program can still be printed
   const Status status = Verify(compute);
   return status ? "" : status.error().message;
 }
@@ -44,7 +44,7 @@ TEST(VerifyCompute, Tensors) {
   EXPECT_EQ(Matmul([](Compute& c) { c.tensors[TensorId(0)].alias = TensorId(9); }),
             "tensor A: alias of tensor number 9, there are 4");
   EXPECT_EQ(Matmul([](Compute& c) { c.tensors[TensorId(0)].alias = TensorId(0); }),
-            "tensor A: alias of A, expected a tensor with storage of its own");
+            "tensor A: alias of A, expected a tensor with separate storage");
   EXPECT_EQ(Matmul([](Compute& c) { c.tensors[TensorId(2)].alias = TensorId(0); }),
             "tensor C: alias of A, which has another type or size");
 }
@@ -98,7 +98,7 @@ TEST(VerifyCompute, Accesses) {
               c.statements[StatementId(0)].reads[1].index[0] = IndexExpr::Loaded(0);
             }),
             "statement S: A of type f32 is used as an index");
-  // A guard or a domain may keep an index inside.
+  // A guard or a domain may keep an index in range.
   EXPECT_EQ(Matmul([](Compute& c) {
               c.statements[StatementId(0)].reads[0].index[1] += 1;
               c.statements[StatementId(0)].reads[0].guard =
@@ -139,7 +139,7 @@ TEST(VerifyCompute, Values) {
               const Expr x = Expr::Read(0, DataType::kF32);
               c.statements[StatementId(1)].values[0] = Expr::Apply(ScalarOp::kXor, {x, x});
             }),
-            "statement T: xor of f32 means nothing");
+            "statement T: xor is not defined for f32");
   EXPECT_EQ(Matmul([](Compute& c) {
               c.statements[StatementId(1)].values[0] = Expr::Accumulator(0, DataType::kF32);
             }),
@@ -166,7 +166,7 @@ TEST(VerifyCompute, Reducers) {
             "statement S: a reducer uses variables");
 }
 
-// The body of a nest with an input A, an output C and a local t, each f32[16].
+// Returns a nest with this body, an input A, an output C and a local t, each f32[16].
 std::string Nest(std::string_view body, const std::function<void(LoopNest&)>& spoil = {}) {
   const std::string text = fmt::format(
       "nest n {{\n input A: f32[16]\n output C: f32[16]\n local t: f32[16]\n"
@@ -261,9 +261,9 @@ TEST(VerifyLoopNest, Bindings) {
 TEST(VerifyLoopNest, Allocations) {
   EXPECT_EQ(Nest("s: C[0] = t[0]"), "phase p: store s: t is used outside an alloc of it");
   EXPECT_EQ(Nest("alloc A: packed {\n s: C[0] = 0.0\n}"),
-            "phase p: alloc of A, which is no local tensor but input");
+            "phase p: alloc of A, whose role is input, expected a local tensor");
   EXPECT_EQ(Nest("alloc t: packed {\n alloc t: packed {\n s: C[0] = 0.0\n}\n}"),
-            "phase p: alloc of t inside its own");
+            "phase p: alloc of t inside another alloc of it");
   EXPECT_EQ(Nest("alloc t: packed stages 0 {\n s: C[0] = 0.0\n}"),
             "phase p: alloc of t with 0 stages");
   EXPECT_EQ(Nest("alloc t: packed stages 3 {\n s: t[0] = 0.0\n}"),

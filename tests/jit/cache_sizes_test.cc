@@ -1,4 +1,4 @@
-// Sizes of caches from what processors answer to CPUID.
+// Tests of cache sizes read from processors' answers to CPUID.
 #include "jit/cpu/cache_sizes.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ CacheSizes SizesOf(const Leaves& leaves) {
 constexpr CpuidLeaf kAmd{0x10, 0x68747541, 0x444d4163, 0x69746e65};
 constexpr CpuidLeaf kIntel{0x20, 0x756e6547, 0x6c65746e, 0x49656e69};
 
-// Of an AMD EPYC 7003: its features, the older leaves and the list.
+// The answers of an AMD EPYC 7003: its features, the older leaves and the list.
 const Leaves kZen3 = {{{0, 0}, kAmd},
                       {{0x80000001, 0}, {0xa00f11, 0x40000000, 0x4003f3, 0x2fd3fbff}},
                       {{0x80000005, 0}, {0xff40ff40, 0xff40ff40, 0x20080140, 0x20080140}},
@@ -46,8 +46,8 @@ TEST(CacheSizes, OfAmdComeFromItsList) {
   EXPECT_EQ(SizesOf(kZen3), (CacheSizes{32 << 10, 512 << 10, 32 << 20}));
 }
 
-// Virtual machines may hide the list; its bit goes with it. The older leaf counts the last caches
-// of all cores.
+// Virtual machines may hide the list and clear its feature bit. The older leaf counts the
+// last-level caches of all cores.
 TEST(CacheSizes, OfAmdWithoutTheListComeFromOlderLeaves) {
   Leaves leaves = kZen3;
   leaves[{0x80000001, 0}].ecx &= ~(uint32_t{1} << 22);
@@ -55,7 +55,7 @@ TEST(CacheSizes, OfAmdWithoutTheListComeFromOlderLeaves) {
   EXPECT_EQ(SizesOf(leaves), (CacheSizes{32 << 10, 512 << 10, 256 << 20}));
 }
 
-// 12 ways of 64 sets, 16 of 2048, 15 of 114688, of 64 bytes each.
+// The caches have 12 ways of 64 sets, 16 of 2048, and 15 of 114688, with lines of 64 bytes.
 TEST(CacheSizes, OfIntelComeFromLeaf4) {
   const Leaves leaves = {{{0, 0}, kIntel},
                          {{4, 0}, {0xfc004121, 0x02c0003f, 0x3f, 0}},
@@ -71,7 +71,7 @@ TEST(CacheSizes, OfASilentProcessorAreNone) {
   EXPECT_EQ(SizesOf({{{0, 0}, kIntel}}), CacheSizes{});
 }
 
-// The kernel reads the same leaves, so that keys of before stay.
+// The kernel reads the same leaves, so that existing keys stay valid.
 TEST(CacheSizes, HereAreThoseOfTheKernel) {
   CacheSizes listed;
   for (int index = 0; index < 8; ++index) {

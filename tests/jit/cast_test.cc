@@ -1,5 +1,6 @@
-// Conversions of floats to integers: what does not fit keeps low bits as the interpreter has it,
-// with and without bounds that the expression itself gives; and what instructions conversions take.
+// Tests of conversions of floats to integers. Values out of range have the interpreter's low bits,
+// with and without bounds from the expression itself. The instructions of conversions are also
+// tested.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +17,7 @@ constexpr DataType kFloats[] = {DataType::kF32, DataType::kF64, DataType::kF16, 
 constexpr DataType kIntegers[] = {DataType::kI8, DataType::kI16, DataType::kI32, DataType::kI64,
                                   DataType::kU8, DataType::kU16, DataType::kU32, DataType::kU64};
 
-/// Both signs of each power of two and its neighbours, of halves, denormals and what is no number.
+/// Returns both signs of each power of two and its neighbours, of halves, denormals and NaN.
 std::vector<double> TellingValues(DataType type) {
   std::vector<double> values{0,   0.5,   1.5,     2.5,     126.5,    127.5,       128.5,
                              255, 255.5, 32767.5, 65535.5, 1e-40,    5e-324,      1e30,
@@ -33,7 +34,7 @@ std::vector<double> TellingValues(DataType type) {
   return values;
 }
 
-/// Compares with the interpreter, converted in vectors and one by one; `value` is made of A[i].
+/// Compares with the interpreter, converted in vectors and one by one. `value` is made of A[i].
 void CheckConversion(DataType from, DataType to, const std::string& value) {
   SCOPED_TRACE(fmt::format("{} to {} of {}", Name(from), Name(to), value));
   const std::vector<double> values = TellingValues(from);
@@ -68,7 +69,7 @@ TEST(Cast, FloatsBecomeIntegersAsInterpreted) {
     for (const DataType to : kIntegers) CheckConversion(from, to, "A[i]");
 }
 
-/// Literals are of the type of their expression.
+/// Returns the text with literals of the expression's type.
 std::string Typed(const std::string& value, DataType type) {
   const std::string suffix = type == DataType::kF32 ? "" : std::string(Name(type));
   return std::regex_replace(value, std::regex("(\\.[0-9])"), "$1" + suffix);
@@ -104,13 +105,13 @@ bool Contains(const std::string& text, const char* pattern) {
   return std::regex_search(text, std::regex(pattern));
 }
 
-/// Instructions on one lane of a vector of numbers.
+/// Matches instructions on one lane of a vector of numbers.
 constexpr const char* kOneLane = "\tv?(pinsr|pextr|cvtt?s[sd]2|cvtsi2|minss|maxss|minsd|maxsd)";
 
 struct Conversion {
   const char* from;
   const char* to;
-  bool wide_only = false;  // AVX2 has no such instruction
+  bool wide_only = false;  // AVX2 lacks the instruction
 };
 
 TEST(Cast, VectorsStayVectors) {
@@ -153,8 +154,8 @@ TEST(Cast, BoundedValuesAreNotBoundedAgain) {
   }
 }
 
-// Numbers between two of bfloat16, halves among them, and what is no number; of denormal ones
-// nothing is promised.
+// Returns numbers between two bfloat16 numbers, halves among them, and NaN. Denormal results are
+// not specified.
 std::vector<double> BetweenBFloat16() {
   std::vector<double> values{0, -0.0, NAN, INFINITY, -INFINITY, 0x1.FEFFFEp127, 0x1.FFp127};
   for (const double at : {1.0, 1.0078125, 255.0, 0x1p-126, 0x1p100, 3.0e38}) {

@@ -1,4 +1,5 @@
-// Objects: what they contain, how they are stored, loaded and dropped; the processor's description.
+// Tests of objects: their content, how they are stored, loaded and released, and the processor's
+// description.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,7 +51,7 @@ int Count(const std::string& text, const std::string& pattern) {
       std::distance(std::sregex_iterator(text.begin(), text.end(), regex), std::sregex_iterator()));
 }
 
-/// The assembly from the label of the loop with the most FMAs to its backward jump.
+/// Returns the assembly from the label of the loop with the most FMAs to its backward jump.
 std::string InnerLoop(const std::string& assembly) {
   std::istringstream lines(assembly);
   std::string line, block, best;
@@ -78,7 +79,7 @@ TEST(Code, RegisterTileStaysInRegisters) {
   ExpectAsInterpreted(kTiledMatmul);
 }
 
-// 24 of a tile's 32 columns: what the other lanes hold is nobody's concern.
+// The tile uses 24 of its 32 columns. The other lanes may hold any value.
 TEST(Code, LanesThatNothingTouchesAreNotKept) {
   const char* nest = R"(
 nest mm {
@@ -130,7 +131,7 @@ nest copy {
   ExpectAsInterpreted(nest);
 }
 
-// Arguments end where a page does: their sizes decide how they are aligned, by 64, 16 and 4.
+// Arguments end at the end of a page. Their sizes give alignments of 64, 16 and 4.
 TEST(Code, NonTemporalStoresReachEveryAlignment) {
   for (const int size : {512, 500, 501}) {
     ExpectAsInterpreted(fmt::format(R"(
@@ -143,7 +144,8 @@ nest copy {{
   }
 }
 
-// The text names the square root twice: parsed, it is two nodes, but one instruction.
+// The text contains the square root twice. It is parsed as two nodes, but compiled to one
+// instruction.
 TEST(Code, EqualExpressionsAreComputedOnce) {
   const char* nest = R"(
 nest twice {
@@ -185,7 +187,8 @@ TEST(Object, DamagedBytesAreAnError) {
   EXPECT_EQ(LoadKernel(broken).error().code, ErrorCode::kNotFound);
   broken = *object;
   broken.format = "cubin";
-  EXPECT_EQ(LoadKernel(broken).error().message, "code of format 'cubin' is none of the host's");
+  EXPECT_EQ(LoadKernel(broken).error().message,
+            "code has format 'cubin', which the host cannot load");
 }
 
 int64_t ResidentKilobytes() {
@@ -196,7 +199,7 @@ int64_t ResidentKilobytes() {
   return resident * getpagesize() / 1024;
 }
 
-// The address sanitizer keeps what is freed, up to 256 MB, before it gives any of it back.
+// The address sanitizer holds up to 256 MB of freed memory before it releases any.
 #ifdef __SANITIZE_ADDRESS__
 constexpr int kCyclesToWarmUp = 5000;
 #else
@@ -262,7 +265,7 @@ TEST(Cpu, AmxIsEmulatedOnlyWhereItIsAskedFor) {
   EXPECT_TRUE(MissingFeatures(*FindTileIntrinsic("amx.int8"), *server).empty());
   EXPECT_FALSE(ParseCpu("skylake-avx512,+amx-emulated,-amx", 1)->Has("amx-emulated"));
   EXPECT_FALSE(ParseCpu("skylake-avx512,+amx-emulated,-amx-emulated", 1)->Has("amx-emulated"));
-  // A machine needs AVX-512 for it, and no AMX.
+  // A machine needs AVX-512 for the emulation, and no AMX.
   const std::set<std::string> plain = {"avx", "avx2", "fma", "f16c"};
   EXPECT_THAT(CheckRuns(server->host, plain).error().message, HasSubstr(" avx512f,"));
   EXPECT_THAT(CheckRuns(server->host, plain).error().message, Not(HasSubstr("amx")));
@@ -272,7 +275,7 @@ TEST(Cpu, AmxIsEmulatedOnlyWhereItIsAskedFor) {
   EXPECT_EQ(narrow.error().message, "cpu feature '+amx-emulated' needs AVX-512");
 }
 
-TEST(Cpu, Refusals) {
+TEST(Cpu, Rejections) {
   EXPECT_EQ(ParseCpu("nonsense", 1).error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(ParseCpu("native,-nonsense", 1).error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(ParseCpu("native,", 1).error().code, ErrorCode::kInvalidArgument);
@@ -282,7 +285,7 @@ TEST(Cpu, Refusals) {
   EXPECT_EQ(old.error().message, "cpu nehalem has no avx2, which tunec needs");
 }
 
-// A target may come out of a file: LLVM would end the process, or warn of every kernel.
+// A target may come from a file. LLVM would end the process, or warn for every kernel.
 TEST(Cpu, ProcessorsThatLlvmCannotCompileForAreErrors) {
   Target target = *ParseCpu("haswell", 1);
   for (const char* cpu : {"i386", "pentium4", "emers", ""}) {
@@ -305,7 +308,7 @@ TEST(Cpu, CodeForItselfRuns) {
   EXPECT_TRUE(CheckHostRuns(narrow->host).has_value());
 }
 
-TEST(Cpu, CodeForWhatAMachineLacksIsRefusedByFeature) {
+TEST(Cpu, CodeForWhatAMachineLacksIsRejectedByFeature) {
   std::set<std::string> haswell = FeaturesOf(*ParseCpu("haswell", 1));
   haswell.insert({"sse4.2", "popcnt", "lzcnt", "movbe"});
   EXPECT_TRUE(CheckRuns(ParseCpu("haswell", 1)->host, haswell).has_value());

@@ -1,4 +1,5 @@
-// The host as a device: its memory is the program's, and an image runs on it as often as asked.
+// Tests of the host as a device: its memory is the program's, and an image can run on it
+// repeatedly.
 #include "runtime/device.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +17,7 @@
 namespace tunec::jit_test {
 namespace {
 
-// The sum of two arrays, by way of a workspace, in two phases of three tasks.
+// Computes the sum of two arrays through a workspace, in two phases of three tasks.
 constexpr std::string_view kTwoPhases = R"(
 nest sums {
   input A: f32[12]
@@ -56,7 +57,7 @@ TEST(HostAsDevice, RunsAnImageOnItsMemory) {
   EXPECT_GT(*(*kernel)->Seconds(3), 0);
 }
 
-// What an Executable does: it calls the functions itself, and needs neither device nor code.
+// An Executable calls the functions itself, without the device and its code.
 TEST(HostAsDevice, ItsKernelOutlivesTheDevice) {
   const Target target = DetectCpu(1);
   const LoopNest nest = Parse(std::string(kTwoPhases));

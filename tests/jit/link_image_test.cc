@@ -1,4 +1,4 @@
-// Objects linked into one image, and what code asks of a processor.
+// Tests of objects linked into one image, and of the processor features that code needs.
 #include "jit/cpu/link_image.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace tunec {
 namespace {
 
-TEST(CodeImage, RefusesWhatIsNoObject) {
+TEST(CodeImage, RejectsWhatIsNoObject) {
   CodeImage image;
   for (const std::string_view bytes : {"", "tunec",
                                        "\x7f"
@@ -27,7 +27,7 @@ TEST(CodeImage, RefusesWhatIsNoObject) {
   EXPECT_EQ(image.bytes(), "");
 }
 
-// The runtime finds without LLVM what LLVM finds, of all features that our code may use.
+// The runtime finds the same features as LLVM, for all features that our code may use.
 TEST(ProcessorFeatures, AreThoseThatLlvmFinds) {
   const std::set<std::string> llvm = MachineFeatures();
   const std::set<std::string> ours = ProcessorFeatures();

@@ -1,4 +1,4 @@
-// Loops, conditions and storage, compiled against interpreted.
+// Tests of loops, conditions and storage, compiled against interpreted.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ nest mm {
 })");
 }
 
-// The other bounds are thousands apart, the constants say that there are eight copies at most.
+// The other bounds are thousands apart. The constants limit the loop to eight copies.
 TEST(Loops, UnrolledWithinConstantsAndOtherBounds) {
   ExpectAsInterpreted(R"(
 nest slanted {
@@ -75,7 +75,7 @@ nest add {
 })");
 }
 
-// One lane is left over of each row, narrowed; the next row's first element lies behind it and was
+// Each row has a remainder of one narrowed lane. The next row's first element follows it and was
 // written before.
 TEST(Loops, TailOfOneLaneWritesOneElement) {
   for (const char* type : {"bf16", "f16", "i8", "i16", "u8"}) {
@@ -126,7 +126,7 @@ nest tri {
 })");
 }
 
-// An image of three pixels at the places 0 and 2: no row has more than one lane.
+// An image of three pixels is read at positions 0 and 2. Each row has at most one lane.
 TEST(Loops, TwoLanesOfTwoRows) {
   ExpectAsInterpreted(R"(
 nest nearest {
@@ -138,7 +138,7 @@ nest nearest {
 })");
 }
 
-// Blocks that lie the other way round are loaded in rows and transposed in registers.
+// Blocks in transposed order are loaded as rows and transposed in registers.
 TEST(Loops, TransposedBlocks) {
   for (const char* type : {"f32", "f64", "f16", "u8", "i64"}) {
     ExpectAsInterpreted(fmt::format(R"(
@@ -166,7 +166,7 @@ nest turn {{
   }
 }
 
-// Where a copy may not run, the elements of the later ones may not be there.
+// Under a false condition, the elements of later copies may not exist.
 TEST(Loops, TransposedUnderConditions) {
   ExpectAsInterpreted(R"(
 nest turn {
@@ -195,7 +195,7 @@ nest turn {
 })");
 }
 
-// Lanes that read neighbours of two rows in turns: a vector of each row.
+// Lanes alternate between neighbours of two rows. Each row is loaded as a vector.
 TEST(Loops, TwoRowsInTurns) {
   for (const char* type : {"f32", "f64", "bf16", "u8", "i64"}) {
     ExpectAsInterpreted(fmt::format(R"(
@@ -218,7 +218,7 @@ nest pairs {{
   }
 }
 
-// What a row does not have is not read.
+// Elements outside of a row are not read.
 TEST(Loops, TwoRowsUnderConditions) {
   ExpectAsInterpreted(R"(
 nest pairs {
@@ -313,7 +313,7 @@ nest mixed {
 })");
 }
 
-// Of the lanes behind an access's last one, another access of the same storage may want some.
+// The lanes after an access's last lane may be used by another access of the same storage.
 TEST(Registers, LanesThatOthersTouchAreKept) {
   ExpectAsInterpreted(R"(
 nest kept {
@@ -354,7 +354,7 @@ nest stack {
 })");
 }
 
-// Rows of an image go together, and at its borders each walks another part of it.
+// Rows of an image are computed together. At its borders each row walks another part of the image.
 TEST(Registers, OnePartThatIndexesThemByALoopPutsThemOnTheStack) {
   ExpectAsInterpreted(R"(
 nest parts {
@@ -471,7 +471,7 @@ nest strides {
 })");
 }
 
-// Each lane writes in a row of its own column, by a place that it loads.
+// Each lane writes in a row of the lane's column, at a loaded index.
 TEST(Access, ScatteredLanes) {
   ExpectAsInterpreted(R"(nest scatter {
   input A: f32[7, 29]
@@ -586,7 +586,7 @@ nest ahead {
 })");
 }
 
-// 32 columns are two lines of each row that is asked for, whatever uses them.
+// 32 columns are two cache lines of each prefetched row, for any number of uses.
 TEST(Access, PrefetchesEachLineOnce) {
   const auto assembly = AssemblyOf(Parse(R"(
 nest ahead {
@@ -673,7 +673,7 @@ nest exact separate {
   EXPECT_EQ(AssemblyOf(Parse(nest), DetectCpu(1))->find("vfmadd"), std::string::npos);
 }
 
-void ExpectRefused(const std::string& node, const std::string& message) {
+void ExpectRejected(const std::string& node, const std::string& message) {
   const LoopNest nest = Parse(
       "nest gpu {\n  input A: f32[8]\n  output C: f32[8]\n  local F: f32[8]\n  phase main {\n" +
       node + "\n  }\n}");
@@ -684,14 +684,14 @@ void ExpectRefused(const std::string& node, const std::string& message) {
 }
 
 TEST(Errors, WhatACpuHasNot) {
-  ExpectRefused("warp for b in 0 .. 8 {\ns: C[b] = 1.0\n}",
-                "loop b over GPU threads cannot be emitted for a cpu");
-  ExpectRefused("alloc F: fragment {\ns: F[0] = 1.0\n}",
-                "tensor F has no storage: it needs an alloc of packed or register scope");
-  ExpectRefused("alloc F: shared {\ns: F[0] = 1.0\n}",
-                "an alloc of shared scope cannot be emitted for a cpu");
-  ExpectRefused("roles {\nrole load threads 32 registers 40 {\ns: C[0] = 1.0\n}\n}",
-                "warp roles cannot be emitted for a cpu");
+  ExpectRejected("warp for b in 0 .. 8 {\ns: C[b] = 1.0\n}",
+                 "loop b over GPU threads cannot be emitted for a cpu");
+  ExpectRejected("alloc F: fragment {\ns: F[0] = 1.0\n}",
+                 "tensor F has no storage: it needs an alloc of packed or register scope");
+  ExpectRejected("alloc F: shared {\ns: F[0] = 1.0\n}",
+                 "an alloc of shared scope cannot be emitted for a cpu");
+  ExpectRejected("roles {\nrole load threads 32 registers 40 {\ns: C[0] = 1.0\n}\n}",
+                 "warp roles cannot be emitted for a cpu");
 }
 
 TEST(Errors, TooMuchUnrolling) {

@@ -1,4 +1,4 @@
-// The elementary functions over all magnitudes, against long double libm.
+// Tests of the elementary functions over all magnitudes, against long double libm.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -13,7 +13,7 @@ namespace {
 
 using LongFunction = long double (*)(long double);
 
-/// Values of every exponent and both signs, special values, and a dense sweep of [-30, 30].
+/// Returns values of every exponent and both signs, special values, and a dense sweep of [-30, 30].
 std::vector<double> Samples(DataType type) {
   std::vector<double> samples{0.0,      -0.0,      1.0,    -1.0,      0.5,      -0.5,  2.0,
                               INFINITY, -INFINITY, NAN,    88.72284f, 88.7229f, -87.4, -103.9,
@@ -32,13 +32,14 @@ std::vector<double> Samples(DataType type) {
   return samples;
 }
 
-/// |a - exact| in units in the last place of the exact value; denormals count as the least normal.
+/// Returns |a - exact| in units in the last place of the exact value. Denormals count as the least
+/// normal number.
 double UlpError(double a, long double exact, bool single) {
   const double rounded = single ? static_cast<float>(exact) : static_cast<double>(exact);
   if (std::isnan(rounded)) return std::isnan(a) ? 0 : 1e30;
   if (a == rounded) return 0;
   if (std::isnan(a) || std::isinf(rounded) != std::isinf(a)) {
-    // At the very end of the range one ulp decides between infinity and the greatest number.
+    // At the end of the range one ulp decides between infinity and the greatest number.
     const double greatest = single ? 3.4028234663852886e38 : 1.7976931348623157e308;
     return std::isinf(rounded) && std::fabs(a) == greatest ? 1 : 1e30;
   }
@@ -131,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"acosh", std::acosh, 1, 8}, Case{"atanh", std::atanh, 1, 8}),
     [](const auto& info) { return std::string(info.param.name); });
 
-/// exp2 of every exponent of the type, or the powers of ten that it holds.
+/// Returns arguments for every exponent of the type, or the powers of ten that the type has.
 std::vector<double> Powers(double base, DataType type) {
   const bool single = type == DataType::kF32;
   std::vector<double> powers;
@@ -154,8 +155,9 @@ TEST(Math, LogarithmsOfExactPowersAreWhole) {
     }
 }
 
-/// Both signs of the powers of two and what lies between them, numbers around multiples of pi/2, of
-/// which some come closer to one than any other number of the type, and the ends of the range.
+/// Returns both signs of powers of two and numbers between them, numbers around multiples of pi/2,
+/// and the ends of the range. Some numbers are closer to a multiple of pi/2 than any other number
+/// of the type.
 std::vector<double> Angles(DataType type) {
   const bool single = type == DataType::kF32;
   std::vector<double> angles{0.0,
@@ -202,8 +204,8 @@ TEST(Trigonometry, IsRightForAllMagnitudes) {
       }
 }
 
-// Known values, so that not only one library agrees with us: the double that comes closest to a
-// multiple of pi/2, and the largest ones.
+// Compares with published values, independent of libraries: the double that is closest to a
+// multiple of pi/2, and the largest doubles.
 TEST(Trigonometry, AgreesWithPublishedValues) {
   const LoopNest nest = Parse(R"(
 nest angles {
@@ -232,7 +234,7 @@ nest angles {
   }
 }
 
-/// Every pair of some telling values.
+/// Checks every pair of some selected values.
 void CheckPairs(const char* name, const char* type_name, double (*function)(double, double),
                 double tolerance) {
   const std::vector<double> values{0.0, -0.0,     1,         -1,    2,    -2,   3,     -3,

@@ -22,8 +22,8 @@
 namespace tunec::jit_test {
 namespace {
 
-/// Storage that ends (up to its alignment) at a page nobody may touch, so that reading beyond it
-/// faults, with a red zone before it that nobody may write.
+/// Memory that ends (up to its alignment) at an inaccessible page, so that reads beyond the end
+/// fault. A red zone before the memory must not be written.
 class Buffer {
  public:
   Buffer(int64_t bytes, int64_t alignment) : bytes_(bytes) {
@@ -80,7 +80,8 @@ void ExpectClose(const Array& actual, const Array& expected, double tolerance,
   }
 }
 
-// Tiles, roles and much storage of a thread's own are things that only some machines have.
+// Returns whether the error may occur on some machines only. Tiles, thread roles and large storage
+// per thread are not available everywhere.
 bool IsOfOneMachine(const Error& error) {
   return error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kResourceLimit;
 }
@@ -94,7 +95,7 @@ std::vector<Target> Targets() {
 }
 
 LoopNest Parse(const std::string& text) {
-  // A store ends with its line; tests may close a block on it.
+  // A store ends with its line. Tests may close a block on the same line.
   std::string lines;
   for (const char c : text) lines += c == '}' ? "\n}" : std::string(1, c);
   auto nest = ParseLoopNest(lines, "test");

@@ -1,5 +1,5 @@
-// Random LoopNests, compiled for each target against interpreted. Every access is within its
-// tensor by construction: inputs are large enough for any index the generator writes.
+// Tests of random LoopNests, compiled for each target against interpreted. Every access is in range
+// by construction: inputs are large enough for any index of the generator.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -38,7 +38,7 @@ class Generator {
     return from[Below(static_cast<int>(from.size()))];
   }
 
-  /// A number in [0, 400) from variables below 70.
+  /// Returns an index in [0, 400) from variables below 70.
   std::string Index(const std::vector<std::string>& variables) {
     std::string v = Pick(variables);
     const std::string w = Pick(variables);
@@ -107,7 +107,7 @@ class Generator {
     return text + "}\n}\n";
   }
 
-  /// Register tiles with partial rows and columns.
+  /// Returns register tiles with partial rows and columns.
   std::string Tiled() {
     const int row_tiles = (rows_ + row_tile_ - 1) / row_tile_;
     const int column_tiles = (columns_ + column_tile_ - 1) / column_tile_;
@@ -128,7 +128,7 @@ class Generator {
     return text + "}\n}\n}\n";
   }
 
-  /// Horizontal reductions into S.
+  /// Returns horizontal reductions into S.
   std::string Rows() {
     const std::string upper = Below(2) == 0
                                   ? std::to_string(columns_)

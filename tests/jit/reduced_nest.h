@@ -1,4 +1,4 @@
-// Sums of a row that the threads of a block share out, as loops are generated for them.
+// Sums of a row that the threads of a block divide, in the generated form.
 #pragma once
 
 #include <fmt/format.h>
@@ -7,7 +7,8 @@
 
 namespace tunec::jit_test {
 
-/// C[b] sum= A[b, t] for two warps. `barrier` stands between what the warps leave and its reading.
+/// Returns C[b] sum= A[b, t] for two warps. `barrier` is placed between the warps' writes and their
+/// reads.
 inline std::string ReducedNest(const std::string& type = "f32",
                                const std::string& barrier = "barrier",
                                const std::string& zero = "0.0") {

@@ -1,5 +1,5 @@
-// A nest for blocks of threads that share storage, keep some for themselves and end in the middle
-// of a block.
+// A nest for blocks of threads that have shared and private storage. It ends in the middle of a
+// block.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Nests for blocks of threads, run by a CPU.
+// Tests of nests for blocks of threads, run by a CPU.
 #include <gtest/gtest.h>
 
 #include "jit/cpu/detect_cpu.h"

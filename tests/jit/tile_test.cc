@@ -1,5 +1,5 @@
-// Tile intrinsics as machine code, bit for bit what the table says; AMX code is assembled
-// everywhere and runs where there is AMX, or AVX-512 to emulate it.
+// Tests of tile intrinsics as machine code, bit for bit against the table. AMX code is assembled
+// everywhere. It runs with AMX, or with AVX-512 that emulates AMX.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Three rows of accumulators in registers, over a loop of steps; `fma.avx512` and its like.
+// Returns three rows of accumulators in registers, over a loop of steps, for `fma.avx512` and
+// similar intrinsics.
 std::string FmaNest(const std::string& name, int lanes) {
   return fmt::format(R"(nest product {{
   input A: f32[3, 13]
@@ -55,7 +56,7 @@ std::string FmaNest(const std::string& name, int lanes) {
                      lanes, name);
 }
 
-// The same of groups: B is stored [step, column, member].
+// Returns the same nest with groups: B is stored [step, column, member].
 std::string DotNest(const std::string& name, int group, const std::string& left,
                     const std::string& right, const std::string& sum, const std::string& zero) {
   return fmt::format(R"(nest product {{
@@ -104,12 +105,12 @@ std::vector<Target> TargetsAndEmulation() {
   return targets;
 }
 
-// Not only equal: zeros have signs.
+// Returns whether the numbers are identical. Zeros have signs.
 bool IsSame(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
 }
 
-// Runs where the target has the instruction, and is refused where it has not.
+// Expects identical results if the target has the instruction, and a rejection otherwise.
 void ExpectBitForBit(const std::string& text, const std::vector<Array>& arguments) {
   const LoopNest nest = Parse(text);
   const auto wanted = Interpret(nest, arguments, Precision::kNative);
@@ -166,7 +167,7 @@ TEST(TileCode, DotOfBFloat16WithSpecialNumbers) {
     }
     ExpectBitForBit(BFloat16Nest(), arguments);
   }
-  // All operands so small that sums leave the normal numbers.
+  // All operands are so small that sums become subnormal.
   std::vector<Array> arguments = ArgumentsOf(BFloat16Nest(), 1);
   for (Array& array : arguments) {
     for (int64_t i = 0; i < array.size(); ++i) {
@@ -182,7 +183,7 @@ TEST(TileCode, DotOfBytes) {
   }
 }
 
-// 32 x 32 accumulators, two by two tiles, over 3 steps of 16 groups.
+// Returns 32 x 32 accumulators, two by two tiles, over 3 steps of 16 groups.
 std::string AmxNest(const std::string& name, int group, const std::string& left,
                     const std::string& right, const std::string& sum, const std::string& zero,
                     const std::string& two) {
@@ -249,7 +250,7 @@ TEST(TileCode, AmxAccumulatorsStayInRegisters) {
     EXPECT_EQ(Count(*assembly, "ldtilecfg"), 1);
     EXPECT_EQ(Count(*assembly, "tilerelease"), 1);
     EXPECT_EQ(Count(*assembly, dot), 4);
-    // Four accumulators before the loop and four operands in it; four stores after it.
+    // Four accumulators are loaded before the loop and four operands inside. Four stores follow.
     EXPECT_EQ(Count(*assembly, "tileloadd"), 8) << *assembly;
     EXPECT_EQ(Count(*assembly, "tilestored"), 4);
     const size_t loop = assembly->find(dot);
@@ -272,7 +273,7 @@ TEST(TileCode, EveryIntrinsicOfTheHostHasAnInstruction) {
   }
 }
 
-// A loop walks the accumulators.
+// Returns a nest with a loop over the accumulators.
 std::string NestThatMoves() {
   std::string text = AmxBFloat16Nest();
   const std::string unrolled = "unrolled for io in 0 .. 2";
@@ -298,7 +299,7 @@ TEST(TileCode, AmxRuns) {
   }
 }
 
-// A product by itself for each of `count` accumulators that are given.
+// Returns a separate product for each of `count` given accumulators.
 std::string ManyProducts(int count) {
   return fmt::format(R"(nest product {{
   input A: bf16[{0}, 16, 32]
@@ -338,8 +339,8 @@ std::string ManyProducts(int count) {
                      count);
 }
 
-// Of each product all numbers have one scale: ordinary, at the end of the normal numbers, or any;
-// every other one has special numbers among them.
+// Returns products of hard numbers. All numbers of a product have one scale: ordinary, at the end
+// of the normal numbers, or any. Every second product has special numbers.
 std::vector<Array> HardArguments(const std::string& text, int64_t count, uint64_t seed) {
   constexpr double kSpecial[] = {INFINITY, -INFINITY,  NAN,   0x1p-130, -0x1p-127, 0x1p-126, 0,
                                  -0.0,     0x1.FEp127, -3e38, 1,        0x1p-60,   0x1p-64,  -1};
@@ -350,7 +351,7 @@ std::vector<Array> HardArguments(const std::string& text, int64_t count, uint64_
     const int scales[] = {0, -63, any};
     const int scale = scales[n % 3];
     for (size_t a = 0; a < 3; ++a) {
-      // Sums as large as the products.
+      // The sums are as large as the products.
       const int of_this = a == 2 || n % 3 == 2 ? (a == 2 ? 2 * scale : scale) : scale;
       const int64_t size = arguments[a].size() / count;
       for (int64_t i = n * size; i < (n + 1) * size; ++i) {
@@ -361,7 +362,7 @@ std::vector<Array> HardArguments(const std::string& text, int64_t count, uint64_
         arguments[a].SetDouble(at, kSpecial[random.Below(std::size(kSpecial))]);
       }
     }
-    // What cancels: a row, and its negative.
+    // A row and its negative cancel.
     if (n % 5 != 0) continue;
     for (int64_t k = 0; k < 16; ++k) {
       const double value = arguments[0].GetDouble(n * 512 + 2 * k);
@@ -376,7 +377,7 @@ TEST(TileCode, AmxOfHardNumbers) {
   const std::string text = ManyProducts(kProducts);
   const std::vector<Array> arguments = HardArguments(text, kProducts, 1);
   ExpectBitForBit(text, arguments);
-  // They are what they are meant to be: most results are numbers, and all kinds are there.
+  // Checks the arguments: most results are numbers, and all kinds occur.
   const auto results = Interpret(Parse(text), arguments, Precision::kNative);
   int64_t numbers = 0, infinite = 0, undefined = 0, zeros = 0;
   for (int64_t i = 0; i < results->front().size(); ++i) {
@@ -401,7 +402,7 @@ TEST(TileCode, EmulatedAmxHasNoneOfItsInstructions) {
     for (const char* instruction : {"ldtilecfg", "tileload", "tilestore", "tdp", "tilerelease"}) {
       EXPECT_EQ(Count(*assembly, instruction), 0) << instruction;
     }
-    // One function for each kind of instruction, called where it stands.
+    // Each kind of instruction has one function, which is called at each use.
     EXPECT_EQ(Count(*assembly, "callq\ttile_dot_"), 4);
     EXPECT_EQ(Count(*assembly, "callq\ttile_load"), 8);
     EXPECT_EQ(Count(*assembly, "callq\ttile_store"), 4);

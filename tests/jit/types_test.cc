@@ -1,5 +1,5 @@
-// Every scalar operator on every type it is defined for, scalar and vector, against the
-// interpreter; conversions between all types; narrow types in memory.
+// Tests of every scalar operator on every type with a definition, scalar and vector, against the
+// interpreter. Conversions between all types, and narrow types in memory, are also tested.
 #include <gtest/gtest.h>
 
 #include "ir/expr/evaluate_expr.h"
@@ -18,7 +18,7 @@ constexpr DataType kTypes[] = {DataType::kF32, DataType::kF64, DataType::kF16, D
 constexpr ScalarOp kOps[] = {TUNEC_SCALAR_OPS(TUNEC_OP)};
 #undef TUNEC_OP
 
-/// Relative error allowed: what one rounding to the type may move a result by.
+/// Returns the relative tolerance: the effect of one rounding to the type.
 double Tolerance(DataType type) {
   switch (type) {
     case DataType::kF64:

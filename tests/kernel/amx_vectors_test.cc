@@ -1,6 +1,7 @@
-// What the table says of AMX's products, beside vectors of the instructions themselves: results to
-// the bit, but for the bits of NaNs. With TUNEC_BLESS=1 vectors that are the table's own, and no
-// processor's, are written anew; bench/gpu_day/cpu16.sh records those of a processor.
+// Tests of the table's AMX products against vectors of the instructions: results are equal to the
+// bit, except for the bits of NaNs. With TUNEC_BLESS=1 the vectors that the table itself computed
+// are rewritten, but not those of a processor. bench/gpu_day/cpu16.sh records a processor's
+// vectors.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr const char* kTable = "the table";
 constexpr int64_t kRows = 16, kColumns = 16, kReduced = 16, kTiles = 4;
 
-/// An instruction, and the types of its operands.
+/// An instruction and the types of its operands.
 struct Instruction {
   std::string name;
   DataType left, right, sum;
@@ -70,14 +71,15 @@ void Append(KernelVector& vector, uint64_t bits) {
   vector.bytes += bytes;
 }
 
-// The bits of a float with one of the exponents from `low` to `high`, at the top of 32.
+// Returns the bits of a float with an exponent from `low` to `high`, at the top of 32 bits.
 uint32_t FloatWith(uint32_t low, uint32_t high, Random& random) {
   const uint32_t bits = static_cast<uint32_t>(random.Next());
   const uint32_t exponent = low + (bits >> 9) % (high - low + 1);
   return (bits & 0x807fffff) | (exponent << 23);
 }
 
-// Of a tile: common numbers, far apart ones, products below the normal numbers, and special ones.
+// Returns a tile's number: common numbers, numbers far apart, subnormal products, or special
+// numbers.
 uint32_t FloatOfTile(int64_t tile, Random& random) {
   constexpr uint32_t kSpecial[] = {0x7f800000, 0xff800000, 0x7fc00000, 0,
                                    0x80000000, 0x7f7f0000, 0x00010000, 0x3f800000};
@@ -110,7 +112,8 @@ KernelVectors RandomVectors(const Instruction& instruction) {
   return vectors;
 }
 
-// A row of A has what is reduced, in groups. So has a row of B, a group for each column.
+// Returns the products. A row of A has the reduced elements, in groups. A row of B has one group
+// per column.
 KernelVector ProductsOf(const KernelVectors& vectors, const TileIntrinsic& intrinsic) {
   const KernelVector &a = vectors.arguments[0], &b = vectors.arguments[1],
                      &c = vectors.arguments[2];
@@ -131,7 +134,7 @@ KernelVector ProductsOf(const KernelVectors& vectors, const TileIntrinsic& intri
   return sums;
 }
 
-// NaNs have the bits that the processor gives to all of them.
+// Replaces the bits of all NaNs by the processor's default NaN.
 KernelVector WithOneNan(KernelVector vector) {
   if (!IsFloat(vector.type)) return vector;
   constexpr uint64_t kNan = 0x7fc00000;
@@ -173,7 +176,7 @@ TEST_P(AmxVectors, GoldenAreWhatTheTableSays) {
   EXPECT_EQ(*difference, "") << vectors.from;
 }
 
-// A wrong meaning would be found: the products of pairs, one after the other.
+// The test detects a wrong definition: products of pairs are added one after the other.
 TEST(AmxVectorsOfOtherMeanings, Differ) {
   TileIntrinsic wrong = *FindTileIntrinsic("amx.bf16");
   wrong.meaning = FindTileIntrinsic("dpbf16.avx512")->meaning;

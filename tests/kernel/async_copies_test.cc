@@ -1,5 +1,5 @@
-// examples/loops/matmul_async: a product whose tiles come by copies of 16 bytes, three deep, on an
-// emulated GPU and as code for real ones.
+// Tests of examples/loops/matmul_async: a product whose tiles are copied 16 bytes at a time, three
+// stages deep. It runs on an emulated GPU and is compiled for real GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ std::string ReadExample(const std::string& name) {
   return *ReadFile(std::string(TUNEC_TEST_DATA) + "/../examples/loops/" + name);
 }
 
-// Without the lines that hold a word.
+// Returns the text without the lines that contain the word.
 std::string Without(const std::string& word, const std::string& text) {
   std::string kept;
   for (size_t at = 0; at < text.size();) {
@@ -54,15 +54,15 @@ struct Counted {
 };
 
 Counted RunExample(const std::string& steps) {
-  const test::Judge judge(test::MustParse(ReadExample("matmul_async.compute")));
-  const auto kernel =
-      test::LoopsOf(judge.compute(), *ParseSchedule(steps, "example"), ReductionOrder::kAsWritten);
+  const test::ScheduleChecker checker(test::MustParse(ReadExample("matmul_async.compute")));
+  const auto kernel = test::LoopsOf(checker.compute(), *ParseSchedule(steps, "example"),
+                                    ReductionOrder::kAsWritten);
   EXPECT_TRUE(kernel) << kernel.error().message;
   ThreadPool pool(2);
   const CountedRun counted;
   Counted result;
   result.disagreement =
-      judge.Disagreement(*kernel, [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+      checker.Disagreement(*kernel, [&](const LoopNest& nest, const std::vector<Array>& arguments) {
         return CompileAndRun(nest, arguments, CheckedGpu(), pool);
       });
   result.counts = counted.Of("matmul_phase0");
@@ -93,7 +93,7 @@ TEST(MatmulAsync, CopiesSixteenBytesAtOnce) {
   const std::string ptx = PtxFor("sm_80");
   EXPECT_THAT(ptx, testing::ContainsRegex("cp.async.cg.shared.global \\[%rd[0-9]+[^]]*\\], "
                                           "\\[%rd[0-9]+[^]]*\\], 16;"));
-  EXPECT_THAT(ptx, HasSubstr("cp.async.wait_group \t1;"));  // of three stages one is on its way
+  EXPECT_THAT(ptx, HasSubstr("cp.async.wait_group \t1;"));  // one of three stages is in flight
   EXPECT_THAT(ptx, Not(HasSubstr("cp.async.ca")));
   EXPECT_THAT(ptx, Not(HasSubstr("st.shared")));
   EXPECT_THAT(ptx, HasSubstr("ld.shared.v4"));

@@ -1,5 +1,5 @@
-// A depthwise convolution within the tasks of the pointwise one behind it, as machine code, against
-// the interpreter.
+// Tests of a depthwise convolution computed in the tasks of the following pointwise one, as machine
+// code against the interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,10 +19,10 @@ namespace {
 
 using test::ChainProgram;
 
-// The first choice and random ones; how many sketches there were.
+// Checks the first decisions and random ones. Returns the number of sketches.
 int ExpectRight(const std::string& text, const Target& target, const RoundingFreedom& rounding,
                 std::string_view name) {
-  const test::Judge judge(test::MustParse(text));
+  const test::ScheduleChecker checker(test::MustParse(text));
   ThreadPool pool(2);
   std::mt19937 random(5);
   int found = 0;
@@ -35,14 +35,15 @@ int ExpectRight(const std::string& text, const Target& target, const RoundingFre
     Decisions decisions = sketch.InitialDecisions();
     for (int i = 0; i < 6 && !testing::Test::HasFailure(); ++i) {
       const Schedule schedule = sketch.Fill(decisions);
-      const auto loops = test::LoopsOf(judge.compute(), schedule, rounding);
+      const auto loops = test::LoopsOf(checker.compute(), schedule, rounding);
       EXPECT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);
       if (!loops) break;
-      EXPECT_EQ(judge.Disagreement(*loops,
-                                   [&](const LoopNest& nest, const std::vector<Array>& arguments) {
-                                     return CompileAndRun(nest, arguments, target, pool);
-                                   }),
-                "")
+      EXPECT_EQ(
+          checker.Disagreement(*loops,
+                               [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+                                 return CompileAndRun(nest, arguments, target, pool);
+                               }),
+          "")
           << Print(schedule);
       decisions = test::RandomDecisions(sketch, random);
     }

@@ -1,5 +1,5 @@
-// The analytic schedules of convolutions by tensor cores: what the kernels compute, checked by the
-// emulation; of large ones what ptxas says of them, and what instructions they have.
+// Tests of the analytic schedules of convolutions by tensor cores. The emulation checks the results
+// of small kernels. Large kernels are checked for ptxas's statistics and their instructions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ RoundingFreedom Tf32() {
   rounding.tf32_operands = true;
   return rounding;
 }
-// Bfloat16 alone, so that operands are rounded in phases before.
+// Returns a rounding freedom of bfloat16 alone, so that operands are rounded in earlier phases.
 RoundingFreedom BFloat16() {
   RoundingFreedom rounding = ReductionOrder::kAny;
   rounding.least_terms = 1;
@@ -44,12 +44,12 @@ struct Case {
   std::string name;
   std::string text;
   RoundingFreedom rounding;
-  std::string mma;  // in the PTX
+  std::string mma;  // instruction in the PTX
 };
 
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
-// Small enough to be emulated.
+// Returns cases small enough to emulate.
 std::vector<Case> SmallConvolutions() {
   return {
       {"bf16", Convolution("bf16", {.channels = 32, .size = 16, .outputs = 32}), Any(), kBf16},
@@ -93,7 +93,7 @@ std::vector<Case> SmallConvolutions() {
        Any(), kBf16}};
 }
 
-// As large as real ones; only compiled.
+// Returns cases of real sizes, which are only compiled.
 std::vector<Case> LargeConvolutions() {
   const auto layer = [](int channels, int size, int outputs, int stride = 1) {
     return Window{.channels = channels, .size = size, .outputs = outputs, .stride = stride};
@@ -117,7 +117,7 @@ class SmallConvolution : public testing::TestWithParam<Case> {};
 
 TEST_P(SmallConvolution, IsComputedRight) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
-  const Judge judge(MustParse(GetParam().text));
+  const ScheduleChecker checker(MustParse(GetParam().text));
   for (const int processors : {1, 132}) {
     Target target = Gpu("sm_90a");
     target.device->processors = processors;
@@ -125,7 +125,7 @@ TEST_P(SmallConvolution, IsComputedRight) {
         SketchesFor({{{"direct", MustParse(GetParam().text)}}, target, GetParam().rounding});
     const auto sketch = std::ranges::find(sketches, "cuda_conv", &Sketch::Kind);
     ASSERT_NE(sketch, sketches.end());
-    ExpectRightOn(target, judge, Analytic(*sketch), GetParam().rounding);
+    ExpectRightOn(target, checker, Analytic(*sketch), GetParam().rounding);
   }
 }
 
@@ -172,7 +172,7 @@ double Predicted(const Case& one, const Target& target) {
                           one.rounding);
 }
 
-// The sketch's own estimate, by which it is chosen, and the prediction of what was compiled agree.
+// The estimate that selects the sketch agrees with the prediction for the compiled code.
 TEST(CudaConv, IsPredictedFasterThanThreads) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   for (const std::string arch : {"sm_80", "sm_90a"}) {

@@ -1,5 +1,5 @@
-// Long reductions of few results on a GPU: their sums are as exact as those of short chains, on the
-// emulated GPU, where one chain of all terms would be far off.
+// Tests of long reductions with few results on a GPU. On the emulated GPU, sums are as exact as
+// those of short chains. One chain of all terms would have a large error.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ std::vector<LongSum> Cases() {
 })"}};
 }
 
-// In [1, 1.25), so that the error of a chain grows with its length.
+// Returns numbers in [1, 1.25), so that the error of a chain grows with its length.
 std::vector<Array> PositiveArguments(const Compute& compute) {
   std::vector<Array> arguments = RandomArguments(compute, 1);
   for (Array& array : arguments)

@@ -1,5 +1,5 @@
-// Rows by the threads of a GPU's blocks: their loops, and what becomes of these on the emulated GPU
-// and in ptxas, for rows that threads and vectors divide and for others.
+// Tests of rows computed by the threads of a GPU's blocks: their loops, their results on the
+// emulated GPU, and ptxas's output. Threads and vectors divide some rows and not others.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ std::string LayerNorm(int64_t rows, int64_t length) {
                      rows, length);
 }
 
-// The rows of a batch of one, whose scalars keep an axis of one element.
+// The rows of a batch of one, whose scalars have an axis of one element.
 std::string LayerNormOfOneBatch(int64_t rows, int64_t length) {
   return fmt::format(R"(compute layer_norm {{
   input X: f32[1, {0}, {1}]
@@ -88,7 +88,7 @@ std::string LayerNormOfOneBatch(int64_t rows, int64_t length) {
                      rows, length);
 }
 
-// Rows of several dimensions, the index being among what is reduced.
+// Rows of several dimensions, which include the index of the result.
 std::string Greatest(int64_t rows, int64_t length) {
   return fmt::format(R"(compute greatest {{
   input X: f32[2, {0}, {1}]
@@ -122,7 +122,7 @@ std::vector<Rows> Cases() {
 
 Target Gpu() { return {.device = *CudaAccelerator("sm_80")}; }
 
-// Of one processor, so that few rows are enough for several side by side.
+// Returns a GPU with one processor, so that few rows suffice for several side by side.
 Target SmallestGpu() {
   Target target = Gpu();
   target.device->processors = 1;
@@ -205,7 +205,7 @@ int64_t KnobValue(const Sketch& sketch, std::string_view name) {
   return knob->choices[static_cast<size_t>(knob->initial)];
 }
 
-// Blocks of 128 threads, and threads that have work.
+// Checks blocks of 128 threads, in which all threads have work.
 TEST(CudaRowChoice, FitsTheLengthOfRows) {
   struct Wanted {
     int64_t length, threads, vector, beside;
@@ -220,7 +220,7 @@ TEST(CudaRowChoice, FitsTheLengthOfRows) {
   }
 }
 
-// Eight of bfloat16 are 16 bytes.
+// Eight bfloat16 numbers have 16 bytes.
 TEST(CudaRowChoice, FitsTheTypeOfRows) {
   const Sketch sketch = RowsOf(MustParse(R"(compute greatest {
   input X: bf16[64, 768]
@@ -231,7 +231,7 @@ TEST(CudaRowChoice, FitsTheTypeOfRows) {
   EXPECT_EQ(KnobValue(sketch, "vector"), 8);
 }
 
-// More rows at a time than are listed are a choice of their own.
+// A number of rows per block that is not in the list becomes an additional choice.
 TEST(CudaRowChoice, IsAmongItsKnobs) {
   const Sketch sketch = RowsOf(MustParse(Softmax(1 << 22, 2)));
   for (const Knob& knob : sketch.knobs)

@@ -1,5 +1,5 @@
-// The analytic schedules for GPUs, on shapes that tiles divide and on shapes that they don't: what
-// the kernels compute, checked by the emulation, and what ptxas and the prediction say of them.
+// Tests of the analytic schedules for GPUs, on shapes that tiles divide and on others. The
+// emulation checks the results. ptxas's statistics and predictions are checked as well.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 struct Shape {
   std::string name;
-  std::string kind;  // of the first sketch
+  std::string kind;  // kind of the first sketch
   std::string text;
 };
 
@@ -56,7 +56,7 @@ std::string Convolution(int channels, int size, int outputs) {
                   {{"$C", channels}, {"$S", size}, {"$O", outputs}});
 }
 
-// Every other row and column, without a border.
+// A convolution that reads every second row and column, without a border.
 std::string StridedConvolution(int channels, int size, int outputs) {
   return Numbered(R"(compute strided {
   input X: f32[1, $C, $S, $S]
@@ -68,7 +68,7 @@ std::string StridedConvolution(int channels, int size, int outputs) {
                   {{"$C", channels}, {"$S", size}, {"$O", outputs}, {"$H", (size - 1) / 2}});
 }
 
-// Channels come last in memory.
+// A pointwise convolution with channels last in memory.
 std::string PointwiseConvolution(int channels, int size, int outputs) {
   return Numbered(R"(compute pointwise {
   input X: f32[1, $C, $S, $S] layout [1, $S, $S, $C] (i, j, k, l) -> [i, k, l, j]
@@ -125,7 +125,7 @@ std::string ColumnSums(int rows, int columns) {
                   {{"$M", rows}, {"$N", columns}});
 }
 
-// Small enough to be emulated.
+// Returns shapes small enough to emulate.
 std::vector<Shape> SmallShapes() {
   return {{"product", "cuda_tile", Product(64, 96, 32)},
           {"product_odd", "cuda_tile", Product(37, 29, 13)},
@@ -153,7 +153,7 @@ std::vector<Shape> SmallShapes() {
           {"columns", "cuda_elements", ColumnSums(12, 4096)}};
 }
 
-// As large as real ones; only compiled.
+// Returns shapes of real sizes, which are only compiled.
 std::vector<Shape> LargeShapes() {
   return {{"product_512", "cuda_tile", Product(512, 512, 512)},
           {"product_wide", "cuda_tile", Product(128, 3072, 768)},
@@ -174,7 +174,7 @@ std::vector<Shape> LargeShapes() {
           {"columns", "cuda_elements", ColumnSums(64, 1 << 18)}};
 }
 
-// Of threads, the best first.
+// Returns the sketches of threads, the best first.
 std::vector<Sketch> DeviceSketches(const Compute& compute, const Target& target) {
   return SketchesFor({{{"direct", compute}}, WithoutTensorCores(target), ReductionOrder::kAny});
 }
@@ -183,23 +183,23 @@ class SmallShape : public testing::TestWithParam<Shape> {};
 
 TEST_P(SmallShape, IsComputedRight) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
-  const Judge judge(MustParse(GetParam().text));
+  const ScheduleChecker checker(MustParse(GetParam().text));
   for (const int processors : {1, 132}) {
     Target target = Gpu("sm_90a");
     target.device->processors = processors;
-    const Sketch sketch = DeviceSketches(judge.compute(), target)[0];
-    // Where processors would have no work, a thread has one element.
+    const Sketch sketch = DeviceSketches(checker.compute(), target)[0];
+    // If processors would be idle, a thread computes one element.
     if (processors == 1) {
       EXPECT_EQ(sketch.Kind(), GetParam().kind);
     }
-    ExpectRightOn(target, judge, Analytic(sketch), ReductionOrder::kAny);
+    ExpectRightOn(target, checker, Analytic(sketch), ReductionOrder::kAny);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(CudaSketches, SmallShape, testing::ValuesIn(SmallShapes()),
                          [](const auto& info) { return info.param.name; });
 
-// Returns the sketch of blocks, also of long chains, which are not offered it.
+// Returns the sketch of blocks, also for long chains, to which it is not offered.
 Sketch BlocksOf(const Compute& compute) {
   std::vector<Sketch> sketches;
   AddBlockSketches({"direct", compute}, AnyRounding(), sketches);
@@ -215,7 +215,7 @@ TEST_P(LargeShape, IsPredictedFasterThanBlocksAndSpillsNothing) {
     const Target target = Gpu(arch);
     const std::vector<Sketch> sketches = DeviceSketches(compute, target);
     EXPECT_EQ(sketches[0].Kind(), GetParam().kind);
-    // Of two that memory bounds, the sectors at the ends differ.
+    // Two memory-bound schedules differ by the sectors at the ends.
     constexpr double kEnds = 1.001;
     EXPECT_LE(PredictedSeconds(compute, Analytic(sketches[0]), target, ReductionOrder::kAny),
               kEnds * PredictedSeconds(compute, Analytic(BlocksOf(compute)), target,
@@ -224,7 +224,7 @@ TEST_P(LargeShape, IsPredictedFasterThanBlocksAndSpillsNothing) {
   }
 }
 
-// Of the analytic choices, but for that of one knob.
+// Returns the analytic schedule with one knob changed.
 Schedule WithKnob(const Sketch& sketch, std::string_view knob, int64_t value) {
   Decisions decisions = sketch.InitialDecisions();
   for (size_t k = 0; k < decisions.size(); ++k) {
@@ -236,7 +236,7 @@ Schedule WithKnob(const Sketch& sketch, std::string_view knob, int64_t value) {
   return sketch.Fill(decisions);
 }
 
-// What would leave most processors without work.
+// The undivided sums would leave most processors idle.
 TEST(CudaSketches, ShortOutputsOfLongSumsArePredictedFasterInParts) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   const Target target = Gpu("sm_90a");
@@ -249,7 +249,7 @@ TEST(CudaSketches, ShortOutputsOfLongSumsArePredictedFasterInParts) {
   }
 }
 
-// The best of tiles that divide, or end where the extents do.
+// Returns the best schedule of tiles that divide or end at the extents.
 Schedule Unpadded(const Compute& compute, const Target& target) {
   const std::optional<CudaTilePlan> plan = MakeCudaTilePlan(compute);
   EXPECT_TRUE(plan);
@@ -258,7 +258,7 @@ Schedule Unpadded(const Compute& compute, const Target& target) {
   return schedule;
 }
 
-// What tiles do not divide, and borders of convolutions.
+// Shapes that tiles do not divide, and borders of convolutions.
 class PaddedShape : public testing::TestWithParam<Shape> {};
 
 TEST_P(PaddedShape, IsPredictedNoSlowerThanWithoutPadding) {
@@ -272,7 +272,7 @@ TEST_P(PaddedShape, IsPredictedNoSlowerThanWithoutPadding) {
       << Print(padded);
 }
 
-// Both are there for a tuner to choose from.
+// A tuner can choose either.
 TEST(CudaSketches, PaddingIsAKnob) {
   const Compute compute = MustParse(Product(509, 401, 307));
   const Sketch sketch = DeviceSketches(compute, Gpu("sm_90a"))[0];

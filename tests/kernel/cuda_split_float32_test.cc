@@ -1,5 +1,5 @@
-// How exact products of float32 are whose operands are split into bfloat16 terms for tensor cores:
-// the kernel's own machine code, emulated, against float64 and against sums of float32.
+// Tests of the exactness of float32 products whose operands are split into bfloat16 numbers for
+// tensor cores. The emulated machine code is compared with float64 and with sums of float32.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr std::string_view kProduct = R"(compute product {
     C[i, j] sum= A[i, k] * B[j, k]
 })";
 
-// The same of a second operand that is known to be finite.
+// Returns a product whose second operand may be known to be finite.
 std::string ProductBy(bool finite) {
   std::string text(kProduct);
   constexpr std::string_view kInput = "input B: f32[64, 512]";
@@ -44,13 +44,13 @@ std::string ProductBy(bool finite) {
   return text;
 }
 
-// The kernel for tensor cores of three terms, compiled once for the emulation.
+// The kernel for tensor cores with three bf16 splits, compiled once for the emulation.
 class SplitProduct {
  public:
   explicit SplitProduct(bool finite = false) : pool_(2) {
     Target target = Gpu("sm_90a");
     target.device->processors = 1;
-    target.device->multiply_adds /= 8;  // so that even this small product is left to tensor cores
+    target.device->multiply_adds /= 8;  // makes tensor cores faster even for this small product
     const Compute compute = MustParse(ProductBy(finite));
     const Sketch sketch =
         SketchesFor({{{"direct", compute}}, target, RoundingFreedom(ReductionOrder::kAny)})[0];
@@ -86,15 +86,15 @@ std::vector<Array> Arguments(const Draw& a, const Draw& b) {
   return arguments;
 }
 
-// One element, in three ways: exact, what is added up by its magnitude, and in float32 one product
-// after the other.
+// One element in three forms: exact, the sum of the magnitudes, and float32 with one product after
+// the other.
 struct Element {
   double exact = 0;
   double magnitude = 0;
   float sequential = 0;
 };
 
-// Of both operands, whose rows the sum runs along.
+// Returns the index of an element of either operand. The sum runs along rows.
 size_t IndexOf(int row, int k) {
   return static_cast<size_t>(row) * kInner + static_cast<size_t>(k);
 }
@@ -114,9 +114,9 @@ Element ElementOf(const std::vector<Array>& arguments, int row, int column) {
 }
 
 struct Errors {
-  double split = 0;  // as the contract counts them: of the largest magnitude
+  double split = 0;  // relative to the largest magnitude, as the accuracy mode counts
   double sequential = 0;
-  double worst = 0;  // of each element's own magnitude
+  double worst = 0;  // relative to each element's magnitude
 };
 
 Errors ErrorsOf(const Array& result, const std::vector<Array>& arguments) {
@@ -151,7 +151,7 @@ Draw Positive(std::mt19937& random) {
     return unit(random);
   };
 }
-// Of exponents from -bits to bits.
+// Draws numbers with exponents from -bits to bits.
 std::function<Draw(std::mt19937&)> Wide(int bits) {
   return [bits](std::mt19937& random) {
     return [&random, bits, normal = std::normal_distribution<float>()]() mutable {
@@ -160,7 +160,7 @@ std::function<Draw(std::mt19937&)> Wide(int bits) {
     };
   };
 }
-// Every other number cancels the one before, but for its last bits.
+// Draws numbers of which every second cancels the one before, except for its last bits.
 Draw Cancelling(std::mt19937& random) {
   return [draw = Normal(random), first = 0.F, is_second = false]() mutable {
     is_second = !is_second;
@@ -210,8 +210,8 @@ bool IsSameKind(double found, double wanted) {
   return std::isinf(wanted) ? found == wanted : std::isfinite(found);
 }
 
-// What is not finite meets zeros, denormals, itself and numbers of several terms, and must not meet
-// the zero terms of the others.
+// Non-finite numbers meet zeros, denormals, non-finite numbers and numbers with several splits.
+// They must not meet the zero splits of the others.
 TEST_P(SplitFloat32, InfinitiesAndNansAreWhatTheyWere) {
   SplitProduct product(GetParam());
   std::mt19937 random(3);
@@ -230,7 +230,7 @@ TEST_P(SplitFloat32, InfinitiesAndNansAreWhatTheyWere) {
   for (int i = 0; i < kRows; ++i) {
     for (int j = 0; j < kColumns; ++j) {
       const Element element = ElementOf(arguments, i, j);
-      // What float32 has no room for may become an infinity on the way.
+      // A number beyond the range of float32 may become an infinity in between.
       if (std::isfinite(element.exact) && !std::isfinite(element.sequential)) continue;
       if (std::isinf(element.sequential) && element.magnitude < double{kInf}) continue;
       const double found = result.GetDouble(i * kColumns + j);
@@ -240,7 +240,7 @@ TEST_P(SplitFloat32, InfinitiesAndNansAreWhatTheyWere) {
   }
 }
 
-// docs/schedules.md says how much, at most.
+// docs/reference/schedules.md gives the upper bound.
 TEST_P(SplitFloat32, WhatDenormalsLoseIsSmall) {
   SplitProduct product(GetParam());
   std::mt19937 random(5);

@@ -1,5 +1,6 @@
-// Attention in one phase of a GPU: what the kernels compute, by the interpreter and by the checked
-// emulation, for rows and chunks that fit and that don't; of large ones what ptxas says of them.
+// Tests of attention in one phase of a GPU: results by the interpreter and by the checked
+// emulation, for rows and KV blocks of matching and other sizes. For large kernels ptxas's
+// statistics are checked.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,7 +52,8 @@ std::string Replaced(std::string text, const std::vector<std::pair<std::string, 
   return text;
 }
 
-// As graph/lower/attention.cc writes it: one chunk has nothing to carry.
+// Returns the text that graph/lower/attention.cc makes. With one KV block there is no carried
+// state.
 std::string TextOf(const Attention& a) {
   const bool several = a.Chunks() > 1;
   const bool one_tensor = a.operands == Operands::kOneTensor;
@@ -184,7 +186,7 @@ std::vector<Attention> SmallOnes() {
           {.name = "one_tensor", .queries = 64, .operands = Operands::kOneTensor}};
 }
 
-// Heads of 64 as models have them.
+// Returns attention with heads of 64, as in models.
 Attention Large(int rows, int chunk, const std::string& type = "f32") {
   return {.name = fmt::format("{}_{}_{}", rows, chunk, type),
           .heads = 12,
@@ -211,35 +213,35 @@ std::optional<Sketch> StreamOf(const Attention& attention, const Target& target)
 
 class SmallStream : public testing::TestWithParam<Attention> {
  protected:
-  void Expect(const Judge& judge, const Schedule& schedule) const {
+  void Expect(const ScheduleChecker& checker, const Schedule& schedule) const {
     ASSERT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
-    const auto loops = RunLoopPipeline(judge.compute(), schedule,
+    const auto loops = RunLoopPipeline(checker.compute(), schedule,
                                        {.rounding = Any(), .verify = VerifyStages::kEach});
     ASSERT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
     EXPECT_EQ(loops->nest.phases.size(), 1U);
-    EXPECT_EQ(judge.Disagreement(*loops), "") << Print(schedule);
+    EXPECT_EQ(checker.Disagreement(*loops), "") << Print(schedule);
     if (!kEmulates) return;  // sanitizers do not know the emulation's stacks
-    EXPECT_EQ(judge.Disagreement(*loops, CheckedEmulation(Gpu("sm_90a"))), "") << Print(schedule);
+    EXPECT_EQ(checker.Disagreement(*loops, CheckedEmulation(Gpu("sm_90a"))), "") << Print(schedule);
   }
 };
 
 TEST_P(SmallStream, IsComputedRight) {
-  const Judge judge(MustParse(TextOf(GetParam())));
+  const ScheduleChecker checker(MustParse(TextOf(GetParam())));
   const std::optional<Sketch> sketch = StreamOf(GetParam(), Gpu("sm_90a"));
   ASSERT_TRUE(sketch) << TextOf(GetParam());
-  Expect(judge, Analytic(*sketch));
+  Expect(checker, Analytic(*sketch));
   EXPECT_THAT(Print(Analytic(*sketch)), HasSubstr("pipeline "));
   std::mt19937 random(11);
   constexpr int kDecisions = 4;
   for (int i = 0; i < kDecisions && !HasFailure(); ++i) {
-    Expect(judge, sketch->Fill(RandomDecisions(*sketch, random)));
+    Expect(checker, sketch->Fill(RandomDecisions(*sketch, random)));
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(CudaStream, SmallStream, testing::ValuesIn(SmallOnes()),
                          [](const auto& info) { return info.param.name; });
 
-// Both operands of one tensor have copies of their own.
+// Two operands in one tensor have separate copies.
 TEST(CudaStream, CopiesOneTensorTwice) {
   const auto sketch =
       StreamOf({.name = "", .queries = 64, .operands = Operands::kOneTensor}, Gpu("sm_90a"));
@@ -247,7 +249,7 @@ TEST(CudaStream, CopiesOneTensorTwice) {
   EXPECT_THAT(Print(Analytic(*sketch)), HasSubstr("stage A.copy2 shared"));
 }
 
-// The first of all sketches, in code that keeps in registers what it should.
+// The sketch is the first of all, and its code does not spill.
 TEST(CudaStream, IsPredictedFasterThanPhases) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   for (const std::string arch : {"sm_80", "sm_90a"}) {
@@ -265,7 +267,7 @@ TEST(CudaStream, IsPredictedFasterThanPhases) {
   }
 }
 
-// Two products without a common row, and rows that are more than a block's: phases.
+// Two products without a common row, and rows larger than a block, run in phases.
 TEST(CudaStream, LeavesOthersToPhases) {
   EXPECT_FALSE(StreamOf(Large(512, 512), Gpu("sm_90a")));
   const auto sketches =

@@ -1,5 +1,5 @@
-// The analytic schedules of products by tensor cores: what the kernels compute, checked by the
-// emulation; of large ones what ptxas says of them, and what instructions they have.
+// Tests of the analytic schedules of products by tensor cores. The emulation checks the results of
+// small kernels. Large kernels are checked for ptxas's statistics and their instructions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,18 +32,19 @@ RoundingFreedom Tf32() {
   rounding.tf32_operands = true;
   return rounding;
 }
-// Bfloat16 alone, so that operands are rounded in phases before.
+// Returns a rounding freedom of bfloat16 alone, so that operands are rounded in earlier phases.
 RoundingFreedom BFloat16() {
   RoundingFreedom rounding = ReductionOrder::kAny;
   rounding.least_terms = 1;
   return rounding;
 }
 
-// Of 16 bytes; of 8 or 4.
+// The copy instructions of 16 bytes, and of 8 or 4 bytes.
 const std::string kChunks = "cp.async.cg.shared.global";
 const std::string kNarrowChunks = "cp.async.ca.shared.global";
 
-// Float32 in so many terms: of the contracts `f32` and 2^-15.
+// Returns the freedom of float32 in this many bf16 splits, as in the accuracy modes `f32` and
+// 2^-15.
 RoundingFreedom Terms(int terms) {
   RoundingFreedom rounding = ReductionOrder::kAny;
   rounding.least_terms = terms;
@@ -54,8 +55,8 @@ struct Multiplied {
   std::string name;
   std::string text;
   RoundingFreedom rounding;
-  std::string mma;  // in the PTX
-  // That is in flight, if any.
+  std::string mma;  // instruction in the PTX
+  // The asynchronous copy instruction, or empty.
   std::string copy = kChunks;
 };
 
@@ -99,7 +100,7 @@ std::string Batched(int batch, int rows, int columns, int length) {
                   {{"$B", batch}, {"$M", rows}, {"$N", columns}, {"$K", length}});
 }
 
-// Of arguments alone, and straight into an output.
+// Returns products of arguments that are stored directly into an output.
 std::string BatchedFloat32(int batch, int rows, int columns, int length) {
   return Numbered(R"(compute batched {
   input A: f32[$B, $M, $K]
@@ -116,7 +117,7 @@ const std::string kF16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
 const std::string kTf32 = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32";
 const std::string kS8 = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32";
 
-// Small enough to be emulated.
+// Returns products small enough to emulate.
 std::vector<Multiplied> SmallProducts() {
   return {{"tf32", Product(64, 96, 64), Tf32(), kTf32},
           {"rounded", Product(128, 128, 128), BFloat16(), kBf16},
@@ -124,7 +125,7 @@ std::vector<Multiplied> SmallProducts() {
           {"f16", HalfProduct("f16", 64, 96, 64), Any(), kF16},
           {"s8", ByteProduct(64, 96, 128), Any(), kS8},
           {"batched", Batched(3, 32, 64, 64), Any(), kBf16},
-          // What tiles do not divide, and rows in memory that no copy of 16 bytes does.
+          // Tiles do not divide these shapes, and copies of 16 bytes do not fit their rows.
           {"tf32_odd", Product(100, 45, 27), Tf32(), kTf32},
           {"rounded_odd", Product(101, 94, 66), BFloat16(), kBf16},
           {"bf16_odd", HalfProduct("bf16", 50, 61, 83), Any(), kBf16},
@@ -141,7 +142,7 @@ std::vector<Multiplied> SmallProducts() {
           {"batched_two_terms", BatchedFloat32(2, 128, 128, 96), Terms(2), kBf16}};
 }
 
-// As large as real ones; only compiled.
+// Returns products of real sizes, which are only compiled.
 std::vector<Multiplied> LargeProducts() {
   return {{"tf32_512", Product(512, 512, 512), Tf32(), kTf32},
           {"rounded_512", Product(512, 512, 512), BFloat16(), kBf16},
@@ -161,8 +162,8 @@ std::vector<Multiplied> LargeProducts() {
           {"batched_197", Batched(12, 197, 197, 64), Any(), kBf16}};
 }
 
-// Of float32 under the contract `f32`. Not of parts whose tensor cores do less than six times what
-// their threads do.
+// Returns float32 products under the accuracy mode `f32`, but not for GPUs whose tensor cores are
+// less than six times as fast as their threads.
 std::vector<Multiplied> LargeTerms() {
   return {{"product_1024", Product(1024, 1024, 1024), Terms(3), kBf16},
           {"product_4096", Product(4096, 4096, 4096), Terms(3), kBf16},
@@ -179,16 +180,16 @@ class SmallTensorProduct : public testing::TestWithParam<Multiplied> {};
 
 TEST_P(SmallTensorProduct, IsComputedRight) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
-  const Judge judge(MustParse(GetParam().text));
+  const ScheduleChecker checker(MustParse(GetParam().text));
   for (const int processors : {1, 132}) {
     Target target = Gpu("sm_90a");
     target.device->processors = processors;
     const Sketch sketch = FirstSketch(GetParam(), target);
-    // Where processors would have no work, threads may do as well.
+    // If processors would be idle, threads are also accepted.
     if (processors == 1) {
       EXPECT_EQ(sketch.Kind(), "cuda_tensor");
     }
-    ExpectRightOn(target, judge, Analytic(sketch), GetParam().rounding);
+    ExpectRightOn(target, checker, Analytic(sketch), GetParam().rounding);
   }
 }
 
@@ -204,7 +205,7 @@ LoopNest Mapped(const Multiplied& product, const Schedule& schedule, const Targe
   return loops ? (*GeneratorFor(target))->MapThreads(loops->nest) : LoopNest{};
 }
 
-// Assembled without spills, with the matrix instruction in its machine code.
+// Expects assembly without spills, with the matrix instruction in the machine code.
 void ExpectAssembles(const Multiplied& product, const Schedule& schedule, const Target& target) {
   const std::string& arch = target.device->name;
   const LoopNest nest = Mapped(product, schedule, target);
@@ -246,7 +247,7 @@ class LargeSplitProduct : public testing::TestWithParam<Multiplied> {};
 TEST_P(LargeSplitProduct, IsMultipliedByTensorCoresWhereTheyArePredictedToBeFaster) {
   for (const std::string arch : {"sm_80", "sm_86", "sm_90a", "sm_100"}) {
     Target target = Gpu(arch);
-    // The ratio of other parts: on this one it is left to threads.
+    // The ratio is that of other GPUs. On this GPU the product would be left to threads.
     if (arch == "sm_86") target.device->multiply_adds /= 4;
     const Sketch sketch = FirstSketch(GetParam(), target);
     ASSERT_EQ(sketch.Kind(), "cuda_tensor") << arch;
@@ -267,7 +268,7 @@ double PredictedByThreads(const std::string& text, const Target& target) {
   return PredictedSeconds(MustParse(text), Analytic(sketch), target, Any());
 }
 
-// The sketch's own estimate, by which it is chosen, and the prediction of what was compiled agree.
+// The estimate that selects the sketch agrees with the prediction for the compiled code.
 TEST(CudaTensor, IsPredictedFasterThanThreads) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   for (const std::string arch : {"sm_80", "sm_90a"}) {
@@ -286,8 +287,8 @@ const Sketch& Named(const std::vector<Sketch>& sketches, std::string_view name) 
   return found == sketches.end() ? sketches.back() : *found;
 }
 
-// A tuner sees both, wherever both fit, and the analytic choice is the one that is estimated to be
-// faster.
+// A tuner gets both sketches where both apply. The analytic choice is the sketch with the smaller
+// estimate.
 TEST(CudaTensor, IsOfferedBesideThreads) {
   const Target target = Gpu("sm_90a");
   for (const auto& [text, first] : {std::pair(HalfProduct("bf16", 1024, 1024, 1024), "cuda_tensor"),
@@ -300,7 +301,7 @@ TEST(CudaTensor, IsOfferedBesideThreads) {
   }
 }
 
-// Threads load a padded product's rows, too; both are padded.
+// Threads also load a padded product's rows, so both are padded.
 TEST(CudaTensor, OfOddExtentsIsPredictedFasterThanThreads) {
   if (const std::string why = test::WhyNoPtxas(); !why.empty()) GTEST_SKIP() << why;
   for (const std::string arch : {"sm_80", "sm_90a"}) {
@@ -334,7 +335,7 @@ TEST(CudaTensor, SplitProductsArePredictedFasterThanThreads) {
   }
 }
 
-// Where tensor cores do only twice what threads do, six products are not worth it.
+// Where tensor cores are only twice as fast as threads, six products are not worthwhile.
 TEST(CudaTensor, LeavesFloat32ToThreadsWhereTheyAreFaster) {
   for (const int extent : {512, 2048})
     EXPECT_EQ(

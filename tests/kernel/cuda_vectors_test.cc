@@ -1,6 +1,6 @@
-// The kernels of tests/cuda_vectors on an emulated GPU: their outputs are those of the vectors
-// beside them, to the bit or within the bound that the vectors have. With TUNEC_BLESS=1 vectors
-// that are the emulation's own, and no GPU's, are written anew.
+// Tests of the kernels of tests/cuda_vectors on an emulated GPU. Their outputs equal those of the
+// stored vectors, to the bit or within the vectors' bound. With TUNEC_BLESS=1 the emulation's
+// vectors are rewritten, but not those of a GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,25 +65,25 @@ Target EmulatedGpu() {
   return target;
 }
 
-// What tiles of a warp need, TF32 too.
+// Returns the freedom that a warp's tiles need, including TF32.
 RoundingFreedom Freedom() {
   RoundingFreedom rounding = ReductionOrder::kAny;
   rounding.tf32_operands = true;
   return rounding;
 }
 
-// The tile of a warp that the nest has; null without one.
+// Returns the warp tile of the nest, or null.
 const TileIntrinsic* TileOf(const LoopNest& nest) {
   const TileIntrinsic* found = nullptr;
   ForEach<Tile>(nest, [&](const Tile& tile) { found = WarpIntrinsicOf(tile); });
   return found;
 }
 
-// --- elements as numbers ---
+// --- Elements as numbers ---
 
 uint64_t SignOf(DataType type) { return uint64_t{1} << (8 * SizeOf(type) - 1); }
 
-// Of a type that tiles multiply.
+// Returns the number of these bits, for a type that tiles multiply.
 double NumberOf(uint64_t bits, DataType type) {
   switch (type) {
     case DataType::kF32:
@@ -101,7 +101,7 @@ uint64_t One(DataType type) {
   return type == DataType::kBF16 ? 0x3f80 : 0x3f800000;
 }
 
-// Each element's bits through `change`.
+// Returns the vectors with `change` applied to each element's bits.
 KernelVectors Changed(KernelVectors vectors, const auto& change) {
   for (KernelVector& vector : vectors.arguments) {
     const size_t size = SizeOf(vector.type);
@@ -124,9 +124,9 @@ double Greatest(const KernelVector& vector) {
   return greatest;
 }
 
-// --- maps of fragments that are not the hardware's ---
+// --- Wrong maps of fragments ---
 
-// In their place while this lives. What is compiled before has the right ones.
+// Replaces the maps during its lifetime. Code compiled before has the right maps.
 class PlantedMap {
  public:
   PlantedMap(const TileIntrinsic& tile, TileOperand TileIntrinsic::*operand, OwnerMap wrong)
@@ -142,8 +142,8 @@ class PlantedMap {
   const std::optional<OwnerMap> right_;
 };
 
-// A digit of the lane and one of the register change places in what they say of a coordinate, so
-// that each element still has one owner.
+// Exchanges a digit of the lane and a digit of the register in a coordinate. Each element still has
+// one owner.
 OwnerMap Interleaved(OwnerMap map, int64_t OwnerDigit::*coordinate) {
   OwnerDigit* low = &map.lane[0];
   OwnerDigit* high = nullptr;
@@ -197,11 +197,11 @@ class CudaVectors : public testing::TestWithParam<std::string> {
     return inputs;
   }
 
-  // How far a GPU's sums may be from the emulation's. Of n products, whose magnitudes add up to m,
-  // the emulation rounds n times to the nearest, by 2^-24 of m each. How tensor cores round is not
-  // documented; what they were seen to do is to cut off what is below the last bit of the greatest
-  // addend, 2^-23 of m at most for each product, and as much again between groups of products.
-  // Sums of whole numbers that fit are exact, and so are those of integers.
+  // Returns the largest difference of a GPU's sums from the emulation's. For n products with a sum
+  // of magnitudes m, the emulation rounds n times to nearest, by 2^-24 of m each. The rounding of
+  // tensor cores is not documented. In measurements they truncated below the last bit of the
+  // greatest addend, at most 2^-23 of m per product, and as much again between groups of products.
+  // Sums of whole numbers in range are exact, as are sums of integers.
   double Bound(const KernelVectors& vectors) const {
     constexpr double kRounding = 0x1p-22;
     if (tile_ == nullptr || tile_->accumulator.type != DataType::kF32) return 0;
@@ -252,14 +252,14 @@ TEST_P(CudaVectors, GoldenAreTheEmulations) {
 
 class CudaTileVectors : public CudaVectors {};
 
-// As a GPU would whose lanes have other elements than the table says.
+// The map is that of a GPU whose lanes own other elements than in the table.
 TEST_P(CudaTileVectors, AnotherMapOfAFragmentIsFound) {
   ASSERT_NE(tile_, nullptr);
   ExpectFound(&TileIntrinsic::left, Interleaved(*tile_->left.owners, &OwnerDigit::columns), "left");
   ExpectFound(&TileIntrinsic::right, Interleaved(*tile_->right.owners, &OwnerDigit::rows), "right");
   ExpectFound(&TileIntrinsic::accumulator,
               Interleaved(*tile_->accumulator.owners, &OwnerDigit::columns), "accumulator");
-  // As it was.
+  // The original map is restored.
   const KernelVectors vectors = Vectors();
   EXPECT_EQ(*CompareWith(vectors, Outputs(vectors).front()), "");
 }

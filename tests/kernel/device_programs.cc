@@ -61,7 +61,7 @@ double PredictedSeconds(const Compute& compute, const Schedule& schedule, const 
   EXPECT_TRUE(phases) << phases.error().Format();
   if (!phases) return 0;
   for (const PredictedPhase& phase : *phases) {
-    // ptxas gives up a value or two for a round number of registers, whatever it may use.
+    // ptxas may spill one or two values for a round number of registers.
     EXPECT_LE(phase.launch.spilled_bytes, 8) << Print(schedule);
   }
   const auto seconds = PredictSeconds(*phases);
@@ -69,25 +69,25 @@ double PredictedSeconds(const Compute& compute, const Schedule& schedule, const 
   return seconds.value_or(0);
 }
 
-Judge::Runner RunnerOn(Target target) {
+ScheduleChecker::Runner RunnerOn(Target target) {
   return [target = std::move(target), pool = std::make_shared<ThreadPool>(2)](
              const LoopNest& nest, const std::vector<Array>& arguments) {
     return CompileAndRun(nest, arguments, target, *pool);
   };
 }
 
-Judge::Runner CheckedEmulation(Target target) {
+ScheduleChecker::Runner CheckedEmulation(Target target) {
   target.device->features.insert({std::string(kEmulated), std::string(kChecked)});
   return RunnerOn(std::move(target));
 }
 
-void ExpectRightOn(const Target& target, const Judge& judge, const Schedule& schedule,
+void ExpectRightOn(const Target& target, const ScheduleChecker& checker, const Schedule& schedule,
                    const RoundingFreedom& rounding) {
-  const auto loops = RunLoopPipeline(judge.compute(), schedule,
+  const auto loops = RunLoopPipeline(checker.compute(), schedule,
                                      {.rounding = rounding, .verify = VerifyStages::kEach});
   ASSERT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
-  EXPECT_EQ(judge.Disagreement(*loops), "") << Print(schedule);
-  EXPECT_EQ(judge.Disagreement(*loops, CheckedEmulation(target)), "") << Print(schedule);
+  EXPECT_EQ(checker.Disagreement(*loops), "") << Print(schedule);
+  EXPECT_EQ(checker.Disagreement(*loops, CheckedEmulation(target)), "") << Print(schedule);
 }
 
 }  // namespace tunec::test

@@ -1,4 +1,4 @@
-// Register tiles by VDPBF16PS and by AMX, which is emulated, as machine code, against the
+// Tests of register tiles by VDPBF16PS and by emulated AMX, as machine code against the
 // interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,22 +30,22 @@ std::vector<Sketch> SketchesBy(const std::string& instruction, const std::string
   return sketches;
 }
 
-// The first choice and random ones, of which the last computes an operand by block where it may;
-// how many sketches there were.
+// Checks the first decisions and random ones. The last decisions compute an operand by block if
+// possible. Returns the number of sketches.
 int ExpectRight(const std::string& instruction, const std::string& text, const Target& target,
                 const RoundingFreedom& rounding = test::AnyRounding()) {
   constexpr int kTries = 5;
-  const test::Judge judge(test::MustParse(text));
+  const test::ScheduleChecker checker(test::MustParse(text));
   std::mt19937 random(5);
   const std::vector<Sketch> sketches = SketchesBy(instruction, text, target, rounding);
   for (const Sketch& sketch : sketches) {
     Decisions decisions = sketch.InitialDecisions();
     for (int i = 0; i < kTries && !testing::Test::HasFailure(); ++i) {
       const Schedule schedule = sketch.Fill(decisions);
-      const auto loops = test::LoopsOf(judge.compute(), schedule, rounding);
+      const auto loops = test::LoopsOf(checker.compute(), schedule, rounding);
       EXPECT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);
       if (!loops) break;
-      EXPECT_EQ(judge.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
+      EXPECT_EQ(checker.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
       decisions = test::RandomDecisions(sketch, random);
       if (i == kTries - 2) decisions = test::WithKnob(sketch, decisions, "operand_by_block", 1);
     }
@@ -67,7 +67,7 @@ TEST_P(DotTiles, OfMatricesRunUnderEmulation) {
   EXPECT_EQ(found > 0, GetParam().is_offered);
 }
 
-// What a contract of float32 takes: six products.
+// The accuracy mode of float32 needs six products.
 TEST_P(DotTiles, OfThreeTermsRunUnderEmulation) {
   if (!DetectCpu(2).Has("avx512f")) GTEST_SKIP() << "a machine without AVX-512";
   const Target target = *ParseCpu("native,+amx-emulated", 2);

@@ -1,5 +1,5 @@
-// The stages from a schedule to code: each is told of, timed and verified; what breaks a stage's
-// product is caught there, and at the latest before code is generated.
+// Tests of the stages from a schedule to code: each is reported, timed and verified. A broken
+// product of a stage is detected there, or at the latest before code generation.
 #include "kernel/loop_pipeline.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ TEST(LoopPipeline, LoopsAreCompiledByThemselves) {
   const auto compiled = CompileLoops(*loops, options);
   ASSERT_TRUE(compiled) << compiled.error().Format();
   EXPECT_EQ(*compiled, *whole);
-  EXPECT_TRUE(whole->work.empty());  // the host's is nobody's question
+  EXPECT_TRUE(whole->work.empty());  // not computed for a host
 }
 
 TEST(LoopPipeline, TellsOfEveryStageInOrder) {
@@ -67,7 +67,7 @@ TEST(LoopPipeline, TellsOfEveryStageInOrder) {
   EXPECT_EQ(names, kernel);
 }
 
-// Breaks the kernel's product of one stage.
+// Breaks the kernel's product of one stage. Returns the error.
 std::string ErrorOfBroken(std::string_view stage, VerifyStages verify,
                           const std::function<void(const MutableStageProduct&)>& breaks) {
   KernelOptions options = Options();
@@ -144,18 +144,18 @@ TEST(LoopPipeline, NothingBrokenIsCompiled) {
   EXPECT_EQ(Compiled(Options()).has_value(), true);
 }
 
-// acc.k in parallel would let tasks add to one element at the same time.
-TEST(LoopPipeline, WhatIsNotLegalIsRefusedOrReported) {
+// With acc.k in parallel, tasks could add to one element at the same time.
+TEST(LoopPipeline, WhatIsNotLegalIsRejectedOrReported) {
   const Schedule schedule = MustParseSteps("reorder acc.k acc.i acc.j\nparallelize acc.k");
-  const auto refused = RunLoopPipeline(MustParse(kProgram), schedule, {ReductionOrder::kAny});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kIllegalSchedule);
+  const auto rejected = RunLoopPipeline(MustParse(kProgram), schedule, {ReductionOrder::kAny});
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::kIllegalSchedule);
   const auto reported =
       RunLoopPipeline(MustParse(kProgram), schedule,
                       {.rounding = ReductionOrder::kAny, .legality = Legality::kReport});
   ASSERT_TRUE(reported) << reported.error().Format();
-  ASSERT_TRUE(reported->refusal);
-  EXPECT_EQ(reported->refusal->message, refused.error().message);
+  ASSERT_TRUE(reported->rejection);
+  EXPECT_EQ(reported->rejection->message, rejected.error().message);
   EXPECT_FALSE(reported->nest.phases.empty());
 }
 

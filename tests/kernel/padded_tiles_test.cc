@@ -1,5 +1,5 @@
-// Schedules with `pad` as machine code: examples/loops/matmul_padded and convolutions, on this
-// machine and on an emulated GPU, and the example as code for real ones.
+// Tests of schedules with `pad` as machine code: examples/loops/matmul_padded and convolutions, on
+// this machine and on an emulated GPU. The example is also compiled for real GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,19 +35,19 @@ Target CheckedGpu() {
   return target;
 }
 
-// Whether machine code of a schedule gives what the Compute does; empty where it does.
+// Returns the disagreement of a schedule's machine code with the Compute, or an empty string.
 std::string Disagreement(std::string_view compute, const Schedule& schedule, const Target& target) {
-  const test::Judge judge(test::MustParse(compute));
-  const auto kernel = test::LoopsOf(judge.compute(), schedule, ReductionOrder::kAny);
+  const test::ScheduleChecker checker(test::MustParse(compute));
+  const auto kernel = test::LoopsOf(checker.compute(), schedule, ReductionOrder::kAny);
   if (!kernel) return kernel.error().message;
   ThreadPool pool(2);
-  return judge.Disagreement(*kernel,
-                            [&](const LoopNest& nest, const std::vector<Array>& arguments) {
-                              return CompileAndRun(nest, arguments, target, pool);
-                            });
+  return checker.Disagreement(*kernel,
+                              [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+                                return CompileAndRun(nest, arguments, target, pool);
+                              });
 }
 
-// Output channels in full vectors; a row of the image and its neighbours without a condition.
+// The output channels are in full vectors. A row of the image and its neighbours have no condition.
 constexpr std::string_view kConvSteps =
     "pack X 0 2 3 1\npack W 1 2 3 0\npad acc m 8 ic 4 ow 4\nsplit acc.m 8\nsplit acc.ow 4\n"
     "reorder acc.m.0 acc.oh acc.ow.0 acc.ic acc.kh acc.kw acc.ow.1 acc.m.1\n"

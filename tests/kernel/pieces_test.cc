@@ -1,5 +1,5 @@
-// Long sums in pieces as machine code: against the interpreter, and how far sums of numbers that
-// are not exact are from those in float64. One chain of additions is several times as far.
+// Tests of long sums in pieces as machine code, against the interpreter. The error of inexact sums
+// is compared with float64. One chain of additions has an error several times as large.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,18 +19,18 @@ namespace {
 
 using test::LongSum;
 
-// The first choice and random ones.
+// Checks the first decisions and random ones.
 void ExpectRight(const LongSum& sum, const Target& target) {
   const std::optional<Sketch> sketch = test::SketchOf(sum, target);
   ASSERT_TRUE(sketch);
   Decisions decisions = sketch->InitialDecisions();
-  const test::Judge judge(test::ComputeOf(sum, sketch->Fill(decisions)));
+  const test::ScheduleChecker checker(test::ComputeOf(sum, sketch->Fill(decisions)));
   std::mt19937 random(5);
   for (int i = 0; i < 4 && !testing::Test::HasFailure(); ++i) {
     const Schedule schedule = sketch->Fill(decisions);
-    const auto loops = test::LoopsOf(judge.compute(), schedule, ReductionOrder::kAny);
+    const auto loops = test::LoopsOf(checker.compute(), schedule, ReductionOrder::kAny);
     ASSERT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);
-    EXPECT_EQ(judge.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
+    EXPECT_EQ(checker.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
     decisions = test::RandomDecisions(*sketch, random);
   }
 }
@@ -48,18 +48,18 @@ TEST_P(LongSumKernel, RunsWithAvx2) {
 INSTANTIATE_TEST_SUITE_P(Pieces, LongSumKernel, testing::ValuesIn(test::LongSums()),
                          [](const auto& info) { return info.param.name; });
 
-// --- errors ---
+// --- Errors ---
 
 struct ErrorCase {
   std::string name;
   LongSum sum;
-  double least = -1;  // of the arguments, which are at most 1
-  double bound = 0;   // of the errors' root mean square over that of the results
+  double least = -1;  // least argument; arguments are at most 1
+  double bound = 0;   // bound of the errors' root mean square, relative to that of the results
 };
 
 void PrintTo(const ErrorCase& value, std::ostream* out) { *out << value.name; }
 
-// Of all arguments of the Compute, in their order.
+// Returns uniform numbers for all arguments of the Compute, in order.
 std::vector<Array> Uniform(const Compute& compute, double least) {
   std::mt19937 random(1);
   std::vector<Array> arrays;
@@ -85,7 +85,7 @@ double RelativeError(const Array& found, const Array& wanted) {
   return std::sqrt(errors / sum);
 }
 
-// What the nest is given: arguments as they are, and what its prepacks make of them.
+// Returns the nest's arguments: the given arguments, and the results of its prepacks.
 std::vector<Array> NestArguments(const Compute& compute, const std::vector<Array>& arguments,
                                  const KernelLoops& loops) {
   const auto named = [&](const std::string& name) -> const Array* {
@@ -118,7 +118,7 @@ double ErrorOf(const LongSum& sum, const Schedule& schedule, double least) {
   EXPECT_TRUE(loops) << loops.error().message;
   const auto found =
       test::RunnerOn(DetectCpu(2))(loops->nest, NestArguments(compute, arguments, *loops));
-  // The sum as it is defined, whatever the lowering is.
+  // This is the sum of the definition, for any lowering.
   const auto wanted = Interpret(test::MustParse(sum.text), arguments, Precision::kFloat64);
   EXPECT_TRUE(found && wanted);
   return RelativeError((*found)[0], (*wanted)[0]);
@@ -133,7 +133,7 @@ TEST_P(LongSumError, IsThatOfPieces) {
   EXPECT_LT(ErrorOf(sum, sketch->Fill(sketch->InitialDecisions()), least), bound);
 }
 
-// The bound tells pieces from one chain, as the loops that are written have it.
+// The bound distinguishes pieces from one chain, which the unscheduled loops have.
 TEST_P(LongSumError, OfOneChainIsGreater) {
   const auto& [name, sum, least, bound] = GetParam();
   const Schedule as_written{.lowering = sum.winograd.empty() ? "direct" : "winograd"};

@@ -1,4 +1,4 @@
-// What is predicted of a GPU's kernels, against numbers worked out by hand for one with round
+// Tests of the predictions for a GPU's kernels, against hand-computed numbers for a GPU with round
 // facts.
 #include "kernel/predict/predict_time.h"
 
@@ -48,7 +48,7 @@ TEST(OccupancyOfLaunch, MayBeNoneOrUnknown) {
   EXPECT_FALSE(OccupancyOf(Blocks(1, 256, 0), Gpu()));
   EXPECT_FALSE(PredictTime({}, Blocks(1, 256, 0), Gpu()));
   EXPECT_FALSE(OccupancyOf(Blocks(1, 256), Accelerator{.kind = "paper"}));
-  // A part that nobody knows has an occupancy, but no times.
+  // An unknown GPU has an occupancy, but no times.
   Accelerator arch = Gpu();
   arch.bytes_per_second = 0;
   EXPECT_TRUE(OccupancyOf(Blocks(1, 256), arch));
@@ -155,10 +155,10 @@ nest sectors {
   }
 }
 )");
-  // Of rows a sector for each thread; of wide and C all bytes of each sector that is touched.
+  // Rows cost one sector per thread. Wide and C cost all bytes of each touched sector.
   EXPECT_EQ(work.l2_bytes, 64 * 32 + 2 * 64 * 16);
   EXPECT_EQ(work.memory_bytes, 64 * 32 + 2 * 64 * 16);
-  EXPECT_EQ(work.loads, 64 + 64);  // 16 bytes are one
+  EXPECT_EQ(work.loads, 64 + 64);  // 16 bytes count once
 }
 
 TEST(PhaseWork, CountsWhatRegistersHoldOnce) {
@@ -180,7 +180,7 @@ nest tile {
   }
 }
 )");
-  // Of each thread two elements of A, of B and of C, which is read and written.
+  // Each thread accesses two elements of A, of B and of C, which is read and written.
   EXPECT_EQ(work.loads, 64 * (2 + 2 + 2));
   EXPECT_EQ(work.operations, 64 * 4);
 }
@@ -207,7 +207,7 @@ nest gather {
   EXPECT_EQ(work.memory_bytes, 64 * 4 + 64 * 32 + 64 * 4);
 }
 
-// Three blocks of two warps, each with four tiles of 16 rows, 8 columns and 16 products.
+// Three blocks of two warps each compute four tiles of 16 rows, 8 columns and 16 products.
 TEST(PhaseWork, CountsTilesOfWarpsByThemselves) {
   const PhaseWork work = WorkOf(R"(
 nest product {
@@ -263,13 +263,13 @@ nest product {
 }
 
 TEST(PredictTime, OfTilesIsByTheRateOfTheirTypes) {
-  // 3 blocks on the busiest of 100 processors, each of 1e6 clocks.
+  // The busiest of 100 processors has 3 blocks, each of 1e6 clocks.
   ExpectTime({.matrix_f16 = 300 * 2048e6}, Blocks(300, 256), 2e-6 + 3e-3, TimeBound::kTensorCores);
   ExpectTime({.matrix_tf32 = 300 * 1024e6, .matrix_i8 = 300 * 4096e6}, Blocks(300, 256),
              2e-6 + 6e-3, TimeBound::kTensorCores);
-  // A single warp keeps one tensor core of four busy.
+  // A single warp occupies one of four tensor cores.
   ExpectTime({.matrix_f16 = 2048e6}, Blocks(1, 32), 2e-6 + 4e-3, TimeBound::kLatency);
-  // What else threads do runs beside it.
+  // Other operations of the threads run concurrently.
   ExpectTime({.operations = 300 * 64e6, .matrix_f16 = 300 * 2048e6}, Blocks(300, 256), 2e-6 + 3e-3,
              TimeBound::kTensorCores);
   Accelerator unknown = Gpu();
@@ -280,13 +280,13 @@ TEST(PredictTime, OfTilesIsByTheRateOfTheirTypes) {
 }
 
 TEST(PredictTime, NamesItsBound) {
-  // 3 blocks on the busiest of 100 processors, all lanes busy: 8 blocks of 8 warps fit.
+  // The busiest of 100 processors has 3 blocks, with all lanes busy: 8 blocks of 8 warps fit.
   ExpectTime({.operations = 300e9}, Blocks(300, 256), 2e-6 + 3e9 / 128e9, TimeBound::kMultiplyAdds);
-  // One block more is a fourth one for some processor.
+  // One more block gives one processor a fourth block.
   ExpectTime({.operations = 301e9}, Blocks(301, 256), 2e-6 + 4e9 / 128e9, TimeBound::kMultiplyAdds);
-  // A single warp has an operation done every 4 clocks: 8 lanes of 128.
+  // A single warp completes an operation every 4 clocks: 8 lanes of 128.
   ExpectTime({.operations = 8e6}, Blocks(1, 32), 2e-6 + 8e6 / 8e9, TimeBound::kLatency);
-  // Half of a warp takes a warp's time.
+  // Half a warp takes a warp's time.
   ExpectTime({.operations = 8e6}, Blocks(1, 16), 2e-6 + 16e6 / 8e9, TimeBound::kLatency);
   // Each thread loads 1000 elements, four in 300 clocks.
   ExpectTime({.loads = 256e3}, Blocks(1, 256), 2e-6 + 250 * 300e-9, TimeBound::kLatency);
@@ -348,7 +348,7 @@ nest two {
   const Result<double> none = PredictSeconds(*PredictPhases(work, image, Gpu()));
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kResourceLimit);
-  EXPECT_EQ(none.error().message, "not one block of k fits a processor: registers");
+  EXPECT_EQ(none.error().message, "a block of k does not fit a processor: registers");
 
   image.phases.pop_back();
   EXPECT_EQ(PredictPhases(work, image, Gpu()).error().code, ErrorCode::kParse);

@@ -1,5 +1,5 @@
-// Rows, sums and products of few results as machine code, against the interpreter, on shapes that
-// nothing divides: each sketch as it begins, and with other choices.
+// Tests of rows, sums and products with few results as machine code, against the interpreter, on
+// shapes that no tile divides. Each sketch runs with its first decisions and with others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace tunec {
 namespace {
 
-// As `MustParse` wants it, with long rows, so that arrays are large for the target below.
+// Text for `MustParse` with long rows, whose arrays are large for the target below.
 constexpr std::string_view kLongRows = R"(compute long_rows {
   input X: f32[67, 531]
   output Y: f32[67, 531]
@@ -35,7 +35,7 @@ constexpr std::string_view kLongRows = R"(compute long_rows {
 }
 )";
 
-// Which go together, four at a time, three at the end.
+// Rows that are computed together, four at a time, three at the end.
 constexpr std::string_view kShortRows = R"(compute short_rows {
   input X: f32[3, 67, 29]
   output Y: f32[3, 67, 29]
@@ -73,7 +73,7 @@ constexpr std::string_view kOneRow = R"(compute one_row {
 }
 )";
 
-// In pieces, of which the last one is shorter.
+// A row in pieces, of which the last is shorter.
 constexpr std::string_view kLongRow = R"(compute long_row {
   input A: f32[1, 1031]
   input B: f32[1031, 1091]
@@ -110,7 +110,7 @@ constexpr std::string_view kLongSum = R"(compute long_sum {
 struct Case {
   const char* name;
   std::string_view text;
-  std::string_view sketch;  // the kind that comes first
+  std::string_view sketch;  // kind of the first sketch
 };
 
 void PrintTo(const Case& value, std::ostream* out) { *out << value.name; }
@@ -129,7 +129,7 @@ constexpr Case kCases[] = {
     {"gathered_rows", test::kGather, "pointwise"},
 };
 
-// Small caches, so that these arrays are large beside them.
+// Returns the target with small caches, so that these arrays are relatively large.
 Target SmallCaches(Target target) {
   target.host.l2_bytes = 32 << 10;
   target.host.l3_bytes = 64 << 10;
@@ -139,18 +139,18 @@ Target SmallCaches(Target target) {
 class RowsInCode : public testing::TestWithParam<Case> {
  protected:
   std::string Disagreement(const Schedule& schedule) {
-    const auto kernel = test::LoopsOf(judge_.compute(), schedule, ReductionOrder::kAny);
+    const auto kernel = test::LoopsOf(checker_.compute(), schedule, ReductionOrder::kAny);
     if (!kernel) return kernel.error().message;
-    return judge_.Disagreement(*kernel,
-                               [&](const LoopNest& nest, const std::vector<Array>& arguments) {
-                                 return CompileAndRun(nest, arguments, DetectCpu(2), pool_);
-                               });
+    return checker_.Disagreement(*kernel,
+                                 [&](const LoopNest& nest, const std::vector<Array>& arguments) {
+                                   return CompileAndRun(nest, arguments, DetectCpu(2), pool_);
+                                 });
   }
   std::vector<Sketch> SketchesOn(const Target& target) const {
-    return SketchesFor({{{"direct", judge_.compute()}}, target, ReductionOrder::kAny});
+    return SketchesFor({{{"direct", checker_.compute()}}, target, ReductionOrder::kAny});
   }
 
-  test::Judge judge_{test::MustParse(GetParam().text)};
+  test::ScheduleChecker checker_{test::MustParse(GetParam().text)};
   ThreadPool pool_{2};
 };
 
@@ -169,7 +169,7 @@ TEST_P(RowsInCode, GiveEqualResults) {
   }
 }
 
-// A tile stores no sums; long stretches are worth that where memory is far.
+// A tile stores no sums. Long stretches are therefore worthwhile for slow memory.
 TEST(RowsTogether, AreMoreTheShorterTheyAre) {
   const auto together = [](int64_t length) -> int64_t {
     std::string text(kShortRows);

@@ -1,5 +1,5 @@
-// Convolutions by Winograd's tiles as machine code, against the interpreter and against the
-// convolution as it is defined.
+// Tests of convolutions by Winograd's tiles as machine code, against the interpreter and against
+// the direct convolution.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -32,25 +32,25 @@ std::optional<Sketch> SketchOf(const WinogradConv& conv, const Target& target,
   return std::nullopt;
 }
 
-// Of a number that tiles of 4x4 meet.
+// Returns a freedom that tiles of 4x4 meet.
 RoundingFreedom Loose() {
   RoundingFreedom rounding = ReductionOrder::kAny;
   rounding.allowed_error = 1e-2;
   return rounding;
 }
 
-// The first choice and random ones.
+// Checks the first decisions and random ones.
 void ExpectRight(const Sketch& sketch, const WinogradConv& conv, const Target& target,
                  const RoundingFreedom& rounding) {
-  const test::Judge judge(test::MustParse(test::WinogradText(conv)));
+  const test::ScheduleChecker checker(test::MustParse(test::WinogradText(conv)));
   std::mt19937 random(5);
   Decisions decisions = sketch.InitialDecisions();
-  const int schedules = conv.tile == 2 ? 5 : 2;  // each of the larger tiles compiles longer
+  const int schedules = conv.tile == 2 ? 5 : 2;  // larger tiles compile longer
   for (int i = 0; i < schedules && !testing::Test::HasFailure(); ++i) {
     const Schedule schedule = sketch.Fill(decisions);
-    const auto loops = test::LoopsOf(judge.compute(), schedule, rounding);
+    const auto loops = test::LoopsOf(checker.compute(), schedule, rounding);
     ASSERT_TRUE(loops) << loops.error().message << "\n" << Print(schedule);
-    EXPECT_EQ(judge.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
+    EXPECT_EQ(checker.Disagreement(*loops, test::RunnerOn(target)), "") << Print(schedule);
     decisions = test::RandomDecisions(sketch, random);
   }
 }
@@ -71,21 +71,21 @@ TEST_P(Transformed, RunsOnVectorsOfEight) {
   ExpectRight(*sketch, GetParam(), target, Loose());
 }
 
-// What is transformed of small multiples of 1/8 is a bfloat16.
+// The transforms of small multiples of 1/8 are exact in bfloat16.
 TEST_P(Transformed, RunsByPairsOfBfloat16) {
   const Target target = DetectCpu(2);
   if (!target.Has("avx512bf16")) GTEST_SKIP() << "a machine without AVX512_BF16";
   const WinogradConv& conv = GetParam();
   const std::optional<Sketch> sketch =
       SketchOf(conv, target, test::AnyRounding(), "transformed/dpbf16");
-  // Transforms of 4x4 are no bfloat16s.
+  // Transforms of 4x4 tiles are not exact in bfloat16.
   const bool fits = conv.channels % 2 == 0 && conv.outputs % 16 == 0 && conv.tile == 2;
   EXPECT_TRUE(fits || !sketch);
   if (!sketch) GTEST_SKIP() << "not offered";
   ExpectRight(*sketch, conv, target, test::AnyRounding());
 }
 
-// The arguments are small multiples of 1/8: by tiles of 2x2 both are exact.
+// The arguments are small multiples of 1/8, so both results are exact with tiles of 2x2.
 TEST_P(Transformed, IsTheConvolution) {
   const Compute direct = test::MustParse(test::DirectText(GetParam()));
   const Compute winograd = test::MustParse(test::WinogradText(GetParam()));

@@ -3,35 +3,35 @@
 
     layering.py --source ROOT --layers FILE
 
-FILE is what tests/layering/CMakeLists.txt wrote from the CMake targets, one fact a line:
+FILE is written by tests/layering/CMakeLists.txt from the CMake targets, one fact a line:
 
     folder NAME DEPENDS...            a folder's DEPENDS, as given to tunec_library()
-    target FOLDER NAME LIBRARIES...   what a target of that folder links
-    interface FOLDER NAME LIBRARIES...  what it hands on to those that link it
+    target FOLDER NAME LIBRARIES...   the libraries that a target of that folder links
+    interface FOLDER NAME LIBRARIES...  the libraries that are passed on to targets that link it
 
 The rules:
-  1. a folder's DEPENDS stand before it in ORDER and are not FORBIDDEN to it, however indirectly;
+  1. a folder's DEPENDS stand before it in ORDER and are not FORBIDDEN to it, even indirectly;
   2. a target links only its own folder's libraries and those of its folder's DEPENDS;
   3. a file includes only its own folder and, transitively, its folder's DEPENDS;
   4. a project header is included by its path from the root, and exists;
-  5. a THIRD_PARTY header is included only in the folders that own it, and never by a header, but
-     for WRAPPERS; nothing outside the owner reaches a wrapper, however indirectly;
+  5. a THIRD_PARTY header is included only in the folders that own it, and never by a header, except
+     for WRAPPERS; nothing outside the owner reaches a wrapper, even indirectly;
   6. the link libraries of a third party are PRIVATE;
-  7. what belongs to one kind of target is included by its folder alone (KINDS), but for DOORS.
+  7. files of one kind of target are included by its folder alone (KINDS), except for DOORS.
 
-Every violation is printed with its place; the exit code is 1 when there are any.
+Every violation is printed with its position. The exit code is 1 if there are any.
 """
 import argparse
 import re
 import sys
 from pathlib import Path
 
-# A folder may depend only on those before it.
+# A folder may depend only on earlier folders.
 ORDER = ["support", "ir", "graph", "polyhedral", "schedule", "runtime", "numpy", "jit", "db",
          "kernel", "autotune", "compiler", "api", "tools"]
 
-# What a folder must not depend on although it stands before it. Code generation sees no
-# integer sets, a deployed program no compiler, the database only text.
+# Folders that a folder must not depend on, although they are earlier. Code generation does not use
+# integer sets, a deployed program does not contain the compiler, and the database only stores text.
 FORBIDDEN = {
     "polyhedral": {"graph"},
     "runtime": {"graph", "polyhedral", "schedule"},
@@ -40,7 +40,8 @@ FORBIDDEN = {
     "db": {"ir", "graph", "polyhedral", "schedule", "runtime", "jit"},
 }
 
-# Third party: (the start of its headers' paths, the folders that may include it, its link targets).
+# Third parties: (the start of the headers' paths, the folders that may include them, the link
+# targets).
 THIRD_PARTY = {
     "isl": (r"isl/", {"polyhedral"}, r"tunec_isl|isl"),
     "BLAKE3": (r"llvm-c/blake3\.h", {"db"}, r"tunec_blake3"),
@@ -50,14 +51,15 @@ THIRD_PARTY = {
     "ONNX": (r"onnx/|google/protobuf/", set(), r"tunec_onnx_proto|protobuf::\S+"),
 }
 
-# The one header that may include a third party's headers.
+# The only header that may include a third party's headers.
 WRAPPERS = {"polyhedral/isl_handles.h": "isl"}
 
-# Folders that belong to one kind of target. The rest of `jit` chooses among them: nobody else needs
-# to know which kinds there are.
+# Folders of one kind of target. The rest of `jit` chooses among them. No other folder may depend on
+# the kinds.
 KINDS = ("jit/cpu/", "jit/cuda/", "runtime/cuda/")
 
-# Who knows a kind all the same, and why. A file that no longer does leaves this list.
+# The files that depend on a kind as exceptions, with the reason. A file without such a dependence
+# must be removed from this list.
 DOORS = {
     "compiler/bundle/compile_variant.cc": "says what the host's code asks of a processor, writes a device's",
     "compiler/bundle/compile_sizes.cc": "says what the host's code asks of a processor",
@@ -92,14 +94,14 @@ class Layers:
                 self.interfaces.append((words[0], words[1], words[2:]))
             elif kind:
                 raise ValueError(f"unknown fact '{line}'")
-        # A folder built without tunec_library() depends on what its targets link.
+        # A folder built without tunec_library() depends on the libraries of its targets.
         for folder, _, libraries in self.targets:
             if folder not in declared:
                 linked = {folder_of(library) for library in libraries} - {None, folder}
                 self.depends.setdefault(folder, set()).update(linked)
 
     def closure(self, folder):
-        """The folders that `folder` may include: itself and all it depends on."""
+        """Returns the folders that `folder` may include: itself and all its dependences."""
         seen, queue = set(), [folder]
         while queue:
             here = queue.pop()
@@ -110,13 +112,13 @@ class Layers:
 
 
 def folder_of(library):
-    """The folder of a tunec_FOLDER library, or None."""
+    """Returns the folder of a tunec_FOLDER library, or None."""
     match = re.fullmatch(r"(?:\$<LINK_ONLY:)?(?:tunec_|tunec::)(\w+)>?", library)
     return match[1] if match and match[1] in ORDER else None
 
 
 def third_party_of(path):
-    """The third party whose header `path` is, or None."""
+    """Returns the third party of a header, or None."""
     for name, (headers, _, _) in THIRD_PARTY.items():
         if re.match(headers, path):
             return name
@@ -156,7 +158,8 @@ def owner_names(owners):
 
 
 def read_includes(root):
-    """{path from the root: [(line, quote, included path)]} of every source file in the folders."""
+    """Returns {path from the root: [(line, quote, included path)]} of every source file in the
+    folders."""
     includes = {}
     for folder in ORDER:
         for path in sorted((root / folder).rglob("*")):
@@ -171,7 +174,7 @@ def read_includes(root):
 
 
 def resolve(root, included):
-    """The path from the root of a project header as it is included, or None."""
+    """Returns the path from the root of an included project header, or None."""
     for base in ("", "api/include/"):
         if (root / (base + included)).is_file():
             return base + included
@@ -201,7 +204,7 @@ def check_includes(root, layers, includes):
 
 
 def check_kinds(root, includes):
-    """What belongs to one kind of target is seen by its folder, and by those who choose."""
+    """Yields includes of a kind's files from outside of its folder and the choosing files."""
     used = set()
     for path, lines in includes.items():
         if path.startswith(("jit/", *KINDS)):
@@ -219,7 +222,7 @@ def check_kinds(root, includes):
 
 
 def check_wrappers(root, includes):
-    """Nothing outside a wrapper's folder reaches it through other headers."""
+    """Yields headers through which files outside of a wrapper's folder reach the wrapper."""
     graph = {path: [(number, resolve(root, included)) for number, _, included in lines]
              for path, lines in includes.items()}
     for path, lines in graph.items():
@@ -237,7 +240,7 @@ def check_wrappers(root, includes):
 
 
 def check(root, layers):
-    """All violations, each a line of text."""
+    """Returns all violations, each a line of text."""
     includes = read_includes(root)
     return [*check_depends(layers), *check_links(layers), *check_includes(root, layers, includes),
             *check_kinds(root, includes), *check_wrappers(root, includes)]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Finds types that two files define under one name: the linker would keep one of their destructors.
+"""Finds types that two files define under one name: the linker would use only one of their
+destructors.
 
 usage: one_definition.py SOURCE
 """
@@ -15,7 +16,8 @@ TYPE = re.compile(r"^(?:template <.*>\s*)?(?:struct|class)\s+(?:alignas\(\w+\)\s
 
 
 def definitions(lines):
-    """The types that the lines define outside of unnamed namespaces, with their namespaces."""
+    """Returns the types that the lines define outside of unnamed namespaces, with their namespaces.
+    """
     spaces = []
     for line in lines:
         if begin := NAMESPACE.match(line):
@@ -27,7 +29,8 @@ def definitions(lines):
 
 
 def doubles(texts):
-    """Of texts by path: the paths of each type that several define."""
+    """Returns the paths of each type that several of the texts define. `texts` maps paths to texts.
+    """
     places = collections.defaultdict(set)
     for path, text in texts.items():
         for name in definitions(text.splitlines()):

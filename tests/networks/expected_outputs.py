@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compute with PyTorch what the networks of tests/networks/ must return.
+"""Computes with PyTorch the expected outputs of the networks of tests/networks/.
 
-    python3 expected_outputs.py          # rewrites NAME.npz beside each NAME.graph
+    python3 expected_outputs.py          # rewrites NAME.npz for each NAME.graph
 
-Each .npz holds the network's inputs and outputs by name. Weights come from seed SEED, by the
-rule that support/random.h and graph/text/weights.h state, repeated here in numpy bit for bit; every
-operator is torch's own, in float64, so that the expected values carry no rounding of their own
-beyond the final one to float32. Needs numpy and torch; the tests need neither.
+Each .npz has the network's inputs and outputs by name. Weights come from seed SEED, by the rule of
+support/random.h and graph/text/weights.h, repeated here in numpy bit for bit. Every operator is
+torch's, in float64, so the expected values have no rounding except the final one to float32. Needs
+numpy and torch. The tests need neither.
 """
 import os
 
@@ -28,7 +28,8 @@ def mix(z):
 
 
 def stream(seed, name, count):
-    """The first `count` 64-bit outputs of the stream: element i needs no other."""
+    """Returns the first `count` 64-bit outputs of the stream. Elements are independent of each
+    other."""
     state = 0xCBF29CE484222325
     for byte in name.encode():
         state = (state ^ byte) * 0x100000001B3 & MASK
@@ -51,7 +52,7 @@ def normalize(x, mean, variance, scale, bias, epsilon):
 
 
 def begins(pads):
-    """torch pads both ends alike; so do the networks."""
+    """Returns the pads at the beginning. torch pads both ends equally, as the networks do."""
     half = len(pads) // 2
     assert pads[:half] == pads[half:]
     return pads[:half]
@@ -89,7 +90,7 @@ def make_input(network, name, kind, shape):
 
 
 def run(network):
-    """The inputs and outputs by name, as numpy arrays."""
+    """Returns the inputs and outputs by name, as numpy arrays."""
     values, arrays = {}, {}
     for kind, name, *rest in network.lines:
         if kind == "input":

@@ -1,4 +1,4 @@
-// Test data: arrays of a .npz by name, and how far two arrays are apart.
+// Test data: arrays of a .npz by name, and the distance of two arrays.
 #pragma once
 
 #include <map>
@@ -13,12 +13,12 @@ namespace tunec {
 
 Result<std::map<std::string, Array>> LoadNpz(const std::string& path);
 
-/// The graph's inputs in its order, or an error that names the missing one.
+/// Returns the graph's inputs in its order, or an error that names the missing one.
 Result<std::vector<Array>> InputsByName(const Graph& graph,
                                         const std::map<std::string, Array>& arrays);
 
-/// Largest difference over the largest magnitude of `expected`; infinite when shapes differ or
-/// one is NaN where the other is not. Equal infinities count as equal.
+/// Returns the largest difference divided by the largest magnitude of `expected`. The result is
+/// infinite if shapes differ or only one element of a pair is NaN. Equal infinities count as equal.
 double RelativeError(const Array& actual, const Array& expected);
 
 }  // namespace tunec

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Write the networks of examples/ and tests/networks/ as .graph text.
+"""Writes the networks of examples/ and tests/networks/ as .graph text.
 
     python3 make_networks.py            # rewrites all files, which are in the repository
-    python3 make_networks.py --check    # exit code 1 if a file is not what this script writes
+    python3 make_networks.py --check    # exit code 1 if a file differs from the script's output
 
-The architectures are real; the weights are distributions (`init=`), drawn from the seed that
-`--random-weights SEED` gives (docs/graph_format.md), so that the files stay small. Their scales
-are chosen so that activations keep a sane magnitude through the depth of the network: a wrong
-result must not hide behind huge or vanished values. examples/ has full sizes, tests/networks/
-the same networks at sizes that the slow reference execution takes in seconds; their expected
-outputs are made by expected_outputs.py. Standard library only.
+The architectures are real. The weights are distributions (`init=`), drawn from the seed of
+`--random-weights SEED` (docs/reference/graph_format.md), so that the files stay small. Their scales are
+chosen so that activations have a normal magnitude through the depth of the network: huge or
+vanished values would hide a wrong result. examples/ has full sizes. tests/networks/ has the same
+networks at sizes that the slow reference execution takes in seconds. expected_outputs.py makes
+their expected outputs. Standard library only.
 """
 import argparse
 import math
@@ -21,7 +21,7 @@ EXAMPLES = os.path.join(HERE, "..", "..", "examples")
 
 
 def text_of(value):
-    """An attribute or element as .graph text has it."""
+    """Returns an attribute or element in the form of .graph text."""
     if isinstance(value, str):
         return '"' + value + '"'
     if isinstance(value, (list, tuple)):
@@ -90,7 +90,8 @@ class Network:
 
 
 def bound(fan_in, gain):
-    """Half the width of the uniform distribution with variance gain / fan_in, six digits."""
+    """Returns half the width of the uniform distribution with variance gain / fan_in, rounded to
+    six digits."""
     return float(f"{math.sqrt(3 * gain / fan_in):.6g}")
 
 
@@ -252,7 +253,8 @@ def bert(name, layers, dim, heads, seq, vocab):
 
 
 def causal_mask(n, seq):
-    """Where row >= column, from two ranges: folded while compiling."""
+    """Returns a mask that is true for row >= column, from two ranges. It is folded during
+    compilation."""
     row = n.op("range", name="row", start=0, limit=seq, delta=1, to="i64")
     column = n.op("reshape", row, name="column", shape=[seq, 1])
     mask = n.op("ge", column, row, name="causal")
@@ -309,7 +311,8 @@ def examples():
 
 
 def small():
-    """Sizes of the test networks: all operators of the large ones, seconds in the reference."""
+    """Returns the test networks: all operators of the large ones, at sizes that take seconds in the
+    reference."""
     return [resnet("resnet18_64", 64, (2, 2, 2, 2), False), mobilenet_v2("mobilenet_v2_64", 64),
             unet("unet_48", 48, (8, 16, 32)), bert("bert_2x32", 2, 128, 4, 32, 500),
             gpt("gpt_2x32", 2, 128, 4, 32, 400), mixer("mixer_48", 48, 16, 64, 2, 32, 128, 100)]

@@ -1,4 +1,4 @@
-// Real networks against PyTorch's outputs for the same weights.
+// Tests of real networks against PyTorch's outputs for the same weights.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 namespace tunec {
 namespace {
 
-constexpr uint64_t kSeed = 7;  // of expected_outputs.py
+constexpr uint64_t kSeed = 7;  // the seed of expected_outputs.py
 
 class Networks : public ::testing::TestWithParam<std::string> {
  protected:

@@ -1,5 +1,5 @@
-// ONNX models outside the repository, named by TUNEC_ONNX_MODELS: see README.md. Prints one
-// line per model: nodes, seconds to import and to run, the largest relative error.
+// Tests of ONNX models outside of the repository, named by TUNEC_ONNX_MODELS (see README.md).
+// Prints one line per model: nodes, seconds to import and to run, the largest relative error.
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
@@ -26,7 +26,7 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// A model, and where its data is: a .npz, or a folder with test_data_set_N.
+/// A model and the path of its data: a .npz, or a folder with test_data_set_N.
 struct Case {
   std::string name;
   fs::path model;
@@ -58,7 +58,7 @@ std::string ReadAll(const fs::path& path) {
   return text.str();
 }
 
-/// A TensorProto, by way of a model that returns it as a constant.
+/// Reads a TensorProto, through a model that returns it as a constant.
 Result<Array> LoadPb(const fs::path& path) {
   onnx::TensorProto tensor;
   if (!tensor.ParseFromString(ReadAll(path))) return Fail(ErrorCode::kParse, "not a tensor");
@@ -72,7 +72,7 @@ Result<Array> LoadPb(const fs::path& path) {
   return *graph.ConstantOf(graph.outputs().front());
 }
 
-/// Arrays by the names of the graph's inputs and outputs.
+/// Returns arrays by the names of the graph's inputs and outputs.
 Result<std::map<std::string, Array>> LoadData(const Graph& graph, const fs::path& data) {
   if (!fs::is_directory(data)) return LoadNpz(data);
   std::map<std::string, Array> arrays;
@@ -103,13 +103,13 @@ Result<double> LargestError(const Graph& graph, const fs::path& data) {
   return error;
 }
 
-/// What the environment says; empty where it says nothing.
+/// Returns the environment variable, or an empty string.
 std::string Environment(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-/// One line of the table; whether the model came out right.
+/// Prints one line of the table. Returns whether the model's outputs are right.
 bool Report(const Case& test) {
   const auto start = Clock::now();
   const auto graph = ImportOnnx(test.model, {});

@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A folder that goes away with the test.
+// A fixture with a folder that is removed after the test.
 class NpzTest : public testing::Test {
  public:
   NpzTest() {
@@ -170,7 +170,7 @@ TEST_F(NpzTest, WritingReplacesTheFileAndLeavesNoOther) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }
 
-TEST_F(NpzTest, RefusesToWrite) {
+TEST_F(NpzTest, RejectsWrites) {
   const int32_t value = 5;
   const NamedArrayView view{{"v", DataType::kI32, {}}, &value};
   const NamedArrayView twice[] = {view, view};
@@ -197,7 +197,7 @@ TEST_F(NpzTest, BadFilesAreErrorsWithTheirPlace) {
   EXPECT_THAT(ReadNpz(Put(damaged)).error().message, HasSubstr("member 'x.npy' is damaged"));
 }
 
-// A .npy file with this header and so many zero bytes.
+// Returns a .npy file with this header and this many zero bytes.
 std::string Npy(const std::string& header, size_t bytes) {
   std::string file("\x93NUMPY\x01\x00", 8);
   file += static_cast<char>(header.size());
@@ -205,7 +205,7 @@ std::string Npy(const std::string& header, size_t bytes) {
   return file + header + std::string(bytes, '\0');
 }
 
-TEST_F(NpzTest, RefusesHeaders) {
+TEST_F(NpzTest, RejectsHeaders) {
   const std::string f4 = "'descr': '<f4', 'fortran_order': False, ";
   const struct {
     std::string file;
@@ -259,7 +259,7 @@ TEST_F(NpzTest, BoolsAreNormalised) {
   EXPECT_EQ(Elements<uint8_t>(*ReadNpy(Put(file))), (std::vector<uint8_t>{0, 1}));
 }
 
-// Whatever is done to a file, reading it ends with arrays or an error (under the sanitizers).
+// Reading a file with any damage gives arrays or an error (under the sanitizers).
 TEST_F(NpzTest, SurvivesDamage) {
   Random random(1);
   for (const std::string_view hex : {kStored, kCompressed}) {

@@ -1,4 +1,4 @@
-"""The test cases of the onnx wheel: which there are, and which are in scope."""
+"""The test cases of the onnx wheel, and the subset in scope."""
 import collections
 import os
 
@@ -21,7 +21,8 @@ RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLik
 CONTROL_FLOW = {"If", "Loop", "Scan"}
 TRAINING_DOMAINS = {"ai.onnx.training", "ai.onnx.preview.training"}
 
-# These cases have other numbers than compiled code by choice, and why (docs/operators.md).
+# Cases in which compiled code intentionally has other numbers, with the reasons
+# (docs/reference/operators.md).
 CHOSEN = {
     f"test_resize_downsample_scales_{mode}_align_corners":
         "corners are those of the result's size, not of the size before it was rounded down"
@@ -29,7 +30,8 @@ CHOSEN = {
 
 
 def load(kind):
-    """Every case of the kind; the models of `node` are generated, the others lie in the wheel."""
+    """Returns every case of the kind. The models of `node` are generated, the others are in the
+    wheel."""
     from onnx.backend.test.loader import load_model_tests
     for case in load_model_tests(kind=kind):
         model = case.model
@@ -59,7 +61,8 @@ def stored(folder, what):
 
 
 def bind(values, data):
-    """Arrays by name. What is no tensor (a sequence, say) stays as it is: such cases do not run."""
+    """Returns arrays by name. Values that are not tensors (for example sequences) are not
+    converted, and their cases do not run."""
     named = {}
     for value, given in zip(values, data):
         if isinstance(given, bytes) and value.type.HasField("tensor_type"):
@@ -73,7 +76,7 @@ def bind(values, data):
 
 
 def nodes(graph):
-    """All nodes, those of nested graphs too."""
+    """Returns all nodes, including those of nested graphs."""
     for node in graph.node:
         yield node
         for attribute in node.attribute:
@@ -88,7 +91,7 @@ def all_nodes(model):
 
 
 def out_of_scope(model):
-    """The reason why the case is left out, or None."""
+    """Returns the reason why the case is left out, or None."""
     for value in [*model.graph.input, *model.graph.output, *model.graph.value_info]:
         kind = value.type.WhichOneof("value")
         if kind is not None and kind != "tensor_type":
@@ -133,7 +136,8 @@ def attribute_reason(node, attribute):
         return "sparse"
     if attribute.type == AttributeProto.TENSOR:
         return type_reason(attribute.t.data_type)
-    # Element types are integers under these names; a node of another meaning has none of them.
+    # Attributes with these names are element types, stored as integers. Other attributes do not use
+    # the names.
     if attribute.name in ("to", "dtype", "output_dtype", "output_datatype"):
         return type_reason(attribute.i)
     if node.op_type in ("Constant", "LabelEncoder") and attribute.type in (
@@ -143,7 +147,7 @@ def attribute_reason(node, attribute):
 
 
 def training_reason(case):
-    """Dropout that its data tell to drop: random, and of training."""
+    """Returns the reason for a Dropout whose data enable training, because it is random."""
     for node in case.model.graph.node:
         if node.op_type == "Dropout" and len(node.input) > 2:
             for data in case.data_sets:

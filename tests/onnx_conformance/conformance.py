@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Runs the test cases of the onnx wheel through compiled code and counts how they end.
+"""Runs the test cases of the onnx wheel through compiled code and counts the outcomes.
 
-A case passes when every output of every data set has the expected type, shape and numbers:
-integers and booleans exactly, floats within the case's own rtol and atol (onnx gives 1e-3 and
-1e-7). For f16 and bf16 rtol is at least twice the spacing of the type (2^-9 and 2^-6): the expected
-numbers were rounded after every operator, those of compiled code once. For f32 atol is at least the
-type's spacing (2^-23) at the largest expected number, which is what a cancelled sum is exact to. It is unsupported when
-compiling it fails with TUNEC_UNSUPPORTED, and wrong in every other event: another error, a wrong
-number, a crash, no end within the time limit. Cases of `cases.CHOSEN` have other numbers by choice:
-one that passes is wrong, since the list is then out of date.
+A case passes if every output of every data set has the expected type, shape and numbers: integers
+and booleans exactly, floats within the case's rtol and atol (onnx gives 1e-3 and 1e-7). For f16 and
+bf16, rtol is at least twice the spacing of the type (2^-9 and 2^-6), because the expected numbers
+were rounded after every operator, and those of compiled code once. For f32, atol is at least the
+type's spacing (2^-23) at the largest expected number, which is the precision of a cancelled sum. A
+case is unsupported if compilation fails with TUNEC_UNSUPPORTED. It is wrong in every other event:
+another error, a wrong number, a crash, or a timeout. Cases of `cases.CHOSEN` intentionally have
+other numbers. If such a case passes, it is wrong, because the list is out of date.
 
 An input whose value decides shapes (Reshape's `shape` given as an input of the model) is bound to
-its value when compiling, which the compiler's option `constants` is for, and only when the compiler
-says that it needs that value; the count of such cases is printed.
+its value by the compiler's option `constants`. This is done only if the compiler reports that it
+needs the value. The count of such cases is printed.
 """
 import argparse
 import collections
@@ -31,10 +31,10 @@ import numpy as np
 import cases
 from library import UNSUPPORTED, Failure, Library
 
-# Elements of an input that may be bound.
+# The largest number of elements of a bound input.
 MOST_BOUND = 16
 
-# The ending of one case. `status` is one of passed, unsupported, wrong, chosen. `bound` counts the
+# The outcome of one case. `status` is one of passed, unsupported, wrong, chosen. `bound` counts the
 # inputs that are bound to constants.
 Outcome = collections.namedtuple("Outcome", "status detail bound")
 
@@ -43,7 +43,7 @@ Outcome = collections.namedtuple("Outcome", "status detail bound")
 
 
 def differences(got, want, case):
-    """What is wrong with an output, or None."""
+    """Returns the error of an output, or None."""
     want = np.asarray(want)
     if got.dtype != want.dtype:
         return f"type {got.dtype}, expected {want.dtype}"
@@ -72,7 +72,7 @@ def absolute_tolerance(case, want, single):
 
 
 def open_shapes(case):
-    """Sizes for the inputs whose dimensions the model leaves open, from the first data set."""
+    """Returns sizes for the inputs with dynamic dimensions, from the first data set."""
     shapes = {}
     for value in case.model.graph.input:
         given = case.data_sets[0].inputs.get(value.name)
@@ -85,7 +85,7 @@ def open_shapes(case):
 
 
 def ancestors(graph, names):
-    """The values among what `names` are computed from."""
+    """Returns the given values and all values that `names` are computed from."""
     makers = {output: node for node in graph.node for output in node.output}
     found, waiting = set(), list(names)
     while waiting:
@@ -97,9 +97,9 @@ def ancestors(graph, names):
 
 
 def needed_constants(case, message):
-    """The inputs that the compiler says it has to know: those that the values it names depend on.
+    """Returns the inputs that the named values of the compiler's message depend on.
 
-    Never large arrays: they are data, not shapes."""
+    Large arrays are excluded, because they are data, not shapes."""
     named = re.findall(r"input \d+ \('([^']*)'\) is computed at run time", message)
     known = ancestors(case.model.graph, named)
     return {name: array for name, array in case.data_sets[0].inputs.items()
@@ -107,13 +107,14 @@ def needed_constants(case, message):
 
 
 def most_elements(case):
-    """Of the largest array that goes in or comes out."""
+    """Returns the size of the largest input or output."""
     return max((np.size(array) for data in case.data_sets
                 for array in (*data.inputs.values(), *data.outputs.values())), default=0)
 
 
 def compile_case(library, case, folder, target):
-    """The executable, and the inputs that were bound. `target`: the compiler's options of it."""
+    """Returns the executable and the bound inputs. `target` holds the compiler's options for the
+    target."""
     path = os.path.join(folder, "case.onnx")
     with open(path, "wb") as file:
         file.write(case.model.SerializeToString())
@@ -131,7 +132,7 @@ def compile_case(library, case, folder, target):
 
 
 def write_arrays(arrays, folder):
-    """Their files, by name."""
+    """Writes the arrays into files. Returns the files by name."""
     files = {}
     for i, (name, array) in enumerate(arrays.items()):
         files[name] = os.path.join(folder, f"constant_{i}.npy")
@@ -139,8 +140,8 @@ def write_arrays(arrays, folder):
     return files
 
 
-def judged(outcome, case):
-    """The outcome, of a case whose numbers are others by choice."""
+def checked(outcome, case):
+    """Returns the outcome for a case that intentionally has other numbers."""
     if case.name not in cases.CHOSEN or outcome.status == "unsupported":
         return outcome
     if outcome.status == "passed":
@@ -150,7 +151,7 @@ def judged(outcome, case):
 
 
 def run_case(library, case, folder, target):
-    return judged(run_data(library, case, folder, target), case)
+    return checked(run_data(library, case, folder, target), case)
 
 
 def run_data(library, case, folder, target):
@@ -177,19 +178,19 @@ def run_data(library, case, folder, target):
 
 
 def serve(pipe, library_path, all_cases, target):
-    """Runs the cases whose numbers arrive, until None does."""
+    """Runs the cases whose numbers arrive, until None arrives."""
     warnings.simplefilter("ignore")
     library = Library(library_path)
     with tempfile.TemporaryDirectory() as folder:
         while (number := pipe.recv()) is not None:
             try:
                 pipe.send(run_case(library, all_cases[number], folder, target))
-            except Exception as error:  # the harness's own: shown, and counted as wrong
+            except Exception as error:  # an error of the harness counts as wrong
                 pipe.send(Outcome("wrong", f"{type(error).__name__}: {error}", []))
 
 
 class Worker:
-    """A process that runs cases. One that dies or hangs is replaced."""
+    """A process that runs cases. A worker that dies or hangs is replaced."""
 
     def __init__(self, library_path, all_cases, target):
         self.arguments = library_path, all_cases, target
@@ -207,7 +208,7 @@ class Worker:
         self.pipe.send(number)
 
     def outcome(self, limit):
-        """The outcome of the case that runs, or None while there is none."""
+        """Returns the outcome of the running case, or None if there is none yet."""
         if self.pipe.poll():
             try:
                 return self.pipe.recv()
@@ -229,7 +230,7 @@ class Worker:
 
 
 def run_all(library_path, all_cases, target, count, limit):
-    """Outcomes in the order of the cases."""
+    """Returns outcomes in the order of the cases."""
     outcomes = [None] * len(all_cases)
     waiting = collections.deque(range(len(all_cases)))
     workers = [Worker(library_path, all_cases, target)
@@ -257,13 +258,13 @@ def run_all(library_path, all_cases, target, count, limit):
 
 
 def operator(case):
-    """What a case is a case of: its only operator, or the one that its name says."""
+    """Returns the operator of a case: its only operator, or the operator in its name."""
     kinds = {node.op_type for node in case.model.graph.node}
     return kinds.pop() if len(kinds) == 1 else re.sub(r"^test_", "", case.name)
 
 
 def reported_operators(case, detail):
-    """The operators that the compiler's error lists, else the case's own."""
+    """Returns the operators that the compiler's error lists, or else the case's operator."""
     return sorted(set(re.findall(r"(?:^|; |: )([A-Z]\w+) '", detail))) or [operator(case)]
 
 
@@ -308,7 +309,7 @@ def main():
     parser.add_argument("--most-elements", type=int, metavar="N", help="of an array of a case")
     options = parser.parse_args()
     target = {name: value for name in ("target", "arch", "emulate") if (value := getattr(options, name))}
-    warnings.simplefilter("ignore")  # of the cases' own arithmetic
+    warnings.simplefilter("ignore")  # warnings from the cases' arithmetic
 
     selected, left_out = [], collections.Counter()
     for kind in cases.KINDS:

@@ -1,4 +1,4 @@
-"""libtunec.so through its C interface, with NumPy arrays."""
+"""Calls libtunec.so through its C interface, with NumPy arrays."""
 import ctypes
 import json
 
@@ -28,7 +28,7 @@ class DLTensor(ctypes.Structure):
 
 
 class Failure(Exception):
-    """A call that did not return TUNEC_OK."""
+    """Raised if a call does not return TUNEC_OK."""
 
     def __init__(self, status, message):
         super().__init__(message)
@@ -79,7 +79,7 @@ class Executable:
                 for i in range(count)]
 
     def empty_output(self, i):
-        """An array of what output `i` has, filled with bytes that no result consists of."""
+        """Returns an array for output `i`, filled with bytes that do not occur in results."""
         rank = self.lib.tunec_output_ndim(self.handle, i)
         shape = tuple(self.lib.tunec_output_shape(self.handle, i)[:rank])
         kind = self.lib.tunec_output_type(self.handle, i)
@@ -88,7 +88,7 @@ class Executable:
         return array
 
     def run(self, inputs):
-        """Arrays by name in, arrays by name out."""
+        """Runs on arrays by name. Returns arrays by name."""
         keep = []
         names = self.names("output")
         outputs = [self.empty_output(i) for i in range(len(names))]
@@ -99,7 +99,7 @@ class Executable:
 
 
 def row(arrays, keep):
-    """An array of DLTensor*, whose parts live as long as `keep`."""
+    """Returns an array of DLTensor*, whose parts live as long as `keep`."""
     tensors = []
     for array in arrays:
         shape = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)

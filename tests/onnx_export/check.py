@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Checks with ONNX Runtime what `tunec show MODEL --onnx OUT` writes.
+"""Checks with ONNX Runtime the files of `tunec show MODEL --onnx OUT`.
 
     check.py --tunec PROGRAM [--cases FILE] [MODEL...]
 
-Each MODEL (.onnx, with its inputs and expected outputs in the .npz beside it) is optimised, written as
-ONNX, and run by ONNX Runtime on these inputs; its outputs must be the expected ones within --tolerance
-of the largest magnitude. --cases FILE is tests/graph/core/reference_cases.graph: each of its graphs is
-written without any pass, so that every operator of the table reaches ONNX Runtime, and run; its first
-output must equal its second. What ONNX Runtime has no kernel for on a CPU is counted apart, and so is a
-resize whose coordinates it rounds.
+Each MODEL (.onnx, with its inputs and expected outputs in the .npz of the same name) is optimised,
+written as ONNX, and run by ONNX Runtime on these inputs. Its outputs must equal the expected ones
+within --tolerance of the largest magnitude. --cases FILE is tests/graph/core/reference_cases.graph.
+Each of its graphs is written without passes, so that every operator of the table reaches ONNX
+Runtime, and run. Its first output must equal its second. Graphs without an ONNX Runtime kernel for
+CPUs are counted separately, as are resizes whose coordinates ONNX Runtime rounds.
 
-Needs the packages onnxruntime and numpy. Ends with `N equal`, `N wrong`, `N rounded elsewhere`, `N without a kernel`,
-`N without a form`; the exit code is 1 when anything is wrong.
+Needs the packages onnxruntime and numpy. Ends with `N equal`, `N wrong`, `N rounded elsewhere`, `N
+without a kernel`, `N without a form`. The exit code is 1 if anything is wrong.
 """
 import argparse
 import collections
@@ -31,7 +31,7 @@ NO_KERNEL = re.compile(r"NOT_IMPLEMENTED|Could not find an implementation|not su
 
 
 def write(tunec, model, out, passes):
-    """Runs tunec; returns its error message, empty when it wrote the file."""
+    """Runs tunec. Returns its error message, or an empty string if it wrote the file."""
     if passes:
         command = [tunec, "show", model, "--no-db", "--onnx", out]
     else:
@@ -50,7 +50,8 @@ def run(path, inputs):
 
 
 def error(have, want):
-    """The largest difference over the largest finite magnitude; infinite where kinds differ."""
+    """Returns the largest difference divided by the largest finite magnitude, or infinity if kinds
+    differ."""
     if have.dtype != want.dtype or have.shape != want.shape:
         return float("inf")
     have, want = have.astype(np.float64), want.astype(np.float64)
@@ -84,7 +85,7 @@ def check_case(args, text, folder):
         return "without a form", message
     try:
         outputs = list(run(out, {}).values())
-    except Exception as failure:  # ONNX Runtime's exceptions have no common class of their own
+    except Exception as failure:  # ONNX Runtime's exceptions have no common base class
         kind = "without a kernel" if NO_KERNEL.search(str(failure)) else "wrong"
         return kind, str(failure).splitlines()[0][:160]
     worst = error(outputs[0], outputs[1])

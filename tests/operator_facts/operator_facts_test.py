@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Operators that lack a fact do not compile.
+"""Tests that operators that lack a fact do not compile.
 
     operator_facts_test.py --source ROOT --compiler CXX
 
-Each test gives the compiler another graph/ops/op_list.h, and reads what it says about the file that
-expands the rows.
+Each test gives the compiler a changed graph/ops/op_list.h, and reads the compiler's output for the
+file that expands the rows.
 """
 import argparse
 import re
@@ -20,7 +20,7 @@ RELU = re.compile(r"TUNEC_POINTWISE\(X, kRelu,.*\)")
 
 class OperatorFacts(unittest.TestCase):
     def compile(self, path, change, *flags):
-        """What the compiler says about ROOT/path where `change` was made to the rows."""
+        """Returns the compiler's output for ROOT/path after `change` was applied to the rows."""
         with tempfile.TemporaryDirectory() as folder:
             rows = Path(folder) / "graph/ops/op_list.h"
             rows.parent.mkdir(parents=True)
@@ -37,7 +37,7 @@ class OperatorFacts(unittest.TestCase):
         self.assertRegex(said, message)
 
     def with_row(self, row):
-        """Adds it behind that of relu."""
+        """Adds a row after that of relu."""
         def change(text):
             self.assertRegex(text, RELU)
             return RELU.sub(lambda match: match[0] + " " + row, text)
@@ -47,7 +47,8 @@ class OperatorFacts(unittest.TestCase):
         self.assertEqual(self.compile("graph/ops/op.cc", lambda text: text), (0, ""))
 
     def test_the_rows_as_sanitizers_see_them(self):
-        """No test builds the preset `sanitize`, in which GCC takes no address for a constant."""
+        """Compiles as under `sanitize`, where GCC does not treat addresses as constants. No test
+        builds the preset."""
         for path in ["graph/reference/scalar_functions.cc", "graph/lower/elementwise.cc"]:
             said = self.compile(path, lambda text: text, "-fsanitize=address,undefined")
             self.assertEqual(said, (0, ""), path)

@@ -1,5 +1,5 @@
-// What isl's scheduler proposes, read back as plain data: bands that can be tiled, slanted where
-// dependences demand it.
+// Tests of the proposals of isl's scheduler, read back as plain data: tilable bands, skewed where
+// dependences require it.
 #include "polyhedral/affine_schedule.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST(AffineSchedule, SharesLoopsBetweenStatements) {
 )");
 }
 
-// Every element of a row comes from the far end of the row before.
+// Every element of a row depends on the far end of the row before.
 TEST(AffineSchedule, EndsABandWhereADependenceRunsBackwards) {
   const std::string text = Proposed(*ParseCompute(R"(compute turn {
   output A: f32[9, 8]

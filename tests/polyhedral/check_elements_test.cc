@@ -1,4 +1,4 @@
-// A Compute from outside may reach what is not there, or read what nothing wrote.
+// Tests of external Computes, which may access elements out of range or read unwritten elements.
 #include "polyhedral/check_elements.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST(CheckElements, TwoStatementsMayShareTheWriting) {
   EXPECT_EQ(with(2), "statement result reads acc[5, 0], which nothing wrote before");
 }
 
-// An element to which no iteration contributes holds the identity of its reduction.
+// An element without contributing iterations has the identity of its reduction.
 TEST(CheckElements, AReductionWritesAllThatItsIteratorsReach) {
   EXPECT_EQ(
       Outcome(kProduct +

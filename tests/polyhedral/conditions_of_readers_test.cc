@@ -1,4 +1,4 @@
-// Of a reduction, where nobody reads what it would begin.
+// Tests of the conditions that all readers of a reduction share. No statement reads other elements.
 #include "polyhedral/conditions_of_readers.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Sums below a diagonal, and who reads them.
+// Sums below a diagonal, and their readers.
 Compute Sums(const std::string& reader, const std::string& role = "workspace") {
   return MustParse(R"(compute sums {
   input X: f32[9, 9, 5]
@@ -30,7 +30,7 @@ std::vector<IndexExpr> Shared(const Compute& compute) {
   const std::vector<IndexExpr> shared =
       ConditionsOfReaders(compute, compute.statements[StatementId(0)]);
   const ScheduleTree tree = OriginalTree(compute);
-  EXPECT_EQ(tree.statements[StatementId(0)].domain, shared);  // of acc.init
+  EXPECT_EQ(tree.statements[StatementId(0)].domain, shared);  // domain of acc.init
   return shared;
 }
 

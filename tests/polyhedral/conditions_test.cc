@@ -1,5 +1,5 @@
-// Conditions at one place of the walk over a tree: which hold, which are shared, which bound a
-// loop, and where a loop is free of them.
+// Tests of conditions at one position of the walk over a tree: conditions that hold, are shared, or
+// bound a loop, and ranges in which a loop does not need them.
 #include "polyhedral/generate/conditions.h"
 
 #include <gmock/gmock.h>
@@ -107,7 +107,7 @@ TEST_F(ConvConditions, LeaveTheMiddleOfALoopClean) {
   EXPECT_EQ(conditions.CleanRange(Node(o_)), (Interval{1, 3}));
 }
 
-// Two statements in one loop over i < 9: a where i <= 6, b where 2 <= i <= 6.
+// Two statements in one loop over i < 9: a for i <= 6, b for 2 <= i <= 6.
 class SharedConditions : public testing::Test {
  protected:
   SharedConditions() {
@@ -202,7 +202,7 @@ TEST_F(TriangleConditions, ContradictWhereNoValueMeetsTwo) {
   EXPECT_FALSE(conditions_.Contradict({V(i_) - 3, IndexExpr(5) - V(i_)}));
 }
 
-// A staircase in tiles: columns 4*t + e end for each block b with 4*b + LAST.
+// A staircase in tiles: for each block b, columns 4*t + e end at 4*b + LAST.
 std::vector<IndexExpr> OfStaircase(int last) {
   const std::string text = R"(compute staircase {
   input X: f32[16]

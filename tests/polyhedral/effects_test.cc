@@ -1,4 +1,4 @@
-// Where writes happen, and what is needed of the reads: from the selects of a statement.
+// Tests of the conditions of writes and of required reads, derived from the selects of a statement.
 #include "polyhedral/effects.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ std::vector<std::string> Texts(const Statement& statement,
   return texts;
 }
 
-// The last statement of a Compute over a: f32[9], b: f32[9], after copies into both.
+// Returns a Compute over a: f32[9], b: f32[9] with this last statement, after copies into both.
 Compute Turns(std::string_view statement) {
   return MustParse(fmt::format(R"(compute turns {{
   input X: f32[9]
@@ -43,7 +43,7 @@ Compute Turns(std::string_view statement) {
 }
 
 struct Found {
-  std::vector<std::vector<std::string>> writes;  // conditions of each
+  std::vector<std::vector<std::string>> writes;  // conditions of each write
   Effects effects;
 };
 
@@ -88,7 +88,7 @@ TEST(Effects, TheOtherBranchNegatesOneCondition) {
     a[i] = select(holds(i - 3 >= 0), a[i], X[i]))"))
                   .writes,
               ElementsAre(ElementsAre("-i + 2")));
-  // Where one of two fails is no one condition.
+  // The failure of one of two conditions cannot be written as one condition.
   EXPECT_FALSE(Of(Turns(R"(s[i: 9]:
     a[i] = select(holds(i - 3 >= 0, 7 - i >= 0), a[i], X[i]))"))
                    .effects.conditional);
@@ -116,7 +116,7 @@ TEST(Effects, AReductionHappensEverywhere) {
   EXPECT_FALSE(Of(MustParse(kPaddedConv)).effects.conditional);
 }
 
-// Each write is a store of its own, inside its conditions.
+// Each write becomes a separate store inside its conditions.
 TEST(Effects, AreWhatTheLoopsDo) {
   const Compute compute = Turns(kTurns);
   const auto nest = GenerateLoops(OriginalTree(compute), Contraction::kSeparate);
@@ -131,7 +131,7 @@ TEST(Effects, AreWhatTheLoopsDo) {
 )"));
 }
 
-// What the schedule says of the statement's stores holds for each of them.
+// The schedule's flag for the statement's stores applies to each store.
 TEST(Effects, AreStoredPastTheCachesWhereTheScheduleSaysSo) {
   const Compute compute = Turns(kTurns);
   ScheduleTree tree = OriginalTree(compute);
@@ -142,7 +142,7 @@ TEST(Effects, AreStoredPastTheCachesWhereTheScheduleSaysSo) {
   EXPECT_THAT(Print(*nest), HasSubstr("s non_temporal: b[s_i] = b[s_i] + a[s_i]"));
 }
 
-// Only p = 1 reads what p = 0 wrote: rows of one turn are independent, turns are not.
+// Only p = 1 reads elements written by p = 0. Rows of one turn are independent, turns are not.
 TEST(Effects, FreeWhatTheyDoNotTouch) {
   const Compute compute = Turns(kTurns);
   ScheduleTree tree = OriginalTree(compute);
@@ -151,9 +151,9 @@ TEST(Effects, FreeWhatTheyDoNotTouch) {
   EXPECT_TRUE(CheckLegality(dependences, tree, ReductionOrder::kAsWritten));
   tree.loops[*tree.FindLoop("s.i")].kind = LoopKind::kSerial;
   tree.loops[*tree.FindLoop("s.p")].kind = LoopKind::kParallel;
-  const Status refused = CheckLegality(dependences, tree, ReductionOrder::kAsWritten);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message,
+  const Status rejected = CheckLegality(dependences, tree, ReductionOrder::kAsWritten);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().message,
             "parallel loop s.p carries accesses of a: the flow dependence s(p=0, i=2) -> s(p=1, "
             "i=2) at distance (p 1, i 0) is violated");
 }
@@ -179,14 +179,14 @@ Status CheckLanes(std::string text, std::string_view offset) {
   return CheckLegality(dependences, tree, ReductionOrder::kAsWritten);
 }
 
-// All lanes write a before any reads it for b: what b wants of the lanes before is there.
+// All lanes write a before any lane reads it for b, so b has the elements of earlier lanes.
 TEST(Effects, LanesTakeTurns) {
   EXPECT_TRUE(CheckLanes(std::string(kShifted), "+ 0"));
-  // Of a later lane b wants what was there before.
+  // Of a later lane, b needs the old element.
   EXPECT_FALSE(CheckLanes(std::string(kShifted), "+ 2"));
 }
 
-// A column is scaled by its pivot, then taken from the others: the guard keeps it out of them.
+// Each step updates the elements after the pivot. The guard excludes the pivot's row and column.
 TEST(Effects, MakeEliminationsVectors) {
   const Compute compute = MustParse(R"(compute eliminate {
   input X: f32[7, 9]

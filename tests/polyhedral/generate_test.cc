@@ -1,4 +1,4 @@
-// Loops from trees: bounds, conditions, isolation, phases.
+// Tests of loops generated from trees: bounds, conditions, isolation, phases.
 #include "polyhedral/generate/generate.h"
 
 #include <gmock/gmock.h>
@@ -79,7 +79,7 @@ TEST(Relations, AreIslTexts) {
             "{ S0[i0] -> [0, i0] }");
 }
 
-// Isolates a loop.
+// Returns a tree with an isolated loop.
 ScheduleTree Isolated(std::string_view text, std::string_view loop) {
   ScheduleTree tree = OriginalTree(MustParse(text));
   tree.loops[*tree.FindLoop(loop)].isolate = true;
@@ -101,7 +101,7 @@ TEST(Generate, IsolationFreesTheMiddle) {
 }
 
 TEST(Generate, PartsOfOneTreeStayOnePart) {
-  // Parts of a phase may run at the same time; the parts of an isolated loop must not.
+  // Parts of a phase may run at the same time. The parts of an isolated loop must not.
   const auto nest = GenerateLoops(Isolated(kPaddedConv, "Y.o"), Contraction::kFused);
   for (const Phase& phase : nest->phases) EXPECT_EQ(phase.body.size(), 1U) << Print(*nest);
   EXPECT_EQ(CountTasks(nest->phases[1]), 1);

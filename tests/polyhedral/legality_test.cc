@@ -1,5 +1,5 @@
-// Dependences and what they forbid. Illegal orders are refused with the dependence named; forced
-// through, they give wrong answers, which shows that the check is needed.
+// Tests of dependences and of orders that they forbid. Illegal orders are rejected, and the message
+// names the dependence. When forced, they give wrong results, which shows that the check is needed.
 #include "polyhedral/legality/legality.h"
 #include "polyhedral/explain/describe.h"
 
@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 
 Status Check(const ScheduleTree& tree, ReductionOrder order = ReductionOrder::kAny) {
-  // The dependences of the original statements; trees here are not staged by steps.
+  // The dependences are those of the original statements. Trees here are not staged by steps.
   const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
   const Status quick = CheckLegality(dependences, tree, order);
   const Status exact = CheckLegalityExactly(dependences, tree, order);
@@ -43,7 +43,7 @@ void SetKind(ScheduleTree& tree, std::string_view loop, LoopKind kind) {
   tree.loops[*tree.FindLoop(loop)].kind = kind;
 }
 
-// A loop that runs the other way.
+// Reverses a loop.
 void Reverse(ScheduleTree& tree, std::string_view name, StatementId statement) {
   const VarId loop = *tree.FindLoop(name);
   const IndexExpr last(tree.loops[loop].extent - 1);
@@ -55,7 +55,7 @@ void Reverse(ScheduleTree& tree, std::string_view name, StatementId statement) {
   }
 }
 
-// Refused by the check, and wrong when forced through it.
+// Expects that the check rejects the tree. The forced execution must be wrong.
 void ExpectIllegal(const Compute& compute, const ScheduleTree& tree, std::string_view message) {
   EXPECT_EQ(Message(Check(tree)), message);
   EXPECT_FALSE(Agrees(compute, *GenerateLoops(tree, Contraction::kFused)))
@@ -67,14 +67,15 @@ TEST(Dependences, OfAMatmul) {
   const ScheduleTree tree = OriginalTree(compute);
   const auto text = PrintFlow(Dependences::Of(tree.tensors, tree.statements));
   ASSERT_TRUE(text);
-  // init -> every addition, addition -> later additions, every addition -> output
+  // The dependences are init -> every addition, addition -> later additions, every addition ->
+  // output.
   EXPECT_THAT(*text, HasSubstr("acc: { S0[i0, i1] -> S1[i0' = i0, i1' = i1, i2]"));
   EXPECT_THAT(*text, HasSubstr("acc: { S1[i0, i1, i2] -> S1[i0' = i0, i1' = i1, i2']"));
   EXPECT_THAT(*text, HasSubstr("acc: { S1[i0, i1, i2] -> S2[i0' = i0, i1' = i1]"));
 }
 
 TEST(Dependences, AreValueBased) {
-  // Y reads what b wrote, not what it overwrote.
+  // Y reads elements written by b, not the overwritten ones.
   const Compute compute = MustParse(kOverwritten);
   const ScheduleTree tree = OriginalTree(compute);
   const auto text = PrintFlow(Dependences::Of(tree.tensors, tree.statements));
@@ -109,7 +110,7 @@ TEST(Legality, ReductionsMayBeReorderedUnlessAsWritten) {
               HasSubstr("order of accesses of Y: the flow dependence Y("));
 }
 
-TEST(Legality, ParallelReductionIsRefused) {
+TEST(Legality, ParallelReductionIsRejected) {
   ScheduleTree tree = OriginalTree(MustParse(kRunningSum));
   SetKind(tree, "Y.k", LoopKind::kParallel);
   EXPECT_EQ(Message(Check(tree)),
@@ -154,7 +155,7 @@ TEST(Legality, ReductionThatReadsItsOwnSumIsARecurrence) {
                 "violated");
 }
 
-// Without isl: what nobody has moved.
+// Loops in the original order are proven without isl.
 TEST(Legality, TheOrderAsWrittenIsProvenQuickly) {
   const auto proven = [](const ScheduleTree& tree) {
     const ProofInput input{tree.tensors, tree.statements, tree, ReductionOrder::kAsWritten};
@@ -216,14 +217,14 @@ TEST(Legality, AliasesShareTheirDependences) {
 }
 
 TEST(Legality, ScatteredWritesHideNothing) {
-  // Each instance may write any element: two of them must keep their order.
+  // Each instance may write any element, so two instances must keep their order.
   const Compute compute = MustParse(kScatter);
   ScheduleTree tree = OriginalTree(compute);
   Reverse(tree, "Y.i", StatementId(1));
   EXPECT_THAT(Message(Check(tree)), HasSubstr("order of accesses of Y"));
 }
 
-// Moves the last phase into the innermost loop of the one before.
+// Moves the last phase into the innermost loop of the phase before.
 void MoveInto(ScheduleTree& tree, std::string_view loop, StatementId moved, IndexExpr value) {
   const VarId target = *tree.FindLoop(loop);
   TreeNode* node = FindLoopNode(tree.root, target);
@@ -236,8 +237,8 @@ void MoveInto(ScheduleTree& tree, std::string_view loop, StatementId moved, Inde
 }
 
 TEST(Legality, ConsumerWaitsForEveryAdditionNotOnlyTheLast) {
-  // k runs backwards, so addition k=8 comes first; the output right after it is too early,
-  // though it reads what the original order added last.
+  // k runs backwards, so addition k=8 comes first. The output directly after it is too early,
+  // although it reads the last addition of the original order.
   const Compute compute = MustParse(kRunningSum);
   ScheduleTree tree = OriginalTree(compute);
   Reverse(tree, "Y.k", StatementId(1));
@@ -263,7 +264,7 @@ TEST(Legality, LoopsMustGiveBackTheIterators) {
                 "not every instance of Y would run: the loops do not give back iterator i");
 }
 
-// Wraps the body of a loop in storage of its own for a tensor.
+// Wraps the body of a loop in separate storage for a tensor.
 void StageAt(ScheduleTree& tree, std::string_view loop, std::string_view tensor) {
   TreeNode* node = FindLoopNode(tree.root, *tree.FindLoop(loop));
   TreeNode alloc{.kind = TreeNode::Kind::kAlloc, .tensor = *tree.FindTensor(tensor)};
@@ -284,7 +285,7 @@ TEST(Legality, StagedValuesStayWithinOneRun) {
 }
 
 TEST(Legality, QuotaBoundsIsl) {
-  // Seven divided dimensions: far more than the quota, or decided quickly; never long.
+  // Seven divided dimensions exceed the quota, or are decided quickly. They never take long.
   const Status status = Check(OriginalTree(MustParse(kDivided)));
   EXPECT_TRUE(status || status.error().code == ErrorCode::kResourceLimit);
 }

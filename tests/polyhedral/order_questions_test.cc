@@ -1,4 +1,4 @@
-// What a tree asks of dependences, and of which.
+// Tests of a tree's questions about dependences, and of the dependences concerned.
 #include "polyhedral/legality/order_questions.h"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ void SetKind(ScheduleTree& tree, std::string_view loop, LoopKind kind) {
   tree.loops[*tree.FindLoop(loop)].kind = kind;
 }
 
-// Storage of a tensor around a phase.
+// Adds storage of a tensor around a phase.
 void Stage(ScheduleTree& tree, size_t phase, std::string_view tensor, Scope scope) {
   TreeNode stage{.kind = TreeNode::Kind::kAlloc, .tensor = *tree.FindTensor(tensor)};
   stage.scope = scope;
@@ -87,7 +87,7 @@ constexpr StatementId kInit(0);
 constexpr StatementId kSum(1);
 constexpr StatementId kResult(2);
 
-// A tree of kMatmul and which dependences its one question of a kind concerns.
+// A tree of kMatmul, with the dependences that its only question of a kind concerns.
 class Concern : public testing::Test {
  protected:
   template <class Kind>

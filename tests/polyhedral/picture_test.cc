@@ -1,4 +1,5 @@
-// What drawings show: exact points, dependences of their types, tiles, waves, tasks and order.
+// Tests of the content of drawings: exact points, dependences by type, tiles, waves, tasks and
+// order.
 #include "polyhedral/explain/picture.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +37,7 @@ constexpr std::string_view kTwoRows = R"(compute two_rows {
 }
 )";
 
-// The axes by the positions of their iterators.
+// Returns a view whose axes are given by the positions of their iterators.
 PictureView View(const ScheduleTree& tree, std::string_view statement, const std::vector<int>& axes,
                  std::vector<int64_t> at) {
   return {*tree.FindStatement(statement), {axes.begin(), axes.end()}, std::move(at), {24, 24}};
@@ -50,7 +51,7 @@ Picture Take(const ScheduleTree& tree, const std::vector<PictureView>& views,
   return picture ? std::move(*picture) : Picture{};
 }
 
-// The distances of the arrows of one type.
+// Returns the distances of the arrows of one type.
 std::set<Step> Distances(const Picture& picture, DependenceType type) {
   std::set<Step> distances;
   for (const PictureArrow& arrow : picture.arrows) {
@@ -66,15 +67,15 @@ bool AllKept(const Picture& picture) {
   return std::ranges::all_of(picture.arrows, &PictureArrow::kept);
 }
 
-// Cuts the values of a statement's iterator into an outer loop over parts of `size` and the loop
-// inside them; both loops exist in the tree already.
+// Splits the values of a statement's iterator into an outer loop over parts of `size` and an inner
+// loop. Both loops already exist in the tree.
 void Split(ScheduleTree& tree, StatementId statement, VarId outer, VarId inner, int64_t size) {
   const IndexExpr value = tree.forward[statement].at(inner);
   tree.forward[statement][outer] = IndexExpr::FloorDiv(value, size);
   tree.forward[statement][inner] = IndexExpr::Mod(value, size);
 }
 
-// Puts a new loop around the loops of a phase.
+// Adds a new loop around the loops of a phase.
 VarId Surround(ScheduleTree& tree, size_t phase, std::string name, LoopKind kind) {
   const VarId loop = tree.loops.push_back({.name = std::move(name), .extent = 9, .kind = kind});
   TreeNode node{.kind = TreeNode::Kind::kLoop, .loop = loop};
@@ -108,7 +109,8 @@ TEST(Picture, TypesOfDependences) {
   const ScheduleTree tree = OriginalTree(MustParse(kTwoRows));
   const Picture picture = Take(tree, {View(tree, "A", {0, 1}, {0, 0})});
   EXPECT_EQ(Distances(picture, DependenceType::kFlow), (std::set<Step>{{1, -1}, {1, 1}}));
-  // What is read is overwritten a step later by the same neighbours: those pairs have flow too.
+  // The same neighbours overwrite each read element a step later. The pairs also have flow
+  // dependences.
   EXPECT_EQ(Distances(picture, DependenceType::kAnti), (std::set<Step>{}));
   EXPECT_EQ(Distances(picture, DependenceType::kOutput), (std::set<Step>{{2, 0}}));
   EXPECT_TRUE(AllKept(picture));
@@ -128,7 +130,7 @@ TEST(Picture, ReductionsAreChains) {
   const Picture picture = Take(tree, {view});
   EXPECT_EQ(Distances(picture, DependenceType::kReduction), (std::set<Step>{{0, 1}}));
   EXPECT_EQ(picture.arrows.size(), 7u * 4u);
-  // Backwards they are as good, unless sums are to be added as written.
+  // The reversed order is equally legal, unless sums must be added as written.
   const VarId k = *tree.FindLoop("acc.k");
   tree.forward[view.statement].at(k) = IndexExpr(4) - tree.forward[view.statement].at(k);
   EXPECT_TRUE(AllKept(Take(tree, {view})));
@@ -152,7 +154,7 @@ TEST(Picture, TilesWavesTasksAndSteps) {
   ScheduleTree tree = OriginalTree(MustParse(kTwoRows));
   const StatementId a = *tree.FindStatement("A");
   const VarId t = *tree.FindLoop("A.t"), i = *tree.FindLoop("A.i");
-  // Waves over t, tasks of three neighbours each; the last one has one.
+  // There are waves over t, with tasks of three neighbours each. The last task has one.
   tree.loops[t].kind = LoopKind::kWave;
   TreeNode& around = *FindLoopNode(tree.root, t);
   TreeNode parts{.kind = TreeNode::Kind::kLoop, .loop = tree.loops.next_id()};
@@ -220,7 +222,7 @@ TEST(Picture, RunsOfAStageShareNoStorage) {
   EXPECT_TRUE(Take(tree, {view}).arrows.empty());
 }
 
-TEST(Picture, CropsAndRefuses) {
+TEST(Picture, CropsAndRejects) {
   const ScheduleTree tree = OriginalTree(MustParse(kTriangle));
   PictureView view = View(tree, "Y", {0, 1}, {2, 1});
   view.sizes = {2, 3};
@@ -234,7 +236,7 @@ TEST(Picture, CropsAndRefuses) {
   EXPECT_EQ(empty.error().message, "statement Y has no instance in the slice drawn");
 }
 
-TEST(Dependences, TooManyPairsAreRefused) {
+TEST(Dependences, TooManyPairsAreRejected) {
   const ScheduleTree tree = OriginalTree(MustParse(kTwoRows));
   const Dependences dependences = Dependences::Of(tree.tensors, tree.statements);
   const InstanceBox all{*tree.FindStatement("A"), {{0, 3}, {0, 6}}};

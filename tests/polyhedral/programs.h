@@ -1,4 +1,4 @@
-// Small Computes with every kind of dependence, and how the tests of this folder run them.
+// Small Computes with every kind of dependence, and functions that run them.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace tunec::test {
 
-/// Whether the interpreter gives the same outputs for the nest as for the Compute.
+/// Returns whether the interpreter gives the same outputs for the nest as for the Compute.
 bool Agrees(const Compute& compute, const LoopNest& nest);
 
 inline constexpr std::string_view kMatmul = R"(compute matmul {
@@ -50,7 +50,7 @@ inline constexpr std::string_view kSoftmax = R"(compute softmax {
 }
 )";
 
-/// One dimension of Gauss and Seidel's relaxation, in place.
+/// A one-dimensional Gauss-Seidel relaxation, in place.
 inline constexpr std::string_view kSeidel = R"(compute seidel {
   input X: f32[9]
   output A: f32[9]

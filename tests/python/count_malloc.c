@@ -1,4 +1,5 @@
-/* Preloaded into a process, counts what it asks of malloc: tests/python/test_allocations.py. */
+/* A preloaded library that counts the process's calls of malloc for
+ * tests/python/test_allocations.py. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stddef.h>
@@ -40,7 +41,7 @@ int posix_memalign(void** out, size_t alignment, size_t size) {
   return *out == NULL ? 12 : 0;
 }
 
-/* Calls, bytes and the largest since the last time. */
+/* Returns calls, bytes and the largest allocation since the last call. */
 void take_counts(unsigned long counts[3]) {
   counts[0] = atomic_exchange(&calls, 0);
   counts[1] = atomic_exchange(&bytes, 0);

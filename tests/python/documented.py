@@ -1,4 +1,4 @@
-"""The code of a page of docs/, as a reader would run it: from top to bottom, in one interpreter."""
+"""Runs the code of a page of docs/ as a reader would: from top to bottom, in one interpreter."""
 import os
 import re
 import tempfile
@@ -9,7 +9,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def blocks_of(text):
-    """The indented blocks of Markdown: those of four spaces, and of six within a list."""
+    """Returns the indented blocks of Markdown: those of four spaces, and of six within a list."""
     found, block = [], []
     for line in text.splitlines() + ["end"]:
         if line.startswith("    ") or (block and not line.strip()):
@@ -21,7 +21,7 @@ def blocks_of(text):
 
 
 def run_page(name):
-    """Runs the page in a folder that is gone afterwards. Raises what the code raises."""
+    """Runs the page in a temporary folder. Raises the exceptions of the code."""
     here = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

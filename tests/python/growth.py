@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Makes models, runs each in several threads, drops them, and prints what the process has then.
+"""Makes models, runs each in several threads, drops them, and prints the process's resources.
 
     growth.py COUNT [--every N] [--threads N] [--layouts] [--db FILE]
 
-A line for each N models (default: a tenth of all): MiB of resident memory, threads, open files, mappings, and of
-these how many may be executed. The exit code is 1 where any of them grew from each line to the next, and in all by
-more than 2 % of the memory, or by more than 2 of anything else. What the C library keeps for later, heaps of
-threads that met and stacks of threads that ended, grows now and then; what a model leaves grows with each model.
+Prints a line for each N models (default: a tenth of all): MiB of resident memory, threads, open
+files, mappings, and the number of executable mappings. The exit code is 1 if any of them grew from
+each line to the next, and in all by more than 2 % of the memory, or by more than 2 for the others.
+Memory that the C library caches (heaps of threads that ran together, stacks of ended threads) grows
+occasionally. A leak of a model grows with each model.
 """
 import argparse
 import gc
@@ -30,7 +31,7 @@ COLUMNS = ("MiB", "threads", "files", "mappings", "executable")
 
 
 def figures():
-    """What the process has, in the order of COLUMNS."""
+    """Returns the process's resources, in the order of COLUMNS."""
     maps = Path("/proc/self/maps").read_text().splitlines()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return (pages * os.sysconf("SC_PAGE_SIZE") / 2**20, len(os.listdir("/proc/self/task")),
@@ -44,7 +45,7 @@ def run(model, x, expected, wrong):
 
 
 def one_model(number, threads, options, layouts):
-    """Makes, runs and drops one. Returns how many results were wrong."""
+    """Makes, runs and drops one model. Returns the number of wrong results."""
     random = np.random.default_rng(number)
     w = random.standard_normal((8, 8)).astype(np.float32)
     x = random.standard_normal((4, 8, 8)).astype(np.float32)
@@ -62,14 +63,15 @@ def one_model(number, threads, options, layouts):
 
 
 def grown(rows):
-    """The names of what grows with the models: from each row to the next, and in all by more than is allowed."""
+    """Returns the names of the resources that grow from each row to the next, and in all by more
+    than the limit."""
     allowed = [max(1, 0.02 * rows[0][0])] + [2] * (len(COLUMNS) - 1)
     return [name for name, column, more in zip(COLUMNS, zip(*rows), allowed)
             if column[-1] - column[0] > more and all(a < b for a, b in zip(column, column[1:]))]
 
 
 def measure(count, every, threads, options, layouts=False, say=print):
-    """The figures after each `every` models."""
+    """Returns the resources after each `every` models."""
     rows, wrong = [], 0
     say("models  " + "  ".join(f"{name:>10}" for name in COLUMNS))
     for number in range(1, count + 1):

@@ -20,7 +20,7 @@ PRODUCT = """graph product {
 
 
 def identity(element_type, shape):
-    """A graph whose output is its input and another one: y = where(c, x, x)."""
+    """Returns a graph of two inputs whose output equals the first: y = where(c, x, x)."""
     sizes = ", ".join(map(str, shape))
     return f"""graph same {{
   input x: {element_type}[{sizes}]

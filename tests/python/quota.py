@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Times a model in a control group that may use one processor's time, on a machine of several.
+"""Times a model in a control group with a quota of one processor, on a machine of several
+processors.
 
     quota.py [--rounds N] [--torch]
 
-The threads that tunec chooses there by itself, one thread, and two, in turns: medians in milliseconds. It takes a
-group of its own, for which it wants to be root, and a hierarchy of version 1 or 2 with the controller cpu.
-With --torch torch.compile(backend="tunec") is timed, too. The exit code is 1 where what is chosen takes more than
-1.1 times one thread's time.
+Alternates between tunec's default number of threads, one thread, and two threads. Prints medians in
+milliseconds. Creates a control group, which requires root and a hierarchy of version 1 or 2 with
+the controller cpu. With --torch torch.compile(backend="tunec") is timed, too. The exit code is 1 if
+the default takes more than 1.1 times one thread's time.
 """
 import argparse
 import contextlib
@@ -18,7 +19,7 @@ import sys
 import time
 from pathlib import Path
 
-PERIOD = 100000  # microseconds
+PERIOD = 100000  # in microseconds
 GRAPH = """graph g {
   input x: f32[256, 1024]
   weight w: f32[1024, 1024]
@@ -30,7 +31,7 @@ GRAPH = """graph g {
 
 
 def hierarchies():
-    """(folder, version) of those with the controller cpu, as mountinfo has them."""
+    """Returns (folder, version) of hierarchies with the controller cpu, from mountinfo."""
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         words = line.split()
         folder, kind, options = Path(words[4]), words[words.index("-") + 1], words[-1]
@@ -42,7 +43,8 @@ def hierarchies():
 
 @contextlib.contextmanager
 def one_processor():
-    """The folder of a new group with a quota of one processor. OSError where there can be none."""
+    """Returns the folder of a new group with a quota of one processor. Raises OSError if none can
+    be made."""
     for folder, version in hierarchies():
         group = folder / f"tunec-test-{os.getpid()}"
         group.mkdir()
@@ -60,7 +62,7 @@ def one_processor():
 
 
 def run_in(group, *command, **variables):
-    """What a program prints that begins in the group."""
+    """Returns the output of a program that starts in the group."""
     enter = ["sh", "-c", f'echo $$ > "{group}/cgroup.procs" && exec "$@"', "sh"]
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path), **variables)
     return subprocess.run([*enter, *command], env=environment, stdout=subprocess.PIPE, text=True, check=True,
@@ -68,13 +70,13 @@ def run_in(group, *command, **variables):
 
 
 def pool_threads():
-    """How many threads of this process are of a pool of tunec's."""
+    """Returns the number of this process's threads in tunec's pools."""
     names = (task / "comm" for task in Path("/proc/self/task").iterdir())
     return sum(name.read_text().strip() == "tunec-worker" for name in names)
 
 
 def calls(with_torch):
-    """What is timed, by name."""
+    """Returns the timed calls by name."""
     import numpy as np
     import tunec
     random = np.random.default_rng(1)
@@ -98,7 +100,7 @@ def calls(with_torch):
 
 
 def measure(rounds, with_torch):
-    """Median milliseconds of each, the calls in turns."""
+    """Returns the median milliseconds of each call, measured in turns."""
     made = calls(with_torch)
     times = {name: [] for name in made}
     for call in made.values():

@@ -1,6 +1,6 @@
-"""A call with outputs given allocates next to nothing, and reads and writes the caller's memory.
+"""Tests that a call with given outputs allocates nearly nothing, and uses the caller's memory.
 
-The process counts its calls of malloc, by a library that is preloaded; without a C compiler the test is skipped.
+A preloaded library counts the process's calls of malloc. Without a C compiler the test is skipped.
 """
 import json
 import os
@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 COUNTER = Path(__file__).with_name("count_malloc.c")
-# Of a call: what Python and the binding need for its arguments.
+# Limits of a call's allocations by Python and the binding for its arguments.
 MOST_CALLS, MOST_BYTES, LARGEST = 24, 4096, 1024
 
 PROGRAM = textwrap.dedent("""
@@ -77,7 +77,7 @@ class Allocations(unittest.TestCase):
         for name, (calls, number, largest) in results.items():
             with self.subTest(name):
                 if name.startswith("new outputs"):
-                    # The counter sees an array: one of the output's size a call, and no other.
+                    # The counter sees one array of the output's size per call, and no other.
                     self.assertGreater(number, tensor)
                     self.assertLess(number, tensor + MOST_BYTES)
                     continue

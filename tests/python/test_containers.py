@@ -1,4 +1,5 @@
-"""In a control group of one processor's time a model has one thread; after fork it runs; models share a pool."""
+"""Tests of the thread pool: a quota of one processor gives one thread, forked processes run, models
+share a pool."""
 import multiprocessing
 import os
 import subprocess

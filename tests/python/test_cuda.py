@@ -1,4 +1,5 @@
-"""Models for GPUs: compiled by the ptxas of a package, run in the emulation, rejected where no GPU is."""
+"""Tests of models for GPUs: compiled by a package's ptxas, run in the emulation, rejected without a
+GPU."""
 import os
 import subprocess
 import sys

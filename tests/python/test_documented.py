@@ -1,4 +1,4 @@
-"""docs/python.md and docs/shapes.md are true."""
+"""Runs the examples of docs/reference/python.md and docs/reference/shapes.md."""
 import unittest
 
 from documented import blocks_of, run_page
@@ -11,10 +11,13 @@ class Documented(unittest.TestCase):
         self.assertEqual(blocks_of(text), ["a = 1\n\nb = a\n\n", "c = 2\n\n"])
 
     def test_python(self):
-        run_page("python.md")
+        run_page("reference/python.md")
 
     def test_shapes(self):
-        run_page("shapes.md")
+        run_page("reference/shapes.md")
+
+    def test_dynamic_shapes(self):
+        run_page("start/dynamic_shapes.md")
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ class ExternalData(unittest.TestCase):
     def test_a_snapshot_of_links_loads(self):
         self.check(tunec.compile(self.model, db=None))
 
-    def test_links_out_of_it_are_refused(self):
+    def test_links_out_of_it_are_rejected(self):
         self.link("model.onnx_data", "../../secret")
         with self.assertRaisesRegex(tunec.InvalidArgument, "outside of the model's folder"):
             tunec.compile(self.model, db=None)

@@ -1,4 +1,5 @@
-"""Models that are made, run in threads and dropped leave nothing. growth.py does it with more of them."""
+"""Tests that models that are made, run in threads and dropped do not leak. growth.py uses more
+models."""
 import os
 import tempfile
 import unittest

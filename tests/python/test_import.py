@@ -1,4 +1,4 @@
-"""The package itself: its version, being imported again, and errors about open dimensions."""
+"""Tests of the package: its version, repeated imports, and errors about dynamic dimensions."""
 import importlib
 import importlib.metadata
 import subprocess

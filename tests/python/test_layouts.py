@@ -1,4 +1,5 @@
-"""Tensors whose strides permute dense memory: code for their order, and no copies."""
+"""Tests of tensors whose strides permute dense memory: code is compiled for their order, without
+copies."""
 import gc
 import tempfile
 import tracemalloc
@@ -23,7 +24,7 @@ FIRST = (0, 3, 1, 2)
 
 
 def last(array):
-    """The same numbers, the channels beside each other."""
+    """Returns the same numbers with channels last in memory."""
     return np.ascontiguousarray(array.transpose(LAST)).transpose(FIRST)
 
 
@@ -48,7 +49,7 @@ class NoWarnings(unittest.TestCase):
 
 
 class Stated(NoWarnings):
-    """Layouts that the caller states when compiling."""
+    """Tests of layouts that the caller gives when compiling."""
 
     def setUp(self):
         super().setUp()
@@ -89,7 +90,8 @@ class Stated(NoWarnings):
         self.assertTrue(model(last(self.x)).transpose(LAST).flags.c_contiguous)
 
     def test_wrong_ones(self):
-        for layouts, message in (({"z": "channels_last"}, "'z', which is no input and no output"),
+        for layouts, message in (({"z": "channels_last"},
+                                  "'z', expected the name of an input or output"),
                                  ({"x": "nhwc"}, "the layout of 'x' is 'nhwc', expected"),
                                  ({"x": (0, 1)}, "the layout of 'x' is '0,1', expected")):
             with self.assertRaisesRegex(tunec.InvalidArgument, message):
@@ -97,7 +99,7 @@ class Stated(NoWarnings):
 
 
 class Brought(NoWarnings):
-    """Layouts that a call brings."""
+    """Tests of layouts that come with a call."""
 
     def setUp(self):
         super().setUp()
@@ -115,7 +117,7 @@ class Brought(NoWarnings):
         self.expect_equal(self.model(self.x), self.expected)
 
     def test_nothing_is_copied(self):
-        """NumPy tells tracemalloc of each array that it makes."""
+        """NumPy reports each new array to tracemalloc."""
         x, y = last(self.x), np.empty_like(self.expected)
         self.model(x, out=y)
         gc.collect()
@@ -138,16 +140,16 @@ class Brought(NoWarnings):
             expected = model(self.x)
             self.expect_equal(model(last(self.x)), expected)
             self.assertEqual(model.other_layouts, [{"x": "0,2,3,1"}])
-            # Another order, when the file is another one.
+            # The file is replaced before another order is compiled.
             path.write_text(IMAGES + "\n")
             order, back = (0, 3, 1, 2), (0, 2, 3, 1)
             other = np.ascontiguousarray(self.x.transpose(order)).transpose(back)
-            with self.assertWarnsRegex(tunec.CopyWarning, "another file than the one that was compiled"):
+            with self.assertWarnsRegex(tunec.CopyWarning, "has changed since the model was compiled"):
                 warnings.simplefilter("always")
                 self.expect_equal(model(other), expected)
 
     def test_weights_are_there_once(self):
-        """Models of 8 MB that differ in their layouts alone."""
+        """Models of 8 MB with different layouts share their weights."""
         graph = IMAGES.replace("24, 40", "8, 8").replace("16", "512").replace("[32", "[512")
         random = np.random.default_rng(5)
         w = random.standard_normal((512, 512, 3, 3)).astype(np.float32)
@@ -169,7 +171,7 @@ class Brought(NoWarnings):
         graph = IMAGES.replace("weight", "input")
         self.assertEqual(self.other_layouts_of(tunec.compile(graph, db=None)), 1)
         model = tunec.compile(graph.encode(), db=None)
-        with self.assertWarnsRegex(tunec.CopyWarning, "is not there to be compiled once more"):
+        with self.assertWarnsRegex(tunec.CopyWarning, "is not retained"):
             warnings.simplefilter("always")
             self.expect_equal(model(last(self.x), **weights()), self.expected)
 
@@ -178,7 +180,7 @@ class Brought(NoWarnings):
         return len(model.other_layouts)
 
     def test_there_is_an_end_to_it(self):
-        """Of five orders, all of which are right, four have code."""
+        """Five orders are right, but only four have compiled code."""
         graph = "graph g {\n  input a: f32[3, 4, 5]\n  y = neg(a)\n  output y\n}\n"
         model = tunec.compile(graph, weights={}, db=None)
         a = np.random.default_rng(6).standard_normal((3, 4, 5)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The package tunec over NumPy: what goes in, what comes out, what is rejected."""
+"""Tests of the package tunec with NumPy: accepted inputs, outputs, and rejections."""
 import array
 import ctypes
 import gc
@@ -24,7 +24,7 @@ TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dty
 
 
 class OnlyDlpack:
-    """A tensor of a library that knows nothing but the protocol."""
+    """A tensor of a library that supports only the protocol."""
 
     def __init__(self, array):
         self.array = array
@@ -37,7 +37,7 @@ class OnlyDlpack:
 
 
 class NoStrides(OnlyDlpack):
-    """One that leaves out the strides of what is row-major, as DLPack before 1.2 allows."""
+    """A tensor that omits the strides of row-major data, which DLPack before 1.2 allows."""
 
     def __dlpack__(self, **options):
         capsule = self.array.__dlpack__()
@@ -54,7 +54,7 @@ def scaled(**options):
 
 
 class Weight(np.ndarray):
-    """An array that may lead on."""
+    """An array that may have attributes, such as references."""
 
 
 def leading_weight():
@@ -114,7 +114,7 @@ class Runs(unittest.TestCase):
                     np.testing.assert_array_equal(y, x)
 
     def test_weights_are_used_where_they_are(self):
-        # A vector is no weight that is packed, so the code reads the caller's.
+        # A vector is not packed, so the code reads the caller's memory.
         w = np.zeros(1024 + 16, np.float32)
         start = (-w.ctypes.data % 64) // 4
         w = w[start:start + 1024]
@@ -136,7 +136,7 @@ class Runs(unittest.TestCase):
             w.extend(range(100_000))
         np.testing.assert_array_equal(model(self.x), self.expected)
         model = None
-        w.extend([4])  # nobody reads it any more
+        w.extend([4])  # no model reads it any more
 
     def test_memory_that_a_capsule_owns_stays(self):
         w = OnlyDlpack(np.array([1, 2, 3], np.float32))
@@ -187,6 +187,16 @@ class Runs(unittest.TestCase):
         x = memoryview(self.x)
         np.testing.assert_array_equal(scaled()(x), self.expected)
 
+    def test_takes_arrays_of_ctypes(self):
+        rows, columns = self.x.shape
+        x = ((ctypes.c_float * columns) * rows)()  # its buffer has no strides
+        ctypes.memmove(x, self.x.ctypes.data, self.x.nbytes)
+        np.testing.assert_array_equal(scaled()(x), self.expected)
+
+    def test_a_name_that_is_not_text_is_a_type_error(self):
+        with self.assertRaisesRegex(TypeError, "cannot convert"):
+            scaled()(**{"\udcff": self.x})
+
     def test_profile_names_the_steps(self):
         result, steps = scaled().profile(self.x)
         np.testing.assert_array_equal(result, self.expected)
@@ -236,7 +246,7 @@ class Bundles(unittest.TestCase):
 class TextsThatAFunctionMakes(unittest.TestCase):
 
     def setUp(self):
-        self.calls, self.interrupted = 0, None  # which call of the function is
+        self.calls, self.interrupted = 0, None  # number of the call
         self.x = np.random.default_rng(5).standard_normal((11, 3)).astype(np.float32)
 
     def text_at(self, sizes):
@@ -297,9 +307,9 @@ class TextsThatAFunctionMakes(unittest.TestCase):
         np.testing.assert_array_equal(model(self.x), self.x * np.array([1, 2, 3], np.float32))
 
 
-class Refuses(unittest.TestCase):
+class Rejects(unittest.TestCase):
 
-    def refuse(self, kind, part, call, *arguments, **named):
+    def reject(self, kind, part, call, *arguments, **named):
         with self.assertRaises(kind) as raised:
             call(*arguments, **named)
         self.assertIsInstance(raised.exception, tunec.Error)
@@ -309,15 +319,15 @@ class Refuses(unittest.TestCase):
         model = scaled()
         x = np.zeros((4, 3), np.float32)
         wrong = tunec.InvalidArgument
-        self.refuse(wrong, "got 0 inputs, expected 1: input 'x'", model)
-        self.refuse(wrong, "got 2 inputs, expected 1", model, x, x)
-        self.refuse(wrong, "no input 'z'", model, z=x)
-        self.refuse(wrong, "by position and by name", model, x, x=x)
-        self.refuse(wrong, "input 'x' is of type int, expected a tensor", model, 3)
-        self.refuse(wrong, "input 'x' has type f64, expected f32", model, x.astype(np.float64))
-        self.refuse(wrong, "input 'x' has shape [3x4], expected [4x3]", model, x.T.copy())
-        self.refuse(wrong, "which is not supported", model, x.astype(np.complex64))
-        self.refuse(ValueError, "input 'x'", model, None)
+        self.reject(wrong, "got 0 inputs, expected 1: input 'x'", model)
+        self.reject(wrong, "got 2 inputs, expected 1", model, x, x)
+        self.reject(wrong, "no input 'z'", model, z=x)
+        self.reject(wrong, "by position and by name", model, x, x=x)
+        self.reject(wrong, "input 'x' is of type int, expected a tensor", model, 3)
+        self.reject(wrong, "input 'x' has type f64, expected f32", model, x.astype(np.float64))
+        self.reject(wrong, "input 'x' has shape [3x4], expected [4x3]", model, x.T.copy())
+        self.reject(wrong, "which is not supported", model, x.astype(np.complex64))
+        self.reject(ValueError, "input 'x'", model, None)
 
     def test_wrong_outputs(self):
         model = scaled()
@@ -325,22 +335,22 @@ class Refuses(unittest.TestCase):
         fixed = np.zeros((4, 3), np.float32)
         fixed.flags.writeable = False
         wrong = tunec.InvalidArgument
-        self.refuse(wrong, "output 'y' is read-only", model, x, out=fixed)
-        self.refuse(wrong, "output 'y' has shape", model, x, out=np.zeros((3, 4), np.float32))
-        self.refuse(wrong, "strides", model, x, out=np.zeros((3, 4), np.float32).T)
-        self.refuse(wrong, "got 2 outputs, expected 1", model, x, out=[x, x])
+        self.reject(wrong, "output 'y' is read-only", model, x, out=fixed)
+        self.reject(wrong, "output 'y' has shape", model, x, out=np.zeros((3, 4), np.float32))
+        self.reject(wrong, "strides", model, x, out=np.zeros((3, 4), np.float32).T)
+        self.reject(wrong, "got 2 outputs, expected 1", model, x, out=[x, x])
 
     def test_wrong_models(self):
         compile_ = tunec.compile
-        self.refuse(tunec.NotFound, "nowhere.onnx", compile_, "nowhere.onnx")
-        self.refuse(FileNotFoundError, "nowhere.onnx", compile_, "nowhere.onnx")
-        self.refuse(tunec.ParseError, "<memory>", compile_, b"\xff\xff")
-        self.refuse(tunec.ParseError, "<memory>:3:", compile_, "graph g {\n  input\n}\n", db=None)
-        self.refuse(tunec.NotFound, "weight 'w' is not among those given", compile_, SCALED,
+        self.reject(tunec.NotFound, "nowhere.onnx", compile_, "nowhere.onnx")
+        self.reject(FileNotFoundError, "nowhere.onnx", compile_, "nowhere.onnx")
+        self.reject(tunec.ParseError, "<memory>", compile_, b"\xff\xff")
+        self.reject(tunec.ParseError, "<memory>:3:", compile_, "graph g {\n  input\n}\n", db=None)
+        self.reject(tunec.NotFound, "weight 'w' is not among those given", compile_, SCALED,
                     weights={}, db=None)
-        self.refuse(tunec.InvalidArgument, "unknown option 'trails'", compile_, SCALED, trails=1)
-        self.refuse(tunec.InvalidArgument, "example inputs", compile_, SCALED, (1,))
-        self.refuse(tunec.InvalidArgument, "weights are for", compile_, "a.onnx", weights={})
+        self.reject(tunec.InvalidArgument, "unknown option 'trails'", compile_, SCALED, trails=1)
+        self.reject(tunec.InvalidArgument, "example inputs", compile_, SCALED, (1,))
+        self.reject(tunec.InvalidArgument, "weights are for", compile_, "a.onnx", weights={})
 
 
 if __name__ == "__main__":

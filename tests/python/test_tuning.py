@@ -1,4 +1,5 @@
-"""Tuning from Python: progress, Ctrl-C, callbacks that fail, the database, and what is loaded when."""
+"""Tests of tuning from Python: progress, Ctrl-C, failing callbacks, the database, and what is
+loaded when."""
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from models import PRODUCT, SCALED
 
 
 class Stop(Exception):
-    """What a callback raises."""
+    """Raised by a callback."""
 
 
 class Tuning(unittest.TestCase):
@@ -100,7 +101,7 @@ class Loading(unittest.TestCase):
         """).split(), ["0"])
 
     def test_log_gets_lines(self):
-        """The user's own database is left out where it cannot be opened."""
+        """The log gets a line if the user's database cannot be opened and is left out."""
         with tempfile.NamedTemporaryFile() as file:
             lines = self.run_python(f"""
                 import tunec
@@ -117,7 +118,8 @@ class Memory(unittest.TestCase):
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def test_models_that_are_dropped_leave_nothing(self):
-        """A model of 4 MB, which is dropped each time; what grows is far below one model a round."""
+        """Models of 4 MB are dropped in each round. The growth must be far below one model per
+        round."""
         w = np.ones(1 << 20, np.float32)
         graph = SCALED.replace("f32[3]", "f32[1048576]").replace("f32[4, 3]", "f32[1, 1048576]")
         x = np.ones((1, 1 << 20), np.float32)

@@ -1,4 +1,4 @@
-"""Functions of one operand are as exact as docs/operators.md says."""
+"""Tests that functions of one operand are as accurate as docs/reference/operators.md says."""
 import unittest
 
 import unary_accuracy

@@ -1,5 +1,5 @@
-"""Functions of one operand against NumPy in a wider type: every float16 value, many of float32 and
-float64. Errors are counted in units in the last place of the exact result.
+"""Compares functions of one operand with NumPy in a wider type: every float16 value, many of
+float32 and float64. Errors are counted in units in the last place of the exact result.
 
     python unary_accuracy.py [--options JSON]... [--values N] [--seed S] [NAME...]
 
@@ -13,7 +13,7 @@ import numpy as np
 import tunec
 
 ELEMENTS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
-# Units in the last place that a result may be off; docs/operators.md says why some exceed 4.
+# Tolerances in units in the last place. docs/reference/operators.md gives reasons for those above 4.
 MOST = 4
 LARGER = {("tanh", "f32"): 4.6, ("erf", "f32"): 5.2, ("gelu", "f32"): 5, ("gelu", "f64"): 5}
 _PI = np.longdouble("3.14159265358979323846264338327950288")
@@ -22,8 +22,8 @@ _SELU = tuple(np.longdouble(np.float32(v)) for v in (1.67326319217681884765625,
 
 
 def _wide_erfc(x):
-    """erfc of long doubles: by the series for large x, else by that of doubles, corrected by what
-    the argument loses as a double."""
+    """Returns erfc of long doubles: by the series for large x, else by erfc of doubles, corrected
+    by the argument's rounding to double."""
     near = x.astype(np.float64)
     known = np.vectorize(math.erfc, otypes=[np.float64])(near).astype(x.dtype)
     decay = np.exp(-x * x) / np.sqrt(_PI)
@@ -49,7 +49,7 @@ def _softplus(x):
 
 
 def _below(x, tail):
-    """x where it is positive, else the tail of min(x, 0)."""
+    """Returns x if positive, else the tail of min(x, 0)."""
     return np.where(x > 0, x, tail(np.minimum(x, 0)))
 
 
@@ -67,7 +67,7 @@ def _hard_sigmoid(x):
     return np.clip(np.longdouble(0.25) * x + np.longdouble(0.5), 0, 1)
 
 
-# The operator with its attributes, and its definition.
+# Operators with their attributes, and their definitions.
 FUNCTIONS = {
     "neg": np.negative, "abs": np.abs, "sign": np.sign, "exp": np.exp, "expm1": np.expm1,
     "log": np.log, "log1p": np.log1p, "log2": np.log2, "log10": np.log10, "sqrt": np.sqrt,
@@ -87,7 +87,8 @@ FUNCTIONS = {
 
 
 def values(element, count, seed):
-    """Random bits, numbers of ordinary size, and special ones; of float16 all there are."""
+    """Returns random bits, numbers of ordinary size, and special ones, or all numbers of float16.
+    """
     dtype = ELEMENTS[element]
     if element == "f16":
         return np.arange(65536, dtype=np.uint16).view(np.float16)
@@ -102,7 +103,7 @@ def values(element, count, seed):
 
 
 def results(names, x, element, options):
-    """What the compiler's code makes of x, for each function."""
+    """Returns the results of the compiler's code for x, for each function."""
     lines = [f"  input x: {element}[{len(x)}]"]
     for i, name in enumerate(names):
         operator, _, attributes = name.partition(" ")
@@ -113,7 +114,7 @@ def results(names, x, element, options):
 
 
 def _unit(exact, dtype):
-    """A unit in the last place; of denormal numbers the distance between them."""
+    """Returns a unit in the last place. For denormal numbers it is their spacing."""
     info = np.finfo(dtype)
     size = np.clip(np.abs(exact), np.longdouble(info.tiny), np.longdouble(info.max))
     _, exponent = np.frexp(size)
@@ -121,11 +122,11 @@ def _unit(exact, dtype):
 
 
 def faults(name, x, y):
-    """Sentences on what is wrong with the results of a function."""
+    """Returns sentences about wrong results of a function."""
     dtype = y.dtype.type
     exact = np.asarray(FUNCTIONS[name](x.astype(np.longdouble)))
     rounded = exact.astype(dtype)
-    # One unit decides at the end of the range between infinity and the greatest number.
+    # At the end of the range one unit decides between infinity and the greatest number.
     greatest = np.longdouble(np.finfo(dtype).max)
     at_end = (np.abs(exact) > greatest * np.longdouble(0.999)) & (
         np.abs(y.astype(np.longdouble)) >= greatest)
@@ -153,7 +154,7 @@ def _element(dtype):
 
 
 def compare(names, options, count, seed):
-    """Yields for each function and type: its name, the type, what is wrong, the largest error."""
+    """Yields for each function and type: its name, the type, its faults, the largest error."""
     for element in ELEMENTS:
         x = values(element, count, seed)
         with np.errstate(all="ignore"):

@@ -1,14 +1,14 @@
-// Counts the heap allocations of the whole test program, by standing in front of malloc.
+// Counts the heap allocations of the whole test program by replacing malloc.
 #pragma once
 
 #include <cstdint>
 
 namespace tunec {
 
-/// Whether counting works: not under a sanitizer, which brings its own malloc.
+/// Returns whether counting works. It does not work under a sanitizer, which has its own malloc.
 bool CanCountAllocations();
 
-/// Allocations of all threads so far.
+/// Returns the number of allocations of all threads so far.
 int64_t AllocationCount();
 
 }  // namespace tunec

@@ -17,7 +17,7 @@ namespace {
 
 using Ranges = std::vector<std::span<const std::byte>>;
 
-// Lines in one random circle, so that each is only asked for when the one before has come.
+// Cache lines in one random cycle, so that each load depends on the previous one.
 class Circle {
  public:
   explicit Circle(size_t lines) : buffer_(*Buffer::Allocate(lines * kLine)) {
@@ -31,13 +31,13 @@ class Circle {
     }
   }
   std::span<const std::byte> bytes() const { return {buffer_.data(), buffer_.size()}; }
-  // Of a walk around it.
+  // Returns the time of one walk around the cycle.
   double Milliseconds() const {
     const Stopwatch watch;
     size_t at = 0;
     for (size_t i = 0; i < buffer_.size() / kLine; ++i)
       std::memcpy(&at, buffer_.data() + at * kLine, sizeof(at));
-    volatile size_t end = at;  // or nobody would walk
+    volatile size_t end = at;  // keeps the walk from being optimised away
     (void)end;
     return watch.Milliseconds();
   }
@@ -47,7 +47,7 @@ class Circle {
   Buffer buffer_;
 };
 
-// The least of many, so that others on the machine do not matter.
+// Returns the least time of many walks, so that other load does not matter.
 template <class Before>
 double LeastMilliseconds(const Circle& circle, Before before) {
   double least = 1e9;
@@ -66,7 +66,7 @@ TEST(CacheEviction, WhatWasEvictedComesFromMemory) {
   const double warm = LeastMilliseconds(circle, [] {});
   const double cold = LeastMilliseconds(circle, [&] { evict.Run(pool); });
   EXPECT_GT(cold, 3 * warm);
-  // Nothing else goes.
+  // Other memory is not evicted.
   EXPECT_LT(LeastMilliseconds(other, [&] { evict.Run(pool); }), 3 * warm);
 }
 

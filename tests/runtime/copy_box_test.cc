@@ -36,7 +36,7 @@ TEST(CopyBox, ScalarsAndWholeArrays) {
   EXPECT_EQ(copy, all);
 }
 
-// "source to target: rows of bytes, pitches", a line each.
+// Returns lines "source to target: rows of bytes, pitches".
 std::string RowsOf(const BoxCopy& copy) {
   std::string text;
   ForEachRows(copy, [&](int64_t source, int64_t target, const CopiedRows& rows) {
@@ -48,19 +48,19 @@ std::string RowsOf(const BoxCopy& copy) {
 }
 
 TEST(ForEachRows, WhatLiesEvenlyIsOneGroup) {
-  // Two texts of three words in the place of four of five.
+  // Copies two texts of three words into an array of four texts of five words.
   EXPECT_EQ(RowsOf({{{2, 3, 8}, {0, 0, 0}}, {{4, 5, 8}, {0, 0, 0}}, {2, 3, 8}, 4}),
             "0 to 0: 2 of 96, 96 and 160\n");
-  // A cache of six heads, all of them taken: texts and heads lie evenly together.
+  // Copies all six heads of a cache, so texts and heads have one common pitch.
   EXPECT_EQ(RowsOf({{{2, 6, 3, 8}, {0, 0, 0, 0}}, {{4, 6, 5, 8}, {0, 0, 0, 0}}, {2, 6, 3, 8}, 4}),
             "0 to 0: 12 of 96, 96 and 160\n");
-  // Fewer heads than there are: each text by itself.
+  // Copies some of the heads, so each text is copied separately.
   EXPECT_EQ(RowsOf({{{2, 6, 3}, {0, 2, 0}}, {{2, 4, 3}, {0, 0, 0}}, {2, 4, 2}, 1}),
             "6 to 0: 4 of 2, 3 and 3\n24 to 12: 4 of 2, 3 and 3\n");
   EXPECT_EQ(RowsOf({{{4, 3}, {1, 0}}, {{2, 3}, {0, 0}}, {2, 3}, 2}),
             "6 to 0: 1 of 12, 12 and 12\n");
   EXPECT_EQ(RowsOf({{{4, 3}, {1, 0}}, {{2, 3}, {0, 0}}, {2, 0}, 2}), "");
-  // A column.
+  // Copies a column.
   EXPECT_EQ(RowsOf({{{4, 3}, {0, 1}}, {{4, 1}, {0, 0}}, {4, 1}, 2}), "2 to 0: 4 of 2, 6 and 2\n");
 }
 

@@ -1,4 +1,4 @@
-// Executables whose steps run on a device.
+// Tests of executables whose steps run on a device.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ Step DeviceStep(std::string name, const Kernel& kernel, std::vector<ValueRef> ar
   return step;
 }
 
-// y = center(x + reverse(c)) + x through the arena, and x again. The constant is reversed by the
-// host.
+// Computes y = center(x + reverse(c)) + x through the arena, and x again. The host reverses the
+// constant.
 ExecutablePlan SamplePlan(DeviceLog& log, size_t memory = SIZE_MAX) {
   const ValueRef x = ValueRef::Input(0);
   const ValueRef sum = ValueRef::Arena(0);
@@ -89,7 +89,7 @@ TEST_F(DeviceExecutable, CopiesTheHostsBuffersThereAndBack) {
   EXPECT_EQ(log_.copies_out, 2 * 3);
   EXPECT_EQ(log_.copies_within, 3);
   EXPECT_EQ(log_.kernels, 3 * 3);
-  EXPECT_EQ(log_.waits, 1 + 3);  // once for each run
+  EXPECT_EQ(log_.waits, 1 + 3);  // one wait per run
   EXPECT_THAT(executable_.Notes(), ElementsAre());
 }
 
@@ -104,7 +104,7 @@ TEST_F(DeviceExecutable, TheDevicesBuffersAreUsedWhereTheyAre) {
   EXPECT_EQ(again, x);
   EXPECT_EQ(log_.copies_in, 1);
   EXPECT_EQ(log_.copies_out, 0);
-  EXPECT_EQ(log_.copies_within, 1);  // that of the plan
+  EXPECT_EQ(log_.copies_within, 1);  // the copy in the plan
   EXPECT_THAT(executable_.Notes(), ElementsAre());
 }
 
@@ -134,10 +134,8 @@ TEST_F(DeviceExecutable, WhatKernelsCannotReadByVectorsIsCopiedAside) {
   ExpectNear(y, SampleResult(x));
   EXPECT_EQ(log_.copies_within, 3);
   EXPECT_THAT(executable_.Notes(),
-              ElementsAre("input 'x' does not lie at a multiple of 16 bytes: each run copies it "
-                          "aside",
-                          "output 'y' does not lie at a multiple of 16 bytes: each run copies it "
-                          "aside"));
+              ElementsAre("input 'x' is not aligned to 16 bytes: each run copies it",
+                          "output 'y' is not aligned to 16 bytes: each run copies it"));
 }
 
 TEST_F(DeviceExecutable, AnInputMayBeAnOutputOfTheDevice) {
@@ -156,7 +154,7 @@ TEST_F(DeviceExecutable, ArgumentsAreSetOnlyForBuffers) {
   const Vector x = Ramp(1, 1);
   Vector y{}, again{};
   ASSERT_TRUE(Run({x.data()}, {y.data(), again.data()}));
-  EXPECT_EQ(log_.rebound, 3);  // x twice, y once; the copy is no kernel
+  EXPECT_EQ(log_.rebound, 3);  // x twice, y once; the copy is not a kernel
 }
 
 TEST_F(DeviceExecutable, ProfileTimesEachStepByTheDevicesClock) {
@@ -215,7 +213,7 @@ TEST_F(DeviceExecutable, AllocatesNothingOnceWarm) {
   const std::array inputs = {kThere};
   const std::array outputs = {kThere, kThere};
   const RunOptions there{.inputs = inputs, .outputs = outputs};
-  ASSERT_TRUE(executable_.Run(from, to));  // makes room for the host's buffers
+  ASSERT_TRUE(executable_.Run(from, to));  // allocates memory for the host's buffers
   const int64_t before = AllocationCount();
   const int on_device = log_.allocated;
   bool good = true;
@@ -230,7 +228,7 @@ TEST_F(DeviceExecutable, AllocatesNothingOnceWarm) {
 
 TEST_F(DeviceExecutable, KnowsWhatItHolds) {
   const MemoryUse use = executable_.Memory();
-  EXPECT_EQ(use.constants, kBytes);  // the packed one
+  EXPECT_EQ(use.constants, kBytes);  // the packed constant
   EXPECT_EQ(use.per_context, 2 * kBytes + kTasks * 4);
   EXPECT_EQ(use.contexts, 1);
 }
@@ -271,7 +269,7 @@ TEST(MakingADeviceExecutable, StepsAreAllTheDevicesOrNone) {
   EXPECT_THAT(Executable::Make(plan).error().message, HasSubstr("is run by the host"));
 }
 
-// Indices in the arena and in a buffer of the device are fetched, those of the host are looked at.
+// Indices in the arena and in a device buffer are fetched. Indices of the host are read directly.
 TEST(CountingOnADevice, IndicesAreCountedWhereverTheyLie) {
   DeviceLog log;
   alignas(16) const std::array<int64_t, 4> indices = {0, 9, -1, -9};

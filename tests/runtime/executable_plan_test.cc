@@ -1,4 +1,4 @@
-// What is refused, and what the prologue does.
+// Tests of rejected plans, and of the prologue.
 #include "runtime/executable_plan.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ ExecutablePlan GoodPlan() {
 
 TEST(ExecutablePlan, AGoodOnePasses) { EXPECT_TRUE(Verify(GoodPlan()).has_value()); }
 
-TEST(ExecutablePlan, BadOnesAreRefusedByName) {
+TEST(ExecutablePlan, BadOnesAreRejectedByName) {
   const struct {
     std::function<void(ExecutablePlan&)> spoil;
     const char* message;
@@ -74,7 +74,8 @@ TEST(ExecutablePlan, BadOnesAreRefusedByName) {
       {[](auto& p) { p.steps[0].kernel.phases[0].tasks = -8; }, "-8 tasks"},
       {[](auto& p) { p.steps[0].kernel.phases[0].waves = 0; }, "8 tasks in 0 waves"},
       {[](auto& p) { p.steps[0].kernel.phases[0].waves = 3; }, "8 tasks in 3 waves"},
-      {[](auto& p) { p.steps[0].kernel.scratch_bytes = -8; }, "wants -8 bytes of its own"},
+      {[](auto& p) { p.steps[0].kernel.scratch_bytes = -8; },
+       "has -8 bytes of workspace or scratch"},
       {[](auto& p) { p.prologue[0].arguments[0] = ValueRef::Input(0); },
        "step 'pack': the prologue names input 0"},
       {[](auto& p) { p.prologue.clear(); }, "step 'add': nothing writes constant 'packed'"},
@@ -105,13 +106,13 @@ Vector RunOnce(const Executable& executable, const Vector& x) {
   return y;
 }
 
-TEST(ExecutablePlan, ARefusedOneIsMadeAndRunsNothing) {
+TEST(ExecutablePlan, ARejectedOneIsMadeAndRunsNothing) {
   ExecutablePlan plan = GoodPlan();
-  plan.refusal = MakeError(ErrorCode::kDevice, "no such machine");
+  plan.rejection = MakeError(ErrorCode::kDevice, "no such machine");
   plan.prologue[0].kernel.phases[0].function = [](void* const*, void*, void*, int64_t) {
     ADD_FAILURE() << "the prologue ran";
   };
-  plan.steps[0].kernel.phases[0].function = nullptr;  // nobody loaded it
+  plan.steps[0].kernel.phases[0].function = nullptr;  // not loaded
   const Result<Executable> executable = Executable::Make(std::move(plan));
   ASSERT_TRUE(executable.has_value()) << executable.error().message;
   EXPECT_EQ(executable->StepNames().size(), 2);
@@ -138,7 +139,7 @@ TEST(Prologue, RunsOnceAndDropsWhatItPacked) {
     EXPECT_EQ(RunOnce(*executable, Ramp(0, 1)), Ramp(kLength - 1, 0));
 }
 
-// What a run reads one after the other lies so, whatever was packed first.
+// Constants are stored in the order of a run's reads, in any order of packing.
 TEST(Prologue, PacksIntoOneBlockInTheOrderOfUse) {
   const auto note_address = [](void* const* args, void*, void*, int64_t) {
     std::memcpy(args[1], &args[0], sizeof(args[0]));
@@ -163,13 +164,13 @@ TEST(Prologue, PacksIntoOneBlockInTheOrderOfUse) {
   std::byte* later = nullptr;
   std::memcpy(&sooner, first.data(), sizeof(sooner));
   std::memcpy(&later, second.data(), sizeof(later));
-  EXPECT_EQ(later - sooner, kBytes);  // with what aligns it
+  EXPECT_EQ(later - sooner, kBytes);  // includes alignment
   EXPECT_EQ(reinterpret_cast<uintptr_t>(sooner) % 64, 0u);
   EXPECT_EQ(Floats(later)[0], static_cast<float>(kLength - 1));
 }
 
-// As a bundle may say: a sum that does not fit into 64 bits is no small block.
-TEST(Prologue, ConstantsWhoseSumOverflowsAreRefused) {
+// A bundle may contain such constants. Their sum overflows 64 bits and must not appear small.
+TEST(Prologue, ConstantsWhoseSumOverflowsAreRejected) {
   ExecutablePlan plan = GoodPlan();
   for (int i = 0; i < 256; ++i) {
     const auto number = static_cast<int32_t>(plan.constants.size());
@@ -192,7 +193,7 @@ TEST(Prologue, KeepsAConstantThatStepsUseToo) {
   EXPECT_EQ(RunOnce(*executable, Ramp(0, 1)), Ramp(kLength - 1, 1));
 }
 
-// c -> packed (kept) -> temporary (dropped) -> copied into a third (kept)
+// c -> packed (retained) -> temporary (dropped) -> copied into a third (retained)
 TEST(Prologue, StepsMayFollowEachOther) {
   ExecutablePlan plan = GoodPlan();
   plan.constants.push_back({.name = "temporary", .bytes = kBytes});
@@ -218,7 +219,7 @@ TEST(Prologue, UnusedConstantsAreDropped) {
   EXPECT_TRUE(unused.expired());
 }
 
-// args: a constant, out; stores the address modulo 64.
+// Stores the address modulo 64. Arguments: a constant, out.
 void AlignmentTask(void* const* args, void*, void*, int64_t) {
   for (int64_t i = 0; i < kLength; ++i)
     Floats(args[1])[i] = static_cast<float>(reinterpret_cast<uintptr_t>(args[0]) % 64);

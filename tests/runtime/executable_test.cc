@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// y = center(x + c) + x, through the arena.
+// Computes y = center(x + c) + x, through the arena.
 ExecutablePlan SamplePlan(int threads) {
   const ValueRef x = ValueRef::Input(0);
   const ValueRef sum = ValueRef::Arena(0);
@@ -89,7 +89,7 @@ TEST(Executable, RunsTogetherAreRuns) {
   }
 }
 
-// Which of two steps ran; they are one task each, one after the other.
+// Records which of two steps ran. Each step is one task, and the steps run in order.
 std::vector<int>& StepsThatRan() {
   static std::vector<int> steps;
   return steps;
@@ -101,7 +101,8 @@ Step NoteStep() {
 }
 
 TEST(Executable, RunsTogetherGoStepByStep) {
-  const auto pool = std::make_shared<ThreadPool>(1);  // of more, several note at a time
+  const auto pool =
+      std::make_shared<ThreadPool>(1);  // several threads would record at the same time
   const auto make = [&](std::vector<Step> steps) {
     return std::move(*Executable::Make({.steps = std::move(steps)}, pool));
   };
@@ -158,7 +159,7 @@ TEST(Executable, ProfileGivesSecondsOfEachStep) {
   EXPECT_EQ(y, SampleResult(x));
 }
 
-// The second step writes where it reads, so its result counts its runs.
+// The second step updates its input, so the result counts the runs.
 TEST(Executable, RepeatedProfileRunsEachStepSoOften) {
   const ValueRef sum = ValueRef::Arena(0);
   const Executable executable =
@@ -201,7 +202,7 @@ TEST(Executable, EveryThreadHasItsOwnScratch) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-// Outputs: a value that is used later, the same value again, an input, a constant.
+// The outputs are: a value that is used later, the same value again, an input, a constant.
 TEST(Executable, OutputsMayBeAnything) {
   const ValueRef sum = ValueRef::Output(0);
   const Executable executable =
@@ -243,7 +244,7 @@ TEST(Executable, LargeCopiesAreCompleteAndOffsetsCount) {
 }
 
 TEST(Executable, InputsMayOverlapOutputs) {
-  // The output is written before the input is read for the last time.
+  // The output is written before the input's last read.
   const Executable executable = Make(
       {.inputs = {VectorSpec("x")},
        .outputs = {VectorSpec("y"), VectorSpec("z")},
@@ -262,8 +263,8 @@ TEST(Executable, InputsMayOverlapOutputs) {
   }
 }
 
-// What a run reads after it wrote the output shows whether the input was copied aside: the kernel
-// that reads it then is told by `in_place` that both may be one storage.
+// A read after the output was written shows whether the input was copied. `in_place` says that the
+// kernel's input and output may share storage.
 TEST(Executable, AnInputThatIsAnOutputIsNotCopiedWhereItMayBe) {
   const ValueRef x = ValueRef::Input(0);
   const ValueRef y = ValueRef::Output(0);
@@ -314,7 +315,7 @@ TEST(Executable, PlansNameArgumentsThatTheyHave) {
   EXPECT_THAT(made.error().message, HasSubstr("arguments 0 and 3 of 3 are one storage"));
 }
 
-TEST(Executable, RefusesWrongBuffers) {
+TEST(Executable, RejectsWrongBuffers) {
   const Executable executable = Make(
       {.inputs = {VectorSpec("x")}, .outputs = {VectorSpec("y"), VectorSpec("z")}, .steps = {}});
   Vector x{};
@@ -393,7 +394,8 @@ TEST(Executable, RunAllocatesNothing) {
   const void* const inputs[] = {x.data()};
   void* const outputs[] = {y.data()};
   void* const in_place[] = {const_cast<float*>(x.data())};
-  ASSERT_TRUE(executable.Run(inputs, in_place).has_value());  // makes room for the copy aside
+  ASSERT_TRUE(
+      executable.Run(inputs, in_place).has_value());  // allocates memory for the input's copy
   const int64_t before = AllocationCount();
   bool good = true;
   for (int round = 0; round < 100; ++round) {
@@ -433,7 +435,7 @@ TEST(Executable, ConcurrentRunsAllocateNothingOnceWarm) {
   go.store(true);
   for (std::thread& caller : callers) caller.join();
   const int64_t made = executable.Memory().contexts - contexts;
-  // A caller may meet more others now than in the first round: a context then, nothing else.
+  // More callers may run at once than in the first round. Only contexts for them may be allocated.
   const int64_t allocations = AllocationCount() - before;
   EXPECT_LE(executable.Memory().contexts, kCallers);
   if (made == 0) {

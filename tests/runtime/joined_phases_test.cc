@@ -11,7 +11,7 @@
 namespace tunec {
 namespace {
 
-// A run that writes down its tasks; used by one thread.
+// A run that records its tasks. It is used by one thread.
 struct NotedRun {
   std::string name;
   std::vector<std::string>* notes;
@@ -30,7 +30,7 @@ TEST(JoinedPhases, GoTaskByTask) {
   NotedRun a{"a", &notes}, b{"b", &notes}, c{"c", &notes};
   const std::vector of_a = {a.Phase(2), a.Phase(1)};
   const std::vector of_b = {b.Phase(2), b.Phase(1)};
-  const std::vector of_c = {c.Phase(3)};  // as of another kernel: its step follows theirs
+  const std::vector of_c = {c.Phase(3)};  // of another kernel, whose step follows
   JoinedPhases phases;
   phases.Add(std::vector<std::span<const ParallelPhase>>{of_a, of_b, of_c});
   phases.Add(std::vector<std::span<const ParallelPhase>>{of_c, of_a});

@@ -1,5 +1,5 @@
-// Files of kernels, and vectors of what they read and write: read back as they were written,
-// refused where they are damaged.
+// Tests of files of kernels, and of vectors of their inputs and outputs. Files read back as
+// written, and damaged files are rejected.
 #include "runtime/kernel_file.h"
 
 #include <fmt/format.h>
@@ -38,16 +38,16 @@ TEST(KernelFile, ReadsBack) {
   EXPECT_EQ(back->arguments[1].bytes(), 6u);
 }
 
-TEST(KernelFile, DamagedOnesAreRefused) {
+TEST(KernelFile, DamagedOnesAreRejected) {
   EXPECT_EQ(ParseKernelFile("tunec-object 4").error().message,
             "no kernel file, which begins with 'tunec-kernel 1'");
   for (const char* const line :
        {"argument A f32 -1 in", "argument A f33 1 in", "argument A f32 1 inout", "argument A f32 1",
         "argument A f32 1 in more", "argument A f32 99999999999999 in", "A f32 1 in", ""}) {
-    const auto refused = ParseKernelFile(std::string("tunec-kernel 1\n") + line + "\nimage\n");
-    ASSERT_FALSE(refused) << line;
-    EXPECT_EQ(refused.error().code, ErrorCode::kParse);
-    EXPECT_EQ(refused.error().message, "the kernel file is damaged: '" + std::string(line) + "'");
+    const auto rejected = ParseKernelFile(std::string("tunec-kernel 1\n") + line + "\nimage\n");
+    ASSERT_FALSE(rejected) << line;
+    EXPECT_EQ(rejected.error().code, ErrorCode::kParse);
+    EXPECT_EQ(rejected.error().message, "the kernel file is damaged: '" + std::string(line) + "'");
   }
   std::string cut = Serialize(Sample());
   cut.pop_back();
@@ -89,9 +89,9 @@ TEST(KernelVectors, ErrorsNameTheLine) {
   EXPECT_EQ(error(""), "f:1: error: expected 'tunec-vectors 1'");
   EXPECT_EQ(error("tunec-vectors 1\n"), "f:2: error: expected 'from ' and whose outputs they are");
   EXPECT_EQ(error(begin + "A f99 1\n"),
-            "f:3: error: 'A f99 1' is no name, type and number of elements");
+            "f:3: error: 'A f99 1' is not a name, a type and a number of elements");
   const std::string no_bound =
-      "f:3: error: '{}' ends in no 'within BOUND', which elements of f32 may have";
+      "f:3: error: '{}' does not end in 'within BOUND', which elements of f32 may have";
   for (const std::string title :
        {"A f32 1 2", "A f32 1 within", "A f32 1 within -1", "A f32 1 within 0",
         "A f32 1 within inf", "A f32 1 within 1 2", "A f16 1 within 1"})
@@ -153,7 +153,7 @@ TEST(KernelVectors, OutputsTakeThePlaceOfOlderOnes) {
   EXPECT_EQ(vectors.Find("D"), nullptr);
 }
 
-// None is zero, infinite or NaN, and integers may be indices.
+// Numbers are not zero, infinite or NaN. Integers are small enough for indices.
 TEST(RandomInputs, AreOrdinaryNumbers) {
   std::vector<KernelArgument> arguments;
   for (const DataType type : {DataType::kF32, DataType::kF64, DataType::kF16, DataType::kBF16,

@@ -1,4 +1,4 @@
-// Images as they are stored: they read back, and damage is an error.
+// Tests of stored images: they read back, and damage is an error.
 #include "runtime/kernel_image.h"
 
 #include <gtest/gtest.h>
@@ -38,10 +38,10 @@ TEST(KernelImage, DamageIsAnError) {
            "tunec-object 2 0 0 0 0\n",                               // another version
            "tunec-object 3 elf 0 0 0 0\n",                           // another version
            "tunec-object 4  0 0 0 0\n",                              // no format
-           "tunec-object 4 elf -1 0 0 0\n",                          // less than no workspace
+           "tunec-object 4 elf -1 0 0 0\n",                          // negative workspace
            "tunec-object 4 elf 0 0 1 0\n1 1 1 1 1 1 1 0 0 0 0 \n",   // no symbol
            "tunec-object 4 elf 0 0 1 0\n7 1 1 1 1 1 2 0 0 0 0 f\n",  // uneven waves
-           "tunec-object 4 elf 0 0 1 0\n7 1 1 1 1 1 0 0 0 0 0 f\n",  // no wave
+           "tunec-object 4 elf 0 0 1 0\n7 1 1 1 1 1 0 0 0 0 0 f\n",  // zero waves
            "tunec-object 4 elf 0 0 1 0\n9223372036854775807 2 1 1 1 1 1 0 0 0 0 f\n",  // too many
                                                                                        // blocks
        }) {

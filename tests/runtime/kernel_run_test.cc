@@ -1,5 +1,5 @@
-// One kernel by itself runs as it does in an executable: phases in order, scratch of its own for
-// each thread, arguments as given.
+// Tests that a single kernel runs as in an executable: phases in order, separate scratch for each
+// thread, arguments as given.
 #include "runtime/kernel_run.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A device for kernels written by hand: memory of its own, which begins as NaN, and work that is
-// done only when somebody waits for it.
+// A device for handmade kernels. Its memory is initialised to NaN, and its work runs only when a
+// caller waits.
 #pragma once
 
 #include <array>
@@ -17,9 +17,9 @@
 
 namespace tunec {
 
-/// What all queues of a SampleDevice did.
+/// The operations of all queues of a SampleDevice.
 struct DeviceLog {
-  std::atomic<int> queues = 0;  // opened, the first one not counted
+  std::atomic<int> queues = 0;  // without the first
   std::atomic<int> copies_in = 0;
   std::atomic<int> copies_out = 0;
   std::atomic<int> copies_within = 0;

@@ -1,5 +1,5 @@
-// Kernels written by hand, as the code generator would deliver them: float vectors of kLength
-// elements, kTasks tasks to a phase.
+// Handmade kernels in the code generator's form: float vectors of kLength elements, kTasks tasks
+// per phase.
 #pragma once
 
 #include <array>
@@ -22,20 +22,20 @@ using Vector = std::array<float, kLength>;
 
 inline float* Floats(void* address) { return static_cast<float*>(address); }
 
-/// out[i] = a[i] + b[i]; arguments a, b, out.
+/// Computes out[i] = a[i] + b[i]. Arguments: a, b, out.
 inline void AddTask(void* const* args, void*, void*, int64_t task) {
   constexpr int64_t kPart = kLength / kTasks;
   for (int64_t i = task * kPart; i < (task + 1) * kPart; ++i)
     Floats(args[2])[i] = Floats(args[0])[i] + Floats(args[1])[i];
 }
 
-/// Partial sums in the workspace; arguments x, out.
+/// Computes partial sums in the workspace. Arguments: x, out.
 inline void SumTask(void* const* args, void* workspace, void*, int64_t task) {
   constexpr int64_t kPart = kLength / kTasks;
   const float* begin = Floats(args[0]) + task * kPart;
   Floats(workspace)[task] = std::accumulate(begin, begin + kPart, 0.0f);
 }
-/// out[i] = x[i] - mean(x), from the partial sums.
+/// Computes out[i] = x[i] - mean(x) from the partial sums.
 inline void CenterTask(void* const* args, void* workspace, void*, int64_t task) {
   constexpr int64_t kPart = kLength / kTasks;
   const float* sums = Floats(workspace);
@@ -44,12 +44,12 @@ inline void CenterTask(void* const* args, void* workspace, void*, int64_t task) 
     Floats(args[1])[i] = Floats(args[0])[i] - mean;
 }
 
-/// out = the reverse of x; one task; arguments x, out.
+/// Reverses x into out in one task. Arguments: x, out.
 inline void ReverseTask(void* const* args, void*, void*, int64_t) {
   for (int64_t i = 0; i < kLength; ++i) Floats(args[1])[i] = Floats(args[0])[kLength - 1 - i];
 }
 
-/// out[task] = 1 if nobody else wrote this thread's scratch meanwhile.
+/// Sets out[task] to 1 if no other thread wrote this thread's scratch meanwhile.
 inline void ScratchTask(void* const* args, void*, void* scratch, int64_t task) {
   auto* own = static_cast<volatile int64_t*>(scratch);
   constexpr int64_t kWords = 64;
@@ -60,7 +60,8 @@ inline void ScratchTask(void* const* args, void*, void* scratch, int64_t task) {
   Floats(args[0])[task] = kept ? 1 : 0;
 }
 
-/// out[task] = 1 + the mean of what the wave before wrote, in waves of kTasks; argument out.
+/// Sets out[task] to 1 + the mean of the previous wave's results, in waves of kTasks. Argument:
+/// out.
 inline void WaveTask(void* const* args, void*, void*, int64_t task) {
   float* out = Floats(args[0]);
   const int64_t wave = task / kTasks;
@@ -82,7 +83,7 @@ inline TensorSpec VectorSpec(std::string name) {
   return {std::move(name), DataType::kF32, {kLength}};
 }
 
-/// first, first + step, ...
+/// Returns first, first + step, ...
 inline Vector Ramp(float first, float step) {
   Vector vector;
   for (int64_t i = 0; i < kLength; ++i) vector[i] = first + step * static_cast<float>(i);

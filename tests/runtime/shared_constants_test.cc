@@ -1,4 +1,4 @@
-// Constants that several plans hold together: what is found, what is made, what goes and when.
+// Tests of constants that several plans share: what is found, made and released, and when.
 #include "runtime/shared_constants.h"
 
 #include <gtest/gtest.h>
@@ -13,16 +13,16 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kLarge = int64_t{3} << 20;  // bytes: more than a huge page
+constexpr int64_t kLarge = int64_t{3} << 20;  // bytes, more than a huge page
 
 std::atomic<int> made = 0;
 
-/// out = x, `kLarge` bytes; counts its runs. Arguments x, out.
+/// Computes out = x, of `kLarge` bytes, and counts its runs. Arguments: x, out.
 void CopyTask(void* const* args, void*, void*, int64_t) {
   made.fetch_add(1);
   std::memcpy(args[1], args[0], kLarge);
 }
-/// a = x, b = x with every bit turned; arguments x, a, b.
+/// Computes a = x, and b = x with every bit inverted. Arguments: x, a, b.
 void PairTask(void* const* args, void*, void*, int64_t) {
   made.fetch_add(1);
   std::memcpy(args[1], args[0], kLarge);
@@ -50,7 +50,7 @@ Step Prologue(std::string identity, std::vector<ValueRef> arguments, Kernel kern
           .identity = std::move(identity)};
 }
 
-/// A step that reads these constants.
+/// Returns a step that reads these constants.
 Step Uses(std::vector<int32_t> constants) {
   Step step{.name = "use"};
   for (const int32_t constant : constants) step.arguments.push_back(ValueRef::Constant(constant));
@@ -59,7 +59,7 @@ Step Uses(std::vector<int32_t> constants) {
 
 constexpr ValueRef C(int32_t index) { return {ValueRef::Kind::kConstant, index, 0}; }
 
-/// Packs w once.
+/// Returns a plan that packs w once.
 ExecutablePlan PackPlan(const std::shared_ptr<SharedConstants>& shared, uint8_t weight,
                         std::string identity = "copy") {
   return {.constants = {Filled("w", weight), Empty("w.packed")},
@@ -68,7 +68,7 @@ ExecutablePlan PackPlan(const std::shared_ptr<SharedConstants>& shared, uint8_t 
           .shared = shared};
 }
 
-/// w -> first -> second; run steps read `used`.
+/// Returns a plan of w -> first -> second, whose run steps read `used`.
 ExecutablePlan ChainPlan(const std::shared_ptr<SharedConstants>& shared,
                          std::vector<int32_t> used) {
   return {.constants = {Filled("w", 7), Empty("first"), Empty("second")},
@@ -77,7 +77,7 @@ ExecutablePlan ChainPlan(const std::shared_ptr<SharedConstants>& shared,
           .shared = shared};
 }
 
-/// w -> its copy and its complement; run steps read `used`.
+/// Returns a plan that makes a copy and the complement of w. Its run steps read `used`.
 ExecutablePlan PairPlan(const std::shared_ptr<SharedConstants>& shared, std::vector<int32_t> used) {
   return {.constants = {Filled("w", 0x0f), Empty("a"), Empty("b")},
           .prologue = {Prologue("pair", {C(0), C(1), C(2)}, PairKernel())},
@@ -150,7 +150,7 @@ TEST_F(SharedConstantsTest, AStepWithoutIdentityIsRunByEach) {
   EXPECT_EQ(shared_->Bytes(), 0);
 }
 
-// Another step of unknown effect may have written into what the first one made.
+// Another step with unknown effects may have written into the first step's result.
 TEST_F(SharedConstantsTest, WhatAStepWithoutIdentityNamesIsNotShared) {
   ExecutablePlan plan = ChainPlan(shared_, {1, 2});
   plan.prologue[1].identity.clear();
@@ -174,7 +174,7 @@ TEST_F(SharedConstantsTest, GoWithTheLastWhoHasThem) {
   EXPECT_EQ(LastByte(again.constants[1]), 5);
 }
 
-// Both lie in one block, which stays for the second one: pages that were given back read as zeros.
+// Both constants are in one block, which the second constant retains. Released pages read as zeros.
 TEST_F(SharedConstantsTest, PagesGoBeforeTheirBlock) {
   ExecutablePlan both{
       .constants = {Filled("v", 3), Empty("v.packed"), Filled("w", 5), Empty("w.packed")},
@@ -201,7 +201,7 @@ TEST_F(SharedConstantsTest, ChainsAreFoundByTheirBeginning) {
   const ExecutablePlan end = Ready(ChainPlan(shared_, {2}));
   EXPECT_EQ(made.load(), 2);
   EXPECT_EQ(one.constants[2].data, end.constants[2].data);
-  // Nobody has the middle any more.
+  // No plan holds the middle constant any more.
   const ExecutablePlan both = Ready(ChainPlan(shared_, {1, 2}));
   EXPECT_EQ(made.load(), 3);
   EXPECT_EQ(one.constants[2].data, both.constants[2].data);
@@ -216,7 +216,8 @@ TEST_F(SharedConstantsTest, AChainGoesOnFromWhatIsFound) {
   EXPECT_EQ(LastByte(end.constants[2]), 7);
 }
 
-// A step that runs again for one of its results writes all of them: not into what others read.
+// A step that runs again for one result writes all its results, but not into memory with other
+// readers.
 TEST_F(SharedConstantsTest, AStepThatRunsAgainWritesNothingOfOthers) {
   const ExecutablePlan one = Ready(PairPlan(shared_, {1}));
   const ExecutablePlan both = Ready(PairPlan(shared_, {1, 2}));
@@ -229,7 +230,7 @@ TEST_F(SharedConstantsTest, AStepThatRunsAgainWritesNothingOfOthers) {
   EXPECT_EQ(third.constants[2].data, both.constants[2].data);
 }
 
-// Folded weights are equal arrays, each compiled model having its own.
+// Folded weights are equal arrays, separate for each compiled model.
 TEST_F(SharedConstantsTest, EqualDataIsKeptOnce) {
   const auto plan = [&](uint8_t value, int64_t alignment) {
     return ExecutablePlan{
@@ -245,7 +246,7 @@ TEST_F(SharedConstantsTest, EqualDataIsKeptOnce) {
   EXPECT_EQ(shared_->Bytes(), 2 * kLarge);
 }
 
-// What lies at a multiple of four alone does not serve who relies on 64.
+// Data aligned only to four bytes cannot be shared with a plan that requires 64.
 TEST_F(SharedConstantsTest, DataIsSharedWhereItIsAligned) {
   ExecutablePlan loose{.constants = {Filled("w", 1)}, .steps = {Uses({0})}, .shared = shared_};
   auto owner = std::make_shared<std::vector<uint8_t>>(kLarge + 128, 1);
@@ -291,7 +292,7 @@ TEST_F(SharedConstantsTest, ExecutablesComeAndGoInThreads) {
   EXPECT_EQ(shared_->Bytes(), 0);
 }
 
-// The kernels read what was found as what was made.
+// Kernels read found constants and made constants equally.
 TEST_F(SharedConstantsTest, ExecutablesOfBothRunAlike) {
   const auto plan = [&] {
     return ExecutablePlan{

@@ -1,4 +1,4 @@
-// Who has which pool of threads in common.
+// Tests of the sharing of thread pools.
 #include "runtime/shared_pool.h"
 
 #include <gtest/gtest.h>
@@ -42,12 +42,13 @@ TEST(SharedPool, IsAskedForFromSeveralThreads) {
   for (const auto& pool : pools) EXPECT_EQ(pool, pools[0]);
 }
 
-// What is wrong in a process forked from the owner of `parents`; 0 for nothing. The number is the
-// process's exit status, for an expectation that fails there is not seen.
+// Returns the number of the error in a process forked from the owner of `parents`, or 0. The number
+// is the process's exit status, because failed expectations in the child are not reported.
 int WhatAForkedProcessMisses(const ThreadPool* parents) {
   const auto pool = SharedPool(2);
   if (pool.get() == parents) return 1;
-  // Without workers the caller would run all tasks, so run them until a worker has helped.
+  // Without workers the caller would run all tasks. The loop therefore runs until a worker has
+  // helped.
   std::atomic<bool> helped = false;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!helped && std::chrono::steady_clock::now() < deadline) {

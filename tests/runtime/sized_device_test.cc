@@ -1,5 +1,5 @@
-// Runs of several sizes on a GPU: boxes of the caller's arrays are copied there, in order with the
-// kernels. On a driver that plays what a test's script says.
+// Tests of runs of several sizes on a GPU. Slices of the caller's arrays are copied to the GPU, in
+// order with the kernels. The driver runs the test's script.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ SizeFormula SizeOf(size_t dimension) {
   return formula;
 }
 
-/// x: f32[n, length, 4] -> y = x, and how many elements of `length` are real.
+/// Returns the form x: f32[n, length, 4] -> y = x, and the number of real elements of `length`.
 SizedForm Form(bool cuts) {
   SizedForm form;
   form.dimensions = {"n", "length"};
@@ -50,7 +50,7 @@ SizedForm Form(bool cuts) {
 
 int64_t Bytes(const Sizes& sizes) { return sizes[0] * sizes[1] * kRowElements * 4; }
 
-/// Copies through an arena in the place of kernels.
+/// An executable that copies through an arena instead of running kernels.
 class Copies : public SizedExecutable {
  public:
   Copies(SizedForm form, std::shared_ptr<Device> device)
@@ -146,7 +146,7 @@ TEST_F(SizedOnADevice, TheHostsArraysMayBeOfOtherSizesToo) {
   EXPECT_THAT(script_.log, Contains("copy 3 rows of 112 out"));
 }
 
-// The size is read by the call, whatever the next one's is.
+// The call reads the size, so the next call may have another.
 TEST_F(SizedOnADevice, QueuedRunsOfSeveralSizesFollowEachOther) {
   const auto model = Make();
   script_.holds = true;
@@ -173,10 +173,10 @@ TEST_F(SizedOnADevice, RunsThatAreCutHaveTheirPlaces) {
   Arrays arrays(sizes);
   ASSERT_TRUE(Run(*model, sizes, arrays, kAllThere));
   EXPECT_EQ(arrays.y, arrays.x);
-  EXPECT_EQ(model->variants(), 2U);  // of two and of one
+  EXPECT_EQ(model->variants(), 2U);  // sizes two and one
 }
 
-// What the first part writes is not what the second one reads.
+// The first part must not write elements that the second part reads.
 TEST_F(SizedOnADevice, ARunOverItsInputIsNotCut) {
   const auto model = Make(/*cuts=*/true);
   const Sizes sizes = {5, 7};

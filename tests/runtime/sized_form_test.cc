@@ -1,4 +1,4 @@
-// Which code runs of open sizes take, and which there has to be.
+// Tests which code a dynamic-shape run uses, and which code must exist.
 #include "runtime/sized/sized_form.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ SizeFormula SizeOf(size_t dimension, size_t dimensions) {
   return formula;
 }
 
-/// x: f32[d0, d1, ...] -> y of the same shape.
+/// Returns the form x: f32[d0, d1, ...] -> y of the same shape.
 SizedForm FormOf(const std::vector<ListedSizes>& listed, const std::vector<bool>& separable) {
   SizedForm form;
   const size_t count = listed.size();
@@ -65,7 +65,7 @@ TEST(RoundedSizes, CoverTheRange) {
   EXPECT_EQ(RoundedSizes(5, 5), (Sizes{5}));
 }
 
-// Nothing that a run may ask for is missing, and nothing is built in vain.
+// Every key that a run may request exists, and no key is built unnecessarily.
 TEST(KeysOf, AreThoseThatRunsTake) {
   const std::vector<std::vector<ListedSizes>> lists = {
       {{.sizes = {1, 4}}, {.sizes = {12, 20}}},
@@ -81,7 +81,7 @@ TEST(KeysOf, AreThoseThatRunsTake) {
       std::vector<SizedKey> taken;
       for (int64_t a = 1; a <= listed[0].sizes.back(); ++a) {
         for (int64_t b = 1; b <= listed[1].sizes.back(); ++b) {
-          // A part of a cut dimension is a listed size, or less than the least.
+          // A part of a split dimension is a listed size, or less than the least listed size.
           const auto is_part = [&](size_t d, int64_t size) {
             const Sizes& sizes = listed[d].sizes;
             return !separable[d] || size < sizes[0] || std::ranges::binary_search(sizes, size);
@@ -98,7 +98,7 @@ TEST(KeysOf, AreThoseThatRunsTake) {
   }
 }
 
-TEST(KeysOf, RefusesTooMany) {
+TEST(KeysOf, RejectsTooMany) {
   const SizedForm form = FormOf({{.sizes = RoundedSizes(1, 512), .exact = false},
                                  {.sizes = RoundedSizes(1, 512), .exact = false}},
                                 {false, false});

@@ -19,7 +19,7 @@ void ExpectEveryTaskOnce(ThreadPool& pool, int64_t tasks) {
   for (int64_t task = 0; task < tasks; ++task) ASSERT_EQ(runs[task].load(), 1) << task;
 }
 
-// Returns only if `count` threads are in it at the same time.
+// Returns only after `count` threads have entered.
 void Meet(std::atomic<int>& arrived, int count) {
   arrived.fetch_add(1);
   while (arrived.load() < count) std::this_thread::yield();
@@ -38,7 +38,7 @@ TEST(ThreadPool, RunsEveryTaskOnce) {
   }
 }
 
-// Phases of so many tasks run them in pieces.
+// Phases with so many tasks are run in pieces.
 TEST(ThreadPool, CountsTasksBeyond32Bits) {
   struct Seen {
     std::atomic<int64_t> tasks = 0;
@@ -61,7 +61,7 @@ TEST(ThreadPool, CountsTasksBeyond32Bits) {
   }
 }
 
-// What two threads do in one phase they mostly do in the next, too: their cores' caches have it.
+// A thread mostly does the same tasks in the next phase, because its core's cache has their data.
 TEST(ThreadPool, ClaimsFromBothEnds) {
   ThreadPool pool(2);
   std::vector<int> thread_of(1000, -1);
@@ -102,7 +102,7 @@ TEST(ThreadPool, SleepingCallerIsWoken) {
   EXPECT_EQ(arrived.load(), 2);
 }
 
-// One phase of the test below: every task checks that all of the phase before were done.
+// One phase of the test below. Every task checks that all tasks of the phase before are done.
 struct CheckedPhase {
   const std::atomic<int64_t>* done_before;
   int64_t wanted_before;
@@ -197,7 +197,7 @@ bool ComesTrue(const auto& is_so) {
   return is_so();
 }
 
-// A caller that began without the workers has them once they are free, if phases are left.
+// A caller that began without the workers gets them when they become free, if phases remain.
 TEST(ThreadPool, WorkersComeBetweenPhases) {
   ThreadPool pool(2);
   std::atomic<bool> first_runs = false, second_began = false, first_done = false;
@@ -238,13 +238,13 @@ TEST(ThreadPool, FinishesWithManyMoreThreadsThanCores) {
 }
 
 TEST(ThreadPool, LeavesNoThreadBehind) {
-  std::thread([] {}).join();  // with the first, a sanitizer may start one of its own
+  std::thread([] {}).join();  // a sanitizer may start its own thread with the first
   const int64_t before = ThreadsOfThisProcess();
   for (int round = 0; round < 50; ++round) {
     ThreadPool pool(4);
     if (round % 2 == 0) ExpectEveryTaskOnce(pool, 8);
   }
-  // A joined thread may still be on its way out of the kernel's list.
+  // A joined thread may still be in the kernel's list for a short time.
   for (int wait = 0; wait < 1000 && ThreadsOfThisProcess() > before; ++wait)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(ThreadsOfThisProcess(), before);

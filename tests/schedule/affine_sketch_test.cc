@@ -1,5 +1,5 @@
-// Schedules that isl's scheduler begins: legal, equal to the interpreter, and for the stencils in
-// tiles of time with waves. Their texts are in affine/; with TUNEC_BLESS=1 they are rewritten.
+// Tests of schedules from isl's scheduler: legal, equal to the interpreter, and for the stencils in
+// time tiles with waves. Their texts are in affine/. With TUNEC_BLESS=1 the texts are rewritten.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,17 +48,17 @@ TEST_P(AffineSketches, BeginWithTheExpectedSteps) {
   EXPECT_EQ(text, ReadFile(file).value_or(""));
 }
 
-// Under either contract; the first decisions in full, others as they are drawn.
+// Tests both accuracy modes. The first decisions run in full, others as drawn.
 TEST_P(AffineSketches, KeepTheResult) {
-  const Judge judge(Example(GetParam()));
-  const Sketch sketch = AffineSketchOf(judge.compute());
+  const ScheduleChecker checker(Example(GetParam()));
+  const Sketch sketch = AffineSketchOf(checker.compute());
   const Schedule first = sketch.Fill(sketch.InitialDecisions());
   EXPECT_EQ(*ParseSchedule(Print(first), "replay"), first);
-  EXPECT_EQ(judge.Outcome(first, ReductionOrder::kAsWritten), "") << Print(first);
+  EXPECT_EQ(checker.Outcome(first, ReductionOrder::kAsWritten), "") << Print(first);
   std::mt19937 random(7);
   for (int i = 0; i < 3; ++i) {
     const Schedule drawn = sketch.Fill(RandomDecisions(sketch, random));
-    EXPECT_EQ(judge.Outcome(drawn, ReductionOrder::kAny, Tasks::kBackwards), "") << Print(drawn);
+    EXPECT_EQ(checker.Outcome(drawn, ReductionOrder::kAny, Tasks::kBackwards), "") << Print(drawn);
   }
 }
 
@@ -83,7 +83,7 @@ constexpr std::string_view kScan = R"(compute scan {
     y[i, j] = (y[i, j - 1] where (j - 1 >= 0) else 0.0) + x[i, j]
 })";
 
-// A sum over what came before: rows are independent, their elements are not.
+// In a scan, rows are independent, but the elements of a row are not.
 TEST(AffineSketch, RunsTheRowsOfAScanAsTasks) {
   const auto sketches = SketchesOn(MustParse(kScan));
   ASSERT_EQ(sketches.size(), 2U);
@@ -92,7 +92,7 @@ TEST(AffineSketch, RunsTheRowsOfAScanAsTasks) {
             "lower direct\nparallelize y.i\n");
 }
 
-// Down the columns: the vectors' loop goes inside.
+// For a scan down the columns, the vector loop moves inside.
 TEST(AffineSketch, RunsColumnsOfAScanAsLanes) {
   const Compute compute = MustParse(R"(compute scan {
   input x: f32[13, 37]
@@ -103,10 +103,11 @@ TEST(AffineSketch, RunsColumnsOfAScanAsLanes) {
   const auto sketches = SketchesOn(compute);
   const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize y.j"));
-  EXPECT_EQ(Judge(compute).Outcome(schedule), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "");
 }
 
-// What depends on a later row's other end cannot be slanted; it runs a row at a time.
+// Elements depend on the far end of a later row, so the loops cannot be skewed. They run one row at
+// a time.
 TEST(AffineSketch, RunsARowAtATimeWhereNothingCanBeTiled) {
   const Compute compute = MustParse(R"(compute turn {
   input X: f32[600]
@@ -120,10 +121,10 @@ TEST(AffineSketch, RunsARowAtATimeWhereNothingCanBeTiled) {
   EXPECT_THAT(Print(schedule),
               testing::EndsWith("split A.i 256\nisolate A.i.0\nwavefront A.t\nparallelize A.i.0\n"
                                 "vectorize A.i.1\n"));
-  EXPECT_EQ(Judge(compute).Outcome(schedule), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "");
 }
 
-// Another order of the loops with nothing made of it costs more than it brings.
+// A new loop order without further use costs more than it gains.
 TEST(AffineSketch, DoesNotSlantForItsOwnSake) {
   const Compute compute = MustParse(R"(compute turns {
   input X: f32[19]
@@ -146,44 +147,46 @@ Compute SmallKernel(const std::string& name) {
   return MustParse(ReadFile(folder / (name + ".compute")).value_or(""));
 }
 
-// Phases of one loop, folded into one statement with selects: each touches what it writes alone, so
-// columns are lanes, and each phase is code of its own.
+// Phases of one loop are folded into one statement with selects. Each phase only touches elements
+// that it writes. Columns therefore become lanes, and each phase has separate code.
 TEST(AffineSketch, TellsFoldedPhasesApart) {
   const Compute compute = SmallKernel("gramschmidt");
   const Schedule schedule = InitialSchedule(compute);
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize step.j\npeel step.p 1\n"));
-  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
-// Sweeps along rows and columns in turn: the loop that no sweep carries becomes lanes and tasks,
-// the sweeps' turns are waves.
+// Sweeps alternate along rows and columns. The loop without dependences in either sweep becomes
+// lanes and tasks. The sweeps' turns are waves.
 TEST(AffineSketch, RunsSweepsBesideEachOther) {
   const Compute compute = SmallKernel("adi");
   const Schedule schedule = InitialSchedule(compute);
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize step.i"));
   EXPECT_THAT(Print(schedule), testing::HasSubstr("peel step.s 1\npeel step.d 1\n"));
   EXPECT_THAT(Print(schedule), testing::Not(testing::HasSubstr("skew step")));
-  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
-// Three statements shifted into one: what one lane's h wants of the lane before is written by then.
+// Three statements are shifted into one. A lane's h needs a value of the lane before, which is
+// already written.
 TEST(AffineSketch, RunsShiftedStatementsAsLanes) {
   const Compute compute = SmallKernel("fdtd-2d");
   const Schedule schedule = InitialSchedule(compute);
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize step.j"));
-  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
-// The sum over pairs that meet runs outside of the lanes, where isl has it innermost.
+// The sum over pairs runs outside of the lanes, although isl has it innermost.
 TEST(AffineSketch, MovesALoopOfContiguousWritesInside) {
   const Compute compute = SmallKernel("nussinov");
   const Schedule schedule = InitialSchedule(compute);
   EXPECT_THAT(Print(schedule), testing::HasSubstr(" T.k T.j.1\n"));
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize T.j.1\n"));
-  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
-// The operand's elements are far apart for the lanes: few of its rows, and long pieces of them.
+// For the lanes the operand's elements are far apart. The tile takes few of its rows, and long
+// pieces of them.
 TEST(AffineSketch, TakesFewRowsOfAnOperandThatLiesAcross) {
   const Compute compute = MustParse(R"(compute solve {
   input L: f32[600, 600]
@@ -199,7 +202,7 @@ TEST(AffineSketch, TakesFewRowsOfAnOperandThatLiesAcross) {
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize w.i.1\n"));
 }
 
-// Of many rows several run side by side: each waits for its own elements only.
+// Several rows run side by side. Each waits only for its own elements.
 TEST(AffineSketch, RunsRowsOfAScanSideBySide) {
   const Compute compute = MustParse(R"(compute scan {
   input x: f32[517, 5]
@@ -209,10 +212,10 @@ TEST(AffineSketch, RunsRowsOfAScanSideBySide) {
 })");
   const Schedule schedule = InitialSchedule(compute);
   EXPECT_EQ(Print(schedule), "lower direct\nunroll_jam y.i 4\nparallelize y.i.0\n");
-  EXPECT_EQ(Judge(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
-// Nothing of it may move, and nothing is claimed.
+// No loop may move, and no schedule is proposed.
 TEST(AffineSketch, LeavesAChainAlone) {
   const Compute compute = MustParse(R"(compute chain {
   output A: f32[40]

@@ -30,14 +30,14 @@ constexpr const char* kChain = R"(compute chain {{
 }}
 )";
 
-// As a graph of one image is lowered: what has one element has no loop.
+// Returns the lowering of a graph of one image. Dimensions of one element have no loop.
 std::string OfOneImage(std::string text) {
   text = std::regex_replace(text, std::regex(R"(\[n: 2, )"), "[");
   text = std::regex_replace(text, std::regex(R"((\w)\[n, )"), "$1[0, ");
   return std::regex_replace(text, std::regex(R"((f32|layout )\[2, )"), "$1[1, ");
 }
 
-// Weights that are read in each run: what the columns read is packed while running.
+// Returns the text with weights as inputs, so that the columns' operand is packed at run time.
 std::string WithWeightsAsInputs(const std::string& text) {
   const std::string inputs = std::regex_replace(text, std::regex(R"(weight (\w+):)"), "input $1:");
   return std::regex_replace(inputs, std::regex(" constant\n"), "\n");
@@ -46,7 +46,7 @@ std::string WithWeightsAsInputs(const std::string& text) {
 }  // namespace
 
 std::string ChainOf(const ChainShape& shape) {
-  // Few enough different numbers for bfloat16 to have all.
+  // The value has few different numbers, all exact in bfloat16.
   const char* const with_bias = "min(max(acc[n, c, oh, ow] + b[c], 0.0), 2.0)";
   return fmt::format(
       fmt::runtime(kChain), fmt::arg("C", shape.channels), fmt::arg("M", shape.outputs),

@@ -1,4 +1,5 @@
-// Depthwise convolutions whose results, with what follows them, a pointwise one multiplies.
+// Depthwise convolutions, with following operations, whose results a pointwise convolution
+// multiplies.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace tunec::test {
 
-/// Of an image with a border of half a window.
+/// The shape of an image with a border of half a window.
 struct ChainShape {
   int64_t channels = 19;
   int64_t outputs = 13;
@@ -15,19 +16,19 @@ struct ChainShape {
   int64_t width = 11;
   int64_t window = 3;
   int64_t stride = 1;
-  bool has_bias = true;  // between the two, before bounds
+  bool has_bias = true;  // between the convolutions, before bounds
 };
 
-/// As the lowering writes them, channels last.
+/// Returns the text as lowered, channels last.
 std::string ChainOf(const ChainShape& shape);
 
 struct ChainProgram {
   std::string name;
   std::string text;
-  bool has_pairs = true;  // of channels
+  bool has_pairs = true;  // an even number of channels
 };
 
-/// Sizes that tiles divide, and those that they don't.
+/// Returns programs with sizes that tiles divide, and others.
 std::vector<ChainProgram> ChainPrograms();
 
 }  // namespace tunec::test

@@ -1,6 +1,6 @@
-// A depthwise convolution within the tasks of the pointwise one that multiplies its results: who is
-// offered that, and that the loops agree with the interpreter. Machine code:
-// tests/kernel/chain_test.cc.
+// Tests of a depthwise convolution within the tasks of the pointwise convolution that reads its
+// results. The sketch must be offered where it applies, and the loops must agree with the
+// interpreter. tests/kernel/chain_test.cc tests machine code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,16 +39,16 @@ std::string Replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-// The first choice and random ones.
+// Checks the first decisions and random ones.
 void ExpectRight(const std::string& text, const Sketch& sketch, const RoundingFreedom& rounding) {
-  const Judge judge(MustParse(text));
+  const ScheduleChecker checker(MustParse(text));
   std::mt19937 random(7);
   Decisions decisions = sketch.InitialDecisions();
   for (int i = 0; i < 10 && !testing::Test::HasFailure(); ++i) {
     const Schedule schedule = sketch.Fill(decisions);
     EXPECT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
-    EXPECT_EQ(judge.Outcome(schedule, rounding, Tasks::kBackwards), "") << sketch.name << "\n"
-                                                                        << Print(schedule);
+    EXPECT_EQ(checker.Outcome(schedule, rounding, Tasks::kBackwards), "") << sketch.name << "\n"
+                                                                          << Print(schedule);
     for (size_t k = 0; k < decisions.size(); ++k) {
       decisions[k] = static_cast<int>(random() % sketch.knobs[k].choices.size());
     }
@@ -73,7 +73,7 @@ TEST(Chain, IsForSumsOfFewElements) {
   EXPECT_THAT(names(ChainOf({.height = 11, .window = 9})), Not(Contains(EndsWith("/chain"))));
 }
 
-// Channels first, the products would walk across what the first sum makes in vectors.
+// With channels first, the products would walk across the vectors of the first sum.
 TEST(Chain, IsForChannelsSideBySide) {
   const std::string last = "layout [2, 9, 11, 19] (n, c, h, w) -> [n, h, w, c]";
   const std::string first = Replaced(ChainOf({}), last, "");
@@ -100,7 +100,7 @@ TEST_P(ChainOn, AgreesWithTheInterpreter) {
   }
 }
 
-// The operand is rounded where the first sum is finished.
+// The operand is rounded after the first sum is complete.
 TEST_P(ChainOn, OfPairsAgreesWithTheInterpreter) {
   int found = 0;
   for (const Sketch& sketch : SketchesUnder(GetParam().text, AnyRounding(), Avx512Bf16())) {

@@ -23,7 +23,8 @@ std::string IndexOf(const Window& window, const std::string& line, const std::st
   return index;
 }
 
-// The value of an element of the output: that of the sum, `type`, and what the kernel does with it.
+// Returns the value of an output element: the sum in `type`, followed by the kernel's other
+// operations.
 std::string ValueOf(const std::string& type, Behind behind) {
   std::string value = "acc[n, m, oh, ow]";
   if (behind != Behind::kNothing) value += " + b[m]";

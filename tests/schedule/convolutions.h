@@ -1,4 +1,4 @@
-// Convolutions as the lowering writes them: square images and windows, a border on all sides.
+// Convolutions as lowered: square images and windows, a border on all sides.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct Window {
   int Outputs() const { return (size + 2 * border - taps) / stride + 1; }
 };
 
-/// How images lie in memory.
+/// The layout of images in memory.
 enum class Order : uint8_t { kChannelsLast, kChannelsFirst };
-/// What is done with the sums.
+/// The operations on the sums.
 enum class Behind : uint8_t { kNothing, kBiasRelu, kResidual };
 
-/// Of images and weights of a type ("bf16"), in statements `acc` and `Y`.
+/// Returns the text for images and weights of a type ("bf16"), with statements `acc` and `Y`.
 std::string Convolution(const std::string& type, const Window& window,
                         Behind behind = Behind::kBiasRelu, Order order = Order::kChannelsLast);
 

@@ -1,5 +1,5 @@
-// The steps of convolutions by matrix instructions, how their numbers are chosen, and what they are
-// refused for. All of them against the interpreter.
+// Tests of the steps of convolutions by matrix instructions, their chosen numbers, and the reasons
+// for rejections. All schedules are compared with the interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using ::testing::Not;
 
 Accelerator Gpu() { return WithAllFacts(*SmallGpu().device); }
 
-// With weights whose input channels lie side by side.
+// Returns the text with weights whose input channels are contiguous.
 std::string WithPackedWeights(std::string text) {
   const size_t begin = text.find("[", text.find("weight W"));
   const size_t end = text.find("]", begin);
@@ -50,9 +50,9 @@ Schedule WithChoice(const std::string& compute, const CudaConvChoice& choice) {
   return schedule;
 }
 
-// What differs; the text beside it.
+// Returns the difference, with the schedule's text.
 std::string Wrong(const std::string& compute, const Schedule& schedule) {
-  const std::string outcome = Judge(MustParse(compute)).Outcome(schedule, AnyRounding());
+  const std::string outcome = ScheduleChecker(MustParse(compute)).Outcome(schedule, AnyRounding());
   return outcome.empty() ? "" : outcome + "\n" + Print(schedule);
 }
 
@@ -84,7 +84,7 @@ TEST(CudaConv, MultipliesEveryType) {
   }
 }
 
-// Whatever knobs say, what is left of it after Fitted is legal and right.
+// For all knobs, the fitted schedule is legal and right.
 TEST(CudaConv, IsRightWithEveryChoice) {
   std::mt19937 random(5);
   const auto one_of = [&](std::initializer_list<int64_t> values) {
@@ -140,10 +140,10 @@ TEST(CudaConv, IsForChannelsThatLieSideBySide) {
   EXPECT_FALSE(PlanOf(Packed("bf16", window), ReductionOrder::kAsWritten));
   EXPECT_FALSE(PlanOf(Packed("f32", window), ReductionOrder::kAny));
   EXPECT_TRUE(PlanOf(Packed("f32", window), AnyRounding()));
-  // 16 bytes of channels.
+  // A copy needs 16 bytes of channels.
   EXPECT_FALSE(PlanOf(Packed("bf16", {.channels = 12, .size = 8}), AnyRounding()));
   EXPECT_TRUE(PlanOf(Packed("f32", {.channels = 12, .size = 8}), AnyRounding()));
-  // More taps than a piece has wholly.
+  // There are more taps than a piece can contain completely.
   EXPECT_FALSE(PlanOf(Packed("bf16", {.size = 16, .taps = 9, .border = 4}), AnyRounding()));
   const Compute unpacked = MustParse(Convolution("bf16", window));
   EXPECT_FALSE(MakeCudaConvPlan(unpacked, Gpu(), AnyRounding()));
@@ -154,7 +154,7 @@ TEST(CudaConv, IsForChannelsThatLieSideBySide) {
   EXPECT_EQ(PacksOfCudaConv(first).size(), 2u);
 }
 
-// On one processor, so that even small ones are worth it.
+// The GPU has one processor, so that even small convolutions are worthwhile.
 std::string AnalyticText(const std::string& compute, const RoundingFreedom& rounding,
                          int processors = 1) {
   Target target = SmallGpu();
@@ -162,7 +162,7 @@ std::string AnalyticText(const std::string& compute, const RoundingFreedom& roun
   const Sketch sketch = SketchesFor({{{"direct", MustParse(compute)}}, target, rounding})[0];
   EXPECT_EQ(sketch.name, "cuda_conv");
   const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
-  const std::string outcome = Judge(MustParse(compute)).Outcome(schedule, rounding);
+  const std::string outcome = ScheduleChecker(MustParse(compute)).Outcome(schedule, rounding);
   EXPECT_EQ(outcome, "") << Print(schedule);
   return Print(schedule);
 }

@@ -1,4 +1,4 @@
-// The steps that the sketches for GPUs write, and how they choose numbers.
+// Tests of the steps of the GPU sketches, and of their chosen numbers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ std::string TileText(std::string_view compute, const CudaTileChoice& choice) {
   EXPECT_EQ(Fitted(*plan, choice, Gpu()).Threads(), choice.Threads());
   Schedule schedule{.lowering = "direct"};
   WriteCudaTile(*plan, choice, schedule);
-  EXPECT_EQ(Judge(MustParse(compute)).Outcome(schedule), "");
+  EXPECT_EQ(ScheduleChecker(MustParse(compute)).Outcome(schedule), "");
   return Print(schedule);
 }
 
@@ -113,7 +113,8 @@ bind acc.j.0 grid.x
 )");
 }
 
-// Windows are no boxes, so they are read where they lie. Columns have conditions: a thread has one.
+// Windows are not slices, so they are read from global memory. Columns have conditions, so a thread
+// has one column.
 TEST(CudaTile, OfAConvolutionSharesWeights) {
   EXPECT_EQ(TileText(kConvolution, {.column_threads = 14,
                                     .column_elements = 1,
@@ -166,7 +167,7 @@ bind acc.ow.0 grid.x
 )");
 }
 
-// A window is as long as the tile and the taps beside it.
+// A window is as long as the tile plus the taps beyond it.
 TEST(CudaTile, OfAConvolutionMayShareWindows) {
   EXPECT_EQ(TileText(kConvolution, {.column_threads = 14,
                                     .column_elements = 1,
@@ -264,7 +265,7 @@ TEST(CudaTile, FitsTheDevice) {
   EXPECT_LE(int64_t{4} * fitted.stages * fitted.piece * (fitted.Rows() + fitted.Columns()), 2048);
 }
 
-// A thread's elements divide their dimensions, and the tiles do.
+// A thread's elements and the tiles divide their dimensions.
 TEST(CudaTile, DividesWhatHasDivisors) {
   const auto plan = MakeCudaTilePlan(MustParse(kProduct));
   ASSERT_TRUE(plan);
@@ -286,7 +287,7 @@ constexpr std::string_view kOddProduct = R"(compute product {
     C[i, j] sum= A[i, k] * B[k, j]
 })";
 
-// Every other row and column, and a border.
+// A convolution of every second row and column, with a border.
 constexpr std::string_view kOddConvolution = R"(compute convolution {
   input X: f32[1, 5, 17, 13]
   weight W: f32[7, 5, 3, 3] constant
@@ -304,11 +305,11 @@ std::string PaddedText(std::string_view compute, const CudaTileChoice& choice) {
   if (!plan) return "";
   Schedule schedule{.lowering = "direct"};
   WriteCudaTile(*plan, Fitted(*plan, choice, Gpu()), schedule);
-  EXPECT_EQ(Judge(MustParse(compute)).Outcome(schedule), "") << Print(schedule);
+  EXPECT_EQ(ScheduleChecker(MustParse(compute)).Outcome(schedule), "") << Print(schedule);
   return Print(schedule);
 }
 
-// Windows, borders and all: a thread has several columns, and the sum no conditions.
+// Windows include borders, so a thread has several columns, and the sum has no conditions.
 TEST(CudaTile, OfAPaddedConvolutionHasFullTiles) {
   const std::string text = PaddedText(kConvolution, {.column_threads = 4,
                                                      .column_elements = 4,
@@ -337,7 +338,7 @@ TEST(CudaTile, IsPaddedAsTheContractAllows) {
   EXPECT_FALSE(plan(kConvolution, ReductionOrder::kAsWritten));
 }
 
-// Whatever knobs say.
+// The schedule is right for all knobs.
 TEST(CudaTile, PaddedIsRightWithEveryChoice) {
   std::mt19937 random(5);
   const auto one_of = [&](std::initializer_list<int64_t> values) {
@@ -384,7 +385,7 @@ const Knob* FindKnob(const DevicePhase& phase, std::string_view name) {
   return knob == phase.knobs.end() ? nullptr : &*knob;
 }
 
-// Two phases: partial sums side by side for each part, and what adds them, in order.
+// There are two phases: partial sums of each part, and their addition in order.
 TEST(CudaTile, MakesSumsInParts) {
   const Compute compute = MustParse(kLongProduct);
   const DevicePhase phase = TilePhase(compute, ReductionOrder::kAny);
@@ -398,7 +399,7 @@ TEST(CudaTile, MakesSumsInParts) {
       values[k] = found->second;
   Schedule schedule{.lowering = "direct"};
   phase.write(values, schedule);
-  EXPECT_EQ(Judge(compute).Outcome(schedule), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "");
   EXPECT_EQ(Print(schedule), R"(lower direct
 reduce_split acc k 128 outer
 pack acc.part 2 0 1
@@ -459,7 +460,7 @@ unroll acc.kp
 )");
 }
 
-// A few blocks of a long reduction: the device is empty without parts.
+// A long reduction with few blocks would leave the device mostly idle without parts.
 TEST(CudaTile, HasPartsWhereBlocksAreFew) {
   const DevicePhase few = TilePhase(MustParse(R"(compute product {
   input A: f32[32, 8192]
@@ -484,7 +485,7 @@ TEST(CudaTile, HasPartsWhereBlocksAreFew) {
   EXPECT_EQ(FindKnob(many, "parts"), nullptr);
 }
 
-// No number of parts divides 523 iterations. The last one is shorter, and padded.
+// No number of parts divides 523 iterations. The last part is shorter, and padded.
 TEST(CudaTile, HasPartsThatNothingDivides) {
   std::string text(kLongProduct);
   for (size_t at = 0; (at = text.find("512", at)) != std::string::npos;) text.replace(at, 3, "523");
@@ -496,7 +497,7 @@ TEST(CudaTile, HasPartsThatNothingDivides) {
   Schedule schedule{.lowering = "direct"};
   phase.WriteInitial(schedule);
   EXPECT_THAT(Print(schedule), HasSubstr("\npad acc.part"));
-  EXPECT_EQ(Judge(compute).Outcome(schedule), "") << Print(schedule);
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "") << Print(schedule);
 }
 
 TEST(CudaTile, HasNoPartsOfSumsThatAreAddedAsWritten) {
@@ -533,7 +534,7 @@ std::string AnalyticText(std::string_view compute) {
       SketchesFor({{{"direct", MustParse(compute)}}, SmallGpu(), ReductionOrder::kAny});
   EXPECT_EQ(sketches[0].name, "cuda_elements");
   const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
-  EXPECT_EQ(Judge(MustParse(compute)).Outcome(schedule), "");
+  EXPECT_EQ(ScheduleChecker(MustParse(compute)).Outcome(schedule), "");
   return Print(schedule);
 }
 
@@ -557,7 +558,7 @@ bind C.flat1.2 block.x
 )");
 }
 
-// Eight of bfloat16 are 16 bytes.
+// Eight bfloat16 numbers have 16 bytes.
 TEST(CudaElements, HaveAsManyLanesAsFillSixteenBytes) {
   EXPECT_EQ(AnalyticText(R"(compute broadcast {
   input A: bf16[64, 256]

@@ -1,5 +1,5 @@
-// The steps of products by matrix instructions, how their numbers are chosen, and what they are
-// refused for. All of them against the interpreter.
+// Tests of the steps of products by matrix instructions, their chosen numbers, and the reasons for
+// rejections. All schedules are compared with the interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 Accelerator Gpu() { return WithAllFacts(*SmallGpu().device); }
 
-// Types of the operands and of the sum, and what the product multiplies.
+// The types of the operands and of the sum, and the instruction's operand type.
 struct Types {
   std::string operand = "bf16";
   std::string sum = "f32";
@@ -29,7 +29,7 @@ std::string Factor(const Types& types, const std::string& element) {
   return types.operand == types.sum ? element : types.sum + "(" + element + ")";
 }
 
-// A of 64 x 64 elements, B of 64 x 48, either turned where its index is.
+// Returns the product of A, 64 x 64 elements, and B, 64 x 48. The indices can transpose either.
 std::string Product(const Types& types, const std::string& a = "i, k",
                     const std::string& b = "k, j") {
   const auto shape = [](const std::string& index) {
@@ -59,10 +59,10 @@ Schedule WithChoice(const std::string& compute, const CudaTensorChoice& choice,
   return schedule;
 }
 
-// What differs; the text beside it.
+// Returns the difference, with the schedule's text.
 std::string Wrong(const std::string& compute, const Schedule& schedule,
                   const RoundingFreedom& rounding = AnyRounding()) {
-  const std::string outcome = Judge(MustParse(compute)).Outcome(schedule, rounding);
+  const std::string outcome = ScheduleChecker(MustParse(compute)).Outcome(schedule, rounding);
   return outcome.empty() ? "" : outcome + "\n" + Print(schedule);
 }
 
@@ -179,7 +179,7 @@ CudaTensorChoice RandomChoice(std::mt19937& random) {
           .band = one_of({1, 2, 4, 8})};
 }
 
-// Whatever knobs say, what is left of it after Fitted is legal and right.
+// For all knobs, the fitted schedule is legal and right.
 TEST(CudaTensor, IsRightWithEveryChoice) {
   std::mt19937 random(3);
   const std::array<std::string, 4> computes = {Product({}), Product({"f32", "f32"}),
@@ -197,7 +197,8 @@ std::string Replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
-// A of 37 x 51 elements, B of 51 x 29: no row is a multiple of 4 bytes, but for float32.
+// Returns the product of A, 37 x 51 elements, and B, 51 x 29. Rows are not multiples of 4 bytes,
+// except for float32.
 std::string OddProduct(const Types& types, const std::string& a = "i, k",
                        const std::string& b = "k, j") {
   std::string product = Replaced(Product(types, a, b), "k: 64", "k: 51");
@@ -226,7 +227,7 @@ TEST(CudaTensor, PadsWhatTilesDoNotDivide) {
       }
 }
 
-// Tiles that divide all need no padding, even where they may go beyond an end.
+// Tiles that divide all dimensions need no padding, even if they may exceed an end.
 TEST(CudaTensor, PadsNothingThatTilesDivide) {
   const auto plan = MakePaddedCudaTensorPlan(MustParse(Product({})), Gpu(), AnyRounding());
   ASSERT_TRUE(plan);
@@ -238,7 +239,7 @@ TEST(CudaTensor, PadsNothingThatTilesDivide) {
   EXPECT_EQ(*pad, (PadStep{"acc", {{"j", 32}}}));
 }
 
-// As many as lie side by side in every row, from each row's beginning.
+// The copies are as wide as the contiguous elements of every row, from the row's beginning.
 TEST(CudaTensor, CopiesNarrowRowsInNarrowPieces) {
   const auto chunk = [](const std::string& length) {
     const std::string compute = Replaced(Product({}, "i, k", "j, k"), "64", length);
@@ -276,7 +277,7 @@ TEST(CudaTensor, FitsTheDevice) {
   EXPECT_LE(4 * fitted.row_tiles * fitted.column_tiles, 128);
 }
 
-// A block for each processor comes before large tiles of few.
+// A block per processor has priority over large tiles in few blocks.
 TEST(CudaTensor, GivesAllProcessorsWork) {
   const std::string large = Replaced(Replaced(Product({}), "64", "512"), "48", "384");
   const auto plan = PlanOf(large, AnyRounding());
@@ -293,7 +294,7 @@ TEST(CudaTensor, GivesAllProcessorsWork) {
   EXPECT_GT(blocks(), few);
 }
 
-// Fewer threads keep matrix instructions busy than multiply-adds of their own.
+// Matrix instructions need fewer threads to be busy than multiply-adds do.
 TEST(DeviceCost, CountsTheThreadsThatKeepAProcessorBusy) {
   const Accelerator device = Gpu();
   PhaseCost cost{.blocks = 2, .use = {.threads = 128}, .clocks = 1e6};
@@ -314,7 +315,7 @@ TEST(CudaTensor, IsForWholeTilesOfWhatTheContractLetsItMultiply) {
     EXPECT_FALSE(PlanOf(odd, AnyRounding())) << extent;
     EXPECT_TRUE(MakePaddedCudaTensorPlan(MustParse(odd), Gpu(), AnyRounding())) << extent;
   }
-  // Rows of a copy's 16 bytes.
+  // Rows must be multiples of a copy's 16 bytes.
   EXPECT_FALSE(PlanOf(Replaced(Product({"i8", "i32"}), "48", "40"), AnyRounding()));
   EXPECT_TRUE(PlanOf(Replaced(Product({"i8", "i32"}, "i, k", "j, k"), "48", "40"), AnyRounding()));
   Accelerator older = Gpu();
@@ -322,14 +323,15 @@ TEST(CudaTensor, IsForWholeTilesOfWhatTheContractLetsItMultiply) {
   EXPECT_FALSE(MakeCudaTensorPlan(MustParse(Product({})), older, AnyRounding()));
 }
 
-// On one processor, so that even small products are worth a phase that rounds operands.
+// The GPU has one processor, so that even for small products a phase that rounds operands is
+// worthwhile.
 std::vector<Sketch> SketchesUnder(const std::string& compute, const RoundingFreedom& rounding) {
   Target target = SmallGpu();
   target.device->processors = 1;
   return SketchesFor({{{"direct", MustParse(compute)}}, target, rounding});
 }
 
-// The steps of the first sketch, whose result is right.
+// Returns the steps of the first sketch, and checks its result.
 std::string AnalyticText(const std::string& compute, const RoundingFreedom& rounding) {
   const Sketch sketch = SketchesUnder(compute, rounding)[0];
   EXPECT_EQ(sketch.name, "cuda_tensor");
@@ -338,7 +340,7 @@ std::string AnalyticText(const std::string& compute, const RoundingFreedom& roun
   return Print(schedule);
 }
 
-// A batch, what follows through workspace, and outputs in another type.
+// A batch, with following operations through workspace, and outputs in another type.
 const std::string kBatched = R"(compute batched {
   input A: bf16[3, 64, 64]
   input B: bf16[3, 64, 64]
@@ -354,7 +356,7 @@ const std::string kBatched = R"(compute batched {
     C[h, i, j] = bf16(max(t[h, i, j], 0.0))
 })";
 
-// Channels last, as they lie in memory; a filter of one element.
+// A pointwise convolution with channels last in memory.
 const std::string kPointwise = R"(compute pointwise {
   input X: bf16[1, 32, 4, 32] layout [1, 4, 32, 32] (i, j, k, l) -> [i, k, l, j]
   weight W: bf16[64, 32, 1, 1] constant
@@ -415,12 +417,12 @@ TEST(CudaTensorSketch, IsOfferedBesideThreads) {
 TEST(CudaTensorSketch, PadsWhatTilesDoNotDivide) {
   EXPECT_THAT(AnalyticText(Replaced(Product({}), "48", "50"), AnyRounding()),
               HasSubstr("\npad acc j "));
-  // Integers that are multiplied by 0 are 0 under any contract.
+  // Integers multiplied by 0 are 0 under any accuracy mode.
   EXPECT_THAT(AnalyticText(OddProduct({"i8", "i32"}), ReductionOrder::kAsWritten),
               HasSubstr("\npad acc i "));
 }
 
-// Two products with work between them that no tile takes along: each by either kind.
+// Two products with separate operations in between. Either kind of sketch can compute each.
 const std::string kTwoProducts = R"(compute two {
   input A: bf16[64, 64]
   input B: bf16[64, 64]
@@ -448,8 +450,8 @@ TEST(CudaTensorSketch, OfSeveralPhasesHasFewCombinations) {
               "");
 }
 
-// One that matrix instructions do faster, one that they can't, and one whose sums threads make in
-// parts.
+// Three products: matrix instructions are faster for the first, they cannot compute the second, and
+// threads compute the third's sums in parts.
 const std::string kThreeProducts = R"(compute three {
   input A: bf16[512, 512]
   input B: bf16[512, 512]

@@ -17,7 +17,8 @@ std::string Numbered(std::string text, const std::vector<std::pair<std::string, 
   return text;
 }
 
-// Both operands are computed while running; `right` is the second one's index.
+// Returns a product of operands that are computed at run time. `right` is the second operand's
+// index.
 std::string Computed(const ProductShape& shape, const std::string& left, const std::string& right) {
   const auto extents = [](const std::string& index) {
     std::string text;
@@ -45,7 +46,7 @@ constexpr std::string_view kBatch = R"(compute batch {
     C[h, i, j] sum= A[h, i, k] * B[h, k, j]
 })";
 
-// Of bfloat16 as it is.
+// A product of stored bfloat16 operands.
 constexpr std::string_view kStored = R"(compute stored {
   input A: bf16[23, $K]
   weight B: bf16[45, $K] constant
@@ -65,7 +66,7 @@ constexpr std::string_view kStoredBatch = R"(compute stored_batch {
     C[h, i, j] sum= f32(A[h, k, i]) * f32(B[h, k, j])
 })";
 
-// A dimension of one element, and as many rows as make several blocks.
+// One dimension has one element, and the rows make several blocks.
 constexpr std::string_view kOneBatch = R"(compute one_batch {
   input A: f32[1, 150, 34]
   weight W: f32[34, 37] constant
@@ -78,7 +79,7 @@ constexpr std::string_view kOneBatch = R"(compute one_batch {
     C[0, i, j] = acc[i, j] + R[0, i, j]
 })";
 
-// What is computed before the sum and after it, with a second operand there.
+// Operations before and after the sum, with a second operand.
 constexpr std::string_view kChain = R"(compute chain {
   input X: f32[23, 26]
   weight W: f32[26, 45] constant
@@ -98,7 +99,7 @@ constexpr std::string_view kChain = R"(compute chain {
     Y[i, j] = max(u[i, j], 0.0) + R[i, j]
 })";
 
-// A constant on the left.
+// The left operand is constant.
 constexpr std::string_view kLeftWeight = R"(compute left_weight {
   weight W: f32[41, 39] constant
   input X: f32[39, 35]
@@ -107,7 +108,7 @@ constexpr std::string_view kLeftWeight = R"(compute left_weight {
     Y[i, j] sum= W[i, k] * X[k, j]
 })";
 
-// Its constants are known to be finite.
+// Returns the text with constants known to be finite.
 std::string Finite(std::string text) {
   constexpr std::string_view kConstant = " constant\n";
   for (size_t at = text.find(kConstant); at != std::string::npos; at = text.find(kConstant, at)) {
@@ -116,7 +117,7 @@ std::string Finite(std::string text) {
   return text;
 }
 
-// Channels last, as convolutions of images are stored.
+// An image with channels last, as convolutions store images.
 constexpr std::string_view kImage = R"(compute image {
   input X: f32[2, $C, 9, 11] layout [2, 9, 11, $C] (n, c, h, w) -> [n, h, w, c]
   weight W: f32[$M, $C, 3, 3] constant
@@ -130,7 +131,7 @@ constexpr std::string_view kImage = R"(compute image {
     Y[n, m, oh, ow] = max(acc[n, m, oh, ow] + b[m], 0.0)
 })";
 
-// Values that are stored as one term, before and after.
+// Values stored as one bfloat16, before and after the product.
 constexpr std::string_view kTerms = R"(compute terms {
   input A: bf16[$M, $K]
   weight B: f32[$K, $N] constant
@@ -148,7 +149,7 @@ std::string Terms(const ProductShape& shape) {
                   {{"$M", shape.rows}, {"$N", shape.columns}, {"$K", shape.length}});
 }
 
-// The same of an image.
+// Returns the same program for an image.
 std::string ImageOfTerms(std::string text) {
   const auto replace = [&](std::string_view what, std::string_view by) {
     text.replace(text.find(what), what.size(), by);

@@ -16,25 +16,25 @@ struct ProductShape {
   int64_t length = 83;
 };
 
-/// Of a matrix that is computed and one that is constant, with what follows.
+/// Returns the product of a computed matrix and a constant matrix, with following operations.
 std::string DotProduct(const ProductShape& shape);
 
 struct DotProgram {
   std::string name;
   std::string text;
   bool is_offered = true;
-  bool has_term = false;  // an operand is stored as one term, so it can't be split into several
+  bool has_term = false;  // an operand is stored as one bfloat16, so it cannot be split
   bool IsOfferedInTerms() const { return is_offered && !has_term; }
 };
-/// For GoogleTest, which would print bytes.
+/// Prints the name for GoogleTest, which would print bytes.
 inline void PrintTo(const DotProgram& program, std::ostream* out) { *out << program.name; }
 
-/// Products and convolutions, no size of which is a multiple of what instructions take.
+/// Returns products and convolutions with sizes that are not multiples of the instructions' sizes.
 std::vector<DotProgram> DotPrograms();
 
-/// AVX-512 with AVX512_BF16.
+/// Returns AVX-512 with AVX512_BF16.
 Target Avx512Bf16();
-/// AVX-512 with emulated AMX.
+/// Returns AVX-512 with emulated AMX.
 Target EmulatedAmx();
 
 }  // namespace tunec::test

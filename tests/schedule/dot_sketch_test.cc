@@ -1,6 +1,7 @@
-// Register tiles whose products an instruction does that multiplies pairs of bfloat16, in vectors
-// or matrices: who is offered them, in which order, and that their loops agree with the interpreter
-// for shapes that nothing divides. Machine code: tests/kernel/dot_tiles_test.cc.
+// Tests of register tiles whose products are computed by instructions on pairs of bfloat16, in
+// vectors or matrices. The tests check where the sketches are offered, and in which order. The
+// loops must agree with the interpreter for shapes that no tile divides.
+// tests/kernel/dot_tiles_test.cc tests machine code.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ std::vector<std::string> Names(const std::vector<Sketch>& sketches) {
   return names;
 }
 
-// The first sketch whose name ends so.
+// Returns the first sketch whose name has this suffix.
 const Sketch& FirstOf(const std::vector<Sketch>& sketches, std::string_view end) {
   const auto ends = [&](const Sketch& sketch) { return sketch.name.ends_with(end); };
   const auto found = std::ranges::find_if(sketches, ends);
@@ -42,7 +43,7 @@ const Sketch& FirstOf(const std::vector<Sketch>& sketches, std::string_view end)
   return *found;
 }
 
-// A convolution of an image with so many channels.
+// Returns a convolution of an image with this many channels.
 std::string ImageOf(int64_t channels) {
   return fmt::format(R"(compute image {{
   input X: f32[{0}, 18, 18] layout [18, 18, {0}] (c, h, w) -> [h, w, c]
@@ -55,12 +56,12 @@ std::string ImageOf(int64_t channels) {
                      channels);
 }
 
-// Padding, rounding and packing cost what they save where there is little to multiply.
+// For small products, padding, rounding and packing cost as much as they save.
 TEST(DotSketch, IsFirstWhereItPaysForItsOperands) {
   const auto first = [](const std::string& text) {
     return SketchesUnder(text, AnyRounding(), Avx512Bf16(), 2)[0].name;
   };
-  // Three channels: each pixel's are rounded by themselves.
+  // With three channels, each pixel would be rounded separately.
   EXPECT_THAT(first(ImageOf(3)), Not(testing::EndsWith("/dpbf16")));
   EXPECT_THAT(first(ImageOf(64)), testing::EndsWith("/dpbf16"));
 }
@@ -81,7 +82,7 @@ TEST(DotSketch, IsForContractsAndTargetsThatHaveIt) {
 TEST(DotSketch, OtherContractsSeeTheSameSketches) {
   for (const Program& program : kPrograms) {
     const std::string text(program.text);
-    if (text.contains("bf16")) continue;  // nothing is rounded there that was not
+    if (text.contains("bf16")) continue;  // its values are already rounded
     const auto with = SketchesUnder(text, ReductionOrder::kAny, Avx512Bf16());
     const auto without = SketchesUnder(text, ReductionOrder::kAny, Avx512());
     ASSERT_EQ(Names(with), Names(without)) << program.name;
@@ -141,16 +142,16 @@ parallelize A.bf16.d0
 )");
 }
 
-// The first choice and random ones.
-void ExpectRight(const std::string& text, const Judge& judge, const Sketch& sketch, int tries,
-                 std::mt19937& random, const RoundingFreedom& rounding = AnyRounding()) {
+// Checks the first decisions and random ones.
+void ExpectRight(const std::string& text, const ScheduleChecker& checker, const Sketch& sketch,
+                 int tries, std::mt19937& random, const RoundingFreedom& rounding = AnyRounding()) {
   Decisions decisions = sketch.InitialDecisions();
   for (int i = 0; i < tries && !testing::Test::HasFailure(); ++i) {
     const Schedule schedule = sketch.Fill(decisions);
     EXPECT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
-    EXPECT_EQ(judge.Outcome(schedule, rounding, Tasks::kBackwards), "") << text << "\n"
-                                                                        << sketch.name << "\n"
-                                                                        << Print(schedule);
+    EXPECT_EQ(checker.Outcome(schedule, rounding, Tasks::kBackwards), "") << text << "\n"
+                                                                          << sketch.name << "\n"
+                                                                          << Print(schedule);
     decisions = RandomDecisions(sketch, random);
   }
 }
@@ -160,13 +161,13 @@ TEST(DotSketch, AgreesForRandomShapes) {
   const auto draw = [&](int64_t most) { return 1 + static_cast<int64_t>(random() % most); };
   for (int i = 0; i < 25 && !HasFailure(); ++i) {
     const std::string text = DotProduct({draw(50), 1 + draw(80), 1 + draw(40)});
-    const Judge judge(MustParse(text));
+    const ScheduleChecker checker(MustParse(text));
     const auto sketches = SketchesUnder(text, AnyRounding(), Avx512Bf16());
-    ExpectRight(text, judge, FirstOf(sketches, "/dpbf16"), 4, random);
+    ExpectRight(text, checker, FirstOf(sketches, "/dpbf16"), 4, random);
   }
 }
 
-// Of matrices.
+// --- Matrix instructions ---
 
 TEST(MatrixSketch, IsForContractsAndTargetsThatHaveIt) {
   const auto names = [](const RoundingFreedom& rounding, const Target& target) {
@@ -175,12 +176,12 @@ TEST(MatrixSketch, IsForContractsAndTargetsThatHaveIt) {
   EXPECT_THAT(names(AnyRounding(), EmulatedAmx()), Contains("tile/j/amx"));
   EXPECT_THAT(names(AnyRounding(), EmulatedAmx()), Not(Contains(HasSubstr("dpbf16"))));
   EXPECT_THAT(names(AnyRounding(), Avx512Bf16()), Not(Contains(HasSubstr("amx"))));
-  // As many terms as the contract wants.
+  // The number of bf16 splits is that of the accuracy mode.
   EXPECT_THAT(names(ReductionOrder::kAny, EmulatedAmx()), Contains("tile/j/amx"));
   EXPECT_THAT(names(ReductionOrder::kAsWritten, EmulatedAmx()), Not(Contains(HasSubstr("amx"))));
 }
 
-// Six products for one are worth it where the instruction is that much faster.
+// Six products instead of one are worthwhile if the instruction is that much faster.
 TEST(MatrixSketch, SplitsFloat32AsTheContractWants) {
   const auto first = [](int terms, double gain, int64_t length = 256) {
     RoundingFreedom rounding = ReductionOrder::kAny;
@@ -192,7 +193,7 @@ TEST(MatrixSketch, SplitsFloat32AsTheContractWants) {
   EXPECT_THAT(first(3, 8), HasSubstr("precision acc bf16 3\n"));
   EXPECT_THAT(first(3, 8), HasSubstr("pack B.bf16 2/16 1/32 0 1%32/2 2%16 1%2\n"));
   EXPECT_THAT(first(3, 8), HasSubstr("pack A.bf16 1/16 2/32 0 1%16 2%32\n"));
-  // Blocks of the reduction are pieces of the sum, where there are terms.
+  // With splits, blocks of the reduction are pieces of the sum.
   EXPECT_THAT(first(3, 8, 1024), HasSubstr("reduce_split acc k 512 outer\n"));
   EXPECT_THAT(first(1, 8, 1024), Not(HasSubstr("reduce_split")));
   EXPECT_THAT(first(3, 6), Not(HasSubstr("precision")));
@@ -206,7 +207,7 @@ TEST(MatrixSketch, IsFirstWhereItIsFasterWithItsPadding) {
   };
   EXPECT_EQ(first({256, 1024, 256}, 2), "tile/j/amx");
   EXPECT_EQ(first({256, 1024, 256}, 0.5), "tile/j");
-  // Nearly a half of the rows is padding, then of what is summed.
+  // In the first case nearly half of the rows is padding, in the second of the reduction.
   EXPECT_EQ(first({17, 1024, 64}, 2), "tile/j");
   EXPECT_EQ(first({17, 1024, 64}, 4), "tile/j/amx");
   EXPECT_EQ(first({256, 1024, 33}, 2), "tile/j");
@@ -235,25 +236,25 @@ TEST(MatrixSketch, AgreesForRandomShapes) {
   const auto draw = [&](int64_t most) { return 1 + static_cast<int64_t>(random() % most); };
   for (int i = 0; i < 12 && !HasFailure(); ++i) {
     const std::string text = DotProduct({draw(70), 1 + draw(80), 1 + draw(100)});
-    const Judge judge(MustParse(text));
+    const ScheduleChecker checker(MustParse(text));
     const auto sketches = SketchesUnder(text, AnyRounding(), EmulatedAmx());
-    ExpectRight(text, judge, FirstOf(sketches, "/amx"), 4, random);
+    ExpectRight(text, checker, FirstOf(sketches, "/amx"), 4, random);
   }
 }
 
-// More steps of the reduction than a block has.
+// The reduction has more steps than a block.
 TEST(MatrixSketch, AgreesForLongSums) {
   std::mt19937 random(4);
   const std::string text = DotProduct({40, 20, 1000});
-  const Judge judge(MustParse(text));
+  const ScheduleChecker checker(MustParse(text));
   const auto sketches = SketchesUnder(text, AnyRounding(), EmulatedAmx());
-  ExpectRight(text, judge, FirstOf(sketches, "/amx"), 8, random);
+  ExpectRight(text, checker, FirstOf(sketches, "/amx"), 8, random);
 }
 
-// What several terms are made of an operand stays in the task.
+// The splits of an operand stay in the task.
 TEST(MatrixSketch, SplitsAnOperandForABlockOfRows) {
   const std::string text = DotProduct({150, 40, 90});
-  const Judge judge(MustParse(text));
+  const ScheduleChecker checker(MustParse(text));
   std::mt19937 random(6);
   for (const int terms : {2, 3}) {
     RoundingFreedom rounding = ReductionOrder::kAny;
@@ -266,9 +267,9 @@ TEST(MatrixSketch, SplitsAnOperandForABlockOfRows) {
       EXPECT_THAT(Print(schedule), HasSubstr("compute_at A.bf16 acc.i.0\n"));
       EXPECT_THAT(Print(schedule), HasSubstr("stage A.bf16 packed acc.i.0 0 1 2\n"));
       EXPECT_THAT(Print(schedule), Not(HasSubstr("pack A.bf16")));
-      EXPECT_EQ(judge.Outcome(schedule, rounding, Tasks::kBackwards), "") << Print(schedule);
+      EXPECT_EQ(checker.Outcome(schedule, rounding, Tasks::kBackwards), "") << Print(schedule);
     }
-    // The analytic choice is a phase before.
+    // The analytic choice is an earlier phase.
     EXPECT_THAT(Print(sketch.Fill(sketch.InitialDecisions())), Not(HasSubstr("compute_at A.bf16")));
   }
 }
@@ -276,31 +277,31 @@ TEST(MatrixSketch, SplitsAnOperandForABlockOfRows) {
 class DotSketchOn : public testing::TestWithParam<DotProgram> {};
 
 TEST_P(DotSketchOn, AgreesWithTheInterpreter) {
-  const Judge judge(MustParse(GetParam().text));
+  const ScheduleChecker checker(MustParse(GetParam().text));
   std::mt19937 random(11);
   int found = 0;
   for (const Sketch& sketch : SketchesUnder(GetParam().text, AnyRounding(), Avx512Bf16())) {
     if (!sketch.name.ends_with("/dpbf16")) continue;
     ++found;
-    ExpectRight(GetParam().text, judge, sketch, 12, random);
+    ExpectRight(GetParam().text, checker, sketch, 12, random);
   }
   EXPECT_EQ(found > 0, GetParam().is_offered);
 }
 
 TEST_P(DotSketchOn, MatricesAgreeWithTheInterpreter) {
-  const Judge judge(MustParse(GetParam().text));
+  const ScheduleChecker checker(MustParse(GetParam().text));
   std::mt19937 random(12);
   int found = 0;
   for (const Sketch& sketch : SketchesUnder(GetParam().text, AnyRounding(), EmulatedAmx())) {
     if (!sketch.name.ends_with("/amx")) continue;
     ++found;
-    ExpectRight(GetParam().text, judge, sketch, 2, random);
+    ExpectRight(GetParam().text, checker, sketch, 2, random);
   }
   EXPECT_EQ(found > 0, GetParam().is_offered);
 }
 
 TEST_P(DotSketchOn, MatricesOfTermsAgreeWithTheInterpreter) {
-  const Judge judge(MustParse(GetParam().text));
+  const ScheduleChecker checker(MustParse(GetParam().text));
   std::mt19937 random(13);
   for (const int terms : {2, 3}) {
     RoundingFreedom rounding = ReductionOrder::kAny;
@@ -309,7 +310,7 @@ TEST_P(DotSketchOn, MatricesOfTermsAgreeWithTheInterpreter) {
     for (const Sketch& sketch : SketchesUnder(GetParam().text, rounding, EmulatedAmx())) {
       if (!sketch.name.ends_with("/amx")) continue;
       ++found;
-      ExpectRight(GetParam().text, judge, sketch, 1, random, rounding);
+      ExpectRight(GetParam().text, checker, sketch, 1, random, rounding);
     }
     EXPECT_EQ(found > 0, GetParam().IsOfferedInTerms()) << terms;
   }

@@ -1,5 +1,5 @@
-// The schedules in examples/loops that are called like their Compute: legal, and equal to the
-// interpreter. Without the steps that slant the loops the stencils' schedules are refused.
+// Tests of the schedules in examples/loops with the name of their Compute: legal, and equal to the
+// interpreter. Without the skewing steps, the stencils' schedules are rejected.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,13 +49,13 @@ TEST_P(LoopExamples, AreLegalAndKeepTheResult) {
       LoopsOf(compute, *schedule, exact ? ReductionOrder::kAsWritten : ReductionOrder::kAny);
   ASSERT_TRUE(kernel) << kernel.error().message;
   EXPECT_EQ(*ParseLoopNest(Print(kernel->nest), "again"), kernel->nest);
-  EXPECT_EQ(Judge(compute).Disagreement(*kernel), "");
+  EXPECT_EQ(ScheduleChecker(compute).Disagreement(*kernel), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, LoopExamples, testing::ValuesIn(Names()),
                          [](const auto& info) { return info.param; });
 
-// Tiles of time and space as the example has them, but upright.
+// Returns the example's tiles of time and space without skewing.
 std::string Upright(std::string_view name, std::string_view steps) {
   const Compute compute =
       MustParse(ReadFile(Folder() / (std::string(name) + ".compute")).value_or(""));

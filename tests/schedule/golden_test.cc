@@ -1,4 +1,4 @@
-// The printed loops of a few schedules. Each file of golden/ holds a Compute, a schedule and
+// Tests of the printed loops of a few schedules. Each file of golden/ has a Compute, a schedule and
 // the expected tree and loops, in sections that begin with a line `== name`. With TUNEC_BLESS=1 the
 // expectations are rewritten.
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST_P(Golden, TextsRoundTripAndAgree) {
   const auto kernel = LoopsOf(compute, *schedule, ReductionOrder::kAny);
   if (!kernel) return;
   EXPECT_TRUE(*ParseLoopNest(Print(kernel->nest), "again") == kernel->nest);
-  EXPECT_EQ(Judge(compute).Disagreement(*kernel), "");
+  EXPECT_EQ(ScheduleChecker(compute).Disagreement(*kernel), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(Files()),

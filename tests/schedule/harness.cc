@@ -157,14 +157,14 @@ LoopNest TasksBackwards(const LoopNest& nest) {
   return result;
 }
 
-Judge::Judge(Compute compute)
+ScheduleChecker::ScheduleChecker(Compute compute)
     : compute_(std::move(compute)), arguments_(RandomArguments(compute_, 1)) {
   Result<std::vector<Array>> wanted = Interpret(compute_, arguments_, Precision::kNative);
   TUNEC_CHECK(wanted.has_value(), "the compute fails: {}", wanted.error().message);
   wanted_ = std::move(*wanted);
 }
 
-const Array* Judge::ArgumentNamed(const std::string& name) const {
+const Array* ScheduleChecker::ArgumentNamed(const std::string& name) const {
   size_t position = 0;
   for (const Tensor& tensor : compute_.tensors) {
     if (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kWeight) continue;
@@ -174,8 +174,8 @@ const Array* Judge::ArgumentNamed(const std::string& name) const {
   return nullptr;
 }
 
-// The nest's arguments: those of the Compute, and packed weights from their prepack nests.
-Result<std::vector<Array>> Judge::NestArguments(const KernelLoops& kernel) const {
+// Returns the nest's arguments: those of the Compute, and packed weights from their prepack nests.
+Result<std::vector<Array>> ScheduleChecker::NestArguments(const KernelLoops& kernel) const {
   std::vector<Array> found;
   for (const TensorId id : Arguments(kernel.nest)) {
     const Tensor& tensor = kernel.nest.tensors[id];
@@ -198,7 +198,7 @@ Result<std::vector<Array>> Judge::NestArguments(const KernelLoops& kernel) const
   return found;
 }
 
-std::string Judge::Disagreement(const KernelLoops& kernel, Tasks tasks) const {
+std::string ScheduleChecker::Disagreement(const KernelLoops& kernel, Tasks tasks) const {
   if (const Status valid = Verify(kernel.nest); !valid) {
     return "the nest is invalid: " + valid.error().message;
   }
@@ -214,22 +214,22 @@ std::string Judge::Disagreement(const KernelLoops& kernel, Tasks tasks) const {
   return {};
 }
 
-std::string Judge::Disagreement(const KernelLoops& kernel, const Runner& run) const {
+std::string ScheduleChecker::Disagreement(const KernelLoops& kernel, const Runner& run) const {
   const auto given = NestArguments(kernel);
   if (!given) return "a prepack fails: " + given.error().message;
   const auto found = run(kernel.nest, *given);
   return found ? Compare(wanted_, *found) : "it fails: " + found.error().message;
 }
 
-std::string Judge::Outcome(const Schedule& schedule, const RoundingFreedom& rounding,
-                           Tasks tasks) const {
+std::string ScheduleChecker::Outcome(const Schedule& schedule, const RoundingFreedom& rounding,
+                                     Tasks tasks) const {
   const auto kernel = LoopsOf(compute_, schedule, rounding);
   return kernel ? Disagreement(*kernel, tasks) : kernel.error().message;
 }
 
 std::string Outcome(std::string_view compute, std::string_view steps,
                     const RoundingFreedom& rounding) {
-  return Judge(MustParse(compute)).Outcome(MustParseSteps(steps), rounding);
+  return ScheduleChecker(MustParse(compute)).Outcome(MustParseSteps(steps), rounding);
 }
 
 RoundingFreedom AnyRounding() {

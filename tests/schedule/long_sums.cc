@@ -37,7 +37,7 @@ std::string BareProductOf(int rows, int columns, int length) {
                      rows, columns, length);
 }
 
-// The rows' operand is computed first, for a block of rows or in a phase of its own.
+// The rows' operand is computed first, for a block of rows or in a separate phase.
 std::string OfComputedOperand(int batch, int rows, int columns, int length) {
   return fmt::format(R"(compute computed {{
   input A: f32[{0}, {1}, {3}]
@@ -72,7 +72,7 @@ std::string OfHalfPrecision(int rows, int columns, int length) {
                      rows, columns, length);
 }
 
-// The image lies channels last, and has a border.
+// The image has channels last, and a border.
 std::string ConvolutionOf(int channels, int outputs, int size, int stride, int window = 3) {
   const int out = (size - 1) / stride + 1;
   return fmt::format(R"(compute conv {{
@@ -90,7 +90,7 @@ std::string ConvolutionOf(int channels, int outputs, int size, int stride, int w
                      channels, outputs, size, stride, out, window, window / 2);
 }
 
-// The second product multiplies what the first one and a normalisation have left.
+// The second product multiplies the result of the first product and a normalisation.
 std::string TwoProductsOf(int rows, int columns, int length) {
   return fmt::format(R"(compute two {{
   input A: f32[{0}, {2}]

@@ -1,5 +1,5 @@
-// Computes with sums that are long enough to be added in pieces, in every role that a tile or
-// products between transforms give them.
+// Computes with sums that are long enough to be added in pieces. The sums occur in every role of a
+// tile, and in products between transforms.
 #pragma once
 
 #include <optional>
@@ -14,21 +14,21 @@ namespace tunec::test {
 struct LongSum {
   std::string name;
   std::string text;
-  std::string sketch;         // what the name of the sketch begins with that is tested
-  std::string winograd = {};  // the lowering of that name, if there is one
+  std::string sketch;         // prefix of the tested sketch's name
+  std::string winograd = {};  // the lowering of that name, or empty
 };
 
-/// The sums' sketches, all of them.
+/// Returns all sketches of the sum.
 std::vector<Sketch> SketchesOf(const LongSum& sum, const Target& target,
                                const RoundingFreedom& rounding);
-/// The one that is tested.
+/// Returns the tested sketch.
 std::optional<Sketch> SketchOf(const LongSum& sum, const Target& target);
-/// The Compute that the schedule's lowering names.
+/// Returns the Compute that the schedule's lowering names.
 Compute ComputeOf(const LongSum& sum, const Schedule& schedule);
 
-/// Of sizes that pieces and tiles divide, and those that they don't.
+/// Returns sums with sizes that pieces and tiles divide, and others.
 std::vector<LongSum> LongSums();
-/// Of any size.
+/// Returns a product of these sizes.
 LongSum LongProduct(int rows, int columns, int length);
 LongSum LongConvolution(int channels);
 LongSum LongWinograd(int channels);

@@ -1,4 +1,4 @@
-// What the loop pipeline makes of a schedule, every stage verified.
+// The loop pipeline's result for a schedule, with every stage verified.
 #pragma once
 
 #include "kernel/loop_pipeline.h"

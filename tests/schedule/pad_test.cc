@@ -1,6 +1,6 @@
-// pad: results stay bit by bit, infinities and NaN included, and what an operand that is not finite
-// would change is the contract's to allow. That it fires and refuses: steps/padding_test.cc; its
-// loops: golden/pad*.txt.
+// Tests of pad: results are equal bit by bit, including infinities and NaN. The accuracy mode must
+// allow changes by non-finite operands. steps/padding_test.cc tests use and rejections of the step,
+// golden/pad*.txt its loops.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,17 +45,17 @@ TEST(Pad, LeavesInfinitiesNaNAndSignsOfZero) {
   EXPECT_TRUE(HaveSameBits(wanted->front(), found->front()));
 }
 
-// The first condition of a window that is kept out.
+// The first condition belongs to a window that stays out of the image.
 TEST(Pad, OfWindowsIsTheContractsToAllow) {
   const auto kernel =
       LoopsOf(MustParse(kConv3x3), MustParseSteps("pad acc"), ReductionOrder::kAsWritten);
   ASSERT_FALSE(kernel);
   EXPECT_EQ(kernel.error().code, ErrorCode::kIllegalSchedule);
   EXPECT_EQ(kernel.error().message,
-            "pad acc: where oh + kh - 1 < 0, an operand that may not be finite must be left out");
+            "pad acc: an operand that may not be finite must be omitted where oh + kh - 1 < 0");
 }
 
-// 0 times an integer is 0.
+// 0 times an integer is always 0.
 TEST(Pad, OfIntegerWindowsIsAlwaysAllowed) {
   EXPECT_EQ(Outcome(R"(compute blur {
   input X: i32[13]
@@ -69,7 +69,7 @@ TEST(Pad, OfIntegerWindowsIsAlwaysAllowed) {
             "");
 }
 
-// Each reader of a copy finds what it found before.
+// Each reader of a copy reads the same elements as before.
 TEST(Pad, MovesAllReadersOfACopy) {
   EXPECT_EQ(Outcome(R"(compute two_windows {
   input X: f32[13]
@@ -89,7 +89,7 @@ TEST(Pad, MovesAllReadersOfACopy) {
             "");
 }
 
-// Windows go beyond their sources: what no copy had a reader for holds zeros.
+// Windows extend beyond their sources. Elements of a copy without a reader before are zeros.
 TEST(Pad, FillsCopiesOfWindows) {
   EXPECT_EQ(Outcome(kConv3x3,
                     "copy X acc m 8 oh 4 ow 4\ncopy W acc oh 4 ow 4\npad acc m 8 oh 4 ow 4\n"
@@ -98,8 +98,8 @@ TEST(Pad, FillsCopiesOfWindows) {
   EXPECT_EQ(Outcome(kMatmul, "copy B acc i 5 j 5\npad acc i 8 j 8 k 4"), "");
 }
 
-// The copy of a copy: zeros of the first are elements for the second.
-// What `precision` writes plane by plane is 0 where its source is.
+// In a copy of a copy, zeros of the first are elements for the second. A plane that `precision`
+// writes is 0 where its source is 0.
 TEST(Pad, GrowsThePlanesOfTerms) {
   for (const int terms : {2, 3}) {
     const std::string steps = fmt::format(

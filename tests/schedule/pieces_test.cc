@@ -1,5 +1,5 @@
-// Long sums in pieces: which sums are cut, where, and that the loops agree with the interpreter.
-// Machine code, and how much smaller the error is: tests/kernel/pieces_test.cc.
+// Tests of long sums in pieces: which sums are split, where, and that the loops agree with the
+// interpreter. tests/kernel/pieces_test.cc tests machine code and the reduction of the error.
 #include "schedule/sketches/pieces.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Sums of `extent` times `others` products along k, of the type and by the reducer.
+// Returns sums of `extent` times `others` products along k, of the type and by the reducer.
 std::string SumText(int extent, int others, const std::string& type = "f32",
                     const std::string& reducer = "sum", const std::string& second = "r") {
   return fmt::format(R"(compute sums {{
@@ -32,7 +32,7 @@ std::string SumText(int extent, int others, const std::string& type = "f32",
                      extent, others, type, reducer, second);
 }
 
-// Along k, or along k and r.
+// Returns pieces along k, or along k and r.
 std::optional<Pieces> PiecesOfSum(const std::string& text,
                                   const RoundingFreedom& rounding = ReductionOrder::kAny,
                                   const std::vector<VarId>& loops = {IteratorVar(1)}) {
@@ -53,7 +53,7 @@ TEST(Pieces, AreOfLongSums) {
   EXPECT_EQ(Length(64, 9), 16);
 }
 
-// Lengths near 128 that leave no shorter piece at the end.
+// Lengths near 128 are chosen such that no shorter piece remains at the end.
 TEST(Pieces, AreWholeWherePossible) {
   EXPECT_EQ(Length(576), 144);
   EXPECT_EQ(Length(960), 120);
@@ -64,14 +64,14 @@ TEST(Pieces, AreWholeWherePossible) {
   EXPECT_EQ(odd->length, 128);
 }
 
-// Where the other iterators have most products, or all.
+// The other iterators have most products, or all.
 TEST(Pieces, HaveSomeStepsOfTheirLoop) {
   EXPECT_EQ(Length(64, 49), 4);
   EXPECT_EQ(Length(64, 1000), 4);
   EXPECT_EQ(Length(7, 49), 1);
 }
 
-// Seven by seven taps of three channels, of which one or some may be a piece.
+// The sum has seven by seven taps of three channels. A piece is one or several of them.
 TEST(Pieces, AreAlongTheLoopThatFits) {
   const auto along = [](int k, int r) {
     const auto pieces =
@@ -91,7 +91,7 @@ TEST(Pieces, AreNotForOrdersThatMatterOrDoNot) {
   EXPECT_FALSE(PiecesOfSum(SumText(512, 1, "f64")));
 }
 
-// The parts of the cut iterator would be called as others are.
+// The names of the split iterator's parts are already used.
 TEST(Pieces, AreNotWhereNamesAreTaken) {
   EXPECT_TRUE(PiecesOfSum(SumText(512, 2, "f32", "sum", "kk")));
   EXPECT_FALSE(PiecesOfSum(SumText(512, 2, "f32", "sum", "ko")));
@@ -103,7 +103,7 @@ std::string FirstText(const Sketch& sketch) {
   return Print(sketch.Fill(sketch.InitialDecisions()));
 }
 
-// All candidates cut the sum: it is not for the tuner to give the accuracy back.
+// All candidates split the sum, because the tuner must not trade the accuracy for speed.
 TEST_P(LongSumOn, IsCutByEveryCandidate) {
   std::mt19937 random(3);
   for (const Target& target : {Avx512(), Avx2()}) {
@@ -123,18 +123,18 @@ TEST_P(LongSumOn, IsOneChainAsWritten) {
   }
 }
 
-// The first choice and random ones. Sums of small multiples of 1/8 are exact.
+// Checks the first decisions and random ones. Sums of small multiples of 1/8 are exact.
 TEST_P(LongSumOn, AgreesWithTheInterpreter) {
   std::mt19937 random(7);
   for (const Target& target : {Avx512(), Avx2()}) {
     const std::optional<Sketch> sketch = SketchOf(GetParam(), target);
     ASSERT_TRUE(sketch);
     Decisions decisions = sketch->InitialDecisions();
-    const Judge judge(ComputeOf(GetParam(), sketch->Fill(decisions)));
+    const ScheduleChecker checker(ComputeOf(GetParam(), sketch->Fill(decisions)));
     for (int i = 0; i < 4 && !HasFailure(); ++i) {
       const Schedule schedule = sketch->Fill(decisions);
       EXPECT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
-      EXPECT_EQ(judge.Outcome(schedule, ReductionOrder::kAny, Tasks::kBackwards), "")
+      EXPECT_EQ(checker.Outcome(schedule, ReductionOrder::kAny, Tasks::kBackwards), "")
           << sketch->name << "\n"
           << Print(schedule);
       decisions = RandomDecisions(*sketch, random);

@@ -1,5 +1,5 @@
-// What a pipelined loop and threads need to be right: without any one of its waits or barriers the
-// nest of the example is found wrong.
+// Tests of the waits and barriers of a pipelined loop with threads. Without any one of them, the
+// example's nest is found to be wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ std::string ReadExample(std::string_view name) {
 }
 
 struct Example {
-  Judge judge;
+  ScheduleChecker checker;
   KernelLoops kernel;
 };
 
@@ -38,7 +38,7 @@ const Example& Matmul() {
     Compute compute = MustParse(ReadExample("matmul_blocks.compute"));
     const auto schedule = ParseSchedule(ReadExample("matmul_blocks.sched"), "example");
     auto kernel = LoopsOf(compute, *schedule, ReductionOrder::kAsWritten);
-    return Example{Judge(std::move(compute)), std::move(*kernel)};
+    return Example{ScheduleChecker(std::move(compute)), std::move(*kernel)};
   }();
   return example;
 }
@@ -52,11 +52,11 @@ std::string DisagreementWithout() {
     return Body();
   });
   EXPECT_EQ(removed, 1);
-  return Matmul().judge.Disagreement(kernel);
+  return Matmul().checker.Disagreement(kernel);
 }
 
 TEST(PipelinedBlocks, AreRightAsTheyAre) {
-  EXPECT_EQ(Matmul().judge.Disagreement(Matmul().kernel), "");
+  EXPECT_EQ(Matmul().checker.Disagreement(Matmul().kernel), "");
   const std::string nest = Print(Matmul().kernel.nest);
   if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1') {
     std::ofstream(ExampleFile("matmul_blocks.nest")) << nest;
@@ -72,7 +72,7 @@ TEST(PipelinedBlocks, NeedTheirBarrier) {
   EXPECT_THAT(DisagreementWithout<Barrier>(), HasSubstr("race: "));
 }
 
-// One stage less in storage, and what is begun ahead overwrites what is in use.
+// With one stage less in storage, copies begun ahead overwrite data in use.
 TEST(PipelinedBlocks, NeedAllTheirStages) {
   std::string text = Print(Matmul().kernel.nest);
   for (size_t at = 0; (at = text.find(" + 2) mod 3", at)) != std::string::npos;) {
@@ -80,7 +80,7 @@ TEST(PipelinedBlocks, NeedAllTheirStages) {
   }
   KernelLoops kernel = Matmul().kernel;
   kernel.nest = *ParseLoopNest(text, "stages");
-  EXPECT_NE(Matmul().judge.Disagreement(kernel), "");
+  EXPECT_NE(Matmul().checker.Disagreement(kernel), "");
 }
 
 }  // namespace

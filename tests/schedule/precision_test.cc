@@ -1,4 +1,4 @@
-// precision: what the terms of operands keep of float32, by the interpreter.
+// Tests of the step precision: the accuracy of operands split into bfloat16, by the interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ constexpr std::string_view kProduct = R"(compute product {
 }
 )";
 
-// The same of weights, of which some are known to be finite.
+// Weights, some of which are known to be finite.
 struct Finite {
   bool left = false;
   bool right = false;
@@ -76,7 +76,7 @@ Array RunWith(std::string_view steps, const std::vector<Array>& arguments, Finit
   return Run(kernel->nest, arguments);
 }
 
-// max|y - y64| / max sum|a*b|, as the contract has it.
+// Returns max|y - y64| / max sum|a*b|, the error of the accuracy mode.
 double ErrorOf(const Array& result, const std::vector<Array>& arguments) {
   const auto a = arguments[0].As<float>(), b = arguments[1].As<float>();
   double worst = 0, scale = 0;
@@ -95,7 +95,7 @@ double ErrorOf(const Array& result, const std::vector<Array>& arguments) {
   return worst / scale;
 }
 
-// What the products multiply, by the planes of both operands.
+// The factors of the products, by the planes of both operands.
 class ProductsOfTerms {
  public:
   ProductsOfTerms(int terms, Finite finite) {
@@ -121,8 +121,8 @@ class ProductsOfTerms {
   }
 
   std::vector<std::string> products;
-  std::vector<int64_t> counts;  // of both operands' planes
-  std::vector<int64_t> spans;   // of the indices that choose them
+  std::vector<int64_t> counts;  // number of both operands' planes
+  std::vector<int64_t> spans;   // ranges of the indices that select planes
 
  private:
   static std::vector<std::string> NamesOf(int terms, bool is_finite) {
@@ -135,7 +135,7 @@ class ProductsOfTerms {
   }
 };
 
-// The operand that is finite has no h0.
+// A finite operand does not have the plane h0.
 std::set<std::string> WantedProducts(int terms, Finite finite) {
   const std::string left = finite.left ? "h" : "h0", right = finite.right ? "h" : "h0";
   std::set<std::string> wanted = {"h h", left + " m", "m " + right};
@@ -158,7 +158,7 @@ TEST(Precision, ProductsAreThoseOfTheTermsTheGreatestLast) {
   }
 }
 
-// What one operand of a product has in registers the next one multiplies.
+// The next product reuses the registers of one operand.
 TEST(Precision, NeighboursShareAPlaneWhereAnOperandIsFinite) {
   for (const Finite finite : {Finite{false, true}, Finite{true, false}, Finite{true, true}}) {
     const std::vector<std::string> products = ProductsOfTerms(3, finite).products;
@@ -197,7 +197,7 @@ TEST(Precision, FewerTermsKeepTheirBits) {
   }
 }
 
-// Halves of the last of eight bits, rounded to even: each operand loses 2^-8.
+// The numbers are halves of the last of eight bits, rounded to even. Each operand loses 2^-8.
 TEST(Precision, OneTermLosesUpToTwoToTheMinusSeven) {
   const auto halves = [](int64_t) { return 1 + 0x1p-8F; };
   const std::vector<Array> arguments = {Values({kRows, kInner}, halves),
@@ -208,13 +208,13 @@ TEST(Precision, OneTermLosesUpToTwoToTheMinusSeven) {
 }
 
 TEST(Precision, EveryFloatIsTheSumOfItsThreeTerms) {
-  // Times one, of which only the first terms are not zero.
+  // The other operand is one, so only its first split is not zero.
   std::mt19937 random(7);
   std::vector<Array> arguments = Normal(3);
   arguments[1] = Values({kInner, kColumns}, [](int64_t i) { return i < kColumns ? 1.F : 0.F; });
   for (int round = 0; round < 50; ++round) {
     arguments[0] = Values({kRows, kInner}, [&](int64_t) {
-      // The terms of smaller numbers leave the range of bfloat16.
+      // The splits of smaller numbers leave the range of bfloat16.
       const auto exponent = static_cast<uint32_t>(40 + random() % (254 - 40));
       return std::bit_cast<float>((exponent << 23) |
                                   (static_cast<uint32_t>(random()) & 0x807fffffU));
@@ -235,15 +235,16 @@ bool SameKind(double a, double b) {
 }
 
 TEST(Precision, InfinitiesAndNansAreWhatTheyWere) {
-  // Each meets zero, itself, a number that is one bfloat16, one of several terms, a denormal.
+  // Each number meets zero, itself, an exact bfloat16, a number with several splits, and a
+  // denormal.
   const float special[] = {kInf, -kInf, kNan, 0.F, -0.F, 1.F, -2.F, 0.1F, -0.3F, kHuge, kDenormal};
   for (const int terms : {1, 2, 3}) {
     const std::string steps = "precision C bf16 " + std::to_string(terms);
     for (const float x : special) {
       for (const float y : special) {
-        // The largest float has more bits than two terms, and rounds to infinity as in tf32.
+        // The largest float has more bits than two splits hold, and rounds to infinity as in tf32.
         if (terms == 2 && (std::abs(x) == kHuge || std::abs(y) == kHuge)) continue;
-        // A product that float32 has no room for may overflow in its terms, in either direction.
+        // A product beyond the range of float32 may overflow in its splits, in either direction.
         if (std::abs(x) == kHuge && std::abs(y) == kHuge) continue;
         std::vector<Array> arguments = Normal(5);
         arguments[0].MutableAs<float>()[kInner + 3] = x;
@@ -303,7 +304,7 @@ TEST(Precision, TheContractSaysHowManyTerms) {
       if (terms >= least) {
         EXPECT_EQ(outcome(terms, rounding), "");
       } else {
-        EXPECT_THAT(outcome(terms, rounding), testing::HasSubstr("the accuracy contract wants"));
+        EXPECT_THAT(outcome(terms, rounding), testing::HasSubstr("by the accuracy contract"));
       }
     }
   }

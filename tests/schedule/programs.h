@@ -1,4 +1,4 @@
-// The Computes that the tests schedule: every kind of operator, on sizes that nothing divides.
+// The Computes that the tests schedule: every kind of operator, on sizes that no tile divides.
 #pragma once
 
 #include <string_view>
@@ -47,7 +47,7 @@ inline constexpr std::string_view kTransposedMatmul = R"(compute transposed_matm
 }
 )";
 
-// What the product reads is computed first: by blocks of its rows, or in a phase before.
+// The product's operand is computed first: by blocks of its rows, or in an earlier phase.
 inline constexpr std::string_view kComputedOperand = R"(compute computed_operand {
   input A: f32[3, 19, 29]
   input scale: f32[29]
@@ -64,7 +64,7 @@ inline constexpr std::string_view kComputedOperand = R"(compute computed_operand
 }
 )";
 
-// An operand that is stored as one bfloat16 term.
+// An operand that is stored as one bfloat16.
 inline constexpr std::string_view kTermMatmul = R"(compute term_matmul {
   input A: bf16[37, 29]
   weight B: f32[29, 41] constant
@@ -274,7 +274,7 @@ inline constexpr std::string_view kMaxMiddle = R"(compute max_middle {
 }
 )";
 
-// Over a middle axis: neighbouring rows lie side by side.
+// A softmax over a middle axis. Neighbouring rows are contiguous.
 inline constexpr std::string_view kMiddleSoftmax = R"(compute middle_softmax {
   input X: f32[3, 11, 83]
   output Y: f32[3, 11, 83]
@@ -304,7 +304,7 @@ inline constexpr std::string_view kMiddleArgMax = R"(compute middle_argmax {
 }
 )";
 
-// Sums of two axes around the one that is kept.
+// Sums of the two axes around the remaining axis.
 inline constexpr std::string_view kOuterNorm = R"(compute outer_norm {
   input X: f32[3, 5, 83]
   input G: f32[3, 5]
@@ -408,7 +408,8 @@ inline constexpr std::string_view kCausal = R"(compute causal {
 }
 )";
 
-// As graph/lower/attention.cc writes it: one chunk of columns, rows that no vector divides.
+// Attention in the form of graph/lower/attention.cc, with one KV block and a number of rows that no
+// vector divides.
 inline constexpr std::string_view kAttention = R"(compute attention {
   input Q: f32[3, 13, 5]
   input K: f32[3, 29, 5]
@@ -444,8 +445,8 @@ inline constexpr std::string_view kAttention = R"(compute attention {
 }
 )";
 
-// Blocks of 8 rows, chunks of 16 columns of which the last is partial, chunks above the diagonal
-// left out.
+// Attention with blocks of 8 rows and KV blocks of 16 columns. The last KV block is partial, and KV
+// blocks above the diagonal are left out.
 inline constexpr std::string_view kStreamedAttention = R"(compute streamed_attention {
   input Q: f32[2, 19, 5]
   input K: f32[2, 37, 5]
@@ -500,7 +501,7 @@ inline constexpr std::string_view kStreamedAttention = R"(compute streamed_atten
 }
 )";
 
-// Groups of two channels that lie side by side; one of two images.
+// Groups of two contiguous channels, of two images.
 inline constexpr std::string_view kGroupNorm = R"(compute group_norm {
   input X: f32[2, 17, 5, 22]
   output Y: f32[2, 17, 5, 22]
@@ -527,7 +528,7 @@ inline constexpr std::string_view kGroupNorm = R"(compute group_norm {
 }
 )";
 
-// The rows are all that is reduced.
+// The whole rows are reduced.
 inline constexpr std::string_view kColumnNorm = R"(compute column_norm {
   input X: f32[37, 29]
   output Y: f32[37, 29]
@@ -542,7 +543,7 @@ inline constexpr std::string_view kColumnNorm = R"(compute column_norm {
 }
 )";
 
-// Straight into the output.
+// A product that is stored directly into the output.
 inline constexpr std::string_view kBareProduct = R"(compute bare_product {
   input A: f32[37, 29]
   input B: f32[29, 23]
@@ -552,7 +553,7 @@ inline constexpr std::string_view kBareProduct = R"(compute bare_product {
 }
 )";
 
-// The elements above the diagonal are sums of nothing.
+// The elements above the diagonal are empty sums.
 inline constexpr std::string_view kTriangularProduct = R"(compute triangular_product {
   input A: f32[37, 37]
   input B: f32[37, 23]
@@ -581,7 +582,7 @@ inline constexpr std::string_view kTwoProducts = R"(compute two_products {
 }
 )";
 
-// One matrix along its rows and along its columns.
+// A matrix is reduced along its rows and along its columns.
 inline constexpr std::string_view kRowsAndColumns = R"(compute rows_and_columns {
   input A: f32[37, 29]
   input x: f32[29]
@@ -594,7 +595,7 @@ inline constexpr std::string_view kRowsAndColumns = R"(compute rows_and_columns 
 }
 )";
 
-// Operands of narrow types that the reduction casts: arguments, and one that is computed.
+// Operands of narrow types that the reduction casts: arguments, and a computed operand.
 inline constexpr std::string_view kHalfMatmul = R"(compute half_matmul {
   input A: f16[37, 13]
   weight B: f16[13, 29] constant
@@ -647,7 +648,7 @@ inline constexpr std::string_view kHalfConv = R"(compute half_conv {
 }
 )";
 
-// Both ends of a range, and what follows from them.
+// Both ends of a range, and values that depend on them.
 inline constexpr std::string_view kRange = R"(compute range {
   input X: f32[37, 29]
   output scale: f32[]

@@ -1,4 +1,4 @@
-// Decisions of a sketch, drawn.
+// Random decisions of a sketch.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace tunec::test {
 
-/// Of each knob a choice, all equally likely. `random` yields unsigned numbers.
+/// Returns a uniformly random choice for each knob. `random` returns unsigned numbers.
 template <class Random = std::mt19937>
 Decisions RandomDecisions(const Sketch& sketch, Random& random) {
   Decisions decisions;
@@ -20,7 +20,8 @@ Decisions RandomDecisions(const Sketch& sketch, Random& random) {
   return decisions;
 }
 
-/// Decisions in which the knob of that name, if there is one, has the value; it must be a choice.
+/// Returns the decisions with the named knob, if there is one, set to the value. The value must be
+/// a choice of the knob.
 inline Decisions WithKnob(const Sketch& sketch, Decisions decisions, std::string_view name,
                           int64_t value) {
   for (size_t k = 0; k < sketch.knobs.size(); ++k) {

@@ -11,7 +11,7 @@
 namespace tunec::test {
 namespace {
 
-// Draws extents, and writes the texts.
+// A writer of texts with random extents.
 class Writer {
  public:
   explicit Writer(std::mt19937& random) : random_(random) {}
@@ -26,7 +26,7 @@ class Writer {
   }
 
  private:
-  // An extent from `least` on.
+  // Returns an extent from `least` to `most`.
   int64_t Draw(int64_t least, int64_t most) {
     return least + static_cast<int64_t>(random_()) % (most - least + 1);
   }
@@ -37,7 +37,7 @@ class Writer {
 
   std::string Matmul() {
     const int64_t m = Draw(1, 7), k = Draw(1, 6);
-    // Some have columns for a tile of an instruction.
+    // Some programs have enough columns for a tile of an instruction.
     const int64_t n = Draw(0, 2) == 0 ? Draw(12, 36) : Draw(1, 11);
     return fmt::format(R"(compute matmul {{
   input A: f32[{0}, {2}]
@@ -54,7 +54,7 @@ class Writer {
                        m, n, k, m % 2 == 0 ? " finite" : "");
   }
 
-  // With padding, strides and dilation.
+  // Returns a convolution with padding, strides and dilation.
   std::string Convolution() {
     const int64_t filters = Draw(1, 3), channels = Draw(1, 3), height = Draw(3, 6);
     const int64_t taps = Draw(1, 3), stride = Draw(1, 2), pad = Draw(0, 1);
@@ -95,7 +95,7 @@ class Writer {
                        Draw(1, 5), Draw(1, 9));
   }
 
-  // A reduction over the middle dimension, one over the rest, and both together.
+  // Returns a reduction over the middle dimension, one over the rest, and one over both.
   std::string Reductions() {
     return fmt::format(R"(compute reductions {{
   input X: f32[{0}, {1}, {2}]
@@ -237,7 +237,7 @@ class Writer {
 
 Compute RandomProgram(std::mt19937& random) {
   Compute compute = MustParse(Writer(random).Any());
-  // Half of them say that their arguments are aligned as vectors are.
+  // In half of the programs, arguments are aligned as vectors.
   const int64_t alignment = random() % 2 == 0 ? 0 : 16;
   for (Tensor& tensor : compute.tensors)
     if (tensor.role == TensorRole::kInput || tensor.role == TensorRole::kWeight)

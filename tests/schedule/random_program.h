@@ -1,4 +1,4 @@
-// Random small Computes of the kinds that schedules are for.
+// Random small Computes of the kinds that schedules apply to.
 #pragma once
 
 #include <random>
@@ -7,9 +7,9 @@
 
 namespace tunec::test {
 
-/// A product, convolution, pool, reduction, chain, attention, stencil over time, recurrence or
-/// triangular update of random, awkward extents; small enough to interpret thousands of
-/// schedules. Equal seeds give equal programs.
+/// Returns a product, convolution, pool, reduction, chain, attention, stencil over time, recurrence
+/// or triangular update of random, awkward extents. The program is small enough to interpret
+/// thousands of its schedules. Equal seeds give equal programs.
 Compute RandomProgram(std::mt19937& random);
 
 }  // namespace tunec::test

@@ -50,7 +50,7 @@ class Generator {
     return all.begin()[Below(all.size())];
   }
 
-  // Only steps that the Compute takes are kept, so that the rest of the schedule has a meaning.
+  // Adds the step only if the Compute accepts it, so that later steps have a meaning.
   template <class T>
   void Rewrite(T step) {
     if (auto result = Apply(compute_, step)) {
@@ -90,7 +90,8 @@ class Generator {
     }
   }
 
-  // The pipeline makes them beforehand, in nests of their own, as a step may say.
+  // Removes the statements that the pipeline computes before in separate nests, as a step may
+  // request.
   void TakeSplitConstants() {
     EraseIf(compute_.statements, [&](const Statement& statement) {
       Tensor& written = compute_.tensors[statement.writes[0].tensor];
@@ -102,7 +103,8 @@ class Generator {
     });
   }
 
-  // Arguments have few bits; what is computed of them needs all terms.
+  // Returns a step with a random number of splits. Arguments have few bits; computed operands need
+  // all splits.
   PrecisionStep RandomPrecision(const Statement& statement) {
     const bool few_bits = std::ranges::all_of(statement.reads, [&](const Read& read) {
       const TensorRole role = compute_.tensors[read.tensor].role;
@@ -111,7 +113,7 @@ class Generator {
     return {statement.name, few_bits ? 1 + Below(3) : 3};
   }
 
-  // A copy of an argument, made for it: arguments have few bits.
+  // Copies an argument and narrows the copy, because arguments have few bits.
   void NarrowCopy(const Statement& reader) {
     if (reader.reads.empty()) return;
     const std::string name = reader.name;
@@ -129,7 +131,7 @@ class Generator {
     }
   }
 
-  // Of small multiples, so that what is added stays small.
+  // Returns a pad to small multiples, so that the added part stays small.
   PadStep RandomPad(const Statement& statement) {
     PadStep pad{statement.name, {}};
     for (const Iterator& iterator : statement.iterators) {
@@ -163,7 +165,7 @@ class Generator {
 
   const std::string& Name(const TreeNode* loop) const { return tree_.loops[loop->loop].name; }
 
-  // The chain of loops that are each directly inside the one before.
+  // Returns the chain of loops that are each directly inside the previous one.
   static std::vector<const TreeNode*> Chain(const TreeNode* loop) {
     std::vector<const TreeNode*> chain = {loop};
     while (chain.back()->children[0].kind == TreeNode::Kind::kLoop) {
@@ -180,8 +182,8 @@ class Generator {
 
   std::string NewName() { return "n" + std::to_string(schedule_.StepCount()); }
 
-  // What people write for stencils and triangles: the chain of one statement skewed, cut into
-  // tiles, the tiles along diagonals. Steps drawn one by one would hardly ever come to this.
+  // Tiles stencils and triangles as people do: skews the loop chain of one statement, tiles it, and
+  // runs the tiles along diagonals. Independently drawn steps would rarely give this.
   void TileByHand() {
     std::vector<const TreeNode*> loops;
     for (const TreeNode& phase : tree_.root.children) {
@@ -210,13 +212,13 @@ class Generator {
     Add(ParallelizeStep{tiles.loops[0]});
   }
 
-  // A sum of products of bfloat16 pairs, its right operand stored so that an instruction takes
-  // sixteen columns of it.
+  // A sum of products of bfloat16 pairs. Its right operand is stored so that an instruction reads
+  // sixteen columns.
   struct DotPlan {
     std::string statement;
     std::string column;
     std::string reduced;
-    std::string row = {};  // where an instruction on matrices takes all three
+    std::string row = {};  // set if a matrix instruction takes all three
   };
 
   std::optional<DotPlan> PlanDot() {
@@ -227,7 +229,7 @@ class Generator {
     const Statement& sum = compute_.statements[*compute_.FindStatement(statement.name)];
     const std::optional<VarId> column = LastWritten(sum);
     for (const Read& read : sum.reads) {
-      // The first dimension that is reduced, and that of the columns.
+      // The first reduced dimension. The read must also use the columns.
       std::optional<VarId> reduced;
       bool uses_column = false;
       std::vector<std::optional<VarId>> iterators;
@@ -251,7 +253,7 @@ class Generator {
     return std::nullopt;
   }
 
-  // What the statement writes along and the right operand does not know.
+  // Returns an iterator that the statement writes along and the right operand does not use.
   static std::optional<std::string> RowBeside(const Statement& sum, const Read& right) {
     const auto uses = [](const std::vector<IndexExpr>& index, VarId v) {
       return std::ranges::any_of(index, [&](const IndexExpr& i) { return i.Uses(v); });
@@ -268,13 +270,14 @@ class Generator {
     return schedule_.compute_steps.size() > before;
   }
 
-  // The iterator of the last dimension that the statement writes, where it is one alone.
+  // Returns the iterator of the statement's last written dimension, if the index is a single
+  // iterator.
   static std::optional<VarId> LastWritten(const Statement& statement) {
     const std::vector<IndexExpr>& index = statement.writes[0].index;
     return index.empty() ? std::nullopt : index.back().AsVar();
   }
 
-  // `iterators` by dimension of the tensor.
+  // Returns a pack step. `iterators` are listed by dimension of the tensor.
   static PackStep PackInPairs(const std::string& tensor,
                               const std::vector<std::optional<VarId>>& iterators, VarId column,
                               VarId reduced) {
@@ -312,7 +315,7 @@ class Generator {
     Tensorize({row + ".1", reduced + ".1", reduced + ".2", column + ".1"}, "amx.bf16");
   }
 
-  // Eight or sixteen columns of a sum of float products.
+  // Tensorizes eight or sixteen columns of a sum of float products.
   void TensorizeColumns() {
     const Statement& sum = Any(tree_.statements);
     const std::optional<VarId> column = LastWritten(sum);
@@ -323,7 +326,8 @@ class Generator {
     Tensorize({loop + ".1"}, wide ? "fma.avx512" : "fma.avx2");
   }
 
-  // The loops innermost, partial tiles apart, the rest one instruction if the table has it so.
+  // Moves the loops inside, isolates partial tiles, and tensorizes the rest if the table has the
+  // intrinsic.
   void Tensorize(const std::vector<std::string>& inner, const std::string& intrinsic) {
     std::vector<const TreeNode*> loops;
     Collect(tree_.root, loops);
@@ -341,7 +345,7 @@ class Generator {
       const LoopStep step = TensorizeStep{inner.front(), intrinsic};
       const ScheduleTree before = tree_;
       if (!Add(step)) return;
-      // Some have no whole tile.
+      // Some schedules have no full tile.
       const auto nest = GenerateLoops(tree_, Contraction::kFused);
       if (nest && Print(*nest).contains("tile " + intrinsic)) return;
       tree_ = before;
@@ -350,7 +354,7 @@ class Generator {
     }
   }
 
-  // Whether the tree takes the step, which then becomes the schedule's.
+  // Adds the step to the schedule if the tree accepts it. Returns whether it does.
   bool Add(const LoopStep& step) {
     // A step that fails may leave the tree half changed.
     ScheduleTree changed = tree_;
@@ -424,8 +428,8 @@ class Generator {
     return static_cast<LoopKind>(static_cast<int>(first) + Below(3));
   }
 
-  // What people write for blocks of threads: a phase's outer loops are blocks, what is computed
-  // inside runs over threads, the serial loops being outside of these.
+  // Binds loops to blocks and threads as people do: a phase's outer loops become blocks, and the
+  // computation inside runs over threads, with serial loops around.
   void BindByHand() {
     std::vector<std::string> names;
     for (const TreeNode& phase : tree_.root.children) {
@@ -443,7 +447,7 @@ class Generator {
       Add(ReorderStep{names});
     }
     Add(BindStep{names[0], RandomAxis(true)});
-    const Statements statements = tree_.statements;  // Add replaces the tree
+    const Statements statements = tree_.statements;  // copied, because Add replaces the tree
     for (const Statement& statement : statements) {
       if (Below(2) == 0) Add(ComputeAtStep{statement.name, names[0]});
     }
@@ -451,7 +455,7 @@ class Generator {
     BindThreads();
   }
 
-  // A reduction that the threads of a block share out, each of them some of its iterations.
+  // Divides a reduction among the threads of a block, so that each sums some of the iterations.
   void SumByThreads() {
     const Statement sum = Any(tree_.statements);
     const VarId reduced(Below(sum.iterators.size()));
@@ -480,8 +484,8 @@ class Generator {
     if (Below(2) == 0) BindThreads();
   }
 
-  // A copy of what a statement reads: for groups of the iterators that the tensor does not know,
-  // and windows along some that it knows.
+  // Copies an operand of a statement: for groups of the iterators that the tensor does not use, and
+  // windows along some of the others.
   void CopyByHand() {
     const Statement reader = Any(compute_.statements);
     if (reader.reads.empty()) return;
@@ -503,7 +507,8 @@ class Generator {
     }
   }
 
-  // The copy near its use, in storage of its own, begun ahead; perhaps by many threads.
+  // Places the copy near its use, in separate storage, and begins it ahead, perhaps by many
+  // threads.
   void PipelineByHand() {
     std::vector<std::string> outer;
     for (const CopyStep::Group& group : copied_->groups) {
@@ -539,7 +544,7 @@ class Generator {
     if (Below(2) == 0) BindThreads();
   }
 
-  // Of several elements at once, where they lie side by side.
+  // Copies several elements at once where they are contiguous.
   void CopyVectors(const std::string& copy) {
     const std::vector<VarId> loops = LoopsAround(tree_.root, *tree_.FindStatement(copy));
     if (loops.empty()) return;
@@ -553,7 +558,7 @@ class Generator {
     return kAll[Below(2)];
   }
 
-  // Most innermost loops, all along one axis.
+  // Binds most innermost loops, all along one axis.
   void BindThreads() {
     std::vector<const TreeNode*> loops;
     Collect(tree_.root, loops);
@@ -577,7 +582,7 @@ class Generator {
   Compute compute_;
   std::mt19937& random_;
   std::optional<CopyStep> copied_;
-  std::vector<std::string> along_;  // the reader's iterators that the copied tensor knows
+  std::vector<std::string> along_;  // iterators of the reader that the copied tensor uses
   ScheduleTree tree_;
   Schedule schedule_;
 };

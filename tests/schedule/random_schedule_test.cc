@@ -1,6 +1,6 @@
-// Random schedules on small Computes of every kind: what is legal gives the interpreter's result;
-// what the quick proof accepts, isl accepts too. TUNEC_SCHEDULES=N tries more than CI does, and
-// TUNEC_SEED=S others.
+// Tests of random schedules on small Computes of every kind. A legal schedule must give the
+// interpreter's result. A schedule that the quick proof accepts must be accepted by isl, too.
+// TUNEC_SCHEDULES=N tries more than CI does, and TUNEC_SEED=S others.
 #include "tests/schedule/random_schedule.h"
 
 #include <gtest/gtest.h>
@@ -24,37 +24,37 @@ int FromEnvironment(const char* name, int otherwise) {
   return text == nullptr ? otherwise : static_cast<int>(std::strtol(text, nullptr, 10));
 }
 
-TEST(RandomSchedules, AreEqualOrRefused) {
+TEST(RandomSchedules, AreEqualOrRejected) {
   const int count = FromEnvironment("TUNEC_SCHEDULES", 300);
   std::mt19937 random(static_cast<unsigned>(FromEnvironment("TUNEC_SEED", 1)));
   std::map<Fate, int> fates;
   for (int i = 0; i < count; ++i) {
-    const Judge judge(RandomProgram(random));
+    const ScheduleChecker checker(RandomProgram(random));
     const int length = 1 + static_cast<int>(random() % 14);
-    const Schedule schedule = RandomSchedule(judge.compute(), length, random);
+    const Schedule schedule = RandomSchedule(checker.compute(), length, random);
     ASSERT_EQ(*ParseSchedule(Print(schedule), "replay"), schedule);
-    const Trial trial = TrySchedule(judge, schedule);
+    const Trial trial = TrySchedule(checker, schedule);
     ASSERT_NE(trial.fate, Fate::kWrong) << trial.reason << "\n"
-                                        << Print(judge.compute()) << Print(schedule);
+                                        << Print(checker.compute()) << Print(schedule);
     ++fates[trial.fate];
   }
-  const int refused = fates[Fate::kRefused] + fates[Fate::kConservative];
-  std::cout << fates[Fate::kEqual] << " equal, " << refused << " rejected ("
+  const int rejected = fates[Fate::kRejected] + fates[Fate::kConservative];
+  std::cout << fates[Fate::kEqual] << " equal, " << rejected << " rejected ("
             << fates[Fate::kConservative] << " of them right in the orders tried), 0 wrong\n";
   EXPECT_GT(fates[Fate::kEqual], count / 5);
-  EXPECT_GT(refused, count / 20);
-  // A refusal means something: most refused schedules, forced through, are wrong.
-  EXPECT_LT(fates[Fate::kConservative], refused / 2);
+  EXPECT_GT(rejected, count / 20);
+  // Rejections are justified: most rejected schedules give wrong results when forced.
+  EXPECT_LT(fates[Fate::kConservative], rejected / 2);
 }
 
 std::string FirstWord(const std::string& line) { return line.substr(0, line.find(' ')); }
 
-// A step that random schedules lack is not fuzzed.
+// A step without random schedules would not be fuzzed.
 TEST(RandomSchedules, HaveEveryStep) {
   std::set<std::string> missing;
   for (const std::string& form : ComputeStepForms()) missing.insert(FirstWord(form));
   for (const std::string& form : LoopStepForms()) missing.insert(FirstWord(form));
-  missing.erase("non_temporal");  // not drawn: it changes code alone
+  missing.erase("non_temporal");  // not drawn, because it only changes code
   missing.erase("widen");         // no random program reads a narrow type
   std::mt19937 random(1);
   for (int i = 0; i < 2000 && !missing.empty(); ++i) {
@@ -64,7 +64,7 @@ TEST(RandomSchedules, HaveEveryStep) {
   EXPECT_EQ(missing, std::set<std::string>()) << "wants a case in random_schedule.cc";
 }
 
-// Nor is an instruction that none of them has.
+// An instruction without random schedules would not be fuzzed.
 TEST(RandomSchedules, HaveTilesOfVectorsAndMatrices) {
   std::set<std::string> missing = {"fma.avx2", "dpbf16.avx512", "amx.bf16"};
   std::mt19937 random(1);

@@ -23,7 +23,7 @@ constexpr std::string_view kChain = R"(compute chain {
     y[j] = u[j] * t[j, 2 - j mod 3]
 })";
 
-// Statements and iterators by their positions.
+// Returns the dimension of an iterator. Statements and iterators are given by their positions.
 int DimensionOf(const SharedDimensions& shared, size_t statement, size_t iterator) {
   return shared.DimensionOf(StatementId(statement), IteratorVar(iterator));
 }
@@ -69,7 +69,7 @@ constexpr std::string_view kCut = R"(compute cut {
     y[p] sum= u[p, kp]
 })";
 
-// Both parts of a cut iterator are told by the element that the whole one walks.
+// The element of the whole iterator determines both parts of the split iterator.
 TEST(RelateIterators, TellsTheParts) {
   const Compute compute = MustParse(kCut);
   const auto& statements = compute.statements;
@@ -81,7 +81,7 @@ TEST(RelateIterators, TellsTheParts) {
   EXPECT_EQ(related->exact.at(IteratorVar(2)), IndexExpr::Mod(k, 4));
 }
 
-// A window's iterators are not told: several pairs of them read one element.
+// A window's iterators are not determined, because several pairs of them read one element.
 TEST(RelateIterators, TellsNoWindow) {
   std::string text(kCut);
   for (size_t at = text.find("4*ko"); at != std::string::npos; at = text.find("4*ko")) {
@@ -92,7 +92,7 @@ TEST(RelateIterators, TellsNoWindow) {
   EXPECT_FALSE(RelateIterators(statements[StatementId(1)], statements[StatementId(0)]));
 }
 
-// Queries and keys of one array: rows and columns stay apart.
+// Queries and keys are in one array. Rows and columns remain separate dimensions.
 TEST(SharedDimensions, ReadingTheSameTensorJoinsNothing) {
   const SharedDimensions shared = SharedDimensions::Of(MustParse(R"(compute scores {
   input X: f32[4, 3]
@@ -118,7 +118,7 @@ TEST(Relations, AnIteratorIsWrittenByAnother) {
   EXPECT_EQ(WrittenBy(u, t, IteratorVar(0)), std::nullopt);    // t reads nothing of u
 }
 
-// The exact values as text, over the names of the statement.
+// Returns the exact values as text, over the names of the statement.
 std::string Values(const std::optional<IteratorMap>& map, const Statement& partner,
                    const Statement& statement) {
   if (!map) return "none";
@@ -134,7 +134,7 @@ std::string Values(const std::optional<IteratorMap>& map, const Statement& partn
   return text;
 }
 
-// Both by their positions.
+// Returns the relation of two statements, given by their positions.
 std::string Related(const Compute& compute, int partner, int statement) {
   const Statement& of = compute.statements[StatementId(partner)];
   const Statement& over = compute.statements[StatementId(statement)];
@@ -161,21 +161,21 @@ constexpr std::string_view kSpread = R"(compute spread {
 TEST(Relations, GoThroughAffineReads) {
   const Compute compute = MustParse(kSpread);
   EXPECT_EQ(Related(compute, 1, 2), "a = p\nb = 2*q\n");
-  // The other way round a column of y is no iterator of t's.
+  // In the other direction, a column of y does not determine an iterator of t.
   EXPECT_EQ(Related(compute, 2, 1), "none");
 }
 
 TEST(Relations, AreTheClosestOfAllTensors) {
   const Compute compute = MustParse(kSpread);
-  // m says i only; that both read x says k, too.
+  // m only relates i. The common reads of x also relate k.
   EXPECT_EQ(Related(compute, 0, 1), "i = a\nk = b\n");
   EXPECT_EQ(Related(compute, 1, 0), "a = i\nb = k\n");
-  // What is read divided is known divided.
+  // The divided index gives a divided relation.
   EXPECT_EQ(Related(compute, 2, 3), "p/2 = floor(u/2)\n");
   EXPECT_EQ(Related(compute, 0, 3), "none");
 }
 
-// Where in a group's window something is says nothing of which group it is.
+// The position within a group's window does not determine the group.
 TEST(Relations, OfWindowsAreTheGroups) {
   const Compute compute = MustParse(R"(compute windows {
   input x: f32[3, 9]
@@ -191,7 +191,7 @@ TEST(Relations, OfWindowsAreTheGroups) {
 
 TEST(Relations, OfPartnersTheFirstOfTheClosest) {
   const Compute compute = MustParse(kSpread);
-  // Statements by their positions; -1 for none.
+  // Statements are given by their positions, -1 for none.
   const auto partner = [&](int statement, const std::vector<int>& partners) {
     const std::vector<StatementId> ids(partners.begin(), partners.end());
     const auto closest = FindClosest(compute.statements, StatementId(statement), ids);

@@ -1,5 +1,5 @@
-// What iterators are called says nothing: a Compute whose statements all have fresh names for them
-// has the same sketches, with the same schedules but for the names.
+// Tests that the names of iterators do not matter: a Compute with new names in all statements has
+// the same sketches, with the same schedules except for the names.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace tunec::test {
 namespace {
 
-// Two chains along the rows that meet at their end: neither reads what the other computes.
+// Two chains along the rows join at their end. Neither reads results of the other.
 constexpr std::string_view kTwoChains = R"(compute two_chains {
   input A: f32[7, 37]
   input B: f32[7, 37]
@@ -38,7 +38,8 @@ constexpr std::string_view kTwoChains = R"(compute two_chains {
 }
 )";
 
-// A reduction of two values is not split: what reads its operand walks the row as it does.
+// A reduction of two values is not split. The other reader of its operand walks the row in the same
+// way.
 constexpr std::string_view kBesideArgMax = R"(compute beside_argmax {
   input X: f32[6, 37]
   output P: i64[6] range [0, 36]
@@ -74,10 +75,10 @@ std::vector<Case> Cases() {
 
 struct Renamed {
   Compute compute;
-  std::map<std::string, std::string> old_names;  // by the fresh ones, which are equally long
+  std::map<std::string, std::string> old_names;  // by the new names, which are equally long
 };
 
-// No two iterators of all statements have the same name.
+// Renames iterators so that all names in all statements differ.
 Renamed Rename(Compute compute) {
   Renamed renamed;
   int number = 100;
@@ -100,7 +101,7 @@ std::string WithOldNames(std::string text, const Renamed& renamed) {
   return text;
 }
 
-// All that a sketch says: its knobs, and some of its schedules, the analytic one first.
+// Returns a sketch's description: its knobs and some of its schedules, the analytic one first.
 std::string Describe(const Sketch& sketch) {
   std::string text = sketch.name + "\n";
   for (const Knob& knob : sketch.knobs) {
@@ -122,7 +123,7 @@ TEST_P(RenamingTest, ChangesNoSketchAndNoSchedule) {
   const std::vector<Sketch> wanted = SketchesOn(compute);
   const std::vector<Sketch> sketches = SketchesOn(renamed.compute);
   ASSERT_EQ(sketches.size(), wanted.size()) << Print(renamed.compute);
-  const Judge before(compute), after(renamed.compute);
+  const ScheduleChecker before(compute), after(renamed.compute);
   for (size_t i = 0; i < sketches.size(); ++i) {
     EXPECT_EQ(WithOldNames(Describe(sketches[i]), renamed), Describe(wanted[i]));
     const Schedule schedule = sketches[i].Fill(sketches[i].InitialDecisions());
@@ -135,8 +136,8 @@ TEST_P(RenamingTest, ChangesNoSketchAndNoSchedule) {
 INSTANTIATE_TEST_SUITE_P(Programs, RenamingTest, testing::ValuesIn(Cases()),
                          [](const auto& info) { return info.param.name; });
 
-// o[.., t, e] sum= p[.., e, ..] * V[.., e, t]: in the first product t are the columns, which are
-// e here. So t is the name of two loops of this one.
+// In o[.., t, e] sum= p[.., e, ..] * V[.., e, t], t are the columns of the first product, which are
+// named e here. Two loops of this product are therefore named t.
 TEST(Renaming, StreamsFitASecondProductThatCallsItsLanesAsTheFirstItsColumns) {
   Compute compute = MustParse(kAttention);
   Statement& product = compute.statements[*compute.FindStatement("o")];
@@ -145,21 +146,21 @@ TEST(Renaming, StreamsFitASecondProductThatCallsItsLanesAsTheFirstItsColumns) {
   ASSERT_EQ(e.name, "e");
   ASSERT_EQ(lane.name, "t");
   std::swap(e.name, lane.name);
-  const Judge judge(compute);
+  const ScheduleChecker checker(compute);
   const Sketch first = SketchesOn(compute)[0];
   EXPECT_EQ(first.Kind(), "stream");
   const Schedule schedule = first.Fill(first.InitialDecisions());
-  EXPECT_EQ(judge.Outcome(schedule), "") << Print(schedule);
+  EXPECT_EQ(checker.Outcome(schedule), "") << Print(schedule);
 }
 
-// What joins the rows is called as compute_at calls it, though the statements agree on no name.
+// The joined rows get the name that compute_at uses, although the statements have no common name.
 TEST(Renaming, RowsFitStatementsThatAreRelatedByTheRowOnly) {
   for (const std::string_view text : {kTwoChains, kBesideArgMax, kSoftmax, kLayerNorm}) {
-    const Judge judge(Rename(MustParse(text)).compute);
-    const Sketch first = SketchesOn(judge.compute())[0];
+    const ScheduleChecker checker(Rename(MustParse(text)).compute);
+    const Sketch first = SketchesOn(checker.compute())[0];
     EXPECT_EQ(first.Kind(), "rows");
     const Schedule schedule = first.Fill(first.InitialDecisions());
-    EXPECT_EQ(judge.Outcome(schedule), "") << Print(schedule);
+    EXPECT_EQ(checker.Outcome(schedule), "") << Print(schedule);
   }
 }
 

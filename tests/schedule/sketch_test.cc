@@ -1,5 +1,5 @@
-// Every sketch on every kind of Compute: the initial decisions and random ones must give loops
-// that are valid and agree with the interpreter, or be refused as illegal.
+// Tests of every sketch on every kind of Compute. Loops of the initial and of random decisions must
+// be valid and agree with the interpreter, or be rejected as illegal.
 #include "schedule/sketch.h"
 
 #include <gmock/gmock.h>
@@ -50,17 +50,17 @@ class SketchTest : public testing::TestWithParam<Case> {
     const Schedule schedule = sketch.Fill(decisions);
     ASSERT_EQ(Print(*ParseSchedule(Print(schedule), "replay")), Print(schedule));
     EXPECT_EQ(*ParseSchedule(Print(schedule), "replay"), schedule);
-    EXPECT_EQ(judge_.Outcome(schedule, ReductionOrder::kAny, tasks), "") << sketch.name << "\n"
-                                                                         << Print(schedule);
+    EXPECT_EQ(checker_.Outcome(schedule, ReductionOrder::kAny, tasks), "") << sketch.name << "\n"
+                                                                           << Print(schedule);
   }
 
-  Judge judge_ = Judge(MustParse(GetParam().program.text));
+  ScheduleChecker checker_ = ScheduleChecker(MustParse(GetParam().program.text));
 };
 
 TEST_P(SketchTest, DecisionsGiveEqualResults) {
   std::mt19937 random(7);
   for (const Sketch& sketch :
-       SketchesFor({{{"direct", judge_.compute()}}, GetParam().target, ReductionOrder::kAny})) {
+       SketchesFor({{{"direct", checker_.compute()}}, GetParam().target, ReductionOrder::kAny})) {
     Expect(sketch, sketch.InitialDecisions(), Tasks::kBothWays);
     const bool has_choices = sketch.SpaceSize() > 1;
     for (int i = 0; i < kRandomDecisions && has_choices && !HasFailure(); ++i) {
@@ -106,7 +106,7 @@ TEST(Sketches, ForADeviceKnowRows) {
     const Compute compute = MustParse(text);
     const std::vector<NamedCompute> lowerings = {{"direct", compute}};
     EXPECT_EQ(SketchesFor({lowerings, target, ReductionOrder::kAny})[0].name, "cuda_rows");
-    // Threads would sum in another order than the one that is written.
+    // Threads would sum in another order than the written one.
     for (const Sketch& sketch : SketchesFor({lowerings, target, ReductionOrder::kAsWritten}))
       EXPECT_NE(sketch.name, "cuda_rows");
   }
@@ -148,7 +148,7 @@ std::string AnalyticText(const Sketch& sketch) {
   return Print(sketch.Fill(sketch.InitialDecisions()));
 }
 
-// A name says what the sketch is, not where it stands: others do not change it.
+// A name describes the sketch, not its position, so other sketches do not change it.
 TEST(Sketches, HaveNamesOfTheirOwn) {
   for (const Program& program : kPrograms) {
     std::set<std::string> names;
@@ -166,7 +166,7 @@ TEST(Sketches, HaveNamesOfTheirOwn) {
   EXPECT_EQ(after_others[3].name, first[0].name);
 }
 
-// A sum of its own for each register of an output's tile.
+// Each register of an output's tile has a separate sum.
 TEST(Sketches, CallFusedLoopsAsNoIteratorIsCalled) {
   const Compute compute = MustParse(R"(compute named {
   input A: f32[16, 12]
@@ -178,7 +178,8 @@ TEST(Sketches, CallFusedLoopsAsNoIteratorIsCalled) {
     const auto sketches = SketchesFor({{{"direct", compute}}, target, ReductionOrder::kAny});
     ASSERT_GT(sketches.size(), 1U);
     EXPECT_THAT(AnalyticText(sketches[0]), HasSubstr(" as C.flat1_"));
-    EXPECT_EQ(Judge(compute).Outcome(sketches[0].Fill(sketches[0].InitialDecisions())), "");
+    EXPECT_EQ(ScheduleChecker(compute).Outcome(sketches[0].Fill(sketches[0].InitialDecisions())),
+              "");
   }
 }
 
@@ -189,13 +190,13 @@ TEST(Sketches, KeepBareSumsInRegisters) {
   EXPECT_THAT(schedule, HasSubstr("vectorize C.store.j.1\n"));
 }
 
-// Taps of a window are unrolled, a triangle's side is not.
+// Taps of a window are unrolled. A triangle's side is not.
 TEST(Sketches, UnrollAPieceOfATriangularSum) {
   EXPECT_THAT(AnalyticText(SketchOfKind("tile", kTriangularProduct)),
               HasSubstr("unroll acc.k 4\n"));
 }
 
-// Where no pattern is that of the whole, each nest has its own.
+// If no pattern fits the whole Compute, each nest has its own pattern.
 TEST(Sketches, ComposeOnePatternForEachNest) {
   const std::string products = AnalyticText(SketchOfKind("composed", kTwoProducts));
   EXPECT_THAT(products, HasSubstr("stage t.cache register t.i."));
@@ -203,25 +204,26 @@ TEST(Sketches, ComposeOnePatternForEachNest) {
   const std::string both = AnalyticText(SketchOfKind("composed", kRowsAndColumns));
   EXPECT_THAT(both, HasSubstr("reduce_split t j 29 inner\n"));
   EXPECT_THAT(both, HasSubstr("stage y.cache register y.j.0\n"));
-  // Both read the matrix once.
+  // Both products read the matrix once.
   EXPECT_THAT(both, Not(HasSubstr("pack")));
 }
 
 TEST(Sketches, ComposedOnesGiveEqualResults) {
   std::mt19937 random(7);
   for (const std::string_view text : {kTwoProducts, kRowsAndColumns}) {
-    const Judge judge(MustParse(text));
+    const ScheduleChecker checker(MustParse(text));
     const Sketch sketch = SketchOfKind("composed", text);
     const Schedule first = sketch.Fill(sketch.InitialDecisions());
-    EXPECT_EQ(judge.Outcome(first), "") << Print(first);
+    EXPECT_EQ(checker.Outcome(first), "") << Print(first);
     for (int i = 0; i < kRandomDecisions; ++i) {
       const Schedule drawn = sketch.Fill(RandomDecisions(sketch, random));
-      EXPECT_EQ(judge.Outcome(drawn, ReductionOrder::kAny, Tasks::kBackwards), "") << Print(drawn);
+      EXPECT_EQ(checker.Outcome(drawn, ReductionOrder::kAny, Tasks::kBackwards), "")
+          << Print(drawn);
     }
   }
 }
 
-// One statement can't be helped: that is no reason to leave the others alone.
+// One statement has no schedule. The other statements still get schedules.
 TEST(Sketches, HavePartsBesideWhatStaysAsWritten) {
   const Compute compute = MustParse(R"(compute chain {
   input x: f32[37]
@@ -239,10 +241,10 @@ TEST(Sketches, HavePartsBesideWhatStaysAsWritten) {
   ASSERT_EQ(sketches.size(), 1U);
   const Schedule schedule = sketches[0].Fill(sketches[0].InitialDecisions());
   EXPECT_THAT(Print(schedule), AllOf(HasSubstr("vectorize B."), Not(HasSubstr(" A."))));
-  EXPECT_EQ(Judge(compute).Outcome(schedule), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "");
 }
 
-// What is dear to find is not sought where something cheap applies.
+// Expensive sketches are not searched where cheap sketches apply.
 TEST(Sketches, ComeInStages) {
   const auto names = [](std::string_view text) {
     std::vector<std::string> found;
@@ -255,7 +257,7 @@ TEST(Sketches, ComeInStages) {
   EXPECT_THAT(names(kTwoProducts), AllOf(Contains("composed"), Not(Contains("affine"))));
 }
 
-// Blocks of a transposition: a vector's lanes on one side, copies of the code on the other.
+// Blocks of a transposition have a vector's lanes on one side, and copies of the code on the other.
 TEST(Sketches, TurnInSquareBlocks) {
   const Compute compute = MustParse(kTurned);
   const std::vector<Sketch> sketches = SketchesOn(compute);
@@ -264,7 +266,8 @@ TEST(Sketches, TurnInSquareBlocks) {
   EXPECT_NE(schedule.find("unroll Y.i.1\nvectorize Y.j.1\n"), std::string::npos) << schedule;
 }
 
-// What is packed while running, and read across, is read in blocks; a constant is packed once.
+// An operand that is packed at run time and read transposed is read in blocks. A constant is packed
+// once.
 TEST(Sketches, TurnBlocksOfWhatIsPackedWhileRunning) {
   const auto packed = [](int depth, std::string_view role) {
     const Compute compute = MustParse(fmt::format(R"(compute linear {{
@@ -280,7 +283,7 @@ TEST(Sketches, TurnBlocksOfWhatIsPackedWhileRunning) {
                                                   depth, role));
     const Sketch sketch = SketchesOn(compute)[0];
     const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
-    EXPECT_EQ(Judge(compute).Outcome(schedule), "") << Print(schedule);
+    EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "") << Print(schedule);
     return Print(schedule);
   };
   EXPECT_THAT(packed(24, "input B: f32[37, 24]"),
@@ -290,7 +293,7 @@ TEST(Sketches, TurnBlocksOfWhatIsPackedWhileRunning) {
   EXPECT_THAT(packed(24, "weight B: f32[37, 24] constant"), Not(HasSubstr("unroll B.pack")));
 }
 
-// The channels of a group lie side by side in the weights, though groups begin anywhere.
+// The channels of a group are contiguous in the weights, although groups begin anywhere.
 TEST(Sketches, PackWeightsOfGroups) {
   const Compute compute = MustParse(kGroupedConv);
   const std::vector<Sketch> sketches = SketchesOn(compute);
@@ -300,8 +303,24 @@ TEST(Sketches, PackWeightsOfGroups) {
   EXPECT_NE(schedule.find("vectorize acc.m.1\n"), std::string::npos) << schedule;
 }
 
-// A product of many half precision numbers casts each of them once, the constant ones when
-// compiling; one row is not worth it.
+// The columns of a padded image are in conditions, so the channels are the lanes.
+TEST(Sketches, PackWeightsOfPaddedImagesInEachRun) {
+  const Compute compute = MustParse(R"(compute conv {
+  input X: f32[8, 20, 20]
+  input W: f32[32, 8, 3, 3]
+  output C: f32[32, 20, 20]
+  acc[m: 32, y: 20, x: 20, c: 8 reduction, p: 3 reduction, q: 3 reduction] where y + p - 1 >= 0, -y - p + 20 >= 0, x + q - 1 >= 0, -x - q + 20 >= 0:
+    C[m, y, x] sum= X[c, y + p - 1, x + q - 1] * W[m, c, p, q]
+})");
+  const Sketch sketch = SketchesOn(compute)[0];
+  const Schedule schedule = sketch.Fill(sketch.InitialDecisions());
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAny), "")
+      << Print(schedule);
+  EXPECT_THAT(Print(schedule), AllOf(HasSubstr("pack W "), HasSubstr("vectorize acc.m.1\n")));
+}
+
+// A large product of half precision numbers casts each number once, constant ones during
+// compilation. For one row this is not worthwhile.
 TEST(Sketches, WidenWhatIsUsedOften) {
   const auto schedule = [](int rows) {
     const Compute compute = MustParse(fmt::format(R"(compute half {{
@@ -332,8 +351,8 @@ TEST(Sketches, WidenWhatIsUsedOften) {
   EXPECT_EQ(schedule(1).find("widen B"), std::string::npos);
 }
 
-// What one task keeps does not grow with the product of the sequence lengths: scores live in the
-// tile of a block and a chunk, and nothing but arguments is as large as the sequence.
+// A task's memory does not grow with the product of the sequence lengths. Scores are stored in the
+// tile of a block and a KV block. Only arguments are as large as the sequence.
 TEST(Sketches, StreamsStoreNoScores) {
   const auto bytes = [](std::string_view text) {
     const Compute compute = MustParse(text);
@@ -345,7 +364,7 @@ TEST(Sketches, StreamsStoreNoScores) {
     EXPECT_EQ(plan.workspace_bytes, 0) << Print(kernel->nest);
     return plan.scratch_bytes;
   };
-  // Scores and weights of 16 columns by 8 rows, the rest smaller.
+  // Scores and weights have 16 columns by 8 rows. Other storage is smaller.
   EXPECT_LE(bytes(kStreamedAttention), 4 * 16 * 8 * 4);
   EXPECT_LE(bytes(kAttention), 4 * 29 * 13 * 4);
 }

@@ -1,5 +1,5 @@
-// Computes small enough to interpret thousands of schedules of them, beside those that
-// random_program.h draws.
+// Computes small enough to interpret thousands of their schedules, in addition to those of
+// random_program.h.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// The text language: every step round-trips and stands in the manual; malformed lines are refused
-// at their place.
+// Tests of the text language: every step round-trips and is described in the manual. Malformed
+// lines are rejected with their position.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ tensorize acc.j.1 dpbf16.avx512
 TEST(StepText, EveryStepRoundTrips) {
   const auto schedule = ParseSchedule(kEveryStep, "a.sched");
   ASSERT_TRUE(schedule) << schedule.error().Format();
-  // All lines but the first.
+  // These are all lines except the first.
   EXPECT_EQ(static_cast<int64_t>(schedule->StepCount()), std::ranges::count(kEveryStep, '\n') - 1);
   EXPECT_EQ(Print(*schedule), kEveryStep);
   EXPECT_EQ(*ParseSchedule(Print(*schedule), "b.sched"), *schedule);
@@ -87,7 +87,7 @@ TEST(StepText, EveryStepIsAmongThese) {
 }
 
 TEST(StepText, TheManualHasAHeadingForEach) {
-  std::ifstream manual(std::string(TUNEC_TEST_DATA) + "/../docs/schedules.md");
+  std::ifstream manual(std::string(TUNEC_TEST_DATA) + "/../docs/reference/schedules.md");
   std::vector<std::string> headings;
   for (std::string line; std::getline(manual, line);) {
     if (line.starts_with("### ")) headings.push_back(line.substr(4));
@@ -95,7 +95,7 @@ TEST(StepText, TheManualHasAHeadingForEach) {
   EXPECT_THAT(headings, testing::UnorderedElementsAreArray(AllForms()));
 }
 
-// What a step without Fields, a name or equality would be: a variant with it does not compile.
+// A step without Fields, a name or equality does not compile in the variant.
 struct Complete {
   static constexpr std::string_view kName = "complete";
   std::string loop;
@@ -122,7 +122,7 @@ static_assert(!AreSteps<std::variant<Complete, WithoutFields>>);
 static_assert(!AreSteps<std::variant<WithoutName, Complete>>);
 static_assert(!AreSteps<std::variant<WithoutEquality>>);
 
-// A step that shapes no loops cannot be put among those that do.
+// A step that does not shape loops cannot be added to the loop steps.
 template <class T>
 concept ShapesLoops = requires(Schedule& schedule, T step) {
   schedule.Add(LoopStep(step));
@@ -155,9 +155,9 @@ struct Malformed {
   std::string_view message;
 };
 
-class StepTextRefuses : public testing::TestWithParam<Malformed> {};
+class StepTextRejects : public testing::TestWithParam<Malformed> {};
 
-TEST_P(StepTextRefuses, WithMessage) {
+TEST_P(StepTextRejects, WithMessage) {
   const auto schedule = ParseSchedule(GetParam().text, "a.sched");
   ASSERT_FALSE(schedule);
   EXPECT_EQ(schedule.error().code, ErrorCode::kParse);
@@ -167,9 +167,9 @@ TEST_P(StepTextRefuses, WithMessage) {
 constexpr Malformed kMalformed[] = {
     {"split a.i 4\nlower d", "a.sched:2:1: error: expected 'lower' once, before the steps"},
     {"lower", "a.sched:1:6: error: expected the name of a lowering at the end of the line"},
-    {"lower d\nspilt a.i 4", "a.sched:2:1: error: spilt is no step; did you mean split?"},
-    {"frobnicate a.i 4", "a.sched:1:1: error: frobnicate is no step"},
-    {"  splt a.i", "a.sched:1:3: error: splt is no step; did you mean split?"},
+    {"lower d\nspilt a.i 4", "a.sched:2:1: error: spilt is not a step; did you mean split?"},
+    {"frobnicate a.i 4", "a.sched:1:1: error: frobnicate is not a step"},
+    {"  splt a.i", "a.sched:1:3: error: splt is not a step; did you mean split?"},
     {"lower d\nsplit a.i", "a.sched:2:10: error: expected a factor at the end of the line"},
     {"lower d\nsplit a.i four", "a.sched:2:11: error: expected a factor, found 'four'"},
     {"lower d\nsplit a.i -4", "a.sched:2:11: error: expected a factor, found '-4'"},
@@ -207,7 +207,7 @@ constexpr Malformed kMalformed[] = {
     {"lower d\nsplit a.i 4\ninline t",
      "a.sched:3:1: error: 'inline t' rewrites statements and must come before the loop steps"},
 };
-INSTANTIATE_TEST_SUITE_P(Texts, StepTextRefuses, testing::ValuesIn(kMalformed));
+INSTANTIATE_TEST_SUITE_P(Texts, StepTextRejects, testing::ValuesIn(kMalformed));
 
 }  // namespace
 }  // namespace tunec::test

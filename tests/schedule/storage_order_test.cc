@@ -1,4 +1,4 @@
-// The step storage_order: how a packed copy is laid out, and that its order is proven.
+// Tests of the step storage_order: the layout of a packed copy, and the proof of its order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// How a copy is made stands in the schedule alone.
+// Only the schedule says how a copy is made.
 TEST(StorageOrder, APackAloneCopiesPlainly) {
   for (const std::string_view program : {kMatmul, kWeightMatmul}) {
     const auto kernel =
@@ -54,7 +54,7 @@ TEST(StorageOrder, StandsForOtherSteps) {
   }
 }
 
-// Each element of a recurrence wants the one before it.
+// Each element of a recurrence needs the previous one.
 TEST(StorageOrder, IsProvenAsAnyOrderIs) {
   constexpr std::string_view kRecurrence = R"(compute recurrence {
   input X: f32[37]

@@ -1,4 +1,4 @@
-// Which register tile is chosen among those of about the same cost.
+// Tests of the choice among register tiles of about equal cost.
 #include "schedule/sketches/tile_cost.h"
 
 #include <gtest/gtest.h>
@@ -26,8 +26,8 @@ TEST(CheapestTile, IsTheCheapestWhereAllIsHeld) {
   EXPECT_EQ(ColumnsWhere([](int64_t) { return true; }), 32);
 }
 
-// Costs that differ by less than half a percent are equal, and the first one stays: also where only
-// tiles of its columns are looked at, of which another one would be the first.
+// Costs that differ by less than half a percent are equal, and the first tile is chosen. This also
+// holds if only tiles of its columns are considered, of which another would be the first.
 TEST(CheapestTile, IsTheSameWhereItsColumnsAreHeld) {
   const std::vector<CostedTile> tiles = {{{.rows = 9, .columns = 48}, 100.9},
                                          {{.rows = 5, .columns = 64}, 100.5},
@@ -52,7 +52,7 @@ TEST(CheapestTile, IsNotOneThatIsHeldIfThatCostsMuch) {
 
 TEST(CheapestTile, OfNoneIsOneRow) { EXPECT_EQ(CheapestTile({}, {}).rows, 1); }
 
-// Of so many rows by 768 columns, as sizes of one model have.
+// Returns the first schedule for this many rows and 768 columns, as for the sizes of one model.
 std::string FirstSchedule(int64_t rows, const IsPacked& packed) {
   const Compute compute = MustParse(fmt::format(R"(compute product {{
   input A: f32[{0}, 256]
@@ -86,7 +86,7 @@ TEST(TileSketch, TakesAnOrderThatIsInMemory) {
   }
 }
 
-// Two rows of three vectors keep too few products under way.
+// Two rows of three vectors have too few products in flight.
 TEST(TileSketch, DoesNotTakeOneThatIsSlow) {
   const auto holds_48 = [](const PackStep& pack) { return pack.axes.back().factor == 48; };
   EXPECT_EQ(FirstSchedule(2, holds_48), FirstSchedule(2, {}));

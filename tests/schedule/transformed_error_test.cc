@@ -1,4 +1,5 @@
-// What transforms lose to rounding, by hand for a transform along one axis.
+// Tests of the rounding error of transforms, against hand-computed numbers for a transform along
+// one axis.
 #include "schedule/sketches/transformed_error.h"
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ TransformedError MustBound(const std::string& text) {
   return *error;
 }
 
-// Two planes: x + 4 y and x - y of an image, f and g / 2 of a filter, of which 3 p - q is a result.
+// Two planes: x + 4 y and x - y of an image, f and g / 2 of a filter. The result is 3 p - q.
 std::string TwoPlanes(const std::string& first = "X[p, c] + X[p + 1, c] * 4.0") {
   return fmt::format(R"(compute two {{
   input X: f32[9, 16]
@@ -51,10 +52,10 @@ std::string TwoPlanes(const std::string& first = "X[p, c] + X[p + 1, c] * 4.0") 
 TEST(TransformedError, IsThatOfEachOperation) {
   const auto error = ErrorOf(PlanOf(TwoPlanes()), 2);
   ASSERT_TRUE(error);
-  // 5 * 1 and 2 * 0.5.
+  // The terms are 5 * 1 and 2 * 0.5.
   EXPECT_DOUBLE_EQ(error->growth, (3 * 5 + 1) / 2.);
-  // In units: x + 4 y is off by 4 and 5, the sums of 16 by 16 each of their magnitude; x - y by 2,
-  // times 0.5, and a half by 0.5, times 2.
+  // Errors are in units. x + 4 y has an error of 4 and 5; the sums of 16 have 16 times their
+  // magnitude each; x - y has an error of 2, times 0.5; the half has 0.5, times 2.
   const double first = 9 + 16 * 5;
   const double second = 2 * 0.5 + 0.5 * 2 + 16 * 1;
   EXPECT_DOUBLE_EQ(error->bound, (3 * first + 15 + second + 16) / 2 * kUnit);
@@ -66,7 +67,8 @@ TEST(TransformedError, IsNotKnownOfOtherTransforms) {
   EXPECT_FALSE(MayTransform(PlanOf(TwoPlanes("exp(X[p, c])")), 2, ReductionOrder::kAny));
 }
 
-// |At| (|G| 1 * |Bt| 1), squared, over 9: (8 / 3)^2, and (48 / 3)^2 by the points 0, 1, -1, 2, -2.
+// The growth is |At| (|G| 1 * |Bt| 1), squared, over 9: (8 / 3)^2, and (48 / 3)^2 for the points 0,
+// 1, -1, 2, -2.
 TEST(TransformedError, GrowthOfWinogradsTiles) {
   EXPECT_NEAR(MustBound(WinogradText({})).growth, 64. / 9, 1e-6);
   EXPECT_NEAR(MustBound(WinogradText({.tile = 4})).growth, 256, 1e-3);
@@ -78,7 +80,7 @@ TEST(TransformedError, GrowsWithChannels) {
   EXPECT_NEAR(many - few, 48 * kUnit * 64 / 9, 1e-9);
 }
 
-// Long sums in pieces: a chain is as long as a piece, and as the pieces are many.
+// In a long sum in pieces, a chain is as long as a piece, plus the number of pieces.
 TEST(TransformedError, OfPiecesIsLess) {
   TransformedPlan plan = PlanOf(WinogradText({.channels = 1024}));
   const double as_one = ErrorOf(plan, 9)->bound;

@@ -1,6 +1,6 @@
-// Products between transforms: who is offered their sketch, where it stands, and that its loops
-// agree with the interpreter for shapes that nothing divides. Machine code:
-// tests/kernel/transformed_test.cc.
+// Tests of products between transforms: where the sketch is offered, and its position. The loops
+// must agree with the interpreter for shapes that no tile divides. tests/kernel/transformed_test.cc
+// tests machine code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,14 +26,14 @@ std::vector<Sketch> SketchesUnder(const WinogradConv& conv, const RoundingFreedo
                       .rounding = rounding});
 }
 
-// Of a number that tiles of 4x4 meet.
+// Returns the freedom of a tolerance that tiles of 4x4 meet.
 RoundingFreedom Loose(double number = 1e-2) {
   RoundingFreedom rounding = ReductionOrder::kAny;
   rounding.allowed_error = number;
   return rounding;
 }
 
-// Beside the definition and each other.
+// Returns the sketches of the direct lowering and of both tile sizes.
 std::vector<Sketch> SketchesOfBothTiles(WinogradConv conv, const RoundingFreedom& rounding) {
   conv.tile = 2;
   const Compute two = MustParse(WinogradText(conv));
@@ -60,7 +60,7 @@ std::vector<std::string> Names(const std::vector<Sketch>& sketches) {
   return names;
 }
 
-// Its own sketch, however it is weighed.
+// Returns the transformed sketch, for any estimate of its cost.
 std::optional<Sketch> TransformedOf(const WinogradConv& conv, const Target& target) {
   for (Sketch& sketch : SketchesUnder(conv, Loose(), target)) {
     if (sketch.name == "transformed") return std::move(sketch);
@@ -73,7 +73,7 @@ TEST(TransformedSketch, GoesFirstWhereChannelsAreMany) {
   const std::vector<Sketch> sketches = SketchesUnder(many, ReductionOrder::kAny, Avx512());
   EXPECT_EQ(sketches[0].name, "transformed");
   EXPECT_EQ(sketches[0].Fill(sketches[0].InitialDecisions()).lowering, "winograd");
-  // The others are those of the direct lowering alone.
+  // The other sketches are those of the direct lowering.
   for (size_t i = 1; i < sketches.size(); ++i) {
     EXPECT_EQ(sketches[i].Fill(sketches[i].InitialDecisions()).lowering, "direct");
   }
@@ -97,7 +97,7 @@ TEST(TransformedSketch, OfFourOutputsGoesFirstForLargeImages) {
   EXPECT_THAT(TransformedLowerings(sketches), testing::ElementsAre("winograd,tile=4", "winograd"));
 }
 
-// Its weights are more than twice those of tiles of 2x2, which few outputs share.
+// The weights are more than twice those of tiles of 2x2, and few outputs share the weights.
 TEST(TransformedSketch, OfFourOutputsGoesBehindForSmallImages) {
   const WinogradConv small{.channels = 512, .height = 5, .width = 5, .outputs = 512};
   const auto lowerings = TransformedLowerings(SketchesOfBothTiles(small, Loose()));
@@ -123,7 +123,7 @@ TEST(TransformedSketch, IsNotForDevices) {
   }
 }
 
-// A tile's sums that something else reads, too, cannot stay with the tile.
+// Sums of a tile that another statement also reads cannot stay within the tile.
 TEST(TransformedSketch, WantsPlanesThatNobodyElseReads) {
   std::string text = WinogradText({});
   const size_t at = text.find("max(back[n, p, m, dy, dx]");
@@ -139,16 +139,16 @@ TEST(TransformedSketch, WantsPlanesThatNobodyElseReads) {
 class TransformedSketchOn : public testing::TestWithParam<WinogradConv> {};
 
 TEST_P(TransformedSketchOn, AgreesWithTheInterpreter) {
-  const Judge judge(MustParse(WinogradText(GetParam())));
+  const ScheduleChecker checker(MustParse(WinogradText(GetParam())));
   for (const Target& target : {Avx512(), Avx2()}) {
     const std::optional<Sketch> sketch = TransformedOf(GetParam(), target);
-    if (!sketch) continue;  // not worth it there
+    if (!sketch) continue;  // not worthwhile for the shape
     std::mt19937 random(3);
     Decisions decisions = sketch->InitialDecisions();
-    const int schedules = GetParam().tile == 2 ? 3 : 1;  // the larger tiles take longer
+    const int schedules = GetParam().tile == 2 ? 3 : 1;  // larger tiles take longer
     for (int i = 0; i < schedules && !HasFailure(); ++i) {
       const Schedule schedule = sketch->Fill(decisions);
-      EXPECT_EQ(judge.Outcome(schedule), "") << Print(schedule);
+      EXPECT_EQ(checker.Outcome(schedule), "") << Print(schedule);
       decisions = RandomDecisions(*sketch, random);
     }
   }

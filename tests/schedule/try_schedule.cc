@@ -6,23 +6,25 @@
 namespace tunec::test {
 namespace {
 
-Trial OfLegal(const Judge& judge, const KernelLoops& kernel, const Judge::Runner& code) {
-  std::string problem = judge.Disagreement(kernel);
+Trial OfLegal(const ScheduleChecker& checker, const KernelLoops& kernel,
+              const ScheduleChecker::Runner& code) {
+  std::string problem = checker.Disagreement(kernel);
   if (!problem.empty()) return {Fate::kWrong, "it is called legal: " + problem};
-  if (code) problem = judge.Disagreement(kernel, code);
+  if (code) problem = checker.Disagreement(kernel, code);
   if (!problem.empty()) return {Fate::kWrong, "machine code: " + problem};
   return {Fate::kEqual, ""};
 }
 
 }  // namespace
 
-Trial TrySchedule(const Judge& judge, const Schedule& schedule, const Judge::Runner& code) {
-  const auto trees = DraftSchedule(judge.compute(), schedule, AnyRounding());
+Trial TrySchedule(const ScheduleChecker& checker, const Schedule& schedule,
+                  const ScheduleChecker::Runner& code) {
+  const auto trees = DraftSchedule(checker.compute(), schedule, AnyRounding());
   if (!trees) return {Fate::kWrong, "the steps fail: " + trees.error().message};
   const ScheduledTree& draft = trees->kernel;
   const Status quick = CheckLegality(draft.dependences, draft.tree, ReductionOrder::kAny);
   if (!quick && quick.error().code == ErrorCode::kResourceLimit) {
-    return {Fate::kRefused, quick.error().message};
+    return {Fate::kRejected, quick.error().message};
   }
   const Status exact = CheckLegalityExactly(draft.dependences, draft.tree, ReductionOrder::kAny);
   const bool gave_up = !exact && exact.error().code == ErrorCode::kResourceLimit;
@@ -30,15 +32,15 @@ Trial TrySchedule(const Judge& judge, const Schedule& schedule, const Judge::Run
     return {Fate::kWrong, "the quick proof and isl differ"};
   }
   const auto kernel = RunLoopPipeline(
-      judge.compute(), schedule,
+      checker.compute(), schedule,
       {.rounding = AnyRounding(), .verify = VerifyStages::kEach, .legality = Legality::kReport});
   if (!kernel) return {Fate::kWrong, "no loops: " + kernel.error().message};
-  if (quick) return OfLegal(judge, *kernel, code);
+  if (quick) return OfLegal(checker, *kernel, code);
   if (quick.error().code != ErrorCode::kIllegalSchedule) {
     return {Fate::kWrong, quick.error().message};
   }
-  const bool right = judge.Disagreement(*kernel).empty();
-  return {right ? Fate::kConservative : Fate::kRefused, quick.error().message};
+  const bool right = checker.Disagreement(*kernel).empty();
+  return {right ? Fate::kConservative : Fate::kRejected, quick.error().message};
 }
 
 }  // namespace tunec::test

@@ -1,4 +1,4 @@
-// What becomes of a schedule: judged by both proofs of legality and by the interpreter.
+// The outcome of a schedule, from both proofs of legality and from the interpreter.
 #pragma once
 
 #include <string>
@@ -10,19 +10,20 @@ namespace tunec::test {
 
 enum class Fate {
   kEqual,         // legal, and the interpreter agrees
-  kRefused,       // illegal, and wrong when it is forced through
+  kRejected,      // illegal, and wrong when forced
   kConservative,  // illegal, but right in the orders that the interpreter tried
-  kWrong,         // a defect of ours
+  kWrong,         // a defect of tunec
 };
 
 struct Trial {
   Fate fate = Fate::kWrong;
-  std::string reason;  // of a refusal or a defect
+  std::string reason;  // reason of a rejection or a defect
 };
 
-/// Applies the steps, asks the quick proof and isl, and interprets the loops, illegal ones too.
-/// Legal loops also go through `code`, if given. A schedule for which isl gives up is refused, and
-/// not forced.
-Trial TrySchedule(const Judge& judge, const Schedule& schedule, const Judge::Runner& code = {});
+/// Applies the steps, runs the quick proof and isl, and interprets the loops, illegal ones too.
+/// Legal loops also run through `code`, if given. A schedule for which isl gives up is rejected,
+/// and not forced.
+Trial TrySchedule(const ScheduleChecker& checker, const Schedule& schedule,
+                  const ScheduleChecker::Runner& code = {});
 
 }  // namespace tunec::test

@@ -1,5 +1,5 @@
-// Schedules whose products run on tensor cores: on the loops' interpreter, and as kernels for a GPU
-// in the checked emulation. What a schedule may get wrong about lanes is refused as illegal.
+// Tests of schedules whose products run on tensor cores: on the loops' interpreter, and as kernels
+// for a GPU in the checked emulation. Wrong uses of lanes are rejected as illegal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,18 +31,18 @@ Target EmulatedGpu() {
   return target;
 }
 
-// What differs on the interpreter, or on an emulated GPU; what the pipeline refuses.
+// Returns the difference on the interpreter or on an emulated GPU, or the pipeline's rejection.
 std::string Outcome(const std::string& compute, const std::string& steps,
                     const RoundingFreedom& rounding) {
-  const Judge judge(MustParse(compute));
+  const ScheduleChecker checker(MustParse(compute));
   const auto schedule = ParseSchedule(steps, "steps");
   if (!schedule) return schedule.error().Format();
-  const auto kernel = LoopsOf(judge.compute(), *schedule, rounding);
+  const auto kernel = LoopsOf(checker.compute(), *schedule, rounding);
   if (!kernel) return kernel.error().message;
-  const std::string interpreted = judge.Disagreement(*kernel);
+  const std::string interpreted = checker.Disagreement(*kernel);
   if (!interpreted.empty() || !kEmulates) return interpreted;
   ThreadPool pool(2);
-  return judge.Disagreement(*kernel, [&](const LoopNest& nest, const std::vector<Array>& arrays) {
+  return checker.Disagreement(*kernel, [&](const LoopNest& nest, const std::vector<Array>& arrays) {
     return CompileAndRun(nest, arrays, EmulatedGpu(), pool);
   });
 }
@@ -96,25 +96,25 @@ TEST(WarpTileSchedules, AreNotSumsAsWritten) {
 }
 
 TEST(WarpTileSchedules, AreIllegalWhereAnotherLaneHasTheElement) {
-  // Groups of lanes along rows.
+  // Groups of lanes are along rows.
   EXPECT_THAT(ExampleWith("fuse acc.init.i.3.1 acc.init.j.3.0 as acc.init.lane",
                           "reorder acc.init.j.3.0 acc.init.i.3.1\n"
                           "fuse acc.init.j.3.0 acc.init.i.3.1 as acc.init.lane"),
               HasSubstr("storage of one thread holds accesses of acc"));
-  // Lanes with two rows each, and one of every two columns.
+  // Lanes have two rows each, and one of every two columns.
   EXPECT_THAT(ExampleWith("fuse C.i.3.1 C.j.3.0 as C.lane",
                           "reorder C.j.3.0 C.i.3.1\nfuse C.j.3.0 C.i.3.1 as C.lane"),
               HasSubstr("storage of one thread holds accesses of acc"));
-  // A loop over lanes around the tile.
+  // A loop over lanes is around the tile.
   EXPECT_THAT(ExampleWith("bind acc.j.1 block.y", "bind acc.j.1 block.x"),
               HasSubstr("storage of one thread holds accesses of acc"));
-  // Another warp.
+  // The result belongs to another warp.
   EXPECT_THAT(ExampleWith("bind C.i.1 block.z\nbind C.j.1 block.y",
                           "bind C.i.1 block.y\nbind C.j.1 block.z"),
               HasSubstr("storage of one thread holds accesses of acc"));
 }
 
-// One warp: operands where they lie, no copies.
+// Returns the outcome for one warp, with operands in global memory, without copies.
 std::string Simple(const std::string& intrinsic, const std::string& before, int64_t reduced) {
   std::string steps = before + "split acc.i 16\nsplit acc.j 8\nsplit acc.k " +
                       std::to_string(reduced) +
@@ -152,16 +152,17 @@ TEST(WarpTileSchedules, MultiplyEveryType) {
             "");
 }
 
-// The judge's numbers have few bits, which TF32 keeps.
+// The checker's numbers have few bits, which TF32 represents exactly.
 TEST(WarpTileSchedules, RoundToTf32WhereTheContractAllowsIt) {
   const std::string product = Product("f32", "f32", "A[i, k]", "B[k, j]");
   const std::string steps = Simple("mma.m16n8k8.tf32", "", 8);
   EXPECT_EQ(Outcome(product, steps, AnyRounding()), "");
   EXPECT_EQ(Outcome(product, steps, ReductionOrder::kAny),
-            "tensorize acc.i.1 mma.m16n8k8.tf32: operands must keep more bits than TF32 has");
+            "tensorize acc.i.1 mma.m16n8k8.tf32: the accuracy contract requires more bits of "
+            "operands than TF32 has");
 }
 
-// Float32 by products of three bfloat16 terms, which are made in phases before.
+// Float32 products use three bfloat16 splits, which are made in earlier phases.
 TEST(WarpTileSchedules, MultiplyFloat32ByTerms) {
   std::string steps = Simple("mma.m16n8k16.bf16", "precision acc bf16 3\n", 16);
   steps = Replaced(steps, "reorder acc.i.0 acc.j.0 acc.k.0",

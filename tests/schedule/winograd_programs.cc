@@ -19,7 +19,7 @@ struct Tile {
 const Tile kTwo = {{{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
                    {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
                    {{1, 1, 1, 0}, {0, 1, -1, -1}}};
-// By the points 0, 1, -1, 2, -2 and infinity: other ones than the lowering's.
+// The tile by the points 0, 1, -1, 2, -2 and infinity, which differ from the lowering's.
 const Tile kFour = {
     {{0.25, 0, 0},
      {1. / 6, 1. / 6, 1. / 6},
@@ -38,7 +38,7 @@ const Tile kFour = {
 const Tile& TileOf(const WinogradConv& c) { return c.tile == 4 ? kFour : kTwo; }
 int Planes(const WinogradConv& c) { return (c.tile + 2) * (c.tile + 2); }
 
-// Of the factor's magnitude, so that it reads as a float.
+// Returns the factor's magnitude, in a form that parses as a float.
 std::string Literal(double factor) {
   const std::string text = fmt::format("{}", std::abs(factor));
   return text.find('.') == std::string::npos ? text + ".0" : text;
@@ -57,7 +57,7 @@ std::string Combine(const std::vector<double>& row, const std::function<std::str
   return "(" + text + ")";
 }
 
-// The elements of matrix * x * transposed matrix, with commas.
+// Returns the elements of matrix * x * transposed matrix, separated by commas.
 std::string Transform(const Matrix& matrix, const std::function<std::string(int, int)>& x) {
   std::string text;
   for (const auto& i : matrix) {

@@ -1,5 +1,5 @@
-// Convolutions by Winograd's tiles of 2x2 or 4x4 outputs, as the lowering writes them: a border of
-// one on all sides, images with their channels last.
+// Convolutions by Winograd's tiles of 2x2 or 4x4 outputs, as lowered: a border of one on all sides,
+// images with channels last.
 #pragma once
 
 #include <ostream>
@@ -18,14 +18,14 @@ struct WinogradConv {
   int tile = 2;  // outputs along an axis
 };
 
-/// In statements `filter`, `patch`, `acc`, `back` and `Y`.
+/// Returns the text with statements `filter`, `patch`, `acc`, `back` and `Y`.
 std::string WinogradText(const WinogradConv& conv);
-/// The same convolution as it is defined, in statements `acc` and `Y`.
+/// Returns the same convolution by its definition, with statements `acc` and `Y`.
 std::string DirectText(const WinogradConv& conv);
 
-/// Shapes that no tile divides, and some that all do.
+/// Returns shapes that no tile divides, and some that all tiles divide.
 std::vector<WinogradConv> WinogradConvs();
-/// For GoogleTest: "c24x7x5x40n2", "c16x8x4x16n1t4".
+/// Returns a name for GoogleTest: "c24x7x5x40n2", "c16x8x4x16n1t4".
 std::string NameOf(const WinogradConv& conv);
 inline void PrintTo(const WinogradConv& conv, std::ostream* out) { *out << NameOf(conv); }
 

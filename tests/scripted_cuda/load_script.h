@@ -1,4 +1,4 @@
-// The scripted libcuda.so.1, for tests that load it.
+// Loads the scripted libcuda.so.1 for tests.
 #pragma once
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@ namespace tunec::scripted_cuda {
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 inline const std::string kLibrary = TUNEC_BINARY_DIR "/lib/libscripted_cuda.so";
 
-/// The script of this process's library, from its beginning.
+/// Returns the script of this process's library, reset to its initial state.
 inline Script& NewScript() {
   void* const library = dlopen(kLibrary.c_str(), RTLD_NOW | RTLD_LOCAL);
   TUNEC_CHECK(library != nullptr, "{}", dlerror());

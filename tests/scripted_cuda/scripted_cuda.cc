@@ -1,7 +1,7 @@
-// A libcuda.so.1 that does what a test's script says. Its devices have the host's memory; a launch
-// is a call of the script's function. It holds its callers to what the driver holds them to: a
-// current context, a stream, dynamic shared memory that was asked for. Who asks for anything that
-// would wait for a launch that never ends is stopped with a message.
+// A libcuda.so.1 that runs a test's script. Its devices use the host's memory, and a launch calls
+// the script's function. Calls must meet the driver's requirements: a current context, a stream,
+// and requested dynamic shared memory. A call that would wait for a launch that never ends stops
+// the program with a message.
 // NOLINTBEGIN(*-static-initialization,*-int-to-ptr,*-identifier-naming,*EnumCastOutOfRange)
 #include <fmt/format.h>
 
@@ -55,10 +55,10 @@ void Obey(const std::string& what, std::istringstream& words, Script& begin) {
   if (what == "hang") begin.hanging_launch = 1;
 }
 
-// For tests of other programs: TUNEC_CUDA_SCRIPT has any of "init N", "version N", "gpu MAJOR
-// MINOR", "gpus N", "missing FUNCTION", "memory BYTES", "load N", "graph N", "fault N", whose first
-// launch has that error, and "hang", whose first launch never ends. Launches do nothing, whatever
-// function they are of.
+// Reads the script from the environment, for tests of other programs. TUNEC_CUDA_SCRIPT has any of:
+// "init N"; "version N"; "gpu MAJOR MINOR"; "gpus N"; "missing FUNCTION"; "memory BYTES"; "load N";
+// "graph N"; "fault N" (the first launch has that error); "hang" (the first launch never ends).
+// Launches of all functions have no effect.
 Script FromEnvironment() {
   Script begin{.any_function = true, .parameters = 0};
   const char* const text = std::getenv("TUNEC_CUDA_SCRIPT");
@@ -76,14 +76,14 @@ struct Function {
 std::map<std::string, Function> functions;
 std::map<CuDevicePtr, size_t> allocations;
 thread_local std::vector<CuContext> current;
-int here = 0;  // its address is everybody's handle
+int here = 0;  // its address is every handle
 
 template <class Handle>
 Handle SomeHandle() {
   return reinterpret_cast<Handle>(&here);
 }
 
-// What handles stand for, as long as it was not given back.
+// The objects behind handles, until they are released.
 template <class T>
 std::map<void*, std::unique_ptr<T>> kept;
 
@@ -99,7 +99,7 @@ void Log(fmt::format_string<Args...> format, Args&&... args) {
   script.log.push_back(fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Of a call that works on the current context.
+// Returns the status of a call that works on the current context.
 CuResult State() {
   if (script.faulted) return script.fault;
   return current.empty() ? kInvalidContext : CuResult::kSuccess;
@@ -107,12 +107,12 @@ CuResult State() {
 
 bool Hangs() { return script.hanging_launch > 0 && script.launches >= script.hanging_launch; }
 
-// What waits in streams, in the order in which it was put there.
+// The work that waits in streams, in order.
 struct Held {
   CuStream stream = nullptr;
   std::function<void()> work;
-  int awaits = 0;   // a recorded event; 0: none
-  int records = 0;  // the same
+  int awaits = 0;   // a recorded event, or 0
+  int records = 0;  // a recorded event, or 0
 };
 std::vector<Held> held;
 std::set<int> unreached;  // recorded events
@@ -130,7 +130,7 @@ bool IsFirstOfItsStream(size_t i) {
                       [&](const Held& other) { return other.stream == held[i].stream; });
 }
 
-// What may be done now, of the stream that came last; held.size(): nothing.
+// Returns the next work that may run, from the latest stream, or held.size() if there is none.
 size_t NextHeld() {
   for (size_t i = held.size(); i-- > 0;)
     if (IsFirstOfItsStream(i) && !unreached.contains(held[i].awaits)) return i;
@@ -151,14 +151,14 @@ void DoWhatWasHeld() {
   }
 }
 
-// Of a call that waits for what was launched before.
+// Stops the program if the call would wait for a hung launch.
 void StopIfItHangs(const char* function) {
   if (!Hangs()) return;
   fmt::print(stderr, "{} waits for a launch that never ends\n", function);
   std::abort();
 }
 
-// Of a call that takes away what kernels may still use.
+// Stops the program if the call releases something that kernels may still use.
 void StopIfInFlight(const char* function) {
   StopIfItHangs(function);
   if (held.empty()) return;
@@ -166,7 +166,7 @@ void StopIfInFlight(const char* function) {
   std::abort();
 }
 
-// The answer to whether something is done that waits in a stream, or does not.
+// Returns the answer to a query. `waits` says whether the work still waits in a stream.
 CuResult IsDone(bool waits) {
   if (Hangs()) return CuResult::kNotReady;
   if (script.unfinished_queries > 0) {
@@ -305,7 +305,7 @@ CuResult MemcpyHtoDAsync(CuDevicePtr to, const void* from, size_t bytes, CuStrea
   if (stream == nullptr) return kInvalidValue;
   StopIfItHangs("cuMemcpyHtoDAsync");
   const auto* begin = static_cast<const std::byte*>(from);
-  // As of pageable memory: it is read now.
+  // Pageable memory is read immediately.
   Put(stream, [to, read = std::vector<std::byte>(begin, begin + bytes)] {
     std::memcpy(reinterpret_cast<void*>(to), read.data(), read.size());
   });
@@ -332,7 +332,7 @@ CuResult MemcpyDtoDAsync(CuDevicePtr to, CuDevicePtr from, size_t bytes, CuStrea
   return CuResult::kSuccess;
 }
 
-// Of the memory that the type names.
+// Returns the address in the memory of the given type.
 const std::byte* AddressOf(const CuCopyEnd& end) {
   const bool on_host = end.type == CuMemoryType::kHost;
   const auto* begin = static_cast<const std::byte*>(
@@ -421,7 +421,7 @@ CuResult LaunchKernel(CuFunction handle, unsigned grid_x, unsigned grid_y, unsig
                                       shared_bytes, parameters})) {
     return kInvalidValue;
   }
-  if (++script.launches == script.refused_launch) return script.refusal;
+  if (++script.launches == script.rejected_launch) return script.rejection;
   Log("launch {} grid {}x{}x{} block {}x{}x{} shared {}", function.symbol, grid_x, grid_y, grid_z,
       block_x, block_y, block_z, shared_bytes);
   const Launch launch{function.symbol, grid_x, parameters};
@@ -450,8 +450,8 @@ CuResult StreamQuery(CuStream stream) {
       std::ranges::any_of(held, [&](const Held& operation) { return operation.stream == stream; }));
 }
 
-// Nodes keep their launches with the values of all parameters, which the driver copies. How many
-// there are is the script's to say: a driver knows it from the function.
+// A node with its launch and the values of all parameters, which the driver copies. The script
+// gives the number of parameters. A real driver gets it from the function.
 struct Node {
   CuKernelNodeParams with;
   std::vector<uint64_t> values;
@@ -469,7 +469,7 @@ struct Node {
     with.parameters = pointers.data();
   }
 };
-// A prepared graph has nodes of its own, which it knows by those of the graph.
+// A prepared graph has separate nodes, found by the nodes of the original graph.
 struct Graph {
   std::vector<std::unique_ptr<Node>> nodes;
   std::map<CuGraphNode, Node> prepared;
@@ -489,7 +489,7 @@ CuResult GraphDestroy(CuGraph graph) {
   return State();
 }
 
-// Only chains: each node waits for the one before it.
+// Only chains are supported: each node waits for the previous node.
 CuResult GraphAddKernelNode(CuGraphNode* node, CuGraph handle, const CuGraphNode* dependencies,
                             size_t count, const CuKernelNodeParams* parameters) {
   RETURN_UNLESS_SOUND();
@@ -530,7 +530,7 @@ CuResult GraphExecKernelNodeSetParams(CuGraphExec exec, CuGraphNode node,
   return CuResult::kSuccess;
 }
 
-// With the values that its parameters have now.
+// Starts the node with the current values of its parameters.
 void StartNode(const Node& node, CuStream stream) {
   auto copy = std::make_shared<Node>();
   copy->Set(node.with);
@@ -546,7 +546,7 @@ CuResult GraphLaunch(CuGraphExec exec, CuStream stream) {
   script.streams.push_back(stream);
   Log("launch a graph");
   for (const auto& node : graph.nodes) {
-    if (++script.launches == script.refused_launch) return script.refusal;
+    if (++script.launches == script.rejected_launch) return script.rejection;
     if (script.launches == script.faulting_launch || Hangs()) return CuResult::kSuccess;
     StartNode(graph.prepared.at(reinterpret_cast<CuGraphNode>(node.get())), stream);
   }
@@ -559,7 +559,7 @@ CuResult GraphExecDestroy(CuGraphExec) {
   return State();
 }
 
-// An event knows how long the launches before it took, and when it was recorded last.
+// An event stores the time of the launches before it, and when it was last recorded.
 struct Event {
   double busy_ms = 0;
   int record = 0;
@@ -627,7 +627,7 @@ TUNEC_EXPORT CuResult cuInit(unsigned) { return script.init; }
 
 TUNEC_EXPORT CuResult cuDriverGetVersion(int* version) {
   *version = script.version;
-  // What only cuInit finds out.
+  // Only cuInit detects a stub library.
   return script.init == CuResult::kStubLibrary ? script.init : CuResult::kSuccess;
 }
 

@@ -30,7 +30,7 @@ TEST_F(FileTest, WritesAndReadsBack) {
   EXPECT_EQ(*ReadFile(folder_ / "x"), bytes);
   ASSERT_TRUE(WriteFileAtomically(folder_ / "x", ""));
   EXPECT_EQ(*ReadFile(folder_ / "x"), "");
-  // Nothing is left aside.
+  // No temporary file remains.
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
 }
 
@@ -47,7 +47,7 @@ TEST_F(FileTest, ReportsWhatFailed) {
 TEST_F(FileTest, KeepsLinksAndReplacesWhatTheyLeadTo) {
   std::filesystem::create_directory(folder_ / "d");
   std::filesystem::create_symlink("d/x", folder_ / "link");
-  ASSERT_TRUE(WriteFileAtomically(folder_ / "link", "one"));  // a target that is not there yet
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "link", "one"));  // the target does not exist yet
   ASSERT_TRUE(WriteFileAtomically(folder_ / "link", "two"));
   EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
   EXPECT_EQ(*ReadFile(folder_ / "d" / "x"), "two");
@@ -79,7 +79,7 @@ TEST_F(FileTest, MapsAFile) {
   ASSERT_TRUE(WriteFileAtomically(folder_ / "x", "hello"));
   const auto mapped = MappedFile::Open(folder_ / "x");
   ASSERT_TRUE(mapped);
-  // The mapping outlives the name.
+  // The mapping remains valid after the file is removed.
   std::filesystem::remove(folder_ / "x");
   EXPECT_EQ(std::memcmp((*mapped)->bytes().data(), "hello", 5), 0);
   ASSERT_TRUE(WriteFileAtomically(folder_ / "empty", ""));
@@ -99,11 +99,11 @@ TEST_F(FileTest, NewFilesHaveThePermissionsThatTheUmaskLeaves) {
   ASSERT_TRUE(WriteFileAtomically(folder_ / "shared", "x"));
   ASSERT_TRUE(WriteFileAtomically(folder_ / "secret", "y"));
   umask(before);
-  EXPECT_EQ(mode("secret"), 0600U);  // the mode that it had
+  EXPECT_EQ(mode("secret"), 0600U);  // the mode is unchanged
   EXPECT_EQ(mode("shared"), 0664U);
 }
 
-TEST_F(FileTest, PipesAreRefusedAtOnce) {
+TEST_F(FileTest, PipesAreRejectedAtOnce) {
   ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(ReadFile(folder_ / "pipe").error().message,
             (folder_ / "pipe").string() + " is not a regular file");
@@ -122,7 +122,7 @@ TEST_F(FileTest, AWatchedFileSaysThatItWasWritten) {
   EXPECT_TRUE(written->CheckUnchanged());
   std::ofstream(folder_ / "x") << "HELLO";
   EXPECT_EQ(written->CheckUnchanged().error().message,
-            (folder_ / "x").string() + " was changed while it was in use: load it again");
+            (folder_ / "x").string() + " was changed while it was in use; load it again");
   const auto cut = Watched(folder_ / "x");
   std::filesystem::resize_file(folder_ / "x", 2);
   EXPECT_EQ(cut->CheckUnchanged().error().code, ErrorCode::kIo);
@@ -138,11 +138,11 @@ TEST_F(FileTest, AWatchedFileMayBeReplacedAndRemoved) {
   EXPECT_TRUE(removed->CheckUnchanged());
 }
 
-// As daemons do, which close all descriptors that they do not know.
+// Daemons close all descriptors that they did not open.
 TEST_F(FileTest, AWatchedFileWhoseDescriptorIsGoneClosesNoOther) {
   ASSERT_TRUE(WriteFileAtomically(folder_ / "x", "hello"));
   ASSERT_TRUE(WriteFileAtomically(folder_ / "y", "other"));
-  const int lowest = dup(0);  // the number that the next file gets
+  const int lowest = dup(0);  // the number of the next descriptor
   close(lowest);
   auto watched = Watched(folder_ / "x");
   close(lowest);

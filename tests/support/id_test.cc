@@ -1,4 +1,4 @@
-// Ids of different things, and the vectors that they index.
+// Tests of typed ids and of the vectors that they index.
 #include "support/id.h"
 
 #include <fmt/format.h>

@@ -72,7 +72,7 @@ TEST(Lexer, SaysWhatWasExpected) {
             "expected an extent, found the end of the text");
 }
 
-TEST(Lexer, RefusesBrokenStrings) {
+TEST(Lexer, RejectsBrokenStrings) {
   EXPECT_EQ(Lexer::Create("x \"ab\n", "t").error().Format(),
             "t:1:3: error: this string has no end on its line");
   EXPECT_EQ(Lexer::Create("\"a\\q\"", "t").error().where->column, 3);

@@ -22,7 +22,7 @@ int Allowed() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-/// A tree of files like those of /proc and /sys.
+/// A fixture with a tree of files like /proc and /sys.
 class Processors : public testing::Test {
  protected:
   Processors()
@@ -35,7 +35,8 @@ class Processors : public testing::Test {
     fs::create_directories((root_ / path).parent_path());
     std::ofstream(root_ / path) << text;
   }
-  /// A version 2 hierarchy that shows the group `top` as its root, and the process in `group`.
+  /// Writes a version 2 hierarchy that shows the group `top` as its root, and the process in
+  /// `group`.
   void Version2(const std::string& group, const std::string& top = "/") {
     Write("proc/self/cgroup", "1:name=systemd:/other\n0::" + group + "\n");
     Write("proc/self/mountinfo",
@@ -87,7 +88,7 @@ TEST_F(Processors, AContainerSeesItsGroupAsTheRoot) {
   Version2("/pods/p1", "/pods/p1");
   Write("sys/fs/cgroup/cpu.max", "100000 100000\n");
   EXPECT_EQ(Usable(), 1);
-  Version2("/..", "/");  // as another name space shows a group outside of it
+  Version2("/..", "/");  // a group outside of the namespace
   EXPECT_EQ(Usable(), 1);
 }
 

@@ -18,7 +18,7 @@ TEST(SizeExpression, FollowsChains) {
   EXPECT_EQ(windows.At(std::vector<int64_t>{225}), 113);
   EXPECT_EQ(windows.Times(m).Times(3).At(std::vector<int64_t>{5, 7}), 63);
   EXPECT_EQ(windows.Text(), "(((d0 + -1) / 2) + 1)");
-  EXPECT_EQ(n.Plus(-5).Over(2).At(std::vector<int64_t>{2}), -2);  // down, not towards 0
+  EXPECT_EQ(n.Plus(-5).Over(2).At(std::vector<int64_t>{2}), -2);  // rounds down, not towards 0
 }
 
 TEST(SizeExpression, FoldsConstants) {
@@ -52,7 +52,7 @@ TEST(SizeExpression, DoesNotOverflow) {
             std::numeric_limits<int64_t>::min() / 3 - 1);
 }
 
-TEST(SizeExpression, RefusesStepsThatAreNone) {
+TEST(SizeExpression, RejectsStepsThatAreNone) {
   const Steps good = {{Kind::kSize, 1}, {Kind::kConstant, 3}, {Kind::kAdd}, {Kind::kDivide, 2}};
   ASSERT_TRUE(SizeExpression::FromSteps(good, 2));
   EXPECT_EQ(SizeExpression::FromSteps(good, 2)->At(std::vector<int64_t>{0, 6}), 4);

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 constexpr milliseconds kLong{20000};
 
-// How SIGCHLD is handled, for as long as the object lives.
+// Sets the handling of SIGCHLD during its lifetime.
 class ChildSignal {
  public:
   explicit ChildSignal(void (*handler)(int)) : before_(std::signal(SIGCHLD, handler)) {}
@@ -33,7 +33,7 @@ class ChildSignal {
   void (*before_)(int);
 };
 
-// The process whose number a program wrote into the file.
+// Returns the process id that a program wrote into the file.
 pid_t ProcessIn(const std::filesystem::path& file) {
   for (int i = 0; i < 5000; ++i) {
     const auto text = ReadFile(file);
@@ -43,7 +43,7 @@ pid_t ProcessIn(const std::filesystem::path& file) {
   return -1;
 }
 
-// Of a process that nobody has taken the status of, too.
+// Returns whether the process has ended, also for a zombie.
 bool HasEnded(pid_t process) {
   for (int i = 0; i < 5000; ++i) {
     const auto status = ReadFile("/proc/" + std::to_string(process) + "/stat");
@@ -118,7 +118,7 @@ TEST(RunProcess, DoesNotNeedTheSignalOfItsEnd) {
   const auto start = std::chrono::steady_clock::now();
   const auto result = RunProcess("/bin/sh", {"-c", "(exit 3); echo $?"}, kLong);
   ASSERT_TRUE(result) << result.error().message;
-  EXPECT_EQ(result->output, "3\n");  // the program has the signal
+  EXPECT_EQ(result->output, "3\n");  // the program receives the signal
   EXPECT_EQ(result->exit_status, std::nullopt);
   EXPECT_EQ(RunProcess("/nowhere/program", {}, kLong).error().code, ErrorCode::kNotFound);
   const auto slow = RunProcess("/bin/sh", {"-c", "exec sleep 60"}, milliseconds(50));

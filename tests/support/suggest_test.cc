@@ -13,9 +13,9 @@ TEST(Suggest, EditDistance) {
   EXPECT_EQ(EditDistance("abc", ""), 3U);
   EXPECT_EQ(EditDistance("split", "splt"), 1U);
   EXPECT_EQ(EditDistance("kitten", "sitting"), 3U);
-  EXPECT_EQ(EditDistance("bnech", "bench"), 1U);    // a swap
-  EXPECT_EQ(EditDistance("abcdef", "badcfe"), 3U);  // three of them
-  EXPECT_EQ(EditDistance("ca", "abc"), 3U);         // no letter is edited twice
+  EXPECT_EQ(EditDistance("bnech", "bench"), 1U);    // one swap
+  EXPECT_EQ(EditDistance("abcdef", "badcfe"), 3U);  // three swaps
+  EXPECT_EQ(EditDistance("ca", "abc"), 3U);         // each letter is edited at most once
   EXPECT_EQ(EditDistance("--thread", "--threads"), 1U);
 }
 
@@ -30,7 +30,7 @@ TEST(Suggest, NearestWord) {
   EXPECT_EQ(NearestWord("unet.onnx", kKnown), "");
   EXPECT_EQ(NearestWord("p", kKnown), "");
   EXPECT_EQ(NearestWord("", kKnown), "");
-  EXPECT_EQ(NearestWord("run", kKnown), "");  // not misspelt
+  EXPECT_EQ(NearestWord("run", kKnown), "");  // not a misspelling
   EXPECT_EQ(DidYouMean("verfy", kKnown), "; did you mean verify?");
   EXPECT_EQ(DidYouMean("something", kKnown), "");
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tools/check_packed.py rejects of a folder."""
+"""Tests the rejections of folders by tools/check_packed.py."""
 import shutil
 import sys
 import tempfile
@@ -38,7 +38,7 @@ class Files(unittest.TestCase):
     def test_show_the_c_interface_alone(self):
         interface = "0000000000001000 T tunec_compile\n"
         self.assertEqual([*check_packed.check_exports("lib/libtunec.so", interface)], [])
-        # Copies of libc's variables are what a program has for itself.
+        # Copies of libc's variables belong to the program.
         copies = "0000000003860b60 B stderr@GLIBC_2.2.5\n"
         self.assertEqual([*check_packed.check_exports("bin/tunec", copies)], [])
         self.assertEqual([*check_packed.check_exports("bin/tunec", interface)], ["bin/tunec shows tunec_compile"])

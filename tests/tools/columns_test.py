@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Documents are read in terminals and in diffs: their text is at most 100 columns wide.
+"""Checks that documents have at most 100 columns, because they are read in terminals and in diffs.
 
     columns_test.py FOLDER
 
-Tables, code and lines that no space could break are left out. Every line that is wider is printed
-with its place; the exit code is 1 when there are any.
+Tables, code and lines that no space could break are left out. Every wider line is printed with its
+position. The exit code is 1 if there are any.
 """
 import re
 import sys
 from pathlib import Path
 
 WIDEST = 100
-# What others wrote or a test prints, and what is built.
+# Files of third parties, test outputs, and build outputs.
 LEFT_OUT = re.compile(r"(^|/)(build[^/]*|\.git|corpus)/")
 
 
 def wide_lines(text):
-    """Numbers and widths of the lines that are too wide."""
+    """Returns the numbers and widths of lines that are too wide."""
     fenced = False
     for number, line in enumerate(text.split("\n"), 1):
         if line.lstrip().startswith("```"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tools/compare_dumps.py says of two dumps made up here.
+"""Tests the output of tools/compare_dumps.py for two made-up dumps.
 
     compare_dumps_test.py
 """

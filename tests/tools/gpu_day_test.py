@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What bench/gpu_day makes of programs' output, and how it goes on; no GPU, torch or numpy is needed."""
+"""Tests how bench/gpu_day parses programs' output and continues a run. Needs no GPU, torch or
+numpy."""
 import contextlib
 import io
 import json
@@ -32,7 +33,7 @@ class Days(unittest.TestCase):
         self.out = 0
 
     def begin(self, machine="an H200", seconds=100.0, only=""):
-        """Another call, whose folder of results is empty."""
+        """Starts another call with an empty folder of results."""
         self.out += 1
         options = SimpleNamespace(out=self.folder / f"out{self.out}", seconds=seconds, only=only,
                                   dry_run=False)

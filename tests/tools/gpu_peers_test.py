@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What bench/cuda/gpu_peers.py computes and plans; no GPU, torch or numpy is needed."""
+"""Tests the computations and plans of bench/cuda/gpu_peers.py. Needs no GPU, torch or numpy."""
 import contextlib
 import io
 import sys
@@ -50,7 +50,7 @@ class Peer:
 class Measuring(unittest.TestCase):
     def setUp(self):
         before = gpu_peers.relative_error
-        gpu_peers.relative_error = lambda got, want: abs(got - want)  # of arrays it needs numpy
+        gpu_peers.relative_error = lambda got, want: abs(got - want)  # for arrays it needs numpy
         self.addCleanup(setattr, gpu_peers, "relative_error", before)
         self.case = SimpleNamespace(outputs={"y0": 1.0}, accuracy="f32")
 

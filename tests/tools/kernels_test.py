@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs tunec-kernels on files of kernels, on a driver that a script plays, whose kernels do nothing.
+"""Runs tunec-kernels on kernel files, on a scripted driver whose kernels do nothing.
 
     kernels_test.py --kernels PROGRAM --tunec PROGRAM --driver LIBRARY [unittest's arguments]
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 KERNELS = TUNEC = DRIVER = None
 VECTORS_FOLDER = Path(__file__).resolve().parent.parent / "cuda_vectors"
-# TUNEC_REQUIRE_PTXAS makes its absence a failure.
+# With TUNEC_REQUIRE_PTXAS a missing ptxas is a failure.
 PTXAS = any(os.environ.get(name) for name in ("TUNEC_PTXAS", "TUNEC_REQUIRE_PTXAS")) or shutil.which("ptxas")
 GRAPH = """graph g {
   input a: f32[24, 40]
@@ -25,7 +25,7 @@ GRAPH = """graph g {
   output y = r
 }
 """
-# The least that is a cubin: an ELF header of 64 bits for EM_CUDA.
+# The smallest cubin: an ELF header of 64 bits for EM_CUDA.
 CUBIN = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HH", 1, 190) + bytes(44)
 KERNEL = (b"tunec-kernel 1\nargument A f32 8 in\nargument C f32 8 out\nimage\n"
           b"tunec-object 4 cubin 0 0 1 64\n2 1 1 4 1 1 1 0 16 0 0 double\n" + CUBIN)
@@ -68,7 +68,7 @@ class Kernels(unittest.TestCase):
         self.assertEqual(rows[0]["gpu"], "NVIDIA S1, driver of CUDA 13.0")
         for name in ("median_us", "min_us", "max_us"):
             self.assertAlmostEqual(rows[0][name], 1000, places=3)
-        # Of a millisecond each, as many as a hundredth of a second has.
+        # Runs take a millisecond each. A sample has the runs of a hundredth of a second.
         self.assertEqual((rows[0]["copies"], rows[0]["runs_of_a_sample"]), (10, 10))
         self.assertEqual(rows[0]["functions"], [{"function": "double", "blocks": 2, "threads": 4, "registers": 16,
                                                  "shared_bytes": 0}])

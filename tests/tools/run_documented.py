@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Runs the commands that documents show, and compares what they print and draw.
+"""Runs the commands that documents show, and compares their output and drawings.
 
     run_documented.py --tunec PROGRAM --source ROOT [--samples] FILE...
 
-In FILE, a Markdown page, an indented line `$ tunec ARGS` is a command, run in ROOT; the indented lines
-after it, up to the next command or a line without indent, are what it prints. `--svg PATH` must leave what
-is in PATH. With TUNEC_BLESS=1 in the environment pages and drawings are rewritten instead.
+In FILE, a Markdown page, an indented line `$ tunec ARGS` is a command, run in ROOT. The indented
+lines after it, up to the next command or a line without indent, are its output. `--svg PATH` must
+reproduce the file at PATH. With TUNEC_BLESS=1 in the environment pages and drawings are rewritten
+instead.
 
-With --samples a page shows times, and what one machine can do. Its commands, of any name, run one after the
-other in a shell, in a folder of their own with an empty cache. `$ cat FILE` makes FILE of the lines after it.
-A line `...` stands for any number of lines, and what differs from run to run (VARIES) is not compared.
+With --samples a page shows times, and properties of one machine. Its commands, of any name, run one
+after the other in a shell, in a separate folder with an empty cache. `$ cat FILE` makes FILE of the
+lines after it. A line `...` stands for any number of lines, and text that differs from run to run
+(VARIES) is not compared.
 """
 import argparse
 import difflib
@@ -25,11 +27,11 @@ PROMPT = "    $ tunec "
 SHELL_PROMPT = "    $ "
 INDENT = "    "
 
-# Lines that a machine prints that is busy, or whose ceilings are not known.
+# Lines printed on a busy machine, or on one without known ceilings.
 REMARKS = ("note: ", "(no roofline: ")
 NUMBER = r"\d+(?:\.\d+)?"
 VARIES = [
-    # Whether something was measured is compared; where the search ended, and why, is not.
+    # The comparison covers whether trials were measured, but not where the search ended, and why.
     (r"\b0 new trials; stopped after \d+ of (\d+): [^;]*", r"no new trials of \1"),
     (r"\b\d+ new trials?; stopped after \d+ of (\d+): [^;]*", r"new trials of \1"),
     (r"\btrials \d+/(\d+)", r"trials #/\1"),
@@ -44,8 +46,8 @@ VARIES = [
 
 
 def blocks(lines, prompt=PROMPT):
-    """(kind, lines): `command` blocks begin with a prompt, `text` is all else. A blank line in front of an
-    indented one is part of what a command prints."""
+    """Returns (kind, lines): `command` blocks begin with a prompt, all other blocks are `text`. A
+    blank line before an indented one is part of a command's output."""
     found, i = [], 0
     while i < len(lines):
         if not lines[i].startswith(prompt):
@@ -64,7 +66,7 @@ def blocks(lines, prompt=PROMPT):
 
 
 def without_what_varies(lines):
-    """The lines as far as they are the same wherever and whenever they are printed."""
+    """Returns the lines without the parts that vary between runs and machines."""
     kept = []
     for line in lines:
         line = " ".join(line.split())
@@ -77,21 +79,21 @@ def without_what_varies(lines):
 
 
 def agree(shown, printed):
-    """Whether a sample shows what was printed."""
+    """Returns whether a sample matches the output."""
     pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line + "\n")
                       for line in without_what_varies(shown))
     return re.fullmatch(pattern, "".join(line + "\n" for line in without_what_varies(printed))) is not None
 
 
 class Runner:
-    """Pages that show exactly what is printed and drawn."""
+    """A runner for pages that show the exact output and drawings."""
 
     def __init__(self, tunec, source):
         self.tunec, self.source, self.problems = tunec, source, []
         self.bless = os.environ.get("TUNEC_BLESS") == "1"
 
     def run(self, command, where):
-        """The lines that the command prints; compares or rewrites its drawing."""
+        """Returns the lines that the command prints. Compares or rewrites its drawing."""
         arguments = shlex.split(command)
         with tempfile.TemporaryDirectory() as directory:
             drawn, drawing = Path(directory, "drawing.svg"), None
@@ -138,7 +140,7 @@ class Runner:
 
 
 class SampleRunner(Runner):
-    """Pages that show samples."""
+    """A runner for pages that show samples."""
 
     def __init__(self, tunec, source, folder):
         super().__init__(tunec, source)
@@ -148,7 +150,7 @@ class SampleRunner(Runner):
                             "PATH": programs + os.pathsep + os.environ.get("PATH", "")}
 
     def run_sample(self, block):
-        """What the page should show: the block itself, if it is true."""
+        """Returns the expected block of the page: the block itself, if it matches."""
         command, shown = block[0][len(SHELL_PROMPT):], [line[len(INDENT):] for line in block[1:]]
         words = shlex.split(command)
         if words[0] == "cat" and len(words) == 2:

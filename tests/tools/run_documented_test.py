@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What run_documented.py says of pages and programs made up here.
+"""Tests run_documented.py on made-up pages and programs.
 
     run_documented_test.py
 """
@@ -52,7 +52,7 @@ class RunDocumented(unittest.TestCase):
         (self.folder / "printed").write_text(PRINTED)
         self.page = self.folder / "page.md"
         self.tunec = self.folder / "tunec"
-        # Prints what it is to print, if the page's file lies where it runs.
+        # The program prints the prepared output if the page's file is in the working directory.
         self.tunec.write_text(f'#!/bin/sh\ngrep -q "graph g" "$1" && cat {self.folder}/printed\n'
                               'echo "note: the machine is busy" >&2\n')
         self.tunec.chmod(0o755)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tools/shape.py counts in code and in a repository made up here.
+"""Tests the counts of tools/shape.py in code and in a made-up repository.
 
     shape_test.py
 """
@@ -16,7 +16,7 @@ import shape  # noqa: E402
 
 class FunctionsTest(unittest.TestCase):
     def expect(self, code, *functions):
-        """The first line and the lines of each function of the code."""
+        """Expects the first line and the number of lines of each function of the code."""
         found = [(one.line, one.lines) for one in shape.functions_of("a.cc", code)]
         self.assertEqual(found, list(functions), code)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tools/test_cuda.py makes of what programs print. The programs are stand-ins."""
+"""Tests how tools/test_cuda.py interprets the output of programs. The programs are stand-ins."""
 import contextlib
 import io
 import json
@@ -44,8 +44,8 @@ class Summaries(unittest.TestCase):
         self.assertIn("0 kernels, 0 functions", test_cuda.summary([])[0])
 
     def test_candidates_may_fail(self):
-        refused = [dict(row(), error="too many threads") for _ in range(3)]
-        line, reasons = test_cuda.candidate_summary([row(), row(spilled=8), *refused])
+        rejected = [dict(row(), error="too many threads") for _ in range(3)]
+        line, reasons = test_cuda.candidate_summary([row(), row(spilled=8), *rejected])
         self.assertEqual(line, "5 candidates, 3 not compiled, 1 with spills; 100 ms each, 0.2 s: loops 10 %, "
                                "LLVM 30 %, ptxas 60 %")
         self.assertEqual(reasons, ["3 x too many threads"])
@@ -62,7 +62,7 @@ class Summaries(unittest.TestCase):
 
 
 class Commands(unittest.TestCase):
-    """Of whole parts, with scripts in the place of the programs."""
+    """Tests of whole parts, with scripts in place of the programs."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="tunec-test-cuda-")

@@ -1,4 +1,5 @@
-"""tools/tidy.py, with a clang-tidy that finds the word BAD and writes down what it is asked for."""
+"""Tests of tools/tidy.py, with a fake clang-tidy that finds the word BAD and records its requests.
+"""
 import json
 import subprocess
 import sys
@@ -44,7 +45,7 @@ class Tidy(unittest.TestCase):
         (self.root / name).write_text(text)
 
     def asked(self, *options):
-        """Of which files clang-tidy is asked now, the exit code and what is printed."""
+        """Returns the files that clang-tidy is run on, the exit code and the output."""
         subprocess.run(["ninja", "-C", "build"], cwd=self.root, check=True, capture_output=True)
         (self.root / "asked").write_text("")
         done = subprocess.run([sys.executable, TIDY, "--tidy", "./clang-tidy", *options, "a.c", "b.c"],

@@ -1,10 +1,11 @@
-"""Where an operator of torch's table may differ from eager mode, and why."""
+"""The operators of torch's table that may differ from eager mode, with reasons."""
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Accepted:
-    """Differences of an operator: all, or those whose sample and text have these parts."""
+    """Accepted differences of an operator: all, or those whose sample and text contain these parts.
+    """
 
     operator: str
     reason: str
@@ -16,8 +17,8 @@ class Accepted:
         return named and all(part in whole for part in self.parts)
 
 
-# Parts of names that are not compared: random numbers, results that are not unique, complex numbers
-# and what stays in torch anyway.
+# Parts of names that are not compared: random numbers, ambiguous results, complex numbers and
+# operators that always stay in torch.
 SKIPPED = ("fft", "linalg", "stft", "rand", "normal", "bernoulli", "dropout", "multinomial", "uniform",
            "exponential", "cauchy", "geometric", "sparse", "masked.", "_refs", "jiterator", "empty",
            "nested", "cholesky", "svd", "lu", "qr", "geqrf", "ormqr", "eig", "pinv", "lobpcg", "pca",

@@ -1,9 +1,9 @@
-"""Every operator that PyTorch calls core ATen, and what becomes of it.
+"""Lists every operator that PyTorch calls core ATen, with its treatment.
 
-A row for each overload with the tag `core`. `Done` ones have a handler, `Otherwise` ones are
-written by other operators in torch's decompositions, `Refused` ones are an error with a reason.
-Each of the first two has samples: functions of a Sampler (samples.py) that return the arguments of
-one call.
+Each overload with the tag `core` has a row. `Done` operators have a handler. `Otherwise` operators
+are written by other operators in torch's decompositions. `Rejected` operators are an error with a
+reason. Each of the first two has samples: functions of a Sampler (samples.py) that return the
+arguments of one call.
 """
 from dataclasses import dataclass, field
 
@@ -15,8 +15,8 @@ from samples import Sampler
 @dataclass(frozen=True)
 class Done:
     samples: list
-    refused_types: frozenset = frozenset()  # which eager PyTorch knows and tunec does not
-    rough_types: frozenset = frozenset()  # whose own rounding, of coordinates say, decides results
+    rejected_types: frozenset = frozenset()  # types that only eager PyTorch supports
+    rough_types: frozenset = frozenset()  # types whose rounding decides results
 
 
 @dataclass(frozen=True)
@@ -25,34 +25,34 @@ class Otherwise(Done):
 
 
 @dataclass(frozen=True)
-class Refused:
-    reason: str  # part of the message
-    takes: str  # what would have to be done
+class Rejected:
+    reason: str  # a part of the message
+    takes: str  # work that support would need
     samples: list = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a shape, which is known when importing."""
+    """A constant of a shape, which has its value when importing."""
 
 
-def done(*samples, refused=(), rough=()):
-    return Done(list(samples), frozenset(refused), frozenset(rough))
+def done(*samples, rejected=(), rough=()):
+    return Done(list(samples), frozenset(rejected), frozenset(rough))
 
 
-def otherwise(*samples, refused=(), rough=()):
-    return Otherwise(list(samples), frozenset(refused), frozenset(rough))
+def otherwise(*samples, rejected=(), rough=()):
+    return Otherwise(list(samples), frozenset(rejected), frozenset(rough))
 
 
 def one(make="t"):
-    """Of one operand: a matrix, one of random sizes, a scalar."""
+    """Returns samples of one operand: a matrix, one of random sizes, a scalar."""
     return done(lambda s: (getattr(s, make)(3, 5),),
                 lambda s: (getattr(s, make)(s.size(), s.size(), s.size()),),
                 lambda s: (getattr(s, make)(),))
 
 
 def two(left="t", right="t", **kwargs):
-    """Of two operands that broadcast."""
+    """Returns samples of two operands that broadcast."""
     def of(a, b, **given):
         return lambda s: (getattr(s, left)(*a), getattr(s, right)(*b), given)
     samples = [of((3, 4), (4,)), of((2, 1, 5), (3, 1)), of((), (2, 3)), of((0, 3), (3,))]
@@ -66,14 +66,14 @@ def with_number(*numbers, make="t"):
 
 
 def reduced(*, dims=((0,), (1,), (0, 2), (-1,)), make="t", extra=()):
-    """Over lists of axes, kept or not."""
+    """Returns samples of reductions over lists of axes, with and without keepdim."""
     def of(dim, keep):
         return lambda s: (getattr(s, make)(3, 4, s.size(1, 4)), list(dim), keep)
     return done(*(of(dim, keep) for dim in dims for keep in (False, True)), *extra)
 
 
 def along(*, make="t", dims=(0, 1, -1)):
-    """Over one axis, kept or not."""
+    """Returns samples of reductions over one axis, with and without keepdim."""
     def of(dim, keep):
         return lambda s: (getattr(s, make)(3, 4, s.size(1, 4)), dim, keep)
     return done(*(of(dim, keep) for dim in dims for keep in (False, True)))
@@ -94,7 +94,8 @@ def _convolution(s, axes, transposed=False, groups=1, **given):
 
 def _convolution_backward(s, x, weight, stride=1, padding=0, dilation=1, groups=1, out=None,
                           wanted=(True, True, True)):
-    """`out`: the padding of the result of a transposed convolution; None: it is none."""
+    """Returns arguments. `out` is the output padding of a transposed convolution, or None for
+    others."""
     axes, transposed = len(x) - 2, out is not None
     window = ([stride] * axes, [padding] * axes, [dilation] * axes, transposed,
               [out or 0] * axes, groups)
@@ -103,14 +104,15 @@ def _convolution_backward(s, x, weight, stride=1, padding=0, dilation=1, groups=
 
 
 def _pool_backward(s, shape, *window):
-    """Of the windows of a pool of distinct numbers; several gradients go to one place."""
+    """Returns arguments for the windows of a pool of distinct numbers. Several gradients are added
+    to one element."""
     pool = torch.ops.aten.max_pool2d_with_indices.default
     y, indices = pool(Sampler(torch.float64, s.size(1, 99)).distinct(*shape), *window)
     return (s.t(*y.shape), s.t(*shape), *window, indices)
 
 
 def _lowest(s, *shape):
-    """All as small as a type has them."""
+    """Returns a tensor filled with the type's smallest number."""
     low = -torch.inf if s.dtype.is_floating_point else 0
     return torch.full(shape, low, dtype=s.dtype)
 
@@ -135,14 +137,14 @@ CORE = {
     "_embedding_bag.default": done(
         lambda s: (s.t(9, 4), s.index(9, 7), torch.tensor([0, 3, 3, 5])),
         lambda s: (s.t(9, 4), s.index(9, 7), torch.tensor([0, 2, 4]), False, 1)),
-    "_fft_c2r.default": Refused(
+    "_fft_c2r.default": Rejected(
         "complex", "complex values as pairs, then as _fft_r2c",
         [lambda s: (torch.fft.rfft(s.t(4, 8)), [1], 2, 8)]),
-    "_fft_r2c.default": Refused(
+    "_fft_r2c.default": Rejected(
         "no operator of tunec",
         "complex values as pairs of numbers through the importer; Fourier matrices for short axes",
         [lambda s: (s.t(4, 8), [1], 0, True)]),
-    "_local_scalar_dense.default": Refused(
+    "_local_scalar_dense.default": Rejected(
         "read from a tensor", "scalars of a graph that are outputs; torch reads them after the part",
         [lambda s: (s.t(),)]),
     "_log_softmax.default": done(lambda s: (s.t(3, 5), 1, False),
@@ -187,24 +189,24 @@ CORE = {
     "asinh.default": one(),
     "atan.default": one(),
     "atan2.default": two("special", "special"),
-    "atan2.out": Refused("no operator of tunec does this",
+    "atan2.out": Rejected("no operator of tunec does this",
                          "nothing: AOTAutograd and export write it without `out`"),
     "atanh.default": one("unit"),
-    "avg_pool1d.default": done(lambda s: (s.t(2, 3, 9), [3], [2], [1]), refused=["i64"]),
+    "avg_pool1d.default": done(lambda s: (s.t(2, 3, 9), [3], [2], [1]), rejected=["i64"]),
     "avg_pool2d.default": done(
         lambda s: (s.t(2, 3, 7, 8), [3, 2], [2, 2], [1, 1]),
         lambda s: (s.t(2, 3, 7, 8), [3, 3], [2, 2], [1, 1], True, True),
         lambda s: (s.t(2, 3, 7, 8), [3, 3], [2, 2], [1, 1], True, False),
-        lambda s: (s.t(3, 7, 8), [2, 2], [], [0, 0], False, False, 3), refused=["i64"]),
+        lambda s: (s.t(3, 7, 8), [2, 2], [], [0, 0], False, False, 3), rejected=["i64"]),
     "avg_pool2d_backward.default": done(
         lambda s: (s.t(2, 3, 3, 3), s.t(2, 3, 6, 6), [2, 2], [2, 2], [0, 0], False, True, None),
         lambda s: (s.t(2, 3, 4, 4), s.t(2, 3, 7, 7), [3, 3], [2, 2], [1, 1], False, False, None),
         lambda s: (s.t(3, 4, 5), s.t(3, 7, 8), [3, 3], [2, 2], [1, 1], True, True, None),
         lambda s: (s.t(3, 3, 4), s.t(3, 7, 8), [2, 2], [2, 2], [0, 0], False, False, 3),
         lambda s: (s.t(1, 2, 12, 10), s.t(1, 2, 24, 20), [2, 2], [2, 2], [0, 0], False, True, None),
-        refused=["i64"]),
+        rejected=["i64"]),
     "avg_pool3d.default": done(lambda s: (s.t(2, 3, 5, 7, 6), [2, 3, 2], [2, 2, 2], [1, 1, 0]),
-                               refused=["i64"]),
+                               rejected=["i64"]),
     "bitwise_and.Scalar": with_number(5, True),
     "bitwise_and.Tensor": two(),
     "bitwise_not.default": one(),
@@ -219,10 +221,10 @@ CORE = {
     "clamp.default": done(lambda s: (s.t(3, 5), -1, 2), lambda s: (s.t(3, 5), None, 1),
                           lambda s: (s.special(3, 5), -0.5, None), lambda s: (s.t(3, 5), 3, 1)),
     "clamp.Tensor": done(lambda s: (s.t(3, 5), s.t(5), s.t(3, 1)), lambda s: (s.t(3, 5), s.t(5)),
-                         refused=["bool"]),
+                         rejected=["bool"]),
     "clone.default": one(),
     "col2im.default": otherwise(lambda s: (s.t(2, 12, 4), [4, 5], [2, 2], [1, 1], [0, 0], [2, 2]),
-                                refused=["bool"]),
+                                rejected=["bool"]),
     "constant_pad_nd.default": done(lambda s: (s.t(3, 4), [1, 2]),
                                     lambda s: (s.t(3, 4), [0, 1, 2, 0], 3),
                                     lambda s: (s.t(3, 4, 5), [-1, 2, 0, -1], 1)),
@@ -237,7 +239,7 @@ CORE = {
                                         groups=2),
         lambda s: _convolution_backward(s, (2, 3, 9), (4, 3, 2), dilation=2,
                                         wanted=[True, True, False]),
-        # What strides leave over: of x, and of the padding behind it.
+        # The strides leave remainders: of x, and of the padding after it.
         lambda s: _convolution_backward(s, (2, 3, 9, 8), (5, 3, 3, 2), stride=3, padding=1),
         lambda s: _convolution_backward(s, (2, 3, 8), (4, 3, 1), stride=2),
         lambda s: _convolution_backward(s, (1, 3, 1), (2, 3, 1), stride=5, padding=1),
@@ -269,7 +271,7 @@ CORE = {
                               lambda s: (s.t(7, 4), s.index(7))),
     "embedding_dense_backward.default": done(
         lambda s: (s.t(2, 3, 4), s.index(7, 2, 3), 7, -1, False),
-        lambda s: (s.t(5, 4), s.index(7, 5), 7, 2, False), refused=["bool"]),
+        lambda s: (s.t(5, 4), s.index(7, 5), 7, 2, False), rejected=["bool"]),
     "empty.memory_format": done(lambda s: ([0, 3], {"dtype": s.dtype})),
     "empty_strided.default": done(lambda s: ([0, 3], [3, 1], {"dtype": s.dtype})),
     "eq.Scalar": with_number(2, 0.5, True),
@@ -348,7 +350,7 @@ CORE = {
         lambda s: _pool_backward(s, (1, 2, 9, 9), [2, 3], [3, 2], [0, 1], [2, 1], False),
         lambda s: _pool_backward(s, (1, 2, 8, 9), [2, 2], [3, 4], [0, 0], [1, 1], False),
         lambda s: _pool_backward(s, (1, 2, 9, 7), [5, 5], [1, 1], [2, 2], [1, 1], False),
-        refused=["i64", "i32", "i16", "i8", "u8"]),
+        rejected=["i64", "i32", "i16", "i8", "u8"]),
     "max_pool3d_with_indices.default": done(
         lambda s: (s.distinct(1, 2, 4, 5, 4), [2, 2, 2], [2, 1, 2], [1, 0, 1])),
     "maximum.default": two("special"),
@@ -376,7 +378,7 @@ CORE = {
     "ne.Scalar": with_number(2, 0.5, True),
     "ne.Tensor": two(),
     "neg.default": one(),
-    "nonzero.default": Refused(
+    "nonzero.default": Rejected(
         "depends on values", "outputs of a largest shape with a count beside them",
         [lambda s: (s.t(3, 4),)]),
     "permute.default": done(lambda s: (s.t(2, 3, 4), [2, 0, 1]),
@@ -388,11 +390,11 @@ CORE = {
     "pow.Tensor_Tensor": two("positive", "positive"),
     "prod.default": one("unit"),
     "prod.dim_int": along(make="unit"),
-    "rand.default": Refused(
+    "rand.default": Rejected(
         "random numbers", "a counter-based generator whose state is an input and an output; "
         "torch's own numbers would want its generator", [lambda s: ([2, 3],)]),
-    "randn.default": Refused("random numbers", "as rand", [lambda s: ([2, 3],)]),
-    "randperm.default": Refused("random numbers", "as rand, and a sort", [lambda s: (5,)]),
+    "randn.default": Rejected("random numbers", "as rand", [lambda s: ([2, 3],)]),
+    "randperm.default": Rejected("random numbers", "as rand, and a sort", [lambda s: (5,)]),
     "reciprocal.default": one("nonzero"),
     **{f"reflection_pad{n}d.default": done(lambda s, n=n: (s.t(2, *[5] * n), [1, 2] * n),
                                            lambda s, n=n: (s.t(2, 2, *[4] * n), [0, 3] * n))
@@ -403,7 +405,7 @@ CORE = {
     "repeat.default": done(lambda s: (s.t(3, 2), [2, 3]), lambda s: (s.t(1, 2), [2, 4, 1])),
     **{f"replication_pad{n}d.default": done(lambda s, n=n: (s.t(2, 2, *[3] * n), [1, 2] * n))
        for n in (2, 3)},
-    "resize_.default": Refused("no operator of tunec does this",
+    "resize_.default": Rejected("no operator of tunec does this",
                                "nothing: a graph without mutations has none"),
     "round.default": one("halves"),
     "rsqrt.default": one("positive"),
@@ -415,11 +417,11 @@ CORE = {
     "scatter.value": done(lambda s: (s.t(5, 4), 0, s.index(5, 3, 2), 1)),
     "scatter_add.default": done(lambda s: (s.t(5, 4), 0, s.index(5, 6, 4), s.t(6, 4)),
                                 lambda s: (s.t(2, 5), 1, s.index(5, 2, 3), s.t(3, 4)),
-                                refused=["bool"]),
+                                rejected=["bool"]),
     "scatter_reduce.two": done(
         *(lambda s, r=r, i=i: (s.t(5, 4), 0, s.index(5, 6, 4), s.t(6, 4), r, {"include_self": i})
           for r in ("sum", "prod", "mean", "amax", "amin") for i in (True, False)),
-          refused=["bool"]),
+          rejected=["bool"]),
     "select.int": done(lambda s: (s.t(3, 4), 0, 1), lambda s: (s.t(3, 4, 2), -1, -1)),
     "select_scatter.default": done(lambda s: (s.t(3, 4), s.t(4), 0, 1),
                                    lambda s: (s.t(3, 4), s.t(3), 1, -1)),
@@ -454,7 +456,7 @@ CORE = {
     "upsample_bilinear2d.vec": done(
         lambda s: (s.t(2, 3, 4, 5), [7, 9], False, None),
         lambda s: (s.t(2, 3, 4, 5), None, True, [2.0, 1.5]),
-        lambda s: (s.t(2, 3, 4, 5), None, False, [1.7, 2.0]), refused=["u8"]),
+        lambda s: (s.t(2, 3, 4, 5), None, False, [1.7, 2.0]), rejected=["u8"]),
     "upsample_nearest2d.vec": done(
         lambda s: (s.t(2, 3, 4, 5), [7, 9], None), lambda s: (s.t(2, 3, 4, 5), None, [2.0, 1.7])),
     "var.correction": done(lambda s: (s.t(3, 4, 5), [1]), lambda s: (s.t(3, 4, 5), None),

@@ -1,11 +1,11 @@
-"""Torch's own table of operators: eager mode beside torch.compile(backend="tunec").
+"""Compares torch's table of operators: eager mode against torch.compile(backend="tunec").
 
     python tests/torch/differential_operators.py [--seed N] [--slice I/N] [NAME ...]
 
 For each operator it takes samples of torch.testing in several types, puts infinities, NaN, zeros of
-both signs and values near overflow into some, and compares. Each operator has a process.
-An answer that differs from eager mode's is right if eager mode computes it in float64.
-The exit code is 1 where a difference is not in ACCEPTED. Needs the package expecttest.
+both signs and values near overflow into some, and compares. Each operator has a process. An answer
+that differs from eager mode's is right if it equals eager mode's in float64. The exit code is 1 if
+a difference is not in ACCEPTED. Needs the package expecttest.
 """
 import argparse
 import itertools
@@ -25,7 +25,7 @@ from accepted_differences import ACCEPTED, SKIPPED
 
 _TYPES = (torch.float32, torch.int64, torch.uint8, torch.bool, torch.bfloat16, torch.int32)
 _MOST_ELEMENTS = 5000
-_MOST_SAMPLES = 60  # looked at, of those that torch makes
+_MOST_SAMPLES = 60  # limit of the samples used, of those that torch makes
 _SECONDS = 100  # for one operator
 _TOLERANCES = {torch.bfloat16: 3e-2, torch.float16: 5e-3, torch.float64: 1e-6}
 _SPECIAL = (float("nan"), float("inf"), -float("inf"), -0.0, 0.0, 3e38)
@@ -36,7 +36,7 @@ class Sample:
     """One call of an operator."""
 
     dtype: torch.dtype
-    kind: str  # "special" where values were put in
+    kind: str  # "special" if values were inserted
     arguments: tuple  # the operand, further arguments, arguments by name
 
     def call(self, operator):
@@ -44,7 +44,7 @@ class Sample:
         return pytree.tree_leaves(operator(operand, *args, **kwargs))
 
     def converted(self, change):
-        """The same call with its tensors changed."""
+        """Returns the same call with its tensors changed."""
         return Sample(self.dtype, self.kind, pytree.tree_map_only(torch.Tensor, change, self.arguments))
 
     def __str__(self):
@@ -53,7 +53,7 @@ class Sample:
 
 @dataclass
 class Difference:
-    """What is wrong with an operator, for one call."""
+    """A wrong result of an operator, for one call."""
 
     operator: str
     sample: str
@@ -61,7 +61,7 @@ class Difference:
 
     @property
     def reason(self):
-        """Why it is accepted, or None."""
+        """Returns the reason why the difference is accepted, or None."""
         return next((a.reason for a in ACCEPTED if a.covers(self)), None)
 
     def __str__(self):
@@ -73,7 +73,7 @@ def name_of(operator):
 
 
 def operators():
-    """All of the table but SKIPPED, in order of their names."""
+    """Returns all operators of the table except SKIPPED, sorted by name."""
     return sorted((o for o in op_db if not any(part in o.name for part in SKIPPED)), key=name_of)
 
 
@@ -94,13 +94,13 @@ def _is_small(sample):
 
 
 def samples_of(operator, seed):
-    """A few samples of each type, of floats once more with special values."""
+    """Returns a few samples of each type. Float samples are repeated with special values."""
     choose = random.Random(f"{name_of(operator)} {seed}")
     torch.manual_seed(seed)
     for dtype in (t for t in _TYPES if t in operator.dtypes):
         try:
             made = list(itertools.islice(operator.sample_inputs("cpu", dtype), _MOST_SAMPLES))
-        except Exception:  # torch's own; some types have none
+        except Exception:  # torch's exception; some types are not supported
             continue
         small = [(s.input, s.args, s.kwargs) for s in made if _is_small((s.input, s.args, s.kwargs))]
         picked = choose.sample(small, min(len(small), 4 if dtype == torch.float32 else 2))
@@ -131,7 +131,7 @@ def _agreeing(found, expected, tolerance):
 
 
 def _difference(found, expected, precise):
-    """What is wrong with one result, or "". `precise`: the one of float64, or None."""
+    """Returns the error of one result, or "". `precise` is the result in float64, or None."""
     if not isinstance(expected, torch.Tensor):
         return "" if found is expected or found == expected else f"{found}, expected {expected}"
     if (found.dtype, found.shape) != (expected.dtype, expected.shape):
@@ -151,7 +151,7 @@ def _difference(found, expected, precise):
 
 
 def _in_double(operator, sample):
-    """The results in float64, or none where torch has none."""
+    """Returns the results in float64, or none if torch does not support it."""
     def wide(tensor):
         return tensor.double() if tensor.is_floating_point() else tensor.clone()
     try:
@@ -162,7 +162,7 @@ def _in_double(operator, sample):
 
 
 def _compiled(operator, samples):
-    """The results of several calls, compiled as one graph."""
+    """Returns the results of several calls, compiled as one graph."""
     torch._dynamo.reset()
 
     def all_of_them(arguments):
@@ -175,7 +175,8 @@ def _compiled(operator, samples):
 
 
 def _results(operator, samples):
-    """The results of each call, or what it raised. One by one where not all can be in one graph."""
+    """Returns the results of each call, or its exception. Calls run one by one if one graph cannot
+    contain all."""
     try:
         return _compiled(operator, samples)
     except Exception:
@@ -197,7 +198,7 @@ def _eager(operator, sample):
 
 
 def differences(operator, seed):
-    """The Differences of an operator, in this process."""
+    """Returns the Differences of an operator, computed in this process."""
     expected = [(s, _eager(operator, s)) for s in samples_of(operator, seed)]
     expected = [(sample, results) for sample, results in expected if results is not None]
     found = _results(operator, [sample for sample, _ in expected]) if expected else []
@@ -230,7 +231,8 @@ def _child(operator, seed, output):
 
 
 def differences_apart(operator, seed):
-    """The same in a child process, whose end by a signal is a difference."""
+    """Returns the Differences, computed in a child process. A child that ends by a signal is a
+    difference."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:

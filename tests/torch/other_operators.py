@@ -1,5 +1,6 @@
-"""Samples of the operators that have a handler and are not core ATen: what stays whole, what
-exports have before they are decomposed, what decompositions come to. As in core_operators.py."""
+"""Samples of the operators with a handler that are not core ATen: composite operators imported
+whole, operators of exports before decomposition, and results of decompositions. The form is that of
+core_operators.py."""
 import torch
 
 from core_operators import CORE, along, done, one, two, with_number
@@ -30,18 +31,18 @@ _TRANSPOSED = {
 _INTEGERS = {"rough": ["f32", "f64", "f16", "bf16", "bool"]}
 
 
-def _resized(axes, *more, refused=()):
+def _resized(axes, *more, rejected=()):
     size = [7, 9, 4][:axes]
     factors = [2.0, 1.7, 1.5][:axes]
     return {
         "vec": done(lambda s: (_image(s, axes), size, *more, None),
-                    lambda s: (_image(s, axes), None, *more, factors), refused=refused),
-        "default": done(lambda s: (_image(s, axes), size, *more), refused=refused),
+                    lambda s: (_image(s, axes), None, *more, factors), rejected=rejected),
+        "default": done(lambda s: (_image(s, axes), size, *more), rejected=rejected),
     }
 
 
 def _interpolated(axes):
-    return _resized(axes, False, refused=["u8"])
+    return _resized(axes, False, rejected=["u8"])
 
 
 OTHERS = {
@@ -96,9 +97,9 @@ OTHERS = {
     "broadcast_to.default": CORE["expand.default"],
     "celu.default": done(lambda s: (s.t(3, 5), 1.5)),
     "chunk.default": done(lambda s: (s.t(7, 3), 3), lambda s: (s.t(2, 6), 4, 1)),
-    "clamp_max.Tensor": done(lambda s: (s.t(3, 5), s.t(5)), refused=["bool"]),
+    "clamp_max.Tensor": done(lambda s: (s.t(3, 5), s.t(5)), rejected=["bool"]),
     "clamp_max.default": done(lambda s: (s.t(3, 5), 1)),
-    "clamp_min.Tensor": done(lambda s: (s.t(3, 5), s.t(5)), refused=["bool"]),
+    "clamp_min.Tensor": done(lambda s: (s.t(3, 5), s.t(5)), rejected=["bool"]),
     "clamp_min.default": done(lambda s: (s.t(3, 5), -1)),
     "concat.default": CORE["cat.default"],
     "contiguous.default": one(),
@@ -132,14 +133,14 @@ OTHERS = {
     "histc.default": done(lambda s: (s.t(40), 7, -2, 2), lambda s: (s.t(3, 5), 4, 0, 3)),
     "index_add.default": done(lambda s: (s.t(5, 4), 0, s.index(5, 6), s.t(6, 4)),
                               lambda s: (s.t(3, 5), 1, s.index(5, 4), s.t(3, 4), {"alpha": 2}),
-                              refused=["bool"]),
+                              rejected=["bool"]),
     "index_copy.default": done(lambda s: (s.t(5, 4), 0, s.distinct_index(5, 3), s.t(3, 4)),
                                lambda s: (s.t(2, 6, 3), 1, s.distinct_index(6, 2), s.t(2, 2, 3))),
     "index_fill.int_Scalar": done(lambda s: (s.t(5, 4), 1, s.index(4, 2), 1)),
     "index_fill.int_Tensor": done(lambda s: (s.t(5, 4), 0, s.index(5, 2), s.t())),
     "index_reduce.default": done(
         *(lambda s, r=r: (s.t(5, 4), 0, s.index(5, 6), s.t(6, 4), r)
-          for r in ("prod", "mean", "amax", "amin")), refused=["bool"]),
+          for r in ("prod", "mean", "amax", "amin")), rejected=["bool"]),
     "kthvalue.default": done(lambda s: (s.distinct(3, 7), 3),
                              lambda s: (s.distinct(5, 4), 2, 0, True),
                              rough=["bool"]),
@@ -208,10 +209,10 @@ OTHERS = {
         lambda s: (*_heads(s, k=(2, 2, 7, 8)), {"enable_gqa": True}),
         lambda s: _heads(s, (3, 5, 8), (3, 7, 8)), lambda s: _heads(s, (5, 8), (7, 8))),
     "scatter.reduce": done(lambda s: (s.t(5, 4), 0, s.index(5, 6, 4), s.t(6, 4), {"reduce": "add"}),
-                           refused=["bool"]),
+                           rejected=["bool"]),
     "scatter.value_reduce": done(lambda s: (s.t(5, 4), 0, s.index(5, 6, 4), 2,
                                             {"reduce": "multiply"}),
-                                 refused=["bool"]),
+                                 rejected=["bool"]),
     "selu.default": one(),
     "sgn.default": one("special"),
     "silu.default": one(),
@@ -263,7 +264,7 @@ OTHERS = {
     }.items() for kind, row in rows.items() if f"{name}.{kind}" not in CORE},
 }
 
-# The same operators under names that say that they copy.
+# These are the same operators under names that announce a copy.
 _COPIES = {"alias_copy.default": one(), "_reshape_copy.default": CORE["view.default"]}
 for _name in ("as_strided.default", "detach.default", "diagonal.default", "expand.default",
               "permute.default", "select.int", "slice.Tensor", "split_with_sizes.default",
@@ -273,7 +274,7 @@ for _name in ("as_strided.default", "detach.default", "diagonal.default", "expan
     _COPIES[f"{_base}_copy.{_overload}"] = (CORE | OTHERS)[_name]
 OTHERS |= _COPIES
 
-# What only other devices or other packages have, or what is tested with whole models.
+# Operators that only other devices or packages have, or that tests of whole models cover.
 ELSEWHERE = frozenset((
     "_scaled_dot_product_cudnn_attention.default",
     "_scaled_dot_product_efficient_attention.default",

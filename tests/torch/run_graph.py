@@ -1,10 +1,10 @@
-"""Runs what was imported, for tests."""
+"""Runs imported graphs for tests."""
 import tunec
 from tunec.torch.sized import as_named, as_stored, empty_output
 
 
 class CompiledFile:
-    """A model file, compiled."""
+    """A compiled model file."""
 
     def __init__(self, path, **options):
         self._executable = tunec.compile(path, **{"db": None, "threads": 2, **options})
@@ -13,7 +13,7 @@ class CompiledFile:
         return self._executable.report
 
     def __call__(self, inputs, types):
-        """The outputs, of these types: pairs of a dtype and a shape."""
+        """Returns the outputs with these types: pairs of a dtype and a shape."""
         outputs = self._executable(*inputs)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         for output, (dtype, shape) in zip(outputs, types, strict=True):
@@ -22,7 +22,7 @@ class CompiledFile:
 
 
 class CompiledGraph:
-    """An ImportedGraph, compiled. Its outputs are those of the text, mutations among them."""
+    """A compiled ImportedGraph. Its outputs are those of the text, including mutations."""
 
     def __init__(self, graph, **options):
         self.graph = graph

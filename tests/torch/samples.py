@@ -3,7 +3,7 @@ import torch
 
 
 class Sampler:
-    """Makes operands. The same seed makes the same ones."""
+    """Makes operands. Equal seeds make equal operands."""
 
     def __init__(self, dtype, seed):
         self.dtype = dtype
@@ -19,7 +19,7 @@ class Sampler:
         return int(self._ints(least, most + 1, (1,)))
 
     def t(self, *shape):
-        """Numbers around 0: of floats normal ones, small integers."""
+        """Returns numbers around 0: normal floats, or small integers."""
         if self.dtype == torch.bool:
             return self._ints(0, 2, shape).bool()
         if not self.dtype.is_floating_point:
@@ -33,7 +33,7 @@ class Sampler:
         return (torch.rand(shape, generator=self._generator) * 3 + 0.25).to(self.dtype)
 
     def unit(self, *shape):
-        """Between -1 and 1."""
+        """Returns numbers between -1 and 1."""
         if not self.dtype.is_floating_point:
             return self.t(*shape).clamp(max=1) if self.dtype != torch.bool else self.t(*shape)
         return (torch.rand(shape, generator=self._generator) * 1.9 - 0.95).to(self.dtype)
@@ -43,7 +43,7 @@ class Sampler:
         return torch.where(x == 0, torch.ones_like(x), x)
 
     def special(self, *shape):
-        """With infinities and NaN among them."""
+        """Returns numbers with some infinities and NaN."""
         x = self.t(*shape)
         if not self.dtype.is_floating_point:
             return x
@@ -54,13 +54,13 @@ class Sampler:
         return flat.reshape(shape)
 
     def halves(self, *shape):
-        """Multiples of one half, to be rounded."""
+        """Returns multiples of one half, for rounding."""
         if not self.dtype.is_floating_point:
             return self.t(*shape)
         return (self._ints(-9, 10, shape) / 2).to(self.dtype)
 
     def distinct(self, *shape):
-        """No number twice, where the type has as many."""
+        """Returns distinct numbers, if the type has enough."""
         count = torch.Size(shape).numel()
         order = torch.randperm(count, generator=self._generator)
         if self.dtype == torch.bool:
@@ -69,7 +69,7 @@ class Sampler:
         return (order - shift).to(self.dtype).reshape(shape)
 
     def orders(self, rows, count):
-        """Rows of `count` different numbers, at most 256 for the narrowest types."""
+        """Returns rows of `count` different numbers, at most 256 for the narrowest types."""
         return torch.stack([self.distinct(count) for _ in range(rows)])
 
     def index(self, high, *shape, negative=False):

@@ -1,4 +1,4 @@
-"""Small models written by hand, each with what real ones of its kind need."""
+"""Small handmade models, each with the features of real models of its kind."""
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -16,7 +16,7 @@ class TinyModel(nn.Module):
 
 
 class ResidualBlock(nn.Module):
-    """A convolution and its normalisation, and the input added."""
+    """A convolution and its normalisation, with the input added."""
 
     def __init__(self):
         super().__init__()
@@ -37,13 +37,13 @@ class RmsNorm(nn.Module):
 
 
 def rotated(x, cos, sin):
-    """Rotary position embeddings on halves."""
+    """Applies rotary position embeddings to halves."""
     a, b = x.chunk(2, -1)
     return x * cos + torch.cat([-b, a], -1) * sin
 
 
 class CachedAttention(nn.Module):
-    """Grouped queries over a static cache that is written in place."""
+    """Grouped-query attention over a static cache that is written in place."""
 
     def __init__(self, dim, heads, groups, length, put):
         super().__init__()
@@ -75,7 +75,8 @@ class CachedAttention(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Like Llama: RMS norms, rotary embeddings, grouped queries, SwiGLU, a static cache."""
+    """A decoder like Llama: RMS norms, rotary embeddings, grouped queries, SwiGLU, a static cache.
+    """
 
     def __init__(self, vocab=97, dim=64, heads=4, groups=2, layers=2, length=24,
                  put="index_copy"):
@@ -102,7 +103,8 @@ class Decoder(nn.Module):
 
 
 class MixtureOfExperts(nn.Module):
-    """Each token goes to the two experts that a router likes best; all experts are computed."""
+    """A mixture of experts. Each token goes to the two best experts of a router; all experts are
+    computed."""
 
     def __init__(self, dim=32, experts=4):
         super().__init__()
@@ -120,7 +122,7 @@ class MixtureOfExperts(nn.Module):
 
 
 class SelectiveScan(nn.Module):
-    """A state space whose coefficients depend on the input, as Mamba has it, step by step."""
+    """A state space whose coefficients depend on the input, step by step as in Mamba."""
 
     def __init__(self, dim=16, state=4):
         super().__init__()
@@ -146,7 +148,7 @@ class SelectiveScan(nn.Module):
 
 
 class Counter(nn.Module):
-    """Counts its calls and keeps a running mean, in buffers; writes into one of its inputs."""
+    """Counts its calls and keeps a running mean, in buffers. Writes into one of its inputs."""
 
     def __init__(self):
         super().__init__()
@@ -161,7 +163,7 @@ class Counter(nn.Module):
 
 
 class Views(nn.Module):
-    """Outputs that are inputs, views of them, constants, the same twice, and no tensors."""
+    """Outputs that are inputs, views of them, constants, repeated tensors, and non-tensors."""
 
     def forward(self, x):
         y = x.exp()
@@ -169,7 +171,7 @@ class Views(nn.Module):
 
 
 def decode_steps(length=5, vocab=97):
-    """Prompts of several tokens, then one after the other."""
+    """Returns prompts of several tokens, then single tokens."""
     ids = torch.randint(0, vocab, (1, length + 3))
     yield ids[:, :length], torch.arange(length)
     for i in range(length, length + 3):

@@ -1,4 +1,5 @@
-"""Graphs whose sizes change: one graph of Dynamo's, executables of rounded sizes, eager's results."""
+"""Tests of graphs with changing sizes: one graph of Dynamo, executables of rounded sizes, eager's
+results."""
 import gc
 import unittest
 import unittest.mock
@@ -52,16 +53,17 @@ class Images(torch.nn.Module):
 
 
 class Normalised(torch.nn.Module):
-    """A mean over the batch: requests may not be cut."""
+    """A mean over the batch, so requests may not be split."""
 
     def forward(self, x):
         return (x - x.mean(0)) / (x.std(0) + 1)
 
 
 def graphs_of(module, requests, check, options=None):
-    """How often Dynamo compiled; each request's results are checked against eager's."""
+    """Returns the number of Dynamo's compilations. Checks each request's results against eager's.
+    """
     torch._dynamo.reset()
-    gc.collect()  # equal models of other tests, whose executables would be found
+    gc.collect()  # equal models of other tests would otherwise share executables
     torch._dynamo.utils.counters.clear()
     compiled = torch.compile(module, backend="tunec", dynamic=True, options=options)
     for request in requests:
@@ -110,7 +112,7 @@ class AnySize(unittest.TestCase):
             self.near(compiled(*request), module(*request))
 
     def executables_of(self, module, requests, options=None):
-        """The executable that each request ran on, and how many graphs Dynamo made."""
+        """Returns the executable that each request ran on, and the number of Dynamo's graphs."""
         made = []
         original = SizedGraph._compiled_for_any
 
@@ -123,7 +125,7 @@ class AnySize(unittest.TestCase):
             graphs = graphs_of(module, requests, self.near, options)
         return made, graphs
 
-    # Dynamo has a graph of its own where a size is 1.
+    # Dynamo makes a separate graph if a size is 1.
     def test_a_batch_of_one_runs_on_the_executables_of_all(self):
         for batches in ([2, 5, 1, 3], [1, 2, 1, 3]):
             made, graphs = self.executables_of(
@@ -132,7 +134,7 @@ class AnySize(unittest.TestCase):
             self.assertIs(made[-2], made[-1], batches)
             self.assertNotIn("refusal", made[-1].report)
 
-    # The weights of one are not those of the other. Only frozen ones are part of an executable.
+    # The models' weights differ. Only frozen weights are part of an executable.
     def test_models_of_one_form_are_apart(self):
         for options in ({"freeze": True}, {}):
             one, other = Block().eval(), Block().eval()
@@ -141,7 +143,7 @@ class AnySize(unittest.TestCase):
             if options:
                 self.assertIsNot(made[-1], last[-1])
 
-    # torch has two symbols for the batch where the first one was 1. They may be two numbers after all.
+    # If the first batch is 1, torch has two symbols for the batch. Their values may differ later.
     def test_sizes_that_may_differ_are_compiled_for(self):
         class Both(torch.nn.Module):
             def forward(self, x, y):
@@ -180,7 +182,7 @@ class AnySize(unittest.TestCase):
             self.assertEqual(module.calls.tolist(), [n] * 4)
 
     def test_what_is_dropped_is_gone(self):
-        """An executable for any sizes asks a function for graphs that leads back to it."""
+        """The graph function of a dynamic-shape executable refers back to the executable."""
         torch._dynamo.reset()
         gc.collect()
         before = len(same_model._MODELS)

@@ -1,4 +1,4 @@
-"""Graphs as backends of torch.compile get them: forward and backward of AOTAutograd."""
+"""Tests of graphs as backends of torch.compile get them: forward and backward of AOTAutograd."""
 import copy
 import unittest
 
@@ -16,7 +16,7 @@ from run_graph import CompiledGraph
 
 
 class _Backend:
-    """Runs whole graphs by tunec, and those that it cannot do in eager PyTorch."""
+    """Runs whole graphs by tunec, and unsupported graphs in eager PyTorch."""
 
     def __init__(self):
         self.unsupported = []
@@ -60,7 +60,7 @@ class Transformer(nn.Module):
 
 
 class Convolutions(nn.Module):
-    """As a ResNet begins and ends."""
+    """The first and the last layers of a ResNet."""
 
     def __init__(self):
         super().__init__()

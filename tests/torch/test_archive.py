@@ -1,4 +1,5 @@
-"""Files of torch.export.save run no code that they bring, and NumPy's arrays go into modules."""
+"""Tests that files of torch.export.save run no code, and that NumPy's arrays can be used in
+modules."""
 import json
 import os
 import pickle
@@ -19,7 +20,7 @@ from tunec.torch.private_folder import why_not_private
 
 
 class Harmful:
-    """Makes a file where it is read from a pickle."""
+    """Creates a file when it is read from a pickle."""
 
     def __init__(self, path):
         self.path = path
@@ -48,7 +49,7 @@ class Archives(InFolder):
         return path
 
     def changed(self, path, name, change):
-        """A copy of a file with one record changed."""
+        """Returns a copy of a file with one record changed."""
         copy = self.path(f"changed{len(os.listdir(self.folder))}.pt2")
         with torch.export.pt2_archive._package.PT2ArchiveReader(path) as reader, \
                 zipfile.ZipFile(copy, "w", zipfile.ZIP_STORED) as out:

@@ -1,4 +1,5 @@
-"""torch.compile(backend="tunec"): against eager, with what real programs do between the operators."""
+"""Tests of torch.compile(backend="tunec") against eager, with other code between the operators as
+in real programs."""
 import copy
 import os
 import subprocess
@@ -18,7 +19,7 @@ OPTIONS = {"db": None}
 
 
 class Block(nn.Module):
-    """Some of everything: a product, a norm, an activation, a residual."""
+    """A block with a product, a norm, an activation and a residual."""
 
     def __init__(self, width=64):
         super().__init__()
@@ -31,7 +32,7 @@ class Block(nn.Module):
 
 
 class Counter(nn.Module):
-    """Changes a buffer, and the tensor that it is given."""
+    """Changes a buffer, and its input tensor."""
 
     def __init__(self):
         super().__init__()
@@ -44,7 +45,7 @@ class Counter(nn.Module):
 
 
 class Cache(nn.Module):
-    """Attention over a static cache, of which a step writes a row."""
+    """Attention over a static cache. Each step writes a row of the cache."""
 
     def __init__(self, length=16, width=8):
         super().__init__()
@@ -140,7 +141,7 @@ class Inference(unittest.TestCase):
                 x, position = torch.randn(1, 8), torch.tensor([step])
                 self.close(fast(x, position), wanted(x, position))
                 self.close(model.keys, wanted.keys)
-        # Each run was told to write the buffer itself.
+        # Each run got the buffer as its output.
         self.assertEqual(given.call_count, 4)
         for call in given.call_args_list:
             tensors = SizedGraph._given(*call.args)
@@ -263,7 +264,7 @@ class Inference(unittest.TestCase):
 
         with torch.no_grad(), unittest.mock.patch("tunec.torch.sized.compile_model", slowly):
             wanted = model(x)
-            self.close(fast(x), wanted)  # or it would wait
+            self.close(fast(x), wanted)  # otherwise it would wait
             self.assertEqual(runs, [])
             may_go_on.set()
             deadline = time.monotonic() + 60
@@ -320,7 +321,7 @@ class Training(unittest.TestCase):
         torch.testing.assert_close(model[1].running_var, wanted[1].running_var)
 
     def check_step(self, model, inputs, loss_of):
-        """One step against eager, each graph of which is one compiled part."""
+        """Compares one step with eager. Each graph must be one compiled part."""
         wanted = copy.deepcopy(model)
         losses = []
         for run in (compiled(model), wanted):
@@ -403,7 +404,7 @@ class Training(unittest.TestCase):
         self.assertAlmostEqual(kept.float().mean().item(), 0.75, delta=0.02)
         torch.testing.assert_close(y[kept], (whole / 0.75)[kept], rtol=1e-4, atol=1e-4)
         self.assertFalse(torch.equal(kept, fast(x) != 0))
-        y.sum().backward()  # of the kept ones alone
+        y.sum().backward()  # only the retained ones
         torch.testing.assert_close(model[0].bias.grad, kept.sum(0) / 0.75)
         left = [node.operator for report in latest()[-2:] for node in report.left]
         self.assertEqual(left, ["aten.rand.default"])
@@ -449,7 +450,7 @@ def cross_entropy_of(scores):
 
 
 class Residual(nn.Module):
-    """As a ResNet is made: its first layers, a block that halves the image, its head."""
+    """The parts of a ResNet: the first layers, a block that halves the image, and the head."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,5 @@
-"""torch.compile in a control group of one processor's time, after fork, and beside torch's own threads."""
+"""Tests torch.compile under a quota of one processor, after fork, and together with torch's
+threads."""
 import multiprocessing
 import subprocess
 import sys
@@ -41,7 +42,7 @@ def run_and_compare(model, x, expected, answers):
 
 
 def least(call, rounds=30):
-    """Seconds of the fastest of some calls."""
+    """Returns the seconds of the fastest of several calls."""
     times = []
     for _ in range(rounds):
         started = time.perf_counter()
@@ -75,7 +76,8 @@ class Containers(unittest.TestCase):
         self.assertEqual(child.exitcode, 0)
 
     def test_beside_torchs_threads_nothing_collapses(self):
-        """A model of torch's threads and one of tunec's in turns take about what each takes alone."""
+        """Expects that alternating calls of torch's threads and tunec's threads take about as long
+        as each alone."""
         x = torch.randn(128, 512)
         eager = network()
         with torch.no_grad():

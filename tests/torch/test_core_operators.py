@@ -1,7 +1,7 @@
-"""All operators of core ATen: each is done, written otherwise, or rejected with a reason.
+"""Tests of all operators of core ATen: each is done, written otherwise, or rejected with a reason.
 
-TUNEC_TEST_ROUNDS: how many seeds of samples are run (default 1). Each operator and type is a
-program of its own, which takes the time that compiling it takes.
+TUNEC_TEST_ROUNDS is the number of seeds of samples (default 1). Each operator and type is a
+separate program, so the time is mostly that of compilation.
 """
 import os
 import unittest
@@ -17,7 +17,7 @@ from tunec.torch.element_types import element_type
 from tunec.torch.handler_table import handled_names
 from tunec.torch.imported_graph import Fixed
 
-from core_operators import CORE, Done, Otherwise, Refused
+from core_operators import CORE, Done, Otherwise, Rejected
 from run_graph import CompiledGraph
 from samples import Sampler
 from traced import difference, eager, trace
@@ -28,7 +28,7 @@ _ROUNDS = int(os.environ.get("TUNEC_TEST_ROUNDS", "1"))
 
 
 def core_overloads():
-    """The names of all overloads with the tag `core`."""
+    """Returns the names of all overloads with the tag `core`."""
     everything = [name.removeprefix("aten::") for name in torch._C._dispatch_get_all_op_names()
                   if name.startswith("aten::")]
     whole = [name if "." in name else f"{name}.default" for name in everything]
@@ -50,9 +50,9 @@ class CoreTable(unittest.TestCase):
                 has_one = isinstance(row, Done) and not isinstance(row, Otherwise)
                 self.assertEqual(name in handled_names(), has_one)
 
-    def test_refused_ones_are_refused_with_their_reason(self):
+    def test_rejected_ones_are_refused_with_their_reason(self):
         for name, row in CORE.items():
-            if not isinstance(row, Refused):
+            if not isinstance(row, Rejected):
                 continue
             for sample in row.samples:
                 with self.subTest(name):
@@ -76,12 +76,12 @@ class CoreTable(unittest.TestCase):
 
 
 class CoreOperators(unittest.TestCase):
-    """Each operator that is imported against eager PyTorch."""
+    """Tests of each imported operator against eager PyTorch."""
 
 
 def check_operator(test, name, row, make_graph=None):
-    """Each type that eager PyTorch and tunec both know. `make_graph`: of a target, samples and
-    results; without one, calls are traced."""
+    """Checks each type that eager PyTorch and tunec both support. `make_graph` makes a graph from a
+    target, samples and results. By default calls are traced."""
     target = target_of(name)
     compared = 0
     for number in range(_ROUNDS):
@@ -96,24 +96,24 @@ def check_operator(test, name, row, make_graph=None):
                 given, results = [samples[i] for i in known], [wanted[i] for i in known]
                 graph, tensors = (make_graph(target, given, results) if make_graph else
                                   trace(target, given))
-                is_refused = element_type(dtype) in row.refused_types
-                compared += _compare(test, graph, tensors, is_refused, results)
+                is_rejected = element_type(dtype) in row.rejected_types
+                compared += _compare(test, graph, tensors, is_rejected, results)
     test.assertGreater(compared, 0)
 
 
-def _compare(test, graph, tensors, is_refused, wanted):
+def _compare(test, graph, tensors, is_rejected, wanted):
     try:
         imported = import_graph(graph)
     except UnsupportedOperator as error:
-        test.assertTrue(is_refused, error)
+        test.assertTrue(is_rejected, error)
         return 0
-    test.assertFalse(is_refused, "is no longer rejected")
+    test.assertFalse(is_rejected, "is no longer rejected")
     leaves = pytree.tree_leaves(wanted)
     if not imported.outputs:
         return 0
     found = CompiledGraph(imported)(*tensors)
     for result, want in zip(imported.results, leaves, strict=True):
-        # Fixed: what only the backward pass of another device reads.
+        # Fixed results are only read by the backward pass of another device.
         if not isinstance(result, Fixed) and isinstance(want, torch.Tensor):
             test.assertEqual(difference(found[result], want), "")
     return len(leaves)

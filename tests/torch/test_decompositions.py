@@ -1,4 +1,4 @@
-"""Operators that torch's own decompositions compute otherwise than its kernels do."""
+"""Tests of operators that torch's decompositions compute differently from its kernels."""
 import unittest
 
 import torch

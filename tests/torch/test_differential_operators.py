@@ -1,6 +1,6 @@
-"""A part of torch's own table of operators, as differential_operators.py compares it.
+"""Tests a part of torch's table of operators, with the comparison of differential_operators.py.
 
-TUNEC_TEST_SEED: which samples, and which operators of the table (default 0).
+TUNEC_TEST_SEED selects the samples and the operators of the table (default 0).
 """
 import os
 import unittest
@@ -13,7 +13,7 @@ except ImportError as missing:
     raise unittest.SkipTest(str(missing))
 
 _SEED = int(os.environ.get("TUNEC_TEST_SEED", "0"))
-_PARTS = 16  # so that it takes about a minute
+_PARTS = 16  # gives about a minute
 
 
 class Operators(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""docs/torch.md is true."""
+"""Runs the examples of docs/reference/torch.md."""
 import sys
 import unittest
 from pathlib import Path
@@ -10,7 +10,10 @@ from documented import run_page  # noqa: E402
 class Documented(unittest.TestCase):
 
     def test_torch(self):
-        run_page("torch.md")
+        run_page("reference/torch.md")
+
+    def test_pytorch(self):
+        run_page("start/pytorch.md")
 
 
 if __name__ == "__main__":

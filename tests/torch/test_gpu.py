@@ -1,5 +1,5 @@
-"""Tensors of an NVIDIA GPU: graphs that lie there are compiled for it, and run in torch's stream. Nothing of it
-runs where torch sees no GPU, but for what only looks at graphs."""
+"""Tests of tensors on an NVIDIA GPU: their graphs are compiled for the GPU, and run in torch's
+stream. Without a GPU in torch, only the tests that inspect graphs run."""
 import copy
 import os
 import subprocess
@@ -34,7 +34,7 @@ def relative_error(found, wanted):
 
 
 class Graphs(unittest.TestCase):
-    """What is known of a graph's tensors, without any GPU."""
+    """Tests of the facts about a graph's tensors, without a GPU."""
 
     def setUp(self):
         with FakeTensorMode():
@@ -77,7 +77,8 @@ class Models(unittest.TestCase):
         torch._dynamo.reset()
 
     def same_as_eager(self, module, *inputs, wider=torch.Tensor.double):
-        """`wider`: what is made of weights and inputs for the reference; a model may be written for one type."""
+        """Compares with eager. `wider` converts weights and inputs for the reference; some models
+        support only one type."""
         module = module.cuda().eval()
         inputs = [x.cuda() for x in inputs]
         with torch.no_grad():
@@ -218,7 +219,7 @@ class Streams(unittest.TestCase):
 
 
 class AttentionBlock(torch.nn.Module):
-    """Elements of a batch never meet, those of a length do."""
+    """Elements of a batch are independent, those of a length are not."""
 
     def __init__(self):
         super().__init__()
@@ -258,7 +259,7 @@ class SeveralSizes(unittest.TestCase):
         model = tunec.compile(SIZED, weights=weights, dims={"n": [8, 24]}, target="cuda", db=None)
         w = torch.from_numpy(weights["w"]).double().cuda()
         inputs = [torch.randn(n, 40, device="cuda") for n in (1, 5, 8, 9, 23, 24, 5, 17)]
-        found = [model(x) for x in inputs]  # none is waited for
+        found = [model(x) for x in inputs]  # without waiting
         for x, y in zip(inputs, found, strict=True):
             self.assertEqual((y.device.type, tuple(y.shape)), ("cuda", (len(x), 56)))
             self.assertLess(relative_error(y, torch.softmax(x.double() @ w, 0)), TOLERANCE, len(x))
@@ -268,7 +269,7 @@ class SeveralSizes(unittest.TestCase):
         self.assertTrue((out[[0, 6]] == -1).all())
 
     def test_boxes_of_odd_rows(self):
-        """Rows of three bytes in rows of seven, in the place of others."""
+        """Copies slices whose rows have odd numbers of bytes."""
         text = """graph odd {
           input x: i8[n, length, 3]
           mask = cast(x) {to="f32"}

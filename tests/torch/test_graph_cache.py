@@ -1,4 +1,5 @@
-"""Graphs that another process traced: found again, for the same model alone, and right."""
+"""Tests of graphs that another process traced: they are found again, only for the same model, and
+are right."""
 import json
 import os
 import subprocess
@@ -8,7 +9,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# What each process does: runs MODEL on fixed inputs, and tells what it saw.
+# The program of each process: runs MODEL on fixed inputs, and reports its observations.
 PROGRAM = """
 import json, sys
 import torch

@@ -1,5 +1,5 @@
-"""Nodes that the importer or the compiler cannot do stay in torch: the answer is eager mode's, and a
-report has one line."""
+"""Tests that nodes which the importer or the compiler does not support stay in torch. The answer is
+eager mode's, and a report has one line."""
 import functools
 import unittest
 import unittest.mock
@@ -25,7 +25,8 @@ class AgainstEager(unittest.TestCase):
         torch.manual_seed(3)
 
     def check(self, function, *inputs, reason=None, tolerance=1e-4, **options):
-        """Equal to eager mode. `reason`: a part of one of the report's lines; None: nothing is left."""
+        """Compares with eager mode. `reason` is a part of one of the report's lines, or None if
+        nothing may stay in torch."""
         given = [x.clone() if isinstance(x, torch.Tensor) else x for x in inputs]
         with torch.no_grad():
             expected = function(*inputs)
@@ -68,19 +69,19 @@ class LeftToTorch(AgainstEager):
         with unittest.mock.patch("tunec.torch.partitions.hinted_sizes", side_effect=KeyError("s0")):
             self.check(lambda x: torch.tanh(x), torch.randn(4), reason="KeyError")
 
-    def test_a_part_that_the_compiler_refuses(self):
+    def test_a_part_that_the_compiler_rejects(self):
         real = sized.compile_model
 
-        def refusing(text, **options):
+        def rejecting(text, **options):
             if "tanh" in text:
                 raise tunec.InvalidArgument("tanh operand 0 is wrong")
             return real(text, **options)
-        with unittest.mock.patch.object(sized, "compile_model", refusing), warnings.catch_warnings():
+        with unittest.mock.patch.object(sized, "compile_model", rejecting), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.check(lambda x: torch.tanh(x).t().reshape(-1), torch.randn(4, 3),
                        reason="the compiler rejected it: InvalidArgument: tanh operand 0")
 
-    def test_a_wrong_option_is_no_refusal_of_a_part(self):
+    def test_a_wrong_option_is_no_rejection_of_a_part(self):
         with self.assertRaisesRegex(Exception, "unknown option 'trails'"):
             self.check(torch.tanh, torch.randn(4), trails=3)
 
@@ -124,12 +125,12 @@ class LeftToTorch(AgainstEager):
         def pooled(x, w):
             rows = floor(x, x.abs().amax(1, keepdim=True) + 1).permute(0, 2, 3, 1).flatten(1, 2)
             images = (rows @ w).unflatten(1, (4, 5)).permute(0, 3, 1, 2)
-            return F.adaptive_avg_pool2d(images, 1).flatten(1)  # torch writes as_strided for it
+            return F.adaptive_avg_pool2d(images, 1).flatten(1)  # torch decomposes it to as_strided
         self.check(pooled, x, torch.randn(6, 3))
 
 
 class Imported(AgainstEager):
-    """Calls that once were errors are compiled."""
+    """Tests that calls which were errors earlier are compiled."""
 
     def test_statistics_in_bfloat16(self):
         x = torch.randn(2, 3, 4, 4).bfloat16()

@@ -1,6 +1,7 @@
-"""Whole models through FX against eager PyTorch.
+"""Tests of whole models through FX against eager PyTorch.
 
-TUNEC_TEST_NETWORKS=1 runs the nine networks of bench/peers/models.py; without it, the small ones.
+TUNEC_TEST_NETWORKS=1 runs the nine networks of bench/peers/models.py. By default the small networks
+run.
 """
 import copy
 import os
@@ -27,7 +28,7 @@ _SMALL = ("mlp3", "bert_small", "unet_gn", "unet_gn_f16", "mlp3_bf16", "lstm_20"
 
 
 class Session:
-    """Runs an exported program and keeps what it changes, as its caller would."""
+    """Runs an exported program and keeps its changes, as a caller would."""
 
     def __init__(self, program, **options):
         self.graph = import_program(program)
@@ -67,7 +68,7 @@ class ModelTest(unittest.TestCase):
 
 
 class Networks(ModelTest):
-    """Those of the benchmarks."""
+    """Tests of the networks of the benchmarks."""
 
 
 def _add_networks():
@@ -129,7 +130,7 @@ class SmallModels(ModelTest):
 
 
 class Ports(ModelTest):
-    """What a graph says of its inputs and outputs."""
+    """Tests of a graph's descriptions of its inputs and outputs."""
 
     def test_buffers_and_inputs_that_change(self):
         module = small_models.Counter()

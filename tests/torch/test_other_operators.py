@@ -1,4 +1,4 @@
-"""The operators beside core ATen that are imported whole, against eager PyTorch."""
+"""Tests of the operators besides core ATen that are imported whole, against eager PyTorch."""
 import unittest
 
 try:
@@ -20,7 +20,7 @@ class OtherTable(unittest.TestCase):
 
 
 class OtherOperators(unittest.TestCase):
-    """Each as it is, composite or not."""
+    """Tests each operator unchanged, composite or not."""
 
 
 def _add_tests():

@@ -1,4 +1,4 @@
-"""Which nodes go into which part, and that torch's partitioner would say the same."""
+"""Tests of the assignment of nodes to parts, which must equal that of torch's partitioner."""
 import unittest
 from unittest import mock
 
@@ -9,7 +9,7 @@ from tunec.torch import aot_decompositions, partitions
 
 
 def left_alone(x):
-    """What stays in torch."""
+    """Returns x. The operator stays in torch."""
     return torch.linalg.inv_ex(x)[0]
 
 
@@ -18,7 +18,7 @@ def before(x, y):
 
 
 def after(x, y):
-    return left_alone(torch.relu(x @ y)) * 2  # the product is of another part
+    return left_alone(torch.relu(x @ y)) * 2  # the product is in another part
 
 
 def beside(x, y):
@@ -51,7 +51,7 @@ class Partitions(unittest.TestCase):
         return graph, (x, y)
 
     def check(self, function, parts):
-        """Equal results by so many parts, and by the parts that torch's partitioner would make."""
+        """Expects equal results with this many parts, and with the parts of torch's partitioner."""
         graph, inputs = self.trace(function)
         expected = function(*inputs)
         found = partitions.partition(graph)

@@ -1,4 +1,4 @@
-"""Functions and types whose last digits decide, against eager PyTorch."""
+"""Tests of functions and types whose last digits matter, against eager PyTorch."""
 import unittest
 
 try:

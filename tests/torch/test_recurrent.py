@@ -1,4 +1,5 @@
-"""Recurrent layers and the encoder layers of torch.nn: one compiled part, with eager mode's answers."""
+"""Tests of recurrent layers and the encoder layers of torch.nn: one compiled part, with eager
+mode's answers."""
 import itertools
 import unittest
 import unittest.mock
@@ -26,7 +27,7 @@ class Compared(unittest.TestCase):
         torch.manual_seed(4)
 
     def check(self, module, *inputs, **named):
-        """In inference one part without warnings, equal to eager mode."""
+        """Expects one part without warnings in inference, with results equal to eager mode's."""
         module.eval()
         before = len(latest())
         with torch.no_grad(), warnings.catch_warnings(record=True) as caught:
@@ -81,7 +82,7 @@ class Recurrent(Compared):
         module = nn.LSTM(16, 16, 2, dropout=1.0).train()
         with torch.no_grad():
             found, expected = compiled(module)(torch.randn(3, 2, 16)), module(torch.randn(3, 2, 16))
-        # The second layer sees nothing but zeros.
+        # The second layer gets only zeros.
         torch.testing.assert_close(found[0], expected[0])
 
     def test_ahead_of_time(self):
@@ -161,7 +162,7 @@ class Encoders(Compared):
         self.check(attention, x, x, x, attn_mask=torch.ones(6, 6, dtype=torch.bool).triu(1))
 
     def test_nested_tensors(self):
-        """Eager mode packs what is not padding, and fills the rest with zeros."""
+        """Eager mode packs the elements without padding, and fills the rest with zeros."""
         x, padding = torch.randn(3, 6, 16), self.padding()
         encoder = nn.TransformerEncoder(self.layer(), 2).eval()
         with torch.no_grad():

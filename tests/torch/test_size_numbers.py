@@ -1,5 +1,5 @@
-"""Numbers that graphs of torch make of sizes, compared with eager torch at many sizes, and the sizes that
-exported programs accept."""
+"""Tests of numbers that graphs of torch compute from sizes, compared with eager torch at many
+sizes, and of the sizes that exported programs accept."""
 import math
 import unittest
 
@@ -101,7 +101,8 @@ class NumbersOfSizes(unittest.TestCase):
         for n in (33, 40, 47, 61):
             self.assertEqual(compiled(torch.randn(2, n))[1:], (n % 10, n / 4, n > 41))
 
-    # The graph of a batch of one is not another module's that agrees with it at some sizes.
+    # The graph of a batch of one must not be taken for another module's graph that agrees at some
+    # sizes.
     def test_a_remainder_is_not_anothers(self):
         linear = torch.nn.Linear(8, 8).eval()
         one = torch.compile(lambda x: linear(x) * (x.shape[1] % 8), backend="tunec", dynamic=True,
@@ -160,7 +161,7 @@ class ExportedBounds(unittest.TestCase):
 
         return tunec.compile(export(Module(), inputs, dynamic_shapes=(shapes,)), db=None)
 
-    def refuses(self, compiled, inputs, *words):
+    def rejects(self, compiled, inputs, *words):
         with self.assertRaises(tunec.InvalidArgument) as caught:
             compiled(*inputs)
         for word in words:
@@ -171,12 +172,12 @@ class ExportedBounds(unittest.TestCase):
         for n in (2, 5, 8):
             x = torch.randn(n, 6)
             self.assertTrue(torch.equal(compiled(x), x * 2))
-        self.refuses(compiled, (torch.randn(9, 6),), "axis 0", "is 9", "2 to 8")
-        self.refuses(compiled, (torch.randn(4, 7),), "axis 1", "is 7", "expected 6")
+        self.rejects(compiled, (torch.randn(9, 6),), "axis 0", "is 9", "2 to 8")
+        self.rejects(compiled, (torch.randn(4, 7),), "axis 1", "is 7", "expected 6")
 
     def test_least(self):
         compiled = self.compiled(lambda x: x * 2, (torch.randn(4, 6),), ({0: Dim("n", min=3, max=8)},))
-        self.refuses(compiled, (torch.randn(2, 6),), "is 2", "3 to 8")
+        self.rejects(compiled, (torch.randn(2, 6),), "is 2", "3 to 8")
 
     def test_relations(self):
         n = Dim("n", min=2, max=64)
@@ -184,7 +185,7 @@ class ExportedBounds(unittest.TestCase):
                                  ({0: n}, {0: 2 * n}))
         x, y = torch.randn(11, 6), torch.randn(22, 6)
         self.assertTrue(torch.allclose(compiled(x, y), x + y[::2]))
-        self.refuses(compiled, (x, torch.randn(21, 6)), "axis 0", "is 21", "22")
+        self.rejects(compiled, (x, torch.randn(21, 6)), "axis 0", "is 21", "22")
 
     def test_guards(self):
         def function(x):
@@ -193,13 +194,13 @@ class ExportedBounds(unittest.TestCase):
         compiled = self.compiled(function, (torch.randn(3, 12),), ({1: Dim.AUTO},))
         x = torch.randn(3, 16)
         self.assertTrue(torch.equal(compiled(x), x[:, :8]))
-        self.refuses(compiled, (torch.randn(3, 15),), "% 2 == 0")
+        self.rejects(compiled, (torch.randn(3, 15),), "% 2 == 0")
 
     def test_constants(self):
         compiled = self.compiled(lambda x, k: x * k, (torch.randn(3), 2), (None, None))
         x = torch.randn(3)
         self.assertTrue(torch.equal(compiled(x, 2), x * 2))
-        self.refuses(compiled, (x, 3), "is 3", "expected 2")
+        self.rejects(compiled, (x, 3), "is 3", "expected 2")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""A warning says once what torch.compile leaves to torch, with the reason and a remedy."""
+"""Tests that one warning names the code that torch.compile leaves to torch, with the reason and a
+remedy."""
 import os
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from tunec.torch.reports import explain, latest
 
 
 class Loop(nn.Module):
-    """Has a loop whose steps depend on values."""
+    """A loop whose steps depend on values."""
 
     def __init__(self):
         super().__init__()
@@ -59,7 +60,7 @@ def only_facts(x):
 
 
 def warnings_of(function, *inputs, **options):
-    """Returns the texts of warnings of two calls, whose answers are eager mode's."""
+    """Returns the warnings' texts of two calls. The calls' answers must be eager mode's."""
     torch._dynamo.reset()
     fast = torch.compile(function, backend="tunec", **options)
     with warnings.catch_warnings(record=True) as caught, torch.no_grad():
@@ -128,7 +129,8 @@ class Skipped(unittest.TestCase):
         self.assertEqual(ran.stderr.count("NotCompiledWarning: tunec compiles nothing of Loop.forward"), 1)
 
     def test_gradients_within_a_compiled_function(self):
-        """The backward graph is compiled while Dynamo watches all functions, its callbacks as well."""
+        """The backward graph is compiled while Dynamo traces all functions, including its
+        callbacks."""
         program = ("import torch\n"
                    "def f(x): return torch.autograd.grad((x.relu() ** 2).sum(), x)[0]\n"
                    "x = torch.randn(3, 3).requires_grad_()\n"

@@ -1,4 +1,5 @@
-"""Static caches of keys and values: a step writes a row of each, and no cache is copied or repeated."""
+"""Tests of static caches of keys and values: a step writes a row of each, and no cache is copied or
+repeated."""
 import os
 import subprocess
 import sys
@@ -14,19 +15,19 @@ HEADS, GROUP, LENGTH, DEPTH = 8, 4, 16384, 128  # a cache has 64 MiB
 
 
 def repeated(x, times):
-    """Each head `times` times, as transformers writes it."""
+    """Repeats each head `times` times in a row, as transformers does."""
     batch, heads, length, depth = x.shape
     return x[:, :, None].expand(batch, heads, times, length, depth).reshape(batch, heads * times, length, depth)
 
 
 def repeated_in_turns(x, times):
-    """All heads, `times` times: other queries have them."""
+    """Repeats the sequence of all heads `times` times, which assigns them to other queries."""
     batch, heads, length, depth = x.shape
     return x[:, None].expand(batch, times, heads, length, depth).reshape(batch, heads * times, length, depth)
 
 
 def step(queries, keys, values, new_key, new_value, position):
-    """One token's attention over the caches, of which it first writes its own row."""
+    """Computes one token's attention over the caches, after writing the token's row."""
     keys.index_copy_(2, position, new_key)
     values.index_copy_(2, position, new_value)
     seen = torch.arange(keys.shape[2], device=keys.device)[None, None, None] <= position
@@ -38,7 +39,7 @@ def new_rows():
     return torch.randn(1, HEADS, 1, DEPTH), torch.randn(1, HEADS, 1, DEPTH)
 
 
-# A program: the caches may be read, but written only in the pages that hold the rows of the step.
+# A program in which the caches may be read, but written only in the pages of the step's rows.
 PROTECTED = """
 import ctypes, mmap, sys
 import torch
@@ -80,7 +81,7 @@ print("written where allowed")
 
 
 def compiled_parts(function, *arguments):
-    """What `function` returns, and the ImportedGraphs' texts and executables that it is compiled to."""
+    """Returns the result of `function`, and the texts and executables of its ImportedGraphs."""
     parts = []
 
     def compile_model(text, **options):
@@ -88,7 +89,7 @@ def compiled_parts(function, *arguments):
         return parts[-1][1]
 
     torch._dynamo.reset()
-    # A text that another test compiled is compiled again.
+    # Texts that another test compiled are compiled again.
     unshared = unittest.mock.patch("tunec.torch.same_text._MADE", weakref.WeakValueDictionary())
     with torch.no_grad(), unshared, unittest.mock.patch("tunec.torch.sized.compile_model", compile_model):
         result = torch.compile(function, backend="tunec", options={"db": None})(*arguments)
@@ -121,13 +122,14 @@ class Caches(unittest.TestCase):
 
 
 class Groups(unittest.TestCase):
-    """Heads of keys and values that are repeated for groups of queries."""
+    """Tests of key and value heads that are repeated for groups of queries."""
 
     def setUp(self):
         torch.manual_seed(2)
 
     def check(self, function, *arguments, group, tolerance=1e-5):
-        """`group`: whether the attention reads the heads before they were repeated. Returns its result."""
+        """Compares with eager. `group` says whether the attention reads the heads before their
+        repetition. Returns the result."""
         found, parts = compiled_parts(function, *arguments)
         torch.testing.assert_close(found, function(*arguments), rtol=10 * tolerance, atol=tolerance)
         self.assertEqual("expand" not in parts[0][0], group, parts[0][0])

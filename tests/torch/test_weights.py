@@ -1,4 +1,4 @@
-"""Changes weights between calls in every way that torch has, and compares with eager torch."""
+"""Tests of weights that change between calls in every way of torch, compared with eager torch."""
 import copy
 import gc
 import threading
@@ -38,7 +38,7 @@ class Net(nn.Module):
 
 
 class Layer(nn.Module):
-    """One of many that are equal."""
+    """One of many equal layers."""
 
     def __init__(self):
         super().__init__()
@@ -95,7 +95,7 @@ COUNTED = {
         torch.randn(sum(p.numel() for p in m.parameters())) / 4, m.parameters()),
 }
 
-# Changes that leave no trace.
+# Changes that torch does not record.
 HIDDEN = {
     "data": lambda m: m.first.weight.data.mul_(-1),
     "data of a bias": lambda m: m.last.bias.data.add_(1),
@@ -110,7 +110,7 @@ HIDDEN = {
 
 
 def without_turned(changes):
-    """Returns the changes that keep all strides: other strides are another graph of Dynamo's."""
+    """Returns the changes that preserve all strides. Other strides give another graph of Dynamo."""
     return {name: change for name, change in changes.items() if "turned" not in name}
 
 
@@ -129,7 +129,8 @@ class Weights(unittest.TestCase):
         torch.testing.assert_close(found, wanted, rtol=0, atol=1e-4 * scale)
 
     def follow(self, model, fast, changes, inputs=(X,), times=2):
-        """Each change is made so often; each time the compiled model has to follow it."""
+        """Makes each change `times` times. The compiled model must have the new weights each time.
+        """
         with torch.no_grad():
             for name, change in list(changes.items()) * times:
                 with self.subTest(name):
@@ -139,7 +140,7 @@ class Weights(unittest.TestCase):
 
 
 class Read(Weights):
-    """By default they are read in each call."""
+    """Tests of the default, with which each call reads the weights."""
 
     def test_every_change(self):
         model = net()
@@ -266,7 +267,7 @@ class Writer(nn.Module):
 
 
 class Overlapping(nn.Module):
-    """Writes a buffer that is a part of another one, which it reads."""
+    """Writes a buffer that is a part of another buffer, which it reads."""
 
     def __init__(self):
         super().__init__()
@@ -308,7 +309,8 @@ class WrittenByTheModel(Weights):
 
 
 class Frozen(Weights):
-    """Compiled in, they are followed where torch counts the change or the memory is another."""
+    """Tests of frozen weights, whose changes are followed if torch counts the change or the memory
+    differs."""
 
     def test_each_counted_change(self):
         few = {name: COUNTED[name] for name in ("in place", "set data", "buffer")}
@@ -379,7 +381,7 @@ class Frozen(Weights):
 
 
 class AheadOfTime(Weights):
-    """tunec.compile keeps the weights that it was given."""
+    """Tests that tunec.compile keeps its original weights."""
 
     def test_no_change_is_seen(self):
         for rows in (1, 4):

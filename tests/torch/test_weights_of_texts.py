@@ -1,4 +1,4 @@
-"""Tensors of torch as weights of a .graph text: their memory stays as long as the executable."""
+"""Tests of torch tensors as weights of a .graph text: the executable keeps their memory alive."""
 import gc
 import unittest
 
@@ -24,7 +24,7 @@ class Weights(unittest.TestCase):
 
     def check(self):
         gc.collect()
-        others = [torch.full((256,), 7e7) for _ in range(200)]  # that take memory that was given back
+        others = [torch.full((256,), 7e7) for _ in range(200)]  # reuse freed memory
         torch.testing.assert_close(self.model(self.x), self.expected)
         del others
 

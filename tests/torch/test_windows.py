@@ -1,5 +1,5 @@
-"""Sums over windows, images of other sizes and orders, against eager PyTorch where values are special
-or coordinates meet a step: an infinity reaches the windows that hold it and no other."""
+"""Tests of sums over windows, and images of other sizes and orders, against eager PyTorch. Values
+are special, or coordinates meet a step. An infinity reaches only the windows that contain it."""
 import unittest
 
 try:
@@ -21,7 +21,7 @@ _ATEN = torch.ops.aten
 
 
 def check(test, target, samples):
-    """Each call's results against eager's, all in one program."""
+    """Compares each call's results with eager's, all in one program."""
     with own_rules():
         graph, tensors = trace(target, samples)
     imported = import_graph(graph)
@@ -34,7 +34,7 @@ def check(test, target, samples):
 
 
 def spoiled(seed, *shape, values=(_INF, -_INF, _NAN)):
-    """Random numbers with a few special ones."""
+    """Returns random numbers with a few special ones."""
     sampler = Sampler(torch.float32, seed)
     x = sampler.t(*shape)
     for value in values:
@@ -79,10 +79,11 @@ class Windows(unittest.TestCase):
 
 
 class Nearest(unittest.TestCase):
-    """The very elements of eager, which computes their numbers in float32."""
+    """Expects the same elements as eager, which computes their indices in float32."""
 
     def check(self, name, images, factors):
-        """`factors` of the last axis; the others keep their sizes."""
+        """Compares one resize. `factors` apply to the last axis; the other axes keep their sizes.
+        """
         target = getattr(_ATEN, name).vec
         samples = [(x, None, [1.0] * (x.dim() - 3) + [factor])
                    for x in images for factor in factors if int(x.shape[-1] * factor) > 0]
@@ -117,7 +118,7 @@ class Linear(unittest.TestCase):
 
 
 class Orders(unittest.TestCase):
-    """NaN is greater than infinity."""
+    """Tests that NaN is greater than infinity."""
 
     def rows(self):
         few = torch.tensor([[1.0, _INF, _NAN, 4.0, -_INF, _NAN, -_NAN, _INF]])

@@ -1,4 +1,4 @@
-"""Calls of ATen operators as graphs, and what eager PyTorch makes of them."""
+"""Calls of ATen operators as graphs, and their results in eager PyTorch."""
 import operator
 
 import torch
@@ -8,14 +8,14 @@ from tunec.torch import aot_decompositions
 
 
 def split_sample(sample):
-    """A sample's arguments and keyword arguments."""
+    """Returns a sample's arguments and keyword arguments."""
     *args, last = sample
     return (args, last) if isinstance(last, dict) else (list(sample), {})
 
 
 def trace(target, samples):
-    """An FX graph that calls an operator once for each sample, decomposed as importing wants it,
-    and the tensors that are its inputs."""
+    """Returns an FX graph that calls an operator once for each sample, decomposed as importing
+    requires, and its input tensors."""
     given, spec = pytree.tree_flatten([split_sample(sample) for sample in samples])
     tensors = [x for x in given if isinstance(x, torch.Tensor)]
 
@@ -29,7 +29,8 @@ def trace(target, samples):
 
 
 def call_graph(target, samples, wanted):
-    """The same of the operator as it is, composite or not. `expected` are its results."""
+    """Returns a graph of the unchanged operator, composite or not. `wanted` are the expected
+    results."""
     graph, tensors = torch.fx.Graph(), []
 
     def placed(x):
@@ -59,7 +60,7 @@ def _results_of(graph, node, result):
 
 
 def eager(target, sample):
-    """The results, or None where PyTorch has none for these types."""
+    """Returns the results, or None if PyTorch does not support these types."""
     args, kwargs = split_sample(sample)
     args = pytree.tree_map_only(torch.Tensor, torch.clone, args)
     try:
@@ -68,12 +69,13 @@ def eager(target, sample):
         return None
 
 
-# Against eager's own rounding of each step. Sums of a few numbers, so errors are those of elements.
+# Tolerances against eager's rounding of each step. Sums have few terms, so errors are those of
+# elements.
 _TOLERANCE = {torch.float32: 3e-5, torch.float64: 1e-9, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 
 
 def difference(found, wanted):
-    """What is wrong with a result, or "". Integers have to be equal."""
+    """Returns the error of a result, or "". Integers must be equal."""
     if found.dtype != wanted.dtype or found.shape != wanted.shape:
         return f"{found.dtype}{list(found.shape)}, expected {wanted.dtype}{list(wanted.shape)}"
     if not wanted.dtype.is_floating_point:

@@ -35,7 +35,7 @@ void Finish(Invocation& invocation, const Result<int>& exit_code);
 
 /// Throws CLI11's ValidationError if options precede the name of a subcommand. Such options belong
 /// to `tunec MODEL` and would have no effect.
-void RefuseOptionsBefore(const CLI::App& command);
+void RejectOptionsBefore(const CLI::App& command);
 
 /// Adds a subcommand. `run(arguments)` returns Result<int>, the exit code. `arguments` lives as
 /// long as the command.
@@ -44,7 +44,7 @@ CLI::App& AddSubcommand(CLI::App& root, Invocation& invocation, const char* name
                         const char* summary, const std::shared_ptr<Arguments>& arguments, Run run) {
   CLI::App* command = root.add_subcommand(name, summary);
   command->final_callback([&invocation, arguments, run, command] {
-    RefuseOptionsBefore(*command);
+    RejectOptionsBefore(*command);
     Finish(invocation, run(*arguments));
   });
   return *command;

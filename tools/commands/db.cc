@@ -14,6 +14,7 @@
 #include "tools/options/number_checks.h"
 #include "tools/options/setting_options.h"
 #include "tools/terminal/text_table.h"
+#include "tools/terminal/visible_text.h"
 
 namespace tunec {
 namespace {
@@ -67,7 +68,7 @@ std::vector<std::string> NameTargets(const std::vector<TargetStats>& targets) {
   for (const TargetStats& target : targets) texts.push_back(target.target);
   if (texts.size() < 2) return texts;
   DistinctTargets apart = TellApart(texts);
-  fmt::print("\nall targets: {}\n", apart.common);
+  fmt::print("\nall targets: {}\n", VisibleText(apart.common));
   for (std::string& own : apart.own) {
     if (own.empty()) own = "with any accuracy";
   }
@@ -134,13 +135,14 @@ Result<int> ShowStats(const DbArguments& arguments) {
   for (size_t t = 0; t < stats.targets.size(); ++t) {
     const TargetStats& target = stats.targets[t];
     const int64_t predicted = CountPredicted(tasks, target.target);
-    fmt::print("\ntarget {}\n  tasks {}, trials {} ({} ok{}), latest {}\n", names[t], target.tasks,
-               target.trials, target.ok,
+    fmt::print("\ntarget {}\n  tasks {}, trials {} ({} ok{}), latest {}\n", VisibleText(names[t]),
+               target.tasks, target.trials, target.ok,
                predicted > 0 ? fmt::format(", {} of predicted times", predicted) : "",
                DateText(target.latest_at));
     TUNEC_ASSIGN(const std::vector<MachineFact> facts, database.MachineFacts(target.target));
     for (const MachineFact& fact : facts)
-      fmt::print("  {} {} ({})\n", fact.name, QuantityText(fact.value), fact.text);
+      fmt::print("  {} {} ({})\n", VisibleText(fact.name), QuantityText(fact.value),
+                 VisibleText(fact.text));
   }
   return kExitOk;
 }
@@ -207,9 +209,11 @@ Result<int> ShowBest(const DbArguments& arguments) {
   int shown = 0;
   for (const TaskSummary& task : tasks) {
     if (!WorkloadHash(task).starts_with(arguments.workload) || !task.best) continue;
-    fmt::print("{}# {} {}\n# target {}\n# {}, trial {}, {}\n{}", shown > 0 ? "\n" : "",
-               WorkloadHash(task), task.key.workload.description, task.key.target, TimeOf(task),
-               task.best->id, DateText(task.best->created_at), task.best->schedule);
+    const std::string text =
+        fmt::format("# {} {}\n# target {}\n# {}, trial {}, {}\n{}", WorkloadHash(task),
+                    task.key.workload.description, task.key.target, TimeOf(task), task.best->id,
+                    DateText(task.best->created_at), task.best->schedule);
+    fmt::print("{}{}", shown > 0 ? "\n" : "", VisibleText(text));
     if (!task.best->schedule.ends_with('\n')) fmt::print("\n");
     ++shown;
   }

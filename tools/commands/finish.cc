@@ -10,7 +10,7 @@ double SecondsNow() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void RefuseOptionsBefore(const CLI::App& command) {
+void RejectOptionsBefore(const CLI::App& command) {
   const CLI::App* root = &command;
   while (root->get_parent() != nullptr) root = root->get_parent();
   for (const CLI::Option* option : root->parse_order())

@@ -14,6 +14,7 @@
 #include "tools/options/model_options.h"
 #include "tools/options/setting_options.h"
 #include "tools/terminal/text_table.h"
+#include "tools/terminal/visible_text.h"
 
 namespace tunec {
 namespace {
@@ -56,10 +57,10 @@ Result<PipelineResult> CountPasses(const OptArguments& arguments, const Graph& g
 void ShowChanges(PipelineOptions& options) {
   const auto shown = std::make_shared<std::set<std::string>>();
   const auto show_once = [shown](const std::string& line) {
-    if (shown->insert(line).second) fmt::print("# {}\n", line);
+    if (shown->insert(line).second) fmt::print("# {}\n", VisibleText(line));
   };
   options.pass.on_rule = [](const Rule& rule, const Node& node) {
-    fmt::print("# rule {} at {}\n", rule.name, node.name);
+    fmt::print("# rule {} at {}\n", rule.name, VisibleText(node.name));
   };
   options.pass.on_held_back = [show_once](const Rule& rule, const Node& node) {
     show_once(fmt::format("would apply with --fast-math: rule {} at {}", rule.name, node.name));

@@ -12,6 +12,7 @@
 #include "tools/runs/sized_runs.h"
 #include "tools/terminal/interrupt.h"
 #include "tools/terminal/text_table.h"
+#include "tools/terminal/visible_text.h"
 
 namespace tunec {
 namespace {
@@ -92,7 +93,8 @@ void PrintRun(const std::vector<TensorSpec>& specs, const RunResult& result) {
   if (result.memory_bytes)
     fmt::print("memory touched by the run: {} bytes\n", *result.memory_bytes);
   for (size_t i = 0; i < specs.size(); ++i)
-    fmt::print("{} {}:{}\n", specs[i].name, FormatType(specs[i]), Summarize(result.outputs[i]));
+    fmt::print("{} {}:{}\n", VisibleText(specs[i].name), FormatType(specs[i]),
+               Summarize(result.outputs[i]));
 }
 
 /// A loaded model and its inputs.

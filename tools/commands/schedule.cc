@@ -57,8 +57,8 @@ Result<Schedule> AutomaticSchedule(const Request& request) {
   const TunerOptions options{.target = request.target, .accuracy = request.accuracy};
   TUNEC_ASSIGN(const ChosenSchedule choice,
                ChooseSchedule(nullptr, {.lowerings = {{kLowering, request.compute}}}, options));
-  for (const RefusedSchedule& refused : choice.refused) {
-    fmt::print(stderr, "sketch {}: rejected: {}\n", refused.sketch, refused.error.message);
+  for (const RejectedSchedule& rejected : choice.rejected) {
+    fmt::print(stderr, "sketch {}: rejected: {}\n", rejected.sketch, rejected.error.message);
   }
   fmt::print(stderr, "sketch {}: used\n", choice.chosen.sketch);
   return choice.chosen.schedule;
@@ -116,8 +116,8 @@ Result<Request> ReadRequest(const ScheduleArguments& arguments) {
 
 void PrintLoops(const SchedulePrefix& prefix, size_t number, const std::string& before) {
   fmt::print("# {}\n", prefix.label);
-  if (const auto& refusal = prefix.kernel.refusal) {
-    fmt::print("# not allowed so far: {}\n", refusal->message);
+  if (const auto& rejection = prefix.kernel.rejection) {
+    fmt::print("# not allowed so far: {}\n", rejection->message);
   }
   const std::string loops = Print(prefix.kernel.nest);
   if (number > 0 && loops == before) {
@@ -144,7 +144,7 @@ std::vector<size_t> WorthRunning(const std::vector<SchedulePrefix>& prefixes, bo
   std::vector<size_t> chosen;
   std::string before;
   for (size_t i = 0; i < prefixes.size(); ++i) {
-    if (prefixes[i].kernel.refusal) continue;
+    if (prefixes[i].kernel.rejection) continue;
     const std::string loops = Print(prefixes[i].kernel.nest);
     const bool is_last = i + 1 == prefixes.size();
     if (is_last || (all && loops != before)) chosen.push_back(i);
@@ -314,8 +314,8 @@ Result<int> ShowSchedule(const ScheduleArguments& arguments) {
   if (arguments.last || loops) PrintAll(prefixes, arguments.last);
   if (polyhedral) TUNEC_RETURN_IF_ERROR(ShowPolyhedral(request, arguments));
   std::fflush(stdout);
-  if (const auto& refusal = prefixes.back().kernel.refusal) {
-    return Fail(ErrorCode::kInvalidArgument, "the schedule is not allowed: {}", refusal->message);
+  if (const auto& rejection = prefixes.back().kernel.rejection) {
+    return Fail(ErrorCode::kInvalidArgument, "the schedule is not allowed: {}", rejection->message);
   }
   if (!arguments.dump.empty()) TUNEC_RETURN_IF_ERROR(Dump(request, arguments.dump));
   if (arguments.assembly) {

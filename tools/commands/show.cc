@@ -20,6 +20,7 @@
 #include "tools/show/show_stages.h"
 #include "tools/show/show_structure.h"
 #include "tools/terminal/text_table.h"
+#include "tools/terminal/visible_text.h"
 
 namespace tunec {
 namespace {
@@ -160,7 +161,7 @@ Status Shower::ShowAfter(const std::string& stage, const std::string& name) cons
                                 {.target = options.target,
                                  .loops = {.rounding = RoundingFreedomFor(options.accuracy)}},
                                 stage));
-    fmt::print("{}", text);
+    fmt::print("{}", VisibleText(text));
   }
   return {};
 }
@@ -175,7 +176,7 @@ Status Shower::ShowLlvm(const std::string& name) const {
   TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(name));
   TUNEC_ASSIGN(const std::string text,
                EmitText(scheduled.kernel.nest, session_.options.target, CodeText::kLlvmIr));
-  fmt::print("{}", text);
+  fmt::print("{}", VisibleText(text));
   return {};
 }
 
@@ -183,7 +184,7 @@ Status Shower::ShowAssembly(const std::string& name) const {
   TUNEC_ASSIGN(const ScheduledGroup scheduled, ScheduleGroup(name));
   TUNEC_ASSIGN(const std::string text,
                EmitText(scheduled.kernel.nest, session_.options.target, CodeText::kAssembly));
-  fmt::print("{}", text);
+  fmt::print("{}", VisibleText(text));
   return {};
 }
 
@@ -282,7 +283,7 @@ Status Shower::AddTables(TableReport& report) const {
 Status Shower::Draw() const {
   if ((arguments_.svg + arguments_.dot).empty()) return {};
   const std::string text = DrawDot(session_.graph, front_.graph, front_.fusion);
-  if (arguments_.dot == "-") fmt::print("{}", text);
+  if (arguments_.dot == "-") fmt::print("{}", VisibleText(text));
   if (!arguments_.dot.empty() && arguments_.dot != "-")
     TUNEC_RETURN_IF_ERROR(WriteFileAtomically(arguments_.dot, text));
   return arguments_.svg.empty() ? Status() : WriteSvg(text, arguments_.svg);

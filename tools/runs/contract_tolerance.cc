@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "autotune/judge/arguments.h"
+#include "autotune/checker/arguments.h"
 #include "graph/ops/op_table.h"
 #include "graph/reference.h"
 #include "tools/runs/compare_outputs.h"

@@ -20,7 +20,7 @@ bool RoundsOperands(const Accuracy& accuracy);
 /// twice the greatest error of two reference executions. Both round the operands of products, each
 /// to a different grid. A compiled model rounds at other places (folded weights, order of sums),
 /// which gives another sample of the same error. A kernel may also have twice the error of one
-/// evaluation (autotune/judge/check.h). `exact`: the reference's outputs without roundings. Cost:
+/// evaluation (autotune/checker/check.h). `exact`: the reference's outputs without roundings. Cost:
 /// two reference executions, only under these accuracy modes.
 Result<VerifyTolerance> PropagatedTolerance(const Graph& graph, std::span<const Array> inputs,
                                             const Accuracy& accuracy, std::span<const Array> exact);

@@ -4,6 +4,7 @@
 
 #include "support/file.h"
 #include "support/source.h"
+#include "tools/terminal/visible_text.h"
 
 namespace tunec {
 
@@ -29,7 +30,7 @@ int ExitCodeOf(ErrorCode code) {
 
 void PrintToStandardError(const std::string& line) {
   // fputs does not throw. A failure to write here cannot be reported.
-  (void)std::fputs((line + "\n").c_str(), stderr);
+  (void)std::fputs((VisibleText(line) + "\n").c_str(), stderr);
 }
 
 int ReportError(const Error& error) {

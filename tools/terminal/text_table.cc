@@ -9,6 +9,7 @@
 #include <span>
 
 #include "support/check.h"
+#include "tools/terminal/visible_text.h"
 
 namespace tunec {
 namespace {
@@ -59,7 +60,7 @@ std::vector<std::string> TextTable::Lines() const {
   for (const std::vector<Cell>& row : rows_) {
     std::vector<std::string>& texts = all.emplace_back();
     for (size_t c = 0; c < row.size(); ++c) {
-      if (columns_[c].shown == Shown::kAlways) texts.push_back(row[c].text);
+      if (columns_[c].shown == Shown::kAlways) texts.push_back(VisibleText(row[c].text));
     }
   }
   std::vector<size_t> widths(aligns.size());

@@ -1,4 +1,5 @@
-/* The C interface of tunec: compile a model to native code, run it. tunec.hpp is the same for C++.
+/* The C interface of tunec: it compiles a model to native code and runs the code. tunec.hpp is the
+ * C++ form of this interface.
  *
  *     tunec_executable *model = NULL;
  *     if (tunec_compile("resnet50.onnx", "{\"threads\": 2}", &model) != TUNEC_OK)
@@ -6,21 +7,25 @@
  *     tunec_run(model, inputs, outputs);   // arrays of DLTensor *
  *     tunec_release(model);
  *
- * Every function may be called from any thread. One executable may run in several threads at
- * once; it must not be released while it runs. Functions that can fail return a tunec_status, and
- * tunec_error_message() tells what went wrong in the calling thread.
+ * Thread safety: every function may be called from any thread. One executable may run in several
+ * threads at once. A program must not release an executable during a run.
  *
- * Structs begin with their size in bytes, and later versions may add members at their end. So a
- * program and a library that know different members of a struct go on working together: whoever
- * made it states the size, and a member beyond it is not there. */
+ * Errors: every function that can fail returns a tunec_status. After a failure,
+ * tunec_error_message() returns the message for the calling thread.
+ *
+ * Compatibility: a struct that crosses this interface and may grow begins with its size in bytes.
+ * Later versions may add members at the end of such a struct. The program sets the size of the
+ * structs that it passes, and the library sets the size of tunec_progress. A member beyond the size
+ * does not exist. So a program and a library that were built with different versions of a struct
+ * work together. */
 #ifndef TUNEC_TUNEC_H_
 #define TUNEC_TUNEC_H_
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* DLPack's tensor, an open standard that NumPy, PyTorch and others share. Where its header is not
- * installed, and was not included before this one, the same layout is declared here. */
+/* DLPack's tensor, an open standard that NumPy, PyTorch and others share. The same layout is
+ * declared here if DLPack's header is neither installed nor included before this header. */
 #if defined(DLPACK_DLPACK_H_)
 #elif defined(__has_include)
 #if __has_include(<dlpack/dlpack.h>)
@@ -69,66 +74,69 @@ typedef struct {
 extern "C" {
 #endif
 
-/* What a call came to. Numbers are never changed, new ones may be added. */
+/* The result of a call. The numbers never change; later versions may add numbers. */
 typedef enum tunec_status {
   TUNEC_OK = 0,
-  TUNEC_INVALID_ARGUMENT = 1, /* a wrong option, shape, type, null pointer */
+  TUNEC_INVALID_ARGUMENT = 1, /* an invalid option, shape or type, or a null pointer */
   TUNEC_PARSE_ERROR = 2,      /* a malformed model or option text */
-  TUNEC_UNSUPPORTED = 3,      /* well-formed, but tunec cannot do it */
-  TUNEC_NOT_FOUND = 4,        /* a file */
+  TUNEC_UNSUPPORTED = 3,      /* valid, but tunec does not support it */
+  TUNEC_NOT_FOUND = 4,        /* a file or a weight does not exist */
   TUNEC_IO_ERROR = 5,         /* reading or writing failed */
-  TUNEC_ILLEGAL_SCHEDULE = 6, /* a failure of tunec's, as are 10 and 11 */
-  TUNEC_RESOURCE_LIMIT = 7,   /* memory or another quota */
-  TUNEC_DEVICE_ERROR = 8,     /* the processor lacks something */
-  TUNEC_CANCELLED = 9,        /* by the callback */
+  TUNEC_ILLEGAL_SCHEDULE = 6, /* a defect of tunec, like 10 and 11 */
+  TUNEC_RESOURCE_LIMIT = 7,   /* not enough memory, or another limit was exceeded */
+  TUNEC_DEVICE_ERROR = 8,     /* the processor or the GPU lacks a feature, or the GPU failed */
+  TUNEC_CANCELLED = 9,        /* the callback `cancelled` stopped the call */
   TUNEC_WRONG_RESULT = 10,
   TUNEC_INTERNAL_ERROR = 11
 } tunec_status;
 
+/* A compiled or loaded model. tunec_compile and tunec_load create an executable; tunec_release
+ * destroys it. */
 typedef struct tunec_executable tunec_executable;
 
-/* How far tuning has come. All tasks (distinct kernels of the model) taken together. The library
- * makes it, and it lives during the call that receives it. */
+/* The progress of tuning, summed over all tasks (distinct kernels of the model). The library owns
+ * the struct, which is valid only during the callback that receives it. */
 typedef struct tunec_progress {
-  size_t size;            /* bytes of this struct as the library knows it */
-  size_t tasks;           /* distinct kernels to tune */
-  size_t tasks_timed;     /* of these, with a correct trial */
-  int64_t trials;         /* that count for the budget, those of earlier runs included */
-  int64_t budget;         /* the option `trials` */
-  int64_t measured;       /* by this call */
-  double elapsed_seconds; /* of this call's tuning */
-  double model_seconds;   /* sum of the best kernel times; negative while some are unknown */
+  size_t size;        /* size of this struct in bytes, set by the library */
+  size_t tasks;       /* distinct kernels to tune */
+  size_t tasks_timed; /* tasks that have at least one correct trial */
+  int64_t trials;     /* trials that count towards the budget, including those of earlier runs */
+  int64_t budget;     /* the option `trials` */
+  int64_t measured;   /* trials that this call measured */
+  double elapsed_seconds; /* seconds since this call began to tune */
+  double model_seconds;   /* sum of the best kernel times; negative while unknown */
 } tunec_progress;
 
-/* Called in the thread that compiles. Any of the functions may be null. They must not call
- * tunec_release, and must not leave by longjmp. A program that was built with fewer functions goes
- * on working. So does one that was built with more, as long as those that this library does not
- * know are null. Where one of them is not, the answer is TUNEC_INVALID_ARGUMENT: the library would
- * never call it. */
+/* Functions that the library calls during compilation, in the thread that compiles. Each function
+ * may be null. The functions must not call tunec_release and must not leave by longjmp. A program
+ * that was built with fewer functions still works. A program that was built with more functions
+ * works if the functions that this library does not have are null. Otherwise the call returns
+ * TUNEC_INVALID_ARGUMENT, because the library would never call these functions. */
 typedef struct tunec_callbacks {
-  size_t size; /* set it to sizeof(tunec_callbacks); all bytes of it are read */
-  void* user;  /* handed to each */
+  size_t size; /* set it to sizeof(tunec_callbacks); the library reads all these bytes */
+  void* user;  /* the first argument of each function */
   void (*progress)(void* user, const tunec_progress* progress);
-  int (*cancelled)(void* user);              /* nonzero: stop; what was measured is kept */
-  void (*log)(void* user, const char* line); /* without a newline */
+  int (*cancelled)(void* user);              /* nonzero: stop; measured trials stay recorded */
+  void (*log)(void* user, const char* line); /* a message for users, without a newline */
 } tunec_callbacks;
 
-/* Compiles the model at `model_path` (.onnx, or .graph with its weights in the .safetensors beside
- * it). `options_json` is null or a JSON object with any of these keys. Measuring (trials > 0) runs
- * the program tunec-worker; TUNEC_NOT_FOUND names the places where it was looked for.
+/* Compiles the model in the file `model_path`: .onnx, or .graph with its weights in the
+ * .safetensors file of the same name. Measuring (trials > 0 or time_limit) runs the program
+ * tunec-worker; if it does not exist, the call returns TUNEC_NOT_FOUND with the searched paths in
+ * the message. `options_json` is null or a JSON object with any of these keys:
  *
  *   "shapes": {"INPUT": [N, ...], ...}
- *       shapes of inputs whose dimensions the model leaves open
+ *       shapes of inputs that have dynamic dimensions in the model
  *   "dims": {"NAME": N or [N, ...] or "N..M", ...}
- *       sizes of open dimensions by name; with several, or a range (16..512), others are rounded up
+ *       sizes of dynamic dimensions by name; if several, or a range (16..512), others round up
  *   "layouts": {"INPUT": "LAYOUT", ...}
- *       how inputs and outputs lie: channels_last, row_major, or axes, outermost first
+ *       layouts of inputs and outputs: channels_last, row_major, or axes, outermost first
  *   "constants": {"INPUT": "FILE.npy", ...}
- *       bind inputs to the values in files: what shapes depend on has to be known when compiling
+ *       bind inputs to the values in files; needed for inputs that shapes depend on
  *   "random_weights": N
  *       fill the weights of a .graph from this seed
  *   "external_data": "FOLDER"
- *       where the external data of an ONNX model lies (default: the folder of the model's file)
+ *       the folder that holds the external data of an ONNX model (default: the model's folder)
  *   "target": "NAME"
  *       what to compile for (default: cpu)
  *   "arch": "NAME"
@@ -140,29 +148,29 @@ typedef struct tunec_callbacks {
  *   "device": "N"
  *       with cuda: the GPU to run on, by its number or its UUID (default: the first that fits)
  *   "hang_after": "TIME"
- *       with cuda: a run that is not done by then hangs (default: 2m)
+ *       with cuda: a run that takes longer is a device error (default: 2m)
  *   "trials": N
  *       measured candidates for the whole model, recorded ones counted (default: 0)
  *   "time_limit": "TIME"
- *       ends tuning after 30s, 10m or 1h; without trials the only limit
+ *       ends tuning after this time, such as 30s, 10m or 1h; without trials the only limit
  *   "retune": ["GROUP", ...]
- *       go on with converged groups, with trials of their own: a number, a node's name, or all
+ *       tune these converged groups again with extra trials: a number, a node's name, or all
  *   "verbose": true
- *       notes on schedules that are refused, too
+ *       also print notes on rejected schedules
  *   "db": "FILE" or null
  *       the tuning database (default: tunec/tunec.db in the user's cache folder)
  *   "threads": N
  *       threads of a run (default: 0: one per core)
  *   "share_threads": true
- *       run on the threads of the other models of the process that do, too
+ *       share one thread pool with other models of the process that set this
  *   "accuracy": "CONTRACT"
  *       exact, f32, tf32, bf16, or a bound as a number (default: f32)
  *   "cpu": "NAME"
  *       native or an LLVM processor name, with ,-feature or ,+feature (default: native)
  *   "seed": N
- *       of the search (default: 0)
+ *       seed of the search (default: 0)
  *   "disable_pass": ["NAME", ...]
- *       graph passes to leave out
+ *       graph passes to omit
  *   "rules": ["FILE", ...]
  *       files of graph rewrites, pattern => replacement
  *   "fast_math": true
@@ -170,133 +178,155 @@ typedef struct tunec_callbacks {
  *   "naive": true
  *       use only the naive schedules
  *   "failures": "FOLDER"
- *       write each failing candidate here as a case that tunec-worker --repeat runs again
+ *       write each failing candidate to this folder as a case for tunec-worker --repeat
  *   "worker": "FILE"
  *       the program that measures candidates (default: tunec-worker beside the program or library)
  *   "perf_map": true
- *       name the kernels for perf
+ *       write the names of kernels for the profiler perf
  *
- * An executable has threads of its own, unless "share_threads" gives it those of the others with
- * that option and as many threads. Run such models one after the other: of two runs at the same
- * time, one has all the threads and the other runs on its caller's. An accuracy may be a JSON
- * number. Without "db" results are kept in the user's database, which is left out where it cannot
- * be opened; with null or "" nowhere. Inputs bound by "constants" are no inputs of the executable.
- * With a "cpu" that this machine is not, runs and trials are TUNEC_DEVICE_ERROR.
+ * Threads: each executable has its own thread pool. Executables with "share_threads" and the same
+ * "threads" share one pool. Run such models one after the other: if two runs overlap, one run has
+ * the whole pool and the other run has only its caller's thread.
  *
- * On success *out is a new executable, otherwise null. */
+ * "accuracy" may also be a JSON number. Without "db", results are stored in the user's database; if
+ * that file cannot be opened, the call continues without a database. If "db" is null or "", results
+ * are not stored. Inputs bound by "constants" are not inputs of the executable. If "cpu" names
+ * another processor than this machine's, runs and trials return TUNEC_DEVICE_ERROR.
+ *
+ * On success *out is a new executable, which the caller releases by tunec_release. On failure *out
+ * is null. */
 TUNEC_API int tunec_compile(const char* model_path, const char* options_json,
                             tunec_executable** out);
-/* The same; `callbacks` may be null and is copied. */
+/* Compiles a model file like tunec_compile, and calls `callbacks` during the call. `callbacks` may
+ * be null. The struct is copied. */
 TUNEC_API int tunec_compile_with_callbacks(const char* model_path, const char* options_json,
                                            const tunec_callbacks* callbacks,
                                            tunec_executable** out);
-/* The same for a model in memory: the `num_bytes` at `bytes`, which are not needed afterwards.
- * `format` is "onnx" (the protobuf of a ModelProto) or "graph" (the text), or null to tell it from
- * the bytes. There is no folder: an ONNX model with external data is TUNEC_UNSUPPORTED unless the
- * option "external_data" names its folder, and the weights of a .graph text can be random only.
- * Messages call the model "<memory>". */
+/* Compiles a model in memory, with the options and results of tunec_compile. The model is the
+ * `num_bytes` bytes at `bytes`; the call does not use them after its return. `format` is "onnx"
+ * (the protobuf of a ModelProto) or "graph" (the text). If `format` is null, the format is detected
+ * from the bytes. A model in memory has no folder. So an ONNX model with external data needs the
+ * option "external_data", otherwise the call returns TUNEC_UNSUPPORTED. The weights of a .graph
+ * text must be random. Messages call the model "<memory>". */
 TUNEC_API int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
                                   const char* options_json, const tunec_callbacks* callbacks,
                                   tunec_executable** out);
-/* The same for a .graph text of `num_bytes` bytes whose weights lie in memory: weight i of
- * `num_weights` is called names[i] in the text (its KEY, where it says `from "KEY"`), and its
- * elements are those of tensors[i], on the CPU and dense row-major, of at most 64 dimensions. The
- * elements of weights that the text does not name are left alone. The executable may read weights
- * in place: the memory of the tensors has to stay, unchanged, until the executable is released. The
- * names and the DLTensors themselves may go at once. */
+/* Compiles the .graph text of `num_bytes` bytes at `text`, whose weights are in memory, with the
+ * options and results of tunec_compile. Weight i of `num_weights` has the name names[i] in the
+ * text, or the KEY where the text says `from "KEY"`. tensors[i] holds the elements of weight i: on
+ * the CPU, dense row-major, with at most 64 dimensions. The elements of weights that the text does
+ * not name are not read. The executable may read weights in place. So the memory of the tensors
+ * must stay valid and unchanged until the executable is released. The names and the DLTensor
+ * structs may be freed after the call. */
 TUNEC_API int tunec_compile_graph(const char* text, size_t num_bytes, size_t num_weights,
                                   const char* const* names, const DLTensor* const* tensors,
                                   const char* options_json, const tunec_callbacks* callbacks,
                                   tunec_executable** out);
 
-/* A model whose sizes are open, as a program gives it that makes graphs by itself: a .graph text
- * for any sizes it is asked for. Texts for different sizes differ in numbers alone: in shapes, in
- * attributes, and in constants. */
+/* A .graph text for one set of sizes, with its weights, from a program that generates graphs. The
+ * texts of one source for different sizes differ only in numbers: in shapes, attributes and
+ * constants. */
 typedef struct tunec_graph_text {
-  const char* text; /* all that is pointed to stays until the next text is asked for; weights' */
-  size_t num_bytes; /* elements stay until the model is released (see tunec_compile_graph) */
+  const char* text; /* all pointers stay valid until the next call of text_at; the elements of
+                       weights stay valid until the model is released (see tunec_compile_graph) */
+  size_t num_bytes; /* bytes of the text */
   size_t num_weights;
   const char* const* names;
   const DLTensor* const* tensors;
 } tunec_graph_text;
+/* An axis of an input whose size is a dimension of the source. */
 typedef struct tunec_open_axis {
-  size_t input;     /* its number */
-  size_t axis;      /* the size of which is that of */
-  size_t dimension; /* this dimension, by its number */
+  size_t input;     /* index of the input */
+  size_t axis;      /* index of the axis in the input's shape */
+  size_t dimension; /* index of the dimension in tunec_graph_source */
 } tunec_open_axis;
+/* A source of graphs for a model with dynamic shapes. */
 typedef struct tunec_graph_source {
-  size_t size; /* set it to sizeof(tunec_graph_source); all bytes of it are read */
-  void* user;  /* handed to both functions */
+  size_t size; /* set it to sizeof(tunec_graph_source); the library reads all these bytes */
+  void* user;  /* the first argument of both functions */
   size_t num_dimensions;
-  const char* const* dimensions; /* their names */
-  const int64_t* example;        /* of each, a size that there is a text for */
+  const char* const* dimensions; /* names of the dimensions */
+  const int64_t* example;        /* per dimension: a size for which a text exists */
   size_t num_axes;
-  const tunec_open_axis* axes; /* of the inputs, all that are open */
-  /* The text for these sizes, one of each dimension. Nonzero: there is none. TUNEC_CANCELLED: the
-   * call that asked ends with this, and learns nothing of these sizes. Called in any thread that
-   * compiles or runs, one at a time, also after tunec_compile_any_size has returned. */
+  const tunec_open_axis* axes; /* all dynamic axes of the inputs */
+  /* Writes the text for `sizes`, one size per dimension, to `text`. Returns nonzero if no such text
+   * exists. If it returns TUNEC_CANCELLED, the call that needed the text ends with this status and
+   * stores nothing about these sizes. The library calls text_at in any thread that compiles or
+   * runs, in one thread at a time, also after tunec_compile_any_size has returned. */
   int (*text_at)(void* user, const int64_t* sizes, tunec_graph_text* text);
-  void (*release)(void* user); /* may be null; called once, when nothing is asked for any more, also
-                                * where compiling fails */
-  /* Nonzero: all numbers of the texts are sums and products of sizes, beside those that rules of
-   * operators give. Zero: the text of each size is asked for and compared before a run of it. */
+  void (*release)(void* user); /* may be null; called once, after the last call of text_at, also if
+                                  compilation fails */
+  /* Nonzero: every number in the texts is a sum of products of sizes, or follows from the rules
+   * of operators. Zero: before a run of new sizes, the text for these sizes is requested and
+   * compared. */
   int follows_rules;
 } tunec_graph_source;
-/* Compiles a model that runs on inputs of any size. "dims" in the options lists sizes that are
- * compiled for at once, each combination (of more than are kept: TUNEC_RESOURCE_LIMIT). A name that
- * is no dimension of the source is TUNEC_INVALID_ARGUMENT. Sizes of a range, and sizes not listed,
- * are rounded up, and compiled for when a run first needs them. Such a run computes with positions
- * beyond the size, and whatever mixes positions (sums, softmax, attention) leaves those out:
- * results are the results of the size itself. Runs of several independent elements (a batch) may be
- * cut into runs of fewer. A graph that cannot be padded is compiled for each size. At most 24
- * executables are kept, on a GPU 96; they share their weights.
+/* Compiles a model with dynamic shapes: one executable runs on inputs of different sizes.
  *
- * Shapes of inputs and outputs have -1 where a size is open; tunec_output_shapes tells those of a
- * run. Steps are not told, and all tensors lie on the CPU. `callbacks` are called by this call
- * alone. */
+ * Sizes: "dims" in the options lists sizes. Every combination of the listed sizes is compiled by
+ * this call; too many combinations are TUNEC_RESOURCE_LIMIT. A name in "dims" that is not a
+ * dimension of the source is TUNEC_INVALID_ARGUMENT. Sizes of a range and sizes that are not listed
+ * are rounded up; the code for a rounded size is compiled when a run first needs it.
+ *
+ * Results: a run of a rounded size computes padding positions too. Operators that mix positions
+ * (sums, softmax, attention) ignore the padding, so the results are those of the exact size. A run
+ * of several independent elements (a batch) may be split into runs of fewer elements. A graph that
+ * cannot be padded is compiled for each exact size. At most 24 compiled executables are retained
+ * (96 on a GPU); they share their weights.
+ *
+ * A dynamic dimension is -1 in the shapes of inputs and outputs; tunec_output_shapes returns the
+ * output shapes of a run. Per-step profiles are not available: tunec_num_steps returns 0 and
+ * tunec_profile returns TUNEC_UNSUPPORTED. `callbacks` are called only during this call. */
 TUNEC_API int tunec_compile_any_size(const tunec_graph_source* source, const char* options_json,
                                      const tunec_callbacks* callbacks, tunec_executable** out);
 
-/* Compiles the model of `of` once more, for tensors that lie otherwise: `layouts_json` is an object
- * as that of the option "layouts", and takes its place. Everything else is as it was for `of`,
- * except that nothing is tuned: what the database knows is used. The two share their weights, so
- * what tunec_compile_graph was given has to stay until both are released. The files of a model,
- * those of its weights included, are read again: TUNEC_IO_ERROR where one is another than it was.
- * TUNEC_UNSUPPORTED of bytes that were not said to be of "graph", which are gone, of a model of any
- * size, and of a bundle. `callbacks` may be null. */
+/* Compiles the model of `of` again for tensors with other layouts. `layouts_json` is an object like
+ * the option "layouts" and replaces this option. All other options are those of `of`, but nothing
+ * is tuned: the schedules are those in the database. `callbacks` may be null.
+ *
+ * Both executables share their weights. So the tensors that tunec_compile_graph received must stay
+ * valid until both executables are released. The model's files, including the files of its weights,
+ * are read again; a changed file is TUNEC_IO_ERROR. The call returns TUNEC_UNSUPPORTED for
+ * dynamic-shape models, for bundles, and for a model that was given as bytes whose `format` was not
+ * "graph", because such bytes are not retained. */
 TUNEC_API int tunec_compile_layouts(const tunec_executable* of, const char* layouts_json,
                                     const tunec_callbacks* callbacks, tunec_executable** out);
 
-/* How a bundle is loaded. All bytes that are not set have to be zero. */
+/* Options for loading a bundle. All bytes that are not set must be zero. */
 typedef struct tunec_load_options {
-  size_t size;          /* set it to sizeof(tunec_load_options); all bytes of it are read */
-  size_t threads;       /* of a run; 0: as many as it was built for, at most one per core */
-  size_t share_threads; /* 1: run on the threads of the other models that do, too */
-  const char* device; /* of a bundle that is for GPUs, too: the number or the UUID of one, or "cpu";
-                       * null: the first GPU that runs it, else the CPU */
+  size_t size;    /* set it to sizeof(tunec_load_options); the library reads all these bytes */
+  size_t threads; /* threads of a run; 0: the number at build time, at most one per core */
+  size_t share_threads; /* 1: share one thread pool with other models that set share_threads */
+  const char* device;   /* "cpu", or the number or UUID of a GPU; null: the first GPU that runs the
+                           bundle, else the CPU */
 } tunec_load_options;
 
-/* Loads the bundle at `path`, which `tunec build` wrote: nothing is compiled, linked or packed.
- * `options` may be null. Of the variants in the file the first is taken that this machine can run,
- * those for a GPU before those for a processor; TUNEC_DEVICE_ERROR names what is missing where
- * there is none. tunec_notes tells why variants were passed over. The file is mapped, and its
- * weights and its code are used where they are: it may be replaced by another (renamed over) while
- * the executable lives, but must not be written to or cut short. A run after such a change is
- * TUNEC_IO_ERROR. Damage to the file and plans that would leave their buffers are
- * TUNEC_PARSE_ERROR. The machine code of a bundle is not checked: load bundles from trusted sources
- * alone. tunec_report_json tells what the compiler did.
+/* Loads the bundle at `path`, a file that `tunec build` wrote. Nothing is compiled, linked or
+ * packed. `options` may be null. On success *out is a new executable; on failure *out is null.
  *
- * This function, and all below it, are those of libtunec_runtime.so, too, which holds no compiler:
- * a program that compiles nothing links that instead. */
+ * A bundle holds variants for several machines. The call takes the first variant that this machine
+ * can run; variants for a GPU come before variants for a processor. If no variant runs here, the
+ * call returns TUNEC_DEVICE_ERROR, and the message names the missing features. tunec_notes says why
+ * variants were skipped. tunec_report_json returns the report of the compilation.
+ *
+ * The file is mapped; weights and code are used in place. During the life of the executable the
+ * file may be replaced (another file renamed over it), but it must not be written or truncated. A
+ * run after such a change returns TUNEC_IO_ERROR. A damaged file, or a plan that would access
+ * memory outside its buffers, is TUNEC_PARSE_ERROR. The machine code of a bundle is not checked:
+ * load bundles only from trusted sources.
+ *
+ * libtunec_runtime.so also exports this function and all functions below. That library has no
+ * compiler: a program that compiles nothing can link libtunec_runtime.so instead of libtunec.so. */
 TUNEC_API int tunec_load(const char* path, const tunec_load_options* options,
                          tunec_executable** out);
 
-/* Null is allowed. Waits for runs that were queued. */
+/* Waits for queued runs, then destroys the executable. A null pointer is allowed. */
 TUNEC_API void tunec_release(tunec_executable* executable);
 
-/* What goes in and comes out. Pointers live as long as the executable. An index out of range gives
- * null, -1 dimensions, or a type of 0 bits. Shapes of scalars have no elements. A size that may
- * vary (tunec_compile_any_size, "dims" with several sizes) is -1. */
+/* Return the number, names, types, dimensions and shapes of the inputs and outputs. Returned
+ * pointers are valid until the executable is released. For an index out of range, these functions
+ * return null, -1 dimensions, or a type of 0 bits. The shape of a scalar has no elements. A dynamic
+ * size (tunec_compile_any_size, or "dims" with several sizes) is -1. */
 TUNEC_API size_t tunec_num_inputs(const tunec_executable* executable);
 TUNEC_API size_t tunec_num_outputs(const tunec_executable* executable);
 TUNEC_API const char* tunec_input_name(const tunec_executable* executable, size_t index);
@@ -307,99 +337,117 @@ TUNEC_API int tunec_input_ndim(const tunec_executable* executable, size_t index)
 TUNEC_API int tunec_output_ndim(const tunec_executable* executable, size_t index);
 TUNEC_API const int64_t* tunec_input_shape(const tunec_executable* executable, size_t index);
 TUNEC_API const int64_t* tunec_output_shape(const tunec_executable* executable, size_t index);
-/* How its elements lie in memory: its axes, outermost first, as the option "layouts" said. Null:
- * row-major. */
+/* Return the axes in the order of the tensor's memory layout, outermost first, as the option
+ * "layouts" gave them. Null: the tensor is row-major. */
 TUNEC_API const int64_t* tunec_input_order(const tunec_executable* executable, size_t index);
 TUNEC_API const int64_t* tunec_output_order(const tunec_executable* executable, size_t index);
-/* The bytes of the whole tensor; 0 for an index out of range, and where a size may vary. */
+/* Return the size of the dense tensor in bytes; 0 if the index is out of range or a size is
+ * dynamic. */
 TUNEC_API size_t tunec_input_bytes(const tunec_executable* executable, size_t index);
 TUNEC_API size_t tunec_output_bytes(const tunec_executable* executable, size_t index);
-/* The index of the input or output of this name, or -1. */
+/* Return the index of the input or output with this name, or -1. */
 TUNEC_API int tunec_input_index(const tunec_executable* executable, const char* name);
 TUNEC_API int tunec_output_index(const tunec_executable* executable, const char* name);
 
-/* The shapes of the outputs for these inputs, of which only shapes are read: those of output i are
- * written to shapes[i], which has room for tunec_output_ndim numbers. */
+/* Computes the shapes of the outputs for `inputs`, without a run. Only the shapes of `inputs` are
+ * read. The shape of output i is written to shapes[i], an array of tunec_output_ndim elements. */
 TUNEC_API int tunec_output_shapes(tunec_executable* executable, const DLTensor* const* inputs,
                                   int64_t* const* shapes);
 
-/* Runs once. `inputs` and `outputs` hold one tensor for each input and output: on the CPU, of the
- * type and shape stated above, dense in the order stated above (where that is row-major, strides
- * may be null), aligned to the element. Copies nothing; outputs may not overlap each other.
- * Booleans are bytes of 0 or 1, of type kDLBool or 8-bit kDLUInt. On an error no output was
- * written, but for TUNEC_RESOURCE_LIMIT of a model of any size: of a run that is cut into several
- * those before may have been. An output may lie where an input lies: that input is copied aside
- * first, but not where both are the same bytes, each element is read only to be written, and
- * nothing reads the input later, as of a cache of which a run changes some rows.
+/* Runs the model once and returns when the run is done. `inputs` and `outputs` hold one tensor per
+ * input and per output, in the order of their indices.
  *
- * On a GPU (target "cuda") a tensor may lie on the CPU, and is copied, or on that GPU (kDLCUDA,
- * with its number), and is used where it is; one at no multiple of 16 bytes is copied aside, with a
- * line in tunec_notes. What its tensors hold has to be there when the call begins: it does not wait
- * for other streams. When it returns, the run is done. On a TUNEC_DEVICE_ERROR outputs may have
- * been written; where the message says that the GPU is lost, only another process gets it back. */
+ * Requirements: each tensor is on the CPU and has the type and shape that the functions above
+ * return. The tensor is dense in the order of tunec_input_order or tunec_output_order; strides may
+ * be null if this order is row-major. The data is aligned to the element size. Booleans are bytes
+ * of 0 or 1, of type kDLBool or 8-bit kDLUInt. The run copies no tensor on the CPU, except for the
+ * overlaps below.
+ *
+ * Overlap: outputs must not overlap each other. An input may overlap an output; such an input is
+ * first copied to other memory. The copy is omitted if input and output are the same bytes, each
+ * element is read only to be written, and nothing reads the input later. An example is a cache in
+ * which a run changes some rows.
+ *
+ * Errors: after an error no output was written, with two exceptions. The first is
+ * TUNEC_RESOURCE_LIMIT of a dynamic-shape model: if the run was split, the parts before the error
+ * may have written their outputs. The second is TUNEC_DEVICE_ERROR of a GPU.
+ *
+ * GPU (target "cuda"): a tensor on the CPU is copied. A tensor on the model's GPU (kDLCUDA with the
+ * GPU's number) is used in place. A tensor on the GPU that is not aligned to 16 bytes is copied
+ * first, and tunec_notes reports the copy. The contents of tensors must be complete when the call
+ * begins, because the call does not wait for other streams. If the message of a TUNEC_DEVICE_ERROR
+ * says that the GPU is lost, this process cannot use the GPU again, but another process can. */
 TUNEC_API int tunec_run(tunec_executable* executable, DLTensor* const* inputs,
                         DLTensor* const* outputs);
 
-/* What a run may be told. All bytes that are not set have to be zero. */
+/* Options of a run. All bytes that are not set must be zero.
+ *
+ * With `queued` = 1 the call returns when the run is in the stream. All tensors must then be on the
+ * GPU. Their memory must stay valid until the run is done, and only work in the same stream may
+ * change it. The DLTensor structs may be freed after the call. The stream or tunec_wait shows when
+ * the run is done. The call returns the errors that are known so far. An error of the run itself is
+ * returned by the next call of a run function, which then does not run, or by tunec_wait, whichever
+ * comes first. Queued runs in one stream use the same memory one after the other. Concurrent runs
+ * in several streams have separate memory. tunec_outside_indices does not count indices of queued
+ * runs. */
 typedef struct tunec_run_options {
-  size_t size;   /* set it to sizeof(tunec_run_options); all bytes of it are read */
-  void* stream;  /* a CUstream of the GPU that runs the model: the run is put into it, after what is
-                  * in it already. Null: a stream of the model's own. CUDA's default stream is
-                  * (void*)1, as in DLPack. */
-  size_t queued; /* 0: the call waits for the run. 1: it returns when the run is in the stream; all
-                  * tensors have to lie on the GPU then, and what they point to stays, unchanged but
-                  * for work in that stream, until the run is done. The DLTensors themselves may go
-                  * at once. The stream tells when the run is done, or tunec_wait does. What the
-                  * call returns is what went wrong so far; an error of the run itself is that of a
-                  * later call of tunec_run or its like, which then does not run, or of tunec_wait,
-                  * whichever is first. Runs queued in one stream use the same memory one after the
-                  * other. In several streams each has its own as long as a run is under way.
-                  * Indices of such runs are not counted by tunec_outside_indices. */
+  size_t size;   /* set it to sizeof(tunec_run_options); the library reads all these bytes */
+  void* stream;  /* a CUstream of the GPU that runs the model; the run follows the work that the
+                    stream already has. Null: a stream of the executable. CUDA's default stream is
+                    (void*)1, as in DLPack. */
+  size_t queued; /* 0: the call waits until the run is done. 1: the call returns when the run is
+                    queued (see below) */
 } tunec_run_options;
-/* The same; `options` may be null. A stream for a model that runs on the host is
- * TUNEC_INVALID_ARGUMENT. */
+/* Runs the model like tunec_run, with options. `options` may be null. A stream for a model that
+ * runs on the host is TUNEC_INVALID_ARGUMENT. */
 TUNEC_API int tunec_run_with_options(tunec_executable* executable, DLTensor* const* inputs,
                                      DLTensor* const* outputs, const tunec_run_options* options);
 
-/* Waits until all runs that were queued before the call are done, and returns the first error of
- * those that no call has returned yet. One that does not end is TUNEC_DEVICE_ERROR after
- * "hang_after". */
+/* Waits until all runs that were queued before the call are done. Returns the first of their
+ * errors that no call has returned yet. A run that does not end within "hang_after" is
+ * TUNEC_DEVICE_ERROR. */
 TUNEC_API int tunec_wait(tunec_executable* executable);
 
-/* What a user should know of how the model runs, a line each: on a GPU tensors that every run
- * copies aside, kernels that are launched one by one; of a bundle variants that were passed over, a
- * GPU's for want of a driver, say. "" without any. Lives until this thread's next call of it. */
+/* Returns notes for users about how the model runs, one per line; "" without notes. On a GPU, notes
+ * name tensors that every run copies and kernels that are launched one by one. For a bundle, they
+ * name skipped variants with the reason, for example a missing driver. The text is valid until this
+ * thread's next call of tunec_notes. */
 TUNEC_API const char* tunec_notes(const tunec_executable* executable);
 
-/* How many indices of gathers (embeddings' token numbers, labels) were out of range, in all runs of
- * the executable so far. In range are -n to n-1 for an axis of n elements, negative ones counting
- * from the end; instead of another index the nearest in range was taken, and the run succeeded.
- * Indices that the model holds as constants are checked when it is compiled: an error. */
+/* Returns the number of indices of gathers (token numbers of embeddings, labels) that were out of
+ * range, over all runs of the executable so far. For an axis of n elements, -n to n-1 are in range;
+ * negative indices count from the end. An index out of range does not fail the run: the nearest
+ * index in range was used instead. Indices that are constants of the model are checked by
+ * compilation, which fails if they are out of range. */
 TUNEC_API uint64_t tunec_outside_indices(const tunec_executable* executable);
 
-/* A run is a sequence of steps: kernels, named by the nodes they compute, and copies. */
+/* Return the number of steps of a run, and the name of a step. A step is a kernel, named by the
+ * nodes that it computes, or a copy. The name is valid until the executable is released; it is null
+ * for an index out of range. */
 TUNEC_API size_t tunec_num_steps(const tunec_executable* executable);
 TUNEC_API const char* tunec_step_name(const tunec_executable* executable, size_t index);
-/* tunec_run with a clock: `seconds` has room for tunec_num_steps() numbers, the time of each step
- * in this one run. */
+/* Runs the model like tunec_run and times each step. `seconds` is an array of tunec_num_steps()
+ * elements; element i is the time of step i in this run, in seconds. */
 TUNEC_API int tunec_profile(tunec_executable* executable, DLTensor* const* inputs,
                             DLTensor* const* outputs, double* seconds);
 
-/* What compiling came to, as a JSON object in UTF-8: target, accuracy, counts of nodes and kernels,
- * bytes, times, trials, and for each distinct kernel where its schedule and its object come from.
- * It has the keys of `tunec MODEL --json` but for `model`, `ready_seconds`, `latency` and the times
- * that this command measures of each kernel; docs/json.md lists them. Keys keep their meanings, new
- * ones may come. The text belongs to the executable and lives as long, but of a model of any size,
- * which goes on compiling, until this thread's next call of it; null without an executable. */
+/* Returns the report of the compilation as a JSON object in UTF-8: target, accuracy, numbers of
+ * nodes and kernels, bytes, times, trials, and per distinct kernel the origin of its schedule and
+ * of its object. The keys are those of `tunec MODEL --json` without `model`, `ready_seconds`,
+ * `latency` and the kernel times that this command measures; docs/reference/json.md lists them.
+ * Keys keep their meanings; later versions may add keys. The text is valid until the executable is
+ * released. A dynamic-shape model compiles more code later, so its text is valid only until this
+ * thread's next call of tunec_report_json. Returns null for a null executable. */
 TUNEC_API const char* tunec_report_json(const tunec_executable* executable);
 
-/* What went wrong in this thread's latest call that failed; "" before any did. Lives until this
- * thread's next failure. */
+/* Returns the message of the latest failed call in this thread, or "" if no call has failed. The
+ * text is valid until this thread's next failure. */
 TUNEC_API const char* tunec_error_message(void);
-/* How many threads of this process can run at once: the processors that its affinity allows, or
- * fewer where a container limits its share of time. What "threads": 0 comes to. At least 1. */
+/* Returns the number of threads of this process that can run at once, at least 1. The number is
+ * that of the processors in the process's affinity mask, or less if a container limits the share of
+ * time. "threads": 0 means this number. */
 TUNEC_API int tunec_num_processors(void);
-/* "0.1.0" */
+/* Returns the version of the library, for example "0.1.0". */
 TUNEC_API const char* tunec_version(void);
 
 #ifdef __cplusplus

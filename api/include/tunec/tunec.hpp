@@ -1,5 +1,5 @@
-// tunec for C++: the C interface (tunec.h) with owners, spans and std::expected. The header is all
-// there is to it; a program links libtunec.so and nothing else.
+// The C++ interface of tunec: the C interface (tunec.h) with owners, spans and std::expected. The
+// interface is only this header; a program links only libtunec.so.
 //
 //     auto session = tunec::Session::Compile("resnet50.onnx", R"({"threads": 2})");
 //     if (!session) return Complain(session.error().message);
@@ -7,8 +7,9 @@
 //     std::ranges::copy(pixels, inputs[0].As<float>()->begin());
 //     const auto outputs = session->Run(inputs);  // a std::expected of std::vector<tunec::Tensor>
 //
-// Needs C++23 with std::expected: g++ 12 or later, or clang 19 or later. Everything that can fail
-// returns a Result. Nothing throws but std::bad_alloc, and Session::Compile what a callback threw.
+// The header needs C++23 with std::expected: g++ 12 or later, or clang 19 or later. Everything that
+// can fail returns a Result. The functions throw only std::bad_alloc; the compiling functions of
+// Session also rethrow the exceptions of callbacks.
 #ifndef TUNEC_TUNEC_HPP_
 #define TUNEC_TUNEC_HPP_
 
@@ -40,10 +41,10 @@
 #include <vector>
 
 namespace tunec {
-// A name of its own: the library has types that are called the same.
+// The inline namespace avoids a clash: the library itself has types with the same names.
 inline namespace api1 {
 
-/// Why a call failed.
+/// The reason why a call failed.
 struct Error {
   tunec_status status = TUNEC_INTERNAL_ERROR;
   std::string message;  // lower case, no final period
@@ -58,7 +59,7 @@ inline std::unexpected<Error> WrongArgument(std::string message) {
   return std::unexpected(Error{TUNEC_INVALID_ARGUMENT, std::move(message)});
 }
 
-/// What a C function returned.
+/// Converts the status of a C function to a Result, with this thread's error message.
 inline Result<void> Check(int status) {
   if (status == TUNEC_OK) return {};
   return std::unexpected(Error{static_cast<tunec_status>(status), tunec_error_message()});
@@ -68,7 +69,7 @@ template <class T>
 consteval DLDataType ElementTypeOf() {
   static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8,
                 "specialise tunec::kElementType for this type of elements");
-  constexpr uint8_t kBool = 6;  // kDLBool, which is younger than some dlpack.h
+  constexpr uint8_t kBool = 6;  // kDLBool, which some versions of dlpack.h do not declare
   uint8_t code = std::is_signed_v<T> ? kDLInt : kDLUInt;
   if (std::is_floating_point_v<T>) code = kDLFloat;
   if (std::is_same_v<T, bool>) code = kBool;
@@ -77,28 +78,31 @@ consteval DLDataType ElementTypeOf() {
 
 }  // namespace detail
 
-/// How DLPack calls the type T: float is {kDLFloat, 32, 1}. Of number types and bool; specialise it
-/// for others, such as a type of half precision:
+/// DLPack's description of the type T: float is {kDLFloat, 32, 1}. It is defined for number types
+/// and bool. Specialise it for other types, for example for half precision:
 ///     template <>
 ///     inline constexpr DLDataType tunec::kElementType<half> = {kDLFloat, 16, 1};
 template <class T>
 inline constexpr DLDataType kElementType = detail::ElementTypeOf<T>();
 
-/// One input or output of a model. Points into the Session's executable, and lives as long.
+/// One input or output of a model. It points into the Session's executable and is valid as long as
+/// the Session.
 struct TensorSpec {
   std::string_view name;
   DLDataType type = {};
-  std::span<const int64_t> shape;  // of a scalar: empty
-  size_t bytes = 0;                // of all elements
-  std::span<const int64_t> order;  // axes as they lie, outermost first; empty: row-major
+  std::span<const int64_t> shape;  // empty for a scalar
+  size_t bytes = 0;                // size of all elements in bytes; 0 if a size is dynamic
+  std::span<const int64_t> order;  // axes in the memory layout, outermost first; empty: row-major
 };
 
-/// A dense tensor on the CPU, row-major or in the order of its spec, as DLPack describes it: in
-/// memory of its own, or over elements of someone else. It may be moved, and its address as a
-/// DLTensor stays. A moved-from tensor may only be destroyed or assigned to.
+/// A dense tensor on the CPU, described as a DLTensor. Its layout is row-major or the order of its
+/// spec. The tensor owns its memory, or is a view of elements that the caller owns. A tensor may be
+/// moved; the address of its DLTensor does not change. A moved-from tensor may only be destroyed or
+/// assigned to.
 class Tensor {
  public:
-  /// Zeros of this type and shape in memory of its own, aligned to 64 bytes.
+  /// Creates a tensor of zeros with this type and shape. The tensor owns its memory, which is
+  /// aligned to 64 bytes.
   explicit Tensor(const TensorSpec& spec) : state_(std::make_unique<State>()) {
     constexpr std::align_val_t kAlignment{State::kAlignment};
     const size_t bytes = std::max<size_t>(spec.bytes, 1);
@@ -108,8 +112,9 @@ class Tensor {
     if (!spec.order.empty()) SetOrder(spec.order);
   }
 
-  /// The elements of a contiguous range, which must outlive the tensor. They are not copied, and of
-  /// an input they may be const. TUNEC_INVALID_ARGUMENT if the shape has another number of them.
+  /// Returns a view of the elements of a contiguous range. The range must outlive the tensor and is
+  /// not copied. The elements of an input may be const. Fails with TUNEC_INVALID_ARGUMENT if the
+  /// shape has another number of elements than the range.
   template <std::ranges::contiguous_range Elements>
   requires std::ranges::borrowed_range<Elements> && std::ranges::sized_range<Elements>
   static Result<Tensor> View(Elements&& elements, std::span<const int64_t> shape) {
@@ -119,7 +124,7 @@ class Tensor {
       return detail::WrongArgument("the shape of a tensor does not have its " +
                                    std::to_string(count) + " elements");
     Tensor tensor;
-    // DLPack has no tensors of constants. An input is only read.
+    // DLPack has no tensors of constants. The cast is safe because inputs are only read.
     void* data = const_cast<void*>(static_cast<const void*>(std::ranges::data(elements)));
     using Reference = std::ranges::range_reference_t<Elements>;
     tensor.state_->constant = std::is_const_v<std::remove_reference_t<Reference>>;
@@ -132,10 +137,10 @@ class Tensor {
   std::span<std::byte> bytes() const {
     return {static_cast<std::byte*>(state_->tensor.data), state_->bytes};
   }
-  /// Whether it is a View of elements that may only be read, as an input.
+  /// Returns true for a view of const elements, which can only be an input.
   bool constant() const { return state_ != nullptr && state_->constant; }
-  /// The elements. TUNEC_INVALID_ARGUMENT if they are not of the type T, which may be const, and of
-  /// a constant tensor must be.
+  /// Returns the elements. Fails with TUNEC_INVALID_ARGUMENT if their type is not T. T may be
+  /// const, and must be const for a constant tensor.
   template <class T>
   Result<std::span<T>> As() const {
     if (constant() && !std::is_const_v<T>)
@@ -148,13 +153,14 @@ class Tensor {
                                    std::to_string(given.bits) + " bits");
     return std::span<T>(static_cast<T*>(state_->tensor.data), state_->bytes / sizeof(T));
   }
-  /// As others know it. Belongs to the tensor, and lives as long.
+  /// Returns the DLPack description of the tensor. The tensor owns the DLTensor.
   DLTensor* dlpack() const { return state_ == nullptr ? nullptr : &state_->tensor; }
 
  private:
-  /// What the DLTensor points to, at addresses that stay.
+  /// The memory that the DLTensor points to, at addresses that do not change.
   struct State {
-    static constexpr size_t kAlignment = 64;  // of a cache line, and of the widest vector
+    /// A cache line and the widest vector have this alignment.
+    static constexpr size_t kAlignment = 64;
     struct Free {
       void operator()(std::byte* data) const {
         ::operator delete (data, std::align_val_t{kAlignment});
@@ -164,7 +170,7 @@ class Tensor {
     std::vector<int64_t> strides;  // empty: row-major
     size_t bytes = 0;
     bool constant = false;
-    std::unique_ptr<std::byte, Free> storage;  // null: someone else's
+    std::unique_ptr<std::byte, Free> storage;  // null: the caller owns the elements
     DLTensor tensor = {};
   };
 
@@ -175,7 +181,8 @@ class Tensor {
     if (std::ranges::find(shape, 0) != shape.end()) return wanted == 0;
     size_t count = 1;
     for (const int64_t size : shape) {
-      if (count > wanted / static_cast<size_t>(size)) return false;  // and no product overflows
+      if (count > wanted / static_cast<size_t>(size))
+        return false;  // the division avoids an overflow of the product
       count *= static_cast<size_t>(size);
     }
     return count == wanted;
@@ -204,23 +211,23 @@ class Tensor {
   std::unique_ptr<State> state_;
 };
 
-/// Called in the thread that compiles; each may be empty. What one throws ends the compilation, and
-/// Session::Compile throws it again.
+/// Functions that are called in the thread that compiles. Each may be empty. An exception of a
+/// function ends the compilation, and the compiling function of Session rethrows it.
 struct Callbacks {
   std::function<void(const tunec_progress&)> progress;
-  std::function<bool()> cancelled;            // true: stop; what was measured is kept
+  std::function<bool()> cancelled;            // true: stop; measured trials stay recorded
   std::function<void(std::string_view)> log;  // a line without a newline
 };
 
 namespace detail {
 
-/// Callbacks as C functions. No exception may cross the C interface: the first one is kept, and
-/// cancels the compilation.
+/// Converts callbacks to C functions. No exception may cross the C interface: the first exception
+/// is stored and cancels the compilation.
 class CallbackBridge {
  public:
   explicit CallbackBridge(const Callbacks& callbacks) : callbacks_(callbacks) {}
 
-  /// Points to this object.
+  /// Returns C callbacks that point to this object.
   tunec_callbacks AsC() {
     tunec_callbacks functions = {};
     functions.size = sizeof functions;
@@ -248,7 +255,7 @@ class CallbackBridge {
   }
 
   static void Progress(void* user, const tunec_progress* progress) {
-    tunec_progress known = {};  // what an older library does not know stays zero
+    tunec_progress known = {};  // members that an older library does not have stay zero
     const size_t size = std::min(progress->size, sizeof known);
     std::memcpy(&known, progress, size);
     known.size = size;
@@ -271,19 +278,21 @@ class CallbackBridge {
 
 }  // namespace detail
 
-/// How a bundle is loaded.
+/// Options for loading a bundle.
 struct LoadOptions {
-  size_t threads = 0;          // of a run; 0: as many as it was built for, at most one per core
-  bool share_threads = false;  // run on the threads of the other models that do, too
-  std::string device = {};  // a GPU's number or UUID, or "cpu"; empty: a GPU that fits, else that
+  size_t threads = 0;  // threads of a run; 0: the number at build time, at most one per core
+  bool share_threads = false;  // share one thread pool with other models that set this
+  std::string device = {};  // a GPU's number or UUID, or "cpu"; empty: the first GPU that runs the
+                            // bundle, else the CPU
 };
 
-/// A compiled model. All const functions may be called from several threads at once. It may be
-/// moved; a moved-from session may only be destroyed or assigned to, and neither while one runs.
+/// A compiled model. Thread safety: all const functions may be called from several threads at once.
+/// A session may be moved. A moved-from session may only be destroyed or assigned to. A session
+/// must not be moved, assigned to or destroyed during a run.
 class Session {
  public:
-  /// Compiles the model file. `options` is empty or a JSON object: tunec_compile lists the keys,
-  /// and the errors.
+  /// Compiles the model file. `options` is empty or a JSON object. tunec_compile lists the keys and
+  /// the errors.
   static Result<Session> Compile(const std::filesystem::path& model,
                                  const std::string& options = "", const Callbacks& callbacks = {}) {
     return Make(callbacks, [&](const tunec_callbacks* functions, tunec_executable** out) {
@@ -291,8 +300,8 @@ class Session {
     });
   }
 
-  /// Loads a bundle, which `tunec build` wrote. A program that calls nothing else of this class's
-  /// may link libtunec_runtime.so instead, which holds no compiler. See tunec_load.
+  /// Loads a bundle that `tunec build` wrote (see tunec_load). A program that loads its models and
+  /// does not compile may link libtunec_runtime.so, which has no compiler.
   static Result<Session> Load(const std::filesystem::path& bundle,
                               const LoadOptions& options = {}) {
     tunec_load_options known = {};
@@ -307,22 +316,23 @@ class Session {
     return Session(std::move(executable));
   }
 
-  /// Compiles a model in memory, which may go afterwards. `format` is "onnx" or "graph"; empty, it
-  /// is told from the bytes. See tunec_compile_bytes.
+  /// Compiles a model in memory; the bytes may be freed after the call. `format` is "onnx" or
+  /// "graph". If it is empty, the format is detected from the bytes. See tunec_compile_bytes.
   static Result<Session> CompileBytes(std::span<const std::byte> model,
                                       const std::string& format = "",
                                       const std::string& options = "",
                                       const Callbacks& callbacks = {}) {
     return Make(callbacks, [&](const tunec_callbacks* functions, tunec_executable** out) {
-      // Of no bytes there may be no address either.
+      // An empty span may have a null address, which the C function rejects.
       const void* bytes = model.empty() ? static_cast<const void*>("") : model.data();
       return tunec_compile_bytes(bytes, model.size(), format.empty() ? nullptr : format.c_str(),
                                  options.c_str(), functions, out);
     });
   }
 
-  /// A .graph text whose weights lie in memory, each under its name in the text. What the tensors
-  /// point to has to stay for as long as the session. See tunec_compile_graph.
+  /// Compiles a .graph text whose weights are in memory, each under its name in the text. The
+  /// memory that the tensors point to must stay valid as long as the session. See
+  /// tunec_compile_graph.
   static Result<Session> CompileGraph(std::string_view text,
                                       const std::map<std::string, Tensor>& weights,
                                       const std::string& options = "",
@@ -357,7 +367,7 @@ class Session {
                        Order(tunec_output_order(get(), i), tunec_output_ndim(get(), i))});
     return specs;
   }
-  /// The position of the input or output of this name.
+  /// Returns the index of the input or output with this name.
   std::optional<size_t> InputIndex(const std::string& name) const {
     return Index(tunec_input_index(get(), name.c_str()));
   }
@@ -365,30 +375,31 @@ class Session {
     return Index(tunec_output_index(get(), name.c_str()));
   }
 
-  /// Zeros, a tensor for each input or output.
+  /// Returns one tensor of zeros per input or output. Requires: no size is dynamic.
   std::vector<Tensor> NewInputs() const { return NewTensors(Inputs()); }
   std::vector<Tensor> NewOutputs() const { return NewTensors(Outputs()); }
 
-  /// Runs once: a tensor for each input and output, as tunec_run wants them. Copies nothing. On an
-  /// error no output was written.
+  /// Runs the model once, with one tensor per input and output. tunec_run lists the requirements
+  /// and the errors.
   Result<void> Run(std::span<DLTensor* const> inputs, std::span<DLTensor* const> outputs) const {
     if (auto right = CheckCounts(inputs.size(), outputs.size()); !right) return right;
     return detail::Check(tunec_run(get(), inputs.data(), outputs.data()));
   }
-  /// The same for a model that runs on a GPU, in a stream of its, perhaps queued: see
+  /// Runs a model on a GPU in the caller's stream, queued if the options say so: see
   /// tunec_run_with_options.
   Result<void> Run(std::span<DLTensor* const> inputs, std::span<DLTensor* const> outputs,
                    const tunec_run_options& options) const {
     if (auto right = CheckCounts(inputs.size(), outputs.size()); !right) return right;
     return detail::Check(tunec_run_with_options(get(), inputs.data(), outputs.data(), &options));
   }
-  /// Waits for runs that were queued: see tunec_wait.
+  /// Waits for queued runs: see tunec_wait.
   Result<void> Wait() const { return detail::Check(tunec_wait(get())); }
   Result<void> Run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const {
     if (auto right = CheckWritable(outputs); !right) return right;
     return Run(Pointers(inputs), Pointers(outputs));
   }
-  /// The shapes of the outputs for these inputs: those of Outputs(), unless sizes are open.
+  /// Returns the shapes of the outputs for these inputs. If no size is dynamic, the shapes are
+  /// those of Outputs().
   Result<std::vector<std::vector<int64_t>>> OutputShapes(std::span<const Tensor> inputs) const {
     if (auto right = CheckCounts(inputs.size(), tunec_num_outputs(get())); !right)
       return std::unexpected(std::move(right).error());
@@ -401,7 +412,7 @@ class Session {
     if (!known) return std::unexpected(std::move(known).error());
     return shapes;
   }
-  /// The same into new tensors.
+  /// Runs the model once and returns the outputs as new tensors.
   Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs) const {
     auto shapes = OutputShapes(inputs);
     if (!shapes) return std::unexpected(std::move(shapes).error());
@@ -416,13 +427,13 @@ class Session {
     return outputs;
   }
 
-  /// A run is a sequence of steps: kernels, named by the nodes they compute, and copies.
+  /// Returns the names of a run's steps: kernels, named by the nodes that they compute, and copies.
   std::vector<std::string_view> StepNames() const {
     std::vector<std::string_view> names;
     for (size_t i = 0; i < tunec_num_steps(get()); ++i) names.push_back(tunec_step_name(get(), i));
     return names;
   }
-  /// Run, and the seconds that each step took.
+  /// Runs the model once and returns the time of each step in seconds.
   Result<std::vector<double>> Profile(std::span<const Tensor> inputs,
                                       std::span<const Tensor> outputs) const {
     if (auto right = CheckCounts(inputs.size(), outputs.size()); !right)
@@ -432,7 +443,7 @@ class Session {
     std::vector<double> seconds(tunec_num_steps(get()));
     const auto from = Pointers(inputs);
     const auto to = Pointers(outputs);
-    // An array of no elements may be null, which the C function refuses.
+    // The data of an empty vector may be null, which the C function rejects.
     double none = 0;
     double* times = seconds.empty() ? &none : seconds.data();
     if (auto ran = detail::Check(tunec_profile(get(), from.data(), to.data(), times)); !ran)
@@ -440,18 +451,20 @@ class Session {
     return seconds;
   }
 
-  /// What compiling came to, as JSON: see tunec_report_json, also for how long it lives.
+  /// Returns the report of the compilation as JSON. tunec_report_json says how long the text is
+  /// valid.
   std::string_view Report() const {
     const char* report = tunec_report_json(get());
     return report == nullptr ? std::string_view() : report;
   }
-  /// Indices of gathers that were out of range, in all runs so far: see tunec_outside_indices.
+  /// Returns the number of gather indices that were out of range in all runs so far: see
+  /// tunec_outside_indices.
   uint64_t OutsideIndices() const { return tunec_outside_indices(get()); }
 
-  /// What a user should know of how the model runs on its GPU, a line each: see tunec_notes.
+  /// Returns notes for users about how the model runs, one per line: see tunec_notes.
   std::string Notes() const { return tunec_notes(get()); }
 
-  /// For functions of tunec.h. The session keeps it.
+  /// Returns the executable for functions of tunec.h. The session owns the executable.
   tunec_executable* get() const { return executable_.get(); }
 
  private:
@@ -497,7 +510,7 @@ class Session {
     return pointers;
   }
 
-  /// The C function cannot know how many tensors an array holds.
+  /// Checks the numbers of tensors, because the C function receives arrays without a length.
   Result<void> CheckCounts(size_t inputs, size_t outputs) const {
     const size_t wanted_inputs = tunec_num_inputs(get());
     const size_t wanted_outputs = tunec_num_outputs(get());

@@ -1,5 +1,5 @@
-// Attention as the ONNX nodes of its definition: the operator itself is of opset 23, which
-// runtimes do not have everywhere.
+// Attention as the ONNX nodes of its definition. The ONNX operator needs opset 23, which not all
+// runtimes support.
 #include <array>
 #include <limits>
 
@@ -12,7 +12,7 @@ namespace {
 using Written = Result<std::string>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Operand i with each head repeated for its group of query heads.
+/// Returns operand i with each head repeated for its group of query heads.
 Written Repeated(FormContext& node, size_t i) {
   TUNEC_ASSIGN(const std::vector<int64_t> shape, node.InputShape(i));
   TUNEC_ASSIGN(const std::vector<int64_t> q, node.InputShape(0));
@@ -32,7 +32,7 @@ Written Repeated(FormContext& node, size_t i) {
   return reshape(expanded, merged);
 }
 
-/// [S, T] where key j is at most query i + offset.
+/// Returns a mask [S, T] that is true if key j is at most query i + offset.
 std::string CausalMask(FormContext& node, int64_t queries, int64_t keys) {
   Array mask(DataType::kBool, {queries, keys});
   const int64_t offset = node.node().Int("causal_offset");

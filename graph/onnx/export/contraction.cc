@@ -19,8 +19,8 @@ std::string Transposed(FormContext& node, const std::string& x, size_t rank) {
   return node.Emit("Transpose", {x}, {{"perm", perm}});
 }
 
-/// ONNX multiplies integers of 32 and 64 bits. Narrower ones are widened: what is cut off
-/// afterwards is the same.
+/// Returns the type of a product. ONNX multiplies integers of 32 and 64 bits. Narrower integers are
+/// widened; truncation afterwards gives the same result.
 DataType ProductType(DataType type) {
   return IsInteger(type) && SizeOf(type) < 4 ? DataType::kI32 : type;
 }
@@ -61,8 +61,8 @@ OnnxAttributes PoolAttributes(const Node& node, std::vector<int64_t> pads) {
           {"pads", std::move(pads)}};
 }
 
-/// Runtimes want every pad smaller than the kernel, which those of an imported ceil_mode may not
-/// be.
+/// Returns whether every pad is smaller than the kernel. Runtimes require this, but pads of an
+/// imported ceil_mode may be larger.
 bool PadsAreSmall(const Node& node) {
   const auto& kernel = node.Ints("kernel");
   const auto& pads = node.Ints("pads");
@@ -71,7 +71,7 @@ bool PadsAreSmall(const Node& node) {
   return true;
 }
 
-/// x with the pads made elements.
+/// Returns x with the pads added as elements.
 std::string Padded(FormContext& node, const std::string& x, double value, DataType type) {
   const auto& pads = node.node().Ints("pads");
   std::vector<int64_t> all(pads.size() + 4, 0);
@@ -81,8 +81,8 @@ std::string Padded(FormContext& node, const std::string& x, double value, DataTy
   return node.Emit("Pad", {x, node.Ints(all), node.Scalar(value, type)});
 }
 
-/// ONNX takes the maximum of floats and 8-bit integers; those of up to 32 bits are exact as
-/// float64.
+/// Returns the type in which a maximum is computed. ONNX supports floats and 8-bit integers.
+/// Integers of up to 32 bits are exact in float64.
 Result<DataType> MaxPoolType(DataType type) {
   if (IsFloat(type) || SizeOf(type) == 1) return type;
   if (SizeOf(type) <= 4) return DataType::kF64;
@@ -117,7 +117,7 @@ Written WriteAveragePool(FormContext& node) {
   const std::string x = Padded(node, node.input(0), 0, node.type());
   std::string average = node.Emit("AveragePool", {x}, attributes);
   if (counts_pads) return average;
-  // The average with zeros over the share of the window that lies inside.
+  // The average with padding zeros, divided by the fraction of the window inside the input.
   TUNEC_ASSIGN(std::vector<int64_t> shape, node.InputShape(0));
   shape[0] = shape[1] = 1;
   const std::string ones = node.Emit("Expand", {node.Scalar(1, node.type()), node.Ints(shape)});

@@ -18,7 +18,7 @@ Written WriteSilu(FormContext& node) {
   return node.Emit("Mul", {node.input(0), node.Emit("Sigmoid", {node.input(0)})});
 }
 
-/// Elu is exp(x) - 1 for negative x; for positive ones that is -exp(x) * (exp(-x) - 1).
+/// Writes exp(x) - 1. Elu computes it for negative x. For positive x it is -exp(x) * (exp(-x) - 1).
 Written WriteExpm1(FormContext& node) {
   const std::string& x = node.input(0);
   const std::string mirrored = node.Emit("Elu", {node.Emit("Neg", {x})});
@@ -27,7 +27,7 @@ Written WriteExpm1(FormContext& node) {
   return node.Emit("Where", {is_below, node.Emit("Elu", {x}), above});
 }
 
-/// 2 * atanh(x / (x + 2)) near 0, where 1 + x loses digits.
+/// Writes log(1 + x). Near 0 it is 2 * atanh(x / (x + 2)), because 1 + x would lose digits.
 Written WriteLog1p(FormContext& node) {
   const std::string& x = node.input(0);
   const std::string two = node.Scalar(2, node.type());
@@ -46,7 +46,7 @@ Written WriteScaledLog(FormContext& node, double base) {
 Written WriteLog2(FormContext& node) { return WriteScaledLog(node, 2); }
 Written WriteLog10(FormContext& node) { return WriteScaledLog(node, 10); }
 
-/// max(0, x) + min(0, alpha * (exp(x / alpha) - 1)): ONNX's Celu is of float32 alone.
+/// Writes max(0, x) + min(0, alpha * (exp(x / alpha) - 1)). ONNX's Celu supports only float32.
 Written WriteCelu(FormContext& node) {
   if (node.type() == DataType::kF32) return WriteSame(node);
   const std::string& x = node.input(0);
@@ -58,7 +58,7 @@ Written WriteCelu(FormContext& node) {
   return node.Emit("Add", {node.Emit("Max", {zero, x}), node.Emit("Min", {zero, scaled})});
 }
 
-/// Bounds are operands of ONNX's Clip; infinite ones are left out.
+/// Writes Clip. Its bounds are operands in ONNX; infinite bounds are omitted.
 Written WriteClip(FormContext& node) {
   const double least = node.node().Float("min"), most = node.node().Float("max");
   const auto bound = [&](double value) {
@@ -72,7 +72,7 @@ Written WriteCast(FormContext& node) {
   return node.Emit("Cast", {node.input(0)}, {{"to", OnnxTypeOf(node.OutputType().type)}});
 }
 
-/// `form().onnx_name` on booleans, its Bitwise twin on integers.
+/// Writes `form().onnx_name` for booleans, and the Bitwise variant for integers.
 Written WriteLogical(FormContext& node) {
   const std::string name(node.form().onnx_name);
   return node.Emit(node.type() == DataType::kBool ? name : "Bitwise" + name, node.inputs());
@@ -82,7 +82,7 @@ Written WriteNotEqual(FormContext& node) {
   return node.Emit("Not", {node.Emit("Equal", node.inputs())});
 }
 
-/// ONNX's Mod of floats is C's fmod; the sign of the divisor is made afterwards.
+/// Writes Mod. ONNX's Mod of floats is C's fmod, so the sign of the divisor is applied afterwards.
 Written WriteMod(FormContext& node) {
   const bool fmod = node.node().Int("fmod") != 0;
   const OnnxAttributes with_fmod{{"fmod", int64_t{1}}};
@@ -112,7 +112,7 @@ DataType UnsignedOf(DataType type) {
 
 bool IsSignedInteger(DataType type) { return IsInteger(type) && UnsignedOf(type) != type; }
 
-/// Whether every element is a number of bits that the type has.
+/// Returns whether every shift count is smaller than the number of bits of the type.
 bool ShiftsWithin(const Array* count, DataType type) {
   if (count == nullptr) return false;
   for (int64_t i = 0; i < count->size(); ++i)
@@ -121,11 +121,11 @@ bool ShiftsWithin(const Array* count, DataType type) {
   return true;
 }
 
-/// Unsigned bits of x, where a negative x shifted right has all bits inverted before and after, so
-/// that ones come in from the left.
+/// The unsigned bits of x. For a right shift of a negative x all bits are inverted before and
+/// after, so that ones are shifted in.
 struct ShiftOperand {
   std::string bits;
-  std::string is_negative;  // empty: bits are as they are
+  std::string is_negative;  // empty: the bits are not inverted
 };
 
 ShiftOperand Unsigned(FormContext& node, DataType to) {
@@ -138,7 +138,7 @@ ShiftOperand Unsigned(FormContext& node, DataType to) {
   return {node.Cast(bits, type, to), is_negative};
 }
 
-/// ONNX shifts unsigned integers, and by fewer places than they have bits.
+/// Writes a shift. ONNX shifts only unsigned integers, by less than their number of bits.
 Written WriteShift(FormContext& node) {
   const DataType type = node.type(), bits_type = UnsignedOf(type);
   const OnnxAttributes direction{{"direction", std::string(node.form().onnx_name)}};

@@ -31,12 +31,12 @@ class Exporter {
   const Graph& graph_;
   UniqueNames names_;
   std::map<ValueId, std::string> name_of_;
-  std::set<std::string> output_names_;  // given to values
+  std::set<std::string> output_names_;  // names that belong to values already
   ExportedModel model_;
 };
 
-/// Inputs and outputs keep their names; a value that is an output twice, or an input or constant
-/// too, has the name of one of them and is copied to the others.
+/// Names inputs and outputs like the graph. A value may be several outputs, or also an input or
+/// constant. It has one of the names and is copied to the others.
 Status Exporter::NameInterface() {
   for (const ValueId input : graph_.inputs())
     name_of_[input] = names_.Make(graph_.value(input).name);
@@ -45,7 +45,7 @@ Status Exporter::NameInterface() {
     const std::string& wanted = graph_.output_names()[i];
     if (const auto known = name_of_.find(output);
         known != name_of_.end() && known->second == wanted)
-      continue;  // the input itself
+      continue;  // the output is the input itself
     if (names_.Make(wanted) != wanted)
       return Fail(ErrorCode::kUnsupported,
                   "output {} has the name of an input, which ONNX does not allow", wanted);
@@ -67,7 +67,7 @@ onnx_import::OnnxValue Exporter::Described(const std::string& name, ValueId valu
   return {name, type.type, type.dims};
 }
 
-/// The form's nodes, with the value that it calls `from` called `to`.
+/// Appends the form's nodes, with the value `from` renamed to `to`.
 void Exporter::Append(FormContext& written, const std::string& from, const std::string& to) {
   for (OnnxNode& node : written.TakeNodes()) {
     std::ranges::replace(node.inputs, from, to);

@@ -1,4 +1,4 @@
-// Writing a graph as an ONNX model that other runtimes load.
+// Export of a graph as an ONNX model for other runtimes.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,20 @@
 namespace tunec {
 
 struct ExportOptions {
-  /// Weights whose bytes come to more than this in all lie in a file of their own, `PATH.data`.
-  /// Protobuf reads no message of 2 GiB.
+  /// Largest number of bytes of all weights inside the model. If they exceed it, weights are stored
+  /// in a separate file, `PATH.data`. Protobuf cannot read messages of 2 GiB.
   int64_t most_bytes_inside = (int64_t{1} << 31) - (int64_t{1} << 26);
 };
 
-/// Writes `graph` as an ONNX model of opset 20. Operators that ONNX has not, or not for the
-/// operand's type, are written as several nodes; layouts are left out, for they change no values.
-/// Inputs and outputs keep their names and types. Files are written aside and renamed, the weights'
-/// first. Requires: a verified graph. Errors: kUnsupported lists every node that has no ONNX form;
-/// kIo.
+/// Writes `graph` as an ONNX model of opset 20. An operator is written as several nodes if ONNX
+/// lacks the operator or the operand's type. Layouts are omitted, because they do not change
+/// values. Inputs and outputs keep their names and types. Files are written under temporary names
+/// and renamed, the weights' file first. Requires: a verified graph.
+/// Errors: kUnsupported lists every node without an ONNX form; kIo.
 Status ExportOnnx(const Graph& graph, const std::string& path, const ExportOptions& options = {});
 
-/// The model as bytes with all weights inside; kResourceLimit when they are too many.
+/// Returns the model as bytes with all weights inside. Fails with kResourceLimit if the weights are
+/// too large.
 Result<std::string> ExportOnnxBytes(const Graph& graph);
 
 }  // namespace tunec

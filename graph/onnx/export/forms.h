@@ -1,5 +1,5 @@
-// The table of operators' ONNX forms: for each operator a function that writes one node of the
-// graph as one or several ONNX nodes. Internal to graph/onnx.
+// The table of operators' ONNX forms. For each operator a function writes one node of the graph as
+// one or several ONNX nodes. Internal to graph/onnx.
 #pragma once
 
 #include <span>
@@ -16,21 +16,21 @@ namespace tunec::onnx_export {
 using onnx_import::OnnxAttributes;
 using onnx_import::OnnxNode;
 
-/// Makes names that nothing else in the model has.
+/// Makes names that are unique in the model.
 class UniqueNames {
  public:
   std::string Make(std::string_view wanted);
 
  private:
-  std::map<std::string, int, std::less<>> taken_;  // and the last number appended
+  std::map<std::string, int, std::less<>> taken_;  // the last number appended to each name
 };
 
 struct ExportForm;
 
-/// What a form sees of the node it writes, and the means to write. Values are ONNX names.
+/// A form's view of the node to be written, with functions that write nodes. Values are ONNX names.
 class FormContext {
  public:
-  /// `inputs`: the names of the node's operands, empty where omitted.
+  /// Constructs a context. `inputs` are the names of the node's operands, empty where omitted.
   FormContext(const Graph& graph, const Node& node, const ExportForm& form,
               std::vector<std::string> inputs, UniqueNames& names)
       : graph_(graph), node_(node), form_(form), inputs_(std::move(inputs)), names_(names) {}
@@ -44,17 +44,17 @@ class FormContext {
   const ValueType& OutputType() const { return graph_.value(node_.outputs[0]).type; }
   DataType type() const { return InputType(0).type; }
   const Array* ConstantInput(size_t i) const { return graph_.ConstantOf(node_.inputs[i]); }
-  /// All sizes of an operand; kUnsupported when one is a parameter.
+  /// Returns all sizes of an operand. Fails with kUnsupported if a size is a parameter.
   Result<std::vector<int64_t>> InputShape(size_t i) const;
 
   /// Adds a node with one output and returns the output's name.
   std::string Emit(std::string_view op_type, std::vector<std::string> inputs,
                    OnnxAttributes attributes = {});
-  /// Initializers. A scalar of a float type is rounded to it, of an integer type truncated.
+  /// Adds an initializer. A scalar is rounded to a float type and truncated to an integer type.
   std::string Constant(Array array);
   std::string Scalar(double value, DataType type);
   std::string Ints(const std::vector<int64_t>& values);  // a list of i64
-  /// `x` as `type`; `x` itself when it has it.
+  /// Returns `x` as `type`, or `x` itself if it has the type.
   std::string Cast(const std::string& x, DataType from, DataType to);
 
   std::vector<OnnxNode> TakeNodes() { return std::move(nodes_); }
@@ -72,17 +72,17 @@ class FormContext {
 
 struct ExportForm {
   Op op = Op::kIdentity;
-  /// Writes the node; returns the name that its value has. Null: nothing stands for the node.
+  /// Writes the node and returns the name of its value. Null if the node is not written.
   Result<std::string> (*write)(FormContext& node) = nullptr;
   std::string_view onnx_name = "";  // for functions that serve several operators
 };
 
-/// Null when the operator has no ONNX form.
+/// Returns null if the operator has no ONNX form.
 const ExportForm* FindForm(Op op);
 
-/// One ONNX node of the form's name on the node's operands, with all of its attributes.
+/// Writes one ONNX node with the form's name, the node's operands and all of its attributes.
 Result<std::string> WriteSame(FormContext& node);
-/// The same without attributes.
+/// Writes one ONNX node with the form's name and the node's operands, without attributes.
 Result<std::string> WriteBare(FormContext& node);
 
 // The parts of the table, one per source file.

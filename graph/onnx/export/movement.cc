@@ -11,7 +11,7 @@ namespace {
 
 using Written = Result<std::string>;
 
-/// Without allowzero, ONNX reads a size of 0 as "as before".
+/// Writes a Reshape. Without allowzero, ONNX copies the old extent for a size of 0.
 Written WriteReshape(FormContext& node) {
   return node.Emit("Reshape", {node.input(0), node.Ints(node.node().Ints("shape"))},
                    {{"allowzero", int64_t{1}}});
@@ -21,7 +21,8 @@ Written WriteExpand(FormContext& node) {
   return node.Emit("Expand", {node.input(0), node.Ints(node.node().Ints("shape"))});
 }
 
-/// A negative end means "before the first element" here, "from the end" in ONNX.
+/// Writes a Slice. A negative end means "before the first element" in the graph, but "from the end"
+/// in ONNX.
 Written WriteSlice(FormContext& node) {
   const Node& slice = node.node();
   std::vector<int64_t> ends = slice.Ints("ends");
@@ -47,7 +48,7 @@ Written WriteTile(FormContext& node) {
   return node.Emit("Tile", {node.input(0), node.Ints(node.node().Ints("repeats"))});
 }
 
-/// ONNX's indices are i32 or i64.
+/// Writes a gather. ONNX's indices are i32 or i64.
 Written WriteGather(FormContext& node) {
   const DataType type = node.InputType(1).type;
   const DataType wide = type == DataType::kI32 ? type : DataType::kI64;
@@ -56,7 +57,7 @@ Written WriteGather(FormContext& node) {
                    {{"axis", node.node().Int("axis")}});
 }
 
-/// ONNX's indices have the updates' shape, and name places along one axis.
+/// Writes a scatter. ONNX's indices have the updates' shape and are positions along one axis.
 Written WriteScatter(FormContext& node) {
   TUNEC_ASSIGN(const std::vector<int64_t> shape, node.InputShape(0));
   TUNEC_ASSIGN(const std::vector<int64_t> updates, node.InputShape(2));
@@ -78,7 +79,8 @@ Written WriteScatter(FormContext& node) {
   return reshaped(y, shape);
 }
 
-/// Sizes where they tell the scales, which ONNX keeps in float32 only.
+/// Writes a Resize. Sizes are used if they determine the scales, because ONNX stores scales only as
+/// float32.
 Written WriteResize(FormContext& node) {
   const Node& resize = node.node();
   TUNEC_ASSIGN(const std::vector<int64_t> from, node.InputShape(0));
@@ -106,7 +108,7 @@ Written WriteResize(FormContext& node) {
   return node.Emit("Resize", std::move(inputs), std::move(attributes));
 }
 
-/// Counted in 64 bits, so that every type has the same elements.
+/// Writes a Range. It is computed in 64 bits, so that every type has the same elements.
 Written WriteRange(FormContext& node) {
   const Node& range = node.node();
   const DataType type = node.OutputType().type;
@@ -117,7 +119,8 @@ Written WriteRange(FormContext& node) {
                    wide, type);
 }
 
-/// As zeros and ones, which then choose between the values: runtimes know few types of them.
+/// Writes a OneHot of zeros and ones, which then select between the values. Runtimes support only
+/// few types of values.
 Written WriteOneHot(FormContext& node) {
   const Node& one_hot = node.node();
   const DataType type = node.OutputType().type;
@@ -130,14 +133,15 @@ Written WriteOneHot(FormContext& node) {
   return node.Emit("Where", {chosen, on, node.Scalar(one_hot.Float("off_value"), type)});
 }
 
-/// Of elements `begin`, `begin + step`, ... before `end` of the last axis.
+/// Returns elements `begin`, `begin + step`, ... before `end` of the last axis.
 std::string SliceLast(FormContext& node, const std::string& x, int64_t begin, int64_t end,
                       int64_t step) {
   return node.Emit("Slice",
                    {x, node.Ints({begin}), node.Ints({end}), node.Ints({-1}), node.Ints({step})});
 }
 
-/// Opset 20 has no operator for it: a cos - b sin and b cos + a sin, joined or interleaved.
+/// Writes a rotary embedding as a cos - b sin and b cos + a sin, concatenated or interleaved. Opset
+/// 20 has no such operator.
 Written WriteRotary(FormContext& node) {
   TUNEC_ASSIGN(const std::vector<int64_t> shape, node.InputShape(0));
   TUNEC_ASSIGN(const std::vector<int64_t> angle_shape, node.InputShape(1));

@@ -22,8 +22,8 @@ Written WriteWithEpsilon(FormContext& node) {
   return node.Emit(node.form().onnx_name, node.inputs(), Epsilon(node.node()));
 }
 
-/// ONNX's scale and bias have the shape of what is normalised. Others, which broadcast, follow as
-/// nodes of their own.
+/// Writes a layer normalisation. ONNX's scale and bias have the shape of the normalised axes. Other
+/// scales and biases, which broadcast, are applied by separate nodes.
 Written WriteLayerNorm(FormContext& node) {
   TUNEC_ASSIGN(const std::vector<int64_t> shape, node.InputShape(0));
   const int64_t axis = node.node().Int("axis");
@@ -42,7 +42,7 @@ Written WriteLayerNorm(FormContext& node) {
   return node.HasInput(2) ? node.Emit("Add", {y, node.input(2)}) : y;
 }
 
-/// x / sqrt(mean(x * x) + epsilon) * scale: ONNX has it from opset 23 only.
+/// Writes x / sqrt(mean(x * x) + epsilon) * scale. ONNX has this operator only from opset 23.
 Written WriteRmsNorm(FormContext& node) {
   std::vector<int64_t> axes;
   for (int64_t a = node.node().Int("axis"); a < static_cast<int64_t>(node.InputType(0).dims.size());
@@ -55,7 +55,7 @@ Written WriteRmsNorm(FormContext& node) {
   return node.Emit("Mul", {node.Emit("Div", {x, root}), node.input(1)});
 }
 
-/// Groups as instances: ONNX's own operator has one scale per group before opset 21.
+/// Writes groups as instances. Before opset 21 ONNX's GroupNormalization has one scale per group.
 Written WriteGroupNorm(FormContext& node) {
   TUNEC_ASSIGN(const std::vector<int64_t> shape, node.InputShape(0));
   const int64_t groups = node.node().Int("groups");
@@ -75,8 +75,8 @@ Written WriteGroupNorm(FormContext& node) {
   return node.Emit("Add", {y, reshape(node.input(2), column)});
 }
 
-/// Runtimes want images and an odd number of neighbours for LRN; else it is
-/// x / (bias + alpha * mean of neighbours' squares)^beta, the mean as a pool along the channels.
+/// Writes LRN. Runtimes require images and an odd number of neighbours. Otherwise it is written as
+/// x / (bias + alpha * mean of neighbours' squares)^beta. The mean is a pool along the channels.
 Written WriteLrn(FormContext& node) {
   TUNEC_ASSIGN(const std::vector<int64_t> shape, node.InputShape(0));
   const int64_t size = node.node().Int("size");

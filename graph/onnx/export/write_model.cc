@@ -47,7 +47,7 @@ WireWriter ValueProto(const OnnxValue& value) {
   WireWriter proto;
   proto.Text(1, value.name);
   if (!value.type || !value.dims) return proto;
-  WireWriter shape;  // present and empty: a scalar
+  WireWriter shape;  // present but empty for a scalar
   for (const Dim& dim : *value.dims) {
     WireWriter to;
     dim.IsFixed() ? to.Varint(1, dim.size()) : to.Text(2, dim.parameter());

@@ -25,46 +25,46 @@ std::unexpected<Error> SystemError(const std::string& path) {
   return Fail(code, "cannot open '{}': {}", path, std::strerror(number));
 }
 
-/// The parts of a relative path that stays below its start.
+/// Returns the parts of a relative path. Fails if the path leaves its start folder.
 Result<std::vector<std::string>> SplitLocation(const std::string& location) {
-  const auto refuse = [&](std::string_view why) {
+  const auto reject = [&](std::string_view why) {
     return Fail(ErrorCode::kInvalidArgument, "external data location '{}' {}", location, why);
   };
-  if (location.empty()) return refuse("is empty");
-  if (location.contains('\0')) return refuse("contains a zero byte");
-  if (location.front() == '/') return refuse("is absolute, expected a path in the model's folder");
+  if (location.empty()) return reject("is empty");
+  if (location.contains('\0')) return reject("contains a zero byte");
+  if (location.front() == '/') return reject("is absolute, expected a path in the model's folder");
   std::vector<std::string> parts;
   for (size_t begin = 0; begin <= location.size();) {
     const size_t end = std::min(location.find('/', begin), location.size());
     const std::string part = location.substr(begin, end - begin);
-    if (part == "..") return refuse("contains '..', expected a path in the model's folder");
+    if (part == "..") return reject("contains '..', expected a path in the model's folder");
     if (!part.empty() && part != ".") parts.push_back(part);
     begin = end + 1;
   }
-  if (parts.empty()) return refuse("names no file");
+  if (parts.empty()) return reject("does not name a file");
   return parts;
 }
 
-/// The system's name for what a descriptor of this process leads to.
+/// Returns the path by which the system identifies a descriptor of this process.
 std::string DescriptorPath(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
 
-/// Returns where the open file or folder lies, without links. Empty where nothing tells: no /proc,
-/// no file of a folder, or too long a path.
+/// Returns the path of the open file or folder, with links resolved. Returns an empty path if it is
+/// unknown: without /proc, for a file without a folder, or for a path that is too long.
 std::string ResolvedPath(int descriptor) {
   std::error_code failed;
   std::string path = std::filesystem::read_symlink(DescriptorPath(descriptor), failed).string();
   return !failed && path.starts_with('/') ? path : "";
 }
 
-/// Returns whether the path is that of something below the folder. Both are without links.
+/// Returns whether the path is below the folder. Both paths must have no links.
 bool IsBelow(std::string_view path, std::string_view folder) {
   if (folder.empty()) return false;
-  if (folder.ends_with('/')) folder.remove_suffix(1);  // the root
+  if (folder.ends_with('/')) folder.remove_suffix(1);  // for the root folder
   return path.starts_with(folder) && path.substr(folder.size()).starts_with('/');
 }
 
-/// Returns the file that the parts lead to, one folder after the other. Fails with ELOOP or ENOTDIR
-/// at a link.
+/// Opens the file at the path `parts`, one folder after the other. Fails with ELOOP or ENOTDIR at a
+/// link.
 Descriptor OpenWithoutLinks(const Descriptor& folder, const std::vector<std::string>& parts) {
   Descriptor at;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -76,9 +76,9 @@ Descriptor OpenWithoutLinks(const Descriptor& folder, const std::vector<std::str
   return at;
 }
 
-/// Returns the file that the location leads to through links, if one of the folders contains the
-/// file. O_PATH finds the file without opening it, so no device and no pipe reacts. Then the found
-/// file itself is opened, so nobody can put another one in its place.
+/// Opens the file at the location and follows links. The file must be below one of the folders.
+/// O_PATH finds the file without opening it, so devices and pipes have no side effects. Then the
+/// found file itself is opened, so nobody can replace it in between.
 Result<Descriptor> OpenThroughLinks(const Descriptor& folder, const DataFolders& folders,
                                     const std::string& location) {
   const Descriptor found(openat(folder.get(), location.c_str(), O_PATH | O_CLOEXEC));
@@ -86,10 +86,8 @@ Result<Descriptor> OpenThroughLinks(const Descriptor& folder, const DataFolders&
     return SystemError(fmt::format("{}/{}", folders.named.empty() ? "." : folders.named, location));
   const std::string path = ResolvedPath(found.get());
   if (path.empty())
-    return Fail(
-        ErrorCode::kInvalidArgument,
-        "external data location '{}' is a link, and the system does not tell where it leads",
-        location);
+    return Fail(ErrorCode::kInvalidArgument,
+                "external data location '{}' is a link with an unknown target", location);
   if (!IsBelow(path, ResolvedPath(folder.get())) && !IsBelow(path, folders.resolved))
     return Fail(ErrorCode::kInvalidArgument,
                 "external data location '{}' is a link to '{}', which is outside of the model's "
@@ -110,7 +108,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::Map(int descriptor, const 
   }
   const auto size = static_cast<size_t>(status.st_size);
   const std::byte* data = nullptr;
-  if (size > 0) {  // an empty mapping is an error to the system, not to us
+  if (size > 0) {  // the system rejects empty mappings
     void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (address == MAP_FAILED) return SystemError(path);
     data = static_cast<const std::byte*>(address);
@@ -139,9 +137,10 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::OpenConfined(const DataFol
   if (file.get() < 0) return SystemError(fmt::format("{}/{}", start, location));
   struct stat status;
   if (fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "external data file '{}' has {} hard links, expected one (it may lie elsewhere)",
-                location, status.st_nlink);
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "external data file '{}' has {} hard links, expected one (another link may be elsewhere)",
+        location, status.st_nlink);
   }
   return Map(file.get(), start + "/" + location);
 }

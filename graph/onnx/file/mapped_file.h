@@ -13,18 +13,18 @@ namespace tunec::onnx_import {
 
 /// The folders that may contain a model's external data.
 struct DataFolders {
-  std::string named;     // names of files are looked up here; empty: the current folder
-  std::string resolved;  // contains the model's file, links followed; empty: unknown
+  std::string named;     // names of files are relative to this folder; empty: the current folder
+  std::string resolved;  // contains the model's file, links resolved; empty: unknown
 };
 
 /// A read-only mapping of a whole regular file, unmapped on destruction.
 class MappedFile {
  public:
-  /// Opens whatever regular file the path leads to.
+  /// Opens the regular file at the path and follows links.
   static Result<std::shared_ptr<const MappedFile>> Open(const std::string& path);
   /// Opens `location` inside the named folder. Links may lead to files below one of the folders.
-  /// Everything else that leads out of the named folder is refused: absolute paths, "..", other
-  /// links, files with more than one hard link.
+  /// All other paths out of the named folder are rejected: absolute paths, "..", other links, files
+  /// with more than one hard link.
   static Result<std::shared_ptr<const MappedFile>> OpenConfined(const DataFolders& folders,
                                                                 const std::string& location);
   ~MappedFile();
@@ -32,7 +32,7 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
-  /// The folder that contains the file, links followed. Empty where the system does not tell.
+  /// Returns the folder that contains the file, links resolved. Empty if it is unknown.
   const std::string& folder() const { return folder_; }
 
  private:

@@ -1,5 +1,5 @@
-// An ONNX model as plain data: what parse_model.cc makes of the protobuf messages, so that no
-// other file sees their headers. Internal to graph/onnx.
+// An ONNX model as plain data. parse_model.cc creates it from the protobuf messages, so that no
+// other file needs the protobuf format. Internal to graph/onnx.
 #pragma once
 
 #include <cstddef>
@@ -25,17 +25,17 @@ namespace tunec::onnx_import {
 
 struct OnnxGraph;
 
-/// An attribute inside a function body that takes its value from the function's call.
+/// An attribute inside a function body whose value comes from the function's call.
 struct AttributeReference {
   std::string name;
 };
 
-/// An attribute whose kind no handler wants (sparse tensors, types, lists of graphs).
+/// An attribute of a kind that no handler supports (sparse tensors, types, lists of graphs).
 struct UnsupportedAttribute {
   std::string kind;
 };
 
-/// Floats are widened from f32, so 1e-5 reads as 9.99999974e-06.
+/// The value of an attribute. Floats are widened from f32, so 1e-5 becomes 9.99999974e-06.
 using OnnxAttribute =
     std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
                  std::vector<std::string>, Array, std::shared_ptr<const OnnxGraph>,
@@ -44,18 +44,18 @@ using OnnxAttributes = std::map<std::string, OnnxAttribute, std::less<>>;
 
 struct OnnxNode {
   std::string op_type;
-  std::string domain;  // empty for the default domain, also where the file says "ai.onnx"
-  std::string name;    // as in the file; empty: unnamed
+  std::string domain;               // empty for the default domain, also if the file has "ai.onnx"
+  std::string name;                 // name in the file; empty: unnamed
   std::vector<std::string> inputs;  // empty string: omitted
   std::vector<std::string> outputs;
   OnnxAttributes attributes;
 };
 
-/// A graph input or output. Without type: the file does not say (allowed in subgraphs).
+/// A graph input or output. The type is empty if the file omits it (allowed in subgraphs).
 struct OnnxValue {
   std::string name;
   std::optional<DataType> type;
-  std::optional<std::vector<Dim>> dims;  // an open dimension without a name has the parameter ""
+  std::optional<std::vector<Dim>> dims;  // an unnamed dynamic dimension has the parameter ""
 };
 
 struct OnnxGraph {
@@ -69,23 +69,24 @@ struct OnnxGraph {
 struct OnnxFunction {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
-  OnnxAttributes defaults;  // of the attributes that its nodes may refer to
+  OnnxAttributes defaults;  // default values of attributes that the function's nodes may refer to
   std::map<std::string, int64_t, std::less<>> opsets;
   std::vector<OnnxNode> nodes;
 };
 
 struct OnnxModel {
-  std::map<std::string, int64_t, std::less<>> opsets;  // by domain, the default one as ""
+  std::map<std::string, int64_t, std::less<>> opsets;  // by domain; the default domain is ""
   OnnxGraph graph;
   std::map<std::pair<std::string, std::string>, OnnxFunction> functions;  // by domain and name
-  std::vector<FileStamp> external_files;  // that weights lie in, from before they were read
+  std::vector<FileStamp> external_files;  // files of weights; the stamps were taken before reading
 };
 
-/// Decodes a serialized ModelProto. `folders` confine external data; without them it is refused.
+/// Decodes a serialized ModelProto. External data is confined to `folders`, and rejected without
+/// `folders`.
 Result<OnnxModel> ParseModel(std::span<const std::byte> bytes,
                              const std::optional<DataFolders>& folders);
 
-/// "'conv1' (Conv)", or for a node without a name "(Conv that makes 'y')".
+/// Returns "'conv1' (Conv)", or "(Conv that makes 'y')" for a node without a name.
 std::string Describe(const OnnxNode& node);
 
 }  // namespace tunec::onnx_import

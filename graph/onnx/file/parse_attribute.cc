@@ -11,7 +11,7 @@ namespace {
 
 double AsFloat(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
 
-/// False where the field's content is malformed.
+/// Appends the field's numbers. Returns false if the field's content is malformed.
 bool TakeNumbers(RawAttribute& attribute, const WireField& field) {
   const auto numbers = RepeatedNumbers(field, WireType::kFixed32);
   if (!numbers) return false;

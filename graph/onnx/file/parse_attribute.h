@@ -1,4 +1,4 @@
-// The fields of an AttributeProto. Internal to graph/onnx.
+// Parser of AttributeProto. Internal to graph/onnx.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tunec::onnx_import {
 
-/// AttributeProto.AttributeType, as far as there are counterparts.
+/// The supported part of AttributeProto.AttributeType.
 enum class AttributeKind : uint64_t {
   kUndefined = 0,
   kFloat = 1,
@@ -37,10 +37,10 @@ struct RawAttribute {
   Pieces graph;
 };
 
-/// Nothing when the bytes are malformed.
+/// Parses an attribute. Returns nothing if the bytes are malformed.
 std::optional<RawAttribute> ReadAttribute(Bytes bytes);
 
-/// The name in onnx.proto: "TYPE_PROTO".
+/// Returns the name in onnx.proto, such as "TYPE_PROTO".
 std::string Name(AttributeKind kind);
 
 }  // namespace tunec::onnx_import

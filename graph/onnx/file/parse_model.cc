@@ -1,4 +1,4 @@
-// Fields are recognised by their numbers in onnx.proto.
+// Parser of ModelProto. Fields are identified by their numbers in onnx.proto.
 #include <limits>
 #include <set>
 #include <utility>
@@ -11,12 +11,13 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Messages within messages; each nested graph takes three levels.
+/// Largest nesting depth of messages. Each nested graph takes three levels.
 constexpr int kMostLevels = 100;
 
 std::string Domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
-/// Functions of one name are told apart by their overload; it becomes part of the name.
+/// Returns the function's name with its overload. Functions with the same name differ in the
+/// overload.
 std::string WithOverload(std::string name, const std::string& overload) {
   return overload.empty() ? name : std::move(name) + ":" + overload;
 }
@@ -33,7 +34,7 @@ class Decoder {
   Result<OnnxModel> Model(Bytes bytes);
 
  private:
-  /// Hands each field of a message to `visit`, which returns a Status.
+  /// Calls `visit`, which returns a Status, for each field of a message.
   template <class Visit>
   Status EachField(const Pieces& message, Visit visit) const;
   std::unexpected<Error> Malformed() const;
@@ -84,7 +85,7 @@ Result<OnnxTensor> Decoder::Tensor(const Pieces& pieces) const {
 Result<Dim> Decoder::Dimension(Bytes bytes) const {
   Dim dim{std::string()};
   TUNEC_RETURN_IF_ERROR(EachField({bytes}, [&](const WireField& field) -> Status {
-    // Exporters write -1 for "open".
+    // Exporters write -1 for a dynamic dimension.
     if (field.tag == VarintTag(1))
       dim = field.Signed() < 0 ? Dim(std::string()) : Dim(field.Signed());
     if (field.tag == BytesTag(2)) dim = Dim(field.Text());
@@ -168,7 +169,8 @@ Result<OnnxAttribute> Decoder::AttributeValue(RawAttribute& attribute) {
     case AttributeKind::kTensor: {
       TUNEC_ASSIGN(const OnnxTensor tensor, Tensor(attribute.tensor));
       auto array = DecodeTensor(tensor, files_);
-      // Left to the handler: whether the node is supported is not for the decoder to say.
+      // An unsupported tensor is not an error here: the handler decides whether the node is
+      // supported.
       if (!array && array.error().code == ErrorCode::kUnsupported) {
         return UnsupportedAttribute{array.error().message};
       }
@@ -231,12 +233,12 @@ Status CheckNamesOnce(const OnnxGraph& graph) {
   std::set<std::string_view> names;
   for (const auto& [name, array] : graph.initializers) {
     if (!names.insert(name).second)
-      return Fail(ErrorCode::kParse, "two initializers are called '{}'", name);
+      return Fail(ErrorCode::kParse, "two initializers have the name '{}'", name);
   }
   return {};
 }
 
-/// Types follow from the nodes, so one that is not supported is no error.
+/// Decodes an output. An unsupported type is ignored, because types follow from the nodes.
 Result<OnnxValue> Decoder::DecodeOutput(Bytes bytes) const {
   if (auto value = DecodeValue(bytes)) return value;
   TUNEC_ASSIGN(std::string name, ValueName(bytes));
@@ -336,7 +338,7 @@ Status Decoder::AddFunction(OnnxModel& model, Bytes bytes) {
   }));
   const auto key = std::pair(domain, WithOverload(std::move(name), overload));
   if (!model.functions.emplace(key, std::move(function)).second) {
-    return Fail(ErrorCode::kParse, "two functions are called '{}.{}'", key.first, key.second);
+    return Fail(ErrorCode::kParse, "two functions have the name '{}.{}'", key.first, key.second);
   }
   return {};
 }

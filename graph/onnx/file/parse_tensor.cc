@@ -16,7 +16,7 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// What a tensor's bytes must be.
+/// The type, shape and size that a tensor's bytes must have.
 struct Wanted {
   DataType type;
   std::vector<int64_t> shape;
@@ -25,7 +25,8 @@ struct Wanted {
 };
 
 Result<Wanted> ReadWanted(const OnnxTensor& tensor) {
-  // 1 TiB is far above what can be loaded, and far below where sizes in bytes overflow.
+  // 1 TiB of bytes is far more than can be loaded, and small enough that sizes in bytes do not
+  // overflow.
   constexpr int64_t kMostElements = int64_t{1} << 37;
   TUNEC_ASSIGN(const DataType type, DataTypeOf(tensor.data_type));
   std::vector<int64_t> shape = tensor.dims;
@@ -43,23 +44,23 @@ Array CopyOf(const Wanted& wanted, const std::byte* data) {
   return array;
 }
 
-/// Shares the bytes when they are aligned to the element, else copies them.
+/// Shares the bytes if they are aligned to the element type, else copies them.
 Array ShareOrCopy(const Wanted& wanted, std::shared_ptr<const void> owner, const std::byte* data) {
   if (reinterpret_cast<uintptr_t>(data) % SizeOf(wanted.type) != 0) return CopyOf(wanted, data);
   return Array(wanted.type, wanted.shape, std::move(owner), {data, wanted.bytes()});
 }
 
-/// A copy on huge pages, aligned to 64 or more. Small pages would cost more than all else in an
-/// import: their faults take two seconds per GiB.
+/// Copies the bytes to huge pages, aligned to at least 64 bytes. With small pages the page faults
+/// take two seconds per GiB, more than the rest of an import.
 std::shared_ptr<const std::byte> CopyToLargePages(Bytes bytes) {
   constexpr size_t kPage = 2 << 20;
   const size_t page = bytes.size() < kPage ? 64 : kPage;
   const size_t rounded = (bytes.size() + page - 1) / page * page;
   auto* memory = static_cast<std::byte*>(std::aligned_alloc(page, rounded));
-  if (memory == nullptr) throw std::bad_alloc();  // import.cc turns it into an error
+  if (memory == nullptr) throw std::bad_alloc();  // import.cc turns this into an error
   std::shared_ptr<const std::byte> owner(
       memory, [](const std::byte* p) { std::free(const_cast<std::byte*>(p)); });
-  if (page == kPage) madvise(memory, rounded, MADV_HUGEPAGE);  // a wish: may fail
+  if (page == kPage) madvise(memory, rounded, MADV_HUGEPAGE);  // only advice, which may fail
   std::memcpy(memory, bytes.data(), bytes.size());
   return owner;
 }
@@ -75,7 +76,7 @@ Result<Array> DecodeRaw(Bytes raw, const Wanted& wanted) {
   return Array(wanted.type, wanted.shape, copy, {copy.get(), raw.size()});
 }
 
-/// Elements kept in a typed field: one per entry, narrowed to the element type.
+/// Decodes elements that are stored in a typed field: one per entry, narrowed to the element type.
 template <class Element>
 Result<Array> DecodeField(const std::vector<uint64_t>& field, const Wanted& wanted) {
   if (static_cast<int64_t>(field.size()) != wanted.elements) {
@@ -105,7 +106,7 @@ Result<Array> DecodeFields(const OnnxTensor& tensor, const Wanted& wanted) {
       return DecodeField<uint32_t>(tensor.int32_data, wanted);
     case DataType::kI16:
     case DataType::kU16:
-    case DataType::kF16:  // bits, not values
+    case DataType::kF16:  // stored as bits, not as values
     case DataType::kBF16:
       return DecodeField<uint16_t>(tensor.int32_data, wanted);
     case DataType::kI8:
@@ -150,7 +151,7 @@ Result<Array> DecodeExternal(const OnnxTensor& tensor, const Wanted& wanted, Ext
   TUNEC_ASSIGN(const auto file, files.Open(location));
   const size_t available = file->bytes().size();
   if (offset > available || length > available - offset) {
-    return Fail(ErrorCode::kParse, "external data [{}, +{}) lies outside '{}' of {} bytes", offset,
+    return Fail(ErrorCode::kParse, "external data [{}, +{}) is outside '{}' of {} bytes", offset,
                 length, location, available);
   }
   return ShareOrCopy(wanted, file, file->bytes().data() + offset);
@@ -158,7 +159,8 @@ Result<Array> DecodeExternal(const OnnxTensor& tensor, const Wanted& wanted, Ext
 
 Result<Array> Decode(const OnnxTensor& tensor, ExternalFiles& files) {
   TUNEC_ASSIGN(const Wanted wanted, ReadWanted(tensor));
-  if (tensor.in_segments) return Fail(ErrorCode::kUnsupported, "tensor comes in segments");
+  if (tensor.in_segments)
+    return Fail(ErrorCode::kUnsupported, "tensor in segments is not supported");
   if (tensor.is_external) return DecodeExternal(tensor, wanted, files);
   if (tensor.raw_data) return DecodeRaw(*tensor.raw_data, wanted);
   return DecodeFields(tensor, wanted);
@@ -180,7 +182,7 @@ bool AppendExternal(OnnxTensor& tensor, Bytes entry) {
   return !fields.Malformed();
 }
 
-/// False where the field's content is malformed.
+/// Reads one field. Returns false if the field's content is malformed.
 bool TakeField(OnnxTensor& tensor, const WireField& field) {
   constexpr uint64_t kExternal = 1;
   switch (field.tag) {
@@ -277,10 +279,11 @@ Result<DataType> DataTypeOf(int64_t onnx_type) {
 
 Result<std::shared_ptr<const MappedFile>> ExternalFiles::Open(const std::string& location) {
   if (!folders_) {
-    return Fail(ErrorCode::kUnsupported,
-                "external data '{}' of a model that is not a file; the option external_data names "
-                "its folder",
-                location);
+    return Fail(
+        ErrorCode::kUnsupported,
+        "external data '{}' of a model that is not a file; set the option external_data to its "
+        "folder",
+        location);
   }
   const auto known = files_.find(location);
   if (known != files_.end()) return known->second;

@@ -1,4 +1,4 @@
-// Decoding TensorProto. Internal to graph/onnx.
+// Parser of TensorProto. Internal to graph/onnx.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace tunec::onnx_import {
 
-/// TensorProto.DataType, as far as there are counterparts.
+/// The supported part of TensorProto.DataType.
 enum OnnxType : int64_t {
   kFloat = 1,
   kUint8 = 2,
@@ -36,15 +36,15 @@ enum OnnxType : int64_t {
   kBfloat16 = 16,
 };
 
-/// ONNX's number for an element type; strings, complex and sub-byte types have no counterpart.
+/// Returns the type for ONNX's number. Fails for strings, complex types and types below one byte.
 Result<DataType> DataTypeOf(int64_t onnx_type);
 
-/// The files that a model's external tensors lie in, each mapped once.
+/// The files of a model's external tensors, each mapped once.
 class ExternalFiles {
  public:
   explicit ExternalFiles(std::optional<DataFolders> folders) : folders_(std::move(folders)) {}
   Result<std::shared_ptr<const MappedFile>> Open(const std::string& location);
-  /// Of those that were opened, from before that.
+  /// Returns the stamps of the opened files, taken before opening.
   const std::vector<FileStamp>& Stamps() const { return stamps_; }
 
  private:
@@ -53,7 +53,7 @@ class ExternalFiles {
   std::map<std::string, std::shared_ptr<const MappedFile>> files_;
 };
 
-/// A TensorProto whose bytes are still those of the file.
+/// A parsed TensorProto. Its bytes still belong to the file.
 struct OnnxTensor {
   std::string name;
   std::vector<int64_t> dims;
@@ -66,10 +66,11 @@ struct OnnxTensor {
   std::vector<std::pair<std::string, std::string>> external_data;  // key, value
 };
 
-/// Nothing when the bytes are malformed.
+/// Parses a tensor. Returns nothing if the bytes are malformed.
 std::optional<OnnxTensor> ReadTensor(const Pieces& pieces);
 
-/// The tensor's elements, copied once. Sizes are checked against the shape; errors name the tensor.
+/// Returns the tensor's elements, copied at most once. Fails if sizes do not match the shape;
+/// errors contain the tensor's name.
 Result<Array> DecodeTensor(const OnnxTensor& tensor, ExternalFiles& files);
 
 }  // namespace tunec::onnx_import

@@ -1,4 +1,4 @@
-// Reading ONNX's files of one tensor, such as the input_0.pb of its test data.
+// Reader of ONNX files with one tensor, such as input_0.pb of ONNX's test data.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// A serialized TensorProto. Sizes are checked against the shape; external data is refused.
-/// Errors name the file: kNotFound, kIo, kParse, kUnsupported.
+/// Reads a serialized TensorProto. Fails if sizes do not match the shape, or for external data.
+/// Errors contain the file's name: kNotFound, kIo, kParse, kUnsupported.
 Result<Array> ReadOnnxTensor(const std::string& path);
 
 }  // namespace tunec

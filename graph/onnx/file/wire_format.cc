@@ -6,7 +6,7 @@ namespace tunec::onnx_import {
 namespace {
 
 constexpr uint64_t kMostFieldNumber = (uint64_t{1} << 29) - 1;
-constexpr int kVarintBits = 70;  // ten bytes of seven bits, of which the last are dropped
+constexpr int kVarintBits = 70;  // ten bytes of seven bits; bits above 64 are dropped
 
 }  // namespace
 
@@ -51,7 +51,7 @@ std::optional<uint64_t> WireReader::Value(WireType type) {
     case WireType::kFixed32:
       return Fixed(4);
     default:
-      return std::nullopt;  // groups: not in ONNX
+      return std::nullopt;  // groups do not occur in ONNX
   }
 }
 

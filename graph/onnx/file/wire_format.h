@@ -1,8 +1,7 @@
-// Protobuf's wire format, as far as ONNX files use it. Reading and writing it here, rather than
-// through libprotobuf, keeps that library and its process-wide registry of message types out of
-// libtunec.so: a program may hold any other protobuf, and may unload the library and load it again.
-// It also leaves the weights, nearly all of a model's bytes, where they lie until they are needed.
-// Internal to graph/onnx.
+// Protobuf's wire format, as far as ONNX files use it. This code replaces libprotobuf, whose
+// registry of message types is global to the process. So a program may link any version of
+// protobuf, and may unload libtunec.so and load it again. Weights are most of
+// a model's bytes; they are not copied until they are needed. Internal to graph/onnx.
 #pragma once
 
 #include <cstddef>
@@ -16,27 +15,28 @@
 namespace tunec::onnx_import {
 
 using Bytes = std::span<const std::byte>;
-/// A message in pieces: protobuf merges a field that should stand once and comes more often.
+/// The pieces of a message. If a singular message field occurs several times, protobuf merges the
+/// occurrences.
 using Pieces = std::vector<Bytes>;
 
 enum class WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-/// What a field is recognised by. One that arrives with another wire type than its message
-/// declares is as unknown as one with another number.
+/// Returns the tag that identifies a field. A field with an undeclared wire type is unknown, like a
+/// field with an undeclared number.
 constexpr uint32_t Tag(uint32_t number, WireType type) {
   return number << 3 | static_cast<uint32_t>(type);
 }
 constexpr uint32_t VarintTag(uint32_t number) { return Tag(number, WireType::kVarint); }
 constexpr uint32_t FloatTag(uint32_t number) { return Tag(number, WireType::kFixed32); }
 constexpr uint32_t DoubleTag(uint32_t number) { return Tag(number, WireType::kFixed64); }
-/// Strings, bytes, messages and packed numbers.
+/// Returns the tag of strings, bytes, messages and packed numbers.
 constexpr uint32_t BytesTag(uint32_t number) { return Tag(number, WireType::kBytes); }
 
-/// One field of a message; it refers to the message's bytes.
+/// One field of a message. It refers to the message's bytes.
 struct WireField {
   uint32_t tag = 0;
   uint64_t number = 0;  // a varint, or the bits of a float or double
-  Bytes bytes;          // of a field that has a length
+  Bytes bytes;          // for a field with a length
 
   std::string Text() const;
   int64_t Signed() const { return static_cast<int64_t>(number); }
@@ -46,9 +46,10 @@ struct WireField {
 class WireReader {
  public:
   explicit WireReader(Bytes message) : rest_(message) {}
-  /// Nothing at the end, and where the bytes make no field: then `Malformed()`.
+  /// Returns the next field. Returns nothing at the end and for malformed bytes; then `Malformed()`
+  /// is true.
   std::optional<WireField> Next();
-  /// The same for a run of packed numbers, which have no tags.
+  /// Returns the next number of a run of packed numbers, which have no tags.
   std::optional<uint64_t> Number(WireType type);
   bool Malformed() const { return malformed_; }
 
@@ -62,7 +63,8 @@ class WireReader {
   bool malformed_ = false;
 };
 
-/// The numbers of a repeated field's occurrence, packed or single. Nothing when malformed.
+/// Returns the numbers of one occurrence of a repeated field, packed or single. Returns nothing if
+/// malformed.
 std::optional<std::vector<uint64_t>> RepeatedNumbers(const WireField& field, WireType element);
 
 /// Builds one message.

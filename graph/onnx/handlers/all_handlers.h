@@ -7,7 +7,7 @@
 
 namespace tunec::onnx_import {
 
-/// By domain and name.
+/// Returns all handlers, sorted by domain and name.
 std::vector<const Handler*> AllHandlers();
 
 }  // namespace tunec::onnx_import

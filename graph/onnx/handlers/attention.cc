@@ -1,6 +1,6 @@
-// Attention (opset 23 to 25) as the operator `attention`: heads are split off by views, a cache
-// of earlier keys is put before the new ones, and what limits the keys of a query besides the
-// mask becomes `causal` or part of the mask.
+// Attention (opset 23 to 25) as the operator `attention`. Heads are split by views. A cache of
+// earlier keys is concatenated before the new keys. All limits of a query's keys, apart from the
+// mask, become `causal` or part of the mask.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -16,7 +16,7 @@ enum Output : size_t { kY, kPresentKey, kPresentValue, kScores };
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// [B, S, H*D] as [B, H, S, D]; four axes stay.
+/// Returns [B, S, H*D] as [B, H, S, D]. An operand with four axes is unchanged.
 Result<Operand> SplitHeads(const NodeContext& node, const Operand& x, const char* heads_name) {
   if (x->rank() == 4) return x;
   TUNEC_RETURN_IF_ERROR(node.RequireRank(x, 3, 4));
@@ -37,7 +37,7 @@ Result<Operand> MergeHeads(const NodeContext& node, const Operand& x) {
   return node.Reshape(moved, {batch, sequence, heads * size});
 }
 
-/// The earlier keys (or values) and the new ones.
+/// Returns the earlier keys (or values) followed by the new ones.
 Result<Operand> WithPast(const NodeContext& node, const Operand& x, size_t past) {
   if (!node.HasInput(past)) return x;
   return node.Emit(Op::kConcat, {node.OptionalInput(past), x}, {{"axis", int64_t{2}}});
@@ -45,22 +45,22 @@ Result<Operand> WithPast(const NodeContext& node, const Operand& x, size_t past)
 
 struct Limits {
   bool causal = false;
-  int64_t left = -1, right = -1;  // of a window of keys around the query's own; -1: none
+  int64_t left = -1, right = -1;  // window of keys around the query's position; -1: no window
   bool HasWindow() const { return left >= 0 || right >= 0; }
 };
 
 struct Parts {
   Operand q, k, v;
-  Operand mask;   // null: none
-  Operand valid;  // keys of each batch that count, or null
+  Operand mask;   // null if there is no mask
+  Operand valid;  // number of valid keys per batch, or null
   int64_t queries = 0;
   int64_t keys = 0;
-  int64_t past = 0;  // keys of a cache, the first ones
+  int64_t past = 0;  // number of cached keys, which come first
   Limits limits;
   double scale = 1, softcap = 0;
 };
 
-/// 0, 1, ... below `count` along a last axis, or along the one before it.
+/// Returns 0, 1, ... below `count` along a last axis (Row), or along the axis before it (Column).
 Result<Operand> Row(const NodeContext& node, int64_t count) { return Iota(node, 0, count).Take(); }
 Result<Operand> Column(const NodeContext& node, int64_t count) {
   return Iota(node, 0, count).Unsqueeze(1).Take();
@@ -72,12 +72,12 @@ Result<Operand> And(const NodeContext& node, const Operand& a, const Operand& b)
   return a == nullptr ? Result<Operand>(b) : node.Emit(Op::kAnd, {a, b});
 }
 
-/// Which keys the limits and the lengths of the batches allow, broadcasting to [B, H, S, T]; null
-/// when all, or when `causal` alone says it.
+/// Returns which keys the limits and the lengths of the batches allow, broadcasting to [B, H, S,
+/// T]. Returns null if all keys are allowed, or if `causal` alone describes the limits.
 Result<Operand> AllowedKeys(const NodeContext& node, const Parts& parts) {
   TUNEC_ASSIGN(const Operand key, Row(node, parts.keys));
   Operand allowed;
-  TUNEC_ASSIGN(Operand place, Column(node, parts.queries));  // of the query among the keys
+  TUNEC_ASSIGN(Operand place, Column(node, parts.queries));  // position of the query among the keys
   if (parts.valid != nullptr) {
     TUNEC_ASSIGN(const auto batch, node.Extents<1>(parts.valid));
     TUNEC_ASSIGN(const Operand valid, node.Reshape(parts.valid, {batch[0], 1, 1, 1}));
@@ -109,21 +109,22 @@ Result<Operand> AllowedKeys(const NodeContext& node, const Parts& parts) {
   return allowed;
 }
 
-/// A mask for the first keys only hides the others.
+/// Pads a mask for the first keys, so that it hides the other keys.
 Result<Operand> PaddedMask(const NodeContext& node, const Operand& mask, int64_t keys) {
   if (mask->rank() == 0) return mask;
   TUNEC_ASSIGN(const int64_t masked, node.Extent(mask, -1));
   if (masked == keys) return mask;
   if (masked > keys)
-    return Fail(ErrorCode::kInvalidArgument, "the mask is for {} keys, there are {}", masked, keys);
+    return Fail(ErrorCode::kInvalidArgument, "the mask has {} keys, expected at most {}", masked,
+                keys);
   std::vector<int64_t> pads(2 * mask->shape.size(), 0);
   pads.back() = keys - masked;
   const double hidden = mask->type == DataType::kBool ? 0 : -kInfinity;
   return node.Emit(Op::kPad, {mask}, {{"pads", pads}, {"value", hidden}});
 }
 
-/// Returns the mask in a narrower type. Finite numbers stay finite: a row of the least ones still
-/// has keys.
+/// Returns the mask in a narrower type. Finite numbers stay finite, so that a row of the smallest
+/// numbers still has visible keys.
 Result<Operand> NarrowedMask(const NodeContext& node, const Operand& mask, DataType type) {
   if (SizeOf(mask->type) <= SizeOf(type) || !IsFloat(mask->type)) return node.Cast(mask, type);
   const double most = type == DataType::kF16 ? 65504 : std::numeric_limits<float>::max();
@@ -175,7 +176,7 @@ Result<Parts> ReadParts(const NodeContext& node) {
   return parts;
 }
 
-/// k with each head repeated for its group of query heads.
+/// Returns k with each head repeated for its group of query heads.
 Result<Operand> RepeatedKeys(const NodeContext& node, const Parts& parts) {
   TUNEC_ASSIGN(const auto extents, node.Extents<4>(parts.k));
   TUNEC_ASSIGN(const int64_t query_heads, node.Extent(parts.q, 1));
@@ -187,7 +188,8 @@ Result<Operand> RepeatedKeys(const NodeContext& node, const Parts& parts) {
   return node.Reshape(repeated, {batch, heads * group, keys, size});
 }
 
-/// The optional output: the scores, softly capped (mode 1), masked (2), as weights (3).
+/// Returns the optional output of scores: plain (mode 0), with soft cap (1), masked (2), or as
+/// weights (3).
 Result<Operand> Scores(const NodeContext& node, const Parts& parts, int64_t mode) {
   const DataType type = parts.q->type;
   TUNEC_ASSIGN(const Operand k, RepeatedKeys(node, parts));

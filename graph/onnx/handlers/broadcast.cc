@@ -1,4 +1,4 @@
-// Operators of several operands, element by element with numpy's broadcasting.
+// Elementwise operators with several operands and numpy's broadcasting.
 #include <algorithm>
 #include <array>
 
@@ -8,7 +8,8 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// The right operand. Before opset 7 its axes could be those of the left one from `axis` on.
+/// Returns the right operand. Before opset 7 its axes could correspond to the left operand's axes
+/// from `axis` on.
 Result<Operand> RightOperand(const NodeContext& node) {
   TUNEC_ASSIGN(const Operand left, node.Input(0));
   TUNEC_ASSIGN(Operand right, node.Input(1));
@@ -30,7 +31,7 @@ Result<Operands> Binary(const NodeContext& node, Op op) {
   return One(node.Emit(op, {a, b}));
 }
 
-/// Folds the operands from the left; one operand is itself.
+/// Folds the operands from the left. A single operand is returned unchanged.
 Result<Operand> Chain(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operands inputs, node.Inputs());
   Operand result = inputs.front();
@@ -48,7 +49,7 @@ Result<Operands> Mean(const NodeContext& node, Op) {
   return One(node.Emit(Op::kDiv, {sum, node.Scalar(count, sum->type)}));
 }
 
-/// Returns true if the type holds every element of a constant.
+/// Returns true if the type can represent every element of a constant.
 bool Holds(DataType type, const Operand& operand) {
   if (!operand->constant) return false;
   const Array& array = *operand->constant;
@@ -64,7 +65,7 @@ DataType PowerType(const Operand& base, const Operand& exponent) {
   return CombinedType({type, exponent->type});
 }
 
-/// The exponent may be of another type than the base, whose type the result has.
+/// Imports Pow. The exponent may have another type than the base; the result has the base's type.
 Result<Operands> Pow(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand base, node.Input(0));
   TUNEC_ASSIGN(const Operand exponent, RightOperand(node));
@@ -103,7 +104,8 @@ bool Broadcasts(const std::vector<int64_t>& from, const std::vector<int64_t>& to
                     [](int64_t have, int64_t want) { return have == want || have == 1; });
 }
 
-/// Exporters give one slope per channel as [C], which numpy's rule would put on the last axis.
+/// Imports PRelu. Exporters write one slope per channel as [C]; numpy's rule would broadcast it
+/// along the last axis.
 Result<Operands> Prelu(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(Operand slope, node.Input(1));

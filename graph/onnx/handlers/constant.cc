@@ -1,4 +1,4 @@
-// Operators without data operands: constants and what is computed from shapes alone.
+// Operators without data operands: constants and values that depend only on shapes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -59,7 +59,7 @@ Result<Array> RangeOf(T start, T limit, T delta, DataType type) {
   const double count = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) /
                                  static_cast<double>(delta));
   if (delta == 0 || !(count <= kMostElements)) {
-    return Fail(ErrorCode::kInvalidArgument, "from {} to {} in steps of {} is no finite range",
+    return Fail(ErrorCode::kInvalidArgument, "from {} to {} in steps of {} is not a finite range",
                 start, limit, delta);
   }
   Array array(type, {count > 0 ? static_cast<int64_t>(count) : 0});
@@ -67,7 +67,7 @@ Result<Array> RangeOf(T start, T limit, T delta, DataType type) {
     if constexpr (std::is_same_v<T, double>) {
       array.SetDouble(i, start + static_cast<double>(i) * delta);
     } else {
-      // Wraps: i * delta may leave 64 bits although the sum does not.
+      // Computes with wrapping: i * delta may exceed 64 bits although the sum does not.
       const uint64_t offset = static_cast<uint64_t>(i) * static_cast<uint64_t>(delta);
       array.SetInt(i, static_cast<int64_t>(static_cast<uint64_t>(start) + offset));
     }

@@ -19,7 +19,7 @@ Operands WithBias(const NodeContext& node, Operand x, Operand w) {
 struct ConvOperands {
   Operand x;
   Operand w;
-  std::vector<int64_t> sizes;  // of x's spatial axes
+  std::vector<int64_t> sizes;  // sizes of x's spatial axes
   Window window;
   int64_t group = 1;
 };
@@ -54,13 +54,13 @@ Result<Operands> Conv(const NodeContext& node, Op op) {
 Result<Operands> ConvInteger(const NodeContext& node, Op) {
   TUNEC_ASSIGN(ConvOperands conv, Read(node));
   TUNEC_RETURN_IF_ERROR(ResolveAutoPad(node, conv.sizes, conv.window));
-  // Subtracting first keeps padding at the zero point, as the operator wants.
+  // Subtracts the zero point first, so that padding is at the zero point, as the operator requires.
   std::array<Operand, 2> operands{conv.x, conv.w};
   for (size_t i = 0; i < 2; ++i) {
     TUNEC_ASSIGN(operands[i], node.Cast(operands[i], DataType::kI32));
     if (!node.HasInput(i + 2)) continue;
     TUNEC_ASSIGN(Operand zero, node.Cast(node.OptionalInput(i + 2), DataType::kI32));
-    if (i == 1 && zero->rank() == 1) {  // one per output channel
+    if (i == 1 && zero->rank() == 1) {  // one zero point per output channel
       std::vector<int64_t> shape(static_cast<size_t>(conv.w->rank()), 1);
       TUNEC_ASSIGN(shape.front(), node.Extent(zero, 0));
       TUNEC_ASSIGN(zero, node.Reshape(zero, shape));
@@ -71,7 +71,7 @@ Result<Operands> ConvInteger(const NodeContext& node, Op) {
       node.Emit(Op::kConv, {operands[0], operands[1]}, AttributesOf(conv.window, conv.group)));
 }
 
-/// Sizes of an attribute that are to be added up.
+/// Checks sizes of an attribute that will be added.
 Status RequireSizes(std::string_view name, const std::vector<int64_t>& sizes) {
   constexpr int64_t kMostSize = int64_t{1} << 48;  // no tensor has more elements
   for (const int64_t size : sizes) {
@@ -82,7 +82,8 @@ Status RequireSizes(std::string_view name, const std::vector<int64_t>& sizes) {
   return {};
 }
 
-/// Pads so that the output has `wanted` sizes; what pads cannot take off is added at the end.
+/// Sets pads so that the output has `wanted` sizes. If pads would be negative, output padding is
+/// added at the end.
 Status PadTo(const std::vector<int64_t>& wanted, bool is_upper, const ConvOperands& conv,
              std::vector<int64_t>& output_padding, Window& window) {
   const size_t rank = window.rank();
@@ -130,7 +131,8 @@ Result<Operands> ConvTranspose(const NodeContext& node, Op op) {
   return One(node.Emit(op, WithBias(node, conv.x, conv.w), std::move(attributes)));
 }
 
-/// The filter that puts tap t of every channel's block at place t: [channels * taps, 1, kernel].
+/// Returns the filter [channels * taps, 1, kernel] that writes tap t of every channel's block at
+/// position t.
 Formula BlockFilter(const NodeContext& node, DataType type, int64_t channels,
                     const std::vector<int64_t>& kernel) {
   const int64_t taps = Product(kernel, 0, kernel.size());
@@ -144,10 +146,11 @@ Formula BlockFilter(const NodeContext& node, DataType type, int64_t channels,
   return Constant(node, std::move(filter));
 }
 
-/// Elements of that filter.
+/// Largest number of elements of a block filter.
 constexpr int64_t kMostFilter = 1 << 26;
 
-/// Blocks added up where they overlap: a transposed convolution with that filter.
+/// Imports Col2Im, which adds blocks where they overlap. It is a transposed convolution with the
+/// block filter.
 Result<Operands> Col2Im(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const std::vector<int64_t> image, node.ConstantInts(1));

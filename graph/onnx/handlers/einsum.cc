@@ -1,10 +1,10 @@
-// Einsum. Each operand's axes carry labels; an ellipsis becomes digits, counted from its right
-// end, so that ellipses of different length broadcast. Two operands are joined into
+// Einsum. Each operand's axes have labels. An ellipsis becomes digits, counted from its right end,
+// so that ellipses of different length broadcast. Two operands are joined as
 //
 //   [shared and kept] x [left only] x [shared and summed]  *  [..] x [summed] x [right only]
 //
-// by transposing and reshaping both, one batched product, and reshaping back. Labels that
-// occur in one operand only and not in the result are summed beforehand.
+// by transposing and reshaping both, one batched product, and reshaping the result. Labels that
+// occur in only one operand and not in the result are summed first.
 #include "graph/onnx/handlers/einsum.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Labelled {
   Operand value;
   std::string labels;  // one character per axis
 
-  /// A label stands for an axis that the value has: Label sees to it.
+  /// Returns the extent of a label's axis. Label ensures that the value has this axis.
   int64_t SizeOf(char label) const { return value->shape.list().at(labels.find(label)); }
   bool Has(char label) const { return labels.contains(label); }
 };
@@ -33,7 +33,7 @@ std::string Where(const std::string& labels, auto&& keep) {
   return result;
 }
 
-/// Labels of one term: letters, and digits for the `ellipsis` axes of "...".
+/// Returns the labels of one term: letters, and digits for the `ellipsis` axes of "...".
 Result<std::string> Expand(std::string term, int64_t ellipsis) {
   if (std::ranges::any_of(term, [](char c) { return c >= '0' && c <= '9'; })) {
     return Fail(ErrorCode::kParse, "term '{}' contains a digit", term);
@@ -96,7 +96,7 @@ int64_t Volume(const Labelled& x, const std::string& labels) {
   return volume;
 }
 
-/// The product of two operands, summed over labels that are not in `kept`.
+/// Returns the product of two operands, summed over labels that are not in `kept`.
 Result<Labelled> Join(const NodeContext& node, Labelled a, Labelled b, const std::string& kept) {
   const auto is_kept = [&](char c) { return kept.contains(c); };
   TUNEC_ASSIGN(a, SumOut(node, a, kept + b.labels));
@@ -124,7 +124,8 @@ Result<Labelled> Join(const NodeContext& node, Labelled a, Labelled b, const std
   return Labelled{result, batch + left + right};
 }
 
-/// Without an arrow: the ellipsis, then the labels that occur once, in order of the alphabet.
+/// Returns the labels of the result of an equation without an arrow. They are the ellipsis, then
+/// the labels that occur once, in alphabetical order.
 std::string ImplicitResult(const std::vector<Labelled>& operands) {
   std::string all;
   for (const Labelled& operand : operands) all += operand.labels;

@@ -5,8 +5,8 @@
 
 namespace tunec::onnx_import {
 
-/// Any number of operands, from the left two at a time; a label twice in one operand (a
-/// diagonal) is kUnsupported.
+/// Imports Einsum with any number of operands, two at a time from the left. A repeated label in one
+/// operand (a diagonal) is kUnsupported.
 Result<Operands> Einsum(const NodeContext& node, Op op);
 
 }  // namespace tunec::onnx_import

@@ -1,4 +1,4 @@
-// Operators of one operand, element by element.
+// Elementwise operators with one operand.
 #include <array>
 #include <optional>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// The operator itself; where it has alpha, beta or gamma, ONNX's defaults are ours.
+/// Emits the operator `op`. The defaults of alpha, beta and gamma are the same as in ONNX.
 Result<Operands> Unary(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   Attributes attributes;
@@ -50,7 +50,7 @@ Result<Operands> Gelu(const NodeContext& node, Op op) {
   return One(node.Emit(op, {x}, {{"approximate", form}}));
 }
 
-/// com.microsoft: x + bias through gelu; FastGelu is the tanh form, its bias optional.
+/// Imports com.microsoft's gelu of x + bias. FastGelu is the tanh form with an optional bias.
 Result<Operands> BiasGelu(const NodeContext& node, Op) {
   TUNEC_ASSIGN(Operand x, node.Input(0));
   if (node.HasInput(1)) {
@@ -61,7 +61,7 @@ Result<Operands> BiasGelu(const NodeContext& node, Op) {
   return One(node.Emit(Op::kGelu, {x}, std::move(attributes)));
 }
 
-/// x * sigmoid(alpha x), and for SwiGLU times the second input.
+/// Emits x * sigmoid(alpha x). SwiGLU multiplies with the second input.
 Result<Operands> Swish(const NodeContext& node, Op) {
   const bool is_quick_gelu = node.node().op_type == "QuickGelu";
   TUNEC_ASSIGN(const double alpha, node.Float("alpha", is_quick_gelu ? 1.702 : 1));
@@ -70,7 +70,7 @@ Result<Operands> Swish(const NodeContext& node, Op) {
   return Results({node.node().op_type == "SwiGLU" ? gate * In(node, 1) : gate});
 }
 
-/// A bound of Clip: absent and infinite ones do not count.
+/// Returns a bound of Clip, or nothing if it is absent. An infinite bound has no effect.
 Result<std::optional<double>> Bound(const NodeContext& node, std::string_view name, size_t input) {
   if (node.version() < 11) {
     if (!node.HasAttribute(name)) return std::nullopt;
@@ -80,7 +80,7 @@ Result<std::optional<double>> Bound(const NodeContext& node, std::string_view na
   return node.ConstantFloat(input);
 }
 
-/// One number, so that the result has the operand's shape.
+/// Returns a bound reshaped to rank 0, so that the result has the operand's shape.
 Result<Operand> BoundOperand(const NodeContext& node, size_t input) {
   TUNEC_ASSIGN(const Operand bound, node.Input(input));
   const int64_t count = ElementCount(bound->shape.list());
@@ -126,7 +126,7 @@ Result<Operands> Cast(const NodeContext& node, Op) {
   return One(node.Cast(x, type));
 }
 
-/// The same bits as another type: between integers of one size that is a cast, which wraps.
+/// Imports BitCast. Between integers of the same size it is a cast, which wraps.
 Result<Operands> BitCast(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t to, node.Int("to", 0));
@@ -156,7 +156,7 @@ Result<Operands> IsInf(const NodeContext& node, Op op) {
   return One(node.Emit(op, {x}, {{"detect_negative", negative}, {"detect_positive", positive}}));
 }
 
-/// x below -lambd: x + bias; above lambd: x - bias; else 0.
+/// Imports Shrink: x + bias below -lambd, x - bias above lambd, else 0.
 Result<Operands> Shrink(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const double bias, node.Float("bias", 0));

@@ -91,7 +91,7 @@ Formula Clamp(const Formula& x, double least, double most) {
 }
 Formula ClampedIndex(const Formula& position, int64_t last) {
   const Formula index = Clamp(position, 0, static_cast<double>(last)).Cast(DataType::kI64);
-  return Max(index, index.Number(0));  // a NaN has become the smallest integer
+  return Max(index, index.Number(0));  // a NaN became the smallest integer
 }
 Formula Less(const Formula& a, const Formula& b) { return Apply(Op::kLt, {a, b}); }
 Formula LessOrEqual(const Formula& a, const Formula& b) { return Apply(Op::kLe, {a, b}); }
@@ -122,7 +122,7 @@ Formula Constant(const NodeContext& node, Array array) {
 }
 
 Formula Iota(const NodeContext& node, int64_t begin, int64_t end) {
-  // A long one stays an operator: a few bytes of a model can ask for any length.
+  // A long range stays an operator, because a small model can request any length.
   return {node, node.Emit(Op::kRange, {},
                           {{"start", static_cast<double>(begin)},
                            {"limit", static_cast<double>(end)},

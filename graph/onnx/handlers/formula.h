@@ -1,6 +1,6 @@
-// Operands in formulas: handlers that write an operator out in others read as its definition does,
-// `Sum((x - mean) * (x - mean), axes)`. An error sticks: what is computed from it is the same
-// error, which Take returns in the end. Internal to graph/onnx.
+// Formulas over operands. A handler that expands an operator can be written like the operator's
+// definition, as in `Sum((x - mean) * (x - mean), axes)`. An error propagates through a formula,
+// and Take returns it at the end. Internal to graph/onnx.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ class Formula {
   const Result<Operand>& value() const { return value_; }
   Result<Operand> Take() const { return value_; }
   bool ok() const { return value_.has_value(); }
-  /// Of an error: f32, no dimensions.
+  /// Returns the type, or f32 for an error. The shape of an error has no dimensions.
   DataType type() const { return ok() ? (*value_)->type : DataType::kF32; }
   OperandShape shape() const { return ok() ? (*value_)->shape : OperandShape(); }
   int64_t rank() const { return ok() ? (*value_)->rank() : 0; }
-  /// As NodeContext's; the error of a formula that has one.
+  /// Returns the extents like NodeContext::Extents, or the formula's error.
   template <size_t N>
   Result<std::array<int64_t, N>> Extents() const {
     if (!ok()) return std::unexpected(value_.error());
@@ -31,17 +31,17 @@ class Formula {
   }
   Result<int64_t> Extent(int64_t axis) const;
 
-  /// A constant of this operand's type.
+  /// Returns a constant of this operand's type.
   Formula Number(double value) const;
   Formula Cast(DataType type) const;
   Formula Reshape(std::vector<int64_t> shape) const;
-  /// With an axis of extent 1 before `axis`.
+  /// Returns this operand with an axis of extent 1 inserted before `axis`.
   Formula Unsqueeze(int64_t axis) const;
-  /// Element `index` of `axis`, which goes.
+  /// Returns element `index` of `axis`, without this axis.
   Formula At(int64_t axis, int64_t index) const;
   Formula Transpose(std::vector<int64_t> perm) const;
   Formula Expand(std::vector<int64_t> shape) const;
-  /// begin, begin + step, ... before end along one axis.
+  /// Returns the elements begin, begin + step, ... before end along one axis.
   Formula Slice(int64_t axis, int64_t begin, int64_t end, int64_t step = 1) const;
 
  private:
@@ -49,7 +49,7 @@ class Formula {
   Result<Operand> value_;
 };
 
-/// Any operator of the graph. Operands are cast to nothing: their types must agree.
+/// Emits any operator of the graph. Operands are not cast, so their types must agree.
 Formula Apply(Op op, const std::vector<Formula>& operands, Attributes attributes = {});
 
 Formula operator+(const Formula& a, const Formula& b);
@@ -65,7 +65,7 @@ Formula operator-(const Formula& a);
 Formula Min(const Formula& a, const Formula& b);
 Formula Max(const Formula& a, const Formula& b);
 Formula Clamp(const Formula& x, double least, double most);
-/// The whole numbers of `position` as indices from 0 to `last`; 0 for NaN.
+/// Returns `position` as integer indices from 0 to `last`; 0 for NaN.
 Formula ClampedIndex(const Formula& position, int64_t last);
 Formula Less(const Formula& a, const Formula& b);
 Formula LessOrEqual(const Formula& a, const Formula& b);
@@ -75,16 +75,16 @@ Formula Where(const Formula& condition, const Formula& yes, const Formula& no);
 Formula Sum(const Formula& x, std::vector<int64_t> axes, bool keep = false);
 Formula Matmul(const Formula& a, const Formula& b);
 Formula Concat(const std::vector<Formula>& parts, int64_t axis);
-/// Elements of `data` along the axis.
+/// Returns elements of `data` along the axis.
 Formula Gather(const Formula& data, const Formula& indices, int64_t axis = 0);
 
-/// The node's input; an error when it is missing.
+/// Returns the node's input. Fails if it is missing.
 Formula In(const NodeContext& node, size_t index);
 Formula Constant(const NodeContext& node, Array array);
-/// begin, begin + 1, ... below end as i64.
+/// Returns begin, begin + 1, ... below end as i64.
 Formula Iota(const NodeContext& node, int64_t begin, int64_t end);
 
-/// A handler's result from formulas.
+/// Returns a handler's result.
 Result<Operands> Results(const std::vector<Formula>& outputs);
 
 }  // namespace tunec::onnx_import

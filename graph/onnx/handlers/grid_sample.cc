@@ -24,7 +24,7 @@ Result<GridMode> ReadGridMode(const NodeContext& node) {
   TUNEC_ASSIGN(mode.padding, node.String("padding_mode", "zeros"));
   TUNEC_ASSIGN(const int64_t align, node.Int("align_corners", 0));
   mode.align_corners = align != 0;
-  // The names before opset 20.
+  // Old names, before opset 20.
   if (mode.interpolation == "bilinear") mode.interpolation = "linear";
   if (mode.interpolation == "bicubic") mode.interpolation = "cubic";
   const bool known_mode = mode.interpolation == "nearest" || mode.interpolation == "linear" ||
@@ -36,7 +36,7 @@ Result<GridMode> ReadGridMode(const NodeContext& node) {
               mode.padding);
 }
 
-/// Where the image ends: at the centres of its outer pixels, or at their edges.
+/// The borders of an image along an axis: the centres of its outer pixels, or their edges.
 struct Border {
   double least = 0;
   double most = 0;
@@ -47,7 +47,7 @@ Border BorderOf(const GridMode& mode, int64_t extent) {
   return mode.align_corners ? Border{0, size - 1} : Border{-0.5, size - 0.5};
 }
 
-/// x folded into the border, as between two mirrors.
+/// Returns x reflected into the image, as between two mirrors at the borders.
 Formula Reflected(const Formula& x, const Border& border) {
   const double range = border.most - border.least;
   if (range <= 0) return x * 0;
@@ -57,7 +57,8 @@ Formula Reflected(const Formula& x, const Border& border) {
   return Min(within, 2 * range - within) + border.least;
 }
 
-/// -1..1 as a coordinate of the axis, brought into the image where padding says so.
+/// Returns -1..1 as a coordinate of the axis. Depending on the padding mode, coordinates outside
+/// are moved into the image.
 Formula Coordinate(const Formula& normalized, const GridMode& mode, int64_t extent) {
   const auto size = static_cast<double>(extent);
   Formula x =
@@ -71,7 +72,8 @@ Formula Coordinate(const Formula& normalized, const GridMode& mode, int64_t exte
   return Where(outside, Clamp(x, 0, size - 1), x);
 }
 
-/// Keys' kernel at distance `d`, for 0 <= d <= 1 and 1 <= d <= 2.
+/// Keys' cubic convolution kernel at distance `d`: CubicNear for 0 <= d <= 1, CubicFar for 1 <= d
+/// <= 2.
 Formula CubicNear(const Formula& d) { return (d * 1.25 - 2.25) * d * d + 1; }
 Formula CubicFar(const Formula& d) { return ((d * -0.75 + 3.75) * d - 6) * d + 3; }
 
@@ -140,7 +142,8 @@ Result<Operands> GridSample(const NodeContext& node, Op) {
   return Results({Sum(samples, tap_axes).Transpose(perm).Cast(input->type)});
 }
 
-/// Positions of an axis from -1 to 1, at the pixels' centres or with the corners at the ends.
+/// Returns a position in -1..1 of an axis. Positions are pixel centres, or have the corners at the
+/// ends.
 double GridPosition(int64_t i, int64_t extent, bool align_corners) {
   if (align_corners)
     return extent == 1 ? 0 : -1 + 2.0 * static_cast<double>(i) / static_cast<double>(extent - 1);
@@ -179,7 +182,8 @@ Result<Operands> AffineGrid(const NodeContext& node, Op) {
   return Results({grid.Transpose({0, 2, 1}).Reshape(shape)});
 }
 
-/// Samples along one axis of all regions, [regions, pooled * ratio]: begin + (i + 0.5) * step.
+/// Returns the taps of samples along one axis of all regions, [regions, pooled * ratio]. The
+/// samples are at begin + (i + 0.5) * step.
 Taps RegionTaps(const Formula& begin, const Formula& length, int64_t samples, int64_t extent) {
   const NodeContext& node = begin.node();
   const Formula numbers = Iota(node, 0, samples).Cast(begin.type()) + 0.5;
@@ -195,7 +199,7 @@ Taps RegionTaps(const Formula& begin, const Formula& length, int64_t samples, in
   return {ClampedIndex(index, extent - 1), Where(outside.Unsqueeze(-1), weight.Number(0), weight)};
 }
 
-/// Of an axis of a region's output, and per cell of it.
+/// Largest number of samples along an axis of a region's output, and per cell of the output.
 constexpr int64_t kMostSamples = 1 << 16;
 
 struct RoiAlignAttributes {
@@ -244,10 +248,10 @@ Result<Operands> RoiAlign(const NodeContext& node, Op) {
     return Fail(ErrorCode::kInvalidArgument, "{}, expected 4 coordinates of each region",
                 node.Describe(rois));
   }
-  // f16 has no halves above 1,024, and a pooled mean of it is rounded once.
+  // f16 cannot represent halves above 1,024. A pooled f16 mean is rounded once.
   const DataType wide = CombinedType({x->type, rois->type});
   const Formula corners = Formula(node, rois).Cast(wide) * roi.scale - (roi.half_pixel ? 0.5 : 0.0);
-  // Of [regions, 4]: x and y of the begin, x and y of the end.
+  // `corners` is [regions, 4]: x and y of the begin, x and y of the end.
   const auto axis = [&](int64_t at, int64_t samples, int64_t extent) {
     const Formula begin = corners.Slice(1, at, at + 1);
     Formula length = corners.Slice(1, at + 2, at + 3) - begin;
@@ -282,10 +286,10 @@ struct DeformConvOperands {
   int64_t offset_group = 1;
   int64_t batch = 0;
   int64_t channels = 0;
-  std::array<int64_t, 2> image{};  // of the input
+  std::array<int64_t, 2> image{};  // size of the input
   int64_t filters = 0;
   int64_t taps = 0;
-  int64_t height = 0;  // of the output
+  int64_t height = 0;  // height of the output
   int64_t width = 0;
 };
 
@@ -316,7 +320,7 @@ Result<DeformConvOperands> ReadDeformConv(const NodeContext& node) {
   return conv;
 }
 
-/// Positions of one axis without offsets, [taps, height, width].
+/// Returns the positions along one axis without offsets, [taps, height, width].
 Formula RegularPositions(const NodeContext& node, const DeformConvOperands& conv, size_t axis) {
   const std::vector<int64_t>& kernel = conv.window.kernel;
   Array positions(conv.x->type, {conv.taps, conv.height, conv.width});

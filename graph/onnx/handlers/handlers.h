@@ -1,5 +1,5 @@
-// The table of operators: ONNX's name, the opset that introduced it, the function that
-// translates a node. Internal to graph/onnx.
+// The table of operators: ONNX's name, the opset that introduced the operator, and the function
+// that translates a node. Internal to graph/onnx.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,15 @@ namespace tunec::onnx_import {
 
 struct Handler {
   std::string_view op_type;
-  int64_t since;  // opset of the domain; changes after it are the function's business
-  /// Returns the node's outputs, at most those it has; what it cannot translate is kUnsupported.
+  int64_t since;  // opset of the domain; the function handles later changes
+  /// Returns the node's outputs, at most as many as the node has. Fails with kUnsupported for a
+  /// node that cannot be translated.
   Result<Operands> (*translate)(const NodeContext& node, Op op);
   Op op = Op::kIdentity;  // for functions that serve several operators
   std::string_view domain = "";
 };
 
-/// The handler, or null.
+/// Returns the handler, or null.
 const Handler* FindHandler(std::string_view domain, std::string_view op_type);
 
 // The parts of the table, one per source file.

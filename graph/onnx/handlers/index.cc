@@ -1,4 +1,4 @@
-// Operators that look elements up.
+// Operators that look up elements by index.
 #include <algorithm>
 #include <array>
 
@@ -15,8 +15,9 @@ Result<Operands> Gather(const NodeContext& node, Op op) {
   return One(node.Emit(op, {x, indices}, {{"axis", axis}}));
 }
 
-/// Rows of the last axis of `indices` are positions in the leading axes of x, behind batch_dims
-/// axes that both have: their row-major number selects from x with these axes made one.
+/// Imports GatherND. Rows of the last axis of `indices` are positions in the axes of x after the
+/// batch_dims leading axes, which both operands have. The row-major numbers of the positions select
+/// from x with the indexed axes merged into one.
 Result<Operands> GatherNd(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand given, node.Input(1));
@@ -32,7 +33,7 @@ Result<Operands> GatherNd(const NodeContext& node, Op) {
                 depth, batch, x->rank());
   }
   const auto indexed = static_cast<size_t>(batch + depth);
-  // A number behind all rows is out of range for the gather, too.
+  // A number after the last row is out of range, also for the gather.
   const int64_t rows = Product(x->shape, 0, indexed);
   TUNEC_ASSIGN(Formula numbers,
                RowNumbers(Formula(node, given), x->shape.Part(before, indexed), rows));
@@ -48,7 +49,8 @@ Result<Operands> GatherNd(const NodeContext& node, Op) {
   return Results({Gather(Formula(node, x).Reshape(shape), numbers)});
 }
 
-/// Selects by a list of booleans; positions beyond its end do not count.
+/// Imports Compress, which selects by a list of booleans. Positions beyond the list's end are not
+/// selected.
 Result<Operands> Compress(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Array condition, node.ConstantInput(1));
@@ -67,7 +69,7 @@ Result<Operands> Compress(const NodeContext& node, Op) {
   return Results({Gather(data, Formula(node, node.Ints64(kept)), axis)});
 }
 
-/// The first elements of each sequence in reverse order; the others stay.
+/// Reverses the first elements of each sequence; the others stay.
 Result<Operands> ReverseSequence(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t time, node.Axis("time_axis", 0, x->rank()));
@@ -83,7 +85,7 @@ Result<Operands> ReverseSequence(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const int64_t steps, node.Extent(x, time));
   TUNEC_ASSIGN(const int64_t batches, node.Extent(x, batch));
   const Formula given = In(node, 1).Cast(DataType::kI64).Reshape(along(batch, batches));
-  // A length beyond the sequence is the sequence's.
+  // A length beyond the sequence is clamped to the sequence's length.
   const Formula lengths = Clamp(given, 0, static_cast<double>(steps));
   const Formula place = Iota(node, 0, steps).Reshape(along(time, steps));
   const Formula source = Where(Less(place, lengths), lengths - place - 1, place);
@@ -91,7 +93,7 @@ Result<Operands> ReverseSequence(const NodeContext& node, Op) {
       {Apply(Op::kGatherElements, {Formula(node, x), source.Expand(x->shape)}, {{"axis", time}})});
 }
 
-/// ai.onnx.ml: elements of the last axis.
+/// Imports ai.onnx.ml's selection of elements of the last axis.
 Result<Operands> ArrayFeatureExtractor(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand given, node.Input(1));
@@ -105,13 +107,13 @@ Result<Operands> ArrayFeatureExtractor(const NodeContext& node, Op) {
   return Results({picked.Reshape({rows, count})});
 }
 
-/// Shapes are fixed when compiling: what the values decide has none.
+/// Rejects a result whose shape depends on values, because shapes are fixed when compiling.
 Result<Operands> DependsOnValues(const NodeContext&, Op) {
   return Fail(ErrorCode::kUnsupported,
               "the shape of its result depends on the values of its operands");
 }
 
-/// Positions of a constant's elements other than 0, axis by axis.
+/// Returns the positions of a constant's nonzero elements, axis by axis.
 Result<Operands> NonZero(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   if (!x->constant) return DependsOnValues(node, op);

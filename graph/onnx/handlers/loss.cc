@@ -1,4 +1,4 @@
-// Losses of classification: what training scripts leave at the end of a model.
+// Classification losses, which training scripts leave at the end of a model.
 #include <array>
 #include <optional>
 
@@ -8,10 +8,10 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// The labels, and which of them count.
+/// Labels, and a mask of the labels that count.
 struct Labels {
-  Formula positions;              // in 0..C-1, whatever an ignored label is
-  std::optional<Formula> counts;  // bool; absent: all do
+  Formula positions;              // in 0..C-1, also for ignored labels
+  std::optional<Formula> counts;  // bool; absent if all labels count
 };
 
 Result<Labels> ReadLabels(const NodeContext& node, const Formula& labels) {
@@ -21,7 +21,7 @@ Result<Labels> ReadLabels(const NodeContext& node, const Formula& labels) {
   return Labels{Where(is_ignored, labels.Number(0), labels), Apply(Op::kNot, {is_ignored})};
 }
 
-/// -log_prob[n, label, ...] for each label, weighted and reduced.
+/// Returns -log_prob[n, label, ...] for each label, weighted and reduced.
 Result<Formula> Loss(const NodeContext& node, const Formula& log_prob, const Formula& given) {
   TUNEC_ASSIGN(const Operand input, log_prob.Take());
   TUNEC_ASSIGN(const Operand labelled, given.Take());
@@ -37,7 +37,8 @@ Result<Formula> Loss(const NodeContext& node, const Formula& log_prob, const For
   if (labels.counts) {
     const Formula one = weights ? *weights : log_prob.Number(1).Expand(given.shape());
     weights = Where(*labels.counts, one, one.Number(0));
-    picked = Where(*labels.counts, picked, picked.Number(0));  // it may be infinite
+    picked = Where(*labels.counts, picked, picked.Number(0));  // the value of an ignored label may
+                                                               // be infinite
   }
   Formula loss = weights ? -picked * *weights : -picked;
   if (reduction == "none") return loss;

@@ -9,7 +9,8 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// numpy's matmul: a vector on the left is a row, on the right a column, and that axis goes again.
+/// Emits numpy's matmul. A vector on the left is a row, a vector on the right a column; the result
+/// omits the added axis.
 Result<Operand> Matmul(const NodeContext& node, Operand a, Operand b) {
   TUNEC_RETURN_IF_ERROR(node.RequireRank(a, 1, kMostAxes));
   TUNEC_RETURN_IF_ERROR(node.RequireRank(b, 1, kMostAxes));
@@ -41,7 +42,7 @@ Result<Operand> Scaled(const NodeContext& node, const Operand& x, double factor)
   return node.Emit(Op::kMul, {x, node.Scalar(factor, x->type)});
 }
 
-/// alpha * A' * B' + beta * C
+/// Imports Gemm: alpha * A' * B' + beta * C.
 Result<Operands> Gemm(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand a, node.Input(0));
   TUNEC_ASSIGN(const Operand b, node.Input(1));
@@ -66,7 +67,7 @@ Result<Operands> Gemm(const NodeContext& node, Op) {
   return Operands{sum};
 }
 
-/// com.microsoft: alpha * A' * B' with batches.
+/// Imports com.microsoft's product alpha * A' * B' with batches.
 Result<Operands> FusedMatMul(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand a, node.Input(0));
   TUNEC_ASSIGN(const Operand b, node.Input(1));
@@ -86,13 +87,13 @@ Result<Operands> FusedMatMul(const NodeContext& node, Op) {
   return One(Scaled(node, product, alpha));
 }
 
-/// An integer operand as i32 without its zero point.
+/// Returns an integer operand as i32 minus its zero point.
 Result<Operand> Centered(const NodeContext& node, size_t input, size_t zero_point, bool rows) {
   TUNEC_ASSIGN(const Operand x, node.Input(input));
   TUNEC_ASSIGN(Operand wide, node.Cast(x, DataType::kI32));
   if (!node.HasInput(zero_point)) return wide;
   TUNEC_ASSIGN(Operand zero, node.Cast(node.OptionalInput(zero_point), DataType::kI32));
-  if (rows && x->rank() > 1 && zero->rank() == 1) {  // one per row of the left operand
+  if (rows && x->rank() > 1 && zero->rank() == 1) {  // one zero point per row of the left operand
     TUNEC_ASSIGN(const auto count, node.Extents<1>(zero));
     TUNEC_ASSIGN(zero, node.Reshape(zero, {count[0], 1}));
   }
@@ -108,7 +109,8 @@ Result<Operands> MatMulInteger(const NodeContext& node, Op) {
   return One(Matmul(node, a, b));
 }
 
-/// The determinant of the last two axes without the given rows and columns, by the first row left.
+/// Returns the determinant of the given columns and of as many last rows of the last two axes. The
+/// determinant is expanded along its first row.
 Formula Determinant(const Formula& x, int64_t n, const std::vector<int64_t>& columns) {
   const auto row = n - static_cast<int64_t>(columns.size());
   const auto term = [&](size_t i) {
@@ -123,7 +125,7 @@ Formula Determinant(const Formula& x, int64_t n, const std::vector<int64_t>& col
 }
 
 Result<Operands> Det(const NodeContext& node, Op) {
-  constexpr int64_t kMostRows = 4;  // the terms grow as the factorial
+  constexpr int64_t kMostRows = 4;  // the number of terms grows as the factorial
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t rows, node.Extent(x, -2));
   TUNEC_ASSIGN(const int64_t columns, node.Extent(x, -1));

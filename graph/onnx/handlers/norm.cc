@@ -20,7 +20,7 @@ Result<Operands> BatchNorm(const NodeContext& node, Op op) {
   if (inputs.size() != 5) {
     return Fail(ErrorCode::kParse, "has {} inputs, expected 5", inputs.size());
   }
-  // Statistics may be f32 beside f16 data, not the other way round.
+  // Statistics may be wider than the data (f32 with f16), but not narrower.
   for (size_t i = 1; i < 5; ++i) {
     if (SizeOf(inputs[i]->type) >= SizeOf(inputs[0]->type)) continue;
     TUNEC_ASSIGN(inputs[i], node.Cast(inputs[i], inputs[0]->type));
@@ -28,8 +28,8 @@ Result<Operands> BatchNorm(const NodeContext& node, Op op) {
   return One(node.Emit(op, inputs, {{"epsilon", epsilon}}));
 }
 
-/// Mean and reciprocal deviation, the optional outputs of layer normalisation. They have the type
-/// that the attribute stash_type names.
+/// Returns mean and reciprocal deviation, the optional outputs of layer normalisation. They have
+/// the type of the attribute stash_type.
 Result<Operands> Moments(const NodeContext& node, const Operand& given, int64_t axis,
                          double epsilon) {
   TUNEC_ASSIGN(const int64_t stash_type, node.Int("stash_type", 1));
@@ -50,7 +50,7 @@ Result<Operands> Moments(const NodeContext& node, const Operand& given, int64_t 
   return Operands{mean_output, inverse_output};
 }
 
-/// LayerNormalization and RMSNormalization; scale and bias may be given in fewer dimensions.
+/// Imports LayerNormalization and RMSNormalization. Scale and bias may have fewer dimensions.
 Result<Operands> LayerNorm(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", -1, x->rank()));
@@ -85,7 +85,8 @@ Result<Operands> InstanceNorm(const NodeContext& node, Op op) {
   return One(node.Emit(op, inputs, {{"epsilon", epsilon}}));
 }
 
-/// Before opset 21 scale and bias have one value per group, from there one per channel.
+/// Imports GroupNormalization. Before opset 21 scale and bias have one value per group, later one
+/// per channel.
 Result<Operands> GroupNorm(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(Operands inputs, node.Inputs());
   TUNEC_ASSIGN(const double epsilon, node.Float("epsilon", 1e-5));
@@ -116,7 +117,8 @@ Result<Operands> Lrn(const NodeContext& node, Op op) {
       node.Emit(op, {x}, {{"size", size}, {"alpha", alpha}, {"beta", beta}, {"bias", bias}}));
 }
 
-/// x over its p-norm along an axis; 0 where that is 0. Squares of f16 would be infinite.
+/// Imports LpNormalization: x divided by its p-norm along an axis, or 0 where the norm is 0.
+/// Squares of f16 would overflow.
 Result<Operands> LpNorm(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand given, node.Input(0));
   TUNEC_ASSIGN(const Operand x, node.Cast(given, CombinedType({given->type})));
@@ -150,7 +152,8 @@ Result<Operands> MeanVarianceNorm(const NodeContext& node, Op) {
   return One(node.Cast(y, input->type));
 }
 
-/// Before opset 13 the input counts as a matrix: all axes from `axis` on are one.
+/// Imports Softmax. Before opset 13 the input is treated as a matrix: all axes from `axis` on are
+/// one.
 Result<Operands> Softmax(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   const bool flattens = node.version() < 13;
@@ -164,7 +167,7 @@ Result<Operands> Softmax(const NodeContext& node, Op op) {
   return One(node.Reshape(y, x->shape));
 }
 
-/// 1 at the first greatest element of each row, else 0. Rows as for Softmax.
+/// Imports Hardmax: 1 at the first greatest element of each row, else 0. Rows are those of Softmax.
 Result<Operands> Hardmax(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   const bool flattens = node.version() < 13;

@@ -1,17 +1,18 @@
-// Which elements of a row come first (docs/decisions/0030_top_k_by_networks.md). Of long rows the
-// pieces that can hold them are found by their maxima. What is left is put in order by a bitonic
-// network over pairs of a value and the place where it stood. A row is cut into blocks of K >= k
-// elements, K a power of two; all blocks are sorted alike, and then halved in number: of two sorted
-// blocks, the better one of each element and its mirror image are the K best, in an order that
-// log K exchanges mend.
+// Selection of the first k elements of each row (docs/decisions/0030_top_k_by_networks.md). A long
+// row is cut into pieces, and the pieces' maxima show which pieces can contain the first elements.
+// The remaining elements are sorted by a bitonic network over pairs of a value and its original
+// position. A row is cut into blocks of K >= k elements, where K is a power of two. All blocks are
+// sorted in the same way. Then the number of blocks is halved repeatedly. Given two sorted blocks,
+// the better one of each element and its mirror image are the K best elements, and log K exchanges
+// sort them.
 //
-// A stage compares every element with the one at a certain distance, for all blocks of all rows at
-// once. So what lies side by side in memory is no block, but elements of the same number of all
-// blocks: pairs are [K, blocks * rows], stages are elementwise operators on lines of that, and read
-// their partners in another line. Where blocks and rows are fewer than a vector has lanes, the
-// upper bits of an element's number lie beside them, too.
+// A stage compares every element with the element at a certain distance, for all blocks of all rows
+// at once. So neighbours in memory are not one block, but elements with the same number in all
+// blocks. Pairs have shape [K, blocks * rows]. Stages are elementwise operators on lines of this
+// shape, and read their partners from another line. If blocks and rows are fewer than the lanes of
+// a vector, the upper bits of an element's number are also part of a line.
 //
-// Few elements are counted instead: each one's number in the order is how many come before it.
+// Few elements are counted instead: the rank of an element is the number of elements before it.
 #include "graph/onnx/handlers/order.h"
 
 #include <algorithm>
@@ -23,22 +24,24 @@
 namespace tunec::onnx_import {
 namespace {
 
-// Elements beside each other that fill a vector.
+// Number of contiguous elements that fill a vector.
 constexpr int64_t kLanes = 16;
-// What costs no more than the stages of a network, each a kernel: so many elements of a row, or so
-// many comparisons in all rows.
+// Limits for counting: elements of a row, or comparisons in all rows. Up to these limits, counting
+// costs no more than the stages of a network, each of which is a kernel.
 constexpr int64_t kMostCounted = 32;
 constexpr int64_t kMostComparisons = int64_t{1} << 17;
-// Rows of at least so many times k elements are looked through piece by piece first.
+// Rows of at least this many times k elements are searched by pieces first.
 constexpr int64_t kLeastPieces = 16;
-// Rows of elements that are tasks, for any number of threads.
+// Number of parallel tasks, for any number of threads.
 constexpr int64_t kTasks = 64;
 
-// Blocks of `size` elements, of which element c * below + a lies at
-// [a, (c * blocks + block) * rows + row]: `below` and `above` numbers, powers of two, of each part.
+// Blocks of `size` elements. Element c * below + a of a block is at
+// [a, (c * blocks + block) * rows + row]. There are `below` values of a and `above` values of c;
+// both numbers are powers of two.
 class Blocks {
  public:
-  /// Of pairs [rows, length], greatest values first; places may be the same in all rows.
+  /// Constructs blocks from pairs [rows, length], greatest values first. All rows may share their
+  /// positions.
   Blocks(const Pairs& pairs, int64_t rows, int64_t length, int64_t size)
       : size_(size),
         rows_(rows),
@@ -49,7 +52,7 @@ class Blocks {
   int64_t Candidates() const { return size_ * blocks_; }
   int64_t blocks() const { return blocks_; }
 
-  /// Puts the elements of each block in order.
+  /// Sorts the elements of each block.
   void Sort() {
     for (int64_t sorted = 1; sorted < size_; sorted *= 2) {
       Exchange(sorted, Mirrored(sorted));
@@ -57,7 +60,8 @@ class Blocks {
     }
   }
 
-  /// Of every two blocks, the best `size` elements, in order. Requires: in order.
+  /// Merges each two blocks into one with the best `size` elements, sorted. Requires: blocks are
+  /// sorted.
   void Halve() {
     const Pairs whole = Reshaped(pairs_, {Below(), above_, blocks_ * rows_});
     blocks_ /= 2;
@@ -72,14 +76,14 @@ class Blocks {
     Mend(size_ / 2);
   }
 
-  /// In no order, as [outer, candidates, inner] with outer * inner rows.
+  /// Returns all pairs, unsorted, as [outer, candidates, inner] with outer * inner rows.
   Pairs All() const {
     Pairs columns = Reshaped(pairs_, {1, Candidates(), rows_});
     if (rows_ >= kLanes) return columns;
     return Each(columns, [](const Formula& x) { return x.Transpose({2, 1, 0}); });
   }
 
-  /// The places of the first k of the only block: [rows, k].
+  /// Returns the positions of the first k elements of the only block: [rows, k].
   Formula First(int64_t k) const {
     return pairs_.places.Reshape({Below(), above_, rows_})
         .Transpose({2, 1, 0})
@@ -90,15 +94,17 @@ class Blocks {
  private:
   int64_t Below() const { return size_ / above_; }
   int64_t Width() const { return above_ * blocks_ * rows_; }
-  /// As pairs are stored: lines of elements, those that are tasks apart. Where rows fill vectors
-  /// they have an axis of their own, so that turning the input is a transposition and no more.
+  /// Returns the shape in which pairs are stored. The first axis separates tasks, and the others
+  /// are lines of elements. If rows fill vectors they have a separate axis, so that loading the
+  /// input is only a transposition.
   std::vector<int64_t> Shape() const {
     const int64_t tasks = std::min(Below(), kTasks);
     if (rows_ < kLanes) return {tasks, Below() / tasks, Width()};
     return {tasks, Below() / tasks, above_ * blocks_, rows_};
   }
 
-  /// Few sizes have few kernels, and halves without paddings.
+  /// Returns the number of blocks, a power of two. So there are few sizes and few kernels, and
+  /// halving needs no padding.
   static int64_t BlocksFor(int64_t least) {
     return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(least)));
   }
@@ -109,8 +115,8 @@ class Blocks {
     return above;
   }
 
-  /// Where an element is put at first makes no difference: as it lies, or so that what is turned
-  /// has long lines.
+  /// Loads pairs into blocks. Any initial order within a block is valid. The order is the input's,
+  /// or one for which the transposed input has long lines.
   Pairs Load(const Pairs& pairs) const {
     const int64_t beside = above_ * blocks_;
     const bool as_it_lies = rows_ == 1 || beside >= kLanes;
@@ -122,12 +128,12 @@ class Blocks {
     });
   }
 
-  /// Sorts what is in order but for exchanges of elements at these distances, the halves, ...
+  /// Sorts elements that are sorted except for exchanges at `distance`, `distance` / 2, and so on.
   void Mend(int64_t distance) {
     for (; distance >= 1; distance /= 2) Exchange(distance, Shifted(distance));
   }
 
-  /// Each element with the one of the opposite bit `distance` of its number.
+  /// Returns for each element the one whose number differs in bit `distance`.
   Pairs Shifted(int64_t distance) const {
     const int64_t below = Below();
     const int64_t others = Width() / above_;
@@ -140,7 +146,7 @@ class Blocks {
     return Reshaped(Reversed(parts, {2}), Shape());
   }
 
-  /// Each element with its mirror image within blocks of twice `distance`.
+  /// Returns for each element its mirror image within blocks of twice `distance`.
   Pairs Mirrored(int64_t distance) const {
     const int64_t below = Below();
     const int64_t others = Width() / above_;
@@ -153,7 +159,7 @@ class Blocks {
     return Reshaped(Reversed(parts, {0, 2}), Shape());
   }
 
-  /// Whether bit `distance` of an element's number is set.
+  /// Returns whether bit `distance` of an element's number is set.
   Formula IsUpper(int64_t distance) const {
     const NodeContext& node = pairs_.values.node();
     const auto bit = [&](int64_t numbers, int64_t value) {
@@ -166,18 +172,18 @@ class Blocks {
       std::fill(shape.begin() + 2, shape.end(), 1);
       return bit(Below(), distance).Reshape(shape);
     }
-    // Rows are fewer than lanes, or nothing would be above.
+    // There are fewer rows than lanes, because otherwise above_ would be 1.
     const Formula above = bit(above_, distance / Below()).Unsqueeze(1);
     return above.Expand({above_, Width() / above_}).Reshape({1, 1, Width()});
   }
 
-  /// Of each element and its partner, the better one to the lower number.
+  /// Compares each element with its partner. The better one gets the lower number.
   void Exchange(int64_t distance, const Pairs& partners) {
     const Formula keeps = Apply(Op::kXor, {Precedes(pairs_, partners), IsUpper(distance)});
     pairs_ = Select(keeps, pairs_, partners);
   }
 
-  /// Makes rows as long as vectors.
+  /// Makes lines as long as vectors.
   void Widen() {
     const int64_t times = AboveFor(blocks_) / above_;
     if (times == 1) return;
@@ -192,14 +198,15 @@ class Blocks {
   int64_t rows_;
   int64_t blocks_;
   int64_t above_;
-  Pairs pairs_;  // of Shape()
+  Pairs pairs_;  // has shape Shape()
 };
 
 Formula CountTo(const Formula& like, int64_t count) {
   return Iota(like.node(), 0, count).Cast(DataType::kI32);
 }
 
-// Elements along axis 1. What is proven to be in range is not checked while running.
+// Returns elements along axis 1. The clamp proves that indices are in range, so they are not
+// checked at run time.
 Formula Taken(const Formula& x, const Formula& places, int64_t length) {
   const Formula inside = Clamp(places, 0, static_cast<double>(length - 1));
   return Apply(Op::kGatherElements, {x, inside}, {{"axis", int64_t{1}}});
@@ -209,7 +216,8 @@ Formula Reduced(Op op, const Formula& x, int64_t axis, bool keep = false) {
   return Apply(op, {x}, {{"axes", std::vector<int64_t>{axis}}, {"keepdims", int64_t{keep}}});
 }
 
-// Of pairs [outer, n, inner], the places of the first k along the middle axis in order.
+// Returns the positions of the first k elements along the middle axis, sorted, for pairs [outer, n,
+// inner].
 Formula Counted(const Pairs& pairs, int64_t k) {
   const Pairs own = Each(pairs, [](const Formula& x) { return x.Unsqueeze(2); });
   const Pairs other = Each(pairs, [](const Formula& x) { return x.Unsqueeze(1); });
@@ -225,8 +233,8 @@ bool IsCounted(int64_t rows, int64_t length) {
   return length <= kMostCounted || comparisons <= kMostComparisons;
 }
 
-// Rows of values, greatest first: those along the middle axis of [outer, length, inner]. Places in
-// them are i32 [rows, k].
+// Rows of values along the middle axis of [outer, length, inner], greatest first. Positions in rows
+// are i32 [rows, k].
 struct Rows {
   Comparable x;
   int64_t outer = 1;
@@ -234,12 +242,12 @@ struct Rows {
   int64_t inner = 1;
 
   int64_t Count() const { return outer * inner; }
-  /// [outer, n, inner] as [rows, n].
+  /// Returns [outer, n, inner] as [rows, n].
   Formula Turned(const Formula& y) const {
     const int64_t count = y.ok() ? y.shape().list()[1] : 0;
     return y.Transpose({0, 2, 1}).Reshape({Count(), count});
   }
-  /// The greatest element of each piece, of as many as there are: [rows, pieces].
+  /// Returns the greatest element of each piece: [rows, pieces].
   Comparable GreatestOf(int64_t pieces, int64_t piece) const {
     const int64_t beyond = pieces * piece - length;
     const auto reduced = [&](Op op, const Formula& y, double last) {
@@ -254,7 +262,7 @@ struct Rows {
     const Formula is_nan = Equal(are_nan, are_nan.Number(1));
     return {Turned(Where(is_nan, greatest.Number(LastValue(x)), greatest)), x.nan};
   }
-  /// Elements at places, which may be beyond the row: [rows, places].
+  /// Returns the elements at `places`, which may be beyond the row: [rows, places].
   Comparable At(const Formula& places) const {
     const int64_t count = places.ok() ? places.shape().list().back() : 0;
     const Formula indices = places.Reshape({outer, inner, count}).Transpose({0, 2, 1});
@@ -273,7 +281,7 @@ Rows RowsOf(const Comparable& matrix) {
 
 Formula FirstOf(const Rows& rows, int64_t k);
 
-// Of pairs [rows, length], by their places.
+// Returns the positions of the first k of pairs [rows, length], found by the network.
 Formula FirstByNetwork(const Pairs& pairs, int64_t rows, int64_t length, int64_t k) {
   const auto size = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(k)));
   Blocks blocks(pairs, rows, length, size);
@@ -283,7 +291,8 @@ Formula FirstByNetwork(const Pairs& pairs, int64_t rows, int64_t length, int64_t
   return Counted(blocks.All(), k).Transpose({0, 2, 1}).Reshape({rows, k});
 }
 
-// Whichever is less work.
+// Returns the positions of the first k of pairs, by counting or by the network, whichever is less
+// work.
 Formula FirstOfPairs(const Pairs& pairs, int64_t rows, int64_t length, int64_t k) {
   if (!IsCounted(rows, length)) return FirstByNetwork(pairs, rows, length, k);
   const Pairs columns = Each(pairs, [](const Formula& x) { return x.Unsqueeze(2); });
@@ -304,15 +313,16 @@ bool IsCut(int64_t rows, int64_t length, int64_t k) {
   return !IsCounted(rows, length) && length >= kLeastPieces * k;
 }
 
-// The first k elements lie in the k pieces of the row whose greatest ones come first: each of those
-// is, or comes before, an element of any other piece.
+// Returns the positions of the first k elements. They are in the k pieces whose greatest elements
+// come first. Each of these k greatest elements is equal to, or comes before, every element of the
+// other pieces.
 Formula FirstInPieces(const Rows& rows, int64_t k, int64_t piece) {
   const int64_t count = rows.Count();
   const int64_t pieces = (rows.length + piece - 1) / piece;
   const int64_t candidates = k * piece;
   const bool is_cut = IsCut(count, candidates, k);
   Formula chosen = FirstOf(RowsOf(rows.GreatestOf(pieces, piece)), k);
-  // In the order of the row, places are numbers of candidates in another way.
+  // Sorts the chosen pieces by position. Then candidates are numbered in the order of the row.
   if (is_cut) chosen = FirstOfPairs({Not(chosen), chosen}, count, k, k);
   const Formula begins = (chosen * static_cast<double>(piece)).Unsqueeze(2);
   const Formula places = (begins + CountTo(chosen, piece)).Reshape({count, candidates});
@@ -321,7 +331,7 @@ Formula FirstInPieces(const Rows& rows, int64_t k, int64_t piece) {
   return Taken(places, FirstOf(RowsOf(taken), k), candidates);
 }
 
-// A power of two that makes pieces and candidates few.
+// Returns a power of two for which both pieces and candidates are few.
 int64_t PieceFor(int64_t length, int64_t k) {
   int64_t piece = 2;
   while (4 * piece * piece * k <= length) piece *= 2;
@@ -356,7 +366,7 @@ Formula FirstPlaces(const Formula& x, int64_t axis, int64_t k, bool largest) {
   Comparable row = ComparableOf(x, largest);
   row.values = row.values.Reshape({outer, *length, inner});
   const Formula places = FirstOf({row, outer, *length, inner}, k).Cast(DataType::kI64);
-  // What is proven to be in range is not checked while running.
+  // The clamp proves that indices are in range, so they are not checked at run time.
   return Clamp(places, 0, static_cast<double>(*length - 1))
       .Reshape({outer, inner, k})
       .Transpose({0, 2, 1})

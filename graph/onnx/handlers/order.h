@@ -1,4 +1,4 @@
-// Rows put in order, by operators that the graph has. Internal to graph/onnx.
+// Sorting of rows by operators of the graph. Internal to graph/onnx.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,11 @@
 
 namespace tunec::onnx_import {
 
-/// The places of the k greatest (or least) elements along the axis, best first, equal ones in the
-/// order of their places: i64, k of them in the axis. NaN is greater than infinity; whatever the
-/// elements, places of a row differ. Requires: 0 <= axis < rank, 1 <= k <= elements of the axis.
-/// Work for a row of n: at most n * log(k)^2 comparisons, of which none depends on data.
+/// Returns the positions of the k greatest (or least) elements along the axis, best first. Equal
+/// elements are in the order of their positions. The result is i64 with k elements in the axis. NaN
+/// is greater than infinity. The positions of a row are always different. Requires: 0 <= axis <
+/// rank, 1 <= k <= elements of the axis. Work for a row of n elements: at most n * log(k)^2
+/// comparisons, none of which depends on data.
 Formula FirstPlaces(const Formula& x, int64_t axis, int64_t k, bool largest);
 
 }  // namespace tunec::onnx_import

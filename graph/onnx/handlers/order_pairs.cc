@@ -12,7 +12,7 @@ DataType ComparedType(DataType type) {
   return SizeOf(type) < sizeof(int32_t) ? DataType::kI32 : type;
 }
 
-// Returns the infinity that stands for NaN where numbers are compared.
+// Returns the infinity that replaces NaN in comparisons of numbers.
 double NumberOfNan(NanOrder nan) { return nan == NanOrder::kFirst ? kInfinity : -kInfinity; }
 
 }  // namespace

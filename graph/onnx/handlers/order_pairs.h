@@ -1,5 +1,4 @@
-// What is put in order: values whose greatest come first, and the places where they stood. Internal
-// to graph/onnx.
+// Pairs to be sorted: values, greatest first, and their original positions. Internal to graph/onnx.
 #pragma once
 
 #include <cstdint>
@@ -10,50 +9,51 @@
 
 namespace tunec::onnx_import {
 
-/// Places are i32. This bit marks the later one of two elements whose compared values are equal,
-/// although the elements are not.
+/// A flag in a position, which is an i32. It marks the later of two different elements whose
+/// compared values are equal.
 inline constexpr int64_t kLater = int64_t{1} << 30;
-/// All rows together have at most so many elements. Pieces may reach a little beyond a row.
+/// Largest number of elements of all rows together. Pieces may extend a little beyond a row.
 inline constexpr int64_t kMostElements = kLater - (int64_t{1} << 15);
-/// This place is behind all others.
+/// A position after all others.
 inline constexpr int64_t kLastPlace = std::numeric_limits<int32_t>::max();
 
-/// Says where NaN stands in a row whose greatest values come first.
+/// The order of NaN in a row whose greatest values come first.
 enum class NanOrder { kNone, kFirst, kLast };
 
-/// Values whose greatest come first, of a type that is quick to compare, and where their NaN stand.
+/// Values whose greatest come first, in a type that compares fast, and the order of NaN.
 struct Comparable {
   Formula values;
   NanOrder nan = NanOrder::kNone;
 };
 
-/// Returns the values of an order. NaN is greater than infinity, so it is the last where the least
-/// come first.
+/// Returns the values to be compared. NaN is greater than infinity, so it is last if the least
+/// values come first.
 Comparable ComparableOf(const Formula& x, bool largest);
 
-/// Returns a value that none comes after, of values without NaN.
+/// Returns the number that comes last in an order without NaN.
 double LastNumber(DataType type);
-/// Returns a value that none comes after.
+/// Returns the value that comes last.
 double LastValue(const Comparable& x);
 
 Formula Not(const Formula& x);
 Formula IsNan(const Formula& x);
-/// Returns the values with the infinity beside NaN in NaN's place.
+/// Returns the values with NaN replaced by an infinity.
 Formula Numbers(const Comparable& x);
 
-/// Of the same shape, without NaN. Places of a row differ, but for those of paddings.
+/// Values without NaN and their positions, with the same shape. The positions of a row differ,
+/// except in padding.
 struct Pairs {
   Formula values;
   Formula places;  // i32, with kLater
 };
 
-/// Returns numbers, and places with kLater where an element comes after equal numbers: infinity
-/// after a NaN that is the first of all, a NaN that is the last after infinity.
+/// Returns pairs of numbers and positions. A position has kLater if its element comes after equal
+/// numbers. This is infinity after NaN if NaN is first, and NaN after infinity if NaN is last.
 Pairs PairsOf(const Comparable& x, const Formula& places);
-/// Returns places without kLater.
+/// Returns positions without kLater.
 Formula PlacesOf(const Formula& places);
 
-/// Says which elements of `a` come before those of `b`.
+/// Returns which elements of `a` come before those of `b`.
 Formula Precedes(const Pairs& a, const Pairs& b);
 Pairs Select(const Formula& condition, const Pairs& a, const Pairs& b);
 
@@ -63,11 +63,11 @@ Pairs Each(const Pairs& pairs, const Move& move) {
 }
 
 Pairs Reshaped(const Pairs& pairs, const std::vector<int64_t>& shape);
-/// Returns the elements of some axes in reverse.
+/// Returns the elements with some axes reversed.
 Pairs Reversed(const Pairs& pairs, const std::vector<size_t>& axes);
-/// Returns `x` with an axis grown at its end.
+/// Returns `x` with an axis padded at its end.
 Formula Padded(const Formula& x, size_t axis, int64_t by, double value);
-/// Returns the pairs with the last of two axes grown by elements that come after all others.
+/// Returns the pairs with the last of two axes padded by elements that come after all others.
 Pairs Padded(const Pairs& pairs, int64_t by);
 
 }  // namespace tunec::onnx_import

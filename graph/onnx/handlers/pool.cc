@@ -9,15 +9,15 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// What has to be added at the ends so that the last, partial window exists. Windows that would
-/// begin in the padding behind the input do not count.
+/// Returns the pads at the ends that are needed for the last, partial window. A window must not
+/// begin in the padding after the input.
 std::vector<int64_t> CeilPads(const Window& window, const std::vector<int64_t>& sizes) {
   const size_t rank = window.rank();
   std::vector<int64_t> extra(2 * rank, 0);
   for (size_t i = 0; i < rank; ++i) {
     const int64_t padded = sizes[i] + window.pads[i] + window.pads[i + rank];
     const int64_t rest = padded - window.Span(i);
-    if (rest < 0) continue;  // no window fits; the inference says so
+    if (rest < 0) continue;  // no window fits; inference reports the error
     int64_t last = (rest + window.strides[i] - 1) / window.strides[i];
     if (last * window.strides[i] >= sizes[i] + window.pads[i]) --last;
     extra[i + rank] = std::max<int64_t>(0, last * window.strides[i] + window.Span(i) - padded);
@@ -36,7 +36,7 @@ Attributes AttributesOf(const Window& window) {
           {"dilations", window.dilations}};
 }
 
-/// `extra`: the pads of ceil_mode, not yet in the window's.
+/// Reads a pool's window. `extra` are the pads of ceil_mode, which the window does not include.
 Result<Window> ReadPool(const NodeContext& node, const Operand& x, std::vector<int64_t>& extra) {
   TUNEC_ASSIGN(const std::vector<int64_t> sizes, SpatialSizes(x));
   TUNEC_ASSIGN(Window window, ReadWindow(node, {}));
@@ -63,7 +63,8 @@ Result<Operands> AveragePool(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(int64_t count_pads, node.Int("count_include_pad", 0));
   const bool partial = std::ranges::any_of(extra, [](int64_t pad) { return pad > 0; });
   if (count_pads != 0 && partial) {
-    // The given pads count, those of ceil_mode do not: the former become zeros of the input.
+    // The average counts the given pads but not those of ceil_mode. So the given pads become zeros
+    // of the input.
     std::vector<int64_t> pads(2 * static_cast<size_t>(x->rank()), 0);
     const size_t rank = window.rank();
     std::copy_n(window.pads.begin(), rank, pads.begin() + 2);
@@ -91,7 +92,8 @@ Formula Root(const Formula& x, int64_t p) {
   return Apply(Op::kPow, {x, x.Number(1.0 / static_cast<double>(p))});
 }
 
-/// (sum of |x|^p over the window)^(1/p), the sum as an average that counts its padding of zeros.
+/// Imports LpPool: (sum of |x|^p over the window)^(1/p). The sum is an average that counts its zero
+/// padding.
 Result<Operands> LpPool(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t p, node.Int("p", 2));

@@ -8,7 +8,7 @@ namespace tunec::onnx_import {
 
 namespace {
 
-/// Each constant position against its axis's size.
+/// Checks each constant position against its axis's size.
 Status CheckPositions(const Array& positions, const std::vector<int64_t>& sizes) {
   const auto axes = static_cast<int64_t>(sizes.size());
   for (int64_t i = 0; i < positions.size(); ++i) {

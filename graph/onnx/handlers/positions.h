@@ -7,14 +7,14 @@
 
 namespace tunec::onnx_import {
 
-/// Rows of the last axis of `indices` are positions in axes of these sizes, negative ones counted
-/// from the end: their row-major numbers, i64, or `outside` for those out of range in some axis.
-/// Constants out of range are an error.
+/// Returns the row-major numbers, i64, of positions in axes of these sizes. A position is a row of
+/// the last axis of `indices`; negative indices count from the end. A position out of range in some
+/// axis gets the number `outside`. Fails for constants out of range.
 Result<Formula> RowNumbers(const Formula& indices, const std::vector<int64_t>& sizes,
                            int64_t outside);
 
-/// `index`, i64, brought to the nearest of -extent..extent-1 and counted from the start. What is
-/// out of range is reported as a gather's index is.
+/// Returns `index`, i64, clamped to -extent..extent-1 and counted from the start. An index out of
+/// range is reported like a gather's index.
 Formula CheckedIndex(const Formula& index, int64_t extent);
 
 }  // namespace tunec::onnx_import

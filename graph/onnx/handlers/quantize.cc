@@ -1,4 +1,4 @@
-// Linear quantisation, written out: (q - zero_point) * scale and its inverse.
+// Linear quantisation, expanded: (q - zero_point) * scale and its inverse.
 #include <array>
 
 #include "graph/onnx/handlers/formula.h"
@@ -8,7 +8,8 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// A parameter of one value for each block of elements along `axis`, each repeated.
+/// Returns a parameter with one value per block of elements along `axis`, each value repeated for
+/// its block.
 Formula AlongBlocks(const NodeContext& node, const Formula& parameter, const Operand& x) {
   const auto size = node.Int("block_size", 0);
   const auto axis = node.Axis("axis", 1, x->rank());
@@ -30,7 +31,7 @@ Formula AlongBlocks(const NodeContext& node, const Formula& parameter, const Ope
   return repeated.Reshape(shape).Slice(*axis, 0, *extent);
 }
 
-/// A scale or zero point of one value per slice along `axis`, shaped so that it broadcasts.
+/// Returns a scale or zero point with one value per slice along `axis`, shaped to broadcast.
 Result<Operand> AlongAxis(const NodeContext& node, const Operand& parameter, const Operand& x) {
   if (parameter->rank() == 0 || x->rank() == 0) return parameter;
   if (parameter->constant && parameter->constant->size() == 1) return node.Reshape(parameter, {});
@@ -51,14 +52,14 @@ Result<Operands> Dequantize(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand given, node.Input(1));
   TUNEC_ASSIGN(const Operand scale, AlongAxis(node, given, x));
-  // The difference of two 8-bit numbers does not fit their type; i32 holds all that occur.
+  // The difference of two 8-bit numbers does not fit their type; every difference fits i32.
   TUNEC_ASSIGN(Operand wide, node.Cast(x, DataType::kI32));
   if (node.HasInput(2)) {
     TUNEC_ASSIGN(const Operand shaped, AlongAxis(node, node.OptionalInput(2), x));
     TUNEC_ASSIGN(const Operand zero, node.Cast(shaped, DataType::kI32));
     TUNEC_ASSIGN(wide, node.Emit(Op::kSub, {wide, zero}));
   }
-  // f16 holds no integer above 65,504: the product is rounded to it.
+  // f16 has no integers above 65,504, so only the product is rounded to f16.
   const DataType type = CombinedType({scale->type});
   TUNEC_ASSIGN(const Operand value, node.Cast(wide, type));
   TUNEC_ASSIGN(const Operand factor, node.Cast(scale, type));
@@ -98,7 +99,7 @@ Result<Operands> Quantize(const NodeContext& node, Op) {
   return One(node.Cast(clipped, type));
 }
 
-/// An f32 or integer result as the quantised type: x * factor, rounded, shifted, saturated.
+/// Returns an f32 or integer result in the quantised type: x * factor, rounded, shifted, saturated.
 Formula Requantized(const Formula& x, const Formula& factor, const Formula& zero_point) {
   const DataType type = zero_point.type();
   const double range = static_cast<double>(int64_t{1} << (8 * SizeOf(type)));
@@ -107,13 +108,13 @@ Formula Requantized(const Formula& x, const Formula& factor, const Formula& zero
   return Clamp(level + zero_point.Cast(DataType::kF32), least, least + range - 1).Cast(type);
 }
 
-/// The factor between products of levels and levels of the result.
+/// Returns the factor between products of levels and levels of the result.
 Formula ProductScale(const NodeContext& node) {
   const auto f32 = [&](size_t i) { return In(node, i).Cast(DataType::kF32); };
   return f32(1) * f32(4) / f32(6);
 }
 
-/// Levels without their zero point. `shape` puts a list of zero points along an axis.
+/// Returns levels minus their zero point. `shape` aligns a list of zero points with an axis.
 Formula Levels(const NodeContext& node, size_t input, const std::vector<int64_t>& shape) {
   const Formula zero = In(node, input + 2).Cast(DataType::kI32);
   const bool per_slice = zero.rank() == 1 && zero.Extent(0) != 1;
@@ -136,7 +137,7 @@ Result<Operands> QLinearMatMul(const NodeContext& node, Op) {
   return Results({Requantized(product, ProductScale(node).Reshape({}), In(node, 7).Reshape({}))});
 }
 
-/// Extremes, the zero among them, become the ends of 0..255.
+/// Imports DynamicQuantizeLinear: the extremes, including zero, become the ends of 0..255.
 Result<Operands> DynamicQuantizeLinear(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand input, node.Input(0));
   const Formula x(node, input);

@@ -1,5 +1,5 @@
-// RNN, GRU and LSTM, step by step: the sequence's length is known, so each step has its own nodes.
-// The products with the inputs are one for all steps.
+// RNN, GRU and LSTM, expanded step by step: the sequence's length is fixed, so each step has its
+// own nodes. The products with the inputs are one product for all steps.
 #include <array>
 #include <functional>
 #include <optional>
@@ -43,7 +43,7 @@ Result<Activation> ActivationOf(const std::string& name, std::optional<double> a
   return Fail(ErrorCode::kUnsupported, "activation '{}' is not supported", name);
 }
 
-/// What all three have in common.
+/// The common part of RNN, GRU and LSTM.
 struct Recurrence {
   int64_t steps = 0;
   int64_t batch = 0;
@@ -52,7 +52,7 @@ struct Recurrence {
   bool backward_first = false;  // direction="reverse"
   bool batch_first = false;     // layout=1
   std::optional<double> clip;
-  std::vector<Activation> activations;  // of the first direction, then of the second
+  std::vector<Activation> activations;  // for the first direction, then for the second
   Formula x;                            // [steps, batch, inputs]
   std::optional<Formula> lengths;       // [batch, 1], i64
 };
@@ -88,7 +88,8 @@ Result<std::vector<Activation>> ReadActivations(const NodeContext& node,
   return activations;
 }
 
-/// Of X, W, R, B, the initial states and the peepholes. Lengths are reshaped.
+/// Checks the ranks of X, W, R, B, the initial states and the peepholes. Lengths are reshaped
+/// elsewhere.
 Status RequireRanks(const NodeContext& node) {
   constexpr std::array<std::pair<size_t, int64_t>, 7> kRanks{
       {{0, 3}, {1, 3}, {2, 3}, {3, 2}, {5, 3}, {6, 3}, {7, 2}}};
@@ -134,7 +135,7 @@ Result<Recurrence> ReadRecurrence(const NodeContext& node, std::vector<std::stri
   return recurrence;
 }
 
-/// What a cell computes with in one direction.
+/// The weights and attributes of a cell in one direction.
 struct Weights {
   Formula r;                      // [gates * hidden, hidden]
   std::optional<Formula> r_bias;  // [gates * hidden]
@@ -145,7 +146,7 @@ struct Weights {
   Formula Activate(size_t which, const Formula& x) const {
     return activations[which](clip ? Clamp(x, -*clip, *clip) : x);
   }
-  /// state times the transposed rows of gates begin..end of R.
+  /// Returns state times the transposed rows of gates begin..end of R.
   Formula Recurrent(const Formula& state, int64_t begin, int64_t end) const {
     const Formula rows = r.Slice(0, begin * hidden, end * hidden);
     return Apply(Op::kMatmul, {state, rows}, {{"transpose_b", int64_t{1}}});
@@ -158,12 +159,12 @@ using Cell = std::function<std::vector<Formula>(const Weights& weights, const Fo
                                                 const std::vector<Formula>& states)>;
 
 struct DirectionResult {
-  std::vector<Formula> outputs;  // of each step, [batch, hidden]
-  std::vector<Formula> states;   // the last ones
+  std::vector<Formula> outputs;  // output of each step, [batch, hidden]
+  std::vector<Formula> states;   // states after the last step
 };
 
-/// Runs the cell over the steps. Beyond a sequence's length states stay and outputs are 0; going
-/// backward, a shorter sequence so begins at its own end.
+/// Runs the cell over the steps. Beyond a sequence's length states do not change and outputs are 0.
+/// So a backward run starts at the end of each shorter sequence.
 DirectionResult RunSteps(const Recurrence& recurrence, const Weights& weights,
                          const Formula& products, std::vector<Formula> states, bool backward,
                          const Cell& cell) {
@@ -185,11 +186,11 @@ DirectionResult RunSteps(const Recurrence& recurrence, const Weights& weights,
   return result;
 }
 
-/// What sets the three apart.
+/// The differences between RNN, GRU and LSTM.
 struct Kind {
   int64_t gates = 1;
   size_t states = 1;
-  bool adds_r_bias = true;  // to the products with the inputs; else the cell does
+  bool adds_r_bias = true;  // added to the products with the inputs; if false, the cell adds it
   Cell cell;
 };
 
@@ -230,13 +231,13 @@ DirectionResult RunDirection(const NodeContext& node, const Recurrence& recurren
                   recurrence.backward_first || direction == 1, kind.cell);
 }
 
-/// The outputs of all steps and the last states.
+/// Returns the outputs of all steps and the last states.
 Result<Operands> Run(const NodeContext& node, const Recurrence& recurrence, const Kind& kind) {
   std::vector<DirectionResult> results;
   for (int64_t d = 0; d < recurrence.directions; ++d) {
     results.push_back(RunDirection(node, recurrence, kind, d));
   }
-  // Of all directions: [steps, directions, batch, hidden].
+  // Outputs of all directions: [steps, directions, batch, hidden].
   std::vector<Formula> outputs;
   for (int64_t step = 0; step < recurrence.steps; ++step) {
     std::vector<Formula> parts;
@@ -259,7 +260,7 @@ Result<Operands> Run(const NodeContext& node, const Recurrence& recurrence, cons
   return Results(all);
 }
 
-/// h = f(Wx + Rh + b)
+/// Imports RNN: h = f(Wx + Rh + b).
 Result<Operands> Rnn(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Recurrence recurrence, ReadRecurrence(node, {"Tanh"}));
   const Cell cell = [](const Weights& w, const Formula& x, const std::vector<Formula>& states) {
@@ -268,7 +269,8 @@ Result<Operands> Rnn(const NodeContext& node, Op) {
   return Run(node, recurrence, {.gates = 1, .states = 1, .adds_r_bias = true, .cell = cell});
 }
 
-/// Gates z, r, h; the reset gate acts before or, with linear_before_reset, behind the product.
+/// Imports GRU with gates z, r, h. The reset gate acts before the product, or after it with
+/// linear_before_reset.
 Result<Operands> Gru(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Recurrence recurrence, ReadRecurrence(node, {"Sigmoid", "Tanh"}));
   TUNEC_ASSIGN(const int64_t linear, node.Int("linear_before_reset", 0));
@@ -289,7 +291,7 @@ Result<Operands> Gru(const NodeContext& node, Op) {
   return Run(node, recurrence, {.gates = 3, .states = 1, .adds_r_bias = false, .cell = cell});
 }
 
-/// Gates i, o, f, c, with peepholes from the cell state where they are given.
+/// Imports LSTM with gates i, o, f, c, and optional peepholes from the cell state.
 Result<Operands> Lstm(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Recurrence recurrence, ReadRecurrence(node, {"Sigmoid", "Tanh", "Tanh"}));
   TUNEC_ASSIGN(const int64_t input_forget, node.Int("input_forget", 0));
@@ -298,7 +300,7 @@ Result<Operands> Lstm(const NodeContext& node, Op) {
     return Fail(ErrorCode::kUnsupported, "peepholes in two directions are not supported");
   }
   const int64_t n = recurrence.hidden;
-  std::optional<Formula> peepholes;  // of i, o, f
+  std::optional<Formula> peepholes;  // peepholes of i, o, f
   if (node.HasInput(7)) peepholes = In(node, 7).At(0, 0);
   const Cell cell = [n, peepholes](const Weights& w, const Formula& x,
                                    const std::vector<Formula>& states) {

@@ -8,7 +8,8 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Axes are an attribute before opset 13 (ReduceSum) or 18 (the others), an input from there.
+/// Returns the axes. They are an attribute before opset 13 (ReduceSum) or 18 (the others), later an
+/// input.
 Result<std::vector<int64_t>> Axes(const NodeContext& node, int64_t rank) {
   std::vector<int64_t> axes;
   if (node.HasAttribute("axes")) {
@@ -19,7 +20,7 @@ Result<std::vector<int64_t>> Axes(const NodeContext& node, int64_t rank) {
   return NormalizeAxes(std::move(axes), rank);
 }
 
-/// What is left of a reduction of each element alone.
+/// Returns a reduction over no axes, which is applied to each element alone.
 Result<Operand> OverNoAxes(const NodeContext& node, Op op, const Operand& x) {
   if (op == Op::kReduceL1 || op == Op::kReduceL2) return node.Emit(Op::kAbs, {x});
   if (op == Op::kReduceSumSquare) return node.Emit(Op::kMul, {x, x});
@@ -28,7 +29,7 @@ Result<Operand> OverNoAxes(const NodeContext& node, Op op, const Operand& x) {
 
 Result<Operands> Reduce(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand given, node.Input(0));
-  // Booleans (any, all) are numbers of 0 and 1 meanwhile.
+  // Computes booleans (any, all) as numbers 0 and 1.
   const bool is_bool = given->type == DataType::kBool;
   TUNEC_ASSIGN(const Operand x, node.Cast(given, is_bool ? DataType::kU8 : given->type));
   TUNEC_ASSIGN(std::vector<int64_t> axes, Axes(node, x->rank()));
@@ -62,9 +63,9 @@ Result<Operands> CumSum(const NodeContext& node, Op op) {
   return One(node.Emit(op, {x}, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
 }
 
-/// Products of the elements up to each, one after the other.
+/// Returns the products of the elements up to each element, computed one after the other.
 Result<Operands> CumProd(const NodeContext& node, Op) {
-  constexpr int64_t kMostElements = 1024;  // each has a node
+  constexpr int64_t kMostElements = 1024;  // each element has a node
   TUNEC_ASSIGN(const Operand input, node.Input(0));
   TUNEC_ASSIGN(const int64_t given, node.ConstantInt(1));
   TUNEC_ASSIGN(const int64_t axis, NormalizeAxis(given, input->rank()));
@@ -92,7 +93,7 @@ Result<Operands> CumProd(const NodeContext& node, Op) {
   return Results({Concat(products, axis)});
 }
 
-/// Global pools reduce over all axes after batch and channel, and keep them.
+/// Imports global pools, which reduce all axes after batch and channel and keep them with extent 1.
 Result<Operands> GlobalPool(const NodeContext& node, Op op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   if (x->rank() < 3) {

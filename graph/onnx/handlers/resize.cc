@@ -19,13 +19,14 @@ struct Target {
 
 constexpr double kMostSize = 1 << 24;
 
-/// Returns the size of an axis that grows by a scale. ONNX has it in float32: 10 * 1.3 is 13 there.
+/// Returns the size of an axis scaled by a factor. ONNX computes it in float32, where 10 * 1.3 is
+/// 13.
 float ScaledSize(int64_t size, double scale) {
   return std::floor(static_cast<float>(size) * static_cast<float>(scale));
 }
 
-/// Returns sizes and scales. Each scale is the fraction that the float32 number stands for: the
-/// rounding of a scale must not move a coordinate across a step.
+/// Returns sizes and scales. Each scale is the fraction that the float32 number approximates, so
+/// that the rounding of a scale does not move a coordinate across a step.
 Result<Target> FromScales(const Operand& x, const std::vector<double>& scales) {
   if (scales.size() != x->shape.size()) {
     return Fail(ErrorCode::kInvalidArgument, "{} scales, expected {}", scales.size(),
@@ -44,7 +45,8 @@ Result<Target> FromScales(const Operand& x, const std::vector<double>& scales) {
   return target;
 }
 
-/// With a policy one scale serves all given axes: the smallest or the largest that they ask for.
+/// Returns sizes and scales. With a policy all given axes have the same scale, the smallest or the
+/// largest of their scales.
 Result<Target> FromSizes(const NodeContext& node, const Operand& x,
                          const std::vector<int64_t>& axes, const std::vector<int64_t>& sizes,
                          const std::string& policy) {
@@ -82,7 +84,7 @@ std::vector<double> ToFloats(const Array& array) {
   return values;
 }
 
-/// Upsample's scales are an attribute before opset 9.
+/// Returns Upsample's target. Its scales are an attribute before opset 9.
 Result<Target> UpsampleTarget(const NodeContext& node, const Operand& x) {
   if (node.HasAttribute("scales")) {
     TUNEC_ASSIGN(const std::vector<double> scales, node.Floats("scales"));
@@ -100,7 +102,8 @@ Result<std::vector<int64_t>> ResizedAxes(const NodeContext& node, const Operand&
   return axes;
 }
 
-/// Inputs are x, scales at opset 10; x, roi, scales, sizes from 11. `axes` came with 18.
+/// Returns Resize's target. Inputs are x, scales in opset 10, and x, roi, scales, sizes from opset
+/// 11. `axes` exists from opset 18.
 Result<Target> ResizeTarget(const NodeContext& node, const Operand& x) {
   TUNEC_ASSIGN(const std::vector<int64_t> axes, ResizedAxes(node, x));
   TUNEC_ASSIGN(const std::string policy, node.String("keep_aspect_ratio_policy", "stretch"));
@@ -110,7 +113,7 @@ Result<Target> ResizeTarget(const NodeContext& node, const Operand& x) {
     TUNEC_ASSIGN(const Array scales, node.ConstantInput(scales_input));
     given = ToFloats(scales);
   }
-  if (given.empty()) {  // exporters leave an empty tensor where sizes decide
+  if (given.empty()) {  // exporters write an empty tensor if sizes are given
     TUNEC_ASSIGN(const std::vector<int64_t> sizes, node.ConstantInts(3));
     return FromSizes(node, x, axes, sizes, policy);
   }
@@ -122,7 +125,7 @@ Result<Target> ResizeTarget(const NodeContext& node, const Operand& x) {
   return FromScales(x, scales);
 }
 
-/// How coordinates and elements are chosen; before opset 11 there was no choice.
+/// Returns the attributes that select coordinates and elements. Before opset 11 they were fixed.
 Result<Attributes> Manner(const NodeContext& node, const Target& target) {
   const bool chooses = node.version() >= 11 && node.node().op_type == "Resize";
   TUNEC_ASSIGN(std::string mode, node.String("mode", "nearest"));

@@ -10,14 +10,15 @@ namespace tunec::onnx_import {
 namespace {
 
 constexpr int64_t kMostTaps = 1 << 26;
-// Next to the greatest weight of a window, a smaller one is the rounding of a zero.
+// Smallest weight relative to the greatest one of a window. Smaller weights are rounding errors of
+// zero.
 constexpr double kLeastWeight = 1e-10;
 
 struct Axis {
   int64_t from = 0;
   int64_t to = 0;
   double scale = 1;
-  double begin = 0;  // of the region, 0 to 1
+  double begin = 0;  // begin of the region, 0 to 1
   double end = 1;
 };
 
@@ -46,7 +47,7 @@ double RoundNearest(const std::string& mode, double x) {
   return mode == "round_prefer_ceil" ? std::floor(x + 0.5) : std::ceil(x - 0.5);
 }
 
-/// The filter at a distance: a triangle, or Keys' cubic with parameter a.
+/// Returns the filter at a distance: a triangle, or Keys' cubic with parameter a.
 double Weight(const WindowResize& resize, double distance) {
   const double d = std::abs(distance);
   if (resize.mode == "linear") return std::max(0.0, 1 - d);
@@ -55,7 +56,8 @@ double Weight(const WindowResize& resize, double distance) {
   return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
 }
 
-/// Half the length of the filter. One against aliasing is as much longer as the image shrinks.
+/// Returns half the length of the filter. With antialiasing it grows by the factor by which the
+/// image shrinks.
 double SupportOf(const WindowResize& resize, double stretch) {
   return (resize.mode == "linear" ? 1 : 2) / stretch;
 }
@@ -64,7 +66,7 @@ double StretchOf(const WindowResize& resize, const Axis& axis) {
   return resize.antialias ? std::min(axis.scale, 1.0) : 1;
 }
 
-/// Returns the taps without those of no weight. Their weights add up to 1.
+/// Returns the taps without zero weights. The weights are normalised to sum 1.
 TapWindow Normalised(const TapWindow& taps) {
   double total = 0;
   double most = 0;
@@ -80,7 +82,7 @@ TapWindow Normalised(const TapWindow& taps) {
   return window;
 }
 
-/// Returns the elements that the output at x reads. The edge repeats outside of the image.
+/// Returns the elements that the output at x reads. Outside the image the edge is repeated.
 TapWindow WindowAt(const WindowResize& resize, const Axis& axis, double x) {
   const auto clamped = [&](int64_t i) { return std::clamp<int64_t>(i, 0, axis.from - 1); };
   if (resize.mode == "nearest") {
@@ -100,7 +102,8 @@ TapWindow WindowAt(const WindowResize& resize, const Axis& axis, double x) {
   return Normalised(taps);
 }
 
-/// A file may ask for regions that are no numbers: those are outside, too.
+/// Returns whether x is outside the image. Coordinates from a file may be NaN, which counts as
+/// outside.
 bool IsOutside(const WindowResize& resize, const Axis& axis, double x) {
   return resize.coordinate == "tf_crop_and_resize" &&
          !(x >= 0 && x <= static_cast<double>(axis.from - 1));
@@ -115,7 +118,7 @@ Axis AxisOf(const WindowResize& resize, const std::vector<int64_t>& shape, size_
   return axis;
 }
 
-/// The outputs along an axis, and which of them lie outside of the image.
+/// The outputs along an axis, and which of them are outside the image.
 struct ResizedAxis {
   std::vector<TapWindow> windows;
   Array beyond;  // bool, one for each window
@@ -127,7 +130,7 @@ ResizedAxis Resized(const WindowResize& resize, const Axis& axis) {
   for (int64_t out = 0; out < axis.to; ++out) {
     double position = InputCoordinate(resize.coordinate, out, axis);
     const bool is_beyond = IsOutside(resize, axis, position);
-    if (is_beyond) position = 0;  // another value takes its place
+    if (is_beyond) position = 0;  // the value is replaced later
     resized.windows.push_back(WindowAt(resize, axis, position));
     resized.beyond.SetInt(out, is_beyond ? 1 : 0);
     resized.any_beyond |= is_beyond;
@@ -135,14 +138,14 @@ ResizedAxis Resized(const WindowResize& resize, const Axis& axis) {
   return resized;
 }
 
-/// As far as a filter reaches along an axis, for all outputs.
+/// Returns an estimate of the number of taps along an axis, for all outputs.
 double TapsOf(const WindowResize& resize, const Axis& axis) {
   const double taps =
       resize.mode == "nearest" ? 1 : 2 * SupportOf(resize, StretchOf(resize, axis)) + 1;
   return taps * static_cast<double>(axis.to);
 }
 
-/// The type that weighted sums are computed in; what is only selected keeps its own.
+/// Returns the type in which weighted sums are computed. Selected elements keep their type.
 DataType SumType(const WindowResize& resize, DataType type) {
   if (resize.mode == "nearest" || type == DataType::kF64) return type;
   return DataType::kF32;

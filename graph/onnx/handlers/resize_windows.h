@@ -1,5 +1,5 @@
-// Resizing by what compiled code has no taps for: antialiasing, weights that leave out what lies
-// outside, cropping. Each axis is a weighted sum over windows. Internal to graph/onnx.
+// Resizing that the operator `resize` does not support: antialiasing, weights without elements
+// outside the image, cropping. Each axis is a weighted sum over windows. Internal to graph/onnx.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace tunec::onnx_import {
 
 struct WindowResize {
-  std::vector<int64_t> shape;  // of the result
+  std::vector<int64_t> shape;  // shape of the result
   std::vector<double> scales;
   std::string mode;  // nearest, linear, cubic
   std::string nearest_mode;
@@ -18,11 +18,11 @@ struct WindowResize {
   double cubic_a = -0.75;
   bool antialias = false;
   bool exclude_outside = false;
-  std::vector<double> roi;  // begins and ends; empty: everything
+  std::vector<double> roi;  // begins and ends; empty: the whole image
   double extrapolation = 0;
 };
 
-/// Returns the resized image; kUnsupported where an axis has too many taps.
+/// Returns the resized image. Fails with kUnsupported if an axis has too many taps.
 Result<Formula> ResizeByWindows(const Formula& x, const WindowResize& resize);
 
 }  // namespace tunec::onnx_import

@@ -5,7 +5,8 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// The positions' axes, then `before` axes of 1, the taps' axis, `behind` axes of 1.
+/// Returns x with the positions' axes, then `before` axes of 1, the taps' axis, and `behind` axes
+/// of 1.
 Formula WithTapAxis(const Formula& x, size_t before, size_t behind) {
   if (!x.ok()) return x;
   std::vector<int64_t> shape = x.shape();
@@ -50,7 +51,7 @@ Formula SampleTaps(const Formula& x, const Formula& image, const std::vector<Tap
     const Formula factor = WithTapAxis(taps[d].weight, d, axes - 1 - d);
     weight = weight ? *weight * factor : factor;
   }
-  // What lies where nothing is must not count, not even as 0 times an infinity.
+  // A tap outside the image must not contribute, not even as 0 times an infinity.
   const Formula factor = weight->Unsqueeze(-1).Cast(x.type());
   const Formula zero = factor.Number(0);
   return Where(Equal(factor, zero), zero, Gather(table, row) * factor);

@@ -1,5 +1,5 @@
-// Elements of images at positions computed at run time, weighted: what grid sampling, region
-// pooling and deformable convolution share. Internal to graph/onnx.
+// Weighted elements of images at positions computed at run time. Grid sampling, region pooling and
+// deformable convolution use it. Internal to graph/onnx.
 #pragma once
 
 #include <vector>
@@ -8,17 +8,18 @@
 
 namespace tunec::onnx_import {
 
-/// The elements of one axis that a position takes, along a last axis of equal shapes.
+/// The elements of one axis that a position reads. The last axis of both shapes counts the taps.
 struct Taps {
   Formula index;   // i64, within the axis
-  Formula weight;  // 0 where nothing lies
+  Formula weight;  // 0 for a tap outside the axis
 };
 
-/// Linear interpolation at `position`; outside of the axis lie zeros.
+/// Returns the taps of linear interpolation at `position`. Elements outside the axis are zeros.
 Taps LinearTapsAmongZeros(const Formula& position, int64_t extent);
 
-/// x, [n, c, d1, ...], at all combinations of taps, weighted: the shape that `image` (i64: which of
-/// the n, [...]) broadcasts to with the taps' positions, then one axis of taps for each d, then c.
+/// Returns the weighted elements of x, [n, c, d1, ...], at all combinations of taps. `image` is i64
+/// and selects one of the n images. The result's shape is the broadcast of `image` with the taps'
+/// positions, then one axis of taps for each d, then c.
 Formula SampleTaps(const Formula& x, const Formula& image, const std::vector<Taps>& taps);
 
 }  // namespace tunec::onnx_import

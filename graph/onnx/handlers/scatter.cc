@@ -1,5 +1,5 @@
-// Scatters and TopK. The graph's scatter writes along one axis, or along several that an index
-// numbers together; indices are broadcast to the updates.
+// Scatters and TopK. The graph's scatter writes along one axis, or along several axes that an index
+// numbers together. Indices are broadcast to the updates.
 #include <array>
 #include <optional>
 
@@ -22,7 +22,7 @@ Result<std::string> ReadReduction(const NodeContext& node) {
   return Fail(ErrorCode::kParse, "reduction is '{}'", name);
 }
 
-/// `axis`, of `depth` axes that an index numbers together.
+/// The first of `depth` axes that an index numbers together.
 struct ScatterAxes {
   int64_t axis = 0;
   int64_t depth = 1;
@@ -34,14 +34,14 @@ Formula Scatter(const Formula& data, const Formula& indices, const Formula& upda
                {{"axis", axes.axis}, {"depth", axes.depth}, {"reduction", reduction}});
 }
 
-/// The extent, then as many axes of extent 1.
+/// Returns a shape: the extent, then `ones` axes of extent 1.
 std::vector<int64_t> Column(int64_t extent, size_t ones) {
   std::vector<int64_t> shape(1 + ones, 1);
   shape[0] = extent;
   return shape;
 }
 
-/// Rows of the last axis of `indices` are positions in the leading axes of data.
+/// Imports ScatterND. Rows of the last axis of `indices` are positions in the leading axes of data.
 Result<Operands> ScatterNd(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand data, node.Input(0));
   TUNEC_ASSIGN(const Operand indices, node.Input(1));
@@ -70,7 +70,8 @@ Result<Operands> ScatterNd(const NodeContext& node, Op) {
                           Formula(node, updates).Reshape(shape), {.depth = depth}, reduction)});
 }
 
-/// Each update has its own index along the axis; its other positions are its own.
+/// Imports ScatterElements. Each update has its own index along the axis; the other coordinates are
+/// the update's.
 Result<Operands> ScatterElements(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand data, node.Input(0));
   TUNEC_ASSIGN(const Operand indices, node.Input(1));
@@ -94,7 +95,8 @@ Result<Operands> ScatterElements(const NodeContext& node, Op) {
                           {.axis = axis}, reduction)});
 }
 
-/// A cache into which each batch's update is written from its own place on.
+/// Imports TensorScatter, which writes each batch's update into a cache. Each batch has a separate
+/// start position.
 Result<Operands> TensorScatter(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand cache, node.Input(0));
   TUNEC_ASSIGN(const Operand update, node.Input(1));
@@ -126,7 +128,8 @@ Result<Operands> TensorScatter(const NodeContext& node, Op) {
       {Scatter(Formula(node, cache), place, Formula(node, update), {.axis = axis}, "none")});
 }
 
-/// Values back at the places that a max pool took them from; zeros elsewhere.
+/// Imports MaxUnpool, which writes values to the positions that a max pool read them from. Other
+/// elements are zero.
 Result<Operands> MaxUnpool(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand indices, node.Input(1));
@@ -149,7 +152,7 @@ Result<Operands> MaxUnpool(const NodeContext& node, Op) {
   if (size < 0 || wanted.size() != shape.size() || ElementCount(wanted) < size) {
     return Fail(ErrorCode::kInvalidArgument, "the result's shape does not fit");
   }
-  // Indices count in the tensor that was pooled; a larger result has zeros at its ends.
+  // Indices refer to the tensor that was pooled. A larger result has zeros at its ends.
   const int64_t count = Product(x->shape, 0, x->shape.size());
   const Formula value(node, x);
   const Formula y = Scatter(
@@ -160,7 +163,7 @@ Result<Operands> MaxUnpool(const NodeContext& node, Op) {
   return Results({wanted == shape ? y : Apply(Op::kPad, {y}, {{"pads", ends}})});
 }
 
-/// The k first elements of each row in order, and where they stood.
+/// Imports TopK: the first k elements of each row, sorted, and their positions.
 Result<Operands> TopK(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand input, node.Input(0));
   TUNEC_ASSIGN(const int64_t axis, node.Axis("axis", -1, input->rank()));

@@ -1,5 +1,5 @@
-// Operators of language models that mix along the sequence, other than attention: rotary
-// embeddings, linear attention, causal convolution with a state, caches.
+// Operators of language models that mix along the sequence, except attention: rotary embeddings,
+// linear attention, causal convolution with a state, caches.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// [batch, sequence, heads * size] as [batch, sequence, heads, size].
+/// Returns [batch, sequence, heads * size] as [batch, sequence, heads, size].
 Result<Formula> SplitHeads(const Formula& x, int64_t heads, std::string_view name) {
   TUNEC_ASSIGN(const auto extents, x.Extents<3>());
   const auto [batch, sequence, width] = extents;
@@ -55,7 +55,7 @@ Result<Operands> RotaryEmbedding(const NodeContext& node, Op) {
   return Results({heads_first ? y : y.Reshape(input->shape)});
 }
 
-/// Which terms the recurrence of linear attention has.
+/// The terms that the recurrence of linear attention has.
 struct UpdateRule {
   bool decays = false;
   bool corrects = false;
@@ -73,7 +73,7 @@ Result<UpdateRule> ReadUpdateRule(const NodeContext& node) {
   return rule;
 }
 
-/// Steps of a recurrence that are written out.
+/// Largest number of steps of an expanded recurrence.
 constexpr int64_t kMostSteps = 1024;
 
 struct LinearAttentionOperands {
@@ -128,7 +128,7 @@ Result<LinearAttentionOperands> ReadLinearAttention(const NodeContext& node) {
   return operands;
 }
 
-/// S <- exp(g) S + k (beta (v - S^T k))^T, y = scale S^T q, step by step.
+/// Imports LinearAttention: S <- exp(g) S + k (beta (v - S^T k))^T, y = scale S^T q, step by step.
 Result<Operands> LinearAttention(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const LinearAttentionOperands x, ReadLinearAttention(node));
   TUNEC_ASSIGN(const auto extents, x.q.Extents<4>());
@@ -155,7 +155,8 @@ Result<Operands> LinearAttention(const NodeContext& node, Op) {
   return Results({y.Cast(query->type), state.Cast(state_type)});
 }
 
-/// A depthwise convolution along the sequence whose first inputs are the last ones of before.
+/// Imports a depthwise convolution along the sequence. Its first inputs are the last inputs of the
+/// previous run.
 Result<Operands> CausalConvWithState(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand weight, node.Input(1));

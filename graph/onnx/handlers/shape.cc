@@ -1,4 +1,4 @@
-// Operators that only rename indices, and those that answer questions about shapes.
+// Operators that only rename indices, and operators that return shapes.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Replaces the 0 (copy) and -1 (the rest) of Reshape's operand.
+/// Replaces 0 (copy) and -1 (the remaining size) in Reshape's operand.
 Result<std::vector<int64_t>> ResolveShape(std::vector<int64_t> shape, const Operand& x,
                                           bool allow_zero) {
   const std::vector<int64_t> given = shape;
@@ -62,7 +62,7 @@ Result<Operands> Flatten(const NodeContext& node, Op) {
   return One(node.Reshape(x, {Product(x->shape, 0, at), Product(x->shape, at, x->shape.size())}));
 }
 
-/// An attribute before opset 13, an input from there.
+/// Returns the axes, an attribute before opset 13 and an input from then on.
 Result<std::vector<int64_t>> Axes(const NodeContext& node) {
   if (node.HasInput(1)) return node.ConstantInts(1);
   return node.Ints("axes", {});
@@ -106,7 +106,7 @@ Result<Operands> Transpose(const NodeContext& node, Op) {
   return One(node.Transpose(x, std::move(perm)));
 }
 
-/// The result has the broadcast of the input's shape and the wanted one.
+/// Imports Expand. The result has the broadcast of the input's shape and the given shape.
 Result<Operands> Expand(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(std::vector<int64_t> shape, node.ConstantInts(1));
@@ -148,7 +148,7 @@ Result<Blocks> ReadBlocks(const NodeContext& node) {
   return Blocks{x, extents[0], extents[1], extents[2], extents[3], size};
 }
 
-/// The order of channels: block by block (DCR), or depth by depth (CRD).
+/// Returns whether channels are ordered block by block (DCR), not depth by depth (CRD).
 Result<bool> DepthIsLast(const NodeContext& node) {
   TUNEC_ASSIGN(const std::string mode, node.String("mode", "DCR"));
   if (mode != "DCR" && mode != "CRD") {
@@ -174,7 +174,7 @@ Result<Operands> DepthToSpace(const NodeContext& node, Op) {
   return One(node.Reshape(moved, {b.n, depth, b.h * b.size, b.w * b.size}));
 }
 
-/// CRD came with opset 28.
+/// Imports SpaceToDepth. CRD exists from opset 28.
 Result<Operands> SpaceToDepth(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Blocks b, ReadBlocks(node));
   TUNEC_ASSIGN(const bool depth_last, DepthIsLast(node));
@@ -191,7 +191,7 @@ Result<Operands> SpaceToDepth(const NodeContext& node, Op) {
   return One(node.Reshape(moved, {b.n, b.c * b.size * b.size, h, w}));
 }
 
-/// start and end as in a Python slice, from opset 15.
+/// Imports Shape. From opset 15 it has start and end, as in a Python slice.
 Result<Operands> Shape(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   const int64_t rank = x->rank();

@@ -12,7 +12,7 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Beyond this length the matrices of a transform do not pay.
+/// Largest length of a transform. Matrices of longer transforms are inefficient.
 constexpr int64_t kMostTransform = 4096;
 constexpr int64_t kMostElements = 1 << 26;
 
@@ -21,7 +21,7 @@ Result<DataType> OutputType(const NodeContext& node) {
   return ElementType(number);
 }
 
-/// a - b cos(2 pi i / n) + c cos(4 pi i / n)
+/// Returns the window a - b cos(2 pi i / n) + c cos(4 pi i / n).
 Result<Operands> Window(const NodeContext& node, double a, double b, double c) {
   TUNEC_ASSIGN(const int64_t size, node.ConstantInt(0));
   TUNEC_ASSIGN(const int64_t periodic, node.Int("periodic", 1));
@@ -46,7 +46,7 @@ Result<Operands> HammingWindow(const NodeContext& node, Op) {
 }
 Result<Operands> HannWindow(const NodeContext& node, Op) { return Window(node, 0.5, 0.5, 0); }
 
-/// A matrix of rows x columns from a function of both numbers.
+/// Returns a matrix of rows x columns, with element(i, j) at row i and column j.
 template <class Function>
 Formula Matrix(const NodeContext& node, DataType type, int64_t rows, int64_t columns,
                Function element) {
@@ -57,18 +57,20 @@ Formula Matrix(const NodeContext& node, DataType type, int64_t rows, int64_t col
   return Constant(node, std::move(matrix));
 }
 
-/// The angle of frequency j at place i of n; reduced first, since products of numbers are large.
+/// Returns the angle of frequency j at position i of n. The product is reduced first, because it
+/// may be large.
 double Angle(int64_t i, int64_t j, int64_t n) {
   return 2 * std::numbers::pi * static_cast<double>(i * j % n) / static_cast<double>(n);
 }
 
-/// A signal along its last axis: real part and, where there is one, imaginary part.
+/// A signal along its last axis: a real part and an optional imaginary part.
 struct Signal {
   Formula real;
   std::optional<Formula> imaginary;
 };
 
-/// x, whose last axis holds one or two parts, with `axis` last and cut or padded to `length`.
+/// Reads x, whose last axis has one or two parts. `axis` becomes the last axis and is cut or padded
+/// to `length`.
 Result<Signal> ReadSignal(const Formula& x, int64_t axis, int64_t length) {
   TUNEC_ASSIGN(const int64_t parts, x.Extent(-1));
   TUNEC_ASSIGN(const int64_t given, x.Extent(axis));
@@ -93,9 +95,9 @@ Result<Signal> ReadSignal(const Formula& x, int64_t axis, int64_t length) {
   return signal;
 }
 
-/// Parts side by side on a last axis, the transformed axis back in its place.
+/// Returns the parts side by side on a last axis. The transformed axis is moved back to `axis`.
 Formula WriteSignal(const std::vector<Formula>& parts, int64_t axis) {
-  if (!parts[0].ok()) return parts[0];  // has no rank, but an error
+  if (!parts[0].ok()) return parts[0];  // an error has no rank
   const int64_t rank = parts[0].rank();
   std::vector<int64_t> perm = AllAxes(rank - 1);
   perm.insert(perm.begin() + axis, rank - 1);
@@ -104,7 +106,7 @@ Formula WriteSignal(const std::vector<Formula>& parts, int64_t axis) {
   return Concat(columns, rank);
 }
 
-/// sum over i of x_i exp(sign 2 pi i j / n) for the first `count` frequencies j.
+/// Returns the sum over i of x_i exp(sign 2 pi i j / n) for the first `count` frequencies j.
 std::vector<Formula> Transform(const Signal& x, int64_t n, int64_t count, double sign) {
   const NodeContext& node = x.real.node();
   const DataType type = x.real.type();
@@ -122,8 +124,8 @@ std::vector<Formula> Transform(const Signal& x, int64_t n, int64_t count, double
   return {real, imaginary};
 }
 
-/// The real signal of length n whose first n/2+1 frequencies are given; the others are their
-/// conjugates.
+/// Returns the real signal of length n with the given first n/2+1 frequencies. The other
+/// frequencies are their conjugates.
 Formula RealInverse(const Signal& x, int64_t n) {
   const NodeContext& node = x.real.node();
   const DataType type = x.real.type();
@@ -142,7 +144,7 @@ Formula RealInverse(const Signal& x, int64_t n) {
   return real - Matmul(*x.imaginary, sin);
 }
 
-/// The axis is an attribute before opset 20, an input from there.
+/// Returns the axis, an attribute before opset 20 and an input from then on.
 Result<int64_t> TransformAxis(const NodeContext& node, int64_t rank) {
   if (node.version() < 20) return node.Axis("axis", 1, rank);
   if (!node.HasInput(2)) return rank - 2;
@@ -158,7 +160,8 @@ Result<Operands> Dft(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const int64_t onesided, node.Int("onesided", 0));
   const bool to_real = inverse != 0 && onesided != 0;
   if (axis == input->rank() - 1) {
-    return Fail(ErrorCode::kInvalidArgument, "axis is the last one, which holds the parts");
+    return Fail(ErrorCode::kInvalidArgument,
+                "axis is the last axis, which contains the real and imaginary parts");
   }
   TUNEC_ASSIGN(const int64_t extent, node.Extent(input, axis));
   int64_t n = to_real ? 2 * (extent - 1) : extent;
@@ -181,7 +184,7 @@ Result<Operands> Dft(const NodeContext& node, Op) {
   return Results({WriteSignal(parts, axis)});
 }
 
-/// Frames, weighted by the window, each transformed.
+/// Imports STFT: frames, weighted by the window, are transformed one by one.
 Result<Operands> Stft(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand input, node.Input(0));
   TUNEC_ASSIGN(const int64_t step, node.ConstantInt(1));
@@ -221,7 +224,7 @@ Result<Operands> Stft(const NodeContext& node, Op) {
 double HertzToMel(double hertz) { return 2595 * std::log10(1 + hertz / 700); }
 double MelToHertz(double mel) { return 700 * (std::pow(10, mel / 2595) - 1); }
 
-/// Triangles between neighbouring frequencies that are equally spaced in mel.
+/// Returns triangles between neighbouring frequencies that are equally spaced in mel.
 Result<Operands> MelWeightMatrix(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const int64_t bins, node.ConstantInt(0));
   TUNEC_ASSIGN(const int64_t length, node.ConstantInt(1));

@@ -1,4 +1,4 @@
-// Operators that cut out and surround: Slice, Split, Pad, Trilu.
+// Operators that cut and pad: Slice, Split, Pad, Trilu.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -16,7 +16,7 @@ struct SliceLists {
   std::vector<int64_t> steps;
 };
 
-/// Attributes before opset 10, inputs from there.
+/// Reads the lists of Slice, attributes before opset 10 and inputs from then on.
 Result<SliceLists> ReadSlice(const NodeContext& node, int64_t rank) {
   SliceLists lists;
   if (node.version() < 10) {
@@ -47,29 +47,31 @@ Result<SliceLists> ReadSlice(const NodeContext& node, int64_t rank) {
   return lists;
 }
 
-/// The elements of an axis that one slice takes; `end` is -1 behind the last one backwards.
+/// The elements of an axis that one slice selects. `end` is -1 if a backward slice includes element
+/// 0.
 struct AxisSlice {
   int64_t start = 0;
   int64_t end = 0;
   int64_t step = 1;
 };
 
-/// Returns the number of an element, counted from the front, in [least, most].
+/// Returns the number of an element, counted from the front and clamped to [least, most].
 int64_t ClampBound(int64_t bound, int64_t size, int64_t least, int64_t most) {
   if (bound < 0) bound = std::max(bound, -size - 1) + size;
   return std::clamp(bound, least, most);
 }
 
-/// The greatest numbers of i32 and i64 stand for the end of the axis, in either direction.
+/// Returns whether `end` means the end of the axis, in either direction. The greatest numbers of
+/// i32 and i64 have this meaning.
 bool IsOpenEnd(int64_t end) {
   return end == std::numeric_limits<int64_t>::max() || end == std::numeric_limits<int32_t>::max();
 }
 
 /// Returns the slice with bounds inside the axis. A backward slice that starts before the axis
-/// takes the first element, as ONNX defines. NumPy takes nothing.
+/// takes the first element, as ONNX defines. NumPy takes no element.
 AxisSlice Normalised(AxisSlice slice, int64_t size) {
   if (size == 0) return {.step = slice.step > 0 ? 1 : -1};
-  // A step beyond the axis takes one element, as a step of its size does.
+  // A step larger than the axis selects one element, like a step of the axis's size.
   slice.step = std::clamp(slice.step, -size, size);
   if (slice.step > 0) {
     slice.start = ClampBound(slice.start, size, 0, size);
@@ -103,8 +105,8 @@ Result<Operands> Slice(const NodeContext& node, Op op) {
   return One(node.Emit(op, {x}, {{"starts", starts}, {"ends", ends}, {"steps", steps}}));
 }
 
-/// Sizes of the parts: an attribute before opset 13, an input from there, else even, with a
-/// smaller last one from opset 18.
+/// Returns the sizes of the parts: an attribute before opset 13, an input from then on. Without
+/// sizes the parts are equal; from opset 18 the last one may be smaller.
 Result<std::vector<int64_t>> PartSizes(const NodeContext& node, int64_t size) {
   if (node.HasInput(1)) return node.ConstantInts(1);
   if (node.HasAttribute("split")) return node.Ints("split", {});
@@ -149,7 +151,7 @@ Result<Operands> Split(const NodeContext& node, Op op) {
   return outputs;
 }
 
-/// Begins and ends, one of each per axis of the input.
+/// Returns begins and ends, one of each per axis of the input.
 Result<std::vector<int64_t>> ReadPads(const NodeContext& node, int64_t rank) {
   if (node.version() < 11) return node.Ints("pads", {});
   TUNEC_ASSIGN(std::vector<int64_t> pads, node.ConstantInts(1));
@@ -184,7 +186,7 @@ Result<Operands> Pad(const NodeContext& node, Op op) {
   return One(node.Emit(op, {x}, {{"pads", pads}, {"value", value}, {"mode", mode}}));
 }
 
-/// Cuts or pads the given axes around their middle.
+/// Imports CenterCropPad, which cuts or pads the given axes around their middle.
 Result<Operands> CenterCropPad(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const std::vector<int64_t> sizes, node.ConstantInts(1));
@@ -212,7 +214,8 @@ Result<Operands> CenterCropPad(const NodeContext& node, Op) {
   return Results({y});
 }
 
-/// Keeps a triangle of the last two axes: a constant is cut at once, else a mask selects.
+/// Imports Trilu, which keeps a triangle of the last two axes. A constant is cut at once; otherwise
+/// a mask selects.
 Result<Operands> Trilu(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t upper, node.Int("upper", 1));
@@ -228,7 +231,7 @@ Result<Operands> Trilu(const NodeContext& node, Op) {
   }
   Array mask(DataType::kBool, {rows, columns});
   for (int64_t at = 0; at < mask.size(); ++at) {
-    // k may be any 64-bit number: compare without adding to it.
+    // k may be any 64-bit number, so it is only compared, and nothing is added to it.
     const int64_t diagonal = at % columns - at / columns;
     mask.SetInt(at, upper != 0 ? diagonal >= k : diagonal <= k);
   }

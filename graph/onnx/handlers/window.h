@@ -1,4 +1,4 @@
-// The windows of convolutions and pools: ONNX's attributes made explicit. Internal to graph/onnx.
+// Windows of convolutions and pools, with ONNX's attributes made explicit. Internal to graph/onnx.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace tunec::onnx_import {
 
-/// Sizes beyond this have no use.
+/// Largest size, stride, dilation or pad that is accepted.
 inline constexpr int64_t kMostWindow = 1 << 24;
 
-/// One entry per spatial axis; pads hold all begins, then all ends.
+/// A window with one entry per spatial axis. Pads are all begins, then all ends.
 struct Window {
   std::vector<int64_t> kernel;
   std::vector<int64_t> strides;
@@ -19,15 +19,15 @@ struct Window {
   std::vector<int64_t> pads;
 
   size_t rank() const { return kernel.size(); }
-  /// How many elements the dilated kernel spans.
+  /// Returns the number of elements that the dilated kernel spans.
   int64_t Span(size_t axis) const { return (kernel[axis] - 1) * dilations[axis] + 1; }
 };
 
-/// Reads kernel_shape (or takes `kernel`), strides, dilations, pads, checked for length and sign.
-/// auto_pad is not resolved.
+/// Reads kernel_shape (or uses `kernel`), strides, dilations and pads, and checks their lengths and
+/// signs. auto_pad is not resolved.
 Result<Window> ReadWindow(const NodeContext& node, const std::vector<int64_t>& kernel);
 
-/// The sizes of an operand's spatial axes: all after batch and channel, one to three.
+/// Returns the sizes of an operand's spatial axes: all after batch and channel, one to three.
 Result<std::vector<int64_t>> SpatialSizes(const Operand& x);
 
 /// Sets pads from auto_pad, for windows that slide over `sizes`.

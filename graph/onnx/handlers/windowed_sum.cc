@@ -1,10 +1,11 @@
-// The elements of a window are gathered by constant places and multiplied by constant weights. Of
-// few taps each is an operator, so that a vector has neighbouring outputs; many are gathered along
-// a new axis and summed over that axis. Both are one kernel.
+// Sums over windows. The elements of a window are gathered by constant positions and multiplied by
+// constant weights. If taps are few, each tap is an operator, so that a vector has neighbouring
+// outputs. Many taps are gathered along a new axis and summed over this axis. Both forms are one
+// kernel.
 //
-// All windows get as many taps as the longest one has. A shorter window repeats some of its
-// elements, and repeated elements share their weight. So nothing from outside of a window is
-// multiplied by zero.
+// All windows get as many taps as the longest one. A shorter window repeats some of its elements,
+// and repeated elements share their weight. So elements outside a window are never multiplied by
+// zero.
 #include "graph/onnx/handlers/windowed_sum.h"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ size_t LongestOf(const std::vector<TapWindow>& windows) {
   return longest;
 }
 
-/// Returns the tap of a window that stands at a place, of as many as the longest window has.
+/// Returns the tap of a window at position `place` of `longest`, the number of taps of the longest
+/// window.
 WindowTap TapAt(const TapWindow& window, size_t place, size_t longest) {
   const auto tap_of = [&](size_t at) { return at * window.size() / longest; };
   WindowTap tap = window[tap_of(place)];
@@ -30,7 +32,7 @@ WindowTap TapAt(const TapWindow& window, size_t place, size_t longest) {
   return tap;
 }
 
-/// Places and weights of the taps begin..end-1 of all windows: [taps, windows].
+/// Positions and weights of the taps begin..end-1 of all windows: [taps, windows].
 struct TapTable {
   Array places;
   Array weights;
@@ -58,7 +60,7 @@ bool IsSelection(const std::vector<TapWindow>& windows) {
   });
 }
 
-/// Returns one of few taps of all windows.
+/// Returns one tap of all windows, for windows with few taps.
 Formula Tap(const Formula& x, int64_t axis, const std::vector<TapWindow>& windows, size_t place) {
   TapTable table = TableOf(windows, place, place + 1, x.type());
   const auto count = static_cast<int64_t>(windows.size());

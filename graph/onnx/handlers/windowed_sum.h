@@ -1,5 +1,5 @@
-// Weighted sums over windows of an axis. Windows differ in place, length and weights. Internal to
-// graph/onnx.
+// Weighted sums over windows of an axis. Windows differ in position, length and weights. Internal
+// to graph/onnx.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace tunec::onnx_import {
 
-/// An element of a window, and what it is multiplied by.
+/// An element of a window and its weight.
 struct WindowTap {
   int64_t index = 0;
   double weight = 0;
 };
 using TapWindow = std::vector<WindowTap>;
 
-/// Returns `x` with the axis replaced by one sum for each window. A sum reads the elements of one
-/// window only, so an infinity spoils no other window. Requires: every window has a tap, and `x`
-/// has the type that sums are computed in.
+/// Returns `x` with the axis replaced by one sum for each window. A sum reads only the elements of
+/// its window, so an infinity does not affect other windows. Requires: every window has a tap, and
+/// `x` has the type in which sums are computed.
 Formula SumWindows(const Formula& x, int64_t axis, const std::vector<TapWindow>& windows);
 
 }  // namespace tunec::onnx_import

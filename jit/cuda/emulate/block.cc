@@ -1,6 +1,7 @@
-// Every thread is a fiber. A round lets each go on to its next barrier; the block is done when all
-// threads have ended in the same round. Before a warp is at its barrier, its lanes may meet any
-// number of times: when all have come, what they do together is done, and each goes on.
+// Every thread is a fiber. In a round, each thread runs to its next barrier; the block is done when
+// all threads have ended in the same round. Before a warp reaches its barrier, its lanes may
+// execute any number of warp operations. Each operation runs when all lanes have arrived; then the
+// lanes continue.
 #include "jit/cuda/emulate/block.h"
 
 #include <algorithm>
@@ -26,13 +27,13 @@ namespace {
 
 namespace context = boost::context;
 
-constexpr size_t kStackBytes = 128 << 10;  // a thread's own storage is at most 16 KiB
+constexpr size_t kStackBytes = 128 << 10;  // a thread's private storage is at most 16 KiB
 constexpr size_t kSharedAlignment = 128;
 
-// A thread with what it takes to leave it and to come back.
+// A thread with the contexts for leaving and resuming it.
 struct Thread : EmulatedThread {
-  context::fiber inside;   // where it stopped, while others run
-  context::fiber outside;  // the block's loop, while it runs
+  context::fiber inside;   // context of the stopped thread while others run
+  context::fiber outside;  // context of the block's loop while the thread runs
   ThreadStop stop;
 };
 
@@ -51,7 +52,7 @@ void MeetInWarp(EmulatedThread* self, int32_t site, const WarpOperation& operati
   StopAt(self, {.ended = false, .site = site, .operation = &operation, .registers = registers});
 }
 
-// Of a block of one thread.
+// Barriers and warp operations of a block of one thread.
 void PassBarrier(EmulatedThread*, int32_t) {}
 void MeetAlone(EmulatedThread* self, int32_t site, const WarpOperation& operation, uint32_t*) {
   TUNEC_CHECK(false, "block {}: {} {} in a block of one thread", self->block, operation.name(),
@@ -113,7 +114,7 @@ class Block {
   const std::optional<CheckedBlock>& checks() const { return checks_; }
 
  private:
-  // To the next barrier of each lane.
+  // Runs each lane to its next barrier.
   void RunWarp(std::span<Thread> lanes) {
     do {
       for (Thread& thread : lanes) {
@@ -123,7 +124,7 @@ class Block {
     } while (Meet(lanes));
   }
 
-  // Whether the lanes have met, and go on.
+  // Executes a warp operation if the lanes are in one; returns true if the lanes must continue.
   bool Meet(std::span<Thread> lanes) const {
     const auto is_out = [](const Thread& lane) { return lane.stop.operation == nullptr; };
     if (std::ranges::all_of(lanes, is_out)) return false;
@@ -151,7 +152,7 @@ class Block {
 
   template <class Function>
   static void Start(Thread& thread, const Function& function) {
-    // Stacks are used again by later blocks of this thread of the host.
+    // Later blocks of the same host thread reuse the stacks.
     thread_local context::pooled_fixedsize_stack stacks{kStackBytes};
     thread.stop.ended = false;
     thread.inside =
@@ -168,19 +169,19 @@ class Block {
     for (const Thread& thread : threads_) {
       const bool together = thread.stop.ended == first.stop.ended &&
                             (thread.stop.ended || thread.stop.site == first.stop.site);
-      // Threads that have ended come to no barrier any more, so none of the others can go on.
+      // Threads that have ended reach no further barrier, so the waiting threads cannot continue.
       const bool for_ever = thread.stop.ended != first.stop.ended;
-      TUNEC_CHECK(together, "{}, block {}: thread {} is at {}, but thread 0 at {}: {}",
-                  launch_.symbol, number_, &thread - threads_.data(), PlaceOf(thread.stop),
-                  PlaceOf(first.stop),
-                  for_ever ? "a deadlock, no thread can go on" : "a barrier is for all");
+      TUNEC_CHECK(
+          together, "{}, block {}: thread {} is at {}, but thread 0 at {}: {}", launch_.symbol,
+          number_, &thread - threads_.data(), PlaceOf(thread.stop), PlaceOf(first.stop),
+          for_ever ? "a deadlock, no thread can go on" : "all threads must reach the same barrier");
     }
   }
 
   const EmulatedLaunch& launch_;
   const int64_t number_;
   const Memory shared_;
-  std::optional<CheckedBlock> checks_;  // in checked mode
+  std::optional<CheckedBlock> checks_;  // present in checked mode
   std::vector<Thread> threads_;
 };
 

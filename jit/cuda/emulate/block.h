@@ -1,4 +1,4 @@
-// The threads of one block, taking turns at barriers.
+// Emulation of one block, whose threads take turns at barriers.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,11 @@
 
 namespace tunec {
 
-/// Calls `function` once for each thread of the block, as if side by side. Ends the process, with
-/// what each does, when threads wait at different barriers, or at one that others end without, and
-/// when lanes of a warp are at different operations of it (warp_operation.h); in checked mode also
-/// for what CheckedBlock and CheckOtherBlocks find. Generated code calls it, from any thread.
+/// Calls `function` once for each thread of the block, as if all ran in parallel. Ends the process,
+/// with a description of the threads, if threads wait at different barriers, or if some threads end
+/// while others wait. The same holds if lanes of a warp are at different operations
+/// (warp_operation.h). In checked mode, errors of CheckedBlock and CheckOtherBlocks end the
+/// process, too. Generated code calls the function, from any thread.
 void RunEmulatedBlock(const EmulatedLaunch* launch, EmulatedFunction function,
                       void* const* arguments, void* workspace, int64_t block);
 

@@ -1,4 +1,4 @@
-// A mark for each byte of memory that is touched.
+// Marks for each byte of accessed memory.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace tunec {
 
-/// Marks begin as `Mark{}`. Memory as large as what was touched.
+/// A map from bytes to marks, initially `Mark{}`. Its size is proportional to the accessed memory.
 template <class Mark>
 class ByteMarks {
  public:
@@ -22,20 +22,20 @@ class ByteMarks {
     return (*last_)[number % kPageBytes];
   }
 
-  /// Null where At was not asked.
+  /// Returns the mark; null if At was never called for the page.
   const Mark* Find(const std::byte* address) const {
     const auto number = reinterpret_cast<uintptr_t>(address);
     const auto page = pages_.find(number / kPageBytes);
     return page == pages_.end() ? nullptr : &page->second[number % kPageBytes];
   }
 
-  /// Calls `visit(address, mark)` in the order of addresses, for each byte of each page that At
-  /// was asked for: also for some that it was not.
+  /// Calls `visit(address, mark)` in the order of addresses, for each byte of each page that At has
+  /// accessed. This includes bytes that At has not accessed.
   template <class Visit>
   void ForEach(const Visit& visit) const {
     for (const auto& [page, marks] : pages_) {
       for (size_t i = 0; i < marks.size(); ++i) {
-        // Pages are kept by number. NOLINTNEXTLINE(performance-no-int-to-ptr)
+        // Pages are keyed by number. NOLINTNEXTLINE(performance-no-int-to-ptr)
         visit(reinterpret_cast<const std::byte*>(page * kPageBytes + i), marks[i]);
       }
     }
@@ -46,7 +46,7 @@ class ByteMarks {
   using Page = std::array<Mark, kPageBytes>;
 
   std::map<uintptr_t, Page> pages_;
-  Page* last_ = nullptr;  // where At was last
+  Page* last_ = nullptr;  // page of the last call of At
   uintptr_t last_page_ = 0;
 };
 

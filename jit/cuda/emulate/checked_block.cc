@@ -10,10 +10,10 @@
 namespace tunec {
 namespace {
 
-// What shared memory holds that nothing has filled: NaN, or -1.
+// Content of unwritten shared memory: NaN, or -1.
 constexpr int kUnfilled = 0xff;
 
-// The name that a copy has is its destination's. Where it reads, the place says.
+// A copy has the name of its destination. At its source, only the address is reported.
 constexpr AccessName kSource{.statement = "async_copy", .tensor = nullptr};
 
 std::string NameOf(const ThreadMarks::Stamp& stamp) {
@@ -23,7 +23,7 @@ std::string NameOf(const ThreadMarks::Stamp& stamp) {
 
 }  // namespace
 
-// One access.
+// One access to memory.
 struct CheckedBlock::Place {
   int32_t thread = 0;
   const std::byte* begin = nullptr;
@@ -58,7 +58,7 @@ void CheckedBlock::BeginCopy(int32_t thread, const void* to_base, const void* fr
   CheckAligned(destination, copy.bytes);
   CountRequest(source, from_base, site - 1);
   CountRequest(destination, to_base, site);
-  // Both may happen at once.
+  // The read and the write may happen at the same time.
   Touch(source, /*shared=*/false);
   Touch(destination, /*shared=*/true);
   for (int64_t i = 0; i < copy.bytes; ++i) shared_.At(copy.to + i).awaited = true;
@@ -110,10 +110,11 @@ void CheckedBlock::Touch(const Place& place, bool shared) {
     const std::byte* byte = place.begin + i;
     ThreadMarks& marks = shared ? shared_.At(byte) : global_.At(byte);
     if (marks.awaited) {
-      Stop(place, fmt::format("{} began a copy to there, and nobody has waited for it",
+      Stop(place, fmt::format("{} began a copy to it, and no wait ended the copy",
                               tunec::NameOf(marks.write)));
     }
-    if (shared && !place.writes && marks.write.thread < 0) Stop(place, "nobody wrote that");
+    if (shared && !place.writes && marks.write.thread < 0)
+      Stop(place, "the memory was never written");
     place.writes ? Write(place, byte, marks) : Read(place, byte, marks);
   }
 }
@@ -123,7 +124,7 @@ bool CheckedBlock::IsShared(const void* address) const {
   return at >= shared_begin_ && at < shared_begin_ + launch_.shared_bytes;
 }
 
-// Remembered, for code sets out from few addresses.
+// Cached, since code uses few base addresses.
 const std::optional<MemoryRegion>& CheckedBlock::RegionFrom(const void* base) {
   const auto [found, is_new] = regions_.try_emplace(base);
   if (is_new && IsShared(base)) {
@@ -141,7 +142,7 @@ void CheckedBlock::CheckBounds(const Place& place, const void* base) {
                           place.begin - region->begin, region->bytes));
 }
 
-// A GPU reads and writes pieces of a copy whole.
+// A GPU reads and writes each piece of a copy as a whole.
 void CheckedBlock::CheckAligned(const Place& place, int64_t bytes) const {
   const int64_t offset =
       IsShared(place.begin) ? place.begin - shared_begin_ : reinterpret_cast<intptr_t>(place.begin);

@@ -1,8 +1,9 @@
-// What the threads of a block do to memory, checked one access at a time.
+// Checks of the memory accesses of a block's threads, one access at a time.
 //
-// Each byte remembers who wrote and read it last, and between which barriers. Two threads may be
-// between the same two barriers at the same time, so they must not touch one byte there unless both
-// read: the emulation's order does not matter, as in ir/interpret/races.h.
+// Each byte stores its last writer and reader, and the barrier intervals of both accesses. Two
+// threads may be in the same interval at the same time. They must therefore not access one byte in
+// the same interval, unless both read. The check does not depend on the emulation's order, as in
+// ir/interpret/races.h.
 #pragma once
 
 #include <cstddef>
@@ -20,45 +21,48 @@
 
 namespace tunec {
 
-/// Who touched a byte last.
+/// The last accesses of a byte.
 struct ThreadMarks {
   struct Stamp {
     int32_t thread = -1;
-    int32_t interval = -1;  // between barriers
+    int32_t interval = -1;  // number of the interval between barriers
     const AccessName* name = nullptr;
   };
   Stamp write;
   Stamp read;
-  bool several_read = false;  // threads of read.interval
-  bool awaited = false;       // a copy is on its way there
+  bool several_read = false;  // several threads read it in read.interval
+  bool awaited = false;       // an asynchronous copy to it is in flight
 };
 
-/// Ends the process, with kernel, block, thread, statement, tensor and place, at an access beyond
-/// the region or the shared memory that it set out from, at a read of shared memory that nobody
-/// wrote, and at a race. Also where an asynchronous copy is not aligned, where its destination is
-/// touched or its source changes before it is waited for, and where nothing waits for it.
+/// A checker of the accesses of one block. Ends the process, with kernel, block, thread, statement,
+/// tensor and address, in these cases:
+/// - an access exceeds the region or shared memory of the base address;
+/// - a read of shared memory without a previous write; a race;
+/// - an asynchronous copy that is not aligned or has no wait;
+/// - before the wait for a copy, an access of its destination or a change of its source.
 class CheckedBlock {
  public:
   CheckedBlock(const EmulatedLaunch& launch, int64_t number, const void* shared);
 
-  /// A thread is about to touch bytes, at an address computed from `base`; null when that is not
-  /// known. No bytes: what it might have done there, it did not.
+  /// Checks an access by a thread, before the access. The address is computed from `base`, which is
+  /// null if unknown. 0 bytes: the access is masked off, but has its place among the thread's
+  /// accesses.
   void Access(int32_t thread, const void* base, const void* address, int64_t bytes, bool writes,
               int32_t site, const AccessName* name);
-  /// A thread issues a copy to shared memory, which it may carry out now or later; its destination
-  /// has no value until then. `site` is that of the write, the read's is the one before.
+  /// Begins a thread's copy to shared memory. A GPU may execute the copy now or later; until then
+  /// the destination has no value. `site` is the site of the write; the read has the previous site.
   void BeginCopy(int32_t thread, const void* to_base, const void* from_base, LateCopy copy,
                  int32_t site);
   void CommitCopies(int32_t thread) { copies_.Commit(thread); }
-  /// All but the thread's last `pending` groups of copies are carried out.
+  /// Executes all of the thread's copies, except for its last `pending` groups.
   void EndCopies(int32_t thread, int32_t pending);
-  /// The next access is another thread's.
+  /// Ends a thread's turn: the next access is made by another thread.
   void EndTurn(int32_t thread);
-  /// All threads have come to a barrier, or to their end.
+  /// Ends the interval, when all threads have reached a barrier or their end.
   void EndInterval() { ++interval_; }
   void EndBlock() const;
 
-  /// All of its accesses, to memory that other blocks see.
+  /// Returns the marks of all accesses to memory that other blocks can access.
   const ByteMarks<ThreadMarks>& global() const { return global_; }
   EmulatedCounts counts() const { return requests_.counts(); }
 
@@ -91,12 +95,12 @@ class CheckedBlock {
   LateCopies copies_;
 };
 
-/// What generated code calls before it touches memory.
+/// Checks an access of memory. Generated code calls it before the access.
 void CheckEmulatedAccess(EmulatedThread* thread, const void* base, const void* address,
                          int64_t bytes, int32_t writes, int32_t site, const AccessName* name);
 
-/// What it calls instead of asynchronous copies, of commits of a group, and of waits for all but
-/// the last groups.
+/// Begin asynchronous copies, commit a group, and wait for all except the last groups. Generated
+/// code calls these functions instead of the instructions.
 void BeginEmulatedCopy(EmulatedThread* thread, const void* to_base, void* to, const void* from_base,
                        const void* from, int64_t bytes, int32_t read_bytes, int32_t site,
                        const AccessName* name);

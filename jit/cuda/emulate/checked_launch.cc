@@ -10,10 +10,10 @@
 namespace tunec {
 namespace {
 
-// The blocks that touched a byte.
+// The blocks that accessed a byte.
 struct BlockMarks {
   int64_t writer = -1;
-  int64_t reader = -1;  // the last of them
+  int64_t reader = -1;  // the last reader
 };
 
 class OpenLaunch {
@@ -38,7 +38,7 @@ class OpenLaunch {
 
  private:
   ByteMarks<BlockMarks> marks_;
-  int64_t blocks_ = 0;  // that have ended
+  int64_t blocks_ = 0;  // number of blocks that have ended
 };
 
 using Key = std::tuple<const EmulatedLaunch*, int64_t, void* const*, const void*>;

@@ -1,14 +1,15 @@
-// What the blocks of one launch do to memory that all of them see.
+// Checks of the memory that all blocks of one launch access.
 #pragma once
 
 #include "jit/cuda/emulate/checked_block.h"
 
 namespace tunec {
 
-/// To be called at the end of each block, from any thread. Blocks of one launch may run in any
-/// order: ends the process, with both blocks and the place, when this one and an earlier one
-/// touched a byte that one of them wrote. A launch is told from others by its constant, its wave
-/// and what it was called with, and is forgotten when all of its blocks have ended.
+/// Checks a block against earlier blocks of its launch. Requires: called at the end of each block;
+/// any thread may call it. Blocks of one launch may run in any order. If two blocks accessed a byte
+/// and one of them wrote the byte, the process ends, with both blocks and the address. A launch is
+/// identified by constant, wave and arguments. The state of a launch is deleted when all of its
+/// blocks have ended.
 void CheckOtherBlocks(const EmulatedLaunch& launch, void* const* arguments, const void* workspace,
                       int64_t block, const ByteMarks<ThreadMarks>& touched);
 

@@ -1,4 +1,4 @@
-// LLVM's intrinsics for asynchronous copies, as the emulation sees them.
+// LLVM's intrinsics for asynchronous copies, for the emulation.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ struct CpAsync {
   enum class Kind : uint8_t { kCopy, kCommit, kWait };
   Kind kind = Kind::kCopy;
   llvm::IntrinsicInst* call = nullptr;
-  int64_t bytes = 0;                  // kCopy: that are written
+  int64_t bytes = 0;                  // kCopy: number of written bytes
   llvm::Value* read_bytes = nullptr;  // kCopy: an i32, `bytes` or 0; null: `bytes`
 };
 
 std::optional<CpAsync> CpAsyncOf(llvm::IntrinsicInst& call);
 
-/// The call becomes what it does at last, done at once: a load and a store, or nothing.
+/// Replaces the call by its final effect, executed at once: a load and a store, or nothing.
 void CarryOutAtOnce(const CpAsync& copy);
 
-/// The call becomes one of kCopyName, kCommitName or kWaitName (instrument.h). What that does not
-/// know yet is null: where addresses set out from, which instruction it is, its name.
+/// Replaces the call by a call of kCopyName, kCommitName or kWaitName (instrument.h). Unknown
+/// arguments are null until instrumentation: the base addresses, the site and the name.
 void CarryOutLate(const CpAsync& copy, llvm::Value* thread);
 
 }  // namespace tunec::jit

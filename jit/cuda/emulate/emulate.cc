@@ -23,7 +23,7 @@
 namespace tunec {
 namespace {
 
-// Memory that checked kernels know, as long as it is owned.
+// Memory that is registered for checked kernels while it has an owner.
 class KnownMemory {
  public:
   KnownMemory(std::shared_ptr<void> owner, const void* address, size_t bytes)
@@ -32,7 +32,7 @@ class KnownMemory {
 
  private:
   const std::shared_ptr<void> owner_;
-  const CheckedRegion region_;  // forgotten before the memory can be another's
+  const CheckedRegion region_;  // unregistered before the memory can be reused
 };
 
 }  // namespace

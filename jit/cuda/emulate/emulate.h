@@ -1,4 +1,5 @@
-// GPU kernels on the host: the same LLVM module, each thread of a block on a stack of its own.
+// Emulation of GPU kernels on the host: the same LLVM module, with a separate stack per thread of a
+// block.
 #pragma once
 
 #include <memory>
@@ -14,31 +15,32 @@
 
 namespace tunec {
 
-/// Sanitizers of addresses and of threads do not know the emulation's stacks.
+/// False with sanitizers of addresses and of threads, which do not support the emulation's stacks.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kEmulates = false;
 #else
 inline constexpr bool kEmulates = true;
 #endif
 
-/// The format of images for the emulation: an ELF object of the host.
+/// Format of images for the emulation: an ELF object of the host.
 inline constexpr std::string_view kEmulatedFormat = "cuda-emulated";
 
-/// What the generator for CUDA makes of the nest, for this machine's processor. In checked mode it
-/// ends the process at races, at reads of shared memory that nobody wrote and, where CheckedRegion
-/// (regions.h) tells sizes, at accesses out of bounds. Requires: a nest that the generator's
-/// MapThreads made. Errors: as CodeGenerator::Compile.
+/// Compiles the nest as the CUDA generator does, for this machine's processor. In checked mode, the
+/// process ends at races and at reads of shared memory without a previous write. With CheckedRegion
+/// (regions.h) the process also ends at accesses out of bounds. Requires: a nest from the
+/// generator's MapThreads. Errors: those of CodeGenerator::Compile.
 Result<KernelImage> CompileEmulated(const LoopNest& nest,
                                     EmulationMode mode = EmulationMode::kPlain);
 
-/// A kernel whose tasks are blocks. Shared memory of a block begins as NaN. Code that a GPU would
-/// do something undefined at ends the process with a message: a barrier that not all threads of a
-/// block reach, or that they reach at different places. kParse for code of another format, else as
-/// LoadKernel.
+/// Returns a kernel whose tasks are blocks. Shared memory of a block is initially NaN. Some
+/// undefined behaviour of a GPU ends the process with a message: threads of a block that do not all
+/// reach a barrier, or that wait at different barriers. Errors: kParse for code of another format,
+/// else those of LoadKernel.
 Result<Kernel> LoadEmulated(const KernelImage& image, PerfMap perf_map = PerfMap::kOff);
 
-/// The host in a GPU's place: blocks run on the pool's threads, which outlives it. Its memory is
-/// the program's own, known to checked kernels, and its times say nothing of a GPU.
+/// Creates a device that emulates a GPU on the host. Blocks run on the pool's threads; the pool
+/// must outlive the device. Its memory is the program's memory, registered for checked kernels. Its
+/// times are not those of a GPU.
 std::unique_ptr<Device> MakeEmulatedDevice(ThreadPool& pool, PerfMap perf_map);
 
 }  // namespace tunec

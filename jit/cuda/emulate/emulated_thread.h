@@ -1,4 +1,4 @@
-// What the code of an emulated kernel knows of the thread that runs it.
+// Data that the code of an emulated kernel receives about its thread.
 #pragma once
 
 #include <array>
@@ -6,44 +6,45 @@
 
 namespace tunec {
 
-/// Whether each access of an emulated kernel is checked.
+/// Mode of the emulation: without checks, or with a check of each access.
 enum class EmulationMode : uint8_t { kPlain, kChecked };
 
 class CheckedBlock;
 class WarpOperation;
 
-/// What an access is for, in checked mode; a constant of generated code. Null: not known.
+/// Names of an access in checked mode; a constant of generated code. Null: unknown.
 struct AccessName {
   const char* statement = nullptr;
   const char* tensor = nullptr;
 };
 
-/// Generated code reads it (host_module.cc), so its layout is an agreement.
+/// The state of a thread. Generated code reads it (host_module.cc), so its layout is fixed.
 struct EmulatedThread {
   std::array<int32_t, 3> number = {};  // along x, y, z
   int32_t block = 0;                   // along x
-  void* shared = nullptr;              // the block's shared memory
-  /// Comes back when all threads of the block have called it. `site` tells barriers of the code
-  /// from each other.
+  void* shared = nullptr;              // shared memory of the block
+  /// Waits at a barrier; returns when all threads of the block have called it. `site` identifies
+  /// the barrier in the code.
   void (*barrier)(EmulatedThread* self, int32_t site) = nullptr;
-  int32_t order = 0;               // of the block's threads, x fastest
-  CheckedBlock* checks = nullptr;  // of the block, where accesses are checked
-  /// Comes back when all lanes of the warp have called it, and the operation, equal in all of them,
-  /// was done with what they brought. `site` tells such calls of the code from each other.
+  int32_t order = 0;               // number among the block's threads, x fastest
+  CheckedBlock* checks = nullptr;  // checker of the block in checked mode, else null
+  /// Executes a warp operation; returns when all lanes of the warp have called it. The operation
+  /// must be equal in all lanes. `site` identifies the call in the code.
   void (*meet)(EmulatedThread* self, int32_t site, const WarpOperation& operation,
                uint32_t* registers) = nullptr;
 };
 
-/// Of one launch; a constant of generated code.
+/// Properties of one launch; a constant of generated code.
 struct EmulatedLaunch {
   std::array<int64_t, 3> block = {1, 1, 1};  // threads along x, y, z
-  int64_t blocks = 1;                        // that may run side by side: those of one wave
+  int64_t blocks = 1;                        // blocks that may run in parallel: those of one wave
   int64_t shared_bytes = 0;
-  int64_t checked = 0;  // whether generated code tells each access
+  int64_t checked = 0;  // nonzero: generated code reports each access
   const char* symbol = nullptr;
 };
 
-/// What one thread of a block does: arguments, workspace, the thread, the first task of the launch.
+/// Type of the code of one thread. Parameters: arguments, workspace, thread, first task of the
+/// launch.
 using EmulatedFunction = void (*)(void* const* arguments, void* workspace, EmulatedThread* thread,
                                   int64_t first);
 

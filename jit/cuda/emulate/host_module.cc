@@ -30,10 +30,10 @@ llvm::Value* Field(Site& site, llvm::Value* thread, size_t offset, llvm::Type* t
   return site.CreateLoad(type, address);
 }
 
-// Of what one thread does.
+// Returns the name of the function for one thread.
 std::string ThreadName(const PhaseLaunch& launch) { return launch.symbol + ".thread"; }
 
-// One kernel on its way to a host function.
+// Conversion of one kernel to host functions.
 class HostFunction {
  public:
   HostFunction(llvm::Function& kernel, const PhaseLaunch& launch, EmulationMode mode)
@@ -54,7 +54,7 @@ class HostFunction {
   llvm::Type* Word() { return llvm::Type::getInt64Ty(context_); }
   llvm::Type* Nothing() { return llvm::Type::getVoidTy(context_); }
 
-  // One with three pointers and a number, as both of the functions that a kernel becomes.
+  // Creates a function with three pointers and a number, the signature of both host functions.
   llvm::Function* NewFunction(const std::string& name, llvm::Function::LinkageTypes linkage) {
     auto* type = llvm::FunctionType::get(Nothing(), {Pointer(), Pointer(), Pointer(), Word()},
                                          /*isVarArg=*/false);
@@ -64,7 +64,7 @@ class HostFunction {
     return function;
   }
 
-  // The kernel's body under the new signature, its parameters loaded at its beginning.
+  // Moves the kernel's body to the new signature; its parameters are loaded at its beginning.
   void MakeFunction() {
     kernel_.setName(launch_.symbol + ".kernel");
     function_ = NewFunction(ThreadName(launch_), llvm::Function::InternalLinkage);
@@ -120,10 +120,10 @@ class HostFunction {
     }
     const llvm::StringRef name = call.getCalledFunction()->getName();
     if (!name.starts_with("llvm.nvvm.")) return {};
-    return Fail(ErrorCode::kInternal, "nobody wrote an emulation of {}", name.str());
+    return Fail(ErrorCode::kInternal, "{} has no emulation", name.str());
   }
 
-  // EmulatedLaunch, as a constant.
+  // Returns an EmulatedLaunch as a constant.
   llvm::Constant* LaunchConstant() {
     const auto constant = [&](llvm::Constant* value) -> llvm::Constant* {
       return new llvm::GlobalVariable(module_, value->getType(), /*isConstant=*/true,
@@ -139,7 +139,7 @@ class HostFunction {
     return constant(llvm::ConstantStruct::getAnon(fields));
   }
 
-  // A task of the phase is a block; waves are in the tasks' order, so none needs a first task.
+  // A task of the phase is a block. Waves follow the order of tasks, so the first task is always 0.
   void MakePhase() {
     llvm::Function* phase = NewFunction(launch_.symbol, llvm::Function::ExternalLinkage);
     auto* type = llvm::FunctionType::get(
@@ -158,11 +158,11 @@ class HostFunction {
   llvm::Module& module_ = *kernel_.getParent();
   llvm::Function* function_ = nullptr;
   llvm::Value* thread_ = nullptr;
-  int32_t barriers_ = 0;  // so far
+  int32_t barriers_ = 0;  // number of barriers so far
   int32_t warp_calls_ = 0;
 };
 
-// Where code means the shared memory, it gets the block's.
+// Replaces uses of the shared memory by the block's memory.
 void ReplaceShared(llvm::Module& module) {
   llvm::GlobalVariable* shared = module.getNamedGlobal(kSharedName);
   if (shared == nullptr) return;

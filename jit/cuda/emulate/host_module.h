@@ -1,4 +1,4 @@
-// A module of GPU kernels, for the host.
+// Conversion of a module of GPU kernels for the host.
 #pragma once
 
 #include "jit/cuda/emit_module.h"
@@ -7,17 +7,17 @@
 
 namespace tunec::jit {
 
-/// What host modules import, besides kAccessName and what warp_calls.h names; RunEmulatedBlock
-/// stands behind it.
+/// Name of the function that host modules import, besides kAccessName and the names in
+/// warp_calls.h. RunEmulatedBlock implements it.
 inline constexpr const char* kRunBlockName = "tunec_run_emulated_block";
 
-/// Makes host functions of the kernels. `kernel(a, b, workspace, first)` becomes the
-/// EmulatedFunction `kernel.thread`, and `kernel` a PhaseFunction whose tasks are blocks: it calls
-/// kRunBlockName with the launch, with kernel.thread and with its own arguments. Every llvm.nvvm
-/// call becomes a load or a call through EmulatedThread, and shared memory the place that it names.
-/// Asynchronous copies take place where they are issued. Checked, each access to memory is told
-/// first, and copies take place where they are waited for (instrument.h). kInternal for a call that
-/// nobody wrote an emulation of.
+/// Converts the kernels to host functions. `kernel(a, b, workspace, first)` becomes two functions:
+/// the EmulatedFunction `kernel.thread`, and the PhaseFunction `kernel`, whose tasks are blocks.
+/// `kernel` calls kRunBlockName with the launch, kernel.thread and its arguments. Every llvm.nvvm
+/// call becomes a load or a call through EmulatedThread, and shared memory becomes the block's
+/// memory. Asynchronous copies are executed at once. In checked mode, each access to memory is
+/// reported first, and copies are executed at their wait (instrument.h). Errors: kInternal for a
+/// call without an emulation.
 Status MakeHostModule(CudaModule& module, EmulationMode mode);
 
 }  // namespace tunec::jit

@@ -19,11 +19,11 @@
 namespace tunec::jit {
 namespace {
 
-// One instruction that touches memory.
+// One instruction that accesses memory.
 struct Access {
   llvm::Instruction* instruction = nullptr;
-  llvm::Value* address = nullptr;  // or one of each lane
-  llvm::Type* type = nullptr;      // of what is read or written
+  llvm::Value* address = nullptr;  // one address, or a vector with one per lane
+  llvm::Type* type = nullptr;      // type of the read or written value
   llvm::Value* mask = nullptr;     // null: always
   bool writes = false;
 };
@@ -51,7 +51,8 @@ std::optional<Access> AccessOf(llvm::Instruction& instruction) {
 
 using Objects = llvm::SmallSetVector<llvm::Value*, 4>;
 
-// What an address is computed from. llvm::getUnderlyingObjects does not look into vectors.
+// Returns the objects that an address is computed from. llvm::getUnderlyingObjects does not support
+// vectors.
 Objects ObjectsOf(llvm::Value* address) {
   Objects objects;
   Objects seen;
@@ -112,7 +113,7 @@ class Instrumenting {
   void Instrument(const Access& access) {
     Objects objects = ObjectsOf(access.address);
     if (llvm::any_of(objects, [&](llvm::Value* object) { return IsOwn(object); })) return;
-    // What may always be read, selected in place of what may not.
+    // Removes constants: they may always be read and are selected instead of unreadable addresses.
     std::vector<llvm::GlobalVariable*> constants;
     for (llvm::Value* object : objects)
       if (auto* constant = llvm::dyn_cast<llvm::GlobalVariable>(object))
@@ -134,7 +135,7 @@ class Instrumenting {
       call(AddressOfLane(access, lane), BytesOfLane(access, lane));
   }
 
-  // A copy reads and writes: the second of its two sites is the write.
+  // Completes the arguments of a copy. A copy has two sites, a read and then a write.
   void Complete(llvm::CallInst& copy) {
     constexpr unsigned kToBase = 1;
     constexpr unsigned kFromBase = 3;
@@ -147,13 +148,13 @@ class Instrumenting {
     copy.setArgOperand(kName, NameOf(copy));
   }
 
-  // Null where it is not one.
+  // Returns the base address; null if it is not unique.
   llvm::Value* BaseOf(const Objects& objects) {
     const bool one = objects.size() == 1 && objects[0]->getType()->isPointerTy();
     return one ? objects[0] : llvm::ConstantPointerNull::get(site_.getPtrTy());
   }
 
-  // An AccessName; null where the instruction does not say.
+  // Returns an AccessName; null if the instruction has no metadata.
   llvm::Constant* NameOf(const llvm::Instruction& instruction) {
     const llvm::MDNode* node = instruction.getMetadata(kAccessMetadata);
     if (node == nullptr) return llvm::ConstantPointerNull::get(site_.getPtrTy());
@@ -179,7 +180,7 @@ class Instrumenting {
     return site_.CreateConstGEP1_64(access.type->getScalarType(), access.address, lane);
   }
 
-  // None where it is masked off.
+  // Returns the bytes of a lane's access; 0 if the lane is masked off.
   llvm::Value* BytesOfLane(const Access& access, unsigned lane) {
     return site_.CreateSelect(site_.CreateExtractElement(access.mask, lane),
                               StoreSize(access.type->getScalarType()), site_.getInt64(0));
@@ -189,7 +190,7 @@ class Instrumenting {
     return site_.getInt64(module_.getDataLayout().getTypeStoreSize(type).getFixedValue());
   }
 
-  // The stack, the list of arguments, the EmulatedThread.
+  // Checks if the object is private: the stack, the list of arguments or the EmulatedThread.
   bool IsOwn(const llvm::Value* object) const {
     return llvm::isa<llvm::AllocaInst>(object) || object == function_.getArg(0) ||
            object == function_.getArg(2);
@@ -199,7 +200,7 @@ class Instrumenting {
   llvm::Module& module_;
   llvm::IRBuilder<> site_;
   llvm::FunctionCallee called_;
-  uint32_t sites_ = 0;  // so far
+  uint32_t sites_ = 0;  // number of sites so far
   std::map<const llvm::MDNode*, llvm::Constant*> names_;
 };
 

@@ -1,4 +1,4 @@
-// Kernels that tell each access to memory before they do it.
+// Instrumentation of kernels: a report of each access to memory before the access.
 #pragma once
 
 #include "support/error.h"
@@ -9,17 +9,18 @@ class Function;
 
 namespace tunec::jit {
 
-/// What checked kernels import; CheckEmulatedAccess and its neighbours (checked_block.h) stand
-/// behind it.
+/// Names that checked kernels import. CheckEmulatedAccess and the functions after it
+/// (checked_block.h) implement them.
 inline constexpr const char* kAccessName = "tunec_emulated_access";
 inline constexpr const char* kCopyName = "tunec_emulated_copy";
 inline constexpr const char* kCommitName = "tunec_emulated_commit";
 inline constexpr const char* kWaitName = "tunec_emulated_wait";
 
-/// Puts a call of kAccessName before each load and store of an EmulatedFunction, one for each lane
-/// of masked ones, gathers and scatters. Left out is what no other thread sees: the thread's own
-/// stack, constants, and what the function is called with. Asynchronous copies become calls of
-/// kCopyName, kCommitName and kWaitName. Names are told where kAccessMetadata has them.
+/// Inserts a call of kAccessName before each load and store of an EmulatedFunction. Masked
+/// accesses, gathers and scatters get one call per lane. Memory that other threads cannot access is
+/// omitted: the thread's stack, constants, and the function's parameters. Asynchronous copies
+/// become calls of kCopyName, kCommitName and kWaitName. Accesses with kAccessMetadata are reported
+/// with names.
 void InstrumentAccesses(llvm::Function& function);
 
 }  // namespace tunec::jit

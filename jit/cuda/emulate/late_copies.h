@@ -1,7 +1,7 @@
 // Asynchronous copies of the threads of a block, between their issue and the wait for them.
 //
-// A GPU may carry one out at any time in between. The emulation does so as late as it may: when its
-// thread waits, and not at all when that never waits for it.
+// A GPU may execute a copy at any time in between. The emulation executes a copy as late as
+// possible: at its thread's wait, and never if the thread does not wait for it.
 #pragma once
 
 #include <array>
@@ -15,8 +15,7 @@
 
 namespace tunec {
 
-/// One copy of 4, 8 or 16 bytes; of its source fewer may be read, zeros taking the place of the
-/// rest.
+/// One copy of 4, 8 or 16 bytes. The copy may read fewer bytes than it writes; the rest is zeros.
 struct LateCopy {
   static constexpr size_t kMostBytes = 16;
 
@@ -25,22 +24,23 @@ struct LateCopy {
   int64_t bytes = 0;
   int64_t read_bytes = 0;
   const AccessName* name = nullptr;
-  std::array<std::byte, kMostBytes> issued = {};  // what the source was then
+  std::array<std::byte, kMostBytes> issued = {};  // the source at the time of issue
 };
 
 class LateCopies {
  public:
   void Issue(int32_t thread, const LateCopy& copy) { threads_[thread].open.push_back(copy); }
-  /// Those that the thread issued since its last Commit are a group.
+  /// Makes the copies that the thread issued since its last Commit a group.
   void Commit(int32_t thread);
-  /// Takes out the copies of all but the last `pending` groups of the thread, in their order.
+  /// Removes and returns the copies of all but the last `pending` groups of the thread, in their
+  /// order.
   std::vector<LateCopy> Wait(int32_t thread, int32_t pending);
-  /// One that nobody has waited for; null: there is none.
+  /// Returns a copy without a wait; null if none is left.
   const LateCopy* AnyLeft() const;
 
  private:
   struct Thread {
-    std::vector<LateCopy> open;  // of no group yet
+    std::vector<LateCopy> open;  // copies without a group
     std::deque<std::vector<LateCopy>> groups;
   };
   std::map<int32_t, Thread> threads_;

@@ -1,4 +1,4 @@
-// The memory that checked kernels may touch.
+// The memory that checked kernels may access.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,14 @@ struct MemoryRegion {
   bool Holds(const void* address, int64_t size) const;
 };
 
-/// An argument or a workspace, known to all emulated kernels of the process while this lives. A
-/// checked access by way of an address in it must stay in it. What begins outside of every region
-/// has no bounds. May be made and destroyed by any thread.
+/// A region of memory, such as an argument or a workspace, registered for all emulated kernels of
+/// the process while the object lives. A checked access with a base address in the region must stay
+/// in the region. Memory outside of every region has no bounds. Any thread may create and destroy
+/// regions.
 class CheckedRegion {
  public:
-  /// Requires: no other region there. Nothing at null is none.
+  /// Registers a region. Requires: no other region at the address. Empty memory at null is not a
+  /// region.
   CheckedRegion(const void* address, int64_t bytes, std::string name);
   ~CheckedRegion();
   CheckedRegion(const CheckedRegion&) = delete;
@@ -31,10 +33,10 @@ class CheckedRegion {
   const std::byte* begin_;
 };
 
-/// The region that the address lies in, or at the begin of.
+/// Returns the region that contains the address or begins there.
 std::optional<MemoryRegion> RegionOf(const void* address);
 
-/// An address for messages: "A + 12", or where it lies when no region begins before it.
+/// Returns an address for messages: "A + 12", or the number if no region begins before it.
 std::string PlaceOf(const void* address);
 
 }  // namespace tunec

@@ -17,7 +17,7 @@ namespace {
 
 constexpr unsigned kMostRegisters = 16;
 
-// Calls are made with the registers in memory of the function's own, the same for all.
+// A call of a warp operation. All calls of a function share one array in memory for the registers.
 class WarpCall {
  public:
   WarpCall(llvm::IntrinsicInst& call, llvm::Value* thread, int32_t site)
@@ -32,11 +32,11 @@ class WarpCall {
   void Load(const MatrixLoadInstruction& load) {
     auto* cast = llvm::dyn_cast<llvm::AddrSpaceCastInst>(call_.getArgOperand(0));
     TUNEC_CHECK(cast != nullptr && cast->getSrcAddressSpace() == 0,
-                "a place in shared memory that is no cast of a generic address");
+                "an address in shared memory is not a cast of a generic address");
     llvm::Value* address = cast->getPointerOperand();
     auto* row = llvm::FixedVectorType::get(ir_.getInt32Ty(), 4);
     llvm::LoadInst* loaded = ir_.CreateAlignedLoad(row, address, llvm::Align(1));
-    loaded->copyMetadata(call_);  // what the access is for
+    loaded->copyMetadata(call_);  // names of the access
     ir_.CreateAlignedStore(loaded, registers_, llvm::Align(4));
     Call(kLoadMatricesName, {thread_, ir_.getInt32(site_), ir_.getInt32(load.matrices),
                              ir_.getInt32(load.transposed ? 1 : 0), address, registers_});
@@ -50,7 +50,7 @@ class WarpCall {
     Call(kTileName, {thread_, ir_.getInt32(site_), ir_.getInt32(tile), registers_});
   }
 
-  // (members, value, distance, the last lane of a group: always the warp's)
+  // Operands are (members, value, distance, last lane of a group, which is always the warp's last).
   void Shuffle() {
     ir_.CreateAlignedStore(call_.getArgOperand(1), registers_, llvm::Align(4));
     Call(kShuffleName, {thread_, ir_.getInt32(site_), call_.getArgOperand(0),
@@ -97,7 +97,7 @@ class WarpCall {
   llvm::AllocaInst* registers_ = nullptr;
 };
 
-// cvt.rna.tf32: ten bits of fraction, the nearest, of two the one farther from 0.
+// Replaces cvt.rna.tf32: rounds to ten bits of fraction, to nearest, ties away from 0.
 void ReplaceRounding(llvm::IntrinsicInst& call) {
   llvm::IRBuilder<> ir(&call);
   llvm::Value* number = call.getArgOperand(0);

@@ -1,4 +1,4 @@
-// What the lanes of a warp do together, as calls that a host module makes.
+// Operations of the lanes of a warp, as calls of a host module.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@ class Value;
 
 namespace tunec::jit {
 
-/// What host modules import; LoadEmulatedMatrices, RunEmulatedTile and ShuffleEmulated stand behind
-/// them.
+/// Names that host modules import. LoadEmulatedMatrices, RunEmulatedTile and ShuffleEmulated
+/// implement them.
 inline constexpr const char* kLoadMatricesName = "tunec_emulated_load_matrices";
 inline constexpr const char* kTileName = "tunec_emulated_tile";
 inline constexpr const char* kShuffleName = "tunec_emulated_shuffle";
 
-/// Puts a call through `thread`, the EmulatedThread, in the place of ldmatrix, mma.sync or
-/// shfl.sync. Each lane loads its own row of a matrix, as any other memory. False, and nothing
-/// done, for another intrinsic. `site`: of this call, all of a kernel being different.
+/// Replaces ldmatrix, mma.sync or shfl.sync by a call through `thread`, the EmulatedThread. Each
+/// lane loads its row of a matrix like other memory. Returns false, without changes, for other
+/// intrinsics. `site` must be unique within the kernel.
 bool ReplaceWarpCall(llvm::IntrinsicInst& call, llvm::Value* thread, int32_t site);
 
 }  // namespace tunec::jit

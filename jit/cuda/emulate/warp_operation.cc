@@ -16,9 +16,9 @@ namespace tunec {
 namespace {
 
 constexpr int64_t kRegisterBytes = 4;
-constexpr int32_t kRows = 8;  // of a matrix, and its columns
+constexpr int32_t kRows = 8;  // rows and columns of a matrix
 
-// An element of a lane's fragment, whose registers have neighbours from the low bits on.
+// Returns an element of a lane's fragment. A register has neighbours from its low bits on.
 uint32_t BitsOf(const uint32_t* registers, int64_t element, int64_t size) {
   const int64_t group = kRegisterBytes / size;
   const uint32_t bits = registers[element / group] >> (8 * size * (element % group));
@@ -48,10 +48,10 @@ uint32_t ToBits(const Scalar& value, DataType type) {
                                 : static_cast<uint32_t>(value.integer);
 }
 
-// A matrix that lies in the registers of a warp.
+// A matrix that is distributed over the registers of a warp.
 class Fragments {
  public:
-  // `first`: of each lane's registers, that of this operand's first.
+  // `first` is the number of this operand's first register in each lane.
   Fragments(const TileOperand& operand, int64_t rows, int64_t columns, int64_t first)
       : type_(operand.type),
         columns_(columns),
@@ -158,8 +158,9 @@ std::string WhyDivergent(std::span<const ThreadStop> lanes) {
   for (size_t lane = 0; lane < lanes.size(); ++lane) {
     const ThreadStop& other = lanes[lane];
     if (is_out(other) || is_out(first) || other.site != first.site) {
-      return fmt::format("lane {} is at {}, but lane 0 at {}: all of a warp come together", lane,
-                         PlaceOf(other), PlaceOf(first));
+      return fmt::format(
+          "lane {} is at {}, but lane 0 at {}: all lanes of a warp must come together", lane,
+          PlaceOf(other), PlaceOf(first));
     }
     if (const uint32_t members = other.operation->members(); members != all) {
       return fmt::format("lane {} waits for the lanes {:#x} at {}, the warp has {:#x}", lane,
@@ -172,7 +173,7 @@ std::string WhyDivergent(std::span<const ThreadStop> lanes) {
 void LoadEmulatedMatrices(EmulatedThread* thread, int32_t site, int32_t matrices,
                           int32_t transposed, const void* address, uint32_t* registers) {
   TUNEC_CHECK(reinterpret_cast<uintptr_t>(address) % 16 == 0,
-              "block {}, thread {}: a matrix's row at {}, no multiple of 16", thread->block,
+              "block {}, thread {}: a matrix's row at {}, expected a multiple of 16", thread->block,
               thread->order, address);
   thread->meet(thread, site, MatrixLoad(matrices, transposed != 0), registers);
 }

@@ -1,4 +1,4 @@
-// What the lanes of a warp do together: each brings some registers, all go on with the results.
+// Operations of a warp: each lane supplies registers, and all lanes continue with the results.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,20 @@
 
 namespace tunec {
 
-/// The registers of one lane: what goes in, and from the first on what comes out.
+/// The registers of one lane: inputs, replaced from the first register on by results.
 using LaneRegisters = uint32_t*;
 
-/// The lanes of a whole warp, by their bits.
+/// Mask of the lanes of a whole warp, one bit per lane.
 inline constexpr uint32_t kWholeWarp = 0xffffffff;
 
 class WarpOperation {
  public:
-  /// `name` outlives it. `members`: the lanes that have to come, by their bits.
+  /// `name` must outlive the object. `members` is the mask of required lanes, one bit per lane.
   explicit WarpOperation(std::string_view name, uint32_t members = kWholeWarp)
       : name_(name), members_(members) {}
   virtual ~WarpOperation() = default;
-  /// Of all lanes of the warp, from 0 on. Requires: they are the members.
+  /// Executes the operation on all lanes of the warp, from 0 on. Requires: the lanes are the
+  /// members.
   virtual void Run(std::span<const LaneRegisters> lanes) const = 0;
   std::string_view name() const { return name_; }
   uint32_t members() const { return members_; }
@@ -34,9 +35,9 @@ class WarpOperation {
   const uint32_t members_;
 };
 
-/// ldmatrix: lane l brings row `l mod 8` of matrix `floor(l/8)`, four registers of two elements
-/// each; register r of lane l is of matrix r: elements 2*(l mod 4) and the next of row floor(l/4),
-/// or, transposed, of column floor(l/4). (PTX ISA 9.2, 9.7.14.5 "ldmatrix".)
+/// The operation ldmatrix. Lane l supplies row `l mod 8` of matrix `floor(l/8)`, as four registers
+/// of two elements each. Register r of lane l receives elements 2*(l mod 4) and the next one of row
+/// floor(l/4) of matrix r; if transposed, of column floor(l/4). (PTX ISA 9.2, 9.7.14.5 "ldmatrix".)
 class MatrixLoad : public WarpOperation {
  public:
   MatrixLoad(int32_t matrices, bool transposed)
@@ -48,11 +49,12 @@ class MatrixLoad : public WarpOperation {
   const bool transposed_;
 };
 
-/// mma.sync: a lane brings its fragments of the left operand, of the right one and of the
-/// accumulator, which is what it gets back. Every element is what the intrinsic means.
+/// The operation mma.sync. A lane supplies its fragments of the left operand, the right operand and
+/// the accumulator, and receives its fragment of the accumulator. Every element follows the
+/// intrinsic's definition.
 class TileProduct : public WarpOperation {
  public:
-  /// `intrinsic` outlives it. Requires: it is of a warp.
+  /// `intrinsic` must outlive the object. Requires: an intrinsic of a warp.
   explicit TileProduct(const TileIntrinsic& intrinsic)
       : WarpOperation(intrinsic.name), intrinsic_(intrinsic) {}
   void Run(std::span<const LaneRegisters> lanes) const override;
@@ -61,8 +63,9 @@ class TileProduct : public WarpOperation {
   const TileIntrinsic& intrinsic_;
 };
 
-/// shfl.sync.bfly: a lane brings a register, and gets that of the lane whose number differs in the
-/// bits `distance`. The last warp of a block may have fewer than 32 members.
+/// The operation shfl.sync.bfly. A lane supplies a register and receives the register of the lane
+/// whose number differs in the bits of `distance`. The last warp of a block may have fewer than 32
+/// members.
 class RegisterShuffle : public WarpOperation {
  public:
   RegisterShuffle(uint32_t members, uint32_t distance)
@@ -73,24 +76,24 @@ class RegisterShuffle : public WarpOperation {
   const uint32_t distance_;
 };
 
-/// Where a thread has stopped: at its end, at a barrier or in an operation of its warp.
+/// The point at which a thread has stopped: its end, a barrier or a warp operation.
 struct ThreadStop {
   bool ended = true;
-  int32_t site = 0;  // of the barrier or the operation, numbered each from 1 on
+  int32_t site = 0;  // number of the barrier or the operation; both count from 1
   const WarpOperation* operation = nullptr;
-  LaneRegisters registers = nullptr;  // for the operation
+  LaneRegisters registers = nullptr;  // registers for the operation
 };
 
-/// "its end", "barrier 2", "ldmatrix 3".
+/// Returns the name of the stop: "its end", "barrier 2", "ldmatrix 3".
 std::string PlaceOf(const ThreadStop& stop);
 
-/// Empty when no lane of a warp is in an operation, or all are in the same one, which is for all of
-/// them; else what is wrong.
+/// Returns the error of a warp whose lanes are not all in the same operation. Empty if no lane is
+/// in an operation, or if all lanes are in one operation whose members are all lanes.
 std::string WhyDivergent(std::span<const ThreadStop> lanes);
 
-/// What generated code calls, in every lane of a warp; it comes back when all have. `address` is
-/// where the row of a lane lies that brings one: it has to be a multiple of 16. `tile` is the
-/// intrinsic's number in TileIntrinsics(). A launch that leaves a lane out ends the process.
+/// Execute warp operations; generated code calls them in every lane, and they return when all lanes
+/// have called. `address` is the address of the lane's row, a multiple of 16, if the lane supplies
+/// a row. `tile` is the intrinsic's number in TileIntrinsics(). A missing lane ends the process.
 void LoadEmulatedMatrices(EmulatedThread* thread, int32_t site, int32_t matrices,
                           int32_t transposed, const void* address, uint32_t* registers);
 void RunEmulatedTile(EmulatedThread* thread, int32_t site, int32_t tile, uint32_t* registers);

@@ -102,11 +102,12 @@ int64_t WarpRequests::Sectors(const Request& request) {
   return std::ssize(sectors);
 }
 
-// Lanes of 8 bytes are served by halves of the warp, of 16 bytes by quarters.
+// Lanes of 8 bytes are served by halves of the warp, lanes of 16 bytes by quarters.
 int64_t WarpRequests::BankConflicts(const Request& request) {
   const auto bytes = std::clamp<int64_t>(request.parts.front().bytes, kBankBytes, 16);
   const auto lanes = static_cast<int32_t>(kBanks * kBankBytes) / static_cast<int32_t>(bytes);
-  std::map<int32_t, std::array<std::set<uint64_t>, kBanks>> words;  // of each part of the warp
+  std::map<int32_t, std::array<std::set<uint64_t>, kBanks>>
+      words;  // words of each part of the warp
   for (const Part& part : request.parts) {
     const uint64_t last = (part.address + static_cast<uint64_t>(part.bytes) - 1) / kBankBytes;
     for (uint64_t word = part.address / kBankBytes; word <= last; ++word)

@@ -1,9 +1,9 @@
-// How well the accesses of a warp fit the memory's parts.
+// Counts of the memory transactions of warps.
 //
-// A GPU carries out one instruction for 32 threads at once. Global memory is read and written in
-// sectors of 32 bytes; shared memory has 32 banks of 4 bytes, and each gives one word at a time.
-// Here threads run one after the other, so what they do at one place of the code, the first time,
-// the second time and so on between two barriers, is put together again.
+// A GPU executes one instruction for 32 threads at once. Global memory is accessed in sectors of 32
+// bytes. Shared memory has 32 banks of 4 bytes, and each bank delivers one word at a time. In the
+// emulation, threads run one after the other. The accesses of a site between two barriers are
+// therefore combined by order: the first access of every thread, the second access, and so on.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,16 @@ namespace tunec {
 
 struct EmulatedCounts {
   int64_t global_requests = 0;  // instructions of a warp
-  int64_t global_sectors = 0;   // that these touch
+  int64_t global_sectors = 0;   // sectors that these instructions access
   int64_t shared_requests = 0;
-  int64_t bank_conflicts = 0;  // rounds that these take beyond those without conflicts
+  int64_t bank_conflicts = 0;  // rounds beyond those without conflicts
 
   EmulatedCounts& operator+=(const EmulatedCounts& other);
   bool operator==(const EmulatedCounts&) const = default;
 };
 
-/// Adds up what checked kernels do in this process while it lives. May be asked at any time, from
-/// any thread.
+/// A counter of the accesses of all checked kernels in this process while the object lives. Results
+/// may be read at any time, from any thread.
 class CountedRun {
  public:
   CountedRun();
@@ -33,12 +33,12 @@ class CountedRun {
   CountedRun(const CountedRun&) = delete;
   CountedRun& operator=(const CountedRun&) = delete;
 
-  /// Of all blocks of the kernel that have ended so far.
+  /// Returns the counts of all blocks of the kernel that have ended so far.
   EmulatedCounts Of(const std::string& symbol) const;
 
-  /// Whether anyone counts.
+  /// Returns true if a counter exists.
   static bool Any();
-  /// For everyone that counts.
+  /// Adds to every counter.
   static void Add(const char* symbol, const EmulatedCounts& counts);
 
  private:
@@ -50,10 +50,11 @@ class WarpRequests {
  public:
   enum class Space : uint8_t { kGlobal, kShared };
 
-  /// A thread touches bytes; of shared memory the address is relative to its begin. No bytes: it
-  /// takes no part in this request.
+  /// Adds a thread's access of `bytes` bytes; addresses of shared memory are relative to its begin.
+  /// 0 bytes: the thread does not take part in the request.
   void Add(int32_t thread, int32_t site, Space space, uint64_t address, int64_t bytes);
-  /// The next access is that of a later thread. After the block's last one, of any.
+  /// Ends a thread's turn. The next access is made by a later thread; after the block's last
+  /// thread, by any.
   void EndTurn(int32_t thread, bool last);
   EmulatedCounts counts() const { return counts_; }
 
@@ -69,7 +70,7 @@ class WarpRequests {
   };
   struct Site {
     std::vector<Request> requests;
-    size_t next = 0;  // of the present thread
+    size_t next = 0;  // next request of the current thread
   };
 
   void Count(const Request& request);

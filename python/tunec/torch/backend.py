@@ -18,7 +18,7 @@ from .dynamo import tell_of_left, watch
 from .frozen import FrozenWeights
 from .graph_cache import keeping_compiler, kept_graphs, may_be_kept
 from .layouts import Layout, layouts_of, report_strides, saved_outputs, take_strides, with_strides
-from .left_part import REFUSALS, LeftPart
+from .left_part import REJECTIONS, LeftPart
 from .own_decompositions import own_rules
 from .partitions import partition
 from .reports import record
@@ -206,8 +206,8 @@ class _Part(torch.nn.Module):
         if not self._fallback.takes(arguments):
             try:
                 return self.graph(*arguments)
-            except REFUSALS as refusal:
-                self._fallback.take(arguments, refusal)
+            except REJECTIONS as rejection:
+                self._fallback.take(arguments, rejection)
         return self._fallback.run(arguments)
 
 

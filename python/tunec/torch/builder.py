@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from .element_types import element_type, is_float, torch_dtype
-from .errors import Refused
+from .errors import Rejected
 from .graph_text import Constant, Input, Line, Operation, Weight, nameless, write_graph
 from .infer import BOOLEAN, broadcast, infer
 
@@ -193,7 +193,7 @@ class GraphBuilder:
     def emit(self, op: str, *operands: Any, **attributes: Any) -> Value:
         """Adds an operator and returns its result. Raises ValueError if shapes do not fit."""
         if op not in BOOLEAN and operands and operands[0].element == "bool":
-            raise Refused(f"{op} of booleans")
+            raise Rejected(f"{op} of booleans")
         shapes = [None if x is None else x.shape for x in operands]
         elements = [None if x is None else x.element for x in operands]
         element, shape = infer(op, elements, shapes, attributes)
@@ -218,7 +218,7 @@ class GraphBuilder:
         """Returns a tensor's contents as a constant in the text if short, else as a weight."""
         element = element_type(tensor.dtype)
         if element is None:
-            raise Refused(f"a tensor of {tensor.dtype}")
+            raise Rejected(f"a tensor of {tensor.dtype}")
         if tensor.numel() > _MOST_INLINE:
             return self.weight(self._free_key(key), tensor.contiguous())
         tensor = tensor.detach().cpu()
@@ -240,7 +240,7 @@ class GraphBuilder:
             return self._weight_values[same]
         element = element_type(tensor.dtype)
         if element is None:
-            raise Refused(f"the weight {key} is {tensor.dtype}")
+            raise Rejected(f"the weight {key} is {tensor.dtype}")
         self.weights[key] = tensor
         value = self._add(Weight(element, tuple(tensor.shape), hint or key, key), tensor)
         self._weight_values[same] = value

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from torch import fx
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """Raised by a handler: tunec does not support the operator with these arguments."""
 
 

@@ -3,7 +3,7 @@
 A handler receives the operator's arguments in the order and with the defaults of its schema.
 Tensors are Values (or None), all other arguments are as in FX. A handler returns a Value, or a
 tuple for several results. For unsupported arguments, a handler raises
-Refused.
+Rejected.
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 
 from .element_types import element_type
-from .errors import Refused
+from .errors import Rejected
 
 if TYPE_CHECKING:
     from .builder import GraphBuilder
@@ -32,7 +32,7 @@ class Call:
         self.target = target  # the OpOverload
         self.result = result  # its fake tensor in FX, or a tuple of them
         self._used = used  # indices of results that are read; None: unknown
-        # If torch can run the node, the handler refuses values that eager mode checks.
+        # If torch can run the node, the handler rejects values that eager mode checks.
         self.beside_torch = beside_torch
 
     @property
@@ -52,7 +52,7 @@ class Call:
         dtype = self._result(index).dtype
         element = element_type(dtype)
         if element is None:
-            raise Refused(f"results of {dtype}")
+            raise Rejected(f"results of {dtype}")
         return element
 
     def shape(self, index: int = 0) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from . import operators  # noqa: F401  registers the handlers
 from .builder import GraphBuilder, Value
 from .element_types import element_type
-from .errors import Refused, UnsupportedNode, UnsupportedOperator, first_line, place_of
+from .errors import Rejected, UnsupportedNode, UnsupportedOperator, first_line, place_of
 from .handler_table import Call, bind, handler_of
 from .imported_graph import ImportedGraph
 from .memory_places import is_row_major, reads_places, untold_strides
@@ -47,10 +47,10 @@ class Importer:
         self._known: dict[Any, int] = {}  # numbers by expression
 
     def size(self, value: Any) -> Any:
-        """Returns a size as a number. Raises Refused if a symbol has no number, and for floats and
+        """Returns a size as a number. Raises Rejected if a symbol has no number, and for floats and
         booleans made of sizes: their traced values are wrong for other sizes."""
         if isinstance(value, (torch.SymFloat, torch.SymBool)):
-            raise Refused(f"a number that is made of sizes and is no whole one: {value.node.expr}")
+            raise Rejected(f"a number that is made of sizes and is no whole one: {value.node.expr}")
         if not isinstance(value, torch.SymInt):
             return value
         expression = value.node.expr
@@ -62,7 +62,7 @@ class Importer:
         known = {s: self._sizes[str(s)] for s in expression.free_symbols if str(s) in self._sizes}
         number = expression.subs(known)
         if not number.is_number:
-            raise Refused(f"a size that is not fixed: {expression}")
+            raise Rejected(f"a size that is not fixed: {expression}")
         return int(number)
 
     def _fixed(self, meta: Any) -> Any:
@@ -79,7 +79,7 @@ class Importer:
         fixed = self._fixed(meta)
         element = element_type(fixed.dtype)
         if element is None:
-            raise Refused(f"an input of {fixed.dtype}")
+            raise Rejected(f"an input of {fixed.dtype}")
         if order is None:
             return self.graph.input(name, element, fixed.shape)
         stored = self.graph.input(name, element, [fixed.shape[d] for d in order])
@@ -106,8 +106,8 @@ class Importer:
             args = self._plain(fx.map_arg(list(node.args), lambda n: values[n]))
             kwargs = self._plain(fx.map_arg(dict(node.kwargs), lambda n: values[n]))
             return self._call(module, node, args, kwargs)
-        except Refused as refused:
-            return self._leave(node, str(refused))
+        except Rejected as rejected:
+            return self._leave(node, str(rejected))
         except Exception as fault:  # a bug of a handler must not end the user's call
             return self._leave(node, f"the importer failed: {first_line(fault)}")
 
@@ -133,7 +133,7 @@ class Importer:
             if isinstance(meta, torch.Tensor):
                 return self.placeholder(meta, "unsupported")
             return self.size(meta)
-        except Refused:
+        except Rejected:
             return self.graph.input("unsupported", "f32", ())
 
     def _attribute(self, module: fx.GraphModule, node: fx.Node) -> Any:
@@ -148,7 +148,7 @@ class Importer:
 
     def _call(self, module: fx.GraphModule, node: fx.Node, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if node.op != "call_function":
-            raise Refused(f"{node.op} is not of ATen: export or decompose the module first")
+            raise Rejected(f"{node.op} is not of ATen: export or decompose the module first")
         target = node.target
         if target is operator.getitem:
             return args[0][args[1]]
@@ -163,16 +163,16 @@ class Importer:
 
     def _operator(self, node: fx.Node, target: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if not isinstance(target, torch._ops.OpOverload):
-            raise Refused("no operator of ATen: export or decompose the module first")
+            raise Rejected("no operator of ATen: export or decompose the module first")
         known = _of_sizes(target, args)
         if known is not None:
             return known
         handler = handler_of(target)
         if handler is None:
-            raise Refused(_why_not(target))
+            raise Rejected(_why_not(target))
         if reads_places(node) and not _lies_row_major(node.args[0]):
-            raise Refused("elements by their places in memory, of a tensor that is not row-major")
-        _refuse_unknown_types(node)
+            raise Rejected("elements by their places in memory, of a tensor that is not row-major")
+        _reject_unknown_types(node)
         call = Call(self.graph, target, self._fixed(node.meta["val"]), _used_results(node),
                     self._beside_torch)
         if _is_empty(call.result):
@@ -183,7 +183,7 @@ class Importer:
         try:
             result = handler(call, *bound, **keyword_only)
         except ValueError as error:
-            raise Refused(str(error)) from error
+            raise Rejected(str(error)) from error
         self._check(node, call.result, result)
         return result
 
@@ -202,7 +202,7 @@ class Importer:
     def _region(self, target: Any, args: list[Any]) -> Any:
         skipped = _REGIONS.get(target.name())
         if skipped is None:
-            raise Refused("nested graphs that run by a condition or again and again")
+            raise Rejected("nested graphs that run by a condition or again and again")
         module, *arguments = args[skipped:]
         return self.run(module, arguments)
 
@@ -211,12 +211,12 @@ def _lies_row_major(node: fx.Node) -> bool:
     return is_row_major(node.meta["val"]) and not untold_strides(node)
 
 
-def _refuse_unknown_types(node: fx.Node) -> None:
-    """Refuses operands of a type that the text lacks, such as complex numbers."""
+def _reject_unknown_types(node: fx.Node) -> None:
+    """Rejects operands of a type that the text lacks, such as complex numbers."""
     for source in node.all_input_nodes:
         for meta in pytree.tree_leaves(source.meta.get("val")):
             if isinstance(meta, torch.Tensor) and element_type(meta.dtype) is None:
-                raise Refused(f"a tensor of {meta.dtype}")
+                raise Rejected(f"a tensor of {meta.dtype}")
 
 
 def _is_empty(result: Any) -> bool:

@@ -13,7 +13,7 @@ from .errors import UnsupportedNode, first_line
 from .partitions import BY_STRIDES
 
 # Errors for a graph that the compiler rejects. Wrong options also give the first error.
-REFUSALS = (InvalidArgument, ParseError, Unsupported)
+REJECTIONS = (InvalidArgument, ParseError, Unsupported)
 
 _ANY_GRAPH = """graph any {
   constant c: f32[1] = [1]
@@ -36,19 +36,19 @@ class LeftPart:
                  left: list[UnsupportedNode]) -> None:
         self._module, self._name, self._options, self._left = module, name, options, left
         self._in_torch: Any = None  # a GraphModule after the first rejection
-        self._shapes: set[tuple[object, ...]] = set()  # the compiler refused the part for arguments of these shapes
+        self._shapes: set[tuple[object, ...]] = set()  # the compiler rejected the part for arguments of these shapes
 
     def takes(self, arguments: Sequence[Any]) -> bool:
         """Tests if the compiler rejected the part for arguments of these shapes."""
         return bool(self._shapes) and _shapes_of(arguments) in self._shapes
 
-    def take(self, arguments: Sequence[Any], refusal: Error) -> None:
+    def take(self, arguments: Sequence[Any], rejection: Error) -> None:
         """Records the compiler's error. Raises the error if the options caused it."""
-        self._raise_for_options(refusal)
+        self._raise_for_options(rejection)
         self._shapes.add(_shapes_of(arguments))
         if self._in_torch is None:
             self._in_torch = _of_any_strides(self._module)
-            reason = f"the compiler rejected it: {first_line(refusal)}"
+            reason = f"the compiler rejected it: {first_line(rejection)}"
             self._left.append(UnsupportedNode(self._name, "a compiled part", reason, ""))
             warnings.warn(f"tunec leaves {self._name} to torch: {reason}", NotCompiledWarning,
                           stacklevel=2)
@@ -58,11 +58,11 @@ class LeftPart:
         results = self._in_torch(*arguments)
         return list(results) if isinstance(results, (tuple, list)) else [results]
 
-    def _raise_for_options(self, refusal: Error) -> None:
+    def _raise_for_options(self, rejection: Error) -> None:
         try:
             compile_model(_ANY_GRAPH, **self._options)
         except Error:
-            raise refusal from None
+            raise rejection from None
 
 
 def _shapes_of(arguments: Sequence[Any]) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-// That models of any size give what their graphs give, and that the check finds where they do not.
+// Tests that dynamic-shape models equal their graphs. The check must find planted differences.
 #include <gtest/gtest.h>
 
 #include "tests/fuzz/any_size/check_any_size.h"
@@ -14,7 +14,7 @@ TEST_P(AnySizeRegression, EqualsTheReference) {
   EXPECT_NE(checked.outcome, Outcome::kWrong) << checked.reason;
 }
 
-// Numbers made of a size, in runs that were cut; ends of slices beyond the sizes that are listed.
+// The seeds have numbers made of a size in split runs, and ends of slices beyond the listed sizes.
 INSTANTIATE_TEST_SUITE_P(Fuzz, AnySizeRegression, ::testing::Values(15, 48, 66, 86, 137, 201));
 
 TEST(OpenModel, MostHaveAGraphAtEachSize) {
@@ -29,7 +29,7 @@ TEST(OpenModel, MostHaveAGraphAtEachSize) {
   EXPECT_GT(graphs, 450);
 }
 
-// A model that is another one at the sizes of each run than it was when it was compiled.
+// The model's graph at the sizes of each run differs from its graph at compile time.
 TEST(CheckAnySize, FindsWhatIsWrong) {
   int wrong = 0, checked = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {

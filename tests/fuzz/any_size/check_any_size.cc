@@ -19,8 +19,8 @@
 namespace tunec::fuzz {
 namespace {
 
-CheckResult Judge(const std::string& stage, const Error& error) {
-  return {IsRefusal(error) ? Outcome::kRefused : Outcome::kWrong,
+CheckResult Check(const std::string& stage, const Error& error) {
+  return {IsRejection(error) ? Outcome::kRejected : Outcome::kWrong,
           fmt::format("{}: {}", stage, error.Format())};
 }
 
@@ -46,21 +46,21 @@ Result<std::vector<Array>> RunModel(const tunec::SizedModel& model, const Graph&
   return outputs;
 }
 
-/// Nothing where the exact graph has no results itself.
+/// Returns no value if the exact graph itself has no results.
 std::optional<CheckResult> CheckRun(const tunec::SizedModel& model, const Graph& exact,
                                     uint64_t seed) {
   const std::vector<Array> inputs = RandomInputs(exact, Values::kOrdinary, seed);
   auto expected = RunReference(exact, inputs);
   if (!expected) return {};
   const auto shapes = model.OutputShapes(ShapesOf(exact, exact.inputs()));
-  if (!shapes) return Judge("shapes", shapes.error());
+  if (!shapes) return Check("shapes", shapes.error());
   if (const auto wanted = ShapesOf(exact, exact.outputs()); *shapes != wanted) {
     return CheckResult{Outcome::kWrong, fmt::format("shapes: {}, expected {}", *shapes, wanted)};
   }
   const auto outputs = RunModel(model, exact, inputs);
-  if (!outputs) return Judge("run", outputs.error());
-  OutputJudge judge(exact, inputs, *std::move(expected));
-  const std::string problem = judge.Judge(*outputs);
+  if (!outputs) return Check("run", outputs.error());
+  OutputChecker checker(exact, inputs, *std::move(expected));
+  const std::string problem = checker.Check(*outputs);
   if (problem.empty()) return CheckResult{};
   return CheckResult{Outcome::kWrong, "run: " + problem};
 }
@@ -99,8 +99,8 @@ CheckResult CheckAnySize(const SizedSource& source, const SizedRuns& runs, uint6
   options.listed = runs.listed;
   options.compile.target = DetectCpu(kThreads);
   const auto model = tunec::SizedModel::Make(source, std::move(options), nullptr);
-  if (!model) return Judge("making", model.error());
-  CheckResult refused{Outcome::kRefused, "nothing to run"};
+  if (!model) return Check("making", model.error());
+  CheckResult rejected{Outcome::kRejected, "nothing to run"};
   bool ran = false;
   for (const Sizes& sizes : runs.runs) {
     const Result<Graph> graph = exact.graph_at(sizes);
@@ -110,15 +110,15 @@ CheckResult CheckAnySize(const SizedSource& source, const SizedRuns& runs, uint6
     if (result->outcome == Outcome::kWrong)
       return {Outcome::kWrong,
               fmt::format("{} (sizes {})", result->reason, fmt::join(sizes, ", "))};
-    if (result->outcome == Outcome::kRefused) refused = *result;
+    if (result->outcome == Outcome::kRejected) rejected = *result;
     ran |= result->outcome == Outcome::kEqual;
   }
-  return ran ? CheckResult{} : refused;
+  return ran ? CheckResult{} : rejected;
 }
 
 CheckResult CheckAnySize(uint64_t seed) {
   const SizedSource source = OpenModel(seed);
-  if (source.open.empty()) return {Outcome::kRefused, "exact: there is no graph"};
+  if (source.open.empty()) return {Outcome::kRejected, "exact: there is no graph"};
   return CheckAnySize(source, DrawRuns(seed, source.dimensions.size()), seed, source);
 }
 

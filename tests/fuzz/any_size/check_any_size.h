@@ -1,5 +1,5 @@
-// One check of a model of any size: compiled for sizes that may be listed, each run gives what the
-// reference gives for the graph of its sizes.
+// A check of a dynamic-shape model: compiled for ranges or listed sizes, each run must equal the
+// reference for the graph of its sizes.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct SizedRuns {
 };
 SizedRuns DrawRuns(uint64_t seed, size_t dimensions);
 
-/// `exact` gives the graphs that the model is compared with.
+/// Checks the model. `exact` gives the graphs that the model is compared with.
 CheckResult CheckAnySize(const SizedSource& source, const SizedRuns& runs, uint64_t seed,
                          const SizedSource& exact);
 
-/// Of the model of this seed.
+/// Checks the model of this seed.
 CheckResult CheckAnySize(uint64_t seed);
 
 }  // namespace tunec::fuzz

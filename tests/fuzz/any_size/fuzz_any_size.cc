@@ -29,7 +29,7 @@ std::string Describe(uint64_t seed) {
 
 struct Found {
   std::array<uint64_t, 3> outcomes{};
-  std::map<std::string, int> refusals;
+  std::map<std::string, int> rejections;
 };
 
 void Record(uint64_t seed, const std::string& answer, Found& found) {
@@ -37,7 +37,7 @@ void Record(uint64_t seed, const std::string& answer, Found& found) {
   const Outcome outcome = crashed ? Outcome::kWrong : static_cast<Outcome>(answer[0] - '0');
   const std::string reason = crashed ? answer : answer.substr(2);
   found.outcomes[static_cast<size_t>(outcome)] += 1;
-  if (outcome == Outcome::kRefused) ++found.refusals[WithoutNames(FirstLine(reason))];
+  if (outcome == Outcome::kRejected) ++found.rejections[WithoutNames(FirstLine(reason))];
   if (outcome != Outcome::kWrong) return;
   fmt::print("wrong: seed {}: {}\n{}\n", seed, FirstLine(reason), Describe(seed));
   std::fflush(stdout);
@@ -54,7 +54,7 @@ int FuzzAnySize(const FuzzOptions& options) {
         return fmt::format("{} {}", static_cast<int>(checked.outcome), OneLine(checked.reason));
       },
       [&](uint64_t n, const std::string& answer) { Record(options.seed + n, answer, found); });
-  PrintRefusals(found.refusals);
+  PrintRejections(found.rejections);
   fmt::print("{} models from seed {}\n", count, options.seed);
   fmt::print("{} equal\n{} rejected\n{} wrong\n", found.outcomes[0], found.outcomes[1],
              found.outcomes[2]);

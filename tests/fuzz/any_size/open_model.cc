@@ -29,7 +29,8 @@ ValueType TypeOf(const OpenShape& shape) {
   return type;
 }
 
-/// As the inputs' names say: "x3_n__m" is open along the first axis and the last.
+/// Returns the dynamic axes from the inputs' names: "x3_n__m" is dynamic along the first axis and
+/// the last.
 std::vector<OpenAxis> OpenAxesOf(const Graph& graph) {
   std::vector<OpenAxis> open;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {

@@ -1,5 +1,5 @@
-// A random model that has a graph at any sizes, as a front end makes it of one file: what is drawn
-// does not depend on the sizes.
+// Random models that have a graph at any set of sizes, as a front end makes them of one file. The
+// draws do not depend on the sizes.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace tunec::fuzz {
 
-/// One or two dimensions, and 1 to 6 operators over them. At sizes that do not suit it, it is
-/// kUnsupported.
+/// Makes a model of one or two dimensions, with 1 to 6 operators. At unsuitable sizes its source
+/// returns kUnsupported.
 SizedSource OpenModel(uint64_t seed);
 
-/// An axis, at some sizes.
+/// The size of an axis in one graph.
 struct OpenAxisSize {
-  std::string formula;  // of the sizes; equal ones are one axis
+  std::string formula;  // formula of the sizes; equal formulas are one axis
   int64_t size = 1;
-  int degree = 0;  // how many dimensions it is a product of; 0: it is a number
+  int degree = 0;  // number of dimensions in the product; 0: a constant
 
   bool operator==(const OpenAxisSize& other) const { return formula == other.formula; }
 };
@@ -30,7 +30,7 @@ using OpenShape = std::vector<OpenAxisSize>;
 
 OpenAxisSize Number(int64_t size);
 
-/// Draws the model's nodes into a graph at some sizes. Values have numbers.
+/// Draws the model's nodes into a graph for a set of sizes. Values have numbers.
 class OpenBuilder : public Draws {
  public:
   OpenBuilder(uint64_t seed, const Sizes& sizes);
@@ -39,17 +39,17 @@ class OpenBuilder : public Draws {
 
   OpenAxisSize Dimension(size_t d) const;
   OpenAxisSize AnyDimension() { return Dimension(static_cast<size_t>(Below(std::ssize(sizes_)))); }
-  /// A value that there is, of at least so many axes; mostly a late one.
+  /// Returns an existing value of at least this many axes. Later values are more probable.
   size_t Operand(int64_t least_rank = 1);
   OpenShape ShapeOf(size_t value) const { return values_[value].shape; }
   int64_t RankOf(size_t value) const { return std::ssize(values_[value].shape); }
   size_t Input(const OpenShape& shape);
-  /// An element by its place.
+  /// Adds a constant whose elements are functions of their index.
   size_t Constant(const OpenShape& shape, const std::function<double(const Ints&)>& element);
-  /// The same elements at all sizes.
+  /// Adds a constant with the same elements at all sizes.
   size_t Weight(const Ints& shape);
   size_t Scalar(double value);
-  /// A node, whose result has this shape by the author's reckoning; else there is no graph.
+  /// Adds a node whose result must have this shape. A different shape makes the graph invalid.
   size_t Add(Op op, const std::vector<size_t>& inputs, const Attributes& attributes,
              const OpenShape& shape);
 
@@ -61,7 +61,8 @@ class OpenBuilder : public Draws {
     bool is_read = false;
   };
   size_t Keep(Known known);
-  /// There is no graph at these sizes; a value of this shape, so that the recipe comes to its end.
+  /// Marks that the graph does not exist at these sizes. Returns a value of this shape, so that the
+  /// recipe can continue.
   size_t Stop(const Error& why, const OpenShape& shape);
   void ChooseOutputs();
 
@@ -72,7 +73,7 @@ class OpenBuilder : public Draws {
 };
 
 using OpenRecipe = void (*)(OpenBuilder&);
-/// An operator or a few; those that are drawn more often several times.
+/// The operators or short sequences of operators. A frequent one is listed several times.
 std::span<const OpenRecipe> OpenRecipes();
 
 }  // namespace tunec::fuzz

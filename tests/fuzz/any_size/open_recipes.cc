@@ -1,4 +1,4 @@
-// What models of any size are made of: above all what depends on the sizes.
+// The recipes for dynamic-shape models, chosen for their dependence on sizes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ int DegreeOf(const OpenShape& shape) {
 
 size_t AnyAxis(OpenBuilder& b, size_t x) { return static_cast<size_t>(b.Below(b.RankOf(x))); }
 
-/// A number of the sizes that a model is likely to compare them with.
+/// Returns a constant that models often compare sizes with.
 int64_t Bound(OpenBuilder& b) { return b.OneOf<int64_t>({1, 2, 3, 5, 8, 12, 20, 30}); }
 
 void Unary(OpenBuilder& b) {
@@ -49,7 +49,7 @@ void WithItsMean(OpenBuilder& b) {
   b.Add(Arithmetic(b), {x, mean}, {}, b.ShapeOf(x));
 }
 
-/// A number that is made of a size, perhaps of whether it is large.
+/// Uses a number that depends on a size, perhaps only on whether the size is large.
 void WithANumber(OpenBuilder& b) {
   const size_t x = b.Operand();
   const OpenAxisSize size = b.AnyDimension();
@@ -74,7 +74,7 @@ void WithANumber(OpenBuilder& b) {
   b.Add(Arithmetic(b), {x, b.Scalar(value)}, {}, b.ShapeOf(x));
 }
 
-/// A constant along an axis, as positions are.
+/// Adds a constant along an axis, like positions.
 void WithPositions(OpenBuilder& b) {
   const size_t x = b.Operand();
   const size_t axis = AnyAxis(b, x);
@@ -97,7 +97,7 @@ void WithPositions(OpenBuilder& b) {
   b.Add(Arithmetic(b), {x, positions}, {}, b.ShapeOf(x));
 }
 
-/// What attention hides: the upper triangle, or what is far from the diagonal.
+/// Adds a mask as in attention: the upper triangle, or elements far from the diagonal.
 void WithAMask(OpenBuilder& b) {
   const size_t x = b.Operand(2);
   OpenShape shape(b.ShapeOf(x).size(), Number(1));
@@ -122,7 +122,7 @@ void Product(OpenBuilder& b) {
     b.Add(Op::kMatmul, {x, b.Weight({depth.size, columns})}, {}, shape);
     return;
   }
-  // Each row with each.
+  // Every row is combined with every row.
   shape.back() = shape[shape.size() - 2];
   if (DegreeOf(shape) <= 2) b.Add(Op::kMatmul, {x, x}, {{"transpose_b", int64_t{1}}}, shape);
 }
@@ -136,8 +136,8 @@ void Reduce(OpenBuilder& b) {
   b.Add(op, {x}, {{"axes", Ints{axis}}, {"keepdims", int64_t{0}}}, shape);
 }
 
-/// Of whole numbers, whose sums have one answer: equal ones that are not add up roundings that no
-/// random ones come to.
+/// Sums whole numbers, which have one exact result. Rounding errors of equal numbers add up, unlike
+/// those of random numbers.
 size_t CumSum(OpenBuilder& b, size_t x, int64_t axis) {
   const size_t whole = b.Add(Op::kFloor, {x}, {}, b.ShapeOf(x));
   return b.Add(Op::kCumSum, {whole}, {{"axis", axis}}, b.ShapeOf(x));
@@ -197,7 +197,7 @@ void Slice(OpenBuilder& b) {
   b.Add(Op::kSlice, {x}, {{"starts", starts}, {"ends", ends}, {"steps", steps}}, shape);
 }
 
-/// By numbers, up to a number, or up to a multiple, as windows are.
+/// Pads by constants, up to a constant, or up to a multiple, as windows are padded.
 void Pad(OpenBuilder& b) {
   const size_t x = b.Operand();
   OpenShape shape = b.ShapeOf(x);
@@ -252,7 +252,7 @@ void Transpose(OpenBuilder& b) {
   b.Add(Op::kTranspose, {x}, {{"perm", perm}}, shape);
 }
 
-/// Two axes become one; something is done to it; perhaps it becomes two again.
+/// Joins two axes, applies an operator, and perhaps splits the axis again.
 void JoinAndSplit(OpenBuilder& b) {
   const size_t x = b.Operand(2);
   const OpenShape old = b.ShapeOf(x);
@@ -268,7 +268,8 @@ void JoinAndSplit(OpenBuilder& b) {
   if (b.Chance(60)) b.Add(Op::kReshape, {value}, {{"shape", SizesOf(old)}}, old);
 }
 
-/// Into windows of a number, where it is one of them at all sizes: after a pad to a multiple.
+/// Splits an axis into windows of a constant size, after a pad to a multiple so that the division
+/// is exact at all sizes.
 void Windows(OpenBuilder& b) {
   const size_t x = b.Operand();
   if (b.RankOf(x) > 3) return;
@@ -317,7 +318,7 @@ void Tile(OpenBuilder& b) {
   b.Add(Op::kTile, {x}, {{"repeats", repeats}}, shape);
 }
 
-/// An image or a sound: batch, channels, one or two axes more.
+/// Draws an image or a sound: batch, channels, and one or two other axes.
 size_t Image(OpenBuilder& b) {
   OpenShape shape = {b.Chance(40) ? b.AnyDimension() : Number(b.Between(1, 2)),
                      Number(b.OneOf<int64_t>({1, 2, 3}))};
@@ -328,7 +329,7 @@ size_t Image(OpenBuilder& b) {
   return b.Input(shape);
 }
 
-/// Shapes behind windows of three with one pad at each end.
+/// Returns shapes after windows of three with one pad at each end.
 OpenShape AfterWindows(OpenShape shape, int64_t stride) {
   for (size_t a = 2; stride > 1 && a < shape.size(); ++a)
     shape[a] = Derived(shape[a], fmt::format("(({} - 1) / {} + 1)", shape[a].formula, stride),

@@ -20,13 +20,13 @@ CheckResult Wrong(std::string_view stage, const std::string& reason) {
   return {Outcome::kWrong, fmt::format("{}: {}", stage, reason)};
 }
 
-CheckResult Judge(std::string_view stage, const Error& error) {
-  if (IsRefusal(error)) return {Outcome::kRefused, fmt::format("{}: {}", stage, error.message)};
+CheckResult Check(std::string_view stage, const Error& error) {
+  if (IsRejection(error)) return {Outcome::kRejected, fmt::format("{}: {}", stage, error.message)};
   return Wrong(stage, error.Format());
 }
 
-/// Constant indices that are out of range are the model's mistake. The reference only finds those
-/// that it comes to know as constants.
+/// Returns whether the error is caused by the model's constant indices out of range. The reference
+/// only finds indices that are constant in its graph.
 bool HasWrongIndices(const Error& error) {
   return error.code == ErrorCode::kInvalidArgument &&
          error.message.find(" is out of range, expected ") != std::string::npos;
@@ -39,7 +39,7 @@ std::string TextProblem(const Graph& graph) {
   return Print(*parsed) == text ? "" : "its text reads back as another graph";
 }
 
-// The parts of the answer fit each other and the two graphs.
+// Checks that the parts of the padded graph are consistent with each other and with the two graphs.
 std::string FormProblem(const PaddedGraph& padded, const Graph& exact, const Graph& bucket) {
   if (const Status status = Verify(padded.graph); !status) return status.error().Format();
   const std::vector<ValueId>& inputs = padded.graph.inputs();
@@ -73,7 +73,7 @@ std::string FormProblem(const PaddedGraph& padded, const Graph& exact, const Gra
   return "";
 }
 
-/// The dimensions' sizes in a graph, as formulas number them.
+/// Returns the dimensions' sizes in a graph, in the order of the formulas.
 std::vector<int64_t> SizesIn(const Graph& graph, const std::vector<OpenAxis>& open,
                              const PaddedGraph& padded) {
   std::vector<int64_t> sizes;
@@ -124,7 +124,7 @@ std::vector<Array> Cropped(std::span<const Array> outputs, const PaddedGraph& pa
   return exact;
 }
 
-// One set of sizes by a padded graph, which may have been made for another set.
+// Runs one set of sizes by a padded graph, which may have been made for another set.
 class Run {
  public:
   Run(const Graph& exact, const Graph& graph, const PaddedGraph& sizes, const PadCase& padded)
@@ -133,20 +133,20 @@ class Run {
   CheckResult Check(std::string_view stage) {
     const std::vector<Array> inputs = InputsOf(exact_, case_.model.values, case_.seed);
     auto expected = RunReference(exact_, inputs);
-    // What is wrong with the model itself.
-    if (!expected) return {Outcome::kRefused, "exact: " + expected.error().message};
-    OutputJudge judge(exact_, inputs, *std::move(expected));
+    // The model itself is wrong.
+    if (!expected) return {Outcome::kRejected, "exact: " + expected.error().message};
+    OutputChecker checker(exact_, inputs, *std::move(expected));
     inputs_ = PaddedInputs(graph_, inputs, sizes_.parameters, case_.seed);
     const auto plain = RunReference(graph_, inputs_);
     if (!plain) return Wrong(stage, plain.error().Format());
-    if (const std::string problem = judge.Judge(Cropped(*plain, sizes_)); !problem.empty())
+    if (const std::string problem = checker.Check(Cropped(*plain, sizes_)); !problem.empty())
       return Wrong(stage, problem);
     if (!case_.code) return {};
     const auto compiled = RunCompiled(graph_, FusionMode::kFused, inputs_);
     if (!compiled && HasWrongIndices(compiled.error()))
-      return {Outcome::kRefused, compiled.error().message};
-    if (!compiled) return Judge("machine code", compiled.error());
-    if (const std::string problem = judge.Judge(Cropped(*compiled, sizes_)); !problem.empty())
+      return {Outcome::kRejected, compiled.error().message};
+    if (!compiled) return Check("machine code", compiled.error());
+    if (const std::string problem = checker.Check(Cropped(*compiled, sizes_)); !problem.empty())
       return Wrong("machine code", problem);
     return {};
   }
@@ -181,7 +181,7 @@ PadResult CheckPad(const PadCase& padded, const Pads& pads) {
   const std::vector<OpenAxis> open = OpenAxes(padded.model);
   const Graph samples[] = {exact, other};
   const auto made = pads(exact, bucket, open, samples);
-  if (!made) return {Judge("pad", made.error())};
+  if (!made) return {Check("pad", made.error())};
   if (const std::string problem = FormProblem(*made, exact, bucket); !problem.empty())
     return {Wrong("form", problem)};
   if (const std::string problem = FormulaProblem(*made, SizesIn(exact, open, *made));
@@ -199,9 +199,9 @@ PadResult CheckPad(const PadCase& padded, const Pads& pads) {
 
   const auto beside = pads(other, bucket, open, samples);
   if (!beside) {
-    const CheckResult refused = Judge("other sizes", beside.error());
-    if (refused.outcome == Outcome::kWrong) return {refused};
-    return {{}, Texts::kRefused};
+    const CheckResult rejected = Check("other sizes", beside.error());
+    if (rejected.outcome == Outcome::kWrong) return {rejected};
+    return {{}, Texts::kRejected};
   }
   if (const std::string problem = FormProblem(*beside, other, bucket); !problem.empty())
     return {Wrong("form of other sizes", problem)};

@@ -1,5 +1,5 @@
-// One check of a padded graph: run with garbage beyond the exact elements, by the reference and
-// perhaps as machine code, it gives what the reference gives for the exact graph.
+// One check of a padded graph: it runs with garbage beyond the exact elements, by the reference and
+// perhaps as machine code. Its results must equal the reference's for the exact graph.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,30 @@ namespace tunec::fuzz {
 
 struct PadCase {
   SizedModel model;
-  uint64_t seed = 1;  // of the inputs, and of the garbage
-  bool code = false;  // machine code too
+  uint64_t seed = 1;  // seed of the inputs and of the garbage
+  bool code = false;  // also runs machine code
 };
 
-/// Whether the sizes beside gave the same padded graph.
-enum class Texts : uint8_t { kEqual, kDiffer, kRefused, kNotCompared };
+/// Says whether the third set of sizes gave the same padded graph.
+enum class Texts : uint8_t { kEqual, kDiffer, kRejected, kNotCompared };
 
 struct PadResult {
   CheckResult result;
   Texts texts = Texts::kNotCompared;
 };
 
-/// What pads: PadGraph, or a faulty one that a test plants.
+/// The padding function: PadGraph, or a faulty one that a test plants.
 using Pads = std::function<Result<PaddedGraph>(const Graph& exact, const Graph& bucket,
                                                std::span<const OpenAxis> open,
                                                std::span<const Graph> samples)>;
 
 PadResult CheckPad(const PadCase& padded, const Pads& pads = PadGraph);
 
-/// Random inputs for the graph of one set of sizes. Those called index... lie now and then outside
-/// of what they index, those called positive... are positive.
+/// Returns random inputs for the graph of one set of sizes. Inputs named index... are sometimes out
+/// of range. Inputs named positive... are positive.
 std::vector<Array> InputsOf(const Graph& graph, Values values, uint64_t seed);
 
-/// As one text: `# pad values=ordinary seed=1 code=0`, then the three graphs.
+/// Prints the case as one text: `# pad values=ordinary seed=1 code=0`, then the three graphs.
 std::string Print(const PadCase& padded);
 Result<PadCase> ParsePadCase(const std::string& text);
 

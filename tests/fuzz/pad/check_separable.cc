@@ -15,7 +15,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// Where the positions of a dimension come from; -1: new ones.
+// The source of each position of a dimension. -1 stands for a new position.
 using Origins = std::vector<int64_t>;
 
 Origins DrawOrigins(int64_t exact, int64_t padded, Random& random) {
@@ -28,7 +28,7 @@ Origins DrawOrigins(int64_t exact, int64_t padded, Random& random) {
   return origins;
 }
 
-// An array as [before, size, after].
+// The extents of an array as [before, size, after].
 struct Split {
   int64_t before = 1, size = 1, after = 1;
 };
@@ -52,22 +52,22 @@ Array Moved(const Array& array, int axis, const Origins& origins, Random& random
   return moved;
 }
 
-// A dimension by its number, and what a part of an output of it has.
+// A dimension by its number, with its part of an output.
 struct Dimension {
   size_t number;
   PaddedExtent extent;
 
-  // Another dimension's part may have the same extents: twice its size, say.
+  // The part of another dimension may have the same extents, for example twice its size.
   bool Has(const PaddedExtent& part) const {
     return part.formula.empty() ? part == extent : part.formula.AsSize() == number;
   }
 };
 
-// The output as its parts, those of one position left out.
+// The output as its parts, with the parts of one position left out.
 struct Parts {
   std::vector<PaddedExtent> extents;
-  std::optional<size_t> dimension;  // which part it is, if any: the last
-  int of_dimension = 0;             // how many are
+  std::optional<size_t> dimension;  // the dimension's part, if any: the last
+  int of_dimension = 0;             // their number
 };
 
 Parts PartsOf(const std::vector<PaddedAxis>& axes, const Dimension& dimension) {
@@ -96,14 +96,14 @@ std::string OutputProblem(const Array& before, const Array& after, const Parts& 
   std::vector<int64_t> place(parts.extents.size(), 0);
   for (int64_t i = 0; i < before.size(); ++i) {
     int64_t from = 0;
-    bool judged = true;
+    bool checked = true;
     for (size_t p = 0; p < place.size(); ++p) {
       const bool moves = p == parts.dimension;
       const int64_t origin = moves ? origins[place[p]] : place[p];
-      judged = judged && place[p] < parts.extents[p].exact && origin >= 0;
+      checked = checked && place[p] < parts.extents[p].exact && origin >= 0;
       from = from * parts.extents[p].padded + origin;
     }
-    if (judged && !Close(after, i, before, from))
+    if (checked && !Close(after, i, before, from))
       return fmt::format("element {} is not what {} was", i, from);
     for (size_t p = place.size(); p-- > 0;) {
       if (++place[p] < parts.extents[p].padded) break;
@@ -113,7 +113,7 @@ std::string OutputProblem(const Array& before, const Array& after, const Parts& 
   return "";
 }
 
-// Whether a part of an output with these extents can be of no other dimension.
+// Returns whether a part of an output with these extents belongs only to this dimension.
 bool IsOnlyOne(const SizedModel& model, const std::vector<OpenAxis>& open,
                const std::string& dimension, const PaddedExtent& extent) {
   if (extent.exact == extent.padded) return false;
@@ -148,7 +148,7 @@ std::string SeparableProblem(const SizedModel& model, const std::vector<OpenAxis
       if (axis.dimension == dimension)
         moved[axis.input] = Moved(moved[axis.input], axis.axis, origins, random);
     const auto after = RunReference(padded.graph, moved);
-    if (!after) continue;  // what a divisor became is 0
+    if (!after) continue;  // a divisor became 0
     for (size_t o = 0; o < outputs->size(); ++o) {
       const Parts parts = PartsOf(padded.outputs[o], one);
       if (parts.of_dimension > 1) continue;

@@ -1,4 +1,4 @@
-// Whether dimensions that are said to be separable are: a run may be done in parts.
+// A check that dimensions declared splittable can be split into several runs.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,9 @@
 
 namespace tunec::fuzz {
 
-/// For each separable dimension, some positions of the inputs change places and the others get
-/// other elements: the outputs at the former are to change places alike. Empty: they do.
+/// For each splittable dimension, permutes some positions of the inputs and gives the others new
+/// elements. The outputs at the former positions must be permuted in the same way. Returns an empty
+/// string if they are.
 std::string SeparableProblem(const SizedModel& model, const std::vector<OpenAxis>& open,
                              const PaddedGraph& padded, std::span<const Array> inputs,
                              uint64_t seed);

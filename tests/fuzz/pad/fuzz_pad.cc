@@ -27,7 +27,7 @@ PadCase MakePadCase(uint64_t seed, bool code) {
   return {.model = SizedGenerator(seed).Make(), .seed = seed, .code = code};
 }
 
-// "0 1 reason": the outcome, how the texts compare.
+// Formats the answer as "0 1 reason": the outcome, the comparison of the texts, and the reason.
 std::string AnswerOf(const PadResult& checked) {
   return fmt::format("{} {} {}", static_cast<int>(checked.result.outcome),
                      static_cast<int>(checked.texts), OneLine(checked.result.reason));
@@ -64,11 +64,11 @@ class PadFuzzer {
         options_.InBatchesOf(kPairsPerChild),
         [this](uint64_t n) { return AnswerOf(CheckPad(MakePadCase(options_.seed + n, Code(n)))); },
         [this](uint64_t n, const std::string& answer) { Record(n, ParseAnswer(answer)); });
-    PrintRefusals(refusals_);
+    PrintRejections(rejections_);
     fmt::print("at other sizes: {} the same text, {} another, {} rejected\n",
                texts_[static_cast<size_t>(Texts::kEqual)],
                texts_[static_cast<size_t>(Texts::kDiffer)],
-               texts_[static_cast<size_t>(Texts::kRefused)]);
+               texts_[static_cast<size_t>(Texts::kRejected)]);
     fmt::print("{} pairs from seed {}, {} through machine code\n", count, options_.seed,
                with_code_);
     fmt::print("{} equal\n{} rejected\n{} wrong\n", outcomes_[0], outcomes_[1], outcomes_[2]);
@@ -83,7 +83,7 @@ class PadFuzzer {
     outcomes_[static_cast<size_t>(checked.result.outcome)] += 1;
     texts_[static_cast<size_t>(checked.texts)] += 1;
     const std::string& reason = checked.result.reason;
-    if (checked.result.outcome == Outcome::kRefused) ++refusals_[WithoutNames(reason)];
+    if (checked.result.outcome == Outcome::kRejected) ++rejections_[WithoutNames(reason)];
     if (checked.result.outcome == Outcome::kWrong)
       Report(options_.seed + number, Code(number), reason);
   }
@@ -111,7 +111,7 @@ class PadFuzzer {
   std::array<uint64_t, 3> outcomes_{};
   std::array<uint64_t, 4> texts_{};
   int reported_ = 0;
-  std::map<std::string, int> refusals_;
+  std::map<std::string, int> rejections_;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// fuzz_graphs --pad: random models at several sizes, padded to one, against the reference.
+// The program fuzz_graphs --pad: random models at several sizes, padded to one, compared with the
+// reference.
 #pragma once
 
 #include <string>
@@ -7,8 +8,8 @@
 
 namespace tunec::fuzz {
 
-/// Prints what was refused, by operator, and what is wrong, which is written to `folder` too.
-/// Returns the exit code.
+/// Prints the rejections by operator, and the wrong results. Wrong results are also written to
+/// `folder`. Returns the exit code.
 int FuzzPad(const FuzzOptions& options, const std::string& folder);
 
 }  // namespace tunec::fuzz

@@ -1,4 +1,4 @@
-// A case as text, for the folder of regressions.
+// The text form of a case, for the folder of regressions.
 #include <fmt/format.h>
 
 #include <charconv>

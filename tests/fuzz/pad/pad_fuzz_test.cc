@@ -1,4 +1,5 @@
-// That the fuzzer of padding finds faults, draws what it is to draw, and what it found.
+// Tests of the fuzzer of padding: it finds planted faults and draws all required cases. Regressions
+// of earlier findings are included.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -85,7 +86,7 @@ TEST(PadCase, ReadsWhatItPrints) {
   EXPECT_FALSE(ParsePadCase("# pad seed=1\n"));
 }
 
-// The bucket's graph as it is, its first elements being taken for the exact ones.
+// Returns the bucket's graph unchanged. Its first elements are taken as the exact ones.
 Result<PaddedGraph> PadByNothing(const Graph& exact, const Graph& bucket,
                                  std::span<const OpenAxis> open, std::span<const Graph>) {
   PaddedGraph padded;
@@ -115,7 +116,7 @@ TEST(CheckPad, FindsThatNothingWasPadded) {
   EXPECT_GT(stages["separable"], 5);
 }
 
-// Padded as it is to be, with a parameter that is one too large.
+// The graph is padded correctly, but one parameter is too large by one.
 TEST(CheckPad, FindsASizeThatIsWrong) {
   const Pads pads = [](const Graph& exact, const Graph& bucket, std::span<const OpenAxis> open,
                        std::span<const Graph> samples) -> Result<PaddedGraph> {

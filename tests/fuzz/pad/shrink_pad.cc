@@ -22,7 +22,7 @@ class PadShrinker {
  private:
   const Graph& graph() const { return best_.model.graphs[kExact]; }
 
-  // One cut for all graphs, whose nodes have the same numbers.
+  // Applies one cut to all graphs. Their nodes have the same numbers.
   bool Accept(const std::vector<ValueId>& outputs, NodeId node = {}, Cut cut = Cut::kOperand,
               size_t operand = 0) {
     if (tries_ <= 0) return false;
@@ -50,7 +50,7 @@ class PadShrinker {
     return false;
   }
 
-  // What a node reads instead of what it makes.
+  // Reads a node's input instead of its result.
   bool EarlierOutputs() {
     const std::vector<ValueId> outputs = graph().outputs();
     for (size_t i = 0; i < outputs.size(); ++i) {

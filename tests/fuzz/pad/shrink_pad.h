@@ -1,4 +1,4 @@
-// Makes a failing case of padding small.
+// Reduction of a failing padding case.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@ namespace tunec::fuzz {
 
 using PadFails = std::function<bool(const PadCase&)>;
 
-/// Leaves out outputs and nodes, the same in the graphs of all sizes, as long as the case fails.
+/// Removes outputs and nodes, the same in the graphs of all sizes, as long as the case fails.
 PadCase ShrinkPad(PadCase failing, const PadFails& fails, int most_tries = 300);
 
 }  // namespace tunec::fuzz

@@ -1,4 +1,4 @@
-// Matrix products, attention, convolutions, pooling.
+// Recipes of matrix products, attention, convolutions and pooling.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"
@@ -31,13 +31,14 @@ Drawn Matmul(SizedGenerator& g) {
                {{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}});
 }
 
-// Sizes of keys and queries, the mask's, and where the triangle lies: any of them open.
+// Draws attention. The sizes of keys and queries, the mask's sizes and the position of the triangle
+// may be dynamic.
 Drawn Attention(SizedGenerator& g) {
   const ValueId q = g.Operand(Domain::kFloat, 2);
   const DataType type = g.TypeOf(q);
   const SizedShape shape = g.ShapeOf(q);
   const size_t rank = shape.size();
-  if (!IsFixed(shape.back()) && g.Chance(85)) return {};  // heads have a size
+  if (!IsFixed(shape.back()) && g.Chance(85)) return {};  // most heads have a fixed size
   SizedShape keys = shape;
   if (g.Chance(50)) keys[rank - 2] = g.Axis();
   if (rank > 2 && g.Chance(25)) keys[rank - 3] = Fixed(1);
@@ -65,7 +66,7 @@ Drawn Attention(SizedGenerator& g) {
   });
 }
 
-// That fit into the smallest of the images.
+// Draws a window that fits into the smallest image.
 DrawnWindow WindowFor(SizedGenerator& g, const SizedShape& image, bool transposed) {
   Ints least;
   for (const Sizes& sizes : image) least.push_back(*std::ranges::min_element(sizes));
@@ -103,7 +104,7 @@ Drawn Pool(SizedGenerator& g) {
   return g.Try(op, {x}, window.attributes);
 }
 
-// A window over the whole of its axes, as a global pool is written by some.
+// Draws a window over whole axes, as in a global pool.
 Drawn GlobalPool(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kFloat, 3);
   const SizedShape shape = g.ShapeOf(x);

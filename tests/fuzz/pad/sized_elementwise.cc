@@ -1,4 +1,4 @@
-// Operators that give a result for each place.
+// Recipes of element-wise operators.
 #include <algorithm>
 
 #include "tests/fuzz/graph_generator.h"
@@ -7,7 +7,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// The operators that another generator draws so.
+// Returns the operators that use this draw function in the other generator.
 std::vector<Op> OpsDrawnBy(Made (*draw)(GraphGenerator&, Op)) {
   std::vector<Op> ops;
   for (const Recipe& recipe : Recipes())
@@ -23,7 +23,8 @@ Drawn Unary(SizedGenerator& g) {
   return g.Try(op, {g.Operand(SpecOf(op).domain)}, UnaryAttributes(g, op));
 }
 
-// Dividing integers by zero is an error. What is beyond the exact divisors may be zero.
+// Returns a divisor without zeros, because integer division by zero is an error. The padded
+// elements of a divisor may be zero.
 ValueId Divisor(SizedGenerator& g, DataType type, const SizedShape& shape) {
   if (g.Chance(30)) return g.Scalar(type, 3);
   SizedShape own(shape.begin() + g.Below(std::ssize(shape) + 1), shape.end());
@@ -53,7 +54,8 @@ Drawn Where(SizedGenerator& g) {
                       : g.Try(Op::kWhere, {condition, no, yes});
 }
 
-// An operand and a number that depends on a size: the size, its inverse, the last index.
+// Combines an operand with a number that depends on a size: the size, its inverse, or the last
+// index.
 Drawn WithSize(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kNumber);
   const Sizes sizes = g.Dimension();

@@ -15,10 +15,10 @@ using Agree = bool (*)(const Sizes&, const Sizes&);
 
 bool IsOne(const Sizes& sizes) { return sizes == Fixed(1); }
 
-// Whether one rule makes the two one axis, whatever the sizes.
+// Returns whether one rule broadcasts the two axes at all sizes.
 bool SameOrOne(const Sizes& a, const Sizes& b) { return a == b || IsOne(a) || IsOne(b); }
 
-// Whether it does for these sizes.
+// Returns whether the axes broadcast at these sizes.
 bool HappenToFit(const Sizes& a, const Sizes& b) {
   for (const SizeSet set : kSizeSets)
     if (a[set] != b[set] && a[set] != 1 && b[set] != 1) return false;
@@ -38,7 +38,7 @@ bool BroadcastsTo(const SizedShape& from, const SizedShape& to) {
   return true;
 }
 
-// What times `factor` is `sizes`.
+// Returns the quotient of `sizes` by `factor`, if it is exact.
 std::optional<Sizes> Quotient(const Sizes& sizes, const Sizes& factor) {
   Sizes quotient{};
   for (const SizeSet set : kSizeSets) {
@@ -57,7 +57,7 @@ void Set(Array& array, int64_t i, double value) {
 
 SizedGenerator::SizedGenerator(uint64_t seed) : Draws(seed) { DrawDimensions(); }
 
-// Of three open sizes and a fixed one any may be alike.
+// Any of the three dynamic sizes and the fixed size may be equal.
 void SizedGenerator::DrawDimensions() {
   for (int64_t i = Between(1, 3); i > 0; --i) {
     const int64_t bucket = OneOf<int64_t>({1, 2, 3, 4, 4, 5, 6, 7, 8, 8, 9, 12, 16});
@@ -121,7 +121,7 @@ SizedShape SizedGenerator::Shape(int64_t least_rank, int64_t most_rank) {
   return shape;
 }
 
-// Of two draws the later one.
+// Returns the later of two random draws.
 ValueId SizedGenerator::Recent() {
   const int64_t size = std::ssize(known_);
   return known_[std::max(Below(size), Below(size))];
@@ -185,7 +185,7 @@ bool SizedGenerator::IsDimension(const Sizes& sizes) const {
   return std::ranges::find(dimensions_, sizes) != dimensions_.end();
 }
 
-// Dimensions and fixed sizes whose product is `sizes`.
+// Returns dimensions and fixed sizes whose product is `sizes`.
 std::optional<SizedShape> SizedGenerator::Factors(const Sizes& sizes) {
   for (const Sizes& dimension : dimensions_) {
     const std::optional<Sizes> rest = Quotient(sizes, dimension);
@@ -197,7 +197,7 @@ std::optional<SizedShape> SizedGenerator::Factors(const Sizes& sizes) {
 
 ValueId SizedGenerator::Input(DataType type, const SizedShape& shape, const char* prefix) {
   SizedShape factors;
-  // A reshape makes neither what is large nor what is empty.
+  // A reshape must not make a large or empty value.
   const bool as_it_is = ElementCount(ShapeAt(shape, kBucket)) > kMostElements ||
                         std::ranges::any_of(kSizeSets, [&](SizeSet set) {
                           return ElementCount(ShapeAt(shape, set)) == 0;

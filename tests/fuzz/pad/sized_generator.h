@@ -1,6 +1,6 @@
 // Random models at several sets of sizes. One seed draws one to three dimensions, and one model
-// over them: what is drawn is added to the graphs of all sizes, with attributes and constants made
-// for each one's shapes.
+// over them. Each drawn node is added to the graphs of all sizes, with attributes and constants for
+// the shapes of each graph.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +14,40 @@
 
 namespace tunec::fuzz {
 
-/// Empty: what was drawn does not fit.
+/// The drawn value, or empty if the draw does not fit.
 using Drawn = std::optional<ValueId>;
 using AttributesAt = std::function<Attributes(SizeSet)>;
-/// An element of a constant, by its place.
+/// Returns an element of a constant for its index.
 using ElementAt = std::function<double(const Ints& place, SizeSet)>;
 
 class SizedGenerator : public Draws {
  public:
   explicit SizedGenerator(uint64_t seed);
 
-  /// 1 to 14 nodes beside the leaves.
+  /// Makes a model of 1 to 14 nodes, not counting the leaves.
   SizedModel Make() &&;
 
-  /// A named dimension, or a small size that is the same everywhere.
+  /// Returns a named dimension, or a small size that is equal in all graphs.
   Sizes Axis();
   Sizes Dimension() { return dimensions_[Below(std::ssize(dimensions_))]; }
   SizedShape Shape(int64_t least_rank, int64_t most_rank);
 
-  /// A value that the model has, or a new leaf, of a type in the domain.
+  /// Returns a value of the model, or a new leaf, of a type in the domain.
   ValueId Operand(Domain domain, int64_t least_rank = 0, int64_t most_rank = 4);
-  /// Of exactly this type, broadcasting with `shape` both ways.
+  /// Returns a value of exactly this type that broadcasts with `shape` both ways.
   ValueId Partner(DataType type, const SizedShape& shape);
-  /// Of exactly this type, broadcasting to `shape`.
+  /// Returns a value of exactly this type that broadcasts to `shape`.
   ValueId BroadcastingTo(DataType type, const SizedShape& shape);
-  ValueId OfType(DataType type, const SizedShape& shape);  // a known value or a leaf
+  ValueId OfType(DataType type, const SizedShape& shape);  // an existing value or a leaf
   ValueId Leaf(DataType type, const SizedShape& shape);    // a new input or constant
-  /// Its open axes are named dimensions, or products of them that a reshape joins. `prefix`: what
-  /// InputsOf knows it by.
+  /// Adds an input. Its dynamic axes are named dimensions, or products of dimensions joined by a
+  /// reshape. `prefix` selects the elements in InputsOf.
   ValueId Input(DataType type, const SizedShape& shape, const char* prefix = "x");
   ValueId Constant(DataType type, const SizedShape& shape, const ElementAt& element);
-  /// The same elements at the same places, whatever the sizes.
+  /// Adds a constant with the same elements at equal positions for all sizes.
   ValueId Table(DataType type, const SizedShape& shape, Values values = Values::kOrdinary);
   ValueId Scalar(DataType type, double value) { return SizedScalar(type, {value, value, value}); }
-  /// A number that depends on the sizes.
+  /// Adds a number that depends on the sizes.
   ValueId SizedScalar(DataType type, const std::array<double, kSizeSets.size()>& values);
   ValueId Parameter(DataType type, const SizedShape& shape);  // mostly a constant
 
@@ -56,7 +56,7 @@ class SizedGenerator : public Draws {
   int64_t RankOf(ValueId value) const { return std::ssize(builder_.ShapeOf(value)); }
   int64_t AnyAxis(ValueId value) { return Below(RankOf(value)); }
 
-  /// Adds the node when inference accepts it everywhere and the results are small.
+  /// Adds the node if the inference accepts it in all graphs and the results are small.
   Drawn Try(Op op, const std::vector<ValueId>& inputs, const Attributes& attributes = {});
   Drawn TryAt(Op op, const std::vector<ValueId>& inputs, const AttributesAt& attributes);
   Drawn Reshape(ValueId value, const SizedShape& shape);
@@ -77,19 +77,19 @@ class SizedGenerator : public Draws {
   int leaves_ = 0;
 };
 
-/// How something is drawn, and how often beside the others.
+/// A draw function and its relative frequency.
 struct SizedRecipe {
   Drawn (*draw)(SizedGenerator&) = nullptr;
   int weight = 1;
 };
 
-// By family (sized_*.cc).
+// The recipes, by family (sized_*.cc).
 std::span<const SizedRecipe> SizedElementwise();
 std::span<const SizedRecipe> SizedReductions();
 std::span<const SizedRecipe> SizedContractions();
 std::span<const SizedRecipe> SizedMovements();
 std::span<const SizedRecipe> SizedImages();
-/// Several nodes, as models have them.
+/// The recipes of several nodes, as in models.
 std::span<const SizedRecipe> SizedPhrases();
 
 }  // namespace tunec::fuzz

@@ -1,5 +1,5 @@
-// Images of any height and width, as models have them: strides, pools that round up, windows that
-// begin by the size, pyramids that are put together again.
+// Recipes of images with dynamic height and width, as in models: strides, pools that round up,
+// windows whose start depends on the size, pyramids with upsampling.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"
@@ -7,7 +7,7 @@
 namespace tunec::fuzz {
 namespace {
 
-/// [batch, channels, height and perhaps width]: at least one of these is open.
+/// An image [batch, channels, height and perhaps width]. At least one axis is dynamic.
 struct Image {
   ValueId value;
   DataType type = DataType::kF32;
@@ -29,7 +29,7 @@ Image DrawImage(SizedGenerator& g) {
   return Of(g, g.OfType(type, shape));
 }
 
-// One that some node made, if there is any.
+// Returns an image that a node made, if there is one.
 Image AnyImage(SizedGenerator& g) {
   for (int tries = 0; tries < 4 && g.Chance(60); ++tries) {
     const ValueId value = g.Operand(Domain::kFloat, 3, 4);
@@ -40,13 +40,13 @@ Image AnyImage(SizedGenerator& g) {
 
 int64_t Least(const Sizes& sizes) { return *std::ranges::min_element(sizes); }
 
-/// A window of strides, and what is added around, which may follow from the size.
+/// A window with strides and pads. The pads may depend on the size.
 struct SizedWindow {
   Ints kernel, strides, dilations;
   std::array<Ints, kSizeSets.size()> pads;
 };
 
-/// Pads before and after as one of: none, numbers, what completes the last window, SAME.
+/// Pads the axis by one of: nothing, constants, a completed last window, SAME.
 void PadAxis(SizedGenerator& g, SizedWindow& window, size_t a, size_t axes, const Sizes& sizes) {
   const int64_t kernel = window.kernel[a], stride = window.strides[a];
   const int64_t reach = (kernel - 1) * window.dilations[a] + 1;
@@ -133,7 +133,7 @@ Drawn Pyramid(SizedGenerator& g) {
   return g.Try(Op::kReduceMean, {image.value}, {{"axes", axes}, {"keepdims", g.Below(2)}});
 }
 
-// Of half the size, then of the size itself again, beside what it was made of.
+// Resizes to half the size, then to the original size, next to the original.
 Drawn ThereAndBack(SizedGenerator& g) {
   const Image image = DrawImage(g);
   const Drawn small = g.Chance(50) ? PoolOf(g, image) : ConvOf(g, image);
@@ -150,7 +150,7 @@ Drawn ThereAndBack(SizedGenerator& g) {
   return large ? g.Try(Op::kConcat, {image.value, *large}, {{"axis", int64_t{1}}}) : Drawn();
 }
 
-// A pool of two and a doubling leave one out where the size is odd, which pads fill up.
+// Draws a pool of two and a doubling. They lose a row or column of an odd size, which pads fill.
 Drawn Skip(SizedGenerator& g) {
   const Image image = DrawImage(g);
   const size_t axes = image.spatial();

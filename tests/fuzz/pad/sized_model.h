@@ -1,5 +1,5 @@
 // One model at several sets of sizes: the same nodes in the same order, as a front end makes them
-// of one file.
+// from one file.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@
 
 namespace tunec::fuzz {
 
-/// The first is padded to the second; so is the third, which is to give the same padded graph.
+/// The set of sizes. kExact and kOther are padded to kBucket, and must give the same padded graph.
 enum SizeSet : uint8_t { kExact, kBucket, kOther };
 inline constexpr std::array<SizeSet, 3> kSizeSets = {kExact, kBucket, kOther};
 
-/// An axis: its size in each of the graphs.
+/// The size of an axis in each of the graphs.
 using Sizes = std::array<int64_t, kSizeSets.size()>;
 using SizedShape = std::vector<Sizes>;
 inline Sizes Fixed(int64_t size) { return {size, size, size}; }
@@ -35,11 +35,11 @@ struct SizedModel {
 
 SizedShape ShapeOf(const SizedModel& model, ValueId value);
 
-/// The axes of inputs whose size is not the same everywhere. Axes of equal sizes are of one
+/// Returns the axes of inputs whose size varies between graphs. Axes of equal sizes belong to one
 /// dimension.
 std::vector<OpenAxis> OpenAxes(const SizedModel& model);
 
-/// Builds the graphs in lockstep: values and nodes have the same numbers in each.
+/// A builder of all graphs in lockstep: values and nodes have the same numbers in each graph.
 class SizedBuilder {
  public:
   SizedBuilder()
@@ -47,8 +47,8 @@ class SizedBuilder {
 
   ValueId AddInput(const std::string& name, DataType type, const SizedShape& shape);
   ValueId AddConstant(const std::string& name, const std::array<Array, kSizeSets.size()>& arrays);
-  /// The results, or nothing when the inference of types refuses the node somewhere, or results
-  /// have more than `most_elements`, are empty, or shrink with larger sizes.
+  /// Adds a node to each graph. Returns the results, or no value if type inference fails in a
+  /// graph. Results must not have more than `most_elements`, be empty, or shrink with larger sizes.
   std::optional<std::vector<ValueId>> Add(
       Op op, const std::vector<ValueId>& inputs,
       const std::array<Attributes, kSizeSets.size()>& attributes, int64_t most_elements);

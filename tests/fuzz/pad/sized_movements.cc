@@ -1,4 +1,4 @@
-// Operators whose results are elements of their operands, moved.
+// Recipes of operators that move elements of their operands.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"
@@ -28,7 +28,7 @@ Drawn Transpose(SizedGenerator& g) {
   return g.Try(Op::kTranspose, {x}, {{"perm", AnyPermutation(g, g.RankOf(x))}});
 }
 
-// Joins neighbours, splits what a dimension or a number divides.
+// Joins neighbouring axes, or splits an axis that a dimension or a constant divides.
 void RegroupOnce(SizedGenerator& g, SizedShape& shape) {
   const int64_t at = g.Below(std::ssize(shape) + 1);
   if (at + 1 < std::ssize(shape) && g.Chance(50)) {
@@ -60,7 +60,7 @@ Drawn Reshape(SizedGenerator& g) {
   return g.Reshape(x, shape);
 }
 
-// Merged, worked on, taken apart again.
+// Merges axes, applies operators, and splits the axis again.
 Drawn ReshapeAndBack(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny, 2);
   const SizedShape shape = g.ShapeOf(x);
@@ -165,7 +165,7 @@ Drawn Concat(SizedGenerator& g) {
   return g.Try(Op::kConcat, inputs, {{"axis", axis}});
 }
 
-// By numbers, or up to a size.
+// Pads by constants, or up to a size.
 Drawn Pad(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny);
   const SizedShape shape = g.ShapeOf(x);
@@ -198,7 +198,7 @@ Drawn Tile(SizedGenerator& g) {
   return g.Try(Op::kTile, {x}, {{"repeats", repeats}});
 }
 
-// Indices into an axis: known, an input, or computed; counted from either end.
+// Returns indices into an axis: constant, an input, or computed; counted from either end.
 ValueId Indices(SizedGenerator& g, const SizedShape& shape, const Sizes& sizes) {
   const DataType type = g.OneOf({DataType::kI64, DataType::kI64, DataType::kI32, DataType::kU8});
   const int64_t least = *std::ranges::min_element(sizes);
@@ -208,14 +208,14 @@ ValueId Indices(SizedGenerator& g, const SizedShape& shape, const Sizes& sizes) 
       const Drawn index = g.Try(Op::kMin, {some, g.Scalar(type, double(least - 1))});
       return index.value_or(some);
     }
-    case 1:  // the last one
+    case 1:  // the last index
       return g.Constant(type, shape,
                         [&](const Ints&, SizeSet set) { return double(sizes[set] - 1); });
     case 2: {  // from the end
       const int64_t back = g.Between(1, std::max<int64_t>(least, 1));
       return g.Constant(DataType::kI64, shape, [&](const Ints&, SizeSet) { return double(-back); });
     }
-    case 3:  // in order, where there are as many
+    case 3:  // in order, if there are enough
       if (!shape.empty() && shape.back() == sizes)
         return g.Constant(type, shape,
                           [](const Ints& place, SizeSet) { return double(place.back()); });
@@ -251,7 +251,8 @@ Drawn GatherElements(SizedGenerator& g) {
   return g.Try(Op::kGatherElements, {x, Indices(g, wanted, sizes)}, {{"axis", axis}});
 }
 
-// Of one axis, or of two that an index numbers together. Some rows alone, some indices repeated.
+// Scatters along one axis, or along two axes that an index numbers together. Some scatters write
+// rows, and some indices repeat.
 Drawn Scatter(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kAny, 1);
   SizedShape shape = g.ShapeOf(x);
@@ -275,7 +276,7 @@ Drawn Scatter(SizedGenerator& g) {
                {{"axis", axis}, {"depth", depth}, {"reduction", std::string(by)}});
 }
 
-// By a factor, or to a size.
+// Resizes by a factor, or to a size.
 Drawn Resize(SizedGenerator& g) {
   const ValueId x = g.Operand(Domain::kFloat, 1);
   const SizedShape from = g.ShapeOf(x);

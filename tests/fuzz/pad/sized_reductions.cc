@@ -1,4 +1,4 @@
-// Reductions and normalisations.
+// Recipes of reductions and normalisations.
 #include <algorithm>
 
 #include "tests/fuzz/pad/sized_generator.h"

@@ -29,7 +29,7 @@ Graph Parsed(const std::string& text) {
   return *graph;
 }
 
-// The elements in another order, by a graph of one transpose.
+// Returns the elements in another order, computed by a graph of one transpose.
 Array Transposed(const Array& array, const AxisOrder& order) {
   GraphBuilder builder("transposed");
   ValueType type{array.type(), {array.shape().begin(), array.shape().end()}};
@@ -72,10 +72,10 @@ TEST(EdgeLayouts, NothingIsDoneForRowMajor) {
   EXPECT_EQ(Print(*LayEdges(graph, {{"x", "row_major"}, {"z", "0,1,2"}})), Print(graph));
 }
 
-TEST(EdgeLayouts, RefusesOtherNamesAndOrders) {
+TEST(EdgeLayouts, RejectsOtherNamesAndOrders) {
   const Graph graph = Parsed(kImages);
   EXPECT_EQ(LayEdges(graph, {{"w", "channels_last"}}).error().message,
-            "a layout is given for 'w', which is no input and no output");
+            "a layout is given for 'w', expected the name of an input or output");
   const auto wrong = LayEdges(graph, {{"z", "0,2,3,1"}});
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, ErrorCode::kInvalidArgument);

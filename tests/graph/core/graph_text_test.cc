@@ -1,4 +1,4 @@
-// The .graph text: round trips, what it refuses, the builder's names, rebuilding, the verifier.
+// Tests of the .graph text: round trips, rejections, the builder's names, rebuilding, the verifier.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -112,13 +112,13 @@ TEST(GraphText, ControlOperatorsNestGraphs) {
   EXPECT_EQ(Print(*copy), kControl);
 }
 
-TEST(GraphText, RefusesWithAPlace) {
+TEST(GraphText, RejectsWithAPlace) {
   EXPECT_EQ(ErrorOf("graph g {\n  y = relu(x)\n}"),
             "g.graph:2:12: error: value x is not defined above");
   EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[2]\n  y = frob(x)\n}"),
             "g.graph:3:7: error: frob is no operator");
   EXPECT_EQ(ErrorOf("graph g {\n  input x: f31[2]\n}"),
-            "g.graph:2:12: error: f31 is no type, expected one such as f32");
+            "g.graph:2:12: error: f31 is not a type, expected a type such as f32");
   EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[2]\n  x = relu(x)\n}"),
             "g.graph:3:3: error: value x is already defined");
   EXPECT_EQ(ErrorOf("graph g {\n  input x: f32[2]\n  y = relu(x): f32[3]\n}"),
@@ -137,7 +137,7 @@ TEST(GraphText, RefusesWithAPlace) {
   EXPECT_NE(ErrorOf(""), "no error");
 }
 
-TEST(GraphText, RefusesDeepNesting) {
+TEST(GraphText, RejectsDeepNesting) {
   std::string text;
   for (int i = 0; i < 100000; ++i) text += "graph g {\n if() ";
   EXPECT_EQ(ErrorOf(text), "g.graph:18:7: error: graphs nest deeper than 16");
@@ -181,7 +181,7 @@ TEST(Rebuild, ReplacesNodesAndKeepsTheRest) {
   EXPECT_TRUE(Verify(*replaced).has_value());
 }
 
-TEST(Verify, RefusesALayoutOutsideItsStorage) {
+TEST(Verify, RejectsALayoutOutsideItsStorage) {
   GraphBuilder builder("g");
   const ValueId x = *builder.AddInput("x", {DataType::kF32, {10, 4}});
   builder.SetLayout(x, {{10, 3}, {IndexExpr::Var(VarId(0)), IndexExpr::Var(VarId(1))}});
@@ -191,7 +191,7 @@ TEST(Verify, RefusesALayoutOutsideItsStorage) {
             "value x has storage index 0 to 3 in dimension 1, expected 0 to 2");
 }
 
-TEST(Verify, RefusesOutputsOfOneName) {
+TEST(Verify, RejectsOutputsOfOneName) {
   GraphBuilder builder("g");
   const ValueId x = *builder.AddInput("x", {DataType::kF32, {10, 4}});
   builder.AddOutput(x, "y");

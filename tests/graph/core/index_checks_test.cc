@@ -1,4 +1,5 @@
-// Which indices of gathers are proven to be in range, which are an error, which are to be counted.
+// Tests which indices of gathers are proven to be in range, which are rejected, and which are
+// counted at run time.
 #include "graph/passes/index_checks.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ Graph GraphOf(const std::string& lines) {
   return graph ? *graph : Graph();
 }
 
-/// "wte/30 input 0" for each of the unproven; the names of the outputs that were added.
+/// Returns "wte/30 input 0" for each unproven index, and the names of the added outputs.
 std::string Unproven(const std::string& lines) {
   const auto checked = AddIndexChecks(GraphOf(lines));
   if (!checked) return checked.error().message;
@@ -59,7 +60,8 @@ TEST(IndexChecks, ConstantsOutOfRangeAreAnError) {
       Unproven("input x: f32[3]\n constant i: i64[2] = [-3, 2]\n y = gather(x, i)\n output y"), "");
 }
 
-/// y = gather(x, index) of x: f32[10]; i, f and b are integer, float and boolean inputs.
+/// Returns Unproven for y = gather(x, index) with x: f32[10]. i, f and b are integer, float and
+/// boolean inputs.
 std::string OfIndex(const std::string& lines) {
   return Unproven(
       "input x: f32[10]\n input i: i64[4]\n input f: f32[4]\n input b: bool[4]\n"
@@ -88,14 +90,14 @@ TEST(IndexChecks, WhatMayBeOutOfRangeIsCounted) {
   // A NaN becomes the smallest integer.
   EXPECT_EQ(OfIndex("s = sigmoid(f)\n index = cast(s) {to=\"i64\"}"), counted);
   EXPECT_EQ(OfIndex("c = clip(f) {min=-10, max=9.5}\n index = cast(c) {to=\"i32\"}"), counted);
-  // Twice 120 leaves the type i8: it wraps around.
+  // Twice 120 overflows i8 and wraps around.
   EXPECT_EQ(OfIndex("n = cast(i) {to=\"i8\"}\n constant two: i8[] = 2\n d = mul(n, two)\n"
                     " constant top: i8[] = 100\n o = min(d, top)\n constant one: i8[] = 120\n"
                     " w = max(o, one)\n index = mul(w, two)"),
             counted);
 }
 
-// Forty ways at each of eight levels: the proof is given up, not looked for all day.
+// There are forty paths at each of eight levels. The proof is given up instead of taking too long.
 TEST(IndexChecks, ManyWaysAreNotAllWalked) {
   std::string lines;
   std::string value = "i";

@@ -1,4 +1,4 @@
-// What inference derives, completes and refuses.
+// Tests of type inference: derived types, completed attributes and rejections.
 #include <gtest/gtest.h>
 
 #include "graph/ops/op_table.h"
@@ -7,14 +7,14 @@
 namespace tunec {
 namespace {
 
-/// The error of a graph whose inputs are declared in `inputs` and whose line 3 is `line`.
+/// Returns the error of a graph with the declarations `inputs` and `line` as its line 3.
 std::string ErrorOf(const std::string& inputs, const std::string& line) {
   const std::string text = "graph g {\n  " + inputs + "\n  " + line + "\n}\n";
   const auto graph = ParseGraph(text, "g.graph", NoWeights());
   return graph ? "no error" : graph.error().Format();
 }
 
-/// The type that a line `y = ...` gets, over x: f32[2, 3, 4] and i: i64[5].
+/// Returns the type of a line `y = ...`, over x: f32[2, 3, 4] and i: i64[5].
 std::string TypeOf(const std::string& line) {
   const auto graph = ParseGraph(
       "graph g {\n input x: f32[2, 3, 4]\n input i: i64[5]\n input n: f32[batch, 3]\n y = " + line +
@@ -39,11 +39,11 @@ TEST(Inference, AnAxisWithoutElementsHasNoneToIndex) {
             "no error");
 }
 
-// The products of others than the 0 must be numbers to compute with.
+// The product of all sizes other than the 0 must fit into an integer.
 TEST(Inference, LimitsSizesWhereThereAreNoElements) {
   EXPECT_EQ(ErrorOf("input x: f32[0, 1099511627776, 1099511627776]", "y = relu(x)"),
             "g.graph:2:9: error: input x has more than 2^48 elements");
-  // also before a named dimension is known
+  // The limit also applies before a named dimension has a size.
   EXPECT_EQ(ErrorOf("input x: f32[9223372036854775807, n]", "y = concat(x, x) {axis=0}"),
             "g.graph:2:9: error: input x has more than 2^48 elements");
   EXPECT_EQ(ErrorOf("input x: f32[0, 1099511627776]", "y = tile(x) {repeats=[1, 1099511627776]}"),
@@ -54,7 +54,7 @@ TEST(Inference, LimitsSizesWhereThereAreNoElements) {
             "no error");
 }
 
-// Coordinates follow the scale: a size that it does not lead to has no meaning.
+// Coordinates follow the scale, so a size that does not match the scale has no meaning.
 TEST(Inference, ResizesToTheSizesThatItsScalesLeadTo) {
   const std::string input = "input x: f32[3, 13]";
   EXPECT_EQ(ErrorOf(input, "y = resize(x) {scales=[2147483648, 1], shape=[3, 13]}"),
@@ -113,7 +113,7 @@ TEST(Inference, NamesTheNodeWhereThereIsNoText) {
             "error: node /layer/Add: add shapes 2x3 and 2x4 do not broadcast: 3 against 4");
 }
 
-TEST(Inference, RefusesConvolutionsThatDoNotFit) {
+TEST(Inference, RejectsConvolutionsThatDoNotFit) {
   const std::string x = "input x: f32[1, 4, 5, 5]\n  ";
   EXPECT_EQ(ErrorOf(x + "input w: f32[8, 3, 3, 3]", "y = conv(x, w)"),
             "g.graph:4:3: error: conv channels differ: input is 1x4x5x5 with 4 channels, weight is "

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Writes reference_cases.graph: per operator small graphs with the outputs that numpy, PyTorch
-and onnx's reference evaluator compute. Run by hand when an operator changes; the tests read
-only the file.
+"""Writes reference_cases.graph: small graphs per operator, with the outputs of numpy, PyTorch and
+onnx's reference evaluator. Run by hand when an operator changes. The tests read only the file.
 
     /path/to/venv/bin/python make_reference_cases.py > reference_cases.graph
 
@@ -40,7 +39,7 @@ def constant(name, a):
 
 
 def case(call, expected, **inputs):
-    """call: text such as `relu(x) {alpha=1}` over the inputs' names."""
+    """Prints a case. `call` is text such as `relu(x) {alpha=1}` over the inputs' names."""
     op = call.split("(")[0]
     used.add(op)
     print(f"graph {op} {{")
@@ -195,7 +194,7 @@ def contractions():
          F.conv_transpose1d, stride=2, padding=1, output_padding=1)
     conv(f32(1, 4, 3, 2), f32(4, 3, 2, 3), None, "conv_transpose(x, w) {group=2, dilations=[2, 1], strides=[1, 3]}",
          F.conv_transpose2d, groups=2, dilation=(2, 1), stride=(1, 3))
-    # A weight that is not finite reaches the places to which an element of the image is spread.
+    # A non-finite weight only affects outputs to which an image element is spread.
     x, w = np.array([[[1, 2, 3]]], np.float32), np.array([[[np.inf, 1, np.nan]]], np.float32)
     y = F.conv_transpose1d(t(x), t(w), stride=2).numpy()
     case("conv_transpose(x, w) {strides=[2]}", y, x=x, w=w)
@@ -253,7 +252,7 @@ def norms():
     y = d / torch.sqrt((d * d).mean(-1, keepdim=True) + 1e-5) * T(s)
     case("rms_norm(x, s)", y.float().numpy(), x=x, s=s)
     x = f32(1, 5, 2, 2)
-    for size in (3, 4):  # onnx's evaluator only normalises as many channels as there are images
+    for size in (3, 4):  # onnx's evaluator only normalises as many channels as images
         total = np.zeros(x.shape)
         for c in range(5):
             total[:, c] = (x.astype(np.float64)[:, max(0, c - (size - 1) // 2):c + size // 2 + 1] ** 2).sum(1)
@@ -347,7 +346,7 @@ def movement():
 
 
 def scattered(x, indices, updates, axis, depth, combine):
-    """Update by update; those out of range write nothing."""
+    """Applies the updates in order. Updates out of range write nothing."""
     shape = x.shape[:axis] + (-1,) + x.shape[axis + depth:]
     y = x.copy().reshape(shape)
     places = np.broadcast_to(indices, updates.shape)
@@ -391,7 +390,7 @@ def resize():
         for coordinate in ["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric"]:
             for shape in ([1, 2, 7, 5], [1, 2, 2, 1]):
                 if coordinate == "pytorch_half_pixel" and shape[3] == 1:
-                    continue  # the evaluator takes coordinate -0.5 where the standard says 0
+                    continue  # the evaluator uses coordinate -0.5 where the standard uses 0
                 if coordinate == "align_corners" and shape[3] == 1:
                     continue  # the evaluator divides by zero
                 y = onnx_run("Resize", [x, None, None, np.array(shape, np.int64)], opset=19, mode=mode,

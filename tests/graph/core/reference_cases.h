@@ -6,7 +6,7 @@
 
 namespace tunec {
 
-/// The text of each graph in the file, in its order.
+/// Returns the text of each graph in the file, in file order.
 std::vector<std::string> LoadReferenceCases();
 
 }  // namespace tunec

@@ -1,4 +1,4 @@
-// Every operator on small operands, against what numpy, PyTorch and onnx compute.
+// Tests of every operator on small operands, against results of numpy, PyTorch and onnx.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ TEST(ReferenceCases, EqualIndependentResults) {
     for (const Precision precision : {Precision::kNative, Precision::kFloat64}) {
       const auto results = RunReference(*graph, {}, precision);
       ASSERT_TRUE(results.has_value()) << results.error().Format() << "\n" << text;
-      // float64 keeps what a cast to f16 would round
+      // float64 does not round values that a cast to f16 would round.
       if (precision == Precision::kFloat64 && text.contains("f16")) continue;
       const DataType declared = graph->value(graph->outputs()[0]).type.type;
       const bool wide = precision == Precision::kFloat64 && IsFloat(declared);

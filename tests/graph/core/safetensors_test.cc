@@ -1,4 +1,4 @@
-// Hostile .safetensors files, and the random weights that Python repeats.
+// Tests of hostile .safetensors files, and of the random weights that Python code reproduces.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ class Safetensors : public testing::Test {
     std::ofstream(path_, std::ios::binary) << bytes;
     return SafetensorsFile::Open(path_);
   }
-  /// The error of a file with this header and so many bytes of data, without the path.
+  /// Returns the error of a file with this header and this many bytes of data, without the path.
   std::string ErrorOf(const std::string& header, size_t data) {
     return Message(OpenBytes(Size(header.size()) + header + std::string(data, '\1')));
   }
@@ -65,7 +65,7 @@ TEST_F(Safetensors, CopiesUnalignedTensors) {
   EXPECT_EQ(file->Find("a")->GetDouble(0), 1.0);
 }
 
-TEST_F(Safetensors, RefusesBadSizes) {
+TEST_F(Safetensors, RejectsBadSizes) {
   EXPECT_EQ(Message(OpenBytes("")), "file has 0 bytes, expected at least 8");
   EXPECT_EQ(Message(OpenBytes("1234567")), "file has 7 bytes, expected at least 8");
   EXPECT_EQ(Message(OpenBytes(Size(3) + "{}")), "header has 3 bytes, expected at most 2");
@@ -78,7 +78,7 @@ TEST_F(Safetensors, RefusesBadSizes) {
   EXPECT_FALSE(SafetensorsFile::Open("/nonexistent/x.safetensors").has_value());
 }
 
-TEST_F(Safetensors, RefusesBadOffsets) {
+TEST_F(Safetensors, RejectsBadOffsets) {
   EXPECT_EQ(ErrorOf("{" + Tensor("a", "[2]", "[0,8]") + "}", 4),
             "tensor a has data_offsets [0, 8], expected two within 0 to 4");
   EXPECT_EQ(ErrorOf("{" + Tensor("a", "[2]", "[8,0]") + "}", 8),
@@ -99,7 +99,7 @@ TEST_F(Safetensors, RefusesBadOffsets) {
   EXPECT_EQ(ErrorOf("{" + Tensor("a", "[1]", "[0,4]") + "}", 8), "tensors end at 4, the data at 8");
 }
 
-TEST_F(Safetensors, RefusesBadEntries) {
+TEST_F(Safetensors, RejectsBadEntries) {
   EXPECT_EQ(ErrorOf("{\"a\":1}", 0), "tensor a is not an object");
   EXPECT_EQ(ErrorOf("{\"a\":{}}", 0), "tensor a has no dtype");
   EXPECT_EQ(ErrorOf("{\"a\":{\"dtype\":\"F32\"}}", 0), "tensor a has no list shape");
@@ -113,7 +113,7 @@ TEST_F(Safetensors, RefusesBadEntries) {
             "tensor a holds 2, expected 0 or 1");
 }
 
-TEST_F(Safetensors, RefusesAWeightOfAnotherShape) {
+TEST_F(Safetensors, RejectsAWeightOfAnotherShape) {
   ASSERT_TRUE(WriteSafetensors(path_, {{"a", Array(DataType::kF32, {2, 3})}}));
   const SafetensorsWeights weights(std::move(*SafetensorsFile::Open(path_)));
   EXPECT_TRUE(weights.Load({"a", DataType::kF32, {2, 3}, ""}).has_value());
@@ -123,7 +123,7 @@ TEST_F(Safetensors, RefusesAWeightOfAnotherShape) {
             path_.string() + " has no tensor b");
 }
 
-/// The three numbers are what docs/graph_format.md's lines of numpy give.
+/// The three numbers equal those of the numpy code in docs/reference/graph_format.md.
 TEST(RandomWeights, AreWhatNumpyRepeats) {
   const auto w0 = RandomWeights(42).Load({"w0", DataType::kF32, {3}, "uniform(-0.03, 0.03)"});
   EXPECT_EQ(w0->GetDouble(0), -0.002915260847657919);
@@ -143,7 +143,7 @@ TEST(RandomWeights, AreWhatNumpyRepeats) {
   EXPECT_EQ(i->GetDouble(2), 43.0);
 }
 
-TEST(RandomWeights, RefuseABadDistribution) {
+TEST(RandomWeights, RejectABadDistribution) {
   EXPECT_FALSE(RandomWeights(1).Load({"w", DataType::kF32, {2}, "gamma(1)"}).has_value());
   EXPECT_FALSE(RandomWeights(1).Load({"w", DataType::kF32, {2}, "uniform(1)"}).has_value());
 }

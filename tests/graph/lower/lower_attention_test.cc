@@ -1,4 +1,5 @@
-// Attention: every alternative against the reference; head layouts as views; what is stored.
+// Tests of attention: every alternative against the reference; head layouts as views; stored
+// values.
 #include <algorithm>
 #include <numeric>
 
@@ -15,7 +16,7 @@ struct Shapes {
 
 enum class MaskKind { kNone, kBool, kFloat };
 
-// `mask` is of that shape.
+// Builds attention. `mask` is the mask's shape.
 Graph AttentionGraph(const Shapes& shapes, const Attributes& attributes,
                      MaskKind kind = MaskKind::kNone, const Ints& mask = {},
                      DataType type = DataType::kF32) {
@@ -92,7 +93,7 @@ TEST(LowerAttention, RowsWithoutKeys) {
   }
 }
 
-// Hidden scores may be a number: rows that see no key are means of all values.
+// Hidden scores may be a finite number. Rows that see no key are means of all values.
 TEST(LowerAttention, HiddenScoresOfANumber) {
   const Attributes attributes = {
       {"causal", int64_t{1}}, {"causal_offset", int64_t{-3}}, {"hidden", -1e9}};
@@ -101,7 +102,7 @@ TEST(LowerAttention, HiddenScoresOfANumber) {
   ExpectEveryLowering(AttentionGraph(shapes, attributes, MaskKind::kBool, {37, 150}));
 }
 
-// Scores of -inf in the first chunk alone must not spoil the second.
+// Scores of -inf in only the first KV block must not affect the second.
 TEST(LowerAttention, FirstChunkMasked) {
   SampleGraph g("attention");
   Array mask(DataType::kBool, {150});
@@ -124,7 +125,7 @@ TEST(LowerAttention, Types) {
   ExpectEveryLowering(AttentionGraph(shapes, {}, MaskKind::kNone, {}, DataType::kBF16), 1e-2);
 }
 
-// Heads sliced out of one projection and put side by side again: [B, S, 3*H*D] -> [B, S, H*D].
+// Slices heads out of one projection and joins them again: [B, S, 3*H*D] -> [B, S, H*D].
 Graph Projected(int64_t sequence, int64_t heads, int64_t size) {
   SampleGraph g("projected");
   const ValueId x = g.Input({2, sequence, 3 * heads * size});

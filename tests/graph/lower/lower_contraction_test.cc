@@ -93,7 +93,7 @@ TEST(LowerConv, PointwiseIsFlat) {
   EXPECT_EQ(lowerings->at(1).name, "direct");
   const Statement& acc = lowerings->at(0).compute.statements[StatementId(0)];
   EXPECT_EQ(acc.IteratorNames(), (std::vector<std::string>{"n", "m", "p", "ic"}));
-  // The accumulator has a dimension for each output iterator: schedules rely on it.
+  // Schedules rely on the accumulator having one dimension per output iterator.
   for (const IndexExpr& index : acc.writes[0].index) EXPECT_TRUE(index.AsVar());
 }
 TEST(LowerConv, UnitIteratorsAreDropped) {
@@ -114,11 +114,11 @@ TEST(LowerConvTranspose, TilingAndGeneral) {
   CheckConv({{1, 3, 4, 5}, {3, 2, 3, 3}, {2, 2}, {1, 1, 1, 1}, {}, 1, true}, Op::kConvTranspose,
             {{"output_padding", Ints{1, 1}}});
   CheckConv({{1, 4, 4, 4}, {4, 2, 3, 3}, {}, {1, 1, 1, 1}, {2, 2}, 2}, Op::kConvTranspose);
-  CheckConv({{1, 2, 4}, {2, 3, 2}, {3}, {}, {}}, Op::kConvTranspose);  // with holes
+  CheckConv({{1, 2, 4}, {2, 3, 2}, {3}, {}, {}}, Op::kConvTranspose);  // with gaps
   CheckConv({{1, 4, 3, 3}, {4, 1, 2, 2}, {2, 2}, {}, {}, 4}, Op::kConvTranspose);
 }
 
-// Products with weights that are not finite exist only where an element is spread to.
+// Products with non-finite weights exist only at positions to which an element is spread.
 TEST(LowerConvTranspose, NoProductBetweenStrides) {
   const double inf = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();

@@ -98,7 +98,7 @@ TEST(LowerMovement, Scatters) {
   };
   for (const char* reduction : {"none", "add", "mul", "min", "max"}) {
     for (const DataType type : {DataType::kF32, DataType::kBF16, DataType::kI32}) {
-      // Four rows, of which the fourth is out of range; several updates of one row.
+      // The last of four rows is out of range. One row has several updates.
       Check("rows", [&](SampleGraph& g) {
         const ValueId data = g.Input({2, 3, 5}, type);
         const ValueId rows = g.Input({2, 7, 1}, DataType::kI64);
@@ -147,7 +147,7 @@ TEST(LowerMovement, Scatters) {
   });
 }
 
-// By itself, and in one kernel with what goes before and after.
+// The embedding runs in a separate kernel, and in one kernel with nodes before and after.
 TEST(LowerMovement, RotaryEmbedding) {
   for (const int64_t interleaved : {0, 1}) {
     for (const int64_t angles : {10, 5, 3}) {
@@ -198,7 +198,7 @@ TEST(LowerMovement, Resize) {
   }
 }
 
-// Renaming after a contraction moves the store; before it, the reads.
+// A rename after a contraction changes the store. A rename before it changes the reads.
 TEST(LowerMovement, NoElements) {
   SampleGraph g("empty");
   const ValueId x = g.Input({2, 0, 4});

@@ -114,7 +114,8 @@ TEST(LowerNormalise, All) {
              {{"groups", int64_t{3}}})}));
 }
 
-// Channels last, in groups of several channels and of one; the sums of a group's channels meet.
+// Channels are last, in groups of several channels and of one. The sums of a group's channels are
+// combined.
 TEST(LowerNormalise, ChannelsThatLieSideBySide) {
   Layout last{.shape = {2, 4, 5, 6}, .map = {}};
   for (const size_t d : {0, 2, 3, 1}) last.map.push_back(IndexExpr::Var(DimensionVar(d)));
@@ -128,7 +129,7 @@ TEST(LowerNormalise, ChannelsThatLieSideBySide) {
   }
 }
 
-// Elementwise work before and after the reduction joins its kernel.
+// Element-wise nodes before and after the reduction join its kernel.
 TEST(LowerSoftmax, WithElementwiseAround) {
   SampleGraph g("scores");
   const ValueId x = g.Input({2, 4, 6});

@@ -32,8 +32,9 @@ std::vector<Array> RandomInputs(const Graph& graph, Random& random, int64_t boun
   return inputs;
 }
 
-// Trials and databases know a group by its first lowering: what an argument is called and whether
-// it is constant is looked up there, whichever lowering a schedule names (older_schedules.h).
+// Checks that all lowerings of a group have the same arguments. Trials and databases use a group's
+// first lowering to look up an argument's name and constness, for any lowering that a schedule
+// names (older_schedules.h).
 Status CheckSameArguments(const std::vector<Lowering>& lowerings) {
   const auto arguments = [](const Compute& compute) {
     Tensors tensors = compute.tensors;

@@ -1,4 +1,4 @@
-// Graphs in a few words, for tests.
+// Short construction of graphs for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class SampleGraph {
     EXPECT_TRUE(value) << value.error().Format();
     return *value;
   }
-  /// Random bytes.
+  /// Adds a constant with random elements.
   ValueId Weight(std::vector<int64_t> shape, DataType type = DataType::kF32) {
     return builder_.AddConstant("w", RandomArray(type, std::move(shape), random_));
   }

@@ -1,5 +1,5 @@
-// The values of a graph as they lie in memory when its groups run one after the other: views
-// within their owners' storage, found there by their layouts.
+// The memory of a graph's values when its groups run one after the other. Views are stored in their
+// owners' memory, at the offsets of their layouts.
 #pragma once
 
 #include <functional>
@@ -12,17 +12,17 @@ namespace tunec {
 
 class ValueStorage {
  public:
-  /// The graph must outlive it.
+  /// Allocates the values. The graph must outlive the object.
   ValueStorage(const Graph& graph, const FusionPlan& plan);
 
   void Store(ValueId value, const Array& array);
-  /// Constants too.
+  /// Returns a value's elements, also for constants.
   Array Load(ValueId value);
 
  private:
   StorageView ViewOf(ValueId value) const;
   Array& CellsOf(ValueId owner);
-  /// Visits (element in row-major order, cell of the owner).
+  /// Calls `visit` with each element's row-major number and the owner's cell.
   void ForEach(const StorageView& view, const std::function<void(int64_t, int64_t)>& visit) const;
 
   const Graph& graph_;

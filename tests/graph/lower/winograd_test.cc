@@ -1,5 +1,5 @@
-// Convolutions by Winograd's tiles: their numbers in the interpreter, which convolutions have the
-// variant. Its text: tests/golden/show/winograd.txt.
+// Tests of convolutions by Winograd's tiles: their results in the interpreter, and which
+// convolutions have the lowering. The text is tested in tests/golden/show/winograd.txt.
 #include <algorithm>
 
 #include "tests/graph/fuse_groups.h"
@@ -65,7 +65,7 @@ TEST(LowerWinograd, Borders) {
   Check({.pads = {0, 0, 0, 0}});
   Check({.pads = {0, 1, 2, 0}});
   Check({.x = {1, 8, 5, 4}, .pads = {2, 2, 2, 2}});
-  // Some outputs have no input.
+  // Some outputs do not depend on an input.
   Check({.x = {1, 8, 3, 3}, .pads = {4, 3, 3, 4}});
 }
 TEST(LowerWinograd, Batches) {

@@ -1,4 +1,4 @@
-// Winograd's matrices: what they compute, in float64, and how their products are written.
+// Tests of Winograd's matrices: their results in float64, and the expressions of their products.
 #include "graph/lower/winograd_tile.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST_P(WinogradTiles, AreTheConvolution) {
   }
 }
 
-// Only the filter, which is transformed once, may be multiplied by factors that are rounded.
+// Only the filter is transformed once, so only its factors may be rounded.
 TEST_P(WinogradTiles, TransformImagesByExactFactors) {
   EXPECT_TRUE(IsExactInFloat32(GetParam()->input));
   EXPECT_TRUE(IsExactInFloat32(GetParam()->output));
@@ -73,7 +73,7 @@ double Evaluate(const Expr& expr, const Row& reads) {
   return expr.Is(ScalarOp::kAdd) ? a + b : a - b;
 }
 
-// Different operations in the expressions, each counted once.
+// Returns the number of different operations in the expressions.
 size_t Operations(const Exprs& exprs) {
   std::set<Expr> operations;
   for (const std::vector<Expr>& row : exprs) {
@@ -113,8 +113,8 @@ INSTANTIATE_TEST_SUITE_P(Tiles, WinogradTiles, testing::Values(&TileOfTwo(), &Ti
                            return "OutputsOf" + std::to_string(info.param->outputs);
                          });
 
-// Rows and columns that differ in signs alone share their sums: 12 vectors of 6, of 4 factors each
-// without that.
+// Rows and columns that differ only in signs share their sums. Without sharing there would be 12
+// vectors of 6, with 4 factors each.
 TEST(WinogradTile, SharesWhatDiffersInSigns) {
   EXPECT_EQ(Operations(TransformBothSides(TileOfTwo().input, Reads(4))), 32U);
   EXPECT_LE(Operations(TransformBothSides(TileOfFour().input, Reads(6))), 12 * 22U);

@@ -1,5 +1,5 @@
-// Attention of opset 23 on. Queries of zeros weigh all keys they may see alike, so that the
-// result is the mean of the values of these keys.
+// Tests of Attention since opset 23. Queries of zeros give equal weight to all visible keys, so the
+// result is the mean of the visible keys' values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Two queries of one head; values are 1, 2, 4, 8 for the keys there are.
+// Two queries of one head. The keys have the values 1, 2, 4, 8.
 Call MeanOf(int64_t keys, std::vector<Attr> attributes = {}) {
   std::vector<float> values;
   for (int64_t j = 0; j < keys; ++j) values.push_back(static_cast<float>(1 << j));
@@ -71,7 +71,7 @@ TEST(OnnxAttention, LengthsOfBatches) {
 }
 
 TEST(OnnxAttention, HeadsBesideEachOther) {
-  // Two heads of queries share the one of keys.
+  // Two query heads share one key head.
   const Call call = {
       .op = "Attention",
       .attributes = {{"q_num_heads", 2}, {"kv_num_heads", 1}},

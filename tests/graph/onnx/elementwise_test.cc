@@ -1,4 +1,4 @@
-// Handlers of operators that work element by element, each on a few values.
+// Tests of the handlers of element-wise operators, each on a few values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 const float kInf = std::numeric_limits<float>::infinity();
 
-/// The operator on one float.
+/// Returns the operator's result for one float.
 double At(const std::string& op, float x, std::vector<Attr> attributes = {}, int64_t opset = 22) {
   const Array y =
       Eval({.op = op, .attributes = attributes, .operands = {Floats({1}, {x})}, .opset = opset});
@@ -77,7 +77,7 @@ TEST(OnnxElementwise, FunctionsWithAttributes) {
   near(At("Shrink", 1, {{"lambd", 1.5}, {"bias", 1.5}}), 0);
 }
 
-// Attributes are floats whatever the operand; an integer has no 1e30 and no NaN.
+// Attributes are floats for every operand type. An integer cannot represent 1e30 or NaN.
 TEST(OnnxElementwise, AttributesBeyondTheIntegersAreTheNearestOnes) {
   const Array x = Ints({2}, {-5, 5});
   EXPECT_THAT(Values(Eval({.op = "Shrink", .attributes = {{"lambd", 1e30}}, .operands = {x}})),
@@ -110,7 +110,7 @@ TEST(OnnxElementwise, ClipTakesAttributesBeforeOpset11AndInputsAfter) {
   EXPECT_THAT(
       Values(Eval({.op = "Clip", .operands = {x, Absent(), Floats({}, {6})}, .constants = {2}})),
       ElementsAre(-2, 0.5, 6));
-  // Bounds that are only known at run time.
+  // The bounds are operands.
   EXPECT_THAT(Values(Eval({.op = "Clip", .operands = {x, Floats({}, {0}), Floats({}, {6})}})),
               ElementsAre(0, 0.5, 6));
   EXPECT_THAT(
@@ -268,13 +268,13 @@ TEST(OnnxElementwise, QuantisationOfHalvesIsComputedWide) {
   const auto half = [](std::vector<double> values) {
     return Typed(DataType::kF16, {static_cast<int64_t>(values.size())}, values);
   };
-  // The scale is no number of f16.
+  // f16 cannot represent the scale.
   const Array zero = Typed(DataType::kU8, {}, {0});
   EXPECT_THAT(Values(Eval({.op = "QuantizeLinear",
                            .operands = {half({1e-6}), Floats({}, {2e-8F}), zero},
                            .opset = 21})),
               ElementsAre(51));
-  // f16 holds no level above 65,504.
+  // f16 has no number above 65,504.
   const Array level = Typed(DataType::kI32, {1}, {100000});
   const double scale = half({0.001}).GetDouble(0);
   const auto y = Eval({.op = "DequantizeLinear",
@@ -286,14 +286,14 @@ TEST(OnnxElementwise, QuantisationOfHalvesIsComputedWide) {
 
 TEST(OnnxElementwise, PowersOfHalvesTakeWiderExponents) {
   const Array base = Typed(DataType::kF16, {1}, {100});
-  const Array exponent = Floats({1}, {2.0009F});  // 2 as a number of f16
+  const Array exponent = Floats({1}, {2.0009F});  // 2 in f16
   EXPECT_NEAR(Eval({.op = "Pow", .operands = {base, exponent}}).GetDouble(0), 10041.5, 4);
 }
 
 TEST(OnnxElementwise, AttributesOfTheWrongKindAreErrors) {
   EXPECT_THAT(
       ErrorOf({.op = "LeakyRelu", .attributes = {{"alpha", 1}}, .operands = {Floats({1}, {1})}}),
-      HasSubstr("attribute 'alpha' is of another kind, expected a float"));
+      HasSubstr("attribute 'alpha' has another kind, expected a float"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is written as ONNX and read again computes what it did before, for every operator.
+// Tests that a graph written as ONNX and read again has equal results, for every operator.
 #include "graph/onnx/export/export.h"
 
 #include <gmock/gmock.h>
@@ -29,8 +29,8 @@ Result<Graph> ReadAgain(const std::string& bytes) {
   return ImportOnnxBytes(std::as_bytes(std::span(bytes)), "written.onnx", {});
 }
 
-/// The case without its expected output, and with inputs for operands, so that reading the file
-/// again cannot compute the result.
+/// A case without its expected output, with inputs for operands, so that constant folding cannot
+/// compute the result.
 struct Case {
   Graph graph;
   std::vector<Array> inputs;
@@ -65,7 +65,7 @@ void ExpectSame(const Array& have, const Array& want, const std::string& text) {
   double scale = 0;
   for (int64_t i = 0; i < want.size(); ++i)
     if (std::isfinite(want.GetDouble(i))) scale = std::max(scale, std::abs(want.GetDouble(i)));
-  // Attributes are kept in float32, and a form of several nodes rounds after each.
+  // Attributes are stored in float32, and a form of several nodes rounds after each node.
   const double tolerance = IsFloat(want.type()) ? (SizeOf(want.type()) == 2 ? 2e-3 : 2e-6) : 0;
   for (int64_t i = 0; i < want.size(); ++i) {
     const double a = have.GetDouble(i), b = want.GetDouble(i);
@@ -75,8 +75,8 @@ void ExpectSame(const Array& have, const Array& want, const std::string& text) {
   }
 }
 
-/// A case for which ONNX has no form is refused by name, and is of a type that ONNX leaves out.
-bool IsKnownRefusal(const Error& error) {
+/// Returns whether the error says that ONNX has no form for the case, or lacks its type.
+bool IsKnownRejection(const Error& error) {
   return error.code == ErrorCode::kUnsupported && error.message.contains("ONNX has no");
 }
 
@@ -86,7 +86,7 @@ TEST(ExportOnnx, EveryOperatorComesBackWithItsNumbers) {
     const Case made = WithInputs(Parsed(text));
     const auto bytes = ExportOnnxBytes(made.graph);
     if (!bytes) {
-      EXPECT_TRUE(IsKnownRefusal(bytes.error())) << bytes.error().Format() << "\n" << text;
+      EXPECT_TRUE(IsKnownRejection(bytes.error())) << bytes.error().Format() << "\n" << text;
       continue;
     }
     const auto again = ReadAgain(*bytes);
@@ -99,7 +99,7 @@ TEST(ExportOnnx, EveryOperatorComesBackWithItsNumbers) {
     ExpectSame((*have)[0], (*want)[0], text + Print(*again));
     for (const Node& node : made.graph.nodes()) returned.insert(node.op);
   }
-  // A forgotten operator fails here: what has no case that returns must be one of these.
+  // An operator without a case must be one of these, so a missing operator fails here.
   const std::set<Op> not_written = {Op::kConstant, Op::kIf, Op::kWhile, Op::kScan, Op::kFree};
   for (const Op op : kAllOps)
     EXPECT_NE(returned.contains(op), not_written.contains(op)) << Name(op);
@@ -139,7 +139,7 @@ TEST(ExportOnnx, KeepsTheNamesOfInputsAndOutputs) {
   for (size_t i = 0; i < want->size(); ++i) ExpectSame((*have)[i], (*want)[i], Print(*again));
 }
 
-TEST(ExportOnnx, RefusesWhatOnnxHasNotAndNamesIt) {
+TEST(ExportOnnx, RejectsWhatOnnxHasNotAndNamesIt) {
   const Graph graph = Parsed(R"(graph g {
   input x: i32[1, 1, 4]
   input w: i32[1, 1, 2]

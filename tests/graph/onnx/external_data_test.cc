@@ -98,9 +98,9 @@ TEST_F(OnnxExternal, StaysInTheFolder) {
 }
 
 TEST_F(OnnxExternal, SizesAreChecked) {
-  EXPECT_THAT(Message({{"location", "w.bin"}, {"offset", "9"}}), HasSubstr("lies outside"));
+  EXPECT_THAT(Message({{"location", "w.bin"}, {"offset", "9"}}), HasSubstr("is outside"));
   EXPECT_THAT(Message({{"location", "w.bin"}, {"offset", "18446744073709551615"}}),
-              HasSubstr("lies outside"));
+              HasSubstr("is outside"));
   EXPECT_THAT(Message({{"location", "w.bin"}, {"offset", "-1"}}), HasSubstr("non-negative number"));
   EXPECT_THAT(Message({{"location", "w.bin"}, {"length", "9"}}),
               HasSubstr("expected 8 for 2 elements"));
@@ -114,8 +114,8 @@ TEST_F(OnnxExternal, FilesThatAreNoModels) {
               HasSubstr("not a regular file"));
 }
 
-/// A cache of models as Hugging Face's hub lays it out: names in a snapshot are links to blobs,
-/// which are called by their hashes.
+/// A cache of models with the layout of Hugging Face's hub: names in a snapshot are links to blobs,
+/// whose names are their hashes.
 class OnnxBlobs : public OnnxExternal {
  protected:
   void SetUp() override {
@@ -136,7 +136,7 @@ class OnnxBlobs : public OnnxExternal {
     fs::create_symlink(target, Snapshot() / "model.onnx_data");
     return SumsOf(ImportOnnx(Snapshot() / "model.onnx", {}));
   }
-  /// The results for 10 and 20, or the error.
+  /// Returns the results for 10 and 20, or the error.
   static std::string SumsOf(const Result<Graph>& graph) {
     if (!graph) return graph.error().Format();
     const auto outputs = RunReference(*graph, std::vector<Array>{Floats({2}, {10, 20})});
@@ -150,7 +150,7 @@ TEST_F(OnnxBlobs, AreFoundByTheNamesInASnapshot) {
   EXPECT_EQ(WithDataAt(root_ / "hub/blobs/a1b2c3d4"), "11 22");
   fs::create_symlink("../../../blobs/a1b2c3d4", Snapshot() / "onnx/model.onnx_data");
   EXPECT_EQ(SumsOf(ImportOnnx(Snapshot() / "onnx/model.onnx", {})), "11 22");
-  // The user may name the folder by a link, too, or stand in it.
+  // The user may also name the folder by a link, or use it as working directory.
   fs::create_directory_symlink(Snapshot(), root_ / "main");
   EXPECT_EQ(SumsOf(ImportOnnx(root_ / "main/model.onnx", {})), "11 22");
   fs::current_path(Snapshot());
@@ -164,7 +164,7 @@ TEST_F(OnnxBlobs, OnlyLinksBelowTheFoldersAreFollowed) {
   EXPECT_THAT(WithDataAt(root_ / "secret.bin"), outside);
   EXPECT_THAT(WithDataAt("/etc/passwd"), outside);
   EXPECT_THAT(WithDataAt("/proc/self/exe"), outside);
-  // A link that a blob is, a link to a folder, a folder whose name begins alike.
+  // The test has a link as a blob, a link to a folder, and a folder with a similar name.
   fs::create_symlink("../secret.bin", root_ / "hub/blobs/evil");
   EXPECT_THAT(WithDataAt("../../blobs/evil"), outside);
   fs::create_directory_symlink("..", root_ / "hub/blobs/up");
@@ -180,7 +180,7 @@ TEST_F(OnnxBlobs, OnlyLinksBelowTheFoldersAreFollowed) {
   EXPECT_THAT(WithDataAt("../../blobs/missing"), HasSubstr("No such file"));
   EXPECT_THAT(WithDataAt("model.onnx_data"), HasSubstr("Too many levels"));
   EXPECT_EQ(WithDataAt("../../blobs/up/blobs/a1b2c3d4"), "11 22");
-  // Of a model that is no link, the blobs are outside.
+  // For a model that is not a link, the blobs are outside of its folder.
   fs::copy_file(root_ / "hub/blobs/5f70bf18", Snapshot() / "copy.onnx");
   WithDataAt("../../blobs/a1b2c3d4");
   EXPECT_THAT(SumsOf(ImportOnnx(Snapshot() / "copy.onnx", {})), outside);
@@ -192,7 +192,7 @@ TEST_F(OnnxBlobs, LinksWithinTheFolderAreFollowed) {
   EXPECT_EQ(WithDataAt("../0123abcd/onnx/other"), "13 24");
 }
 
-// Whoever changes the link while it is read gets the data within, or an error.
+// If the link changes during reading, the reader gets the data inside, or an error.
 TEST_F(OnnxBlobs, ALinkThatChangesLeadsNowhereElse) {
   std::atomic<bool> done = false;
   std::jthread swaps([&] {
@@ -213,7 +213,7 @@ TEST_F(OnnxBlobs, ALinkThatChangesLeadsNowhereElse) {
   EXPECT_GT(read, 0);
 }
 
-// The folder that a user names for bytes is the only one.
+// For bytes, only the folder that the user names is allowed.
 TEST_F(OnnxBlobs, BytesHaveTheFolderThatIsNamed) {
   const std::string bytes = ModelWith({{"location", "data/w.bin"}});
   const auto import = [&](const std::optional<std::string>& folder) {

@@ -1,4 +1,4 @@
-// Files that are damaged or mean harm: an error each, never a crash or a hang.
+// Tests of damaged and malicious files: each gives an error, never a crash or a hang.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -107,7 +107,7 @@ TEST(OnnxHostile, TypedFields) {
   flags.set_name("b");
   flags.set_data_type(onnx::TensorProto::BOOL);
   flags.add_dims(2);
-  flags.add_int32_data(256);  // non-zero, though its low byte is 0
+  flags.add_int32_data(256);  // is not zero, although its low byte is 0
   flags.add_int32_data(0);
   model.Input("x", {1}).Output("h").Output("b");
   const auto graph = model.Import();
@@ -118,7 +118,7 @@ TEST(OnnxHostile, TypedFields) {
   EXPECT_THAT(Values(outputs->at(1)), ElementsAre(1, 0));
 }
 
-/// Tensors of 64 KiB and more take another way: past protobuf.
+/// Tests tensors of 64 KiB and more, which are read without protobuf.
 TEST(OnnxHostile, LargeTensors) {
   Model model(17);
   model.Input("x", {1}).Constant("small", Floats({1}, {5})).Constant("w", Counting({300, 300}));
@@ -136,7 +136,7 @@ TEST(OnnxHostile, LargeTensors) {
   for (size_t size = 0; size < bytes.size(); size += 997) {
     EXPECT_FALSE(ImportText(bytes.substr(0, size))) << size;
   }
-  // Protobuf's rule for a field that stands twice: a graph is merged with the one before.
+  // By protobuf's rule for repeated fields, a second graph is merged with the first.
   onnx::ModelProto again;
   *again.mutable_graph()->mutable_doc_string() = "more";
   EXPECT_TRUE(ImportText(bytes + again.SerializePartialAsString()));

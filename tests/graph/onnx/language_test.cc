@@ -1,4 +1,4 @@
-// Handlers of operators that language models have: losses, rotary embeddings, linear attention,
+// Tests of the handlers of language models' operators: losses, rotary embeddings, linear attention,
 // convolution with a state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using ::testing::Pointwise;
 MATCHER(IsNear, "") { return std::abs(std::get<0>(arg) - std::get<1>(arg)) < 1e-5; }
 
 TEST(OnnxLoss, NegativeLogLikelihood) {
-  // Two samples of three classes at two places.
+  // Two samples of three classes at two positions.
   const Array x = Floats({2, 3, 2}, {1, 2, 2, 2, 3, 2, 0, 1, 2, 2, 1, 2});
   const Array labels = Ints({2, 2}, {2, 1, 0, 2});
   const auto loss = [&](const char* reduction, std::vector<Array> more = {},
@@ -34,7 +34,7 @@ TEST(OnnxLoss, NegativeLogLikelihood) {
   const Array weights = Floats({3}, {0.5, 2, 4});
   EXPECT_THAT(loss("none", {weights}), ElementsAre(-12, -4, 0, -8));
   EXPECT_THAT(loss("mean", {weights}), Pointwise(IsNear(), {-24 / 10.5}));
-  // Ignored labels count neither above nor below the line.
+  // Ignored labels count neither in the numerator nor in the denominator.
   EXPECT_THAT(loss("none", {}, {{"ignore_index", 2}}), ElementsAre(0, -2, 0, 0));
   EXPECT_THAT(loss("mean", {}, {{"ignore_index", 2}}), ElementsAre(-1));
   EXPECT_THAT(loss("mean", {weights}, {{"ignore_index", 2}}), Pointwise(IsNear(), {-4 / 2.5}));
@@ -69,7 +69,7 @@ TEST(OnnxLoss, SoftmaxCrossEntropyWithItsProbabilities) {
 }
 
 TEST(OnnxRotaryEmbedding, HalvesAndPairs) {
-  // A quarter turn: (a, b) becomes (-b, a).
+  // A quarter turn maps (a, b) to (-b, a).
   const Array zero = Floats({1, 1, 2}, {0, 0});
   const Array one = Floats({1, 1, 2}, {1, 1});
   const auto rotate = [&](std::vector<Attr> attributes, std::vector<int64_t> shape) {
@@ -84,7 +84,7 @@ TEST(OnnxRotaryEmbedding, HalvesAndPairs) {
   EXPECT_THAT(rotate({{"num_heads", 2}}, {1, 1, 8}), ElementsAre(-3, -4, 1, 2, -7, -8, 5, 6));
 }
 
-TEST(OnnxRotaryEmbedding, RefusesOtherNumbersOfAngles) {
+TEST(OnnxRotaryEmbedding, RejectsOtherNumbersOfAngles) {
   EXPECT_THAT(
       ErrorOf({.op = "RotaryEmbedding",
                .operands = {Counting({1, 1, 1, 4}), Floats({1, 1, 1}, {0}), Floats({1, 1, 1}, {1})},
@@ -124,7 +124,7 @@ TEST(OnnxLinearAttention, StepsOfTheRecurrence) {
   const float half = std::log(0.5F);
   EXPECT_THAT(run("gated", {state, Floats({1, 2, 1}, {half, half})}),
               Pointwise(IsNear(), {20.0, 34.0, 17.0}));
-  // beta 1: v is replaced by what the state lacks of it.
+  // With beta 1, v is replaced by its difference from the state.
   EXPECT_THAT(run("delta", {state, Absent(), Floats({1, 2, 1}, {1, 1})}), ElementsAre(-65, 14, 7));
 }
 

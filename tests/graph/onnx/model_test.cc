@@ -1,4 +1,4 @@
-// Whole models: shape arithmetic, open dimensions, functions, branches, and what goes wrong.
+// Tests of whole models: shape arithmetic, dynamic dimensions, functions, branches, and errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ std::vector<double> RunModel(const Model& model, const std::vector<Array>& input
   return outputs ? Values(outputs->front()) : std::vector<double>();
 }
 
-/// x: [2, 3, 4] -> [2, 12] through Shape, Gather, Mul, Concat, Reshape.
+/// Maps x: [2, 3, 4] to [2, 12] through Shape, Gather, Mul, Concat, Reshape.
 Model ShapeArithmetic() {
   Model model(13);
   model.Input("x", {2, 3, 4}).Constant("one", Ints({}, {1})).Constant("two", Ints({}, {2}));
@@ -71,7 +71,8 @@ TEST(OnnxModel, OpenDimensionsAreListedTogether) {
   EXPECT_THAT(graph->value(graph->outputs().front()).type.Shape(), ElementsAre(2, 3, 5));
 }
 
-// At other sizes the pad and the slice may do something: then the graphs have the same nodes.
+// At other sizes the pad and the slice may have an effect. With this option the graphs have the
+// same nodes.
 TEST(OnnxModel, KeepsWhatDoesNothingWhereThatIsAskedFor) {
   Model model(17);
   model.Input("x", {2, 3});
@@ -88,7 +89,7 @@ TEST(OnnxModel, KeepsWhatDoesNothingWhereThatIsAskedFor) {
   EXPECT_EQ(kept->nodes().size(), 4U);
 }
 
-/// y = x in reverse, of the sizes that the model declares. A size of -1 has no number.
+/// Reverses x, with the declared sizes. A size of -1 has no number.
 Model Declared(std::vector<int64_t> input, const List& output) {
   Model model(17);
   model.Input("x", std::move(input)).Constant("start", Ints({1}, {-1}));
@@ -111,7 +112,7 @@ TEST(OnnxModel, DeclaredSizesOfOutputsHold) {
   EXPECT_EQ(MessageOf(Declared({3, 4}, {3, 4})), "");
 }
 
-// Exporters write these for sizes that are not known.
+// Exporters write these values for unknown sizes.
 TEST(OnnxModel, UnknownSizesOfOutputsAreAnything) {
   EXPECT_EQ(MessageOf(Declared({3, 4}, {-1, 4})), "");
   EXPECT_EQ(MessageOf(Declared({3, 4}, {0, 4})), "");
@@ -135,7 +136,8 @@ TEST(OnnxModel, OptionsFixNamedDimensionsEverywhere) {
               HasSubstr("dimension 'n' is given as 4, and as 5"));
 }
 
-// Two inputs that share the dimension `n`; the second has one without a name too, or is known.
+// Two inputs share the dimension `n`. The second input also has a dimension without a name, or a
+// known one.
 Model WithNamedDims(int64_t second) {
   Model model(17);
   model.Input("a", {-1}).Input("b", {-1, second});
@@ -178,7 +180,7 @@ TEST(OnnxModel, ArraysGiveOpenShapes) {
   ASSERT_TRUE(graph) << graph.error().Format();
   EXPECT_THAT(graph->value(graph->outputs()[0]).type.Shape(), ElementsAre(4));
   EXPECT_THAT(graph->value(graph->outputs()[1]).type.Shape(), ElementsAre(4, 7));
-  options.shapes = {{"b", {5, 7}}};  // stated shapes come first
+  options.shapes = {{"b", {5, 7}}};  // given shapes have priority
   EXPECT_THAT(model.Import(options)->value(model.Import(options)->outputs()[0]).type.Shape(),
               ElementsAre(5));
 }
@@ -289,7 +291,7 @@ TEST(OnnxModel, NamesAreChecked) {
     return model;
   };
   EXPECT_THAT(MessageOf(relu().Node("Relu", {"z"}, {"y"}).Output("y")),
-              HasSubstr("input 'z' is made by no earlier node"));
+              HasSubstr("input 'z' is not made by an earlier node"));
   EXPECT_THAT(MessageOf(relu().Node("Relu", {"b"}, {"a"}).Node("Relu", {"a"}, {"b"}).Output("b")),
               HasSubstr("a cycle"));
   EXPECT_THAT(MessageOf(relu().Node("Relu", {"x"}, {"y"}).Node("Neg", {"x"}, {"y"}).Output("y")),
@@ -297,7 +299,7 @@ TEST(OnnxModel, NamesAreChecked) {
   EXPECT_THAT(MessageOf(relu().Node("Relu", {"x"}, {"x"}).Output("x")),
               HasSubstr("value 'x' is defined twice"));
   EXPECT_THAT(MessageOf(relu().Node("Relu", {"x"}, {"y"}).Output("z")),
-              HasSubstr("output 'z' is made by no node"));
+              HasSubstr("output 'z' is not made by any node"));
   EXPECT_THAT(MessageOf(relu().Input("x", {3}).Node("Relu", {"x"}, {"y"}).Output("y")),
               HasSubstr("two graph inputs"));
   EXPECT_THAT(MessageOf(relu()
@@ -305,7 +307,7 @@ TEST(OnnxModel, NamesAreChecked) {
                             .Constant("w", Counting({1}))
                             .Node("Relu", {"x"}, {"y"})
                             .Output("y")),
-              HasSubstr("two initializers are called 'w'"));
+              HasSubstr("two initializers have the name 'w'"));
   EXPECT_THAT(MessageOf(relu().Node("Relu", {"x"}, {"y"})), HasSubstr("no outputs"));
   EXPECT_THAT(MessageOf(relu().Node("Add", {"x"}, {"y"}).Output("y")),
               HasSubstr("node 'Add_y' (Add): input 1 is missing"));
@@ -335,8 +337,8 @@ TEST(OnnxModel, InputsBoundToConstants) {
   };
   EXPECT_THAT(message("shape", Counting({2})), HasSubstr("is f32, expected i64"));
   EXPECT_THAT(message("shape", Ints({3}, {1, 2, 3})), HasSubstr("does not fit the model's [2]"));
-  EXPECT_THAT(message("z", Counting({2})), HasSubstr("given for 'z', which is no input"));
-  EXPECT_THAT(message("x", Counting({6})), HasSubstr("is not that of its constant, 6"));
+  EXPECT_THAT(message("z", Counting({2})), HasSubstr("given for 'z', which is not an input"));
+  EXPECT_THAT(message("x", Counting({6})), HasSubstr("differs from its constant's shape 6"));
 }
 
 TEST(OnnxModel, SameWeightsAndOutputsMayBeShared) {

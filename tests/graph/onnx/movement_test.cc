@@ -1,4 +1,4 @@
-// Handlers that move elements, and those that compute shapes.
+// Tests of the handlers that move elements or compute shapes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -131,7 +131,8 @@ TEST(OnnxSlice, BoundsFollowPython) {
   EXPECT_THAT(slice({3, 0}, {0, 1}, {1, 0}, {-2, 1}), ElementsAre(3, 1));
   EXPECT_THAT(slice({0}, {4}, {1}, {100}), ElementsAre(0, 4));
   EXPECT_THAT(slice({3}, {1}, {1}, {1}), ElementsAre());
-  // Backwards, a start before the axis is its first element, and the greatest numbers are its end.
+  // With a negative step, a start before the axis is its first element, and the greatest numbers
+  // are its end.
   EXPECT_THAT(slice({-12}, {INT64_MIN}, {1}, {-1}), ElementsAre(0, 4));
   EXPECT_THAT(slice({-12, 0}, {-9, 1}, {1, 0}, {-2, 1}), ElementsAre(0));
   EXPECT_THAT(slice({-12}, {0}, {1}, {-1}), ElementsAre());
@@ -233,7 +234,7 @@ TEST(OnnxIndex, Gather) {
               ElementsAre(4, 5));
 }
 
-TEST(OnnxIndex, ConstantsOutOfRangeAreRefused) {
+TEST(OnnxIndex, ConstantsOutOfRangeAreRejected) {
   const Array x = Counting({2, 3});
   const auto error = [&](const char* op, const Array& indices) {
     return ErrorOf({.op = op, .operands = {x, indices}, .constants = {1}});
@@ -246,7 +247,7 @@ TEST(OnnxIndex, ConstantsOutOfRangeAreRefused) {
               HasSubstr("index 3 of axis 1 at position 1 is out of range, expected -3 to 2"));
 }
 
-/// y of `op` on x of 2x3 and positions that are data.
+/// Returns y of `op` on x of 2x3, with positions that are data.
 std::vector<double> AtPositions(const std::string& op, const List& positions,
                                 const std::vector<Array>& more) {
   Model model(17);
@@ -266,7 +267,7 @@ std::vector<double> AtPositions(const std::string& op, const List& positions,
   return outputs ? Values(outputs->front()) : std::vector<double>();
 }
 
-// Row 0, column 3 is not row 1, column 0, although their numbers are equal.
+// Row 0, column 3 is out of range, although its row-major number equals that of row 1, column 0.
 TEST(OnnxIndex, APositionIsOutOfRangeIfACoordinateIs) {
   EXPECT_THAT(AtPositions("GatherND", {1, 0, 0, 3}, {}), ElementsAre(3, 5));
   EXPECT_THAT(AtPositions("GatherND", {-2, -3, -3, 0}, {}), ElementsAre(0, 5));
@@ -319,11 +320,11 @@ TEST(OnnxConstant, FromShapes) {
   EXPECT_THAT(ErrorOf({.op = "Range",
                        .operands = {Ints({}, {0}), Ints({}, {5}), Ints({}, {0})},
                        .constants = {0, 1, 2}}),
-              HasSubstr("no finite range"));
+              HasSubstr("is not a finite range"));
 }
 
 TEST(OnnxConstant, HugeFillsStayOperators) {
-  // 16 TiB, which nothing allocates.
+  // The tensor has 16 TiB, which are not allocated.
   Model model(17);
   model.Input("x", {1}).Constant("shape", Vector({int64_t{1} << 42}));
   model.Node("ConstantOfShape", {"shape"}, {"big"}).Node("Shape", {"big"}, {"y"}).Output("y");
@@ -332,7 +333,7 @@ TEST(OnnxConstant, HugeFillsStayOperators) {
 }
 
 TEST(OnnxConstant, FillsThatAreReadInPartStayOperators) {
-  // Two rows of 4 GiB.
+  // The tensor has two rows of 4 GiB.
   Model model(17);
   model.Input("i", {2}, DataType::kI64).Constant("shape", Vector({32768, 32768}));
   model.Node("ConstantOfShape", {"shape"}, {"table"});
@@ -390,7 +391,7 @@ TEST(OnnxResize, UpsampleAndResize) {
   EXPECT_THAT(fitted.shape(), ElementsAre(1, 4, 8));
 }
 
-// A size is the float32 product of a size and a scale, rounded down. ONNX Runtime has these.
+// A size is the float32 product of a size and a scale, rounded down. ONNX Runtime has these sizes.
 TEST(OnnxResize, SizesOfScalesAreProductsInFloat32) {
   const auto size = [](int64_t from, float scale) {
     return Eval({.op = "Resize",
@@ -426,7 +427,7 @@ TEST(OnnxResize, CornersAreThoseOfTheResult) {
   EXPECT_EQ(resized("nearest").back(), 7);
 }
 
-// Steps of the coordinates are those of the fraction that a float32 scale stands for.
+// Steps of the coordinates are those of the fraction that a float32 scale represents.
 TEST(OnnxResize, NearestElementsGoByFractions) {
   const auto resized = [](const char* rounding) {
     return Values(Eval({.op = "Resize",

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kMostNodes = 8;
 
-/// A graph input, or, counted behind them, an initializer, with another shape.
+/// A graph input with another shape, or an initializer, counted after the inputs.
 struct Mutant {
   int operand = 0;
   std::vector<int64_t> shape;
@@ -67,7 +67,7 @@ std::vector<Mutant> MutantsOf(const onnx::GraphProto& graph) {
   return mutants;
 }
 
-/// The bytes of the first element, again and again.
+/// Repeats the bytes of the first element.
 void Reshape(onnx::TensorProto& tensor, const std::vector<int64_t>& shape) {
   const std::vector<int64_t> old(tensor.dims().begin(), tensor.dims().end());
   const int64_t count = ElementCount(old);
@@ -94,7 +94,7 @@ std::string Apply(onnx::ModelProto model, const Mutant& mutant) {
   return model.SerializeAsString();
 }
 
-/// An error of the model's is an answer, too.
+/// Imports and lowers the model. An error about the model is accepted.
 Status ImportAndLower(const std::string& bytes) {
   TUNEC_ASSIGN(const Graph graph, ImportOnnxBytes(std::as_bytes(std::span(bytes)), "m.onnx", {}));
   TUNEC_ASSIGN(const PipelineResult simplified, RunPipeline(graph, {}));
@@ -104,7 +104,7 @@ Status ImportAndLower(const std::string& bytes) {
   return {};
 }
 
-/// What the child was at when it ended.
+/// The child's position when it ended.
 struct Progress {
   size_t mutant = 0;
   char message[512] = "";

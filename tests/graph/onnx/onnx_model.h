@@ -18,12 +18,12 @@ Array Floats(std::vector<int64_t> shape, const std::vector<float>& values);
 Array Ints(std::vector<int64_t> shape, const std::vector<int64_t>& values);
 Array Typed(DataType type, std::vector<int64_t> shape, const std::vector<double>& values);
 std::vector<double> Values(const Array& array);
-/// Stands for an omitted operand.
+/// Returns an array that represents an omitted operand.
 inline Array Absent() { return Array(DataType::kBool, {0}); }
-/// first, first + step, ... as f32.
+/// Returns first, first + step, ... as f32.
 Array Counting(std::vector<int64_t> shape, float first = 0, float step = 1);
 
-/// An attribute to be: `{"axis", 1}`, `{"mode", "edge"}`, `{"pads", {0, 1}}`.
+/// A description of an attribute: `{"axis", 1}`, `{"mode", "edge"}`, `{"pads", {0, 1}}`.
 struct Attr {
   std::string name;
   onnx::AttributeProto proto;
@@ -42,7 +42,7 @@ onnx::TensorProto MakeTensor(const std::string& name, const Array& array);
 class Model {
  public:
   explicit Model(int64_t opset = 17);
-  /// A dimension of -1 is open and has no name.
+  /// Adds an input. A dimension of -1 is dynamic and has no name.
   Model& Input(const std::string& name, std::vector<int64_t> shape, DataType type = DataType::kF32);
   Model& Constant(const std::string& name, const Array& array);
   Model& Node(const std::string& op, std::vector<std::string> inputs,
@@ -63,9 +63,10 @@ void AddNode(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, const s
              const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
              const std::vector<Attr>& attributes = {}, const std::string& domain = "");
 
-/// One operator with these operands, run by the reference: once with all operands as graph inputs
-/// where `constants` does not name them, and, so that evaluation while importing is tested too,
-/// once with all as constants. The results must agree. `count`: how many outputs the node has.
+/// One operator with these operands, run by the reference. It runs once with all operands as graph
+/// inputs, except those named by `constants`. It runs once with all operands as constants, to test
+/// the evaluation during import. The results must agree. `count` is the number of the node's
+/// outputs.
 struct Call {
   std::string op;
   std::vector<Attr> attributes = {};
@@ -76,9 +77,9 @@ struct Call {
   std::string domain = "";
 };
 Result<std::vector<Array>> RunCall(const Call& call);
-/// Of the first output; a failure is reported and gives an empty array.
+/// Returns the first output. Reports a failure and returns an empty array.
 Array Eval(const Call& call);
-/// The message of the error that importing gives; empty when it succeeds.
+/// Returns the message of the import's error, or an empty string.
 std::string ErrorOf(const Call& call);
 
 }  // namespace tunec::onnx_test

@@ -1,4 +1,5 @@
-// docs/operators.md lists what the tables hold. With TUNEC_BLESS=1 it is rewritten.
+// Tests that docs/reference/operators.md equals the tables. With TUNEC_BLESS=1 the page is
+// rewritten.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -73,7 +74,7 @@ std::string GraphTable() {
   return text;
 }
 
-// Returns the section on how exact functions are.
+// Returns the section on the accuracy of functions.
 std::string Functions() {
   return R"(
 ## Functions of one operand
@@ -89,16 +90,16 @@ and many others with NumPy. More are:
 | `gelu` | f32, f64 | 5 | polynomials, a quotient and an exponential, whose roundings add up |
 
 16-bit types are computed in f32 and rounded once at the end of a kernel. A float that does not fit
-an integer type keeps low bits when it is cast ([0048](decisions/0048_casts_keep_low_bits.md)):
+an integer type keeps low bits when it is cast ([0048](../decisions/0048_casts_keep_low_bits.md)):
 300.0 as u8 is 44. QuantizeLinear and its kind saturate.
 )";
 }
 
-// Returns the section on choices that a user may meet.
+// Returns the section on implementation choices that a user may notice.
 std::string Choices() {
   return R"(## Choices
 
-Where ONNX, its reference and the runtimes differ, or a definition leaves a choice:
+ONNX, its reference and the runtimes differ in these cases, or a definition leaves a choice:
 
 - **Resize** has the size floor(size * scale) in float32, as ONNX Runtime and PyTorch have it: 10 by
   1.3 is 13. `align_corners` maps corners to corners of that size, as both do. ONNX's reference
@@ -112,7 +113,7 @@ Where ONNX, its reference and the runtimes differ, or a definition leaves a choi
 - **Convolutions by Winograd's F(2x2)**, which the contract `f32` allows, may make NaN of an
   infinity in an output's own window. Outputs of other windows keep their numbers. F(4x4), which
   looser contracts allow, may spread it one tile further
-  ([0033](decisions/0033_winograd_by_four.md)). `exact` has neither.
+  ([0033](../decisions/0033_winograd_by_four.md)). `exact` has neither.
 - **TopK and sorts** take NaN for greater than infinity, whatever its sign, and keep equal elements
   in the order of their places.
 - **Slice** backwards clamps a start before the axis to its first element. An end of the greatest
@@ -131,21 +132,20 @@ std::string Page() {
          "Made from the tables of `graph/onnx` and `graph/ops/op_table.cc`: `tools/dev bless "
          "Golden`\nrewrites it.\n\n"
          "## ONNX\n\n"
-         "What the importer translates, each with the opset of its domain that "
-         "introduced it. `If` with a\n"
-         "known condition and functions of the model's own are taken apart. A node "
-         "that cannot be translated\n"
-         "is an error that lists all such nodes; some operators have attributes or "
-         "types that are not\nsupported.\n" +
+         "The importer translates these operators. The number is the opset of the domain that "
+         "introduced\nthe operator. `If` with a known condition and functions of the model are "
+         "expanded. If nodes cannot\nbe translated, an error lists all of them. "
+         "Some attributes and types are not supported.\n" +
          OnnxTables() + "\n" + Choices() +
          "\n## .graph\n\n"
-         "The operators of the text form ([graph_format.md](graph_format.md)), which those of ONNX "
-         "become.\nControl and memory are read, printed and verified, not executed.\n\n" +
+         "These are the operators of the text form ([graph_format.md](graph_format.md)). The "
+         "importer\ntranslates ONNX to these operators. "
+         "Control and memory are read, printed and verified, not executed.\n\n" +
          GraphTable() + Functions();
 }
 
 TEST(OperatorsPage, GoldenIsUpToDate) {
-  const std::string path = std::string(TUNEC_TEST_DATA) + "/../docs/operators.md";
+  const std::string path = std::string(TUNEC_TEST_DATA) + "/../docs/reference/operators.md";
   if (const char* bless = std::getenv("TUNEC_BLESS"); bless != nullptr && *bless == '1')
     std::ofstream(path) << Page();
   const auto page = ReadFile(path);

@@ -1,4 +1,4 @@
-// RNN, GRU and LSTM against their equations for one unit.
+// Tests of RNN, GRU and LSTM against their equations for one unit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ MATCHER(IsNear, "") { return std::abs(std::get<0>(arg) - std::get<1>(arg)) < 1e-
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// Two steps, one sequence, one input, one unit.
+/// The inputs are two steps, of one sequence, one input and one unit.
 const std::vector<float> kInputs = {0.5, -1};
 
 TEST(OnnxRecurrent, RnnForwardAndBackward) {
@@ -65,7 +65,7 @@ TEST(OnnxRecurrent, WithoutStepsTheStateStays) {
   EXPECT_THAT(Values((*results)[1]), Pointwise(IsNear(), {7.0, 8.0}));
 }
 
-TEST(OnnxRecurrent, OperandsOfOtherRanksAreRefusedByName) {
+TEST(OnnxRecurrent, OperandsOfOtherRanksAreRejectedByName) {
   const auto error = [](const Array& bias) {
     return ErrorOf({.op = "RNN",
                     .attributes = {{"hidden_size", 1}},

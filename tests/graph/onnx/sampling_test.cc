@@ -1,4 +1,4 @@
-// Handlers that sample images and signals, and those that count levels.
+// Tests of the handlers of sampling images and signals, and of quantization to levels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,8 @@ MATCHER(IsNear, "") { return std::abs(std::get<0>(arg) - std::get<1>(arg)) < 1e-
 
 TEST(OnnxGridSample, PlacesBetweenAndOutside) {
   const Array x = Floats({1, 1, 2, 2}, {0, 1, 2, 3});
-  // With aligned corners -1 and 1 are the outer pixels: one corner, the middle, twice outside.
+  // With aligned corners, -1 and 1 are the outer pixels. The grid has one corner, the middle, and
+  // two positions outside.
   const Array grid = Floats({1, 1, 4, 2}, {1, -1, 0, 0, 3, -1, 1, 2});
   const auto sample = [&](const char* mode, const char* padding) {
     return Values(
@@ -85,7 +86,7 @@ TEST(OnnxRoiAlign, AveragesOfSamples) {
                         .attributes = attributes,
                         .operands = {x, Floats({1, 4}, {0.5, 0.5, 2.5, 2.5}), Ints({1}, {0})}}));
   };
-  // Samples at 0.25, 0.75 | 1.25, 1.75 in x and 0.5, 1.5 in y.
+  // The samples are at 0.25, 0.75 | 1.25, 1.75 in x and 0.5, 1.5 in y.
   EXPECT_THAT(align({}), Pointwise(IsNear(), {4.5, 5.5}));
   EXPECT_THAT(
       ErrorOf({.op = "RoiAlign", .operands = {x, Floats({1, 4}, {0, 0, 1, 1}), Ints({1}, {0})}}),
@@ -93,7 +94,7 @@ TEST(OnnxRoiAlign, AveragesOfSamples) {
 }
 
 TEST(OnnxDeformConv, OffsetsMoveTheTaps) {
-  // A 1x1 filter moved by half a pixel to the right, the last one into the zeros.
+  // A 1x1 filter is moved by half a pixel to the right. The last position reads zeros.
   const auto y = Eval({.op = "DeformConv",
                        .operands = {Floats({1, 1, 1, 2}, {2, 4}), Floats({1, 1, 1, 1}, {10}),
                                     Floats({1, 2, 1, 2}, {0, 0, 0.5, 0.5}), Floats({1}, {1}),
@@ -111,7 +112,8 @@ TEST(OnnxResize, AntialiasAndCrops) {
                         .constants = {1, 2},
                         .opset = 18}));
   };
-  // A triangle of two pixels to each side: weights 1, 3, 3, 1 over 8 with the edge repeated.
+  // The filter is a triangle of two pixels to each side: weights 1, 3, 3, 1 over 8, with the edge
+  // repeated.
   EXPECT_THAT(resize({{"mode", "linear"}, {"antialias", 1}}, Absent(), Floats({4}, {1, 1, 1, 0.5})),
               Pointwise(IsNear(), {(1 + 3 + 6 + 3) / 8.0, (2 + 9 + 12 + 4) / 8.0}));
   EXPECT_THAT(resize({{"mode", "linear"},
@@ -121,7 +123,7 @@ TEST(OnnxResize, AntialiasAndCrops) {
               Pointwise(IsNear(), {2.5, 4.0, 9.0}));
 }
 
-// An infinity reaches the outputs whose filter has it, and makes no NaN of others.
+// An infinity reaches only the outputs whose filter includes it, and does not make NaN elsewhere.
 TEST(OnnxResize, FiltersReadTheirOwnWindows) {
   const double inf = std::numeric_limits<double>::infinity();
   const Array x = Floats({1, 1, 8}, {INFINITY, 1, 1, 1, 1, 1, 1, 1});

@@ -1,4 +1,4 @@
-// Handlers of scatters, sorting, running products and determinants.
+// Tests of the handlers of scatters, sorting, running products and determinants.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

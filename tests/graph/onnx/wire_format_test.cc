@@ -1,4 +1,4 @@
-// Our reading and writing of protobuf's wire format, against what libprotobuf makes of it.
+// Tests of our reader and writer of protobuf's wire format, against libprotobuf.
 #include "graph/onnx/file/wire_format.h"
 
 #include <gmock/gmock.h>
@@ -54,17 +54,17 @@ TEST(WireFormat, FieldsComeBack) {
 
 TEST(WireFormat, WhatIsNoFieldIsMalformed) {
   const std::string wrong[] = {
-      std::string("\x00\x01", 2),                                // number 0
-      std::string(10, '\xff') + "\x01",                          // a tag that does not end
-      "\x08",                                                    // no value
-      "\x08" + std::string(10, '\x80'),                          // a value that does not end
-      "\x0d\x01\x02\x03",                                        // 3 bytes of 4
-      "\x09" + std::string(7, '\1'),                             // 7 bytes of 8
-      "\x0a\x05name",                                            // 4 bytes of 5
-      "\x0a" + std::string(9, '\xff') + std::string("\x01", 1),  // 2^64 - 1 bytes
+      std::string("\x00\x01", 2),                                // field number 0
+      std::string(10, '\xff') + "\x01",                          // unterminated tag
+      "\x08",                                                    // missing value
+      "\x08" + std::string(10, '\x80'),                          // unterminated value
+      "\x0d\x01\x02\x03",                                        // 3 of 4 bytes
+      "\x09" + std::string(7, '\1'),                             // 7 of 8 bytes
+      "\x0a\x05name",                                            // 4 of 5 bytes
+      "\x0a" + std::string(9, '\xff') + std::string("\x01", 1),  // length 2^64 - 1
       "\x0b\x0c",                                                // a group
       "\x0e",                                                    // wire type 6
-      "\x80\x80\x80\x80\x10\x01",                                // number 2^29
+      "\x80\x80\x80\x80\x10\x01",                                // field number 2^29
   };
   for (const std::string& bytes : wrong) {
     WireReader reader(AsBytes(bytes));
@@ -86,7 +86,7 @@ TEST(WireFormat, RepeatedNumbersMayBePacked) {
   EXPECT_FALSE(RepeatedNumbers(*WireReader(AsBytes(torn)).Next(), WireType::kFixed32));
 }
 
-// Attributes hold their numbers singly as libprotobuf writes them, and packed as others do.
+// libprotobuf writes an attribute's numbers one by one, other writers pack them.
 TEST(WireFormat, AttributesReadEitherForm) {
   Model model(17);
   model.Input("x", {1, 1, 4, 4});
@@ -105,7 +105,7 @@ TEST(WireFormat, AttributesReadEitherForm) {
   EXPECT_THAT(of(bytes), ElementsAre(2, 2));
 }
 
-// Protobuf's rule: the bytes of two messages, one after the other, are their union.
+// By protobuf's rule, the concatenated bytes of two messages are their union.
 TEST(WireFormat, AMessageInPiecesIsMerged) {
   Model whole(17);
   whole.Input("x", {2, 3}).Node("Relu", {"x"}, {"t"}).Node("Neg", {"t"}, {"y"}).Output("y");

@@ -120,7 +120,7 @@ void ExpectSameNumbers(const Graph& exact, const PaddedGraph& padded) {
   }
 }
 
-/// The formulas at sizes of which another padded graph has the numbers.
+/// Expects that the formulas give the numbers of another padded graph at its sizes.
 void ExpectFormulasHold(const PaddedGraph& padded, const PaddedGraph& there,
                         const SizesByName& sizes) {
   std::vector<int64_t> numbers;
@@ -175,8 +175,8 @@ PaddedGraph ExpectOneGraph(const std::string& text, const SizesByName& bucket,
   return first;
 }
 
-std::string RefusalOf(const std::string& text, const SizesByName& exact,
-                      const SizesByName& bucket) {
+std::string RejectionOf(const std::string& text, const SizesByName& exact,
+                        const SizesByName& bucket) {
   const auto padded = PadText(text, exact, bucket);
   EXPECT_FALSE(padded) << Print(padded->graph);
   if (padded) return "";

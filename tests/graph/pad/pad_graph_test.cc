@@ -1,5 +1,5 @@
-// PadGraph by families of operators: it is exact, it leaves alone what needs nothing, it refuses
-// with these messages, and what is the same at two sizes becomes one graph.
+// Tests of PadGraph by families of operators: results are exact, unaffected nodes are not changed,
+// rejections have these messages, and padded graphs of different sizes become one graph.
 #include "graph/pad/pad_graph.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ using test::ExpectOneGraph;
 using test::GraphAt;
 using test::OpenAxesOf;
 using test::PadText;
-using test::RefusalOf;
+using test::RejectionOf;
 using test::SizesByName;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -27,7 +27,7 @@ using ::testing::IsEmpty;
 const SizesByName kSmall = {{"B", 2}, {"L", 5}};
 const SizesByName kLarge = {{"B", 3}, {"L", 8}};
 
-/// A graph of inputs of one type and a node `y`.
+/// Returns a graph with inputs of one type and a node `y`.
 std::string Node(const std::string& inputs, const std::string& node) {
   return fmt::format("graph g {{\n{}\n  y = {}\n  output y\n}}", inputs, node);
 }
@@ -40,8 +40,8 @@ PaddedGraph ExpectExactNode(const std::string& type, const std::string& node) {
   return ExpectExact(OfX(type, node), kSmall, kLarge);
 }
 
-std::string RefusedNode(const std::string& type, const std::string& node) {
-  return RefusalOf(OfX(type, node), kSmall, kLarge);
+std::string RejectedNode(const std::string& type, const std::string& node) {
+  return RejectionOf(OfX(type, node), kSmall, kLarge);
 }
 
 TEST(PadGraph, LeavesAloneWhatMixesNothing) {
@@ -99,7 +99,7 @@ TEST(PadGraph, MeansOfSixteenBitsDoNotOverflow) {
 }
 
 TEST(PadGraph, MeansOfIntegers) {
-  EXPECT_THAT(RefusedNode("i32[$(L)]", "reduce_mean(x) {axes=[0]}"),
+  EXPECT_THAT(RejectedNode("i32[$(L)]", "reduce_mean(x) {axes=[0]}"),
               HasSubstr("node y (reduce_mean) cannot be padded: it is a mean of integers"));
 }
 
@@ -119,7 +119,7 @@ TEST(PadGraph, SoftmaxLeavesZeros) {
   output y
 })",
                                          kSmall, kLarge);
-  // Of the scores and of v, not of what softmax left.
+  // The scores and v are masked, but not softmax's result.
   EXPECT_EQ(CountOf(padded.graph, Op::kWhere), 2);
   EXPECT_THAT(padded.separable, ElementsAre("B"));
 }
@@ -133,7 +133,7 @@ TEST(PadGraph, PlacesOfExtremes) {
     ExpectExactNode("f32[$(B), $(L)]", fmt::format("{}(x) {{axis=1, select_last_index=1}}", op));
 }
 
-// Of elements that are all alike, neutral ones included.
+// All elements are equal, including the neutral elements of the padding.
 TEST(PadGraph, PlacesOfTheLastOfEqualOnes) {
   for (const char* least : {"-inf", "-1000"}) {
     ExpectExact(fmt::format(R"(graph g {{
@@ -207,7 +207,7 @@ TEST(PadGraph, ProductsOverOpenAxes) {
   ExpectExact(Node("  input x: f32[$(L)]\n  input w: f32[$(L)]", "matmul(x, w)"), kSmall, kLarge);
 }
 
-// A row of ones takes the layout of what it is multiplied with.
+// A row of ones takes the layout of the other factor.
 TEST(PadGraph, ProductsOfRepeatedElements) {
   ExpectExact(R"(graph g {
   input x: f32[$(B), $(L), 3]
@@ -230,7 +230,7 @@ TEST(PadGraph, RepeatedElementsThatBecameDifferent) {
   y = add(sums, flat)
   output y
 })";
-  EXPECT_THAT(RefusalOf(text, kSmall, kLarge), HasSubstr("lie differently along an axis"));
+  EXPECT_THAT(RejectionOf(text, kSmall, kLarge), HasSubstr("lie differently along an axis"));
 }
 
 std::string AttentionText(const std::string& mask, const std::string& attributes) {
@@ -268,10 +268,10 @@ TEST(PadGraph, CausalAttentionNeedsNoMask) {
 })";
   const PaddedGraph padded = ExpectExact(text, kSmall, kLarge);
   EXPECT_EQ(CountOf(padded.graph, Op::kAttention), 1);
-  EXPECT_EQ(CountOf(padded.graph, Op::kWhere), 1);  // of the values
+  EXPECT_EQ(CountOf(padded.graph, Op::kWhere), 1);  // on the values
 }
 
-// Of a row that sees nothing, all that is hidden has the same weight.
+// In a row that sees nothing, all hidden elements have the same weight.
 TEST(PadGraph, AttentionThatHidesByANumber) {
   const std::string text = R"(graph g {
   input q: f32[$(L), 3]
@@ -331,9 +331,9 @@ TEST(PadGraph, ReshapesOfMergedAxesMaskByBoth) {
 }
 
 TEST(PadGraph, ReshapesThatDoNotFit) {
-  // 5 of 10 as two rows: the exact ones do not fill rows.
+  // Reshaping 5 of 10 elements into two rows does not fill whole rows.
   EXPECT_THAT(
-      RefusalOf(OfX("f32[$(L)]", "reshape(x) {shape=[2, $(L/2)]}"), {{"L", 6}}, {{"L", 10}}),
+      RejectionOf(OfX("f32[$(L)]", "reshape(x) {shape=[2, $(L/2)]}"), {{"L", 6}}, {{"L", 10}}),
       HasSubstr("it puts parts of dimensions together that do not fit"));
   ExpectExact(OfX("f32[$(L)]", "reshape(x) {shape=[$(L/2), 2]}"), {{"L", 6}}, {{"L", 10}});
 }
@@ -362,8 +362,8 @@ TEST(PadGraph, ConcatenatesWithoutGaps) {
   EXPECT_EQ(CountOf(behind.graph, Op::kGather), 0);
 }
 
-// Beyond the exact ones, where an input has zeros, so that none is counted as out of range. A run
-// may be cut all the same.
+// Padded inputs are zeros, so their computed indices are not counted as out of range. A run may
+// still be split.
 TEST(PadGraph, ComputedIndicesAreZeroBeyond) {
   for (const char* lookup : {"gather(t, n)", "gather_elements(t, n)"}) {
     const auto pad = [&](const char* n) {
@@ -395,7 +395,7 @@ TEST(PadGraph, PadsRepeatElementsOfOpenAxes) {
     for (const char* pads : {"[0, 1, 0, 0]", "[0, 0, 0, 3]", "[1, 2, 0, 4]"})
       ExpectExactNode("f32[2, $(L)]", fmt::format("pad(x) {{pads={}, mode=\"{}\"}}", pads, mode));
   }
-  EXPECT_THAT(RefusedNode("f32[2, $(L)]", "pad(x) {pads=[0, -1, 0, 1], mode=\"edge\"}"),
+  EXPECT_THAT(RejectedNode("f32[2, $(L)]", "pad(x) {pads=[0, -1, 0, 1], mode=\"edge\"}"),
               HasSubstr("it repeats elements of an open dimension, and cuts it"));
 }
 
@@ -404,7 +404,7 @@ TEST(PadGraph, TilesFixedAxes) { ExpectExactNode("f32[$(B), 3]", "tile(x) {repea
 TEST(PadGraph, TilesOpenAxes) {
   ExpectExactNode("f32[$(B), 3]", "tile(x) {repeats=[2, 1]}");
   ExpectExactNode("f32[$(B), $(L)]", "tile(x) {repeats=[3, 2]}");
-  EXPECT_THAT(RefusedNode("f32[3, $(L)]", "tile(x) {repeats=[$(B), 1]}"),
+  EXPECT_THAT(RejectedNode("f32[3, $(L)]", "tile(x) {repeats=[$(B), 1]}"),
               HasSubstr("its repeats depend on the sizes"));
 }
 
@@ -412,7 +412,7 @@ TEST(PadGraph, IndicesCountFromTheExactEnd) {
   const std::string x = "  input x: f32[$(L), 3]\n";
   ExpectExact(Node(x + "  constant i: i64[3] = [-1, 0, -5]", "gather(x, i) {axis=0}"), kSmall,
               kLarge);
-  // Data beyond the range is clamped to the exact one.
+  // Data beyond the range is clamped to the exact range.
   ExpectExact(R"(graph g {
   input x: f32[$(L), 3]
   input i: i64[4]
@@ -489,7 +489,7 @@ TEST(PadGraph, ConstantsOfTheSizes) {
       ExpectExact(Node(x + "  constant n: f32[] = $(L)", "div(x, n)"), kSmall, kLarge);
   ASSERT_EQ(count.parameters.size(), 1U);
   EXPECT_EQ(count.parameters[0].value.GetDouble(0), 5);
-  // A range as rows of a matrix takes its columns' layout.
+  // A range used as rows of a matrix takes the layout of the matrix's columns.
   ExpectExact(R"(graph g {
   input x: f32[$(B), $(L)]
   constant p: f32[$(B*L)] = $iota(B*L)
@@ -501,7 +501,7 @@ TEST(PadGraph, ConstantsOfTheSizes) {
               kSmall, kLarge);
 }
 
-TEST(PadGraph, RefusesConstantsThatCountDown) {
+TEST(PadGraph, RejectsConstantsThatCountDown) {
   for (const std::string y : {"add(x, p)", "concat(x, p) {axis=0}", "concat(p, x) {axis=0}",
                               "reduce_sum(p) {axes=[0]}", "reduce_mean(p) {axes=[0]}"}) {
     const std::string text = Node("  input x: f32[$(L)]\n  constant p: f32[$(L)] = $down(L)", y);
@@ -531,7 +531,7 @@ TEST(PadGraph, ResizesFixedAxes) {
   ExpectExactNode("f32[$(B), 2, 3, 4]", "resize(x) {shape=[$(B), 2, 6, 8], mode=\"linear\"}");
 }
 
-// A part of a run would have the first elements of the constant, or too many.
+// A part of a run would have the first elements of the constant, or too many elements.
 TEST(PadGraph, ConstantOfWhatIsMadeOfASizeIsNotSeparable) {
   const PaddedGraph padded = ExpectExact(R"(graph g {
   input x: f32[$(L), 4]
@@ -576,7 +576,7 @@ TEST(PadGraph, AxesThatDifferHaveNames) {
   EXPECT_THAT(padded.error().message, HasSubstr("input x axis 0 has 5 elements"));
 }
 
-TEST(PadGraph, RefusesAnotherGraph) {
+TEST(PadGraph, RejectsAnotherGraph) {
   const Graph exact = GraphAt(OfX("f32[$(L)]", "relu(x)"), kSmall);
   const Graph bucket = GraphAt(OfX("f32[$(L)]", "tanh(x)"), kLarge);
   const OpenAxis open[] = {{0, 0, "L"}};
@@ -586,7 +586,7 @@ TEST(PadGraph, RefusesAnotherGraph) {
             "g is another graph at the smaller sizes (2 nodes) than at the larger (2), from y");
 }
 
-// Embeddings, attention under a mask of the tokens, a feed-forward pair, the mean over the tokens.
+// Embeddings, attention under a token mask, a feed-forward pair, and the mean over the tokens.
 constexpr const char* kBertBlock = R"(graph bert {
   input ids: i64[$(B), $(L)]
   input seen: f32[$(B), $(L)]
@@ -644,7 +644,7 @@ TEST(PadGraph, BertBlockOfAnyBatchAndLength) {
       kBertBlock, bucket, {{{"B", 3}, {"L", 7}}, {{"B", 1}, {"L", 1}}, {{"B", 2}, {"L", 15}}},
       {{{"B", 3}, {"L", 3}}, {{"B", 1}, {"L", 12}}});
   EXPECT_THAT(padded.separable, ElementsAre("B"));
-  ExpectExact(kBertBlock, {{"B", 4}, {"L", 2}}, bucket);  // a dimension less
+  ExpectExact(kBertBlock, {{"B", 4}, {"L", 2}}, bucket);  // one dimension less
 }
 
 // A part of a run has another number than the whole run.
@@ -665,7 +665,8 @@ TEST(PadGraph, WhatANumberIsMadeOfIsNotSeparable) {
       PadGraph(samples[0], large, OpenAxesOf(samples[0], large, bases, kLarge), samples);
   ASSERT_TRUE(padded) << padded.error().Format();
   EXPECT_THAT(padded->separable, ElementsAre("L"));
-  EXPECT_THAT(ExpectExact(text, kSmall, kLarge).separable, IsEmpty());  // nothing tells them apart
+  EXPECT_THAT(ExpectExact(text, kSmall, kLarge).separable,
+              IsEmpty());  // the dimensions cannot be distinguished
 }
 
 }  // namespace

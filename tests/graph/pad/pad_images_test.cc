@@ -1,5 +1,5 @@
-// Images of any height and width: windows, pools, resizing. What is looked at for a few sizes has
-// to be one graph, and the formulas of its parameters have to hold at others.
+// Tests of images with dynamic height and width: windows, pools, resizing. The samples of a few
+// sizes must give one graph, and the formulas of its parameters must hold at other sizes.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,12 +11,12 @@ namespace {
 
 using test::CountOf;
 using test::ExpectOneGraph;
-using test::RefusalOf;
+using test::RejectionOf;
 using test::SizesByName;
 using ::testing::HasSubstr;
 
 const SizesByName kBucket = {{"H", 24}, {"W", 20}};
-// Of each remainder by 2, 3 and 4; some as large as the bucket along one axis.
+// The samples have each remainder by 2, 3 and 4. Some are as large as the bucket along one axis.
 const std::vector<SizesByName> kSamples = {{{"H", 12}, {"W", 10}}, {{"H", 23}, {"W", 19}},
                                            {{"H", 17}, {"W", 14}}, {{"H", 22}, {"W", 13}},
                                            {{"H", 21}, {"W", 16}}, {{"H", 24}, {"W", 11}}};
@@ -52,8 +52,8 @@ TEST(PadImages, ChainsOfStrides) {
   d = add(b, c)
   e = conv(d, v) {pads=[1, 1, 1, 1]}
   y = reduce_mean(e) {axes=[2, 3], keepdims=0})");
-  // After the first convolution, the pool and the second one: height and width, and the mean's
-  // count.
+  // The parameters are height and width after the first convolution, the pool and the second
+  // convolution, and the mean's count.
   EXPECT_EQ(padded.parameters.size(), 2U + 2 * 3 + 1);
 }
 
@@ -78,7 +78,7 @@ TEST(PadImages, Pools) {
   }
 }
 
-// Pads at the end that complete the last window, as importers make of ceil_mode.
+// Pads at the end complete the last window, as importers translate ceil_mode.
 TEST(PadImages, PoolsThatRoundUp) {
   for (const char* pool : {"max_pool", "average_pool"}) {
     ExpectImages(fmt::format(
@@ -91,7 +91,7 @@ TEST(PadImages, PoolsThatRoundUp) {
   }
 }
 
-// Where windows begin depends on the size, as SAME_UPPER and SAME_LOWER have it.
+// The start of windows depends on the size, as in SAME_UPPER and SAME_LOWER.
 TEST(PadImages, WindowsThatBeginBySize) {
   for (const char* pads : {"pads=[$(H%2), $(W%2), 1, 1]", "pads=[1, 1, $(H%2), $(W%2)]"}) {
     ExpectImages(
@@ -104,8 +104,8 @@ TEST(PadImages, WindowsThatBeginBySize) {
 TEST(PadImages, WindowsOverAllThereIs) {
   for (const char* pool : {"max_pool", "average_pool"})
     ExpectImages(fmt::format("  y = {}(x) {{kernel=[$(H), $(W)]}}", pool));
-  EXPECT_THAT(RefusalOf(Text("  input x: f32[1, 2, $(L)]\n  y = max_pool(x) {kernel=[$(L/2)]}"),
-                        {{"L", 5}}, {{"L", 8}}),
+  EXPECT_THAT(RejectionOf(Text("  input x: f32[1, 2, $(L)]\n  y = max_pool(x) {kernel=[$(L/2)]}"),
+                          {{"L", 5}}, {{"L", 8}}),
               HasSubstr("an attribute depends on the sizes"));
 }
 
@@ -145,12 +145,12 @@ TEST(PadImages, ResizesToSizes) {
                              "mode=\"nearest\", coordinate=\"asymmetric\", nearest_mode=\"floor\"",
                              "mode=\"nearest\", coordinate=\"align_corners\"",
                              "mode=\"linear\", coordinate=\"half_pixel_symmetric\""}) {
-    // Back to the image's size, from a third of it.
+    // The image is resized from a third of its size to its size.
     ExpectImages(fmt::format(R"(
   a = max_pool(x) {{kernel=[3, 3], strides=[3, 3]}}
   y = resize(a) {{shape=[2, 3, $(H), $(W)], {}}})",
                              manner));
-    // Of one size to any, and of any to one.
+    // One size is resized to all sizes, and all sizes to one.
     ExpectImages(fmt::format(R"(
   b = max_pool(x) {{kernel=[$(H), $(W)]}}
   t = tile(b) {{repeats=[1, 1, 5, 7]}}
@@ -159,13 +159,13 @@ TEST(PadImages, ResizesToSizes) {
   y = resize(c) {{shape=[2, 3, 9, 6], {}}})",
                              manner, manner));
   }
-  EXPECT_THAT(RefusalOf(Text("  input x: f32[1, 2, $(L)]\n"
-                             "  y = resize(x) {shape=[1, 2, 11], mode=\"cubic\"}"),
-                        {{"L", 5}}, {{"L", 8}}),
+  EXPECT_THAT(RejectionOf(Text("  input x: f32[1, 2, $(L)]\n"
+                               "  y = resize(x) {shape=[1, 2, 11], mode=\"cubic\"}"),
+                          {{"L", 5}}, {{"L", 8}}),
               HasSubstr("cubic sums by a factor that depends on the sizes"));
 }
 
-// What a pool left, doubled, is one less where the size was odd: pads fill it up.
+// A doubled pool result is one smaller than an odd size. Pads fill the difference.
 TEST(PadImages, UNet) {
   ExpectImages(R"(
   weight w: f32[4, 3, 3, 3]

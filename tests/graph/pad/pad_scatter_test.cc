@@ -14,8 +14,8 @@ using ::testing::HasSubstr;
 const test::SizesByName kSmall = {{"B", 2}, {"L", 5}};
 const test::SizesByName kLarge = {{"B", 4}, {"L", 8}};
 
-// Rows of a cache for any batch, and any number of new positions. What lies beyond the exact
-// positions is written nowhere: padded indices may name any place.
+// Writes rows of a cache for any batch and any number of new positions. Padded updates write
+// nothing, because padded indices may name any position.
 TEST(PadScatter, WritesTheExactUpdates) {
   for (const char* by : {"none", "add", "max"}) {
     const PaddedGraph padded = ExpectExact(fmt::format(R"(graph g {{
@@ -31,7 +31,7 @@ TEST(PadScatter, WritesTheExactUpdates) {
   }
 }
 
-// An index for all updates of a place: it is out of range where the updates are no exact ones.
+// One index serves all updates of a position. It is set out of range for padded updates.
 TEST(PadScatter, MasksIndicesThatAreRepeated) {
   ExpectExact(R"(graph g {
   input x: f32[3, 6]
@@ -43,7 +43,7 @@ TEST(PadScatter, MasksIndicesThatAreRepeated) {
               kSmall, kLarge);
 }
 
-// From the exact end, and out of the exact range: those write nothing.
+// Indices from the exact end are valid. Indices out of the exact range write nothing.
 TEST(PadScatter, PlacesOfOpenAxesAreExactOnes) {
   for (const char* indices : {"input i: i64[6, 1]", "constant i: i64[6, 1] = [-1, 4, -5, 0, 2, -6]",
                               "constant i: i64[6, 1] = [7, 5, 4, 3, 0, 1]"}) {
@@ -72,7 +72,7 @@ TEST(PadScatter, PlacesOfSeveralAxes) {
               kSmall, kLarge);
 }
 
-// Elements that were alike are no more.
+// Elements that were equal differ after the scatter.
 TEST(PadScatter, IntoRepeatedElements) {
   ExpectExact(R"(graph g {
   input n: f32[$(B), $(L)]
@@ -89,15 +89,15 @@ TEST(PadScatter, IntoRepeatedElements) {
               kSmall, kLarge);
 }
 
-TEST(PadScatter, RefusesUpdatesThatLieOtherwise) {
-  EXPECT_THAT(test::RefusalOf(R"(graph g {
+TEST(PadScatter, RejectsUpdatesThatLieOtherwise) {
+  EXPECT_THAT(test::RejectionOf(R"(graph g {
   input x: f32[2, $(M)]
   input more: f32[1, $(L)]
   input i: i64[1, $(L)]
   y = scatter(x, i, more) {axis=0, depth=1, reduction="none"}
   output y
 })",
-                              {{"L", 5}, {"M", 6}}, {{"L", 8}, {"M", 9}}),
+                                {{"L", 5}, {"M", 6}}, {{"L", 8}, {"M", 9}}),
               HasSubstr("its operands lie differently along axis 1"));
 }
 

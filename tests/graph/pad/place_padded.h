@@ -1,4 +1,4 @@
-// Where an exact value lies in a padded one.
+// The position of an exact value inside a padded value.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,20 @@
 
 namespace tunec {
 
-/// Of each exact position of an axis, the padded one.
+/// Returns the padded position for each exact position of an axis.
 std::vector<int64_t> ExactPositions(const PaddedAxis& axis);
 
-/// The exact elements of a padded value.
+/// Returns the exact elements of a padded value.
 Array Crop(const Array& padded, const std::vector<PaddedAxis>& axes);
 
-/// What is beyond the exact elements: anything that the type has.
+/// Returns random elements for the padding, of all kinds that the type has.
 Array Garbage(DataType type, std::vector<int64_t> shape, Random& random);
 
-/// `exact` at the beginning of every axis of `padded`.
+/// Copies `exact` to the beginning of every axis of `padded`.
 void Place(const Array& exact, Array& padded);
 
-/// Empty when the axes have the sizes of both shapes.
+/// Returns an error message if the axes do not have the sizes of both shapes, otherwise an empty
+/// string.
 std::string SizesProblem(const std::vector<PaddedAxis>& axes, const std::vector<int64_t>& exact,
                          const std::vector<int64_t>& padded);
 

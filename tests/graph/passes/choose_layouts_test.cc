@@ -1,4 +1,4 @@
-// Which orders images get, and that values keep their numbers in all of them.
+// Tests of the orders chosen for images, and that values are equal in all orders.
 #include "graph/passes/choose_layouts.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(ChooseLayouts, AroundConvolutionsOnly) {
   ExpectSameAsReference(after);
 }
 
-// Three channels would leave thirteen of sixteen lanes idle; the rows of a large image do not.
+// Three channels would leave thirteen of sixteen lanes idle. The rows of a large image fill them.
 TEST(ChooseLayouts, FewChannelsStayFirst) {
   SampleGraph g("thin");
   ValueId x = g.Input({1, 3, 32, 64});
@@ -96,7 +96,7 @@ TEST(ChooseLayouts, AnOrderCanBeAskedFor) {
   }
 }
 
-// 19 channels in blocks of 8: three blocks, of which the last has five empty places.
+// 19 channels in blocks of 8 are three blocks. The last has five unused positions.
 TEST(ImageOrder, BlocksPadTheChannels) {
   const Layout layout = MakeLayout(ImageOrder::kBlocked, {2, 19, 3, 4}, 8);
   EXPECT_EQ(layout.shape, (Ints{2, 3, 3, 4, 8}));

@@ -1,5 +1,5 @@
-// Fusion of random graphs: whatever is grouped, the groups are a partition in an order that
-// respects data flow, and compute what the graph does.
+// Tests of fusion of random graphs: the groups are a partition in data-flow order, and compute the
+// graph's results.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -16,7 +16,8 @@ namespace {
 constexpr int64_t kRows = 6;
 constexpr int64_t kColumns = 16;
 
-// One node of a random graph; every value is kRows x kColumns, so that any can feed any.
+// Adds one node of a random graph. Every value is kRows x kColumns, so that any value can be any
+// operand.
 ValueId AddRandomNode(SampleGraph& g, uint32_t choice, const std::vector<ValueId>& values) {
   const auto draw = [&](uint32_t bound) {
     const uint32_t drawn = choice % bound;
@@ -78,7 +79,7 @@ bool IsMade(const Graph& graph, ValueId value) {
   return op != Op::kInput && op != Op::kConstant;
 }
 
-// Whether the value has been stored, through views.
+// Returns whether the value has been stored, through views.
 bool IsReady(const Graph& graph, const FusionPlan& plan, const std::set<ValueId>& stored,
              ValueId value) {
   if (!IsMade(graph, value)) return true;
@@ -101,8 +102,8 @@ std::set<NodeId> LiveNodes(const Graph& graph) {
   return live;
 }
 
-// No group waits for itself through others: each finds what it reads stored by an earlier one. A
-// node is in several groups only when each computes it for itself, and none stores it.
+// No group depends on itself through others: an earlier group stores each value that a group reads.
+// A node may be in several groups only if each recomputes it and none stores it.
 RC_GTEST_PROP(FuseRandom, GroupsAreInTheOrderOfDataFlow, ()) {
   const auto choices = *rc::gen::container<std::vector<uint32_t>>(rc::gen::arbitrary<uint32_t>());
   const Graph graph = RandomGraph(choices);

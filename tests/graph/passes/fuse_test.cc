@@ -14,7 +14,7 @@ constexpr FusionMachine kMachine;
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
-// The operators of each group.
+// Returns the operators of each group.
 std::vector<std::string> Groups(const Graph& graph, FusionMode mode = FusionMode::kFused) {
   const auto groups = Fuse(graph, mode);
   EXPECT_TRUE(groups) << groups.error().Format();
@@ -28,7 +28,7 @@ std::vector<std::string> Groups(const Graph& graph, FusionMode mode = FusionMode
   return texts;
 }
 
-// The reason at the edge into the last node with this operator.
+// Returns the reason of the edge into the last node with this operator.
 FusionReason ReasonInto(const Graph& graph, Op op, size_t operand = 0) {
   const auto plan = PlanFusion(graph, FusionMode::kFused);
   std::vector<FusionReason> reasons;
@@ -51,8 +51,8 @@ TEST(Fuse, UnfusedIsEveryNodeAlone) {
   EXPECT_THAT(Groups(graph), ElementsAre("transpose neg exp"));
 }
 
-// The data and the result have storage of their own, which may be one; where updates go, and what
-// they are, is computed on the way.
+// The data and the result have separate storage, which may be the same memory. Indices and updates
+// are computed inside the group.
 TEST(Fuse, ScatterWritesOverStoredData) {
   SampleGraph g("g");
   const ValueId data = g(Op::kExp, {g.Input({4, 5})});
@@ -66,7 +66,7 @@ TEST(Fuse, ScatterWritesOverStoredData) {
   EXPECT_EQ(ReasonInto(graph, Op::kRelu), FusionReason::kWrittenOver);
 }
 
-// Both branches end in a contraction: the later one takes the addition.
+// Both branches end in a contraction. The addition joins the later contraction.
 TEST(Fuse, ResidualJoinsTheLaterConvolution) {
   SampleGraph g("g");
   const ValueId x = g.Input({1, 4, 5, 5});
@@ -91,7 +91,7 @@ struct Separable {
   Ints weight = {16, 1, 3, 3};
 };
 
-// conv, relu, conv, relu
+// Builds conv, relu, conv, relu.
 Graph SeparableGraph(const Separable& s, int64_t outputs = 24) {
   SampleGraph g("g");
   const ValueId x = g.Input({1, 16, 12, 14});
@@ -108,7 +108,7 @@ Graph SeparableGraph(const Separable& s, int64_t outputs = 24) {
   return g.Build({z});
 }
 
-// A depthwise convolution is finished in the tasks of the product that follows it.
+// A depthwise convolution is computed in the tasks of the following product.
 TEST(Fuse, DepthwiseJoinsPointwise) {
   Separable strided;
   strided.depthwise["strides"] = Ints{2, 2};
@@ -130,7 +130,7 @@ TEST(Fuse, OtherContractionsStayApart) {
   Separable strided;
   strided.pointwise["strides"] = Ints{2, 2};
   EXPECT_EQ(reason(SeparableGraph(strided)), FusionReason::kTwoContractions);
-  // Each core would read so many weights.
+  // Each core would read too many weights.
   EXPECT_EQ(reason(SeparableGraph({}, 2000)), FusionReason::kCostsMore);
   SampleGraph g("planes");
   const ValueId d =
@@ -139,7 +139,7 @@ TEST(Fuse, OtherContractionsStayApart) {
             FusionReason::kOperandOrder);
 }
 
-// One chain in a kernel: the next depthwise convolution wants its neighbours' results.
+// A kernel contains one chain. The next depthwise convolution needs results of neighbouring tasks.
 TEST(Fuse, ChainsEndWithAProduct) {
   SampleGraph g("g");
   const Separable s;
@@ -165,7 +165,7 @@ TEST(Fuse, WindowsReadStoredValues) {
   EXPECT_EQ(ReasonInto(graph, Op::kConv), FusionReason::kContractionOperand);
 }
 
-// The first operand is computed into a buffer, block by block, and written nowhere else.
+// The first operand is computed block by block into a buffer, and not stored elsewhere.
 TEST(Fuse, ContractionsComputeTheirOperand) {
   SampleGraph g("g");
   const ValueId x = g(Op::kGelu, {g.Input({2, 70, 37})}, {{"approximate", "tanh"}});
@@ -181,7 +181,7 @@ TEST(Fuse, ContractionsComputeTheirOperand) {
   ExpectSameAsReference(graph);
 }
 
-// Strides leave elements out; each of the others is computed once.
+// Strides skip elements. Each remaining element is computed once.
 TEST(Fuse, PointwiseConvolutionsComputeTheirOperand) {
   for (const int64_t stride : {1, 2}) {
     SampleGraph g("g");
@@ -200,7 +200,7 @@ TEST(Fuse, PointwiseConvolutionsComputeTheirOperand) {
   }
 }
 
-// Channels first, sums would walk across memory; one row leaves one task.
+// With channels first, sums would walk across memory. One row would leave one task.
 TEST(Fuse, OperandsThatStayStored) {
   SampleGraph g("g");
   const ValueId x = g(Op::kRelu, {g.Input({1, 8, 12, 14})});
@@ -226,7 +226,7 @@ TEST(Fuse, IndexMapsBeforeContractionsStayAffine) {
   }
 }
 
-// exp would join both ends of the path through the matmul.
+// Fusing exp would join both ends of the path through the matmul.
 TEST(Fuse, NeverACycle) {
   SampleGraph g("g");
   const ValueId x = g(Op::kTanh, {g.Input({4, 4})});
@@ -248,7 +248,7 @@ TEST(Fuse, PrimitiveSoftmaxIsOneKernel) {
   ExpectSameAsReference(graph);
 }
 
-// The edge from this node's value to that operator.
+// Returns the edge from this node's value to a node of that operator.
 FusionEdge EdgeInto(const Graph& graph, Op op) {
   const auto plan = PlanFusion(graph, FusionMode::kFused);
   for (const FusionEdge& edge : plan->edges)
@@ -257,8 +257,8 @@ FusionEdge EdgeInto(const Graph& graph, Op op) {
   return {};
 }
 
-// Overlapping windows compute what they read again: cheap arithmetic is worth that, a function of
-// each element is not. Windows that tile their input read each element once.
+// Overlapping windows recompute shared elements. This is worthwhile for cheap arithmetic, but not
+// for a function of each element. Windows that tile their input read each element once.
 TEST(Fuse, CostDecidesWhatWindowsComputeAgain) {
   const auto network = [](Op op, int64_t kernel, int64_t stride) {
     SampleGraph g("g");
@@ -278,7 +278,7 @@ TEST(Fuse, CostDecidesWhatWindowsComputeAgain) {
     ExpectSameAsReference(graph);
 }
 
-// A row that many rows read: storing it is cheaper than its function for every element.
+// Many rows read one row. Storing the row is cheaper than a function for every element.
 TEST(Fuse, CostDecidesWhatIsSpread) {
   for (const bool large : {false, true}) {
     SampleGraph g("g");
@@ -291,7 +291,7 @@ TEST(Fuse, CostDecidesWhatIsSpread) {
   }
 }
 
-// Where a kernel takes long to start, fewer of them are worth computing more.
+// If launching a kernel is expensive, recomputing more in fewer kernels is worthwhile.
 TEST(Fuse, TheMachineDecides) {
   SampleGraph g("g");
   const ValueId row = g(Op::kTanh, {g.Input({1, 64})});
@@ -306,14 +306,14 @@ TEST(Fuse, TheMachineDecides) {
   }
 }
 
-// Graphs are grouped alike on every CPU; vectors alone differ.
+// Graphs are grouped equally on every CPU, except for the vector width.
 TEST(Fuse, ACpuIsWeighedByItsVectors) {
   EXPECT_EQ(FusionMachineOf({.host = {.vector_bits = 512}}).vector_lanes, 16);
   EXPECT_EQ(FusionMachineOf({.host = {.vector_bits = 256}}).vector_lanes, 8);
   EXPECT_EQ(FusionMachineOf({.host = {.cores = 64}}).cores, FusionMachine().cores);
 }
 
-// Keys of a device's schedules do not name its host.
+// Keys of a device's schedules do not name the host of the device.
 TEST(Fuse, ADeviceIsNotWeighedByItsHost) {
   Target target{.device = Accelerator{.kind = "cuda", .name = "sm_90a", .processors = 132}};
   EXPECT_EQ(FusionMachineOf(target).cores, 132);
@@ -322,7 +322,7 @@ TEST(Fuse, ADeviceIsNotWeighedByItsHost) {
   EXPECT_EQ(FusionMachineOf(target).vector_lanes, lanes);
 }
 
-// A part of what would be computed: the slice's readers need no more.
+// The slice's readers need only a part of the value, so only the part is computed.
 TEST(Fuse, OnlyWhatIsReadIsComputed) {
   SampleGraph g("g");
   const ValueId x = g(Op::kErf, {g.Input({64, 64})});
@@ -336,7 +336,7 @@ TEST(Fuse, OnlyWhatIsReadIsComputed) {
   ExpectSameAsReference(graph);
 }
 
-// One row of a softmax is one task: what all cores can do stays a kernel of its own.
+// One row of a softmax is one task. Work that all cores can do stays in a separate kernel.
 TEST(Fuse, CostDecidesWhatWouldWaitForOneTask) {
   for (const int64_t rows : {int64_t{1}, int64_t{64}}) {
     SampleGraph g("g");
@@ -346,9 +346,9 @@ TEST(Fuse, CostDecidesWhatWouldWaitForOneTask) {
   }
 }
 
-// Channels that a grouped convolution makes are stored where a shuffle has them, for the
-// convolution walks groups and channels apart; without groups, or with others, the store would not
-// be affine.
+// Channels of a grouped convolution are stored in the order of the shuffle, because the convolution
+// iterates over groups and channels separately. Without groups, or with other groups, the store
+// would not be affine.
 TEST(Fuse, ShufflesMoveTheStore) {
   for (const int64_t groups : {3, 2, 1}) {
     SampleGraph g("g");
@@ -364,7 +364,7 @@ TEST(Fuse, ShufflesMoveTheStore) {
   }
 }
 
-// Three readers that no kernel can share compute a cheap sum each; an expensive one is stored.
+// Three readers that cannot share a kernel each compute a cheap sum. An expensive value is stored.
 TEST(Fuse, CheapValuesAreComputedInEachReader) {
   for (const Op op : {Op::kAdd, Op::kPow}) {
     SampleGraph g("g");
@@ -382,7 +382,7 @@ TEST(Fuse, CheapValuesAreComputedInEachReader) {
   }
 }
 
-// Values that the registers cannot hold go through memory: counted, in order.
+// Values that do not fit into registers go through memory. They are counted in order.
 TEST(Fuse, LiveValuesOfABody) {
   SampleGraph g("g");
   const ValueId x = g.Input({8});
@@ -421,12 +421,12 @@ TEST(Fuse, DeadNodesAreInNoGroup) {
 
 TEST(Fuse, EveryReasonHasItsText) {
   EXPECT_EQ(Describe(FusionReason::kSameGroup), "fused: already in one kernel");
-  EXPECT_EQ(Describe(FusionReason::kUnfusedMode), "not fused: every node is a kernel of its own");
+  EXPECT_EQ(Describe(FusionReason::kUnfusedMode), "not fused: every node is a separate kernel");
   EXPECT_EQ(Describe(FusionReason::kCycle), "not fused: the groups would wait for each other");
-  EXPECT_EQ(Describe(FusionReason::kViewed), "no kernel: read where it lies");
+  EXPECT_EQ(Describe(FusionReason::kViewed), "no kernel: read directly from its storage");
 }
 
-// Every edge is inside one group, or a border that both of its groups know.
+// Every edge is inside one group, or a border that both groups list.
 TEST(Fuse, GroupsKnowTheirReasonsAndTheirBorders) {
   SampleGraph g("g");
   const ValueId m = g(Op::kMatmul, {g.Input({4, 4}), g.Weight({4, 4})});
@@ -450,7 +450,7 @@ TEST(Fuse, GroupsKnowTheirReasonsAndTheirBorders) {
   }
 }
 
-// Chains on one input are one loop with two results, unless one waits for the other.
+// Chains on one input become one loop with two results, unless one depends on the other.
 TEST(Fuse, ElementwiseSiblingsAreOneKernel) {
   SampleGraph g("g");
   const ValueId x = g.Input({64, 33});
@@ -480,7 +480,7 @@ TEST(Fuse, ReductionsOfTheSameRowsAreOneKernel) {
   ExpectSameAsReference(graph);
 }
 
-// Of the siblings x + 1 and x * softmax(x + 1), the second waits for the first.
+// Of the siblings x + 1 and x * softmax(x + 1), the second depends on the first.
 TEST(Fuse, SiblingsThatWaitForEachOtherStayApart) {
   SampleGraph g("g");
   const ValueId x = g.Input({8, 8});
@@ -495,7 +495,7 @@ TEST(Fuse, SiblingsThatWaitForEachOtherStayApart) {
   ExpectSameAsReference(graph);
 }
 
-// Through the whole pipeline: channels-last values, flat and direct convolutions, depthwise,
+// Runs the whole pipeline: channels-last values, flat and direct convolutions, depthwise and
 // transposed convolution, concatenation and pooling.
 TEST(Fuse, SmallNetworkAfterThePipeline) {
   SampleGraph g("network");

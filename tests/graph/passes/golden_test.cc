@@ -1,6 +1,6 @@
-// The golden files of tests/golden/passes, without the command: the passes named by
-// `# command: opt %input --passes a,b` on the input give the expected text. With TUNEC_BLESS
-// set, files are rewritten.
+// Tests of the golden files of tests/golden/passes, without the command. The passes named by `#
+// command: opt %input --passes a,b` give the expected text for the input. With TUNEC_BLESS set,
+// files are rewritten.
 #include <gtest/gtest.h>
 
 #include <algorithm>

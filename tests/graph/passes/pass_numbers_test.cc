@@ -1,5 +1,5 @@
-// Passes keep the numbers: the reference execution before and after, on chosen and on random
-// graphs.
+// Tests that passes preserve results: the reference execution before and after, on chosen and on
+// random graphs.
 #include "graph/passes/pipeline.h"
 
 #include <gtest/gtest.h>
@@ -91,7 +91,8 @@ TEST(FoldBatchNorm, OtherUsersBlockIt) {
   ExpectSameNumbers(before, after, 1e-5);
 }
 
-// A root and a division for each channel, not for each element; a large mean goes first.
+// A square root and a division are computed per channel, not per element. A large mean is
+// subtracted first.
 TEST(FoldBatchNorm, MomentsThatAreInputsAreSplit) {
   for (const Ints& shape : {Ints{2, 5, 6, 7}, Ints{4, 5}, Ints{1, 5, 9}}) {
     SampleGraph g("given_moments");
@@ -111,7 +112,7 @@ TEST(FoldBatchNorm, MomentsThatAreInputsAreSplit) {
   }
 }
 
-// The background's model of two blocks: 7 nodes become 5.
+// The model of two blocks in examples/README.md: 7 nodes become 5.
 TEST(FoldBatchNorm, TwoBlocks) {
   SampleGraph g("two_blocks");
   ValueId x = g.Input({1, 3, 8, 8});
@@ -185,7 +186,7 @@ TEST(RecognizePatterns, LayerNormAndItsRelatives) {
   EXPECT_EQ(Count(after, Op::kSoftmax), 1);
   EXPECT_EQ(Count(after, Op::kSilu), 1);
   ExpectSameNumbers(before, after, 1e-5);
-  ExpectSameAsReference(before);  // as primitives: rows are fused
+  ExpectSameAsReference(before);  // as primitives, whose rows are fused
 }
 
 TEST(Canonicalize, SignedZeroDecides) {
@@ -236,10 +237,11 @@ TEST(Pipeline, PassesCanBeSwitchedOffAndUnknownOnesAreErrors) {
   options.disabled = {"canonicalise"};
   const auto result = RunPipeline(graph, options);
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().message, "no pass is called 'canonicalise'");
+  EXPECT_EQ(result.error().message, "unknown pass 'canonicalise'");
 }
 
-// Random graphs: chains with reuse of elementwise, moving, reducing and multiplying nodes.
+// A generator of random graphs: chains of elementwise, moving, reducing and multiplying nodes, with
+// reuse of values.
 class RandomGraph {
  public:
   explicit RandomGraph(uint64_t seed) : random_(seed), g_("random", seed) {}
@@ -256,7 +258,7 @@ class RandomGraph {
     const double values[] = {0, -0.0, 1, 2, 0.5, -1, 0.25};
     return random_.Below(2) == 0 ? g_.Scalar(values[random_.Below(7)]) : g_.Weight({4});
   }
-  // Every step keeps the shape 2x6x4.
+  // Adds a node. Every step preserves the shape 2x6x4.
   ValueId Step() {
     const Op unary[] = {Op::kRelu, Op::kNeg, Op::kTanh, Op::kSigmoid, Op::kIdentity, Op::kAbs};
     const Op binary[] = {Op::kAdd, Op::kSub, Op::kMul, Op::kMax};

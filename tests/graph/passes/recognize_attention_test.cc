@@ -1,5 +1,5 @@
-// Attention written as primitives in the ways of front ends becomes one node and keeps its
-// numbers; so does what looks like it and is not.
+// Tests that attention written as primitives by front ends becomes one node and preserves results.
+// Similar graphs that are not attention also preserve results.
 #include "graph/passes/recognize_attention.h"
 
 #include <gtest/gtest.h>
@@ -20,12 +20,12 @@ int Count(const Graph& graph, Op op) {
   return count;
 }
 
-// How one attention is spelled.
+// The spelling of one attention.
 struct Spelling {
   int scale = 0;  // of the scores, of q, of q and k, as a divisor, none
   int mask = 0;   // none, added, selected, selected the other way, a finite number selected
   bool causal = false;
-  bool transposed = false;  // k^T by a transpose, not a flag
+  bool transposed = false;  // k^T is made by a transpose, not by a flag
   bool divided = false;
   int64_t group = 1;
   bool softcap = false;
@@ -153,7 +153,7 @@ const Node* FindAttention(const Graph& graph) {
   return nullptr;
 }
 
-// The number where column j is hidden from row i, with j > i + offset, else 0 (bool: true).
+// Returns the number for columns j hidden from row i, with j > i + offset, else 0 (bool: true).
 Array TriangleOf(int64_t rows, int64_t columns, double hidden, int64_t offset = 0,
                  DataType type = DataType::kF32) {
   Array mask(type, {rows, columns});
@@ -166,12 +166,12 @@ Array TriangleOf(int64_t rows, int64_t columns, double hidden, int64_t offset = 
 
 struct Hiding {
   double number = 0;
-  bool bounded = true;  // scores, whatever the inputs hold
+  bool bounded = true;  // scores are bounded for all inputs
   bool added = true;
   int64_t offset = 0;
 };
 
-// softmax(mask(q k^T)) v of ten rows, of q and k that are inputs or bounded functions of them.
+// Builds softmax(mask(q k^T)) v of ten rows. q and k are inputs or bounded functions of inputs.
 Graph Hidden(const Hiding& hiding) {
   constexpr int64_t kRows = 10;
   SampleGraph g("hidden");
@@ -193,8 +193,8 @@ Graph Hidden(const Hiding& hiding) {
   return g.Build({g(Op::kMatmul, {g(Op::kSoftmax, {x}), g.Input({kRows, 3})})});
 }
 
-// Whether the recognised attention is causal, with hidden scores of no weight. Its numbers are
-// those of what was recognised.
+// Returns whether the recognised attention is causal, so that hidden scores have no weight. Its
+// results must equal those of the original graph.
 bool HidesColumns(const Graph& before, const PassOptions& options = {}) {
   const auto pipeline = RunPipeline(before, {.pass = options});
   EXPECT_TRUE(pipeline) << pipeline.error().Format();
@@ -215,7 +215,7 @@ TEST(RecognizeAttention, NumbersFarBelowBoundedScoresHide) {
     EXPECT_TRUE(HidesColumns(Hidden({.number = -1e4, .added = added})));
     EXPECT_FALSE(HidesColumns(Hidden({.number = -100, .added = added})));
     EXPECT_FALSE(HidesColumns(Hidden({.number = -3e38, .bounded = false, .added = added})));
-    // The first rows see nothing: they are means.
+    // The first rows see no key, so they are means.
     EXPECT_FALSE(HidesColumns(Hidden({.number = -3e38, .added = added, .offset = -2})));
     EXPECT_TRUE(HidesColumns(Hidden({.number = -INFINITY, .bounded = false, .added = added})));
   }
@@ -225,9 +225,10 @@ Array Numbers(const Ints& shape, Random& random) {
   return RandomArray(DataType::kF32, shape, random);
 }
 
-// Windows of images: six windows' scores are 2 x 3 while a mask for each of three is added.
+// Windows of images: the scores of six windows are reshaped to 2 x 3, to add a mask for each of
+// three windows.
 struct Windows {
-  Ints below;  // shapes of constant masks that are added to the scores before, after; none
+  Ints below;  // shapes of the constant masks added before and after; empty: none
   Ints above;
   Ints split = {2, 3, 2, 9, 8};
   bool selects = false;
@@ -271,14 +272,14 @@ TEST(RecognizeAttention, MasksOverSplitBatches) {
   EXPECT_EQ(CountAttention(WindowAttention({.below = {2, 9, 8}})), 1);
   EXPECT_EQ(CountAttention(WindowAttention({.above = {6, 1, 9, 8}})), 1);
   EXPECT_EQ(CountAttention(WindowAttention({.split = {1, 6, 2, 9, 8}})), 1);
-  // Three masks of which no two may be selected from; heads or rows that are split.
+  // Not recognised: three masks, a selection after a mask, and split heads or rows.
   EXPECT_EQ(CountAttention(WindowAttention({.below = {8}, .above = {8}})), 0);
   EXPECT_EQ(CountAttention(WindowAttention({.below = {8}, .selects = true})), 0);
   EXPECT_EQ(CountAttention(WindowAttention({.split = {12, 9, 8}})), 0);
   EXPECT_EQ(CountAttention(WindowAttention({.split = {6, 2, 3, 3, 8}})), 0);
 }
 
-// Two masks whose sum leaves the type hide all of a row that each of them alone does not.
+// Neither mask alone hides a whole row. Their sum overflows to -inf and hides the row.
 TEST(RecognizeAttention, MasksWithInfiniteSumsStayApart) {
   const auto count = [](DataType type, double first, double second) {
     SampleGraph g("masks");
@@ -300,7 +301,7 @@ TEST(RecognizeAttention, MasksWithInfiniteSumsStayApart) {
   EXPECT_EQ(count(DataType::kF32, -3.4e38, -1e37), 0);
 }
 
-// A row or a column of a mask is for all rows or columns of scores: no triangle.
+// A mask with one row or one column is broadcast over the scores, so it is not a triangle.
 TEST(RecognizeAttention, BroadcastMasksAreNoTriangles) {
   for (const bool one_row : {true, false}) {
     SampleGraph g("broadcast");
@@ -313,7 +314,7 @@ TEST(RecognizeAttention, BroadcastMasksAreNoTriangles) {
   }
 }
 
-// What a large constant selects is not folded; its numbers are known all the same.
+// A selection from a large constant is not folded. Its elements are known all the same.
 TEST(RecognizeAttention, SelectedTriangles) {
   for (const bool negated : {false, true}) {
     for (const double other : {0.0, 1.0}) {
@@ -330,7 +331,7 @@ TEST(RecognizeAttention, SelectedTriangles) {
           Op::kWhere, {g.Constant(std::move(visible)), negated ? low : zero, negated ? zero : low});
       const Graph graph =
           g.Build({g(Op::kMatmul, {g(Op::kSoftmax, {g(Op::kAdd, {s, mask})}), g.Input({9, 3})})});
-      // A row that gets 1 everywhere else is hidden alike, but that is not what is recognised.
+      // A mask with 1 in place of 0 hides the same elements, but is not recognised.
       EXPECT_EQ(HidesColumns(graph, {.fold_growth_bytes = 0, .fold_growth_factor = 0}), other == 0);
     }
   }

@@ -61,7 +61,8 @@ TEST(StorageViews, ConcatenatedColumnsLieApart) {
   ExpectSameAsReference(graph);
 }
 
-// A value with other readers, concatenated under another shape, is written where it belongs.
+// A value with other readers, concatenated after a reshape, is written directly into the
+// concatenation.
 TEST(StorageViews, OperandsBehindReshapesAreWrittenInPlace) {
   SampleGraph g("g");
   const ValueId x = g.Input({2, 16});
@@ -78,7 +79,7 @@ TEST(StorageViews, OperandsBehindReshapesAreWrittenInPlace) {
   ExpectSameAsReference(graph);
 }
 
-// Dense blocks: each concatenation is the beginning of the next, nested or spelt out.
+// In dense blocks, each concatenation is the beginning of the next, nested or flat.
 TEST(StorageViews, BeginningsOfConcatenationsShareItsStorage) {
   for (const bool nested : {false, true}) {
     SampleGraph g("g");
@@ -119,7 +120,7 @@ TEST(StorageViews, WhatCannotLieElsewhereIsCopied) {
   }
 }
 
-// Elementwise operands would need kernels of their own: selecting them in one is cheaper.
+// Element-wise operands would need separate kernels. One selecting kernel is cheaper.
 TEST(StorageViews, OneKernelForCheapOperandsStays) {
   SampleGraph g("g");
   const ValueId x = g.Input({4, 16});
@@ -147,7 +148,7 @@ TEST(StorageViews, SlicesAndReshapesOfSeveralReadersAreReadInPlace) {
   ExpectSameAsReference(graph);
 }
 
-// The steps of a sequence: where a step lies is no part of what its kernel computes.
+// Steps of a sequence are views, because a step's offset does not change its kernel.
 TEST(StorageViews, PiecesOfOneValueForSeveralKernelsAreViews) {
   SampleGraph g("g");
   const ValueId x = Product(g, g.Input({3, 2, 16}), 16, 24);
@@ -173,7 +174,7 @@ TEST(StorageViews, PiecesOfOneValueForSeveralKernelsAreViews) {
   ExpectSameAsReference(graph);
 }
 
-// One kernel reads all pieces: as views they would be arguments of their own.
+// One kernel reads all pieces. As views, the pieces would be separate arguments.
 TEST(StorageViews, PiecesForOneKernelStayPartOfIt) {
   SampleGraph g("g");
   const ValueId x = Product(g, g.Input({2, 16}), 16, 32);
@@ -186,7 +187,7 @@ TEST(StorageViews, PiecesForOneKernelStayPartOfIt) {
   ExpectSameAsReference(graph);
 }
 
-// Reading columns as rows costs every reader more than one kernel that rearranges them.
+// Reading columns as rows costs every reader more than one kernel that transposes them.
 TEST(StorageViews, TransposesOfSeveralReadersAreKernels) {
   SampleGraph g("g");
   const ValueId t = g(Op::kTranspose, {g.Input({16, 32})}, {{"perm", Ints{1, 0}}});

@@ -1,4 +1,4 @@
-// Which values are stored as bfloat16, and that their groups say so.
+// Tests which values are stored as bfloat16, and that their groups record the type.
 #include "graph/fuse/store_terms.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ TEST(StoreTerms, WhatAProductMultiplies) {
   EXPECT_THAT(Stored(graph), testing::ElementsAre(a));
 }
 
-// The product's operand may be a residual's, too, which reads it rounded.
+// The product's operand may also be a residual's, which reads the rounded value.
 TEST(StoreTerms, OtherReadersDoNotMatter) {
   SampleGraph g("g");
   const ValueId a = Product(g, g.Input({3, 16}), 16, 16);
@@ -57,7 +57,7 @@ TEST(StoreTerms, NotOutputsOfTheModel) {
   EXPECT_THAT(Stored(g.Build({Product(g, a, 32, 5), a})), testing::IsEmpty());
 }
 
-// Each channel is multiplied by itself.
+// In a depthwise convolution each channel is multiplied separately.
 TEST(StoreTerms, NotForDepthwiseConvolutions) {
   SampleGraph g("g");
   const ValueId x = g.Input({1, 8, 9, 9});
@@ -78,7 +78,7 @@ TEST(StoreTerms, WhatIsPooledForAProduct) {
   EXPECT_THAT(Stored(graph), testing::UnorderedElementsAre(a, b));
 }
 
-// Both lie in the concatenation, whose storage has one type.
+// Both values are stored in the concatenation, whose storage has one type.
 TEST(StoreTerms, ViewsAreStoredAsTheirOwner) {
   SampleGraph g("g");
   const ValueId x = g.Input({3, 16});

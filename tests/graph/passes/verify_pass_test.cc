@@ -1,4 +1,4 @@
-// The harness finds what it is there to find: planted passes that break each of its answers.
+// Tests that the harness finds faults: planted passes violate each of its checks.
 #include "graph/passes/verify_pass.h"
 
 #include <gmock/gmock.h>
@@ -127,7 +127,7 @@ TEST(VerifyPasses, UnknownAndFailingPassesAreErrors) {
   const Graph graph = ConvNorm();
   const std::vector<std::string> unknown = {"no_such"};
   EXPECT_EQ(VerifyPasses(graph, unknown, Inputs(graph, 1)).error().message,
-            "no pass is called 'no_such'");
+            "unknown pass 'no_such'");
   const auto fails = [](const Graph&, const PassOptions&) -> Result<Graph> {
     return Fail(ErrorCode::kUnsupported, "not today");
   };

@@ -1,4 +1,4 @@
-// The matcher and the rewriter: what one rule does to a small graph.
+// Tests of the matcher and the rewriter: the effect of one rule on a small graph.
 #include <gtest/gtest.h>
 
 #include "graph/passes/rewrite.h"
@@ -19,7 +19,7 @@ Result<Graph> Apply(const std::string& rules, const std::string& body,
   return result;
 }
 
-// The computing lines that are left, in order.
+// Returns the remaining computing lines, in order.
 std::string Lines(const std::string& rules, const std::string& body,
                   FloatRules float_rules = FloatRules::kStrict) {
   const auto result = Apply(rules, body, float_rules);
@@ -78,7 +78,7 @@ TEST(ApplyRules, OperandsOfCommutativeOperatorsMatchInAnyOrder) {
       "a = neg(x)\nb = exp(y)\nz = sub(b, a)\n");
 }
 
-// A choice that fails further on is taken back: y has to be the operand of log.
+// A choice that fails later is undone: y must be the operand of log.
 TEST(ApplyRules, TheSearchGoesBack) {
   EXPECT_EQ(
       Lines("(exp(y) + exp(x)) * log(y) => x - y",
@@ -109,7 +109,7 @@ TEST(ApplyRules, InnerNodesWithOtherUsersStay) {
   EXPECT_EQ(Lines("neg(exp(x)) => sin(x)", body), kept);
   EXPECT_EQ(Lines("r [shared]: neg(exp(x)) => sin(x)", body),
             "a = exp(x)\nb = sin(x)\nc = mul(a, y)\n");
-  // Users inside the match are none outside.
+  // Users inside the match do not count as outside users.
   EXPECT_EQ(
       Lines("e@exp(x) / neg(e) => sin(x)",
             std::string(kInputs) + "  a = exp(x)\n  b = neg(a)\n  z = div(a, b)\n  output z\n"),
@@ -120,7 +120,7 @@ TEST(ApplyRules, InnerNodesWithOtherUsersStay) {
             "a = exp(x)\nb = neg(a)\n");
 }
 
-// The first replacement takes away the second user of a, within one sweep.
+// The first replacement removes the second user of a, within one sweep.
 TEST(ApplyRules, UsersAreCountedAsTheyGo) {
   EXPECT_EQ(Lines("neg(exp(x)) => sin(x)\nsub(v, v) => cos(v)\n",
                   std::string(kInputs) +
@@ -142,7 +142,7 @@ TEST(ApplyRules, NumbersInPatterns) {
   EXPECT_NE(Lines("x * 0 => neg(x)", product("f32[] = -0.0")), fired);
   EXPECT_EQ(Lines("x * c => neg(x) where 1 < value(c) <= 2", product("f32[] = 2")), fired);
   EXPECT_NE(Lines("x * c => neg(x) where 1 < value(c) < 2", product("f32[] = 2")), fired);
-  // Of several elements there is no one value, so nothing is said of it, not even with `not`.
+  // Several elements do not have one value, so no condition holds for them, not even with `not`.
   EXPECT_NE(Lines("x * c => neg(x) where not value(c) == 7", product("f32[4] = [1, 2, 3, 4]")),
             fired);
 }
@@ -152,12 +152,12 @@ TEST(ApplyRules, NumbersInReplacements) {
                   "  input x: f32[4]\n  constant c: f32[] = 1.5\n  z = mul(x, c)\n  y = neg(z)\n"
                   "  output y\n")
                 .substr(0, 7),
-            "my.rule");  // it never ends
+            "my.rule");  // does not terminate
   EXPECT_EQ(Lines("neg(x) / c => x / number(-value(c))",
                   "  input x: i16[4]\n  constant c: i16[] = 3\n  n = neg(x)\n  z = div(n, c)\n"
                   "  output z\n"),
             "constant z_constant: i16[] = -3\nz = div(x, z_constant)\n");
-  // -200 is no i8.
+  // -200 does not fit into i8.
   EXPECT_EQ(Lines("neg(x) / c => x / number(-200)",
                   "  input x: i8[4]\n  constant c: i8[] = 3\n  n = neg(x)\n  z = div(n, c)\n"
                   "  output z\n"),
@@ -220,7 +220,7 @@ TEST(ApplyRules, BoundsAreRounded) {
   EXPECT_FALSE(Lines(rule, clipped("1.1015625")).contains("clip"));
 }
 
-// The examples of docs/rules.md.
+// These are the examples of docs/reference/rules.md.
 TEST(ApplyRules, DocumentedExamples) {
   EXPECT_EQ(Lines("relu(x) => leaky_relu(x){alpha=0.1}",
                   std::string(kInputs) + "  z = relu(x)\n  output z\n"),

@@ -1,4 +1,4 @@
-// What rule files say, and what is refused, with its place.
+// Tests of rule files: parsed rules, and rejections with their positions.
 #include "graph/rules/parse_rules.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ TEST(ParseRules, InfixAndCallsAreTheSame) {
   EXPECT_EQ(sum.operands[1].operands[0].kind, RuleTerm::Kind::kNumber);
 }
 
-// A term is a tree, and trees are walked by recursion.
+// A term is a tree, and trees are processed recursively, so their size is limited.
 TEST(ParseRules, HaveSoManyParts) {
   const auto repeated = [](std::string_view part) {
     std::string text;
@@ -80,12 +80,12 @@ TEST(ParseRules, ErrorsHaveTheirPlace) {
             "my.rules:1:25: error: the pattern does not bind y");
   EXPECT_EQ(ErrorOf("relu(x, y) => x"),
             "my.rules:1:1: error: relu is given 2 operands, expected 1");
-  EXPECT_EQ(ErrorOf("x => relu(x)"), "my.rules:1:1: error: the pattern is no operator");
+  EXPECT_EQ(ErrorOf("x => relu(x)"), "my.rules:1:1: error: the pattern is not an operator");
   EXPECT_EQ(ErrorOf("relu(x)"), "my.rules:1:8: error: expected '=>', found the end of the text");
   EXPECT_EQ(ErrorOf("relu(x) => x x"),
             "my.rules:1:14: error: expected the end of the rule, found 'x'");
   EXPECT_EQ(ErrorOf("relu(x) => x where ranks(x) > 1"),
-            "my.rules:1:20: error: no function is called ranks");
+            "my.rules:1:20: error: unknown function ranks");
   EXPECT_EQ(ErrorOf("relu(x) => x where x > 1"),
             "my.rules:1:20: error: x is a value of the graph; its number is value(x)");
   EXPECT_EQ(ErrorOf("clip(x){mim=0} => x"), "my.rules:1:9: error: clip has no attribute mim");
@@ -96,16 +96,17 @@ TEST(ParseRules, ErrorsHaveTheirPlace) {
   EXPECT_EQ(ErrorOf("relu(x) => reshape(x)"),
             "my.rules:1:12: error: reshape needs the attribute shape");
   EXPECT_EQ(ErrorOf("relu(x) => relu(out)"),
-            "my.rules:1:17: error: out is what is replaced, and cannot be an operand");
+            "my.rules:1:17: error: out is the replaced value and cannot be an operand");
   EXPECT_EQ(ErrorOf("relu(out) => out"),
-            "my.rules:1:6: error: out is the name of what the pattern's root makes");
+            "my.rules:1:6: error: out is the name of the value of the pattern's root");
   EXPECT_EQ(ErrorOf("transpose(x){perm=x} => x"),
             "my.rules:1:19: error: x is an attribute here, but a value before");
   EXPECT_EQ(ErrorOf("(relu(x) | abs(y)) => x"),
             "my.rules:1:23: error: the pattern does not bind x");
-  EXPECT_EQ(ErrorOf("r@relu(x) => x"), "my.rules:1:1: error: the pattern's root is called out");
+  EXPECT_EQ(ErrorOf("r@relu(x) => x"),
+            "my.rules:1:1: error: the pattern's root has the name out already");
   EXPECT_EQ(ErrorOf("relu(x) => y@relu(x)"),
-            "my.rules:1:12: error: only a pattern names its parts with @");
+            "my.rules:1:12: error: a replacement cannot name its parts with @");
   EXPECT_EQ(ErrorOf("x * ~2 => x * ~2"),
             "my.rules:1:15: error: a replacement needs the number itself, not ~");
   EXPECT_EQ(ErrorOf("if(x) => x"), "my.rules:1:1: error: if is no operator for a rule");

@@ -1,9 +1,9 @@
-// The built-in rules on small graphs: *.cases beside this file. A case is a line
-// `### title [| fast] [| any zero]`, a graph, `----`, the names of the rules that fire and the
-// graph that results, up to the next case. With TUNEC_BLESS set, files are rewritten. Every case
-// is run before and after on ordinary numbers and, unless it is `fast`, on NaNs, infinities and
-// both zeros (`any zero`: max and min of both zeros may be either); every built-in rule fires in
-// one of them.
+// Tests of the built-in rules on small graphs: *.cases in this folder. A case is a line `### title
+// [| fast] [| any zero]`, a graph, `----`, the names of the applied rules and the resulting graph,
+// up to the next case. With TUNEC_BLESS set, files are rewritten. Every case is run before and
+// after on ordinary numbers. Unless it is `fast`, it is also run on NaNs, infinities and both zeros
+// (`any zero`: max and min of both zeros may be either). Every built-in rule applies in one of the
+// cases.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Case {
-  std::string title;  // the rest of its line
+  std::string title;  // the rest of the title line
   std::string input;
   std::string expected;
   bool IsFast() const { return title.contains("| fast"); }
@@ -69,7 +69,7 @@ double Special(Random& random) {
   return numbers[random.Below(std::size(numbers))];
 }
 
-// Sums and products of these overflow.
+// Returns numbers whose sums and products overflow.
 double Great(Random& random) {
   const double numbers[] = {1, -1, 2e38, -2e38, 3e38, -3e38};
   return numbers[random.Below(std::size(numbers))];
@@ -115,7 +115,7 @@ void ExpectSameNumbers(const Case& c, const Graph& before, const Graph& after,
   }
 }
 
-// What the file should say of the case.
+// Returns the expected text of the case.
 std::string RunCase(const Case& c, const fs::path& path, std::set<std::string>& fired) {
   const auto before = ParseGraph(c.input, path.filename().string(), NoWeights());
   EXPECT_TRUE(before) << before.error().Format();
@@ -132,8 +132,8 @@ std::string RunCase(const Case& c, const fs::path& path, std::set<std::string>& 
   if (!after) return "";
   ExpectSameNumbers(c, *before, after->graph, c.IsFast() ? Positive : Ordinary);
   if (!c.IsFast()) ExpectSameNumbers(c, *before, after->graph, Special);
-  // An operator that is recognised may be finite where a part of it overflowed, as may a product
-  // with other weights.
+  // A recognised operator may be finite where an intermediate value overflowed before. A product
+  // with folded weights may be finite, too.
   if (!c.IsFast() && path.stem() != "patterns" && path.stem() != "folds")
     ExpectSameNumbers(c, *before, after->graph, Great);
   return "fired: " + (names.empty() ? "nothing" : names) + "\n" + Print(after->graph);

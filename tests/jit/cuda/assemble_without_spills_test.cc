@@ -1,4 +1,4 @@
-// What is assembled a second time, and which code is kept: with a scripted assembler.
+// Tests of the second assembly and the choice of code, with a scripted assembler.
 #include "jit/cuda/assemble_without_spills.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,8 @@ std::string Kernel(const std::string& symbol, const std::string& threads) {
          threads + "\n{\n\tret;\n}\n";
 }
 
-// What an assembler says of kernels, at its first call and after; and what it was asked.
+// The scripted results of an assembler for its first call and later calls, and the recorded
+// requests.
 struct Played {
   std::vector<std::vector<PtxasUse>> uses;
   std::vector<std::string> asked = {};
@@ -52,7 +53,7 @@ TEST(AssembleWithoutSpills, GivesWhoSpillsTheRegistersThatItCanHave) {
                                                  Kernel("b", "224, 1, 1")));
 }
 
-// 128 threads may have 255 registers, 32 x 32 threads 64.
+// 128 threads may have 255 registers each, 32 x 32 threads 64.
 TEST(AssembleWithoutSpills, LeavesAloneWhatHasAllRegisters) {
   Played all{{{{.symbol = "a", .registers = 255, .spilled_bytes = 8}}}};
   EXPECT_EQ(all.Kept(Kernel("a", "128, 1, 1")), "1");

@@ -1,4 +1,4 @@
-// Equal PTX is assembled once.
+// Tests that equal PTX is assembled once.
 #include "jit/cuda/assembly_memo.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ const Ptxas kPtxas{.path = "/nowhere/ptxas", .version = "13.0.88"};
 
 class AssemblyMemoTest : public ::testing::Test {
  protected:
-  // Counts what it is asked for; slow enough for others to ask meanwhile.
+  // Counts its calls. It is slow enough that other threads ask meanwhile.
   Result<Cubin> Assembled(std::string_view ptx, std::string_view arch) {
     ++asked_;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -1,5 +1,5 @@
-// What the checked emulation lets pass, how it finds what it finds, and what it counts. The faults
-// that it must find are listed in planted_faults_test.cc.
+// Tests of the checked emulation: accepted kernels, reports of faults, and counts.
+// planted_faults_test.cc lists the faults that must be found.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -41,7 +41,7 @@ block.x for z in 0 .. 64 {
 }
 
 TEST_F(CheckedEmulation, LetsBlocksOfOtherLaunchesTouchTheSame) {
-  // Of another wave, of another phase, and of the next run.
+  // The accesses are in another wave, in another phase, and in the next run.
   RunChecked(R"(
 nest launches {
   input A: f32[16]
@@ -159,7 +159,7 @@ block.x for x in 0 .. 4 {
 }
 
 TEST_F(CheckedEmulationDeathTest, FindsLanesOutOfBounds) {
-  // The last of five vectors has a lane masked off, which would be A[20]; its third is A[19].
+  // The last of five vectors has a masked lane, which would be A[20]. Its third lane is A[19].
   EXPECT_DEATH(
       RunChecked(Nest(R"(
 block.x for x in 0 .. 2 {
@@ -173,7 +173,8 @@ block.x for x in 0 .. 2 {
 }
 
 TEST_F(CheckedEmulationDeathTest, FindsSharedMemoryThatNobodyWrote) {
-  EXPECT_DEATH(RunChecked(Nest(R"(
+  EXPECT_DEATH(
+      RunChecked(Nest(R"(
 block.x for x in 0 .. 3 {
   fill: s[x] = A[x]
 }
@@ -182,10 +183,10 @@ block.x for y in 0 .. 4 {
   use: C[y] = s[y]
 }
 )")),
-               "thread 3: use reads 4 bytes of s at shared memory \\+ 12: nobody wrote that");
+      "thread 3: use reads 4 bytes of s at shared memory \\+ 12: the memory was never written");
 }
 
-// A device with memory for four elements, of which the kernel reads a fifth.
+// Runs on a device with memory for four elements. The kernel reads a fifth.
 void RunOnDevice() {
   Target target = DetectCpu(1);
   target.device = *CudaAccelerator("sm_90a");
@@ -221,7 +222,7 @@ TEST_F(CheckedEmulation, CountsSectors) {
     return CountsOf(
         Nest("block.x for x in 0 .. 64 {\n put: C[x] = A[" + index + "]\n}", "f32[1024]", "1"));
   };
-  // Two warps, which read and write.
+  // Two warps read and write.
   EXPECT_EQ(counts("x"), (EmulatedCounts{.global_requests = 4, .global_sectors = 16}));
   EXPECT_EQ(counts("2*x"), (EmulatedCounts{.global_requests = 4, .global_sectors = 24}));
   EXPECT_EQ(counts("16*x"), (EmulatedCounts{.global_requests = 4, .global_sectors = 72}));

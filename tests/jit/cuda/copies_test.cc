@@ -1,5 +1,5 @@
-// Copies in flight as code for a GPU: which instructions they become, that these do what the
-// interpreter says, and where a swizzle puts what they bring.
+// Tests of asynchronous copies as code for a GPU: their instructions, equality with the
+// interpreter, and the positions of swizzled data.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Rows of A go through two stages of shared memory; each of four threads copies a part of a row
-// and uses another's.
+// Rows of A go through two stages of shared memory. Each of four threads copies a part of a row and
+// uses another thread's part.
 std::string Rows(const std::string& type, const std::string& copy, const std::string& align = "16",
                  const std::string& swizzle = "") {
   return R"(
@@ -86,7 +86,7 @@ TEST(AsyncCopies, AreOfSixteenBytesWhereBothEndsAreAligned) {
   }
 }
 
-// Beside a version for arguments that happen to be aligned, whose copies are of 16 bytes.
+// A second version for aligned arguments has copies of 16 bytes.
 TEST(AsyncCopies, AreSmallerWhereLessIsKnown) {
   EXPECT_THAT(PtxOf(Rows("f32", kFirstRow, "8")), HasSubstr("], 8;"));
   EXPECT_THAT(PtxOf(Rows("f32", kFirstRow, "4")), HasSubstr("], 4;"));
@@ -98,7 +98,7 @@ TEST(AsyncCopies, AreSmallerWhereLessIsKnown) {
 }
 
 TEST(AsyncCopies, AreLoadsAndStoresWhereNoInstructionFits) {
-  // A bfloat16 alone, and bytes; again beside a version for arguments that happen to be aligned.
+  // The cases are a single bfloat16, and bytes. A second version is for aligned arguments.
   struct Case {
     const char* type;
     const char* align;
@@ -116,7 +116,7 @@ TEST(AsyncCopies, FillUpWithZeros) {
   const std::string text = Rows("f32", "async_copy 0 A[0, 8*x] where (1 - x >= 0) else 0.0");
   EXPECT_THAT(PtxOf(text), testing::ContainsRegex(", 16, %r[0-9]+;"));
   ExpectAsInterpreted(text);
-  // With anything else they are stores.
+  // With any other value they are stores.
   const std::string ones = Rows("f32", "async_copy 0 A[0, 8*x] where (1 - x >= 0) else 1.0");
   EXPECT_THAT(PtxOf(ones), Not(testing::ContainsRegex(", 16, %r[0-9]+;")));
   ExpectAsInterpreted(ones);
@@ -138,7 +138,7 @@ TEST(AsyncCopies, ReachSwizzledStorage) {
       ExpectAsInterpreted(Rows(type, kFirstRow, "16", swizzle));
 }
 
-// Two loops that take turns with their copies, the second of three stages.
+// Two loops alternate with their copies. The second has three stages.
 TEST(PendingGroups, AreThoseAfterTheAwaitedOne) {
   const LoopNest nest = Parse(R"(
 nest two {
@@ -177,8 +177,8 @@ nest two {
   std::vector<int> pending;
   const auto found = PendingGroups(nest);
   ForEach<Wait>(nest, [&](const Wait& wait) { pending.push_back(found.at(&wait)); });
-  // Behind the group of s lie: at first two of t, later one of t. Behind that of t: the next of t,
-  // and the two of s between; at first one of s alone and the next of t.
+  // After the group of s there are at first two of t, later one of t. After the group of t there
+  // are the next of t and the two of s between; at first one of s and the next of t.
   EXPECT_THAT(pending, ElementsAre(1, 2));
 }
 

@@ -1,4 +1,4 @@
-// Kernels for GPUs, executed by the emulation, against the interpreter.
+// Tests of kernels for GPUs, executed by the emulation, against the interpreter.
 #include "jit/cuda/emulate/emulate.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ nest cpu {
 
 TEST(EmulationDeathTest, FindsABarrierThatIsNotForAll) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
-  // Written by hand: no nest that verifies has one.
+  // The nest is written by hand, because the verifier rejects such nests.
   const auto nest = ParseLoopNest(R"(
 nest divergent {
   output C: f32[4]

@@ -1,4 +1,4 @@
-// Kernels as PTX, and through ptxas where there is one.
+// Tests of kernels as PTX, also assembled if ptxas is available.
 #include "jit/cuda/cuda_generator.h"
 
 #include <gmock/gmock.h>
@@ -34,10 +34,11 @@ TEST(CudaGenerator, WritesKernels) {
   EXPECT_THAT(*ptx, HasSubstr("bar.sync"));
   EXPECT_THAT(*ptx, HasSubstr("st.shared.b32"));
   EXPECT_THAT(*ptx, HasSubstr("ld.global.nc.b32"));
-  EXPECT_THAT(*ptx, Not(HasSubstr(".local")));  // registers are registers
+  EXPECT_THAT(*ptx, Not(HasSubstr(".local")));  // all values are in registers
 }
 
-// Arguments may lie anywhere: where they lie as vectors want it, one instruction moves 16 bytes.
+// Arguments may have any alignment. If they are aligned for vectors, one instruction moves 16
+// bytes.
 TEST(CudaGenerator, MovesSixteenBytesWhereTheyAreAligned) {
   const auto ptx = MakeCudaGenerator()->Show(Mapped(R"(
 nest vectors {

@@ -1,4 +1,4 @@
-// What is refused of loops for a GPU before any code is generated.
+// Tests of loops for a GPU that are rejected before code generation.
 #include "jit/cuda/limits.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ const Accelerator& H100() {
   return device;
 }
 
-std::string Refusal(const Status& status) { return status ? "none" : status.error().message; }
+std::string Rejection(const Status& status) { return status ? "none" : status.error().message; }
 
 TEST(CudaLimits, HoldOfALaunch) {
   EXPECT_TRUE(CheckLaunchLimits(jit_test::Parse(std::string(jit_test::kSharedNest)), H100()));
@@ -39,7 +39,8 @@ nest deep {
 }
 )");
   const Status along_z = CheckLaunchLimits(deep, H100());
-  EXPECT_EQ(Refusal(along_z), "phase main has 128 threads a block along z, sm_90a has at most 64");
+  EXPECT_EQ(Rejection(along_z),
+            "phase main has 128 threads a block along z, sm_90a has at most 64");
   EXPECT_EQ(along_z.error().code, ErrorCode::kResourceLimit);
 
   const LoopNest sharing = jit_test::Parse(R"(
@@ -60,13 +61,13 @@ nest sharing {
   }
 }
 )");
-  EXPECT_EQ(Refusal(CheckLaunchLimits(sharing, H100())),
+  EXPECT_EQ(Rejection(CheckLaunchLimits(sharing, H100())),
             "phase main has 240000 bytes that a block shares, sm_90a has at most 232448");
-  EXPECT_THAT(Refusal(CheckLaunchLimits(sharing, *CudaAccelerator("sm_86"))),
+  EXPECT_THAT(Rejection(CheckLaunchLimits(sharing, *CudaAccelerator("sm_86"))),
               HasSubstr("sm_86 has at most 101376"));
 }
 
-// Of 64 threads, each with so many sums in registers.
+// Returns a nest with 64 threads, each with this many sums in registers.
 std::string SumsOfAThread(int sums, std::string_view place) {
   const std::string alloc = "alloc r: register";
   const bool inside = place == "inside";
@@ -97,24 +98,25 @@ nest sums {{
                      inside ? "" : "}");
 }
 
-// A tensor of all threads is shared out among them: the same registers of each.
+// A tensor of all threads is divided among them. Each thread uses the same number of registers.
 TEST(CudaLimits, RegistersAreCountedForEachThread) {
   for (const char* place : {"inside", "outside"}) {
     const LoopNest few = jit_test::Parse(SumsOfAThread(8, place));
     EXPECT_EQ(LeastRegisters(few.phases[0], few), 8) << place;
     EXPECT_TRUE(CheckRegisters(few, H100())) << place;
     const LoopNest many = jit_test::Parse(SumsOfAThread(320, place));
-    EXPECT_EQ(Refusal(CheckRegisters(many, H100())),
+    EXPECT_EQ(Rejection(CheckRegisters(many, H100())),
               "phase main has 320 registers a thread at least, sm_90a has at most 255")
         << place;
   }
   Accelerator small = H100();
   small.registers = 256;
-  EXPECT_EQ(Refusal(CheckRegisters(jit_test::Parse(SumsOfAThread(8, "inside")), small)),
+  EXPECT_EQ(Rejection(CheckRegisters(jit_test::Parse(SumsOfAThread(8, "inside")), small)),
             "phase main has 512 registers a block at least, sm_90a has at most 256");
 }
 
-// A warp's product of 16 rows and 8 columns for each tile: four registers of each lane.
+// Returns a nest in which a warp computes 16 rows and 8 columns per tile, in four registers of each
+// lane.
 std::string SumsOfAWarp(int tiles) {
   return fmt::format(R"(
 nest sums {{
@@ -166,16 +168,17 @@ TEST(CudaLimits, FragmentsAreRegisters) {
   const LoopNest few = jit_test::Parse(SumsOfAWarp(4));
   EXPECT_EQ(LeastRegisters(few.phases[0], few), 16);
   EXPECT_TRUE(CheckRegisters(few, H100()));
-  EXPECT_EQ(Refusal(CheckRegisters(jit_test::Parse(SumsOfAWarp(64)), H100())),
+  EXPECT_EQ(Rejection(CheckRegisters(jit_test::Parse(SumsOfAWarp(64)), H100())),
             "phase main has 256 registers a thread at least, sm_90a has at most 255");
 }
 
-// The tuner asks for both before it compiles; who compiles what a user wrote gets what runs.
-TEST(CudaLimits, FewRegistersAreNoReasonToRefuseCode) {
+// The tuner checks both limits before it compiles. A user's schedule is compiled whenever it can
+// run.
+TEST(CudaLimits, FewRegistersAreNoReasonToRejectCode) {
   const Target target{.device = H100()};
   const LoopNest many = jit_test::Parse(SumsOfAThread(320, "inside"));
   const auto generator = MakeCudaGenerator();
-  EXPECT_THAT(Refusal(generator->CheckFits(many, target)), HasSubstr("320 registers a thread"));
+  EXPECT_THAT(Rejection(generator->CheckFits(many, target)), HasSubstr("320 registers a thread"));
   EXPECT_TRUE(generator->Show(generator->MapThreads(many), target, CodeText::kLlvmIr));
 }
 

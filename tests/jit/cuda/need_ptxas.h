@@ -1,4 +1,4 @@
-// Tests that want NVIDIA's assembler skip without it, but not where the environment insists on it.
+// Skips tests without NVIDIA's assembler, or fails them if the environment requires the assembler.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,8 @@
 
 namespace tunec::test {
 
-/// Why nothing can be assembled here; empty: it can. With TUNEC_REQUIRE_PTXAS a failure too.
+/// Returns the reason why nothing can be assembled, or an empty string. With TUNEC_REQUIRE_PTXAS a
+/// missing assembler is a failure.
 inline std::string WhyNoPtxas() {
   const auto ptxas = FindPtxas();
   if (ptxas) return {};

@@ -1,4 +1,4 @@
-// Which GPU kernels run on, and what is said where there is none.
+// Tests which GPU kernels run on, and the messages without a GPU.
 #include "jit/cuda/open_gpu.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ using scripted_cuda::Script;
 using ::testing::EndsWith;
 using ::testing::StartsWith;
 
-// What the runtime reads out of an arch's name is what its row says.
+// The capability in an arch's name, as the runtime reads it, equals the capability of its row.
 TEST(CudaArchs, RunFromTheirCapabilityOn) {
   for (const CudaArch& arch : CudaArchs()) {
     for (int major = 7; major < 14; ++major) {
@@ -67,7 +67,7 @@ TEST_F(DetectCudaTest, KnowsItsSize) {
   EXPECT_EQ(device->shared_bytes, 227 << 10);
 }
 
-TEST_F(DetectCudaTest, RefusesAnOldGpu) {
+TEST_F(DetectCudaTest, RejectsAnOldGpu) {
   script_.capabilities = {{7, 5}};
   const auto device = DetectCuda();
   ASSERT_FALSE(device);
@@ -144,7 +144,7 @@ TEST_F(OpenGpuTest, AnEmulatedOneNeedsNoDriver) {
   EXPECT_EQ(EmulatedTarget(target_), gpu);
 }
 
-// Without a GPU there are no times, but there are predictions.
+// Without a GPU times are not available, but predictions are.
 TEST_F(OpenGpuTest, WithoutOneTheEmulationIsNamed) {
   setenv("TUNEC_LIBCUDA", "/nowhere/libcuda.so.1", 1);
   const Status here = CheckTimesHere(target_);

@@ -1,22 +1,21 @@
-// Faults that a kernel for a GPU must not have, one planted at a time. The checked emulation finds
-// each in the machine code, and says kernel, block, thread, statement, tensor and place; the
-// interpreter or the verifier finds what can be seen in the loops. The list:
+// Tests of faults in GPU kernels, each planted alone. The checked emulation finds each fault in the
+// machine code, and reports kernel, block, thread, statement, tensor and position. The interpreter
+// or the verifier finds the faults that are visible in the loops. The list:
 //
-//   missing barrier         threads read what others write; a copy overwrites what others read
-//   missing wait            a copy's destination is read while it is on its way
+//   missing barrier         threads read elements of others; a copy overwrites elements in use
+//   missing wait            a copy's destination is read before the copy completes
 //   wait one too loose      the group before the awaited one is waited for
-//   wrong swizzle           a reader looks where the chunks would lie without it
+//   wrong swizzle           a reader uses unswizzled positions
 //   shared race             two threads write one element, in shared and in global memory
 //   out of bounds           of global memory and of shared memory
 //   divergent barrier       some threads come to another barrier than the others
 //   deadlock                some threads wait at a barrier, the others have ended
-//   changed source          what a copy reads is written before it is waited for
-//   touched destination     what a copy fills is written before it is waited for
-//   forgotten copy          a block ends with a copy that nothing waits for
-//   misaligned copy         memory is not aligned as its tensor claims (this one is not in the
-//   loops)
+//   changed source          a copy's source is written before the wait for the copy
+//   touched destination     a copy's destination is written before the wait for the copy
+//   forgotten copy          a block ends with a copy without a wait
+//   misaligned copy         memory is less aligned than its tensor claims (not in the loops)
 //
-// Faults between blocks, and reads of what nobody wrote: checked_test.cc.
+// checked_test.cc tests faults between blocks, and reads of unwritten memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +32,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Columns of A go through three stages of shared memory, the threads reading each other's.
+// Columns of A go through three stages of shared memory. Threads read each other's columns.
 std::string Pipelined(const std::string& first_wait, const std::string& wait,
                       const std::string& barrier, const std::string& more = "") {
   return R"(
@@ -91,8 +90,8 @@ constexpr const char* kLooseWait = "wait 0 stage (k + 2) mod 3 parity floor((k -
 struct Fault {
   const char* name;
   std::string nest;
-  const char* emulation;    // what it says
-  const char* interpreter;  // or the verifier, which it asks first
+  const char* emulation;    // the emulation's message
+  const char* interpreter;  // the message of the interpreter, or of the verifier, which runs first
 };
 
 void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
@@ -111,17 +110,17 @@ block.x for y in 0 .. 4 {
      "race"},
     {"missing_barrier_after_a_wait", Pipelined(kFirstWait, kWait, ""),
      "use reads 4 bytes of s at shared memory \\+ [0-9]+: async_copy of thread 1 began a copy to "
-     "there, and nobody has waited for it",
+     "it, and no wait ended the copy",
      "race"},
     {"missing_wait", Pipelined(kFirstWait, "", "barrier"),
      "use reads 4 bytes of s at shared memory \\+ [0-9]+: async_copy of thread [01] began a copy "
      "to "
-     "there, and nobody has waited for it",
+     "it, and no wait ended the copy",
      "nothing wrote"},
     {"wait_one_too_loose", Pipelined(kFirstWait, kLooseWait, "barrier"),
      "use reads 4 bytes of s at shared memory \\+ [0-9]+: async_copy of thread [01] began a copy "
      "to "
-     "there, and nobody has waited for it",
+     "it, and no wait ended the copy",
      "nothing wrote"},
     {"wrong_swizzle", R"(
 nest swizzled {
@@ -145,7 +144,7 @@ nest swizzled {
   }
 }
 )",
-     "thread 0: use reads 4 bytes of s at shared memory \\+ 512: nobody wrote that",
+     "thread 0: use reads 4 bytes of s at shared memory \\+ 512: the memory was never written",
      "nothing wrote"},
     {"shared_race", Nest(R"(
 block.x for x in 0 .. 4 {
@@ -196,7 +195,7 @@ block.x for y in 0 .. 4 {
 }
 barrier
 )"),
-     "thread 2 is at barrier 2, but thread 0 at barrier 1: a barrier is for all",
+     "thread 2 is at barrier 2, but thread 0 at barrier 1: all threads must reach the same barrier",
      "a barrier inside a block"},
     {"deadlock", Nest(R"(
 block.x for x in 0 .. 4 {
@@ -242,7 +241,7 @@ wait 0 stage 0 parity 0
 )"),
      "thread 0: again writes 4 bytes of s at shared memory \\+ 0: async_copy of thread 0 began a "
      "copy "
-     "to there, and nobody has waited for it",
+     "to it, and no wait ended the copy",
      "is written between"},
     {"forgotten_copy", Nest(R"(
 block.x for x in 0 .. 4 {

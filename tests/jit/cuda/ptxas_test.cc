@@ -1,4 +1,5 @@
-// What is read from NVIDIA's assembler, and what it makes of our PTX where there is one.
+// Tests of the parsing of NVIDIA's assembler output, and of our PTX in the assembler if there is
+// one.
 #include "jit/cuda/ptxas.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +22,7 @@ TEST(Ptxas, TellsItsVersion) {
   EXPECT_FALSE(ToolkitVersion("hello"));
 }
 
-TEST(Ptxas, OfWrongCodeIsRefused) {
+TEST(Ptxas, OfWrongCodeIsRejected) {
   EXPECT_TRUE(CheckPtxasVersion("11.8.89"));
   EXPECT_FALSE(CheckPtxasVersion("12.3.107"));
   EXPECT_FALSE(CheckPtxasVersion("12.6.84"));
@@ -54,7 +55,7 @@ ptxas warning : (C7508) Potential Performance Loss
   EXPECT_THAT(cubin.warnings, ElementsAre(HasSubstr("C7508")));
 }
 
-// The other warnings are for people.
+// Other warnings are only informative.
 TEST(Ptxas, MustNotChangeTheKernel) {
   Cubin cubin{.warnings = {"ptxas warning : Value of threads per SM is out of range"}};
   EXPECT_TRUE(CheckPtxasWarnings(cubin));
@@ -86,14 +87,14 @@ TEST(CudaParts, AreAssumedOrNamed) {
   const auto other = CudaAccelerator("sm_80", "h200");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().message, "unknown gpu 'h200' of sm_80, expected one of a100, a100-40gb");
-  // Its limits are known, but no part of it is.
+  // The arch's limits are known, but no product with the arch.
   EXPECT_EQ(CudaAccelerator("sm_103")->part, "");
   EXPECT_EQ(CudaAccelerator("sm_103")->resident_threads, 2048);
   EXPECT_EQ(CudaAccelerator("sm_103")->clock_hertz, 0);
   EXPECT_FALSE(CudaAccelerator("sm_103", "h200"));
 }
 
-// The float32 rates of NVIDIA's data sheets, in TFLOP/s: two for a multiply-add.
+// Checks the float32 rates of NVIDIA's data sheets, in TFLOP/s. A multiply-add counts as two.
 TEST(CudaParts, HaveTheirPublishedRates) {
   const auto tera = [](std::string_view arch, std::string_view part) {
     const Accelerator gpu = *CudaAccelerator(arch, part);
@@ -111,8 +112,8 @@ TEST(CudaParts, HaveTheirPublishedRates) {
   EXPECT_NEAR(tera("sm_120", "rtx5090"), 104.8, 0.1);
 }
 
-// Those of dense products of bfloat16 with sums of float32, and of int8. Where tensor cores have a
-// clock of their own (H100, B200), ours gives up to a tenth more.
+// Checks the rates of dense products of bfloat16 with float32 sums, and of int8. Tensor cores with
+// a separate clock (H100, B200) are up to a tenth slower than our rate.
 TEST(CudaParts, HaveTheRatesOfTheirTensorCores) {
   const auto expect = [](std::string_view arch, std::string_view part, double bf16, double int8) {
     const Accelerator gpu = *CudaAccelerator(arch, part);

@@ -1,4 +1,4 @@
-// What threads of a warp read from each other's registers: on the emulated GPU, and as PTX.
+// Tests of reads between registers of a warp's threads, on the emulated GPU and as PTX.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(Types, ShuffleOf,
                          testing::Values("f32", "f64", "f16", "bf16", "i8", "i32", "i64"),
                          [](const auto& info) { return info.param; });
 
-// Warps of several rows of threads, the last of them not full.
+// Warps have several rows of threads. The last warp is partial.
 TEST(Shuffle, StaysInItsRow) {
   ExpectAsInterpreted(R"(
 nest rows {
@@ -94,7 +94,7 @@ nest divergent {{
 
 TEST(ShuffleDeathTest, FindsOneThatIsNotForTheWholeWarp) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
-  // Written by hand: no nest that verifies has one.
+  // The nest is written by hand, because the verifier rejects such nests.
   const auto nest = ParseLoopNest(Divergent("block.x for t in 0 .. 40"), "n");
   ASSERT_TRUE(nest) << nest.error().Format();
   EXPECT_THAT(Verify(*nest).error().message, HasSubstr("alone in loops over all threads"));
@@ -108,11 +108,11 @@ TEST(ShuffleDeathTest, FindsOneThatIsNotForTheWholeWarp) {
     EXPECT_DEATH(
         kernel->phases[0].function(arguments, nullptr, nullptr, 0),
         "divergent_phase0, block 0, warp of thread 32: lane 8 is at its end, but lane 0 at "
-        "shfl.sync 1: all of a warp come together");
+        "shfl.sync 1: all lanes of a warp must come together");
   }
 }
 
-// Lanes that wait in `operation`, at site 1.
+// Returns lanes that wait in `operation`, at site 1.
 std::vector<ThreadStop> StopsIn(const WarpOperation& operation, size_t lanes) {
   return {lanes, {.ended = false, .site = 1, .operation = &operation}};
 }
@@ -125,12 +125,12 @@ TEST(WarpOperations, AreForTheLanesThatTheWarpHas) {
   const RegisterShuffle others(/*members=*/7, /*distance=*/1);
   EXPECT_EQ(WhyDivergent(StopsIn(others, 2)),
             "lane 0 waits for the lanes 0x7 at shfl.sync 1, the warp has 0x3");
-  // A tile's are always 32.
+  // A tile always uses 32 lanes.
   const MatrixLoad load(/*matrices=*/4, /*transposed=*/false);
   EXPECT_EQ(WhyDivergent(StopsIn(load, 32)), "");
   EXPECT_EQ(WhyDivergent(StopsIn(load, 16)),
             "lane 0 waits for the lanes 0xffffffff at ldmatrix 1, the warp has 0xffff");
-  // What they have no operation for is the block's to say.
+  // The warp has no operation for these stops, so the block handles them.
   const std::vector<ThreadStop> none = {{.ended = false, .site = 2}, {}};
   EXPECT_EQ(WhyDivergent(none), "");
 }
@@ -142,9 +142,10 @@ TEST(WarpOperations, AreOneForAllLanes) {
     lanes[1] = second;
     return WhyDivergent(lanes);
   };
-  EXPECT_EQ(with_second({}),
-            "lane 1 is at its end, but lane 0 at shfl.sync 1: all of a warp come together");
-  // At a barrier of the same number.
+  EXPECT_EQ(
+      with_second({}),
+      "lane 1 is at its end, but lane 0 at shfl.sync 1: all lanes of a warp must come together");
+  // The lane is at a barrier with the same number.
   EXPECT_THAT(with_second({.ended = false, .site = 1}), HasSubstr("lane 1 is at barrier 1, but"));
   EXPECT_THAT(with_second({.ended = false, .site = 2, .operation = &shuffle}),
               HasSubstr("lane 1 is at shfl.sync 2, but lane 0 at shfl.sync 1"));
@@ -191,7 +192,7 @@ TEST(ShuffleDeathTest, ACheckedKernelFindsTheMissingBarrierBetweenWarps) {
   float c[3] = {};
   void* arguments[] = {a.data(), c};
   EXPECT_DEATH(kernel->phases[0].function(arguments, nullptr, nullptr, 0),
-               "end reads 4 bytes of parts at shared memory .*: nobody wrote that");
+               "end reads 4 bytes of parts at shared memory .*: the memory was never written");
 }
 
 LoopNest Mapped(const std::string& text) {

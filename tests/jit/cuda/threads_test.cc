@@ -1,4 +1,4 @@
-// What becomes of loops over threads before code for a GPU is written.
+// Tests of the mapping of thread loops before code for a GPU is generated.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -152,7 +152,7 @@ block.x for x in 0 .. 2 {
   EXPECT_THAT(Print(*own), HasSubstr("r[floor(k/4), k mod 4]"));
 }
 
-TEST(PrivatizeThreads, RefusesWhatBelongsToDifferentThreads) {
+TEST(PrivatizeThreads, RejectsWhatBelongsToDifferentThreads) {
   const auto other = PrivatizeThreads(Parsed(NestOfRegisters(R"(
 block.x for x in 0 .. 8 {
   fill: r[x, 0] = A[b, x]
@@ -265,15 +265,15 @@ TEST(PrivatizeThreads, MakesRegistersOfFragments) {
   EXPECT_THAT(text, HasSubstr("init: acc[0, floor(u/2), floor(v/8), "));
 }
 
-TEST(PrivatizeThreads, RefusesFragmentsWithoutTiles) {
+TEST(PrivatizeThreads, RejectsFragmentsWithoutTiles) {
   std::string text = NestOfRegisters("block.x for x in 0 .. 8 {\n s: r[x, 0] = 0.0\n}\n");
   text.replace(text.find("r: register"), 11, "r: fragment");
   const auto own = PrivatizeThreads(Parsed(text));
   ASSERT_FALSE(own);
-  EXPECT_THAT(own.error().message, HasSubstr("no tile says which lane has what of r"));
+  EXPECT_THAT(own.error().message, HasSubstr("no tile assigns the elements of r to lanes"));
 }
 
-// Threads that take turns of two elements along a row of 32.
+// Threads alternate over two elements each along a row of 32.
 std::string NestOfTurns(const std::string& used) {
   return R"(
 nest turns {
@@ -318,7 +318,7 @@ TEST(CutPrivateDimensions, GivesEachThreadAPart) {
 }
 
 TEST(CutPrivateDimensions, LeavesOtherTurnsAlone) {
-  // A row of threads would move on by 6 elements of each 8.
+  // A row of threads would advance by 6 elements of each 8.
   const LoopNest nest = Parsed(R"(
 nest other {
   output C: f32[32]

@@ -1,5 +1,5 @@
-// Where NVIDIA's programs are looked for, and what is said when one cannot be used. The programs
-// are scripts.
+// Tests of the search for NVIDIA's programs, and of the messages if one cannot be used. The
+// programs are scripts.
 #include "jit/cuda/toolkit.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ Result<ToolkitProgram> Find() {
                              .package = "some-package==1.0"});
 }
 
-/// A folder for programs, and an environment that is put back.
+/// A fixture with a folder for programs. The environment is restored.
 class Toolkit : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -48,7 +48,7 @@ class Toolkit : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  /// A program in that folder below ours.
+  /// Creates a program in that subfolder of the test's folder.
   std::string Program(const std::string& below, const std::string& script) {
     const fs::path path = folder_ / below / "tunec-test-tool";
     fs::create_directories(path.parent_path());
@@ -87,7 +87,7 @@ TEST_F(Toolkit, ThatIsNotThereIsNamedWithItsPackage) {
   EXPECT_EQ(found.error().code, ErrorCode::kNotFound);
   EXPECT_EQ(found.error().message,
             "no tunec-test-tool, a program of this test, in PATH or a CUDA toolkit: `pip install "
-            "some-package==1.0` brings one, and TUNEC_TEST_TOOL names its file");
+            "some-package==1.0` installs one; or name its file with TUNEC_TEST_TOOL");
 }
 
 TEST_F(Toolkit, ThatIsNamedHasToBeThere) {
@@ -97,7 +97,7 @@ TEST_F(Toolkit, ThatIsNamedHasToBeThere) {
   const auto found = Find();
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().message,
-            "TUNEC_TEST_TOOL names '/nowhere/tool', which is no program that can be run");
+            "TUNEC_TEST_TOOL names '/nowhere/tool', which is not an executable program");
 }
 
 TEST_F(Toolkit, HasToTellItsVersion) {
@@ -105,10 +105,10 @@ TEST_F(Toolkit, HasToTellItsVersion) {
   const auto found = Find();
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message,
-              HasSubstr("is no tunec-test-tool: no version in what it prints: hello"));
+              HasSubstr("is not tunec-test-tool: its output has no version: hello"));
 }
 
-// It is handed the bytes in a file, and more text than fits a pipe comes back.
+// The program gets the bytes in a file. Its output is larger than a pipe's buffer.
 TEST_F(Toolkit, DisassemblesAFile) {
   const Nvdisasm good{.path = Program("good", "test \"$1\" = --print-code && cat \"$2\""),
                       .version = "1.0.0"};
@@ -118,9 +118,9 @@ TEST_F(Toolkit, DisassemblesAFile) {
   EXPECT_EQ(*text, bytes);
   const Nvdisasm bad{.path = Program("bad", "echo 'unknown arch sm_200'; exit 1"),
                      .version = "1.0.0"};
-  const auto refused = Disassemble(bad, bytes);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "nvdisasm 1.0.0 does not read the code: unknown arch sm_200");
+  const auto rejected = Disassemble(bad, bytes);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().message, "nvdisasm 1.0.0 does not read the code: unknown arch sm_200");
 }
 
 }  // namespace

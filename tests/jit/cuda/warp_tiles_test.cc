@@ -1,5 +1,5 @@
-// Products by tensor cores: what is emitted, and the emulation of it against the interpreter. Then
-// what is planted is found: a wrong map, a wrong order of lanes, lanes that go apart.
+// Tests of products by tensor cores: the emitted code, and its emulation against the interpreter.
+// Planted faults are found: a wrong map, a wrong order of lanes, divergent lanes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// How an operand lies in shared memory.
+// The layout of an operand in shared memory.
 enum class Lies { kAlongReduced, kAcross, kPadded };
 
 struct ProductCase {
@@ -32,19 +32,19 @@ struct ProductCase {
   std::string tile;
   Lies left = Lies::kAlongReduced;
   Lies right = Lies::kAcross;
-  std::vector<std::string> ptx;  // that it has
-  std::string swizzle = {};      // of shared storage
+  std::vector<std::string> ptx;  // expected instructions
+  std::string swizzle = {};      // swizzle of shared storage
 };
 void PrintTo(const ProductCase& product, std::ostream* out) { *out << product.name; }
 
 struct OperandText {
   std::string shape;
-  std::string element;  // of "{0}" along rows or columns and "{1}" along what is reduced
+  std::string element;  // index with "{0}" for rows or columns and "{1}" for the reduced dimension
 };
 
 OperandText TextOf(Lies lies, int64_t across, int64_t reduced) {
   if (lies == Lies::kAlongReduced) return {fmt::format("{}, {}", across, reduced), "{0}, {1}"};
-  // A multiple of no more than two bytes, so that no row begins where ldmatrix could take it.
+  // The padding is at most two bytes, so ldmatrix cannot load every row.
   const int64_t padding = lies == Lies::kPadded ? 1 : 0;
   return {fmt::format("{}, {}", reduced, across + padding), "{1}, {0}"};
 }
@@ -55,7 +55,7 @@ std::string At(const OperandText& operand, const std::string& across, const std:
 
 constexpr const char* kOwn = "[16*{0} + 8*u + floor(l/4), 8*j + 2*(l mod 4) + v]";
 
-// Two warps, each of 16 rows and 16 columns, and two steps of what is reduced.
+// Two warps compute 16 rows and 16 columns each, in two steps of the reduced dimension.
 std::string Product(const ProductCase& of, const std::string& own = kOwn) {
   const TileIntrinsic& tile = *FindTileIntrinsic(of.tile);
   const int64_t step = tile.Extent(TileAxis::kReduced);
@@ -130,7 +130,8 @@ std::vector<ProductCase> PlainCases() {
   };
 }
 
-// The same ones where chunks of 16 bytes have changed places: the same instructions.
+// Returns the plain cases, and the same with swizzled chunks of 16 bytes. Both have equal
+// instructions.
 std::vector<ProductCase> Cases() {
   std::vector<ProductCase> cases = PlainCases();
   for (ProductCase of : PlainCases()) {
@@ -171,7 +172,7 @@ TEST_P(WarpTiles, AreInstructionsOfTensorCores) {
       MakeCudaGenerator()->Show(nest, {.device = *CudaAccelerator("sm_80")}, CodeText::kAssembly);
   ASSERT_TRUE(ptx) << ptx.error().message;
   for (const std::string& instruction : GetParam().ptx) EXPECT_THAT(*ptx, HasSubstr(instruction));
-  EXPECT_THAT(*ptx, Not(HasSubstr(".local")));  // fragments are registers
+  EXPECT_THAT(*ptx, Not(HasSubstr(".local")));  // fragments are in registers
 }
 
 TEST_P(WarpTiles, AreAssembled) {
@@ -203,9 +204,9 @@ TEST(SwizzledWarpTiles, HaveFewerBankConflicts) {
   EXPECT_LT(ConflictsOf(" swizzle 4 of 128"), ConflictsOf(""));
 }
 
-// --- what is refused ---
+// --- Rejections ---
 
-std::string Refusal(const std::string& text) {
+std::string Rejection(const std::string& text) {
   const auto nest = ParseLoopNest(text, "n");
   if (!nest) return nest.error().Format();
   const Status status = Verify(*nest);
@@ -218,48 +219,49 @@ std::string Replaced(std::string text, const std::string& what, const std::strin
   return text.replace(at, what.size(), by);
 }
 
-TEST(RefusedWarpTiles, HaveLanesInAnotherOrder) {
+TEST(RejectedWarpTiles, HaveLanesInAnotherOrder) {
   const ProductCase bf16 = Cases().front();
-  EXPECT_EQ(Refusal(Product(bf16)), "");
-  // As if groups were of eight lanes.
-  EXPECT_THAT(Refusal(Product(bf16, "[16*{0} + 4*j + floor(l/8), 4*u + 2*v + (l mod 8)]")),
+  EXPECT_EQ(Rejection(Product(bf16)), "");
+  // The groups have eight lanes.
+  EXPECT_THAT(Rejection(Product(bf16, "[16*{0} + 4*j + floor(l/8), 4*u + 2*v + (l mod 8)]")),
               HasSubstr("store init: fragment acc: lane "));
-  // The lanes of one register are those of another.
-  EXPECT_THAT(Refusal(Product(bf16, "[16*{0} + 8*u + floor(l/4), 8*j + (l mod 4) + 4*v]")),
+  // The lanes of one register belong to another register.
+  EXPECT_THAT(Rejection(Product(bf16, "[16*{0} + 8*u + floor(l/4), 8*j + (l mod 4) + 4*v]")),
               HasSubstr("fragment acc: lane"));
-  // One that is no lane's at all.
+  // The element does not belong to a lane.
   const std::string outside =
       Replaced(Product(bf16), "alloc a: shared {\n", "alloc a: shared {\nagain: acc[0, 0] = 0.0\n");
-  EXPECT_THAT(Refusal(outside), HasSubstr("so it is touched in a loop over block.x"));
+  EXPECT_THAT(Rejection(outside), HasSubstr("so it is touched in a loop over block.x"));
 }
 
-// Lanes 0 and 1 do a step each.
+// Lanes 0 and 1 each do one step.
 std::string Apart(const ProductCase& of) {
   return Replaced(Product(of), "for step in 0 .. 2 {\nunrolled for j",
                   "block.x for step in 0 .. 2 {\nunrolled for j");
 }
 
-TEST(RefusedWarpTiles, TellLanesApart) {
+TEST(RejectedWarpTiles, TellLanesApart) {
   const ProductCase bf16 = Cases().front();
-  EXPECT_THAT(Refusal(Apart(bf16)), HasSubstr("loop step tells lanes apart"));
+  EXPECT_THAT(Rejection(Apart(bf16)), HasSubstr("loop step separates lanes"));
   const std::string half = Replaced(Product(bf16), "block.y for w2 in 0 .. 2 {\n",
                                     "block.y for w2 in 0 .. 2 {\nmore: C[0, 0] = 1.0\n");
-  EXPECT_THAT(Refusal(half), HasSubstr("loop w2 is over warps, as a tile is in it, and may hold "
-                                       "nothing but tiles"));
+  EXPECT_THAT(Rejection(half),
+              HasSubstr("loop w2 is over warps because a tile is inside, so it may "
+                        "contain only tiles"));
 }
 
-TEST(RefusedWarpTiles, HaveOtherShapes) {
+TEST(RejectedWarpTiles, HaveOtherShapes) {
   const ProductCase bf16 = Cases().front();
   std::string narrow = Product(bf16);
   for (size_t at = 0; (at = narrow.find("l in 0 .. 32", at)) != std::string::npos; ++at)
     narrow.replace(at, 12, "l in 0 .. 16");
-  EXPECT_THAT(Refusal(narrow), HasSubstr("16 threads along x, a warp's tile wants 32"));
+  EXPECT_THAT(Rejection(narrow), HasSubstr("16 threads along x, expected 32 for a warp's tile"));
   EXPECT_THAT(
-      Refusal(Replaced(Product(bf16), "s: acc[16*w2 + m, 8*j + n]", "s: acc[8*w2 + m, 8*j + n]")),
-      HasSubstr("rows of acc are not a tile's"));
+      Rejection(Replaced(Product(bf16), "s: acc[16*w2 + m, 8*j + n]", "s: acc[8*w2 + m, 8*j + n]")),
+      HasSubstr("rows of acc are not aligned to a tile"));
 }
 
-// What the verifier leaves to races: the two warps have each other's rows.
+// The verifier does not check this race: the two warps have each other's rows.
 TEST(WrongWarpTiles, HaveFragmentsOfAnotherWarp) {
   const LoopNest nest =
       Parse(Replaced(Product(Cases().front()), "s: acc[16*w2 + m", "s: acc[-16*w2 + m + 16"));
@@ -279,7 +281,7 @@ TEST(WrongWarpTilesDeathTest, LackABarrier) {
                "s reads 16 bytes of a at shared memory \\+ [0-9]+: a race at shared memory");
 }
 
-// Only lanes 0 to 7 come to the tiles. No nest that verifies has lanes that do not.
+// Only lanes 0 to 7 reach the tiles. The verifier rejects such nests.
 LoopNest OfEightLanes(const std::string& before_end = "") {
   std::string text = Replaced(Product(Cases().front()), "unrolled for j in 0 .. 2 {\ntile",
                               "unrolled for j in 0 .. 2 {\nblock.x for x in 0 .. 8 {\ntile");
@@ -296,10 +298,10 @@ TEST(WrongWarpTilesDeathTest, HaveLanesThatGoApart) {
   const LoopNest nest = OfEightLanes();
   EXPECT_DEATH(std::ignore = RunEmulated(nest, RandomArguments(nest, 1)),
                "product_phase0, block 0, warp of thread 0: lane 8 is at its end, but lane 0 at "
-               "ldmatrix [0-9]+: all of a warp come together");
+               "ldmatrix [0-9]+: all lanes of a warp must come together");
 }
 
-// The others wait at a barrier, which lanes 0 to 7 cannot come to.
+// The other lanes wait at a barrier, which lanes 0 to 7 cannot reach.
 TEST(WrongWarpTilesDeathTest, WaitForEver) {
   if (!kEmulates) GTEST_SKIP() << "sanitizers do not know the emulation's stacks";
   const LoopNest nest = OfEightLanes("barrier\n");
@@ -307,7 +309,7 @@ TEST(WrongWarpTilesDeathTest, WaitForEver) {
                "lane 8 is at barrier [0-9]+, but lane 0 at ldmatrix [0-9]+");
 }
 
-// --- the emulation's operations ---
+// --- Operations of the emulation ---
 
 struct Warp {
   std::vector<std::array<uint32_t, 16>> registers = std::vector<std::array<uint32_t, 16>>(32);
@@ -328,14 +330,15 @@ TEST(WarpOperations, LoadMatricesAsDescribed) {
       }
     MatrixLoad(4, transposed).Run(warp.lanes);
     const uint32_t step = transposed ? 10 : 1;
-    // Lane 13 is the second of group 3.
+    // Lane 13 is the second lane of group 3.
     const uint32_t first = transposed ? 200 + 10 * 2 + 3 : 200 + 10 * 3 + 2;
     EXPECT_EQ(warp.registers[13][2], first | (first + step) << 16);
     EXPECT_EQ(warp.registers[0][3], 300U | (300U + step) << 16);
   }
 }
 
-// The left operand 16 x 16, the right one 16 x 8, of small numbers, which no order of sums rounds.
+// Returns the number of wrong sums. The left operand is 16 x 16 and the right one 16 x 8, of small
+// numbers, so sums are exact in any order.
 int64_t WrongSums(const TileIntrinsic& computed) {
   const TileIntrinsic& tile = *FindTileIntrinsic("mma.m16n8k16.bf16");
   Random random(7);
@@ -381,7 +384,8 @@ TEST(WarpOperations, AreWrongWithAWrongMap) {
     change(*(wrong.*operand).owners);
     return WrongSums(wrong);
   };
-  // Still one owner each: two registers, two lanes of a group, two groups the other way round.
+  // Each element still has one owner. Two registers, two lanes of a group, or two groups are
+  // exchanged.
   const auto registers = [](OwnerMap& map) { std::swap(map.element[1], map.element.back()); };
   const auto pairs = [](OwnerMap& map) { std::swap(map.element[0], map.element[1]); };
   const auto lanes = [](OwnerMap& map) { std::swap(map.lane[0], map.lane[1]); };

@@ -39,18 +39,18 @@ struct InterpretedCode : DeviceCode {
 
 class InterpretedKernel;
 
-// What was started: a run of a kernel, or a copy.
+// A started operation: a run of a kernel, or a copy.
 struct Work {
   InterpretedKernel* kernel = nullptr;
   std::vector<void*> arguments = {};  // of a copy: to, from
   size_t copy_bytes = 0;
 };
 
-// What the device's parts share.
+// The shared state of the device's parts.
 struct State {
   Paper& paper;
-  std::vector<Work> started = {};  // in order, and not done yet
-  std::string fault = {};          // that it was lost by; empty: it is there
+  std::vector<Work> started = {};  // started operations in order, not completed
+  std::string fault = {};          // the error that lost the device, or empty
 
   void Log(std::string line) { paper.log.push_back(std::move(line)); }
   Status Synchronize();
@@ -87,13 +87,13 @@ class InterpretedKernel : public DeviceKernel {
     FillWorkspace(0xff);
   }
 
-  // For the device: the run that was started longest ago, on the arguments of that time.
+  // Completes the oldest started run for the device, on the arguments at its start.
   Status RunNext(const std::vector<void*>& arguments) {
     --pending_;
     if (++runs_ == state_.paper.failing_run) {
       return Fail(ErrorCode::kDevice, "run {} of {} failed", runs_, code_->nest.name);
     }
-    FillWorkspace(0xab);  // a run may leave anything in it
+    FillWorkspace(0xab);  // a run may leave any workspace content
     return Run(code_->nest, arguments);
   }
   void ForgetNext() { --pending_; }

@@ -1,6 +1,6 @@
-// A device whose memory the host does not see and whose kernels run later than they are started.
-// It runs PrintingGenerator's images by the interpreter. What Device leaves to its callers it holds
-// them to: a kernel that goes before its runs are done stops the test.
+// A device whose memory is not visible to the host and whose kernels run later than they are
+// started. It runs PrintingGenerator's images by the interpreter. It checks the duties of callers:
+// destroying a kernel before its runs complete stops the test.
 #pragma once
 
 #include <memory>
@@ -12,18 +12,18 @@
 
 namespace tunec::second_target {
 
-/// What tests see of such devices and do to them. Outlives them.
+/// The log and controls of such devices for tests. It outlives the devices.
 struct Paper {
   std::vector<std::string> log;  // every call
-  /// Which run of each kernel fails, counted from 1; 0: none. The device is lost with it: whatever
-  /// is asked of it afterwards fails.
+  /// The number of the run of each kernel that fails, counted from 1, or 0. The failure loses the
+  /// device, and every later call fails.
   int failing_run = 0;
 };
 
-/// A run takes a millisecond by its clock.
+/// Returns a device whose clock counts a millisecond per run.
 std::unique_ptr<Device> MakeInterpretingDevice(Paper& paper);
 
-/// Finds one for each target of kind kKind (printing_generator.h).
+/// Returns a driver that finds a device for each target of kind kKind (printing_generator.h).
 DeviceDriver DriverOf(Paper& paper);
 
 }  // namespace tunec::second_target

@@ -6,7 +6,8 @@
 namespace tunec::second_target {
 namespace {
 
-// Loops over blocks say the grid; tasks of a CPU's schedule are blocks along x.
+// Returns the launch of a phase. Loops over blocks give the grid. Tasks of a CPU's schedule are
+// blocks along x.
 PhaseLaunch LaunchFor(const LoopNest& nest, const StoragePlan& plan, size_t number) {
   const Phase& phase = nest.phases[number];
   const Launch shape = LaunchOf(phase);
@@ -23,7 +24,7 @@ class PrintingGenerator : public CodeGenerator {
  public:
   std::string_view Name() const override { return kKind; }
   std::string Version() const override { return "printer 1"; }
-  // Its threads run side by side, as the loops say.
+  // The device's threads run side by side, as in the loops.
   LoopNest MapThreads(const LoopNest& nest) const override { return nest; }
 
   Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const override {

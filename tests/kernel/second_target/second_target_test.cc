@@ -1,5 +1,5 @@
-// A second kind of target, of which the product knows nothing: kernels are compiled for it by the
-// one path there is, stored and read back, and run on its device.
+// Tests of a second kind of target, unknown to the product. Kernels are compiled for it by the
+// common path, stored and read back, and run on its device.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// Blocks of 8 x 8 threads, with tiles in shared storage and copies in flight.
+// Returns an example with blocks of 8 x 8 threads, tiles in shared storage and copies in flight.
 std::string ReadExample(const std::string& name) {
   return *ReadFile(std::string(TUNEC_TEST_DATA) + "/../examples/loops/" + name);
 }
@@ -66,7 +66,7 @@ TEST(SecondTarget, SaysWhatItWouldLaunch) {
                                                   .grid = {3, 4, 1},
                                                   .block = {8, 8, 1},
                                                   .shared_bytes = kSharedBytes}));
-  // Its loops are those of the schedule, threads and all.
+  // The image contains the schedule's loops, including threads.
   EXPECT_EQ(kernel->image.bytes,
             fmt::format("# {}\n{}", kLaunch, ReadExample("matmul_blocks.nest")));
   const auto again = FromArtifact(ToArtifact(*kernel));
@@ -106,7 +106,7 @@ TEST(SecondTarget, RunsOnItsDeviceAsOnTheHost) {
   }
 }
 
-// The sum of its input in waves, each of which needs those before, by way of a workspace.
+// Computes the sum of the input in waves. Each wave needs the earlier waves, through a workspace.
 constexpr std::string_view kWaves = R"(
 nest sums {
   input A: f32[12]
@@ -198,7 +198,7 @@ TEST_F(SecondTargetsDevice, AFailedRunIsSaidAndNothingRunsAfterIt) {
   EXPECT_EQ(device_->Synchronize().error().message, third.error().message);
 }
 
-// It keeps no kernels together, so they are started one after the other.
+// The device does not launch kernels as a group, so they are started one after the other.
 TEST_F(SecondTargetsDevice, RunsAModel) {
   ASSERT_GT(image_.workspace_bytes, 0);
   const std::shared_ptr<Device> device = std::move(device_);
@@ -247,9 +247,9 @@ TEST(SecondTarget, ItsDriverSaysWhetherItRunsHere) {
   EXPECT_TRUE(CheckRunsHere(target));
   EXPECT_TRUE(OpenDevice(target, pool));
   target.device->name = "vellum";
-  const auto refused = OpenDevice(target, pool);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "this machine has no vellum, only paper");
+  const auto rejected = OpenDevice(target, pool);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().message, "this machine has no vellum, only paper");
 }
 
 }  // namespace

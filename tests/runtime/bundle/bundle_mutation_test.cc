@@ -1,4 +1,4 @@
-// The short version of fuzz_bundles: of a bundle that has everything, made by hand.
+// The short version of fuzz_bundles: mutations of a handmade bundle with all features.
 #include <gtest/gtest.h>
 
 #include <span>
@@ -21,19 +21,19 @@ TEST(HostileBundle, TheWholeOneRuns) {
   for (uint32_t variant = 0; variant < 3; ++variant)
     for (int round = 0; round < 20; ++round)
       EXPECT_EQ(TryBundle(toucher, whole, variant, random), Touched::kRan) << variant;
-  EXPECT_EQ(TryBundle(toucher, whole, 3, random), Touched::kRefused);
+  EXPECT_EQ(TryBundle(toucher, whole, 3, random), Touched::kRejected);
 }
 
-TEST(HostileBundle, StaleHashesAreRefused) {
+TEST(HostileBundle, StaleHashesAreRejected) {
   EXPECT_EQ(CountStaleAccepted(SampleBundle(), 2000, 1), 0U);
 }
 
-TEST(HostileBundle, WithRightHashesIsRefusedOrRunsInsideItsBuffers) {
+TEST(HostileBundle, WithRightHashesIsRejectedOrRunsInsideItsBuffers) {
   BundleToucher toucher(scripted_cuda::kLibrary);
   const TriedBundles tried = TryMutants(toucher, SampleBundle(), 5000, 2);
-  EXPECT_EQ(tried.refused + tried.too_large + tried.ran, 5000U);
+  EXPECT_EQ(tried.rejected + tried.too_large + tried.ran, 5000U);
   EXPECT_GT(tried.ran, 100U);
-  EXPECT_GT(tried.refused, 1000U);
+  EXPECT_GT(tried.rejected, 1000U);
 }
 
 }  // namespace

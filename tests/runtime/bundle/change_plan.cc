@@ -13,7 +13,7 @@ using bundle::StoredConstant;
 using bundle::StoredPlan;
 using bundle::StoredStep;
 
-/// Where the plan's numbers are, of each width.
+/// Pointers to the plan's numbers, by width.
 struct Numbers {
   std::vector<int64_t*> wide;
   std::vector<int32_t*> narrow;
@@ -94,7 +94,7 @@ void ChangeLists(StoredPlan& plan, Random& random) {
     case 6:
       if (!plan.steps.empty()) ChangeList(OneOf(plan.steps, random).arguments, random);
       return;
-    case 7:  // a step of one part in the other
+    case 7:  // replaces a step by one of the other part
       if (!plan.prologue.empty()) plan.steps.push_back(OneOf(plan.prologue, random));
       return;
     default:
@@ -169,7 +169,7 @@ std::vector<SizeFormula*> FormulasOf(bundle::StoredSizes& sizes) {
   return formulas;
 }
 
-// Of a size that there may be, or not.
+// Returns a term of an existing size, or of a missing one.
 SizeExpression SomeTerm(Random& random) {
   return SizeExpression::Size(random.Below(4))
       .Times(Neighbour(1, random))
@@ -236,7 +236,7 @@ void ChangeFlag(std::vector<bool>& flags, Random& random) {
   flags[at] = !flags[at];
 }
 
-// Of the form's own numbers; what is read and written has sizes by them.
+// Changes numbers of the form. The sizes of inputs and outputs depend on them.
 void ChangeForm(SizedForm& form, Random& random) {
   auto& specs = random.Below(2) == 0 ? form.inputs : form.outputs;
   switch (random.Below(9)) {

@@ -1,4 +1,4 @@
-// Changes of what a bundle's plan says.
+// Mutations of a bundle's plan.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace tunec::testing {
 
-/// Another number that is likely to mean something: one next to it, a bound, a small one.
+/// Returns another number that is likely to have a meaning: a neighbour, a bound, a small number.
 int64_t Neighbour(int64_t value, Random& random);
 
-/// One change: of a number, a type or a kind of argument, to a neighbour of its or to what stands
-/// elsewhere in the plan; or a thing of a list is left out, doubled, or in another's place.
+/// Makes one change. It replaces a number, a type or a kind of argument by a neighbour or by
+/// another of the plan. Or it removes, repeats or moves an element of a list.
 void ChangePlan(bundle::StoredPlan& plan, Random& random);
 
-/// One change of one of the plans, of which sizes there are, of what is open, or of a formula.
+/// Changes one of: a plan, the available sizes, the dynamic dimensions, or a formula.
 void ChangeSizes(bundle::StoredSizes& sizes, Random& random);
 
 }  // namespace tunec::testing

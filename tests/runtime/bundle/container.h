@@ -1,4 +1,4 @@
-// Bundles as lists of sections, for tests that write what tunec never would.
+// Bundles as lists of sections, for tests that write bundles that tunec never writes.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct RawSection {
   std::string bytes;
 };
 
-/// A whole bundle with right hashes.
+/// Returns a complete bundle with right hashes.
 std::string Container(const std::vector<RawSection>& sections);
 
-/// The inverse. Requires: a bundle that Container or tunec wrote.
+/// Returns the sections of a bundle. Requires a bundle from Container or tunec.
 std::vector<RawSection> SectionsOf(const std::string& bundle);
 
-/// The hashes of bytes that were changed are made right again, as far as the table can be read.
+/// Corrects the hashes of changed bytes, as far as the table can be read.
 void RepairHashes(std::string& bundle);
 
 }  // namespace tunec::testing

@@ -1,10 +1,10 @@
-// Sends mutated bundles through the loader, and runs what it takes: `tools/dev fuzz-bundles`.
+// Loads mutated bundles, and runs the accepted ones: `tools/dev fuzz-bundles`.
 //
-//     fuzz_bundles SCRIPTED_CUDA N [--stale M] [--seed S] [FILE.tnc...]
+//   fuzz_bundles SCRIPTED_CUDA N [--stale M] [--seed S] [FILE.tnc...]
 //
-// N mutants with their hashes made right again, M (default: a 100th) with stale ones; of the bundle
-// that has everything, and of those in the files. Prints what became of them. Exit code 1 where a
-// stale one was taken; a mutant that leaves its buffers ends the program.
+// Tries N mutants with corrected hashes and M (default: a 100th) with stale hashes, of the bundle
+// with all features and of those in the files. Prints the outcomes. The exit code is 1 if a stale
+// mutant was accepted. A mutant that accesses memory outside its buffers ends the program.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -18,7 +18,7 @@
 #include "tests/runtime/bundle/sample_bundle.h"
 #include "tests/runtime/bundle/try_bundles.h"
 
-// Sizes that nothing has are refused as on a machine that lacks the memory.
+// Excessive allocations fail, as on a machine without the memory.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 
 namespace tunec::testing {
@@ -67,7 +67,7 @@ int Run(const Arguments& arguments) {
     const uint64_t taken = CountStaleAccepted(bytes, stale, arguments.seed);
     fmt::print(
         "{}: {} mutants: {} rejected, {} too large to try, {} ran; {} stale, {} taken; {:.0f} s\n",
-        name, count, tried.refused, tried.too_large, tried.ran, stale, taken,
+        name, count, tried.rejected, tried.too_large, tried.ran, stale, taken,
         watch.Milliseconds() / 1e3);
     std::fflush(stdout);
     accepted += taken;

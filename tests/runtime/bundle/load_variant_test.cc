@@ -1,4 +1,4 @@
-// Which variant of a bundle is run where: a driver that a script plays, and none.
+// Tests of the selection of a bundle's variant, with a scripted driver and without a driver.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Of SampleBundle.
+// The variants of SampleBundle.
 constexpr uint32_t kFirstHost = 0;
 constexpr uint32_t kGpu = 2;
 
@@ -62,7 +62,7 @@ class LoadVariantTest : public ::testing::Test {
       std::filesystem::temp_directory_path() / fmt::format("tunec-load-variant-{}.tnc", ::getpid());
 };
 
-/// The sample without what is for processors.
+/// Returns the sample without its variants for processors.
 std::string GpuOnly() {
   std::vector<RawSection> kept;
   for (RawSection& section : SectionsOf(SampleBundle())) {
@@ -91,7 +91,7 @@ TEST_F(LoadVariantTest, OnAnotherGpuTheHostRuns) {
                AllOf(HasSubstr("for cuda sm_90: "), HasSubstr("has compute capability 8.6")));
 }
 
-TEST_F(LoadVariantTest, WhatTheDriverRefusesIsPassedOver) {
+TEST_F(LoadVariantTest, WhatTheDriverRejectsIsPassedOver) {
   script_.load = CuResult::kNoBinaryForGpu;
   ExpectChoice(kFirstHost, HasSubstr("for cuda sm_90: "));
   script_.load = CuResult::kSuccess;
@@ -100,7 +100,7 @@ TEST_F(LoadVariantTest, WhatTheDriverRefusesIsPassedOver) {
 }
 
 TEST_F(LoadVariantTest, WhoAsksForADeviceGetsIt) {
-  ExpectChoice(kFirstHost, HasSubstr("for cuda sm_90: the CPU is asked for"),
+  ExpectChoice(kFirstHost, HasSubstr("for cuda sm_90: the CPU is requested"),
                {.device = {.name = "cpu"}});
   script_.capabilities = {{8, 0}, {9, 0}};
   ExpectChoice(kGpu, IsEmpty());
@@ -111,10 +111,10 @@ TEST_F(LoadVariantTest, WhoAsksForADeviceGetsIt) {
   ASSERT_FALSE(first);
   EXPECT_EQ(first.error().code, ErrorCode::kDevice);
   EXPECT_THAT(first.error().message, AllOf(HasSubstr("has compute capability 8.0"),
-                                           HasSubstr("for cpu plain: GPU '0' is asked for")));
+                                           HasSubstr("for cpu plain: GPU '0' is requested")));
 }
 
-TEST_F(LoadVariantTest, NoneThatFitsIsRefusedByAllNames) {
+TEST_F(LoadVariantTest, NoneThatFitsIsRejectedByAllNames) {
   script_.capabilities = {{8, 6}, {12, 0}};
   const auto loaded = Load({}, GpuOnly());
   ASSERT_FALSE(loaded);
@@ -133,7 +133,7 @@ TEST_F(LoadVariantTest, MemoryThatLacksIsAnError) {
 }
 
 TEST_F(LoadVariantTest, ItsStepsAreLaunchedOnTheGpu) {
-  script_.graph = CuResult::kOutOfMemory;  // one by one, which the log tells
+  script_.graph = CuResult::kOutOfMemory;  // makes launches visible in the log
   const auto loaded = Load();
   ASSERT_TRUE(loaded) << loaded.error().Format();
   script_.log.clear();
@@ -152,7 +152,7 @@ TEST_F(LoadVariantTest, ItsStepsAreLaunchedOnTheGpu) {
   EXPECT_EQ(same[3], 5);
 }
 
-// Of each step, in the order of the run: where its arguments were.
+// The addresses of each step's arguments, in the order of the run.
 std::vector<std::vector<void*>> seen;
 
 template <size_t number>
@@ -174,7 +174,7 @@ Result<std::vector<Kernel>> RememberingKernels(const std::vector<bundle::KernelC
   return made;
 }
 
-// Where the kernel that updates the cache read it, and wrote it.
+// Returns the addresses at which the kernel that updates the cache read and wrote it.
 std::pair<void*, void*> RunInPlace(const std::string& bundle, float* cache) {
   static const auto pool = std::make_shared<ThreadPool>(1);
   const auto file = bundle::BundleFile::Read({.bytes = std::as_bytes(std::span(bundle))}, *pool);

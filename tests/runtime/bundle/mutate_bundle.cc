@@ -21,7 +21,7 @@ bool IsCode(SectionKind kind) {
   return kind == SectionKind::kCode || kind == SectionKind::kDeviceCode;
 }
 
-/// A part of a file that may be changed.
+/// A changeable part of a file.
 struct Range {
   uint64_t begin = 0;
   uint64_t bytes = 0;
@@ -31,7 +31,7 @@ void ChangeByteIn(std::string& bytes, Range range, Random& random) {
   bytes[range.begin + random.Below(range.bytes)] ^= static_cast<char>(1 + random.Below(255));
 }
 
-/// A number of 8 bytes, wherever one may stand.
+/// Changes a number of 8 bytes at a random position.
 void ChangeNumberIn(std::string& bytes, Range range, Random& random) {
   if (range.bytes < sizeof(int64_t)) return ChangeByteIn(bytes, range, random);
   const uint64_t at = range.begin + random.Below(range.bytes - sizeof(int64_t) + 1);
@@ -41,7 +41,7 @@ void ChangeNumberIn(std::string& bytes, Range range, Random& random) {
   std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-/// `whole` with a few changes, as bytes.
+/// Returns `whole` with a few changes, as bytes.
 template <class Stored, class ChangeOne>
 std::string Changed(Result<Stored> whole, ChangeOne change, Random& random) {
   TUNEC_CHECK(whole.has_value(), "{}", whole.error().Format());
@@ -70,7 +70,7 @@ std::string BundleMutator::ChangeBytes(Random& random) const {
   const uint64_t changes = 1 + random.Below(3);
   for (uint64_t i = 0; i < changes; ++i) {
     const SectionEntry& target = table[random.Below(table.size())];
-    // Now and then the header and the table; they name the code, but do not hold it.
+    // Sometimes changes the header and the table, which name the code without containing it.
     const bool front = random.Below(8) == 0;
     const Range range = front ? Range{0, sizeof(Header) + sections_.size() * sizeof(SectionEntry)}
                               : Range{target.offset, target.bytes};
@@ -94,7 +94,8 @@ std::string BundleMutator::ChangePlan(Random& random, uint32_t variant) const {
   return Container(sections);
 }
 
-// Of the same kind: what is said of one variant is said of another. Cut short, or longer.
+// Exchanges sections of one kind, moves sections between variants, or removes, truncates or extends
+// a section.
 std::string BundleMutator::ChangeSections(Random& random) const {
   std::vector<RawSection> sections = sections_;
   RawSection& one = sections[random.Below(sections.size())];

@@ -1,4 +1,4 @@
-// Bundles that someone changed, anywhere but in their code.
+// Mutations of bundles, except for their code.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,16 @@ namespace tunec::testing {
 
 class BundleMutator {
  public:
-  /// `bundle` is a whole one.
+  /// Creates a mutator. `bundle` must be complete.
   explicit BundleMutator(const std::string& bundle);
 
-  /// A few changes, with the hashes made right again: of bytes; of numbers anywhere; of what a plan
-  /// says, each number with those that are likely to mean something; of the order and the number of
-  /// steps, arguments and tensors; of sections; of header and table. Mostly of that variant.
+  /// Returns a bundle with a few changes and corrected hashes. Changes apply to bytes, to any
+  /// numbers, and to a plan's numbers, which get meaningful values. They also apply to the order
+  /// and number of steps, arguments and tensors, to sections, and to header and table. Most changes
+  /// apply to the given variant.
   std::string Change(Random& random, uint32_t variant) const;
 
-  /// One byte is another, anywhere, and the hashes are as they were.
+  /// Returns a bundle with one changed byte and unchanged hashes.
   std::string ChangeByte(Random& random) const;
 
  private:

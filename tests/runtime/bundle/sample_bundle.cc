@@ -18,7 +18,7 @@ using bundle::KernelContract;
 using bundle::SectionKind;
 using bundle::StoredPlan;
 
-constexpr int64_t kRowBytes = 32;  // of 8 floats
+constexpr int64_t kRowBytes = 32;  // 8 floats
 constexpr int64_t kX = 4 * kRowBytes;
 constexpr int64_t kCache = 6 * kRowBytes;
 constexpr int64_t kWeights = 8 * kRowBytes;
@@ -32,7 +32,7 @@ ArgumentContract Writes(int64_t bytes, int64_t alignment) {
   return {.bytes = bytes, .alignment = alignment, .written = true};
 }
 
-// pack: the prologue's; product, gather, update: the steps'.
+// Returns the kernels: pack for the prologue; product, gather and update for the steps.
 std::vector<KernelContract> Kernels() {
   std::vector<KernelContract> kernels(4);
   kernels[0].arguments = {Reads(kWeights, 4), Writes(kPacked, 64)};
@@ -88,7 +88,7 @@ StoredPlan PackedPlan() {
   return plan;
 }
 
-// Each kernel has an image of its own, whose function is called by its number.
+// Each kernel has a separate image, whose function is called by its number.
 bundle::DeviceCodeTable DeviceCode() {
   bundle::DeviceCodeTable code{.kernels = Kernels()};
   for (size_t i = 0; i < code.kernels.size(); ++i) {

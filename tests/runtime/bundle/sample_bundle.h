@@ -1,6 +1,6 @@
-// A small bundle of everything that a plan can have, made by hand: constants that are mapped and
-// packed, trusted indices, looked-up ones, copies, an output in an input's place; for a processor
-// with a prologue, for one without, and for a GPU.
+// A small handmade bundle with every feature of a plan: mapped and packed constants, trusted and
+// checked indices, copies, an output in an input's memory. It has variants for a processor with a
+// prologue, for one without, and for a GPU.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tunec::testing {
 
-/// Its code is of no processor and its cubins of no GPU: TouchBundle runs it.
+/// Returns the bundle. Its code and its cubins are fakes, which TouchBundle replaces.
 std::string SampleBundle();
 
 }  // namespace tunec::testing

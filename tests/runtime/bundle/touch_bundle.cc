@@ -30,13 +30,13 @@ using bundle::KernelContract;
 using bundle::SectionKind;
 using bundle::TrustedRange;
 
-// What a machine of any size would be asked for says nothing of buffers.
+// Larger requests for memory do not test buffers.
 constexpr int64_t kMostBytes = int64_t{1} << 20;
 constexpr int64_t kNobodyHas = int64_t{1} << 47;
 constexpr size_t kMostKernels = 128;
 constexpr size_t kGpuBytes = size_t{1} << 28;
 
-// What the functions below stand for.
+// The kernels that the functions below replace.
 std::vector<KernelContract> host_kernels;
 DeviceCodeTable device_code;
 volatile std::byte seen;
@@ -104,7 +104,7 @@ bool AskForTooMuch(const std::vector<KernelContract>& kernels) {
 
 Result<std::vector<Kernel>> TouchingKernels(const std::vector<KernelContract>& kernels,
                                             std::span<const std::byte>, const bundle::CodeParts&) {
-  // The table was changed, and other bytes are taken for the code.
+  // The table was changed, so other bytes are taken for the code.
   if (AskForTooMuch(kernels)) return Fail(ErrorCode::kUnsupported, "too many kernels");
   host_kernels = kernels;
   std::vector<Kernel> touching;
@@ -116,7 +116,7 @@ Result<std::vector<Kernel>> TouchingKernels(const std::vector<KernelContract>& k
   return touching;
 }
 
-// The kernels that have the image of that function: SampleBundle's have one each.
+// Returns the kernel whose image has that function. In SampleBundle each kernel has one image.
 const KernelContract& ContractOf(std::string_view symbol) {
   for (size_t i = 0; i < device_code.kernels.size(); ++i)
     for (const PhaseLaunch& phase : device_code.images[device_code.image_of[i]].phases)
@@ -124,7 +124,7 @@ const KernelContract& ContractOf(std::string_view symbol) {
   TUNEC_CHECK(false, "no kernel has a function '{}'", symbol);
 }
 
-// Arguments, workspace and the first block, each by its address.
+// Touches arguments, workspace and the first block by their addresses.
 void TouchOnGpu(const scripted_cuda::Launch& launch) {
   const KernelContract& kernel = ContractOf(launch.symbol);
   const auto pointer = [&](size_t i) { return *static_cast<void**>(launch.parameters[i]); };
@@ -133,7 +133,8 @@ void TouchOnGpu(const scripted_cuda::Launch& launch) {
   Touch({.bytes = kernel.workspace_bytes, .alignment = 64, .written = true}, pointer(arguments));
 }
 
-// What is beyond every address space has to be refused: that is tried.
+// Returns whether the plan is too large to run. Sizes beyond every address space must be rejected,
+// so they are tried.
 bool IsTooLarge(const ExecutablePlan& plan) {
   const auto is_too_large = [](int64_t bytes) { return bytes > kMostBytes && bytes <= kNobodyHas; };
   for (const auto* specs : {&plan.inputs, &plan.outputs})
@@ -145,13 +146,13 @@ bool IsTooLarge(const ExecutablePlan& plan) {
          });
 }
 
-/// Buffers of exactly the bytes that a run is told.
+/// Buffers of exactly the sizes of a run.
 class RunMemory {
  public:
   RunMemory(const Executable& executable, Random& random) {
     for (const TensorSpec& spec : executable.Inputs()) from_.push_back(Make(spec));
     for (const TensorSpec& spec : executable.Outputs()) to_.push_back(Make(spec));
-    // As of a cache that is updated in its place, or of whoever gives overlapping ones.
+    // Buffers overlap as for a cache that is updated in place, or for a faulty caller.
     for (size_t o = 0; o < to_.size(); ++o)
       for (size_t i = 0; i < from_.size(); ++i)
         if (random.Below(3) == 0 &&
@@ -173,7 +174,7 @@ class RunMemory {
   std::vector<void*> to_;
 };
 
-/// Sizes that are likely to have code, or less than those that do.
+/// Returns sizes that probably have code, or smaller sizes.
 Sizes SomeSizes(const SizedForm& form, Random& random) {
   constexpr int64_t kMostOfOne = 64;
   Sizes sizes;
@@ -189,7 +190,7 @@ std::unique_ptr<std::byte[]> BytesOf(const TensorSpec& spec) {
   return bytes > kMostBytes ? nullptr : std::make_unique<std::byte[]>(static_cast<size_t>(bytes));
 }
 
-/// One run, in buffers of exactly its bytes.
+/// Runs once, in buffers of exactly the run's sizes.
 Touched RunAt(const SizedBundle& model, const Sizes& sizes) {
   std::vector<TensorSpec> specs = model.form().inputs;
   for (const SizedAxis& axis : model.form().open)
@@ -204,25 +205,25 @@ Touched RunAt(const SizedBundle& model, const Sizes& sizes) {
     from.push_back(memory.back().get());
   }
   const auto results = model.OutputShapes(shapes);
-  if (!results) return Touched::kRefused;
+  if (!results) return Touched::kRejected;
   std::vector<void*> to;
   for (size_t i = 0; i < results->size(); ++i) {
     memory.push_back(BytesOf({"", model.Outputs()[i].type, (*results)[i]}));
     if (memory.back() == nullptr) return Touched::kTooLarge;
     to.push_back(memory.back().get());
   }
-  return model.Run(shapes, from, to) ? Touched::kRan : Touched::kRefused;
+  return model.Run(shapes, from, to) ? Touched::kRan : Touched::kRejected;
 }
 
-/// Some runs of a variant for several sizes; whether one ran.
+/// Runs a variant for several sizes. Returns whether any run completed.
 Touched RunSizes(const BundleFile& file, uint32_t variant, std::shared_ptr<ThreadPool> pool,
                  Random& random) {
   auto plans = bundle::ReadSizedPlans(file, variant, TouchingKernels);
-  if (!plans) return Touched::kRefused;
+  if (!plans) return Touched::kRejected;
   for (const SizedPlan& plan : plans->plans)
     if (IsTooLarge(plan.plan)) return Touched::kTooLarge;
   const SizedBundle model(std::move(plans->form), std::move(plans->plans), std::move(pool), "");
-  Touched touched = Touched::kRefused;
+  Touched touched = Touched::kRejected;
   for (int run = 0; run < 6; ++run) {
     const Touched one = RunAt(model, SomeSizes(model.form(), random));
     touched = std::max(touched, one);
@@ -262,26 +263,26 @@ BundleToucher::~BundleToucher() {
 
 Touched BundleToucher::Run(std::span<const std::byte> bytes, uint32_t variant, Random& random) {
   const auto file = BundleFile::Read({.bytes = bytes, .owner = nullptr}, *impl_->pool);
-  if (!file || variant >= file->Variants()) return Touched::kRefused;
+  if (!file || variant >= file->Variants()) return Touched::kRejected;
   const auto heads = bundle::ReadHeads(*file);
-  if (!heads) return Touched::kRefused;
+  if (!heads) return Touched::kRejected;
   const bool on_gpu = !(*heads)[variant].device.empty();
   if (on_gpu && file->Has(SectionKind::kDeviceCode, variant)) {
     const auto table = bundle::ParseDeviceCode(*file->Section(SectionKind::kDeviceCode, variant));
-    if (!table || AskForTooMuch(table->kernels)) return Touched::kRefused;
+    if (!table || AskForTooMuch(table->kernels)) return Touched::kRejected;
     device_code = *table;
   }
   impl_->script->log.clear();
   if (file->Has(SectionKind::kSizes, variant))
-    return on_gpu ? Touched::kRefused : RunSizes(*file, variant, impl_->pool, random);
+    return on_gpu ? Touched::kRejected : RunSizes(*file, variant, impl_->pool, random);
   auto plan = bundle::ReadPlan(*file, variant, TouchingKernels, on_gpu ? impl_->device : nullptr);
-  if (!plan) return Touched::kRefused;
+  if (!plan) return Touched::kRejected;
   if (IsTooLarge(*plan)) return Touched::kTooLarge;
   const auto executable = Executable::Make(*std::move(plan), impl_->pool);
-  if (!executable) return Touched::kRefused;
+  if (!executable) return Touched::kRejected;
   const RunMemory memory(*executable, random);
   for (int round = 0; round < 2; ++round)
-    if (!executable->Run(memory.inputs(), memory.outputs())) return Touched::kRefused;
+    if (!executable->Run(memory.inputs(), memory.outputs())) return Touched::kRejected;
   return Touched::kRan;
 }
 

@@ -1,7 +1,7 @@
-// A bundle that anyone may have written, loaded and run: in the place of its code stand functions
-// of this program, and a GPU that a script plays, which read or write each byte that the code's
-// contracts allow it. So the address sanitizer sees an argument that is not there. What the
-// contracts say beside that is looked at: alignment, and indices that code would trust.
+// Loads and runs an untrusted bundle. The bundle's code is replaced by functions of this program,
+// and its GPU by a scripted driver. They access each byte that the code's contracts allow, so that
+// the address sanitizer detects bad arguments. Alignment and trusted indices of the contracts are
+// checked, too.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,13 @@
 namespace tunec::testing {
 
 enum class Touched : uint8_t {
-  kRefused,   // when it was loaded, or when it was to run
-  kTooLarge,  // for a test: it asks for more memory than that gives
+  kRejected,  // at loading or before running
+  kTooLarge,  // for a test: it needs more memory than the test provides
   kRan,
 };
 
-/// `scripted_cuda` is the library that plays a driver; it is kept loaded.
+/// A runner of bundles. `scripted_cuda` is the library with the scripted driver, which stays
+/// loaded.
 class BundleToucher {
  public:
   explicit BundleToucher(const std::string& scripted_cuda);
@@ -27,8 +28,8 @@ class BundleToucher {
   BundleToucher(const BundleToucher&) = delete;
   BundleToucher& operator=(const BundleToucher&) = delete;
 
-  /// One variant, on buffers that sometimes are each other's: which of them, `random` says. A
-  /// contract that is not kept ends the process.
+  /// Runs one variant, on buffers that overlap as `random` decides. A violated contract ends the
+  /// process.
   Touched Run(std::span<const std::byte> bundle, uint32_t variant, Random& random);
 
  private:

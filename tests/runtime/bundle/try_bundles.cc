@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kPage = 4096;
 
-/// A copy of the bytes where a mapped file would lie.
+/// A copy of the bytes, page-aligned like a mapped file.
 class PageCopy {
  public:
   explicit PageCopy(const std::string& bytes) : size_(bytes.size()) {
@@ -54,8 +54,8 @@ TriedBundles TryMutants(BundleToucher& toucher, const std::string& whole, uint64
     const auto variant = static_cast<uint32_t>(random.Below(file->Variants()));
     const std::string mutant = mutator.Change(random, variant);
     switch (TryBundle(toucher, mutant, variant, random)) {
-      case Touched::kRefused:
-        ++tried.refused;
+      case Touched::kRejected:
+        ++tried.rejected;
         break;
       case Touched::kTooLarge:
         ++tried.too_large;

@@ -1,4 +1,4 @@
-// Many changed bundles, tried one after the other.
+// Tries many mutated bundles one after the other.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,21 @@
 
 namespace tunec::testing {
 
-/// In memory of exactly its size, from a page on.
+/// Runs a bundle in memory of exactly its size, at the start of a page.
 Touched TryBundle(BundleToucher& toucher, const std::string& bundle, uint32_t variant,
                   Random& random);
 
 struct TriedBundles {
-  uint64_t refused = 0;
+  uint64_t rejected = 0;
   uint64_t too_large = 0;
   uint64_t ran = 0;
 };
-/// So many mutants of `whole`, with right hashes, of each one variant.
+/// Tries this many mutants of `whole` with right hashes, one variant of each.
 TriedBundles TryMutants(BundleToucher& toucher, const std::string& whole, uint64_t count,
                         uint64_t seed);
 
-/// How many of so many bundles with one byte changed and hashes as they were are taken for whole.
+/// Returns the number of accepted bundles among `count` bundles with one changed byte and unchanged
+/// hashes.
 uint64_t CountStaleAccepted(const std::string& whole, uint64_t count, uint64_t seed);
 
 }  // namespace tunec::testing

@@ -1,4 +1,4 @@
-// Which runs are timed together on a device with a cache, on a driver that a script plays.
+// Tests which runs are timed together on a device with a cache, on a scripted driver.
 #include "runtime/cold_runs.h"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ TEST(LapFor, EndsWithinAHundredthOfASecond) {
   EXPECT_EQ(LapFor(4 * kMiB, 50 * kMiB, 1), (Lap{.copies = 1, .runs = 1}));
 }
 
-// Of a kernel that reads little, or of a clock that stands still.
+// The kernel reads little, or the clock does not advance.
 TEST(LapFor, HasNotManyCopies) {
   EXPECT_EQ(LapFor(1000, 50 * kMiB, 5e-6), (Lap{.copies = 256, .runs = 256}));
   EXPECT_EQ(LapFor(1000, 50 * kMiB, 0), (Lap{.copies = 256, .runs = 256}));
@@ -69,7 +69,7 @@ class ColdRunsTest : public ::testing::Test {
   }
 
   Script& script_ = NewScript();
-  std::vector<const float*> written_;  // the outputs of all runs, in order
+  std::vector<const float*> written_;  // outputs of all runs, in order
   std::unique_ptr<Device> device_;
   DeviceMemory in_, out_, workspace_;
 };
@@ -86,7 +86,7 @@ TEST_F(ColdRunsTest, EachHasTheNextCopyAndALapIsOneLaunch) {
   EXPECT_EQ(std::set(written_.begin(), written_.end()).size(), 3u);
   for (size_t i = 0; i < written_.size(); ++i) {
     EXPECT_EQ(written_[i], written_[i % 3]);
-    EXPECT_THAT(std::vector(written_[i], written_[i] + kFloats), Each(4));  // of what was copied
+    EXPECT_THAT(std::vector(written_[i], written_[i] + kFloats), Each(4));  // from the copied input
   }
 }
 
@@ -99,7 +99,7 @@ TEST_F(ColdRunsTest, ManyRunsAreWholeLapsInProportion) {
 }
 
 TEST_F(ColdRunsTest, WithoutRoomThereAreFewerCopies) {
-  script_.memory_bytes = script_.allocated_bytes + 2 * 512;  // two times two arguments
+  script_.memory_bytes = script_.allocated_bytes + 2 * 512;  // two copies of two arguments
   EXPECT_EQ(Make({.copies = 7, .runs = 21}).lap(), (Lap{.copies = 3, .runs = 21}));
   script_.memory_bytes = script_.allocated_bytes;
   EXPECT_EQ(Make({.copies = 7, .runs = 21}).lap(), (Lap{.copies = 1, .runs = 21}));

@@ -1,4 +1,4 @@
-// What is no whole cubin does not get as far as the driver.
+// Tests that an incomplete cubin is rejected before it reaches the driver.
 #include "runtime/cuda/cubin.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace tunec {
 namespace {
 
-std::string RefusalOf(const std::string& bytes) {
+std::string RejectionOf(const std::string& bytes) {
   const Status checked = CheckCubin(bytes);
   if (checked) return "none";
   EXPECT_EQ(checked.error().code, ErrorCode::kParse);
@@ -21,7 +21,7 @@ Elf64_Ehdr SampleHeader() {
   return header;
 }
 
-// The header and, right after it, a section of that many bytes.
+// Returns the header, directly followed by a section of this size.
 std::string WithSection(uint32_t type, uint64_t size) {
   Elf64_Ehdr header = SampleHeader();
   header.e_shnum = 1;
@@ -38,33 +38,34 @@ std::string WithSection(uint32_t type, uint64_t size) {
 TEST(Cubin, AWholeOneIsTaken) {
   EXPECT_TRUE(CheckCubin(SampleCubin()));
   EXPECT_TRUE(CheckCubin(WithSection(SHT_PROGBITS, 4)));
-  EXPECT_TRUE(CheckCubin(WithSection(SHT_NOBITS, 4096)));  // shared memory has no bytes in it
+  EXPECT_TRUE(
+      CheckCubin(WithSection(SHT_NOBITS, 4096)));  // shared memory occupies no bytes in the file
 }
 
-TEST(Cubin, PtxAndOtherFilesAreRefused) {
-  EXPECT_EQ(RefusalOf(""), "the cubin is damaged: it is too short");
+TEST(Cubin, PtxAndOtherFilesAreRejected) {
+  EXPECT_EQ(RejectionOf(""), "the cubin is damaged: it is too short");
   const std::string ptx = ".version 8.0\n.target sm_90a\n.address_size 64\n" + std::string(64, ' ');
-  EXPECT_EQ(RefusalOf(ptx), "the cubin is damaged: it is no ELF file for NVIDIA's GPUs");
+  EXPECT_EQ(RejectionOf(ptx), "the cubin is damaged: it is not an ELF file for NVIDIA GPUs");
   Elf64_Ehdr host = SampleHeader();
   host.e_machine = EM_X86_64;
-  EXPECT_EQ(RefusalOf(std::string(reinterpret_cast<const char*>(&host), sizeof(host))),
-            "the cubin is damaged: it is no ELF file for NVIDIA's GPUs");
+  EXPECT_EQ(RejectionOf(std::string(reinterpret_cast<const char*>(&host), sizeof(host))),
+            "the cubin is damaged: it is not an ELF file for NVIDIA GPUs");
 }
 
-TEST(Cubin, ATruncatedOneIsRefused) {
+TEST(Cubin, ATruncatedOneIsRejected) {
   const std::string whole = WithSection(SHT_PROGBITS, 4);
-  EXPECT_EQ(RefusalOf(whole.substr(0, whole.size() - 1)),
-            "the cubin is damaged: a section does not lie within it");
-  EXPECT_EQ(RefusalOf(whole.substr(0, sizeof(Elf64_Ehdr) + 8)),
-            "the cubin is damaged: its table of sections does not lie within it");
-  EXPECT_EQ(RefusalOf(WithSection(SHT_PROGBITS, UINT64_MAX)),
-            "the cubin is damaged: a section does not lie within it");
+  EXPECT_EQ(RejectionOf(whole.substr(0, whole.size() - 1)),
+            "the cubin is damaged: a section exceeds the file");
+  EXPECT_EQ(RejectionOf(whole.substr(0, sizeof(Elf64_Ehdr) + 8)),
+            "the cubin is damaged: its section table exceeds the file");
+  EXPECT_EQ(RejectionOf(WithSection(SHT_PROGBITS, UINT64_MAX)),
+            "the cubin is damaged: a section exceeds the file");
   Elf64_Ehdr header = SampleHeader();
   header.e_phnum = 1;
   header.e_phoff = 8;
   header.e_phentsize = sizeof(Elf64_Phdr) + 1;
-  EXPECT_EQ(RefusalOf(std::string(reinterpret_cast<const char*>(&header), sizeof(header))),
-            "the cubin is damaged: its table of segments does not lie within it");
+  EXPECT_EQ(RejectionOf(std::string(reinterpret_cast<const char*>(&header), sizeof(header))),
+            "the cubin is damaged: its segment table exceeds the file");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A GPU through the Device interface, on a driver that plays what a test's script says.
+// Tests of a GPU through the Device interface, on a driver that runs the test's script.
 #include "runtime/cuda/cuda_device.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ class CudaDeviceTest : public ::testing::Test {
     device_ = *std::move(device);
   }
 
-  // What it holds to is given back: also after a fault.
+  // Checks that all resources are released, also after a fault.
   void TearDown() override {
     device_.reset();
     EXPECT_EQ(script_.contexts, 0);
@@ -147,18 +147,18 @@ TEST_F(CudaDeviceTest, TheCallersContextStays) {
   const Sums sums(*device_);
   sums.kernel->Start();
   EXPECT_TRUE(device_->Synchronize());
-  EXPECT_NE(driver.CtxPopCurrent(&context), CuResult::kSuccess);  // nothing was left behind
+  EXPECT_NE(driver.CtxPopCurrent(&context), CuResult::kSuccess);  // the context stack is empty
 }
 
 TEST_F(CudaDeviceTest, WithoutMemoryItSaysHowMuch) {
   script_.memory_bytes = 1000;
   const auto held = device_->Allocate(600);
-  const auto refused = device_->Allocate(500);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kResourceLimit);
-  EXPECT_EQ(refused.error().message,
+  const auto rejected = device_->Allocate(500);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::kResourceLimit);
+  EXPECT_EQ(rejected.error().message,
             "NVIDIA S1 (device 0) has no 500 bytes free, only 400 of 1000");
-  EXPECT_TRUE(device_->Allocate(400));  // nothing is lost by it
+  EXPECT_TRUE(device_->Allocate(400));  // the device still works
 }
 
 TEST_F(CudaDeviceTest, LoadsOnlyCubins) {
@@ -166,7 +166,7 @@ TEST_F(CudaDeviceTest, LoadsOnlyCubins) {
   image.format = "elf";
   EXPECT_EQ(device_->Load(image).error().code, ErrorCode::kParse);
   EXPECT_EQ(device_->Load(image).error().message,
-            "NVIDIA S1 (device 0) runs no code of format 'elf', only 'cubin'");
+            "NVIDIA S1 (device 0) cannot run code of format 'elf', expected 'cubin'");
   image = SumsImage();
   image.bytes = ".version 8.0";
   EXPECT_EQ(device_->Load(image).error().code, ErrorCode::kParse);
@@ -175,13 +175,13 @@ TEST_F(CudaDeviceTest, LoadsOnlyCubins) {
 
 TEST_F(CudaDeviceTest, ACubinThatDoesNotFitNamesTheDriver) {
   script_.load = CuResult::kNoBinaryForGpu;
-  const auto refused = device_->Load(SumsImage());
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kDevice);
-  EXPECT_EQ(refused.error().message,
+  const auto rejected = device_->Load(SumsImage());
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(rejected.error().message,
             "NVIDIA S1 (device 0) cannot load the kernel: CUDA_ERROR_NO_BINARY_FOR_GPU (209): as "
             "scripted; its compute capability is 9.0 and its driver supports CUDA 13.0: compile "
-            "for that arch, by a ptxas that is no newer");
+            "for that arch, with a ptxas that is not newer");
   for (const CuResult wrong : {CuResult::kInvalidImage, CuResult::kUnsupportedPtxVersion}) {
     script_.load = wrong;
     EXPECT_THAT(device_->Load(SumsImage()).error().message,
@@ -194,27 +194,27 @@ TEST_F(CudaDeviceTest, ACubinThatDoesNotFitNamesTheDriver) {
 
 TEST_F(CudaDeviceTest, AFunctionThatIsMissing) {
   script_.functions = {"first"};
-  const auto refused = device_->Load(SumsImage());
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(refused.error().message, "the kernel has no function second");
+  const auto rejected = device_->Load(SumsImage());
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(rejected.error().message, "the kernel has no function second");
 }
 
 TEST_F(CudaDeviceTest, SharedMemoryThatItHasNot) {
   KernelImage image = SumsImage();
   image.phases[1].shared_bytes = (227 << 10) + 1;
-  const auto refused = device_->Load(image);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kResourceLimit);
-  EXPECT_EQ(refused.error().message,
+  const auto rejected = device_->Load(image);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::kResourceLimit);
+  EXPECT_EQ(rejected.error().message,
             "second shares 232449 bytes in a block, NVIDIA S1 (device 0) has 232448");
 }
 
-TEST_F(CudaDeviceTest, ALaunchThatIsRefusedIsSaidOnce) {
+TEST_F(CudaDeviceTest, ALaunchThatIsRejectedIsSaidOnce) {
   const Sums sums(*device_);
-  script_.refused_launch = 2;
+  script_.rejected_launch = 2;
   sums.kernel->Start();
-  EXPECT_EQ(script_.launches, 2);  // what needs it is not started
+  EXPECT_EQ(script_.launches, 2);  // dependent runs are not started
   sums.kernel->Start();
   EXPECT_EQ(script_.launches, 2);
   const Status said = device_->Synchronize();
@@ -238,7 +238,7 @@ TEST_F(CudaDeviceTest, AFaultLosesTheDevice) {
       "NVIDIA S1 (device 0) is lost: CUDA_ERROR_ILLEGAL_ADDRESS (700): as scripted, in second or "
       "what was started before it";
   EXPECT_EQ(first.error().message, message);
-  script_.fault = CuResult::kMisalignedAddress;  // it is the first one that is said
+  script_.fault = CuResult::kMisalignedAddress;  // the first fault is reported
   std::array<float, kFloats> results{};
   EXPECT_EQ(device_->CopyOut(results.data(), sums.out.address, kBytes).error().message, message);
   EXPECT_EQ(device_->CopyIn(sums.in.address, results.data(), kBytes).error().message, message);
@@ -262,8 +262,7 @@ TEST_F(CudaDeviceTest, AFaultedRunHasNoTime) {
   EXPECT_THAT(seconds.error().message, HasSubstr("CUDA_ERROR_MISALIGNED_ADDRESS (716)"));
 }
 
-// What the driver would wait for without an end is not asked of it: its stand-in ends the test
-// then.
+// The driver is not called where it would wait forever. The scripted driver would end the test.
 TEST(HangingCudaDevice, IsSaidAndLeftAlone) {
   Script& script = NewScript();
   script.functions = {"first", "second"};
@@ -280,8 +279,8 @@ TEST(HangingCudaDevice, IsSaidAndLeftAlone) {
   EXPECT_EQ(copied.error().code, ErrorCode::kDevice);
   const std::string message =
       "NVIDIA S1 (device 0) hangs, in second or what was started before it: not done after 0.02 s "
-      "(driver of CUDA 13.0); end this process, for the GPU is not free before, and see "
-      "nvidia-smi; hang_after allows longer runs";
+      "(driver of CUDA 13.0); end this process to free the GPU, and see nvidia-smi; a larger "
+      "hang_after allows longer runs";
   EXPECT_EQ(copied.error().message, message);
   EXPECT_EQ(queue->Synchronize().error().message, message);
   EXPECT_EQ(sums.kernel->Seconds(1).error().message, message);
@@ -303,7 +302,7 @@ TEST(HangingCudaDevice, HasNoTime) {
   EXPECT_THAT(seconds.error().message, HasSubstr("NVIDIA S1 (device 0) hangs, in second or"));
 }
 
-// Nothing is taken for a hang because it takes a while.
+// A slow run is not a hang.
 TEST(HangingCudaDevice, IsNotOneThatEndsInTime) {
   Script& script = NewScript();
   script.functions = {"first", "second"};
@@ -319,7 +318,7 @@ TEST(OpenCudaDevice, OneThatIsNotThere) {
   NewScript();
   const auto device = OpenCudaDevice(*LoadCudaDriver(kLibrary), 1);
   ASSERT_FALSE(device);
-  EXPECT_THAT(device.error().message, HasSubstr("says nothing of GPU 1"));
+  EXPECT_THAT(device.error().message, HasSubstr("cannot describe GPU 1"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A model on a GPU, on a driver that plays what a test's script says: one graph, whose pointers are
-// changed.
+// Tests of a model on a GPU, on a driver that runs the test's script. The model is one graph, whose
+// pointers are updated.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ TensorSpec Spec(std::string name) {
   return {std::move(name), DataType::kF32, {static_cast<int64_t>(kFloats)}};
 }
 
-// y = f(f(x)), z = f(c) and x again, where f(v) is 2 * (v + 1).
+// Computes y = f(f(x)), z = f(c) and x again, where f(v) is 2 * (v + 1).
 ExecutablePlan Plan(const std::shared_ptr<Device>& device,
                     const std::shared_ptr<const DeviceCode>& code) {
   static const Floats c = {1, 2, 3};
@@ -62,7 +62,7 @@ class CudaExecutableTest : public ::testing::Test {
     script_.run = RunSums;
   }
 
-  // What it holds to is given back: also after a fault, but not where that would wait for ever.
+  // Checks that all resources are released, also after a fault, but not after a hang.
   void TearDown() override {
     executable_.reset();
     if (script_.hanging_launch > 0) return;
@@ -126,8 +126,8 @@ TEST_F(CudaExecutableTest, ItsKernelsAreOneGraph) {
     ASSERT_TRUE(Run(x, results));
     ExpectResults(x, results);
   }
-  // The host's buffers are copied to one place and back, so pointers change before the first only:
-  // of each kernel, whose launches are four.
+  // The host's buffers are copied to one device buffer and back, so pointers change only before the
+  // first run. Each kernel has four launches.
   std::vector<std::string> expected = {"copy 48 in"};
   for (int kernel = 0; kernel < 3; ++kernel) {
     expected.insert(expected.end(), 3, "update first");
@@ -155,7 +155,7 @@ TEST_F(CudaExecutableTest, BuffersOfTheGpuAreItsKernelsOwn) {
   }
   EXPECT_THAT(script_.log, Not(Contains(HasSubstr(" in"))));
   EXPECT_THAT(script_.log, Not(Contains(HasSubstr(" out"))));
-  EXPECT_THAT(script_.log, Not(Contains(HasSubstr("prepare"))));  // never anew
+  EXPECT_THAT(script_.log, Not(Contains(HasSubstr("prepare"))));  // not prepared again
 }
 
 TEST_F(CudaExecutableTest, OnlyKernelsWithOtherPointersAreUpdated) {
@@ -184,7 +184,7 @@ TEST_F(CudaExecutableTest, RunsInTheCallersStream) {
   EXPECT_NE(script_.streams[1], stream);
 }
 
-// A run that begins while another one is under way has a graph of its own.
+// A run that begins during another run uses a separate graph.
 TEST_F(CudaExecutableTest, RunsAtOnceHaveGraphsOfTheirOwn) {
   MustMake();
   const Floats inner = {7, 8};
@@ -246,7 +246,7 @@ TEST_F(CudaExecutableTest, MemoryThatIsNotFreeIsSaidBeforeItIsTaken) {
 }
 
 TEST_F(CudaExecutableTest, MemoryForBuffersMayBeLacking) {
-  script_.memory_bytes = 352 + 100;  // one of four
+  script_.memory_bytes = 352 + 100;  // enough for one of four
   MustMake();
   alignas(16) const Floats x = {1, 2};
   Results results;
@@ -254,7 +254,7 @@ TEST_F(CudaExecutableTest, MemoryForBuffersMayBeLacking) {
   ASSERT_FALSE(ran);
   EXPECT_EQ(ran.error().code, ErrorCode::kResourceLimit);
   EXPECT_THAT(ran.error().message, HasSubstr("has no 48 bytes free, only 4 of 452"));
-  ASSERT_TRUE(Run(x, results, kAllThere));  // which takes none
+  ASSERT_TRUE(Run(x, results, kAllThere));  // needs no memory
 }
 
 TEST_F(CudaExecutableTest, AFaultIsBlamedOnTheGraphAndStays) {
@@ -279,7 +279,7 @@ TEST_F(CudaExecutableTest, AFaultIsBlamedOnTheGraphAndStays) {
   }
 }
 
-// Copying to the host's memory would wait for it.
+// A copy to the host's memory would wait for the hung run.
 TEST_F(CudaExecutableTest, AHangIsSaidWhereverItsOutputsLie) {
   for (const RunOptions& options : {RunOptions{}, kAllThere}) {
     script_ = {};
@@ -299,7 +299,7 @@ TEST_F(CudaExecutableTest, AHangIsSaidWhereverItsOutputsLie) {
   }
 }
 
-// --- runs that are queued ---
+// --- Queued runs ---
 
 CuStream StreamAt(int& place) { return reinterpret_cast<CuStream>(&place); }
 
@@ -326,11 +326,11 @@ TEST_F(CudaExecutableTest, AQueuedRunIsNotWaitedFor) {
   ExpectResults(x, results);
   EXPECT_EQ(script_.stream_queries, 0);
   EXPECT_EQ(script_.event_queries, 1);
-  ASSERT_TRUE(executable_->Wait());  // for nothing
+  ASSERT_TRUE(executable_->Wait());  // no run is queued
   EXPECT_EQ(script_.event_queries, 1);
 }
 
-// They have the same memory, one after the other, and no call waits.
+// The runs use the same memory one after the other, and no call waits.
 TEST_F(CudaExecutableTest, QueuedRunsOfAStreamFollowEachOther) {
   MustMake();
   script_.holds = true;
@@ -341,14 +341,14 @@ TEST_F(CudaExecutableTest, QueuedRunsOfAStreamFollowEachOther) {
     ASSERT_TRUE(Run(x.at(i), results.at(i), QueuedIn(StreamAt(place))));
   EXPECT_EQ(executable_->Memory().contexts, 1);
   EXPECT_EQ(script_.stream_queries, 0);
-  // Also of the same name: it may be another stream's by now.
+  // The wait is needed even for an equal stream handle, which may belong to a new stream.
   EXPECT_THAT(script_.log, Contains("wait for an event").Times(2));
   script_.holds = false;
   ASSERT_TRUE(executable_->Wait());
   for (size_t i = 0; i < x.size(); ++i) ExpectResults(x.at(i), results.at(i));
 }
 
-// The script does what came last first.
+// The script runs the latest work first.
 TEST_F(CudaExecutableTest, QueuedRunsOfTwoStreamsHaveMemoryOfTheirOwn) {
   MustMake();
   script_.holds = true;
@@ -362,7 +362,7 @@ TEST_F(CudaExecutableTest, QueuedRunsOfTwoStreamsHaveMemoryOfTheirOwn) {
   script_.holds = false;
   ASSERT_TRUE(executable_->Wait());
   for (size_t i = 0; i < x.size(); ++i) ExpectResults(x.at(i), results.at(i));
-  // What is done is anybody's, also without waiting.
+  // Memory of completed runs may be reused without waiting.
   ASSERT_TRUE(Run(x[0], results[0], QueuedIn(StreamAt(places[0]))));
   Results waited;
   ASSERT_TRUE(Run(x[1], waited));
@@ -396,7 +396,7 @@ TEST_F(CudaExecutableTest, AFaultOfAQueuedRunIsSaidByTheNextCall) {
 
 TEST_F(CudaExecutableTest, AQueuedRunThatCannotStartSaysSoAtOnce) {
   MustMake();
-  script_.refused_launch = 1;
+  script_.rejected_launch = 1;
   int place = 0;
   alignas(16) const Floats x = {1, 2};
   Results results;
@@ -422,7 +422,7 @@ TEST_F(CudaExecutableTest, AQueuedRunThatHangsIsSaidByWhoWaits) {
               HasSubstr("NVIDIA S1 (device 0) hangs, in a graph of 12 launches from first on: "));
 }
 
-// The script stops who frees memory or unloads code before.
+// The script fails the test if memory is freed or code is unloaded earlier.
 TEST_F(CudaExecutableTest, TheEndWaitsForQueuedRuns) {
   MustMake();
   script_.holds = true;
@@ -442,7 +442,7 @@ TEST_F(CudaExecutableTest, MemoryOfRunsThatAreOverIsFreed) {
   ASSERT_TRUE(Run(x, results));
   executable_->FreeIdle();
   EXPECT_EQ(executable_->Memory().contexts, 0);
-  EXPECT_EQ(script_.allocations, 1);  // the constant
+  EXPECT_EQ(script_.allocations, 1);  // for the constant
   EXPECT_EQ(script_.graphs, 0);
   ASSERT_TRUE(Run(x, results));
   ExpectResults(x, results);
@@ -471,22 +471,22 @@ TEST_F(CudaExecutableTest, OnlyWhatNeedNotWaitIsQueued) {
   alignas(16) const Floats x = {1, 2};
   Results results;
   RunOptions options = QueuedIn(nullptr);
-  EXPECT_EQ(Run(x, results, options).error().message, "a run that is queued needs a stream");
+  EXPECT_EQ(Run(x, results, options).error().message, "a queued run needs a stream");
   options = QueuedIn(StreamAt(place));
   options.inputs = {};
   EXPECT_EQ(Run(x, results, options).error().message,
-            "a run that is queued uses memory of its device alone, input 'x' is the host's");
+            "a queued run needs device memory, but input 'x' is in host memory");
   options = QueuedIn(StreamAt(place));
   constexpr std::array kLastOnHost = {kThere, kThere, BufferPlace::kHost};
   options.outputs = kLastOnHost;
   const Status ran = Run(x, results, options);
   EXPECT_EQ(ran.error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(ran.error().message,
-            "a run that is queued uses memory of its device alone, output 'x' is the host's");
+            "a queued run needs device memory, but output 'x' is in host memory");
   EXPECT_EQ(script_.launches, 0);
 }
 
-// A profile's numbers are known when it returns.
+// A profile's numbers are complete when it returns.
 TEST_F(CudaExecutableTest, AProfileIsNeverQueued) {
   MustMake();
   int place = 0;
@@ -499,9 +499,9 @@ TEST_F(CudaExecutableTest, AProfileIsNeverQueued) {
   EXPECT_NEAR(seconds->at(0), 4e-3, 1e-9);
 }
 
-TEST_F(CudaExecutableTest, ALaunchThatIsRefusedIsSaidOnce) {
+TEST_F(CudaExecutableTest, ALaunchThatIsRejectedIsSaidOnce) {
   MustMake();
-  script_.refused_launch = 1;
+  script_.rejected_launch = 1;
   alignas(16) const Floats x = {1, 2};
   Results results;
   const Status ran = Run(x, results);

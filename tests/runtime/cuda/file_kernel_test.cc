@@ -1,4 +1,4 @@
-// Kernels out of files on a GPU, on a driver that plays what a test's script says.
+// Tests of kernels from files on a GPU, on a driver that runs the test's script.
 #include "runtime/file_kernel.h"
 
 #include <gmock/gmock.h>
@@ -74,18 +74,18 @@ TEST_F(FileKernelTest, WhatItDoesNotWriteIsNan) {
   EXPECT_THAT(FloatsOf(outputs->at(0)), Each(IsNan()));
 }
 
-TEST_F(FileKernelTest, RefusesOtherInputs) {
+TEST_F(FileKernelTest, RejectsOtherInputs) {
   FileKernel kernel = Load();
   EXPECT_EQ(kernel.Run({}).error().message, "there is no vector for A");
   KernelVectors other = inputs_;
   other.arguments[0].bytes.resize(8);
-  const auto refused = kernel.Run(other);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_EQ(refused.error().message, "A has 2 elements of f32, expected 12 of f32");
+  const auto rejected = kernel.Run(other);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(rejected.error().message, "A has 2 elements of f32, expected 12 of f32");
 }
 
-// A run is four launches of a millisecond, so a lap has two.
+// A run is four launches of a millisecond, so a lap has two runs.
 TEST_F(FileKernelTest, IsTimedInLaps) {
   FileKernel kernel = Load();
   ASSERT_TRUE(kernel.Run(inputs_));

@@ -1,4 +1,4 @@
-// What keeps a driver from being used, and what is said of it then.
+// Tests of reasons not to use a driver, and their messages.
 #include "runtime/cuda/load_driver.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::string RefusalOf(const std::string& library) {
+std::string RejectionOf(const std::string& library) {
   const auto driver = LoadCudaDriver(library);
   if (driver) return "none";
   EXPECT_EQ(driver.error().code, ErrorCode::kDevice);
@@ -40,57 +40,58 @@ TEST(LoadDriver, FillsTheTable) {
 }
 
 TEST(LoadDriver, NoLibraryIsNoDriver) {
-  EXPECT_THAT(RefusalOf("/nowhere/libcuda.so.1"),
+  EXPECT_THAT(RejectionOf("/nowhere/libcuda.so.1"),
               AllOf(StartsWith("no NVIDIA driver: /nowhere/libcuda.so.1: "),
                     HasSubstr("install one for CUDA 12.0 or later")));
 }
 
 TEST(LoadDriver, AnotherLibraryIsNoDriver) {
-  EXPECT_EQ(RefusalOf("libm.so.6"), "libm.so.6 is no NVIDIA driver: it has no cuDriverGetVersion");
+  EXPECT_EQ(RejectionOf("libm.so.6"),
+            "libm.so.6 is not an NVIDIA driver: it has no cuDriverGetVersion");
 }
 
 TEST(LoadDriver, AStubIsNoDriver) {
   NewScript().init = CuResult::kStubLibrary;
-  EXPECT_THAT(RefusalOf(kLibrary),
+  EXPECT_THAT(RejectionOf(kLibrary),
               AllOf(StartsWith(kLibrary + " is the CUDA toolkit's stub"), HasSubstr("error 34")));
 }
 
 TEST(LoadDriver, WithoutAGpu) {
   NewScript().init = CuResult::kNoDevice;
-  EXPECT_EQ(RefusalOf(kLibrary),
+  EXPECT_EQ(RejectionOf(kLibrary),
             "the NVIDIA driver finds no GPU (error 100): see nvidia-smi and CUDA_VISIBLE_DEVICES");
 }
 
 TEST(LoadDriver, OneThatDoesNotStart) {
   // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange)
   NewScript().init = static_cast<CuResult>(803);
-  EXPECT_THAT(RefusalOf(kLibrary), HasSubstr("does not start (error 803)"));
+  EXPECT_THAT(RejectionOf(kLibrary), HasSubstr("does not start (error 803)"));
 }
 
 TEST(LoadDriver, AnOldOne) {
   NewScript().version = 11080;
-  EXPECT_EQ(RefusalOf(kLibrary),
+  EXPECT_EQ(RejectionOf(kLibrary),
             "the NVIDIA driver is too old: it supports CUDA 11.8, tunec needs 12.0; install a "
             "newer one");
 }
 
 TEST(LoadDriver, OneThatLacksAFunction) {
   NewScript().missing = "cuLaunchKernel";
-  EXPECT_EQ(RefusalOf(kLibrary), "the NVIDIA driver in " + kLibrary +
-                                     ", of CUDA 13.0, has no cuLaunchKernel: install another");
+  EXPECT_EQ(RejectionOf(kLibrary), "the NVIDIA driver in " + kLibrary +
+                                       ", of CUDA 13.0, has no cuLaunchKernel: install another");
 }
 
 TEST(LoadDriver, TheEnvironmentNamesTheLibrary) {
   setenv("TUNEC_LIBCUDA", "/nowhere/else.so", 1);
-  const auto refused = LoadCudaDriver();
-  EXPECT_EQ(FindCudaLibrary().error().message, refused.error().message);
+  const auto rejected = LoadCudaDriver();
+  EXPECT_EQ(FindCudaLibrary().error().message, rejected.error().message);
   NewScript();
   setenv("TUNEC_LIBCUDA", kLibrary.c_str(), 1);
   const auto loaded = LoadCudaDriver();
   EXPECT_EQ(*FindCudaLibrary(), std::filesystem::canonical(kLibrary));
   unsetenv("TUNEC_LIBCUDA");
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("/nowhere/else.so"));
+  ASSERT_FALSE(rejected);
+  EXPECT_THAT(rejected.error().message, HasSubstr("/nowhere/else.so"));
   EXPECT_TRUE(loaded);
 }
 
@@ -127,7 +128,7 @@ TEST(GpuFacts, OfAGpuThatIsNotThere) {
   ASSERT_FALSE(facts);
   EXPECT_EQ(facts.error().code, ErrorCode::kDevice);
   EXPECT_EQ(facts.error().message,
-            "the NVIDIA driver says nothing of GPU 3: CUDA_ERROR_INVALID_DEVICE (101): as "
+            "the NVIDIA driver cannot describe GPU 3: CUDA_ERROR_INVALID_DEVICE (101): as "
             "scripted");
 }
 

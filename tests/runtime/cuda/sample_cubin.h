@@ -1,4 +1,4 @@
-// The least that CheckCubin takes: an ELF header.
+// The smallest cubin that CheckCubin accepts: an ELF header.
 #pragma once
 
 #include <elf.h>

@@ -1,4 +1,4 @@
-// A kernel of two phases that a scripted driver runs.
+// A kernel of two phases for a scripted driver.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace tunec {
 inline constexpr size_t kFloats = 12;
 inline constexpr size_t kBytes = kFloats * sizeof(float);
 
-/// Two phases: `first` is W = A + 1 in three waves of two blocks, `second` is C = 2 * W in one of
-/// three. Parameters: A, C, W, the wave's first block.
+/// Returns two phases: `first` is W = A + 1 in three waves of two blocks, `second` is C = 2 * W in
+/// one wave of three. Parameters: A, C, W, the wave's first block.
 inline KernelImage SumsImage() {
   return {.format = std::string(kCubinFormat),
           .bytes = SampleCubin(),
@@ -38,7 +38,7 @@ inline void RunSums(const scripted_cuda::Launch& launch) {
   const auto* const from = Parameter<const float*>(launch, adds ? 0 : 2);
   auto* const to = Parameter<float*>(launch, adds ? 2 : 1);
   const auto first = static_cast<size_t>(Parameter<int64_t>(launch, 3));
-  const size_t each = adds ? 2 : 4;  // elements of a block
+  const size_t each = adds ? 2 : 4;  // elements per block
   for (size_t i = first * each; i < (first + launch.blocks) * each; ++i) {
     to[i] = adds ? from[i] + 1 : from[i] * 2;
   }

@@ -7,21 +7,21 @@ namespace tunec::test {
 
 void PrintTo(const StepExample& example, std::ostream* out) { *out << example.name; }
 
-void PrintTo(const StepRefusal& refusal, std::ostream* out) { *out << refusal.name; }
+void PrintTo(const StepRejection& rejection, std::ostream* out) { *out << rejection.name; }
 
 TEST_P(StepFires, AndKeepsTheResult) {
   const Compute compute = MustParse(GetParam().program);
   const Schedule schedule = MustParseSteps(GetParam().steps);
-  EXPECT_EQ(Judge(compute).Outcome(schedule, AnyRounding()), "");
+  EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, AnyRounding()), "");
   const auto before = OriginalLoops(compute, ReductionOrder::kAny);
   const auto after = LoopsOf(compute, schedule, AnyRounding());
   ASSERT_TRUE(before && after);
   EXPECT_NE(Print(*before), Print(after->nest)) << "the steps changed nothing";
 }
 
-TEST_P(StepRefuses, WithMessage) {
+TEST_P(StepRejects, WithMessage) {
   RoundingFreedom rounding = ReductionOrder::kAny;
-  rounding.least_terms = 1;  // what the contract asks is tested elsewhere
+  rounding.least_terms = 1;  // the accuracy mode's number is tested elsewhere
   const auto kernel =
       LoopsOf(MustParse(GetParam().program), MustParseSteps(GetParam().steps), rounding);
   ASSERT_FALSE(kernel);

@@ -1,6 +1,6 @@
-// What each step has to show: it fires, with results equal to the interpreter's on sizes that
-// nothing divides, and it refuses what makes no sense, with a message. The files beside this one
-// have the cases, a file for each kind of step.
+// The tests of each step: it applies, with results equal to the interpreter's on sizes that no tile
+// divides. It rejects invalid uses with a message. The files of this folder have the cases, one
+// file per kind of step.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct StepExample {
   std::string_view steps;
 };
 
-struct StepRefusal {
+struct StepRejection {
   std::string_view name;
   std::string_view program;
   std::string_view steps;
@@ -25,18 +25,18 @@ struct StepRefusal {
 };
 
 void PrintTo(const StepExample& example, std::ostream* out);
-void PrintTo(const StepRefusal& refusal, std::ostream* out);
+void PrintTo(const StepRejection& rejection, std::ostream* out);
 
-/// The end of a test's name: its case's.
+/// Returns the end of a test's name, the name of its case.
 template <typename Case>
 std::string CaseName(const testing::TestParamInfo<Case>& info) {
   return std::string(info.param.name);
 }
 
 class StepFires : public testing::TestWithParam<StepExample> {};
-class StepRefuses : public testing::TestWithParam<StepRefusal> {};
+class StepRejects : public testing::TestWithParam<StepRejection> {};
 
-// Programs of several kinds of step.
+// Programs for several kinds of step.
 
 inline constexpr std::string_view kCumulative = R"(compute cumulative {
   input X: f32[7]
@@ -67,7 +67,7 @@ inline constexpr std::string_view kPaddedByOnes = R"(compute padded_by_ones {
 }
 )";
 
-// Sums of an array's diagonals: values of both iterators meet in an element.
+// Sums of an array's diagonals. Values of both iterators are added into one element.
 inline constexpr std::string_view kDiagonals = R"(compute diagonals {
   input X: f32[5, 3]
   output Y: f32[7]

@@ -1,4 +1,4 @@
-// Steps of loops: split, fused, reordered, in vectors, tasks and waves, unrolled, skewed, in parts.
+// Tests of steps on loops: split, fuse, reorder, vectors, tasks and waves, unroll, skew, partition.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -87,11 +87,11 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Loops, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRefusal kRefusals[] = {
+constexpr StepRejection kRejections[] = {
     {"split_a_part", kMatmul,
      "index_split C j 5\ncopy acc C.part0\ncompute_at acc.copy C.part0.i\n"
      "stage acc.copy packed C.part0.i\nsplit acc.copy.j 4",
-     "split acc.copy.j: its extent 5 is a part of that of acc.copy, and 4 does not divide it"},
+     "split acc.copy.j: its extent 5 is less than that of acc.copy, so 4 must divide it"},
     {"split_unknown", kMatmul, "split acc.z 4",
      "there is no loop acc.z; there are acc.init.i acc.init.j acc.i acc.j acc.k C.i C.j"},
     {"split_gone", kMatmul, "split acc.i 4\nsplit acc.i 2",
@@ -113,20 +113,20 @@ constexpr StepRefusal kRefusals[] = {
     {"fuse_apart", kMatmul, "fuse acc.i acc.k as x", "fuse: acc.k is not directly inside acc.i"},
     {"fuse_itself", kMatmul, "fuse acc.i acc.i as x", "fuse: acc.i is not directly inside acc.i"},
     {"fuse_taken_name", kMatmul, "fuse acc.i acc.j as C.i", "fuse: there is a loop C.i already"},
-    {"fuse_no_name", kMatmul, "fuse acc.i acc.j as 7+", "fuse: '7+' is no name for a loop"},
+    {"fuse_no_name", kMatmul, "fuse acc.i acc.j as 7+", "fuse: '7+' is not a valid loop name"},
     {"vectorize_outer", kMatmul, "vectorize acc.i",
      "vectorize acc.i: it must be the innermost loop of one statement"},
     {"vectorize_twice", kMatmul, "vectorize C.j\nvectorize C.j", "loop C.j is not serial any more"},
     {"unroll_vector", kMatmul, "vectorize C.j\nunroll C.j 4",
      "unroll C.j: it is not serial any more"},
     {"unroll_too_much", kMatmul, "unroll acc.k 5000",
-     "unroll acc.k: 5000 copies, at most 4096 are sensible"},
+     "unroll acc.k: 5000 copies, expected at most 4096"},
     {"parallelize_inner", kMatmul, "parallelize acc.j",
      "parallelize acc.j: only the outermost loops of a phase can be tasks"},
     {"skew_by_itself", kMatmul, "skew acc.i acc.i 1 as x", "skew acc.i: 1 times loop acc.i"},
     {"skew_by_nothing", kMatmul, "skew acc.i acc.j 0 as x", "skew acc.i: 0 times loop acc.j"},
     {"skew_elsewhere", kMatmul, "skew acc.i C.i 1 as x",
-     "skew acc.i: loop C.i is not around all that is inside it"},
+     "skew acc.i: loop C.i is not around all of its statements"},
     {"skew_taken_name", kMatmul, "skew acc.i acc.j 1 as C.i", "skew: there is a loop C.i already"},
     {"skew_tasks_already", kMatmul, "parallelize acc.i\nskew acc.i acc.j 1 as x",
      "skew: loop acc.i is vector, parallel, bound or unrolled already"},
@@ -139,10 +139,10 @@ constexpr StepRefusal kRefusals[] = {
     {"split_peeled", kMatmul, "peel acc.i 4\nsplit acc.i 4",
      "split: loop acc.i is peeled or prefetches already"},
     {"distribute_one", kMatmul, "distribute acc.i",
-     "distribute acc.i: it holds one thing only, or storage that its body shares"},
+     "distribute acc.i: its body is one node, or shares storage"},
     {"distribute_staged", kMatmul,
      "compute_at acc.init acc.j\ncompute_at C acc.j\nstage acc register acc.j\ndistribute acc.j",
-     "distribute acc.j: it holds one thing only, or storage that its body shares"},
+     "distribute acc.j: its body is one node, or shares storage"},
     {"unroll_jam_innermost", kMatmul, "unroll_jam acc.k 4",
      "unroll_jam acc.k: no serial loop is directly inside it"},
     {"swizzle_apart", kMatmul, "swizzle acc.i acc.k 4",
@@ -161,11 +161,12 @@ constexpr StepRefusal kRefusals[] = {
     {"index_split_backwards", kMatmul, "index_split acc i 8 4",
      "index_split acc: no part of the 37 values of i begins at 4"},
     {"index_split_of_a_constant", kWeightMatmul, "pack B 1 0\nindex_split B.pack d0 3",
-     "index_split B.pack: it is run when compiling"},
+     "index_split B.pack: it runs at compile time"},
 };
-INSTANTIATE_TEST_SUITE_P(Loops, StepRefuses, testing::ValuesIn(kRefusals), CaseName<StepRefusal>);
+INSTANTIATE_TEST_SUITE_P(Loops, StepRejects, testing::ValuesIn(kRejections),
+                         CaseName<StepRejection>);
 
-// What the step makes of the program's loops, as text; the error where it refuses.
+// Returns the loops of the program after the step as text, or the error of its rejection.
 std::string NestText(std::string_view program, std::string_view steps) {
   const auto kernel = LoopsOf(MustParse(program), MustParseSteps(steps), ReductionOrder::kAny);
   return kernel ? Print(kernel->nest) : kernel.error().message;

@@ -1,4 +1,4 @@
-// Steps of how memory is reached: begun ahead, past the caches, without conflicts of banks.
+// Tests of steps on memory access: prefetch, non-temporal stores, storage without bank conflicts.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/programs.h"
@@ -7,7 +7,7 @@
 namespace tunec::test {
 namespace {
 
-// Nobody reads t.
+// No statement reads t.
 constexpr std::string_view kUnread = R"(compute unread {
   input X: f32[8, 8]
   output Y: f32[8]
@@ -43,7 +43,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Memory, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRefusal kRefusals[] = {
+constexpr StepRejection kRejections[] = {
     {"swizzle_storage_unstaged", kMatmul, "swizzle_storage B 8",
      "swizzle_storage B: it is not staged in shared storage"},
     {"swizzle_storage_private", kMatmul,
@@ -61,13 +61,13 @@ constexpr StepRefusal kRefusals[] = {
     {"pipeline_past_the_caches", kMatmul,
      "copy B acc i 37\nreorder acc.k acc.i acc.j\ncompute_at B.copy acc.k\n"
      "stage B.copy packed acc.k\nnon_temporal B.copy\npipeline acc.k 2",
-     "pipeline acc.k: B.copy is non_temporal, and what it fills is used soon"},
+     "pipeline acc.k: B.copy is non_temporal, but its result is used soon"},
     {"non_temporal_pipelined", kMatmul,
      "copy B acc i 37\nreorder acc.k acc.i acc.j\ncompute_at B.copy acc.k\n"
      "stage B.copy packed acc.k\npipeline acc.k 2\nnon_temporal B.copy",
-     "non_temporal: B.copy is begun ahead by a pipeline, and what it fills is used soon"},
+     "non_temporal: a pipeline begins B.copy ahead and uses its result soon"},
     {"pipeline_nothing", kMatmul, "pipeline acc.k 2",
-     "pipeline acc.k: nothing in it is a plain copy into packed or shared storage of its own"},
+     "pipeline acc.k: it contains no plain copy into separate packed or shared storage"},
     {"pipeline_one_stage", kMatmul, "pipeline acc.k 1",
      "pipeline acc.k: 1 stages, expected 2 to 64"},
     {"pipeline_isolated", kMatmul, "isolate acc.k\npipeline acc.k 2",
@@ -76,9 +76,9 @@ constexpr StepRefusal kRefusals[] = {
      "pipeline acc.k: it is inside a loop over threads"},
     {"pipeline_computes", kMatmul,
      "compute_at acc.init acc.j\ncompute_at C acc.j\nstage acc packed acc.j\npipeline acc.j 2",
-     "pipeline acc.j: nothing in it is a plain copy into packed or shared storage of its own"},
+     "pipeline acc.j: it contains no plain copy into separate packed or shared storage"},
     {"pipeline_reads_nothing", kUnread, "stage t packed t.i\npipeline t.i 2",
-     "pipeline t.i: nothing in it is a plain copy into packed or shared storage of its own"},
+     "pipeline t.i: it contains no plain copy into separate packed or shared storage"},
     {"pipelined_split", kMatmul,
      "copy B acc i 37\nreorder acc.k acc.i acc.j\ncompute_at B.copy acc.k\n"
      "stage B.copy packed acc.k\npipeline acc.k 2\nsplit acc.k 4",
@@ -91,14 +91,15 @@ constexpr StepRefusal kRefusals[] = {
      "copy B acc i 1\nreorder acc.i acc.k acc.j\ncompute_at B.copy acc.k\n"
      "stage B.copy packed acc.k\npipeline acc.k 2\nbind acc.i block.x",
      "bind acc.i block.x: it holds a pipelined loop"},
-    {"prefetch_unknown", kMatmul, "prefetch D acc.k 4", "prefetch: D is no tensor in memory"},
+    {"prefetch_unknown", kMatmul, "prefetch D acc.k 4", "prefetch: D is not a tensor in memory"},
     {"prefetch_unused", kMatmul, "prefetch C acc.k 4", "prefetch C: nothing in loop acc.k uses it"},
     {"prefetch_now", kMatmul, "prefetch B acc.k 0", "prefetch B: 0 iterations ahead"},
     {"prefetch_loaded", kLoadedIndex, "prefetch T Y.i 1",
-     "prefetch T: Y takes its place from a value"},
+     "prefetch T: Y accesses it at a loaded index"},
     {"non_temporal_unknown", kMatmul, "non_temporal D", "non_temporal: there is no statement D"},
 };
-INSTANTIATE_TEST_SUITE_P(Memory, StepRefuses, testing::ValuesIn(kRefusals), CaseName<StepRefusal>);
+INSTANTIATE_TEST_SUITE_P(Memory, StepRejects, testing::ValuesIn(kRejections),
+                         CaseName<StepRejection>);
 
 }  // namespace
 }  // namespace tunec::test

@@ -1,4 +1,4 @@
-// The step pad. Its loops: ../pad_test.cc.
+// Tests of the step pad. ../pad_test.cc tests its loops.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/programs.h"
@@ -107,7 +107,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Padding, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRefusal kRefusals[] = {
+constexpr StepRejection kRejections[] = {
     {"pad_unknown", kMatmul, "pad sum i 8", "pad sum: there is no such statement"},
     {"pad_no_sum", kMatmul, "pad C i 8", "pad C: it is not a sum"},
     {"pad_a_maximum", kMaxPool, "pad acc c 8", "pad acc: it is not a sum"},
@@ -117,22 +117,22 @@ constexpr StepRefusal kRefusals[] = {
      "pad acc: no iterator k to round up to a multiple of 0"},
     {"pad_twice_at_once", kMatmul, "pad acc k 8 k 16", "pad acc: iterator k is named twice"},
     {"pad_output", kBareProduct, "pad C i 8",
-     "pad C: C is no workspace of its own; cache_write C makes one"},
+     "pad C: C is not a separate workspace; add cache_write C"},
     {"pad_diagonals", kDiagonals, "pad Y i 8",
-     "pad Y: its write index is more than different iterators"},
+     "pad Y: its write index must consist of different iterators"},
     {"pad_own_operand", kOwnOperand, "pad Y k 4", "pad Y: it reads the tensor that it writes"},
     {"pad_padded_by_ones", kPaddedByOnes, "pad Y k 4",
      "pad Y: its operand X is 1 outside of its guard"},
     {"pad_constant_copy", kWeightMatmul, "pack B 1 0\npad B.pack d0 8",
-     "pad B.pack: it is run when compiling"},
+     "pad B.pack: it runs at compile time"},
     {"pad_triangle", kTriangularProduct, "pad acc",
-     "pad acc: where -i + k - 1 < 0, its value may be other than 0"},
+     "pad acc: its value may be nonzero where -i + k - 1 < 0"},
     {"pad_taps", kConv3x3, "pad acc kh 4",
      "pad acc: where kh is 3 or more, X may be inside of its extents"},
     {"pad_groups", kDilatedGroupedConv, "pad acc oh 4",
-     "pad acc: its write index is more than different iterators"},
+     "pad acc: its write index must consist of different iterators"},
     {"pad_deviations", kDeviations, "pad q r 8",
-     "pad q: where r is 37 or more, its value may be other than 0"},
+     "pad q: its value may be nonzero where r is 37 or more"},
     {"pad_a_part", kHalves, "pad left j 8", "pad left: t has elements beyond those that j reaches"},
     {"pad_unwritten", kUnwrittenHalf, "pad Y",
      "pad Y: its operand t may have elements that nothing wrote"},
@@ -140,7 +140,8 @@ constexpr StepRefusal kRefusals[] = {
     {"pad_grown", kTwoProducts, "pad t j 8\npad acc k 8",
      "pad acc: where k is 23 or more, t may be inside of its extents"},
 };
-INSTANTIATE_TEST_SUITE_P(Padding, StepRefuses, testing::ValuesIn(kRefusals), CaseName<StepRefusal>);
+INSTANTIATE_TEST_SUITE_P(Padding, StepRejects, testing::ValuesIn(kRejections),
+                         CaseName<StepRejection>);
 
 }  // namespace
 }  // namespace tunec::test

@@ -1,4 +1,4 @@
-// Steps that say where a statement runs and where its values are kept.
+// Tests of steps that place a statement and the storage of its values.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/programs.h"
@@ -121,7 +121,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Placement, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRefusal kRefusals[] = {
+constexpr StepRejection kRejections[] = {
     {"compute_at_unknown", kMatmul, "compute_at D acc.i", "compute_at: there is no statement D"},
     {"compute_at_inside", kMatmul, "compute_at acc acc.i",
      "compute_at acc: it is inside acc.i already"},
@@ -165,8 +165,8 @@ constexpr StepRefusal kRefusals[] = {
     {"reverse_compute_at_unknown", kMatmul, "reverse_compute_at D acc.j",
      "compute_at: there is no statement D"},
 };
-INSTANTIATE_TEST_SUITE_P(Placement, StepRefuses, testing::ValuesIn(kRefusals),
-                         CaseName<StepRefusal>);
+INSTANTIATE_TEST_SUITE_P(Placement, StepRejects, testing::ValuesIn(kRejections),
+                         CaseName<StepRejection>);
 
 }  // namespace
 }  // namespace tunec::test

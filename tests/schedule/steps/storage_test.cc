@@ -1,4 +1,4 @@
-// Steps of how tensors lie in memory: packed, in an order of their own, copied.
+// Tests of steps on the storage of tensors: packed, in another order, copied.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/harness.h"
@@ -9,7 +9,7 @@
 namespace tunec::test {
 namespace {
 
-// Windows that overlap, begin before what they read, and end behind it.
+// Windows that overlap, and extend beyond both ends of their source.
 constexpr std::string_view kWindows = R"(compute windows {
   input X: f32[23, 11]
   output Y: f32[12, 11]
@@ -66,7 +66,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Storage, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRefusal kRefusals[] = {
+constexpr StepRejection kRejections[] = {
     {"pack_unknown", kMatmul, "pack Z 0", "pack: there is no tensor Z"},
     {"pack_output", kMatmul, "pack C 1 0",
      "pack C: only arguments that are read, and workspace, can be packed"},
@@ -99,13 +99,14 @@ constexpr StepRefusal kRefusals[] = {
      "pack A: each dimension must appear once, or in parts that make it up, as d/32 d%32/2 d%2"},
     {"pack_twice", kMatmul, "pack A 1 0\npack A 1 0", "pack A: it is packed already"},
     {"copy_for_a_constant", kWeightMatmul, "pack B 1 0\ncopy B B.pack",
-     "copy B: B.pack is run when compiling"},
+     "copy B: B.pack runs at compile time"},
     {"copy_unread", kMatmul, "copy B C", "copy B: C does not read it"},
     {"copy_twice", kMatmul, "copy B acc\ncopy B acc", "copy B: acc does not read it"},
     {"copy_no_iterator", kMatmul, "copy B acc z 4", "copy B: no iterator z of acc in groups of 4"},
     {"copy_unknown", kMatmul, "copy D acc", "copy D: there is no such tensor or statement"},
 };
-INSTANTIATE_TEST_SUITE_P(Storage, StepRefuses, testing::ValuesIn(kRefusals), CaseName<StepRefusal>);
+INSTANTIATE_TEST_SUITE_P(Storage, StepRejects, testing::ValuesIn(kRejections),
+                         CaseName<StepRejection>);
 
 TEST(Steps, PackedWeightsArePackedOnce) {
   const auto kernel =

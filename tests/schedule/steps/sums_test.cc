@@ -1,4 +1,4 @@
-// Steps of sums: in parts, and by intrinsics.
+// Tests of steps on sums: in parts, and by intrinsics.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,13 +73,13 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Sums, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRefusal kRefusals[] = {
+constexpr StepRejection kRejections[] = {
     {"tensorize_unknown", kMatmul, "tensorize acc.k fma",
      "tensorize acc.k fma: there is no such intrinsic"},
     {"tensorize_storage", kMatmul,
      "reorder acc.i acc.k acc.j\ncompute_at acc.init acc.i\ncompute_at C acc.i\n"
      "stage acc packed acc.i\ntensorize acc.i fma.avx2",
-     "tensorize acc.i fma.avx2: there must be one statement inside, and no storage of its own"},
+     "tensorize acc.i fma.avx2: it must contain one statement and no storage"},
     {"tensorize_no_sum", kMatmul, "split C.j 8\ntensorize C.j.1 fma.avx2",
      "tensorize C.j.1 fma.avx2: expected a sum of products"},
     {"tensorize_reduced", kMatmul, "split acc.k 8\ntensorize acc.k.1 fma.avx2",
@@ -116,9 +116,10 @@ constexpr StepRefusal kRefusals[] = {
     {"reduce_split_again", kSumAll, "reduce_split Y j 4 inner\nreduce_split Y jp 2 inner",
      "reduce_split Y: there is Y.part already"},
     {"reduce_split_diagonal", kDiagonalSum, "reduce_split Y k 4 inner",
-     "reduce_split Y: its write index is more than different iterators"},
+     "reduce_split Y: its write index must consist of different iterators"},
 };
-INSTANTIATE_TEST_SUITE_P(Sums, StepRefuses, testing::ValuesIn(kRefusals), CaseName<StepRefusal>);
+INSTANTIATE_TEST_SUITE_P(Sums, StepRejects, testing::ValuesIn(kRejections),
+                         CaseName<StepRejection>);
 
 TEST(Steps, AsWrittenKeepsTheOrderOfSums) {
   EXPECT_THAT(Outcome(kSumLast, "reduce_split Y j 8 inner", ReductionOrder::kAsWritten),

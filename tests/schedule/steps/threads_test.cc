@@ -1,4 +1,4 @@
-// Steps that give loops to blocks and threads.
+// Tests of steps that bind loops to blocks and threads.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/programs.h"
@@ -29,7 +29,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Threads, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRefusal kRefusals[] = {
+constexpr StepRejection kRejections[] = {
     {"bind_inner_grid", kMatmul, "bind acc.j grid.x",
      "bind acc.j grid.x: only the outermost loops of a phase can be blocks"},
     {"bind_twice", kMatmul, "bind acc.i grid.x\nbind acc.j grid.x",
@@ -51,7 +51,8 @@ constexpr StepRefusal kRefusals[] = {
      "compute_at acc.init acc.i\ncompute_at C acc.i\nstage acc shared acc.i\nbind acc.i block.x",
      "bind acc.i block.x: it holds storage that threads share"},
 };
-INSTANTIATE_TEST_SUITE_P(Threads, StepRefuses, testing::ValuesIn(kRefusals), CaseName<StepRefusal>);
+INSTANTIATE_TEST_SUITE_P(Threads, StepRejects, testing::ValuesIn(kRejections),
+                         CaseName<StepRejection>);
 
 }  // namespace
 }  // namespace tunec::test

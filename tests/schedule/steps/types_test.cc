@@ -1,4 +1,5 @@
-// Steps that compute in other types: terms of narrow types, narrow and widened operands.
+// Tests of steps that compute in other types: splits into narrow types, narrowed and widened
+// operands.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/programs.h"
@@ -77,7 +78,7 @@ constexpr StepExample kExamples[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Types, StepFires, testing::ValuesIn(kExamples), CaseName<StepExample>);
 
-constexpr StepRefusal kRefusals[] = {
+constexpr StepRejection kRejections[] = {
     {"widen_unknown", kHalfMatmul, "widen D acc", "widen D: there is no such tensor or statement"},
     {"widen_wide", kMatmul, "widen A acc", "widen A: acc does not read it cast to one wider type"},
     {"widen_also_as_it_is", kUncast, "widen A Y",
@@ -92,11 +93,11 @@ constexpr StepRefusal kRefusals[] = {
     {"precision_of_a_split_term", kTermMatmul, "precision acc bf16 3",
      "precision acc: it is not a sum of products of two f32 elements"},
     {"narrow_unknown", kMatmul, "narrow x acc", "narrow x: there is no such tensor or statement"},
-    {"narrow_an_argument", kMatmul, "narrow A acc", "narrow A: it is not f32 workspace of its own"},
+    {"narrow_an_argument", kMatmul, "narrow A acc", "narrow A: it is not a separate f32 workspace"},
     {"narrow_no_operand", kComputedOperand, "narrow operand C",
-     "narrow operand: C is no sum of products with one of its elements"},
+     "narrow operand: C is not a sum of products with one of its elements"},
     {"narrow_twice", kComputedOperand, "narrow operand acc\nnarrow operand acc",
-     "narrow operand: it is not f32 workspace of its own"},
+     "narrow operand: it is not a separate f32 workspace"},
     {"precision_twice", kMatmul, "precision acc bf16 3\nprecision acc bf16 3",
      "precision acc: it is not a sum of products of two f32 elements"},
     {"precision_own_operand", kCumulative, "precision Y bf16 3",
@@ -106,7 +107,8 @@ constexpr StepRefusal kRefusals[] = {
     {"precision_padded_by_ones", kPaddedByOnes, "precision Y bf16 3",
      "precision Y: its operand X is 1 outside of its guard"},
 };
-INSTANTIATE_TEST_SUITE_P(Types, StepRefuses, testing::ValuesIn(kRefusals), CaseName<StepRefusal>);
+INSTANTIATE_TEST_SUITE_P(Types, StepRejects, testing::ValuesIn(kRejections),
+                         CaseName<StepRejection>);
 
 }  // namespace
 }  // namespace tunec::test

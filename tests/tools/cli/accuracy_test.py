@@ -1,4 +1,4 @@
-"""What verify compares, and what accuracy contracts allow."""
+"""Tests of the comparison by verify, and of the tolerances of accuracy modes."""
 from cli_case import CliTest, main
 from onnx_bytes import tensor
 from sample_models import DOT, GRAPH, HALF, QUANTISED, RELU, npz, only_number
@@ -8,7 +8,7 @@ class Accuracy(CliTest):
     def test_passes_are_verified(self):
         graph = self.file("p.graph", GRAPH)
         self.assertIn("canonicalize", self.good("verify", graph, "--no-db", "--pipeline"))
-        self.bad(2, "no pass is called 'nothing'", "verify", graph, "--no-db", "--pass", "nothing")
+        self.bad(2, "unknown pass 'nothing'", "verify", graph, "--no-db", "--pass", "nothing")
         self.bad(2, "--random-inputs is 0", "verify", graph, "--no-db", "--pipeline", "--random-inputs", 0)
 
     def test_verify(self):
@@ -28,13 +28,14 @@ class Accuracy(CliTest):
         self.bad(2, "output_0.pb is f32[3x2]", "verify", relu, "--test-data", data)
 
     def test_verify_under_a_contract_that_rounds(self):
-        """What roundings do to a chain of products is allowed, and what a wrong one of them does is not."""
+        """Expects that verify accepts roundings in a chain of products, and rejects a wrong
+        product."""
         def chain(layers, rows="f32[9, 64]", wrong=None):
             mask = ", ".join(["1.0"] * 56 + ["0.0"] * 8)
             lines = [f"input x0: {rows}", f"constant mask: f32[64] = [{mask}]"]
             lines += [f"weight w{i}: f32[64, 64] init=normal(0.18)" for i in range(layers)]
             for i in range(layers):
-                # The wrong one leaves out the last products of every sum.
+                # The wrong product leaves out the last terms of every sum.
                 lines.append(f"m{i} = mul(x{i}, mask)" if i == wrong else f"m{i} = identity(x{i})")
                 lines += [f"h{i} = matmul(m{i}, w{i})", f"x{i + 1} = relu(h{i})"]
             return "graph chain {\n  " + "\n  ".join([*lines, f"output y = x{layers}", "output x0"]) + "\n}\n"
@@ -106,7 +107,7 @@ class Accuracy(CliTest):
             self.assertRegex(exact, r"\bvmulps|\bvmulss", command)
 
     def test_exact_models_have_no_fused_multiply_adds(self):
-        # -(1 + 2^-11) + a * a for a = 1 + 2^-12 is 0 where the product is rounded, 2^-24 where not.
+        # For a = 1 + 2^-12, -(1 + 2^-11) + a * a is 0 if the product is rounded, otherwise 2^-24.
         graph = self.file("d.graph", "graph d {\n  input a: f32[1, 2]\n  input b: f32[2, 1]\n"
                                      "  y = matmul(a, b)\n  output y = y\n}\n")
         a = 1 + 2.0 ** -12

@@ -1,4 +1,4 @@
-"""Times, what they are explained by, and shares of the roofline."""
+"""Tests of times, their explanations, and shares of the roofline."""
 import json
 import sqlite3
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""Models compiled ahead of time."""
+"""Tests of models compiled ahead of time."""
 import json
 import os
 

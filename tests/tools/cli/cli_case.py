@@ -1,4 +1,4 @@
-"""Runs tunec on good and bad input and looks at exit codes, messages and files.
+"""Runs tunec on good and bad input and checks exit codes, messages and files.
 
     TOPIC_test.py --tunec PROGRAM [unittest's arguments]
 """
@@ -11,9 +11,9 @@ from pathlib import Path
 
 
 class CliTest(unittest.TestCase):
-    """A test in a folder of its own, which is tunec's home as well."""
+    """A test in a separate folder, which is also tunec's home."""
 
-    program_file = None  # tunec
+    program_file = None  # path of tunec
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="tunec-cli-")
@@ -36,7 +36,7 @@ class CliTest(unittest.TestCase):
         return done.stdout
 
     def bad(self, code, message, *arguments):
-        """The exit code, and an error in our style that holds the message."""
+        """Expects the exit code, and an error in our style that contains the message."""
         done = self.tunec(*arguments)
         self.assertEqual(done.returncode, code, done.stderr + done.stdout)
         first = [line for line in done.stderr.splitlines() if "error: " in line][0]
@@ -47,7 +47,7 @@ class CliTest(unittest.TestCase):
 
 
 def main():
-    """Runs the tests of the file that was started."""
+    """Runs the tests of the started file."""
     position = sys.argv.index("--tunec")
     CliTest.program_file = sys.argv[position + 1]
     del sys.argv[position:position + 2]

@@ -1,18 +1,18 @@
-"""NVIDIA's programs and driver, there or not, real or scripted."""
+"""Tests with NVIDIA's programs and driver: missing, real or scripted."""
 import os
 import shutil
 from pathlib import Path
 
 from cli_case import CliTest
 
-# TUNEC_REQUIRE_PTXAS makes its absence a failure.
+# With TUNEC_REQUIRE_PTXAS a missing ptxas is a failure.
 PTXAS = any(os.environ.get(name) for name in ("TUNEC_PTXAS", "TUNEC_REQUIRE_PTXAS")) or shutil.which("ptxas")
 NVDISASM = os.environ.get("TUNEC_NVDISASM") or shutil.which("nvdisasm")
 
 
 class CudaTest(CliTest):
     def without_toolkit(self):
-        """No program of NVIDIA's is found."""
+        """Makes NVIDIA's programs unavailable."""
         for name in ("TUNEC_PTXAS", "TUNEC_NVDISASM"):
             self.environment.pop(name, None)
         self.environment["PATH"] = self.environment["CUDA_HOME"] = "/nowhere"

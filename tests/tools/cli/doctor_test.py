@@ -1,4 +1,4 @@
-"""What doctor finds on this machine, with a GPU, without one, and with a broken driver."""
+"""Tests of doctor on this machine, with a GPU, without one, and with a broken driver."""
 import json
 import re
 import shutil
@@ -9,10 +9,11 @@ from cuda_case import CudaTest
 
 
 class Doctor(CudaTest):
-    ceilings = None  # a database with those of this machine
+    ceilings = None  # a database with this machine's ceilings
 
     def doctor(self, code, program=None):
-        """doctor's JSON, and its lines by their first word. It measures once for all tests: that takes seconds."""
+        """Returns doctor's JSON, and its lines by their first word. It measures once for all tests,
+        because that takes seconds."""
         if Doctor.ceilings is None:
             folder = tempfile.TemporaryDirectory(prefix="tunec-cli-")
             self.addClassCleanup(folder.cleanup)
@@ -60,7 +61,7 @@ class Doctor(CudaTest):
                          [0, "NVIDIA S1", "9.0", "sm_90a", 132])
         self.assertEqual([gpu[key] for key in ("memory_bytes", "l2_bytes", "shared_bytes")],
                          [1 << 20, 50 << 20, 227 << 10])
-        # A GPU without an assembler is of no use.
+        # A GPU cannot be used without an assembler.
         self.assertEqual([what for what, row in checks.items() if not row["ok"]], ["ptxas"])
         self.environment["TUNEC_PTXAS"] = ptxas = self.program("ptxas", "echo Cuda compilation tools, V13.0.88")
         self.environment["TUNEC_NVDISASM"] = nvdisasm = self.program("nvdisasm", "echo V13.2.86")
@@ -89,16 +90,16 @@ class Doctor(CudaTest):
         _, checks = self.doctor(1)
         self.assertFalse(checks["driver"]["ok"])
 
-    def test_doctor_refuses_a_ptxas_of_wrong_code(self):
+    def test_doctor_rejects_a_ptxas_of_wrong_code(self):
         self.script_cuda()
         self.environment["TUNEC_NVDISASM"] = "/nowhere/nvdisasm"
         self.environment["TUNEC_PTXAS"] = ptxas = self.program("ptxas", "echo Cuda compilation tools, V12.3.107")
         report, checks = self.doctor(1)
         self.assertEqual(checks["ptxas"]["found"],
-                         "ptxas 12.3.107 is known to write wrong code, 12.6.85 or later is not "
-                         f"({ptxas}); TUNEC_PTXAS names another one")
+                         "ptxas 12.3.107 is known to write wrong code, expected 12.6.85 or later "
+                         f"({ptxas}); name another one with TUNEC_PTXAS")
         self.assertEqual(checks["nvdisasm"]["found"],
-                         "TUNEC_NVDISASM names '/nowhere/nvdisasm', which is no program that can be run")
+                         "TUNEC_NVDISASM names '/nowhere/nvdisasm', which is not an executable program")
         self.assertEqual((report["problems"], report["cuda"]["ptxas"]), (2, None))
 
     def test_doctor_only_looks(self):
@@ -109,7 +110,7 @@ class Doctor(CudaTest):
         seen = self.good("doctor")
         self.assertIn("0 workloads", seen)
         self.assertRegex(seen, r"(?m)^arithmetic +\d.*FLOP/s f64 multiply-adds")
-        # A ceiling for each tile that the line of tiles does not say anything to be lacking of.
+        # Every tile that the line of tiles does not list as lacking has a ceiling.
         tiles = re.search(r"(?m)^tiles +(.*)", seen)[1].split(", ")
         for tile in (tile for tile in tiles if "lacks" not in tile and not tile.startswith("fma.")):
             self.assertRegex(seen, rf"(?m)^arithmetic +\d.*OP/s .* multiply-adds \({re.escape(tile)}\)")

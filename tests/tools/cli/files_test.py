@@ -1,4 +1,4 @@
-"""Files that show, opt, run and schedule write and read."""
+"""Tests of the files that show, opt, run and schedule write and read."""
 import re
 from pathlib import Path
 
@@ -21,7 +21,7 @@ class Files(CliTest):
         (self.dir / "empty").mkdir()
         self.environment["PATH"] = str(self.dir / "empty")
         self.bad(2, "install the package graphviz", "show", graph, "--no-db", "--svg", "p.svg")
-        dot = self.dir / "empty" / "dot"  # stands in for Graphviz: copies its input to its output
+        dot = self.dir / "empty" / "dot"  # replaces Graphviz: copies its input to its output
         dot.write_text('#!/bin/sh\n[ "$1" = -Tsvg ] && [ "$2" = -o ] && exec /bin/cp "$4" "$3"\n')
         dot.chmod(0o755)
         self.good("show", graph, "--no-db", "--svg", "p.svg")
@@ -34,7 +34,7 @@ class Files(CliTest):
         self.bad(2, "not a regular file", "opt", self.file("p.graph", GRAPH), "--onnx", "/dev/null")
 
     def test_external_data_behind_links(self):
-        # The cache of Hugging Face's hub has such snapshots of links to blobs.
+        # The cache of Hugging Face's hub has snapshots with links to blobs.
         snapshot = self.dir / "hub/snapshots/0123"
         snapshot.mkdir(parents=True)
         (self.dir / "hub/blobs").mkdir()
@@ -93,7 +93,7 @@ class Files(CliTest):
 
     def test_the_first_page_of_the_tutorial_can_be_copied(self):
         root = Path(__file__).parents[3]
-        page = (root / "docs/tutorial/1_order.md").read_text()
+        page = (root / "docs/internals/tutorial/1_order.md").read_text()
         step = self.file("copied.sched", re.search(r"(?m)^    (reorder .*\n)", page)[1])
         compute, given = root / "examples/loops/matmul.compute", root / "examples/loops/matmul/1_order.sched"
         self.assertEqual(self.good("schedule", compute, "--steps", step, "--last"),

@@ -1,4 +1,4 @@
-"""Code for GPUs: emulated, as text, predicted, and on a scripted driver."""
+"""Tests of code for GPUs: emulated, as text, predicted, and on a scripted driver."""
 import json
 import re
 import unittest
@@ -52,7 +52,7 @@ class Gpu(CudaTest):
         sass = ("show", path, "--no-db", "--target", "cuda", "--arch", "sm_90a", "--sass")
         self.without_toolkit()
         self.bad(2, "no nvdisasm, NVIDIA's disassembler, in PATH or a CUDA toolkit: `pip install "
-                    "nvidia-cuda-nvdisasm==13.2.86` brings one, and TUNEC_NVDISASM names its file", *sass)
+                    "nvidia-cuda-nvdisasm==13.2.86` installs one; or name its file with TUNEC_NVDISASM", *sass)
         self.environment["TUNEC_NVDISASM"] = self.program("nvdisasm", "echo V13.2.86")
         self.bad(2, "no ptxas, NVIDIA's assembler, in PATH or a CUDA toolkit: `pip install nvidia-cuda-nvcc==13.0.88`",
                  *sass)
@@ -76,7 +76,7 @@ class Gpu(CudaTest):
         self.assertGreater(row["registers"], 0)
         self.assertEqual((row["group"], row["spilled_bytes"], row["waves"]), (0, 0, 1))
         self.assertGreaterEqual(row["blocks"] * row["threads"], 24 * 56)
-        # Loops whose bounds depend on others' are counted by their middle.
+        # Loops with bounds that depend on other loops are counted at the middle of those loops.
         self.assertGreaterEqual(row["operations"], 0.9 * 24 * 40 * 56)
         self.assertGreaterEqual(row["l2_bytes"], row["memory_bytes"])
         self.assertGreater(row["predicted_ms"], 0.002)
@@ -146,7 +146,7 @@ class Gpu(CudaTest):
                                 ("memory 100", "are needed: weights 8960, arena "),
                                 ("load 200", "cannot load the kernel: CUDA_ERROR_INVALID_IMAGE (200)"),
                                 ("load 209", "its driver supports CUDA 13.0: compile for that arch"),
-                                ("load 222", "by a ptxas that is no newer"),
+                                ("load 222", "with a ptxas that is not newer"),
                                 ("fault 700", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_ILLEGAL_ADDRESS (700)"),
                                 ("fault 716", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_MISALIGNED_ADDRESS (716)"),
                                 ("fault 719", "NVIDIA S1 (device 0) is lost: CUDA_ERROR_LAUNCH_FAILED (719)")):
@@ -155,8 +155,8 @@ class Gpu(CudaTest):
         self.script_cuda("hang")
         for command in (run, ("bench", *run[1:])):
             self.bad(1, "NVIDIA S1 (device 0) hangs, in a graph of ", *command, "--hang-after", "0.1s")
-            self.bad(1, "not done after 0.1 s (driver of CUDA 13.0); end this process, for the GPU is not free before, "
-                        "and see nvidia-smi; hang_after allows longer runs", *command, "--hang-after", "0.1s")
+            self.bad(1, "not done after 0.1 s (driver of CUDA 13.0); end this process to free the GPU, "
+                        "and see nvidia-smi; a larger hang_after allows longer runs", *command, "--hang-after", "0.1s")
         self.script_cuda("graph 801")
         noted = self.tunec(*run)
         self.assertEqual(noted.returncode, 0, noted.stderr)

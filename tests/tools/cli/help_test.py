@@ -1,4 +1,4 @@
-"""What tunec says of itself: help, the page for man, completion in bash."""
+"""Tests of tunec's help, its man page, and bash completion."""
 import re
 import shutil
 import subprocess
@@ -29,14 +29,14 @@ class Help(CliTest):
             self.assertIn(part, page)
         self.assertEqual(page.count(r".B \-\-trials N"), 1, "an option of many commands is explained once")
         for line in page.splitlines():
-            self.assertRegex(line, r"^(\.([A-Z]{1,2}|br)( |$)|[^.'])")  # a macro, or text that is none
+            self.assertRegex(line, r"^(\.([A-Z]{1,2}|br)( |$)|[^.'])")  # a macro, or plain text
         if shutil.which("groff"):
             done = subprocess.run(["groff", "-man", "-Tascii", "-ww"], input=page, capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("--unfused", re.sub(".\b", "", done.stdout))
 
     def complete(self, *words):
-        """What bash offers for the last word."""
+        """Returns bash's completions of the last word."""
         script = self.file("tunec.bash", self.good("help", "--bash-completion"))
         ask = (f"source {script}; COMP_WORDS=({' '.join(map(repr, words))}); COMP_CWORD={len(words) - 1}; _tunec; "
                'printf "%s\\n" "${COMPREPLY[@]}"')

@@ -1,4 +1,4 @@
-"""Tables for programs."""
+"""Tests of machine-readable tables."""
 import json
 from pathlib import Path
 
@@ -58,7 +58,7 @@ class Json(CliTest):
         files["BUNDLE"] = model + ".tnc"
         self.good("build", model, "-o", files["BUNDLE"])
         pages = [[cell.strip() for cell in line.split("|")[1:4]]
-                 for line in (root / "docs/json.md").read_text().splitlines() if line.startswith("| `tunec")]
+                 for line in (root / "docs/reference/json.md").read_text().splitlines() if line.startswith("| `tunec")]
         printed = {}
         for command, key, keys in pages:
             words = command.strip("`").split()[1:]

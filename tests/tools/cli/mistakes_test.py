@@ -1,4 +1,4 @@
-"""What a user does wrong gets a message and an exit code."""
+"""Tests that user errors give a message and an exit code."""
 import sqlite3
 from pathlib import Path
 
@@ -27,6 +27,19 @@ class Mistakes(CliTest):
                                            {"x": [2]}, {"y": [2]}))
         done = self.bad(2, "Foo", path)
         self.assertIn("Bar", done.stderr)
+
+    def test_names_of_a_model_do_not_command_the_terminal(self):
+        escape = "\x1b[31m"
+        relu = self.file("named.onnx", model([node("Relu", [f"x{escape}"], [f"y{escape}"])],
+                                             {f"x{escape}": [2]}, {f"y{escape}": [2]}))
+        foo = self.file("foo.onnx", model([node(f"Foo{escape}", ["x"], ["y"])], {"x": [2]}, {"y": [2]}))
+        database = self.dir / "named.db"
+        for words in (["run", relu], ["show", relu], ["opt", relu, "--changes"], ["verify", relu], ["run", foo],
+                      [relu, "--trials", "2", "--db", database], ["db", "list", "--db", database],
+                      ["db", "best", "--db", database]):
+            done = self.tunec(*words)
+            self.assertTrue(done.stdout + done.stderr)
+            self.assertNotIn("\x1b", done.stdout + done.stderr, words)
 
     def test_options(self):
         path = self.file("g.graph", GRAPH)

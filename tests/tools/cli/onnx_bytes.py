@@ -1,4 +1,4 @@
-"""Writes small ONNX models byte by byte, so that the tests need no onnx package."""
+"""Writes small ONNX models byte by byte, so that the tests do not need the onnx package."""
 
 
 def varint(value):
@@ -19,7 +19,7 @@ def block(field, content):
 
 
 def value_info(name, shape):
-    """ValueInfoProto of float32; a dimension that is a string is a parameter."""
+    """Returns a ValueInfoProto of float32. A dimension that is a string is a parameter."""
     dims = b"".join(block(1, number(1, d) if isinstance(d, int) else block(2, d)) for d in shape)
     return block(1, name) + block(2, block(1, number(1, 1) + block(2, dims)))
 
@@ -30,7 +30,7 @@ def node(op, inputs, outputs, name=""):
 
 
 def model(nodes, inputs, outputs, opset=17):
-    """ModelProto; inputs and outputs are {name: shape}."""
+    """Returns a ModelProto. inputs and outputs are {name: shape}."""
     graph = b"".join(block(1, n) for n in nodes) + block(2, "g")
     graph += b"".join(block(11, value_info(n, s)) for n, s in inputs.items())
     graph += b"".join(block(12, value_info(n, s)) for n, s in outputs.items())
@@ -38,7 +38,7 @@ def model(nodes, inputs, outputs, opset=17):
 
 
 def tensor(shape, floats):
-    """TensorProto of float32."""
+    """Returns a TensorProto of float32."""
     import struct
     return (b"".join(number(1, d) for d in shape) + number(2, 1)
             + block(9, struct.pack(f"<{len(floats)}f", *floats)))

@@ -1,4 +1,4 @@
-"""Models whose inputs have dimensions that are not fixed."""
+"""Tests of models whose inputs have dynamic dimensions."""
 from cli_case import CliTest, main
 from onnx_bytes import model, node
 from sample_models import model_of_open_shape

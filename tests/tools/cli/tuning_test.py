@@ -1,4 +1,4 @@
-"""Trials, their budget, and the database that remembers them."""
+"""Tests of trials, their budget, and the database."""
 import shutil
 import signal
 import subprocess
@@ -100,7 +100,7 @@ class Tuning(CliTest):
         done = subprocess.run([program, path, "--trials", "6"], capture_output=True, text=True, cwd=self.dir,
                               env=self.environment, timeout=60)
         self.assertEqual(done.returncode, 2, done.stderr)
-        places = done.stderr.split("sought ")[1].strip().split(", ")
+        places = done.stderr.split("tunec-worker not found in ")[1].strip().split(", ")
         self.assertEqual(sorted(places), sorted(set(places)))
 
     def test_a_program_that_is_no_worker(self):

@@ -3,7 +3,7 @@ import math
 import struct
 
 from ..builder import Value
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .heads import batched, group_as_rows, not_repeated
 from .promotion import widened
@@ -29,7 +29,7 @@ def attention(call, q, k, v, mask, causal, scale):
     k, v = not_repeated(q, k, v)
     q, k, v = batched(q, k, v)
     if q.shape[-1] == 0:
-        raise Refused("heads of size 0")
+        raise Rejected("heads of size 0")
     if mask is not None and mask.element != "bool":
         mask = mask.cast(q.element)
     if causal or q.rank < 3 or q.shape[-2] != 1 or k.shape[-2] == 0:
@@ -53,7 +53,7 @@ def _fused(q, k, v, mask, causal, scale):
 
 def _no_dropout(p):
     if p > 0:
-        raise Refused("random numbers: dropout of attention")
+        raise Rejected("random numbers: dropout of attention")
 
 
 @handles("scaled_dot_product_attention.default")

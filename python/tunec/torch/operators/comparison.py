@@ -1,6 +1,6 @@
 """Imports comparisons, logic, and selections."""
 from ..builder import Value
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .promotion import as_value, in_result_type, promoted
 
@@ -48,7 +48,7 @@ def where(call, condition, yes, no):
 @handles("masked_fill.Scalar", "masked_fill.Tensor")
 def masked_fill(call, x, mask, value):
     if isinstance(value, Value) and value.count != 1:
-        raise Refused("a value of several elements")
+        raise Rejected("a value of several elements")
     value = as_value(call, value, x.element)
     y = call.graph.where(mask, value.reshape(()), x)
     return y

@@ -1,7 +1,7 @@
 """Imports type conversions, copies, and operators that only matter to torch."""
 from ..builder import Value
 from ..element_types import bits, is_float
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 
 
@@ -39,7 +39,7 @@ def bits_as(call, x, dtype):
     if element == x.element:
         return x
     if not integers or bits(element) != bits(x.element) or "bool" in (element, x.element):
-        raise Refused(f"the bits of {x.element} as {element}")
+        raise Rejected(f"the bits of {x.element} as {element}")
     return x.cast(element)
 
 

@@ -1,5 +1,5 @@
 """Imports convolutions and their gradients."""
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 
 
@@ -14,9 +14,9 @@ def convolution(call, x, weight, bias, stride, padding, dilation, transposed, ou
                 groups, *_):
     count = weight.rank - 2
     if count not in (1, 2, 3):
-        raise Refused(f"{count} spatial axes, expected 1 to 3")
+        raise Rejected(f"{count} spatial axes, expected 1 to 3")
     if min(x.count, weight.count) == 0:
-        raise Refused("operands without elements")
+        raise Rejected("operands without elements")
     operands = [x, weight] if bias is None else [x, weight, bias]
     pads = _each(padding, count)
     attributes = {"strides": _each(stride, count), "pads": pads * 2,
@@ -82,7 +82,7 @@ def convolution_backward(call, gradient, x, weight, bias_sizes, stride, padding,
                          transposed, output_padding, groups, wanted):
     count = weight.rank - 2
     if min(x.count, weight.count, gradient.count) == 0 or count not in (1, 2, 3):
-        raise Refused("operands without elements, or of other than 1 to 3 spatial axes")
+        raise Rejected("operands without elements, or of other than 1 to 3 spatial axes")
     window = (_each(stride, count), _each(padding, count), _each(dilation, count), groups)
     strides, pads, dilations, _ = window
     of_input = of_weight = of_bias = None

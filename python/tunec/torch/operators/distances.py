@@ -1,7 +1,7 @@
 """Imports distances between rows."""
 import math
 
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 
 
@@ -35,6 +35,6 @@ def distances_of_pairs(call, x, p=2.0):
     if not first:
         return call.graph.full((0,), 0, x.element)
     if len(first) > 1 << 20:
-        raise Refused("distances of more than a million pairs")
+        raise Rejected("distances of more than a million pairs")
     ints = call.graph.ints
     return _norms(x.gather(ints(first)) - x.gather(ints(second)), p)

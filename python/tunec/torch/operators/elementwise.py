@@ -1,7 +1,7 @@
 """Imports elementwise operators except comparisons and roundings."""
 import math
 
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .promotion import as_value, in_result_type, result_element, widened
 
@@ -126,7 +126,7 @@ def clamp(call, x, least=None, most=None):
         given = {k: float(v) for k, v in named.items() if v is not None}
         return x.unary("clip", **given)
     if x.element == "bool":
-        raise Refused("bounds of booleans")
+        raise Rejected("bounds of booleans")
     if least is not None:
         x = x.max(as_value(call, least, x.element))
     return x if most is None else x.min(as_value(call, most, x.element))
@@ -227,14 +227,14 @@ _SHIFTS = {"bitwise_left_shift": "shl", "bitwise_right_shift": "shr", "__lshift_
            for kind in ("Tensor", "Scalar")))
 def shift(call, a, b):
     if result_element(a, b) in ("f32", "f64", "f16", "bf16"):
-        raise Refused("shifts of floats")
+        raise Rejected("shifts of floats")
     return call.graph.emit(_SHIFTS[call.name], *in_result_type(call, a, b))
 
 
 @handles("native_dropout.default", "dropout.default")
 def dropout(call, x, p, train):
     if train and p > 0:
-        raise Refused("random numbers; in inference dropout is nothing")
+        raise Rejected("random numbers; in inference dropout is nothing")
     if call.name == "dropout":
         return x
     return x, call.graph.full(x.shape, 1, "bool")

@@ -1,6 +1,6 @@
 """Imports reads of elements by index."""
 from ..builder import numel
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 
 
@@ -41,7 +41,7 @@ class Places:
 
     def __init__(self, x, indices):
         if any(i is not None and i.element in ("bool", "u8") for i in indices):
-            raise Refused("a mask as an index: how many elements it selects depends on values")
+            raise Rejected("a mask as an index: how many elements it selects depends on values")
         self.x = x
         self.axes = [axis for axis, i in enumerate(indices) if i is not None]
         self.rest = [axis for axis in range(x.rank) if axis not in self.axes]
@@ -160,7 +160,7 @@ def embedding_bag(call, weight, indices, offsets, scale_grad=False, mode=0, spar
     """Sums (mode 0) or averages (mode 1) rows per bag. A bag extends from its offset to the
     next."""
     if mode == 2 or padding_idx >= 0:
-        raise Refused("the greatest of a bag, or padding")
+        raise Rejected("the greatest of a bag, or padding")
     g = call.graph
     rows = weight.gather(indices, 0)
     if per_sample_weights is not None:

@@ -5,7 +5,7 @@ which the compiler does once. torch's ONNX export writes the same forms, so both
 same kernels.
 """
 from ..builder import Value
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 
 
@@ -83,7 +83,7 @@ def grouped_mm(call, rows, weights, ends=None, *_):
     row is multiplied by all matrices, and its group's product is selected. `ends`: end row of each
     group."""
     if rows.rank != 2 or weights.rank != 3 or ends is None:
-        raise Refused("groups other than of rows")
+        raise Rejected("groups other than of rows")
     g = call.graph
     number, groups = g.iota(rows.shape[0]), weights.shape[0]
     before = number.unsqueeze(1).compare("ge", ends.cast("i64"))

@@ -3,7 +3,7 @@ removed if unused."""
 import torch
 
 from ..element_types import torch_dtype
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .promotion import combined, widened, widest
 
@@ -11,7 +11,7 @@ from .promotion import combined, widened, widest
 def _least(epsilon):
     """Returns an epsilon as an attribute of the compiler's normalisations."""
     if not epsilon >= 0:
-        raise Refused("a negative epsilon")
+        raise Rejected("a negative epsilon")
     return float(epsilon)
 
 
@@ -82,7 +82,7 @@ def batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilo
     y = _by_given_moments(call, x, weight, bias, mean, variance, epsilon)
     # For an image on a GPU, torch returns moments here; on the CPU, empty tensors.
     if call.shape(1) != (0,) and (call.is_used(1) or call.is_used(2)):
-        raise Refused("the moments that a normalisation by given ones returns")
+        raise Rejected("the moments that a normalisation by given ones returns")
     nothing = call.graph.full(call.shape(1), 0, call.element(1))
     return y, nothing, nothing
 
@@ -90,7 +90,7 @@ def batch_norm_inference(call, x, weight, bias, mean, variance, momentum, epsilo
 @handles("batch_norm.default")
 def batch_norm(call, x, weight, bias, mean, variance, training, momentum, epsilon, *_):
     if training and mean is not None:
-        raise Refused("running moments that change in place")
+        raise Rejected("running moments that change in place")
     if training or mean is None:
         return _trained(x, weight, bias, epsilon)[0]
     return _by_given_moments(call, x, weight, bias, mean, variance, epsilon)
@@ -110,7 +110,7 @@ def native_batch_norm(call, x, weight, bias, mean, variance, training, momentum,
     results = (y, batch_mean.cast(call.element(1)), inverse.cast(call.element(2)))
     if not call.name.endswith("functional"):
         if mean is not None:
-            raise Refused("running moments that change in place")
+            raise Rejected("running moments that change in place")
         return results
     unbiased = spread * (count / max(count - 1, 1))
     # torch's new moments are float32 even if the old moments are bfloat16.

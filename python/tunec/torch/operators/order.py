@@ -10,7 +10,7 @@ a stage of the network reads whole lines.
 """
 import math
 
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .promotion import widened
 
@@ -135,7 +135,7 @@ def first_places(x, axis, k, largest):
     size k."""
     rows, length = x.count // max(x.shape[axis], 1), x.shape[axis]
     if x.count > _MOST_ELEMENTS:
-        raise Refused(f"more than {_MOST_ELEMENTS} elements in order")
+        raise Rejected(f"more than {_MOST_ELEMENTS} elements in order")
     graph = x.graph
     turned = x.swap(axis, x.rank - 1)
     places = graph.iota(length, "i32").unsqueeze(0)

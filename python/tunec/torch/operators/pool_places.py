@@ -9,7 +9,7 @@ import math
 import torch
 
 from ..element_types import torch_dtype
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .pools import Window, batched, max_pool, unbatched
 from .promotion import widened
@@ -39,7 +39,7 @@ def max_pool_with_indices(call, x, kernel, stride=(), padding=0, dilation=1, cei
     x, alone = batched(x, spatial)
     window = Window(x.shape[2:], kernel, list(stride), padding, dilation, ceil_mode)
     if math.prod(window.kernel) > _MOST_PLACES:
-        raise Refused(f"places in windows of {math.prod(window.kernel)} elements")
+        raise Rejected(f"places in windows of {math.prod(window.kernel)} elements")
     return tuple(unbatched(_channels_first(y), alone)
                  for y in _greatest(_channels_last(x), window))
 
@@ -123,7 +123,7 @@ def max_pool_backward(call, gradient, x, kernel, stride, padding, dilation, ceil
     (gradient, alone), (indices, _) = batched(gradient, 2), batched(indices, 2)
     window = Window(x.shape[-2:], kernel, list(stride), padding, dilation, ceil_mode)
     if not x.is_float:
-        raise Refused(f"gradients of {x.element}")
+        raise Rejected(f"gradients of {x.element}")
     counts = [-(-window.span(i) // window.strides[i]) for i in range(2)]
     wide = widened(gradient)
     if math.prod(counts) > _MOST_WINDOWS:

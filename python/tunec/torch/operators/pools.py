@@ -1,7 +1,7 @@
 """Imports pools: sliding windows, and windows of a given number."""
 import math
 
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .promotion import widened
 from .windows import sum_windows, transposed
@@ -77,7 +77,7 @@ def avg_pool(call, x, kernel, stride=(), padding=0, ceil_mode=False, count_inclu
     x, alone = batched(x, spatial)
     window = Window(x.shape[2:], kernel, list(stride), padding, 1, ceil_mode)
     if not x.is_float:
-        raise Refused(f"averages of {x.element}")
+        raise Rejected(f"averages of {x.element}")
     if divisor_override is not None:
         y = _average(call.graph, x, window, "all")
         y = y * (math.prod(window.kernel) / divisor_override)
@@ -130,7 +130,7 @@ def _adaptive_windows(size, out):
 def _averaged(x, windows):
     """Replaces each spatial axis by weighted sums of its windows."""
     if not x.is_float:
-        raise Refused(f"averages of {x.element}")
+        raise Rejected(f"averages of {x.element}")
     element, y = x.element, widened(x)
     for i, of_axis in enumerate(windows):
         y = sum_windows(y, 2 + i, of_axis)

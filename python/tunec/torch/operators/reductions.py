@@ -1,7 +1,7 @@
 """Imports reductions, moments, indices of extremes, running sums."""
 import math
 
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .comparison import truth
 from .conversions import converted
@@ -176,7 +176,7 @@ def cumprod(call, x, dim, dtype=None):
         return x
     axis = dim % x.rank
     if x.shape[axis] > _MOST_FACTORS:
-        raise Refused(f"a running product of {x.shape[axis]} elements, expected at most "
+        raise Rejected(f"a running product of {x.shape[axis]} elements, expected at most "
                       f"{_MOST_FACTORS}")
     products = [x.slice(axis, 0, 1)]
     for i in range(1, x.shape[axis]):
@@ -189,7 +189,7 @@ def histc(call, x, bins=100, least=0, most=0):
     """Counts the elements in each of `bins` equal parts of a range; the last part includes its
     end."""
     if least == most:
-        raise Refused("a range that is that of the values")
+        raise Rejected("a range that is that of the values")
     g = call.graph
     wide = x.cast("f64").reshape((x.count, 1))
     number = ((wide - least) * (bins / (most - least))).unary("floor")

@@ -3,7 +3,7 @@ import math
 
 import torch
 
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 
 
@@ -22,9 +22,9 @@ def _resized(call, x, size, factors, mode, align_corners):
     if size is None:
         size = call.shape()[2:]
     if x.count == 0 or 0 in size:
-        raise Refused("images without elements")
+        raise Rejected("images without elements")
     if not x.is_float:
-        raise Refused(f"{mode} interpolation of {x.element}")
+        raise Rejected(f"{mode} interpolation of {x.element}")
     sizes, scales = _target(x, size, factors)
     attributes = {"shape": sizes, "mode": mode}
     if align_corners:
@@ -113,7 +113,7 @@ def _nearest(call, x, size, factors):
     is_exact = "exact" in call.name
     size = size or call.shape()[2:]
     if x.count == 0 or 0 in size:
-        raise Refused("images without elements")
+        raise Rejected("images without elements")
     sizes, scales = list(x.shape), [1.0] * x.rank
     for i, then in enumerate(size):
         now = x.shape[2 + i]

@@ -1,7 +1,7 @@
 """Imports roundings, and divisions with a rounded quotient."""
 from ..builder import Value
 from ..element_types import is_float
-from ..errors import Refused
+from ..errors import Rejected
 from ..graph_text import Constant, Operation
 from ..handler_table import handles
 from .promotion import in_result_type, widened
@@ -34,10 +34,10 @@ def round_to_even(call, x, decimals=0):
     return ((wide / scale).unary("round") * scale).cast(x.element)
 
 
-def _refuse_zero_divisors(call, divisor):
-    """Refuses integer divisions whose divisor may be 0, because eager mode raises an error then."""
+def _reject_zero_divisors(call, divisor):
+    """Rejects integer divisions whose divisor may be 0, because eager mode raises an error then."""
     if call.beside_torch and not is_float(call.element()) and not _is_never_zero(divisor):
-        raise Refused("a division of integers whose divisor may be 0, which is an error in torch")
+        raise Rejected("a division of integers whose divisor may be 0, which is an error in torch")
 
 
 def _is_never_zero(divisor):
@@ -55,14 +55,14 @@ def _is_never_zero(divisor):
 @handles("remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor")
 def remainder(call, a, b):
     """Imports the remainder with the sign of the divisor."""
-    _refuse_zero_divisors(call, b)
+    _reject_zero_divisors(call, b)
     return call.graph.emit("mod", *in_result_type(call, a, b), fmod=0)
 
 
 @handles("fmod.Tensor", "fmod.Scalar")
 def fmod(call, a, b):
     """Imports the remainder with the sign of the dividend."""
-    _refuse_zero_divisors(call, b)
+    _reject_zero_divisors(call, b)
     return call.graph.emit("mod", *in_result_type(call, a, b), fmod=1)
 
 
@@ -92,14 +92,14 @@ def _floored_floats(a, b):
 @handles("div.Tensor_mode", "div.Scalar_mode", "floor_divide.default", "floor_divide.Scalar")
 def div_rounded(call, a, b, rounding_mode="floor"):
     if rounding_mode is not None:
-        _refuse_zero_divisors(call, b)
+        _reject_zero_divisors(call, b)
     element = call.element()
     by_one_number = not isinstance(b, Value) or b.count == 1
     a, b = in_result_type(call, a, b)
     if rounding_mode is None:
         return a / b
     if rounding_mode not in ("floor", "trunc"):
-        raise Refused(f"rounding_mode {rounding_mode!r}")
+        raise Rejected(f"rounding_mode {rounding_mode!r}")
     if not a.is_float:
         return a / b if rounding_mode == "trunc" else _floored_integers(a, b)
     if rounding_mode == "trunc":

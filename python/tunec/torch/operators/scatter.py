@@ -2,7 +2,7 @@
 target is still used, the target is copied first.
 """
 from ..builder import Value
-from ..errors import Refused
+from ..errors import Rejected
 from ..handler_table import handles
 from .conversions import converted
 from .indexing import Places
@@ -16,7 +16,7 @@ class Combination:
 
     def __init__(self, name, include_self=True):
         if name not in self._REDUCTIONS:
-            raise Refused(f"a reduction {name!r}")
+            raise Rejected(f"a reduction {name!r}")
         self.name = name
         self.include_self = include_self
 
@@ -25,7 +25,7 @@ class Combination:
         if x.count == 0 or updates.count == 0:
             return x
         if self.name != "none" and x.element == "bool":
-            raise Refused(f"{self.name} of booleans")
+            raise Rejected(f"{self.name} of booleans")
         start = x
         if self.name != "none" and not self.include_self:
             start = x.scatter(indices, self._first(updates), axis, depth)
@@ -116,7 +116,7 @@ def _put(x, indices, values, combination):
 def _masked(call, x, mask, values, accumulate):
     """Writes or adds one number where a mask is true."""
     if values.count != 1:
-        raise Refused("a mask as an index: which value goes where depends on values")
+        raise Rejected("a mask as an index: which value goes where depends on values")
     rest = x.rank - mask.rank
     condition = mask.reshape((*mask.shape, *[1] * rest))
     value = values.cast(x.element).reshape(())
@@ -143,7 +143,7 @@ def index_put(call, x, indices, values, accumulate=False, *_):
     if len(indices) == 1 and indices[0].element == "bool":
         return _masked(call, x, indices[0], values, accumulate)
     if x.element == "bool" and accumulate:
-        raise Refused("sums of booleans")
+        raise Rejected("sums of booleans")
     return _put(x, indices, values, Combination("sum" if accumulate else "none"))
 
 
@@ -187,7 +187,7 @@ def _along(x, dim, index, source, combination):
 @handles("embedding_dense_backward.default")
 def embedding_dense_backward(call, gradient, indices, rows, padding_idx, scale_by_freq):
     if scale_by_freq:
-        raise Refused("gradients by frequency")
+        raise Rejected("gradients by frequency")
     width = gradient.shape[-1]
     at, g = indices.cast("i64").reshape((indices.count,)), call.graph
     updates = gradient.reshape((indices.count, width))

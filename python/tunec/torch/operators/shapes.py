@@ -1,6 +1,6 @@
 """Imports operators that move elements: slices, joins, repetition, padding, mirroring."""
 from ..builder import Value, numel
-from ..errors import Refused
+from ..errors import Rejected
 from ..graph_text import Input, Operation
 from ..handler_table import handles
 from .conversions import converted
@@ -134,7 +134,7 @@ def constant_pad(call, x, pad, value=0):
     if x.element == "bool":
         return x.cast("u8").pad(pads, float(bool(value))).cast("bool")
     if not x.is_float and abs(value) > 2 ** 53:
-        raise Refused(f"an integer of more than 53 bits as padding: {value}")
+        raise Rejected(f"an integer of more than 53 bits as padding: {value}")
     return x.pad(pads, float(value))
 
 
@@ -303,7 +303,7 @@ def as_strided(call, x, size, stride, offset=None):
     if numel(size) == 0:
         return call.graph.full(size, 0, x.element)
     if last >= x.count or begin < 0:
-        raise Refused("elements behind the tensor")
+        raise Rejected("elements behind the tensor")
     if list(stride) == dense_strides(size):
         flat = x.reshape((x.count,)).slice(0, begin, begin + numel(size))
         return flat.reshape(size)
@@ -325,7 +325,7 @@ def as_strided_scatter(call, x, source, size, stride, offset=None):
     if source.count == 0:
         return x
     if begin + sum((n - 1) * s for n, s in zip(size, stride)) >= x.count:
-        raise Refused("elements behind the tensor")
+        raise Rejected("elements behind the tensor")
     flat, source = x.reshape((x.count,)), source.reshape((source.count,))
     long = [(n, s) for n, s in zip(size, stride) if n > 1]
     if [s for _, s in long] == dense_strides([n for n, _ in long]):

@@ -1,0 +1,387 @@
+// Each rule uses the errors of its operands once or twice: the bound of a deep expression would
+// otherwise be too large to print. If a function is steeper on one side of its argument, the error
+// is the change of the function on that side.
+#include "autotune/checker/bounded_expr.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "autotune/checker/check.h"
+#include "autotune/checker/reference_compute.h"
+#include "ir/rounding.h"
+#include "support/check.h"
+
+namespace tunec {
+namespace {
+
+constexpr DataType kWide = DataType::kF64;
+
+Expr Number(double value) { return Expr::Constant(value, kWide); }
+Expr Apply(ScalarOp op, Expr a, Expr b) { return Expr::Apply(op, {std::move(a), std::move(b)}); }
+Expr Abs(const Expr& x) { return Unary(ScalarOp::kAbs, x); }
+bool IsZero(const Expr& x) { return x.IsConstant(0.0); }
+
+// Arithmetic of errors, with zero errors left out.
+Expr Plus(const Expr& a, const Expr& b) { return IsZero(a) ? b : IsZero(b) ? a : a + b; }
+Expr Times(const Expr& a, const Expr& b) { return IsZero(a) || IsZero(b) ? Number(0) : a * b; }
+Expr Larger(const Expr& a, const Expr& b) { return IsZero(a) ? b : IsZero(b) ? a : Max(a, b); }
+Expr AboveZero(const Expr& x) { return Max(x, Number(0)); }
+Expr IsPositive(const Expr& x) { return Apply(ScalarOp::kLt, Number(0), x); }
+Expr Where(const Expr& condition, const Expr& yes) {
+  return Expr::Select(condition, yes, Number(0));
+}
+
+// Returns |x| as f64, or 0 for infinities: an infinite value stays infinite after any
+// multiplication.
+Expr Magnitude(const Expr& x) {
+  if (!IsFloat(x.type())) return Abs(Expr::Cast(x, kWide));
+  return Expr::Select(Unary(ScalarOp::kIsInf, x), Number(0), Abs(x));
+}
+
+// Adds the error of one rounding to the type.
+Expr AddRounding(const Expr& error, const Expr& value, DataType type, bool whole) {
+  if (!IsFloat(type) || whole) return error;
+  return AddRelative(error, value, RoundingOf(type));
+}
+
+bool IsWhole(const Expr& constant) {
+  const ExprNode& node = constant.node();
+  return !IsFloat(node.type) || std::floor(node.float_value) == node.float_value;
+}
+
+// Returns f(x + error) - f(x - error) of a function that never decreases.
+Expr Step(const Bounded& x, const std::function<Expr(const Expr&)>& function) {
+  const Expr at = Expr::Cast(x.value, kWide);
+  return function(at + x.error) - function(at - x.error);
+}
+
+// An argument, and another one within its error whose function value differs most.
+struct Steepest {
+  Expr from, to;
+};
+
+// Returns the pair for a function that is convex or concave in x or in |x|. Returns none for a
+// function whose slope never exceeds kGreatestSlope. `op` is a function of ErrorOf.
+std::optional<Steepest> SteepestOf(ScalarOp op, const Expr& x, const Expr& error) {
+  const Expr size = Abs(x);
+  switch (op) {
+    case ScalarOp::kExp:
+    case ScalarOp::kExpm1:
+      return Steepest{x, x + error};
+    case ScalarOp::kSqrt:
+    case ScalarOp::kRsqrt:
+    case ScalarOp::kLog:
+    case ScalarOp::kLog2:
+    case ScalarOp::kLog10:
+      return Steepest{x, AboveZero(x - error)};
+    case ScalarOp::kLog1p:
+      return Steepest{x, Max(x - error, Number(-1))};
+    case ScalarOp::kAcosh:
+      return Steepest{x, Max(x - error, Number(1))};
+    case ScalarOp::kSinh:
+    case ScalarOp::kCosh:
+    case ScalarOp::kTan:
+      return Steepest{size, size + error};
+    case ScalarOp::kAsin:
+    case ScalarOp::kAcos:
+    case ScalarOp::kAtanh:
+      return Steepest{size, Min(size + error, Number(1))};
+    case ScalarOp::kTanh:
+    case ScalarOp::kErf:
+    case ScalarOp::kGelu:
+    case ScalarOp::kGeluTanh:
+    case ScalarOp::kSilu:
+    case ScalarOp::kMish:
+    case ScalarOp::kSin:
+    case ScalarOp::kCos:
+    case ScalarOp::kAtan:
+    case ScalarOp::kAsinh:
+      return std::nullopt;
+    default:
+      TUNEC_UNREACHABLE("the slope of {}", Name(op));
+  }
+}
+
+// The slope of gelu at the square root of 2, slightly more than that of erf at 0. The slope of
+// gelu's approximation is 1.12936.
+constexpr double kGreatestSlope = 1.13;
+
+class Bounder {
+ public:
+  using Leaf = std::function<Bounded(const Expr&)>;
+  explicit Bounder(const Leaf& leaf) : leaf_(leaf) {}
+
+  Bounded Of(const Expr& expr) const {
+    switch (expr.kind()) {
+      case ExprKind::kConstant:
+        return {PromoteToFloat64(expr), Number(0), IsWhole(expr)};
+      case ExprKind::kIndex:
+      case ExprKind::kHolds:
+        return {PromoteToFloat64(expr), Number(0), true};
+      case ExprKind::kRead:
+      case ExprKind::kAccumulator:
+      case ExprKind::kIncoming:
+        return leaf_(expr);
+      case ExprKind::kCast:
+        return OfCast(Of(expr.operands()[0]), expr.operands()[0].type(), expr.type());
+      case ExprKind::kApply:
+        return OfApply(expr);
+    }
+    return leaf_(expr);
+  }
+
+ private:
+  Bounded OfApply(const Expr& expr) const;
+  static Expr ErrorOf(const Expr& expr, const Expr& value, const std::vector<Bounded>& of);
+  static Bounded OfCast(const Bounded& x, DataType from, DataType to);
+
+  const Leaf& leaf_;
+};
+
+bool IsSteppy(ScalarOp op) {
+  switch (op) {
+    case ScalarOp::kFloor:
+    case ScalarOp::kCeil:
+    case ScalarOp::kRound:
+    case ScalarOp::kTrunc:
+    case ScalarOp::kSign:
+    case ScalarOp::kFloorMod:
+    case ScalarOp::kTruncMod:
+    case ScalarOp::kEq:
+    case ScalarOp::kNe:
+    case ScalarOp::kLt:
+    case ScalarOp::kLe:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsWholeResult(ScalarOp op, const std::vector<Bounded>& of) {
+  const auto whole = [](const Bounded& x) { return x.whole; };
+  switch (op) {
+    case ScalarOp::kFloor:
+    case ScalarOp::kCeil:
+    case ScalarOp::kRound:
+    case ScalarOp::kTrunc:
+    case ScalarOp::kSign:
+      return true;
+    case ScalarOp::kAdd:
+    case ScalarOp::kSub:
+    case ScalarOp::kMul:
+    case ScalarOp::kFma:
+    case ScalarOp::kMin:
+    case ScalarOp::kMax:
+    case ScalarOp::kNeg:
+    case ScalarOp::kAbs:
+    case ScalarOp::kFloorMod:
+    case ScalarOp::kTruncMod:
+      return std::ranges::all_of(of, whole);
+    case ScalarOp::kSelect:
+      return of[1].whole && of[2].whole;
+    default:
+      return false;
+  }
+}
+
+// Returns the error of a product; the errors of both factors may be large.
+Expr ProductError(const Bounded& a, const Bounded& b) {
+  const Expr first = Plus(Times(Magnitude(a.value), b.error), Times(Magnitude(b.value), a.error));
+  return Plus(first, Times(a.error, b.error));
+}
+
+Expr QuotientError(const Bounded& a, const Bounded& b, const Expr& value) {
+  Expr above = Plus(a.error, Times(Magnitude(value), b.error));
+  if (IsZero(above)) return above;
+  const Expr size = Abs(Expr::Cast(b.value, kWide));
+  const Expr error = above / (IsZero(b.error) ? size : AboveZero(size - b.error));
+  // Integers are truncated towards zero afterwards.
+  return IsFloat(value.type()) ? error : Plus(error, Where(IsPositive(above), Number(1)));
+}
+
+// Returns the error of a - b * floor(a / b): at least |b| if the quotient may be on another step.
+Expr RemainderError(ScalarOp op, const Bounded& a, const Bounded& b) {
+  const Expr x = Expr::Cast(a.value, kWide);
+  const Expr y = Expr::Cast(b.value, kWide);
+  Expr error = Plus(a.error, Times(Magnitude(x / y), b.error));
+  if (IsZero(error)) return error;
+  const ScalarOp step = op == ScalarOp::kFloorMod ? ScalarOp::kFloor : ScalarOp::kTrunc;
+  const Expr moved =
+      Apply(ScalarOp::kNe, Unary(step, (x + error) / y), Unary(step, (x - error) / y));
+  return Max(error, Where(moved, Abs(y)));
+}
+
+Expr PowerError(const Bounded& a, const Bounded& b, const Expr& value) {
+  Expr error = Number(0);
+  if (!IsZero(a.error)) {
+    const Expr size = Abs(a.value);
+    const auto at = [&](const Expr& x) {
+      return Abs(Apply(ScalarOp::kPow, x, b.value) - Abs(value));
+    };
+    error = Max(at(size + a.error), at(AboveZero(size - a.error)));
+  }
+  if (IsZero(b.error)) return error;
+  const Expr exponent = Times(Abs(Unary(ScalarOp::kLog, Abs(a.value))), b.error);
+  return Plus(error, Magnitude(value) * (Unary(ScalarOp::kExp, exponent) - Number(1)));
+}
+
+Expr ComparisonError(const Bounded& a, const Bounded& b) {
+  if (a.value.type() == DataType::kBool) return Larger(a.error, b.error);
+  Expr near = Plus(a.error, b.error);
+  if (IsZero(near)) return near;
+  const Expr apart = Abs(Expr::Cast(a.value, kWide) - Expr::Cast(b.value, kWide));
+  const Expr unsure = Apply(ScalarOp::kAnd, Apply(ScalarOp::kLe, apart, near), IsPositive(near));
+  return Where(unsure, Number(1));
+}
+
+Expr SelectError(const Bounded& condition, const Bounded& yes, const Bounded& no,
+                 const Expr& value) {
+  const Expr either = Larger(yes.error, no.error);
+  if (IsZero(condition.error)) {
+    return IsZero(either) ? either : Expr::Select(condition.value, yes.error, no.error);
+  }
+  if (value.type() == DataType::kBool) return Larger(condition.error, either);
+  const Expr apart = Abs(Expr::Cast(yes.value, kWide) - Expr::Cast(no.value, kWide));
+  return Plus(either, Where(IsPositive(condition.error), apart));
+}
+
+// Returns the error of and, or, xor, not and shifts. If an operand may be off, every integer result
+// is allowed.
+Expr BitsError(const std::vector<Bounded>& of, DataType type) {
+  Expr any = Number(0);
+  for (const Bounded& x : of) any = Larger(any, x.error);
+  if (IsZero(any) || type == DataType::kBool) return any;
+  return Where(IsPositive(any), Number(std::exp2(8.0 * static_cast<double>(SizeOf(type)))));
+}
+
+Expr FunctionErrorOf(ScalarOp op, const Bounded& x, const Expr& value) {
+  Expr error = Number(0);
+  if (!x.IsExact()) {
+    const auto steepest = SteepestOf(op, x.value, x.error);
+    error = steepest ? Abs(Unary(op, steepest->to) - Unary(op, steepest->from))
+                     : x.error * Number(kGreatestSlope);
+  }
+  return AddRelative(error, value, FunctionError(op));
+}
+
+Expr Bounder::ErrorOf(const Expr& expr, const Expr& value, const std::vector<Bounded>& of) {
+  const ScalarOp op = expr.node().op;
+  switch (op) {
+    case ScalarOp::kAdd:
+    case ScalarOp::kSub:
+      return Plus(of[0].error, of[1].error);
+    case ScalarOp::kMul:
+      return ProductError(of[0], of[1]);
+    case ScalarOp::kFma:
+      return Plus(ProductError(of[0], of[1]), of[2].error);
+    case ScalarOp::kDiv:
+      return QuotientError(of[0], of[1], value);
+    case ScalarOp::kFloorMod:
+    case ScalarOp::kTruncMod:
+      return RemainderError(op, of[0], of[1]);
+    case ScalarOp::kPow:
+      return IsFloat(expr.type()) ? PowerError(of[0], of[1], value) : BitsError(of, expr.type());
+    case ScalarOp::kMin:
+    case ScalarOp::kMax:
+      return Larger(of[0].error, of[1].error);
+    case ScalarOp::kNeg:
+    case ScalarOp::kAbs:
+      return of[0].error;
+    case ScalarOp::kEq:
+    case ScalarOp::kNe:
+    case ScalarOp::kLt:
+    case ScalarOp::kLe:
+      return ComparisonError(of[0], of[1]);
+    case ScalarOp::kSelect:
+      return SelectError(of[0], of[1], of[2], value);
+    case ScalarOp::kIsNan:
+    case ScalarOp::kIsInf:
+      return Number(0);
+    case ScalarOp::kFloor:
+    case ScalarOp::kCeil:
+    case ScalarOp::kRound:
+    case ScalarOp::kTrunc:
+    case ScalarOp::kSign:
+      if (of[0].IsExact() || (of[0].whole && op != ScalarOp::kSign)) return of[0].error;
+      return Expr::Cast(Step(of[0], [&](const Expr& x) { return Unary(op, x); }), kWide);
+    case ScalarOp::kAnd:
+    case ScalarOp::kOr:
+    case ScalarOp::kXor:
+    case ScalarOp::kNot:
+    case ScalarOp::kShl:
+    case ScalarOp::kShr:
+      return BitsError(of, expr.type());
+    default:  // a function; SteepestOf fails if it is unknown
+      return FunctionErrorOf(op, of[0], value);
+  }
+}
+
+bool IsRounded(ScalarOp op) {
+  switch (op) {
+    case ScalarOp::kMin:
+    case ScalarOp::kMax:
+    case ScalarOp::kNeg:
+    case ScalarOp::kAbs:
+    case ScalarOp::kSelect:
+    case ScalarOp::kFloorMod:
+    case ScalarOp::kTruncMod:
+      return false;
+    default:
+      return true;
+  }
+}
+
+Bounded Bounder::OfApply(const Expr& expr) const {
+  const ScalarOp op = expr.node().op;
+  std::vector<Bounded> of;
+  std::vector<Expr> values;
+  for (const Expr& operand : expr.operands()) {
+    of.push_back(Of(operand));
+    values.push_back(of.back().value);
+  }
+  Bounded result{Expr::Apply(op, std::move(values)), Number(0), IsWholeResult(op, of)};
+  result.error = ErrorOf(expr, result.value, of);
+  const bool exact = result.IsExact();
+  for (const Bounded& operand : of) result.stepped |= operand.stepped;
+  result.stepped = !exact && (result.stepped || IsSteppy(op));
+  if (IsRounded(op)) {
+    result.error = AddRounding(result.error, result.value, expr.type(), result.whole);
+  }
+  return result;
+}
+
+Bounded Bounder::OfCast(const Bounded& x, DataType from, DataType to) {
+  Bounded result = x;
+  result.value = Expr::Cast(x.value, IsFloat(to) ? kWide : to);
+  if (to == DataType::kBool && from != DataType::kBool) {
+    result.error = ComparisonError(x, {Expr::Cast(Number(0), x.value.type()), Number(0)});
+    result.whole = true;
+    result.stepped = !result.IsExact();
+  } else if (IsFloat(to)) {
+    const bool narrower = IsFloat(from) && RoundingOf(to) > RoundingOf(from);
+    if (narrower) result.error = AddRelative(x.error, x.value, RoundingOf(to));
+  } else if (IsFloat(from) && !x.whole) {
+    result.whole = true;
+    if (x.IsExact()) return result;
+    // A cast keeps the low bits of a value that does not fit, so the difference may be negative.
+    result.error =
+        Abs(Step(x, [&](const Expr& y) { return Expr::Cast(Expr::Cast(y, to), kWide); }));
+    result.stepped = true;
+  }
+  return result;
+}
+
+}  // namespace
+
+Bounded BoundOf(const Expr& expr, const std::function<Bounded(const Expr&)>& leaf) {
+  return Bounder(leaf).Of(expr);
+}
+
+Expr AddRelative(const Expr& error, const Expr& value, double relative) {
+  if (relative == 0) return error;
+  return Plus(error, Number(relative) * Magnitude(value));
+}
+
+}  // namespace tunec

@@ -1,0 +1,29 @@
+// Running error analysis of expressions. For the float64 value of an expression, a second
+// expression bounds the error of the value in any legal evaluation in the expression's own types.
+// Rounding is counted operation by operation. A function or a step (round, floor, a cast to an
+// integer, a comparison) changes the error of its operands according to the function.
+#pragma once
+
+#include <functional>
+
+#include "ir/expr/expr.h"
+
+namespace tunec {
+
+/// A value and its error. The error of a bool is 1 if it may be true or false, else 0.
+struct Bounded {
+  Expr value;            // floats as f64, integers and bools unchanged
+  Expr error;            // f64, not negative; the literal 0: exact
+  bool whole = false;    // an integer of any type; sums and products of integers are exact
+  bool stepped = false;  // part of the error is from a step, which amplifies small errors
+  bool IsExact() const { return error.IsConstant(0.0); }
+};
+
+/// Returns the value of an expression and its error. `leaf` returns the value and error of reads,
+/// accumulators and incoming values.
+Bounded BoundOf(const Expr& expr, const std::function<Bounded(const Expr&)>& leaf);
+
+/// Returns `error + relative * |value|`; infinite values have no rounding error.
+Expr AddRelative(const Expr& error, const Expr& value, double relative);
+
+}  // namespace tunec

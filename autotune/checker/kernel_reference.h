@@ -1,0 +1,40 @@
+// The float64 reference of one workload: random arguments and expected outputs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "autotune/accuracy.h"
+#include "autotune/checker/arguments.h"
+#include "autotune/checker/check.h"
+#include "ir/compute.h"
+#include "ir/target.h"
+#include "runtime/thread_pool.h"
+#include "support/error.h"
+
+namespace tunec {
+
+struct KernelReference {
+  std::vector<Array> arguments;         // inputs and weights in tensor order
+  std::vector<OutputChecker> checkers;  // outputs in tensor order
+  std::optional<double> magnitude;      // max sum|a*b| of the last contraction
+};
+
+/// Computes the reference. The unscheduled compute is evaluated twice: with all floats in float64,
+/// and sequentially in its own types. Both are compiled for the target's host with a plain schedule
+/// that preserves the order of every reduction. If outputs come after steps, a third evaluation in
+/// float64 also propagates the errors.
+/// Cost: about four times a scalar evaluation, ten times with steps, divided by vectors and
+/// threads. Errors: those of compilation; kResourceLimit without memory.
+Result<KernelReference> ComputeKernelReference(const Compute& compute, const Accuracy& accuracy,
+                                               uint64_t seed, const Target& target,
+                                               ThreadPool& pool);
+/// Computes the same as ComputeKernelReference for given inputs and weights, in tensor order.
+Result<KernelReference> ComputeKernelReferenceFor(const Compute& compute,
+                                                  std::vector<Array> arguments,
+                                                  const Accuracy& accuracy, const Target& target,
+                                                  ThreadPool& pool);
+
+}  // namespace tunec

@@ -1,0 +1,54 @@
+// The Computes that a candidate is checked with: the same statements in float64, and the magnitudes
+// for errors of contractions. Tensors are logical row-major here, in any layout of the candidate,
+// so that the check does not depend on the checked layout.
+#pragma once
+
+#include <optional>
+
+#include "ir/compute.h"
+#include "ir/loop_nest.h"
+#include "schedule/schedule.h"
+
+namespace tunec {
+
+/// Returns the compute with f64 for every float tensor, literal and cast; integers stay. Layouts
+/// and aliases are dropped. A native evaluation of the result is equal to Interpret with
+/// Precision::kFloat64.
+Compute PromoteToFloat64(const Compute& compute);
+Expr PromoteToFloat64(const Expr& expr);
+
+/// Returns the compute with row-major tensors of the same types.
+Compute WithoutLayouts(const Compute& compute);
+
+/// Changes layouts so that one independent iterator of the largest statement, by instances, is
+/// contiguous in all of its tensors. Only the speed of a plain schedule depends on it. Requires:
+/// the compute has no layouts.
+Compute WithContiguousIterator(const Compute& compute);
+
+/// Returns the last statement that is a float contraction: a sum of products of two different
+/// expressions. A sum of squares is not a contraction, since its terms cannot cancel.
+std::optional<StatementId> LastContraction(const Compute& compute);
+
+/// Returns the name of the output tensor that WithMagnitudes adds for a tensor of sums.
+std::string MagnitudeTensor(const std::string& sums);
+/// Adds an output for each of these sums, with the sum of its terms' magnitudes.
+///   before: acc[i,j] sum= a[i,k] * b[k,j]
+///   after:  that; acc.magnitude[i,j] sum= abs(a[i,k] * b[k,j])
+Compute WithMagnitudes(const Compute& compute, const std::vector<StatementId>& sums);
+
+/// Returns the name of the output tensor that WithSquares adds, with the squares of one sum's
+/// terms.
+///   after:  acc.squares[i,j] sum= (a[i,k] * b[k,j]) * (a[i,k] * b[k,j])
+std::string SquaresTensor(const std::string& sums);
+Compute WithSquares(const Compute& compute, StatementId sum);
+
+/// Returns a plain schedule that is legal for any Compute: each statement has separate loops.
+/// Vectors are along the iterator with the most contiguous accesses, tasks over two other
+/// iterators. Both require that each value of the iterator writes separate elements, and reads none
+/// of another value's. Each element is accumulated in the order of the iterators as written.
+Schedule PlainSchedule(const Compute& compute);
+/// Returns the loops of PlainSchedule. It is legal by construction, so dependences are not
+/// computed, which would take longer than the evaluation. A test compares it with the dependences.
+Result<LoopNest> PlainLoops(const Compute& compute, Contraction contraction);
+
+}  // namespace tunec

@@ -1,0 +1,33 @@
+// Weights that the executables of one model share if the model is compiled for several sizes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/shared_constants.h"
+
+namespace tunec {
+
+/// Constants of the executables, and the orders in which their weights are packed. A schedule for
+/// another size can use a packing that already exists. The object does not keep constants alive. It
+/// may be used from several threads.
+class SharedPackedWeights {
+ public:
+  const std::shared_ptr<SharedConstants>& constants() const { return constants_; }
+
+  /// Records that a weight exists in this order as long as `user` is alive. `packing` names the
+  /// weight and the order.
+  void Add(const std::string& packing, const std::shared_ptr<const void>& user);
+  bool IsInUse(const std::string& packing) const;
+
+ private:
+  using Users = std::vector<std::weak_ptr<const void>>;
+  const std::shared_ptr<SharedConstants> constants_ = std::make_shared<SharedConstants>();
+  mutable std::mutex mutex_;  // guards the members below
+  std::map<std::string, Users> users_;
+};
+
+}  // namespace tunec

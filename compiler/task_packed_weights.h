@@ -1,0 +1,29 @@
+// Lookup of packed weights of a task in other executables of the model.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/compiler.h"
+#include "compiler/model_stages.h"
+#include "compiler/tasks.h"
+#include "schedule/sketch.h"
+
+namespace tunec {
+
+/// Returns the hashes of all constants that groups read. Reads all of these constants.
+std::map<ValueId, std::string> ContentsOf(const FrontReport& front);
+
+/// Returns, per task, a function that checks if another executable has the task's weights in an
+/// order. A task of several groups uses the weights of the first group. The arguments must outlive
+/// the functions.
+std::vector<IsPacked> PackedWeightsInUse(const FrontReport& front, const Tasks& tasks,
+                                         const SharedPackedWeights& packed_weights);
+
+/// Records in `packed_weights` how the model's weights are packed, as long as `user` is alive.
+void AddPackedWeights(const StagedModel& model, const std::shared_ptr<const void>& user,
+                      SharedPackedWeights& packed_weights);
+
+}  // namespace tunec

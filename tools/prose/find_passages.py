@@ -1,0 +1,131 @@
+"""Finds the prose of a source file: its comments, docstrings, Markdown paragraphs and long string literals."""
+import io
+import re
+import textwrap
+import tokenize
+from dataclasses import dataclass
+
+MARK = "prose: ok"  # in a comment: a reader has accepted the sentence as it is
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Lines of prose that belong together."""
+    line: int  # number of the first line, from 1
+    lines: list
+    is_message: bool = False  # a string literal: only its words are checked
+
+    def is_accepted(self):
+        return any(MARK in line for line in self.lines)
+
+
+CXX_TOKEN = re.compile(r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*(?:.|\n)*?\*/|'
+                       r"(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)+'")
+
+
+def text_of(comment):
+    """The text of a line of comment. What is indented by four is code, which ends a passage as an empty line does."""
+    return "" if comment.startswith("    ") else comment.strip()
+
+
+def joined_comments(comments):
+    """Comments of neighbouring lines that begin their lines are one passage. `comments`: (line, text,
+    begins its line)."""
+    passages = []
+    for line, text, begins in comments:
+        last = passages[-1] if passages else None
+        if begins and last and last[2] and last[0] + len(last[1]) == line and text:
+            last[1].append(text)
+        elif text:
+            passages.append((line, [text], begins))
+    return [Passage(line, lines) for line, lines, _ in passages]
+
+
+def is_message(text):
+    return len(text.split()) >= 3
+
+
+def cxx_passages(text):
+    comments, messages = [], []
+    for token in CXX_TOKEN.finditer(text):
+        line = text.count("\n", 0, token.start()) + 1
+        before = text[text.rfind("\n", 0, token.start()) + 1:token.start()]
+        word = token.group(0)
+        if word.startswith("//"):
+            comments.append((line, text_of(re.sub(r"^///?<? ?", "", word)), not before.strip()))
+        elif word.startswith("/*"):
+            for number, part in enumerate(word.split("\n")):
+                part = re.sub(r"^\s*(/\*+<?|\*(?!/))? ?|\*/$", "", part).strip()
+                comments.append((line + number, part, number > 0 or not before.strip()))
+        elif word.startswith('"') and not before.lstrip().startswith("#include") and is_message(word):
+            messages.append(Passage(line, [word[1:-1]], is_message=True))
+    return joined_comments(comments) + messages
+
+
+def python_passages(text):
+    comments, passages = [], []
+    begins_statement = True
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        line = token.start[0]
+        if token.type == tokenize.COMMENT:
+            begins = not token.line[:token.start[1]].strip()
+            comments.append((line, text_of(re.sub(r"^#+!?:? ?", "", token.string)), begins))
+        elif token.type == tokenize.STRING:
+            body = re.sub(r'^\w*("""|\'\'\'|"|\')|("""|\'\'\'|"|\')$', "", token.string)
+            if begins_statement:
+                passages += paragraphs(dedented(body.split("\n")), line)
+            elif "\n" not in body and is_message(body):
+                passages.append(Passage(line, [body], is_message=True))
+        if token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT):
+            begins_statement = True
+        elif token.type not in (tokenize.NL, tokenize.COMMENT):
+            begins_statement = False
+    return joined_comments(comments) + passages
+
+
+def dedented(lines):
+    """The lines of a docstring without the indentation that all but the first share."""
+    first, *rest = lines
+    return [first.strip(), *textwrap.dedent("\n".join(rest)).split("\n")] if rest else [first.strip()]
+
+
+def shell_passages(text):
+    lines = text.split("\n")
+    return joined_comments([(number, text_of(re.sub(r"^\s*#+!? ?", "", line)), True)
+                            for number, line in enumerate(lines, 1) if re.match(r"\s*#", line)])
+
+
+def paragraphs(lines, first=1):
+    """Runs of lines between empty ones. An item of a list is a paragraph, what is indented by four is code."""
+    found, run, start, in_code = [], [], 0, False
+    for number, line in enumerate([*lines, ""], first):
+        bare = line.strip()
+        if bare.startswith("```"):
+            in_code = not in_code
+        is_text = bare and not in_code and not (
+            bare.startswith(("```", "|", "#", "<", "[")) or line.startswith("    "))
+        is_item = re.match(r"\s*([-*]|\d+\.) ", line)
+        if run and (not is_text or is_item):
+            found.append(Passage(start, run))
+            run = []
+        if is_text:
+            start = start if run else number
+            run.append(re.sub(r"^([-*]|\d+\.) ", "", bare))
+    return found
+
+
+def markdown_passages(text):
+    return paragraphs(text.split("\n"))
+
+
+def passages_of(name, text):
+    """The passages of a file by the end of its name; none of a file of another kind."""
+    if name.endswith((".h", ".hpp", ".cc", ".cpp", ".c")):
+        return cxx_passages(text)
+    if name.endswith((".py", ".pyi")):
+        return python_passages(text)
+    if name.endswith(".md"):
+        return markdown_passages(text)
+    if name.endswith(("CMakeLists.txt", ".cmake", "tools/dev", ".ci/run")):
+        return shell_passages(text)
+    return []
