@@ -1,5 +1,5 @@
-# Types of the native module (python/native/module.cc), and of the properties of Executable that
-# _compile.py adds. tests/python/test_types.py compares the names and parameters with the module.
+# Types of the native module (python/native/module.cc). _compile.py adds some properties of Executable.
+# tests/python/test_types.py compares this file with the names and parameters of the module.
 from collections.abc import Callable
 from typing import Any
 
