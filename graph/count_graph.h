@@ -18,10 +18,10 @@ struct GraphCounts {
   int64_t parameters = 0;
 };
 
-/// Returns GraphCounts::nodes, for any graph.
+/// Returns GraphCounts::nodes. The graph may have dimensions without sizes.
 int64_t CountNodes(const Graph& graph);
 
-/// Returns whether the node's result is its first operand under other indices: identity, reshape,
+/// Returns whether the operator only renames the indices of its first operand: identity, reshape,
 /// transpose, slice, expand.
 bool IsView(Op op);
 

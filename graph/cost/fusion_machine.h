@@ -16,15 +16,16 @@ struct FusionMachine {
   double cores = 8;              // with fewer independent parts, some cores are idle
   int vector_registers = 16;     // values that a kernel holds without spilling to memory
 
-  // A product is computed in tiles. A product that computes its operand does so for one block of
-  // rows, and then walks over all columns. Therefore only rows make tasks.
+  // A product is computed in tiles. If a product computes its operand, it computes one block of the
+  // operand's rows, and then all columns of the result for these rows. So each block of rows is one
+  // task.
   double row_tile = 8;
   double column_tile = 64;
   double staging_operations = 2;  // operations per element, to and from a buffer in the cache
   bool chains = true;  // two contractions may share a kernel if one is the other's operand
 
-  // Attention with fewer rows of queries stays a product, a softmax and a product: the rows fill
-  // less than half of a vector of 16.
+  // Attention with fewer rows of queries is not made one operator but stays a product, a softmax
+  // and a product, because the rows would fill less than half of a vector of 16.
   int64_t fewest_queries = 8;
 
   // Storage orders, in cycles of one core.
@@ -34,10 +35,10 @@ struct FusionMachine {
   double elements_per_cycle = 1;       // gathered or scattered
 };
 
-/// Returns the numbers of a target. All CPUs have the same numbers except the vector width, so that
-/// graphs are grouped in the same way on all of them. Only CPUs without matrix instructions have
-/// chains. The processors of a device count as cores; its other numbers are not measured yet. The
-/// host of a device does not matter.
+/// Returns the numbers of a target. All CPUs have the same numbers except the vector width and
+/// `chains`, so that their graphs are grouped alike. `chains` is true only for CPUs without matrix
+/// instructions. The processors of a device count as cores; its other numbers are not measured yet.
+/// The host of a device does not matter.
 FusionMachine FusionMachineOf(const Target& target);
 
 }  // namespace tunec

@@ -32,7 +32,7 @@ struct NamedAxis {
   int axis = 0;
   std::string dimension;
 };
-/// Returns the named axes of the text's inputs; `sizes` has sizes for their names.
+/// Returns the axes of the text's inputs whose size is a single name that `sizes` contains.
 Result<std::vector<NamedAxis>> NamedAxes(std::string_view text, std::string_view file_name,
                                          const WeightSource& weights, const GraphSizes& sizes);
 
@@ -56,7 +56,7 @@ class GraphFile {
   std::vector<FileStamp> files_;
 };
 
-/// Returns the graph of a file that is read only for it.
+/// Reads the file and returns its graph at these sizes. Use GraphFile for several sizes.
 Result<Graph> ReadGraphFile(const std::filesystem::path& path,
                             std::optional<uint64_t> random_weights_seed,
                             const GraphSizes& sizes = {});
