@@ -28,9 +28,9 @@ std::string_view Name(InputKind kind);
 
 /// Makes seeded inputs for `graph`, one per input. Floats have the given kind; booleans are true or
 /// false with equal probability. Integers that a gather, scatter or one_hot uses as indices are at
-/// least 0 and below the smallest extent that they index. This holds also if the operator uses a
-/// view or cast of the input. Other integers are 0 or 1. The values of an input depend on the seed,
-/// and on its own name, type and use, but not on other inputs. Requires: fixed shapes. Errors:
+/// least 0 and below the smallest indexed extent. This holds also if the operator uses a view or
+/// cast of the input. Other integers are 0 or 1. The values of an input depend on the seed, and on
+/// its own name, type and use, but not on other inputs. Requires: fixed shapes. Errors:
 /// kResourceLimit if memory is exhausted.
 Result<std::vector<Array>> RandomInputs(const Graph& graph, uint64_t seed,
                                         InputKind kind = InputKind::kUniform);

@@ -24,8 +24,8 @@ struct FusionMachine {
   double staging_operations = 2;  // operations per element, to and from a buffer in the cache
   bool chains = true;  // two contractions may share a kernel if one is the other's operand
 
-  // Attention with fewer rows of queries is not made one operator but stays a product, a softmax
-  // and a product, because the rows would fill less than half of a vector of 16.
+  // With fewer rows of queries, a product, a softmax and a product are not made one attention: the
+  // rows would fill less than half of a vector of 16.
   int64_t fewest_queries = 8;
 
   // Storage orders, in cycles of one core.

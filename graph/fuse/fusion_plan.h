@@ -19,8 +19,8 @@ enum class FusionMode { kFused, kUnfused };
 inline constexpr int kMostNodes = 64;
 inline constexpr size_t kMostInputs = 32;
 
-/// A value that leads from one computing node to another, with the decision about fusing them. For
-/// siblings: the shared value, and the consumer that joined the group.
+/// A value that leads from one computing node to another, with the decision about fusing the two
+/// nodes. For siblings: the value that both groups read, and the consumer in the second group.
 struct FusionEdge {
   ValueId value;    // made by one node,
   NodeId consumer;  // read by this one

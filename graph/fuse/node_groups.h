@@ -1,5 +1,5 @@
 // The groups of a plan under construction: disjoint sets of nodes, joined pairwise. The graph of
-// the groups stays acyclic if the caller checks each pair before joining it.
+// the groups stays acyclic if the caller checks each pair with HasOtherPath before joining it.
 #pragma once
 
 #include <cstdint>
@@ -37,13 +37,13 @@ class NodeGroups {
   /// Merges `from` into `into`. Requires: no other path.
   void Join(int32_t from, int32_t into);
 
-  /// Returns all groups in an order that respects data flow. Among ready groups, the one that ends
-  /// first comes first.
+  /// Returns all groups in an order that respects data flow. Among ready groups, the group whose
+  /// last node is earliest in the graph comes first.
   std::vector<int32_t> Order();
   /// Computes the order that JoinApart maintains.
   void KeepOrder();
-  /// Joins two groups, unless one waits for the other or too many groups are between them. Returns
-  /// the joined group, or -1. Requires: KeepOrder. O(edges of the groups between).
+  /// Joins two groups, unless one depends on the other or more than 256 groups are between them.
+  /// Returns the joined group, or -1. Requires: KeepOrder. O(edges of the groups between).
   int32_t JoinApart(int32_t a, int32_t b);
 
  private:

@@ -93,8 +93,8 @@ Row Column(const Matrix& matrix, size_t column) {
   return elements;
 }
 
-// Factors of other values for the same sums. Two columns that differ only in signs use the sum and
-// the difference of their values.
+// A matrix and values with the same product as given ones. Two columns that differ only in signs
+// are replaced by columns for the sum and the difference of their values.
 struct Factored {
   Matrix matrix;
   std::vector<Expr> values;

@@ -31,8 +31,9 @@ struct PaddedValue {
   /// Axes along which all elements beyond the exact positions are 0, at exact positions of the
   /// other axes. Softmax, for example, leaves such zeros.
   std::set<size_t> zero_beyond;
-  /// Set for a constant whose shape depends on the sizes. It takes the axes of another operand if
-  /// its elements match them. Otherwise it has `axes` if `lies`, and cannot be padded if not.
+  /// Set for a constant whose shape depends on the sizes. Another operand's axes replace `axes` if
+  /// the constant's elements fit them. Otherwise the constant keeps `axes`, or is an error if
+  /// `lies` is false.
   bool is_loose = false;
   bool lies = true;
 };
@@ -80,8 +81,8 @@ class Padder {
   Result<ValueId> CountOf(const Axis& axis);
 
   /// Returns `formula` if it gives the number in all graphs. Otherwise returns a constant if the
-  /// number is equal in all graphs, or the sum of one of `bases` and a constant that gives the
-  /// number in all graphs, or an empty expression.
+  /// number is equal in all graphs. Otherwise returns one of `bases` plus a constant if the sum
+  /// gives the number in all graphs, or an empty expression.
   SizeExpression Explain(const Series& series, const SizeExpression& formula,
                          std::span<const SizeExpression> bases = {}) const;
   /// Returns floor((base + c) / divisor) with a constant c for which the quotient equals `series`

@@ -115,7 +115,7 @@ inline constexpr RunOp RunNone = nullptr;
 struct DefinitionRow {
   std::string_view name;  // for a static_assert: with GCC's sanitizers, a function's address is not
                           // a constant
-  RunOp run;  // null if the operator is not executed
+  RunOp run;              // null if the operator is not executed
 };
 inline constexpr DefinitionRow kDefinitions[] = {
 #define TUNEC_DEFINITION(id, name, kind, pattern, operands, cost, repeats, rows, images, range, \

@@ -91,7 +91,7 @@ class GraphParser {
   const WeightSource& weights_;
   NamedSizes& sizes_;
   int depth_;
-  std::vector<std::string> dim_names_;  // of the latest type; empty if a size is not one name
+  std::vector<std::string> dim_names_;  // sizes of the latest type; empty if not one name
   std::vector<NamedAxis> named_axes_;
   GraphBuilder builder_;
   std::unordered_map<std::string, ValueId> values_;
