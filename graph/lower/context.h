@@ -49,9 +49,9 @@ struct Lazy {
   Expr Broadcast(StatementBuilder& builder, const Index& index) const;
 };
 
-/// The alternative Compute of a group to build. kFlat is for 1x1 convolutions and joins their
-/// spatial axes. kStreaming is for attention and splits it into blocks. kWinograd and kWinograd4
-/// are for 3x3 convolutions and compute tiles of 2x2 or 4x4 outputs.
+/// The alternative Compute of a group to build. The variant kFlat joins the spatial axes of 1x1
+/// convolutions. The variant kStreaming splits attention into blocks. The variants kWinograd and
+/// kWinograd4 compute 3x3 convolutions by tiles of 2x2 or 4x4 outputs.
 enum class Variant { kDirect, kFlat, kStreaming, kWinograd, kWinograd4 };
 
 /// Sizes of kStreaming: rows of scores per block, columns per KV block (`chunk`). If `ends`, a

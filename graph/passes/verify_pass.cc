@@ -27,7 +27,7 @@ Result<OutputSets> RunAll(const Graph& graph, std::span<const InputSet> inputs) 
   return outputs;
 }
 
-/// Returns whether a pass changed nothing, including the bytes of constants.
+/// Returns whether a pass changed nothing but names.
 bool IsUntouched(const Graph& before, const Graph& after) {
   if (!SameStructure(before, after)) return false;
   return std::ranges::equal(

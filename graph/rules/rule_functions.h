@@ -26,7 +26,8 @@ struct RuleFunction {
   RuleValue (*call)(const MatchSite& site, std::span<const RuleArgument> arguments);
 };
 
-/// Returns null if the function is unknown. The name of an operator is its sign.
+/// Returns the function with this name, or null. An operator such as a + b is a function, with its
+/// sign as the name.
 const RuleFunction* FindRuleFunction(std::string_view name);
 
 std::optional<double> AsNumber(const Attribute& attribute);
