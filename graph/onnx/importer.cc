@@ -313,7 +313,7 @@ Result<std::vector<Operand>> Importer::InlineFunction(const OnnxNode& node,
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] != nullptr) scope.values[function.inputs[i]] = inputs[i];
   }
-  // Adds omitted arguments: their names are known inside and mean an omitted input.
+  // Defines the names of omitted arguments, which mean an omitted input inside the function.
   for (const std::string& name : function.inputs) scope.values.try_emplace(name, nullptr);
   TUNEC_RETURN_IF_ERROR(ImportNodes(function.nodes, scope, depth + 1));
   return OperandsOf(function.outputs, scope);

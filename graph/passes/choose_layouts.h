@@ -10,8 +10,8 @@ namespace tunec {
 /// one order. The search starts from channels last. It sets each group in turn to the cheapest
 /// order for the nodes around the group, until no group changes, at most 4 times. Graph inputs,
 /// constants, graph outputs, and values with one channel or one position keep their order.
-/// Operators stay logical: only Value::layout changes. Requires: verified. Ensures: the same nodes.
-/// O(nodes).
+/// Operators stay logical: only Value::layout changes.
+/// Requires: verified. Ensures: the same nodes. O(nodes).
 Result<Graph> ChooseLayouts(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

@@ -10,8 +10,9 @@ namespace tunec {
 /// matrix products and convolutions are folded whatever their size, up to 4 GiB in all. A node is
 /// also left if all constants together would grow too much (PassOptions), if its result is a graph
 /// output, or if the reference execution rejects the node. Operands with other readers stay and
-/// count as growth. Requires: verified. Ensures: no foldable node left; the operands may be dead.
-/// O(nodes) and the evaluations.
+/// count as growth.
+/// Requires: verified. Ensures: no foldable node left; the operands may be dead. O(nodes) and the
+/// evaluations.
 Result<Graph> FoldConstants(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

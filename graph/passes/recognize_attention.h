@@ -14,12 +14,14 @@ namespace tunec {
 ///   applies to masks of existing attention nodes. An added causal mask must add -inf to hidden
 ///   scores, or a number so low that all visible scores are proven to be far above them. Under
 ///   FloatRules::kFast, a number of at most -1e9 suffices.
-/// - tanh(x / c) * c becomes the soft cap. - Heads of k and v that are repeated for groups of query
-/// heads are read directly, without the repetition. The pass leaves scores or weights with other
-/// readers, a softmax along another axis, selections of different numbers, and more than two added
-/// masks. It also leaves fewer queries than FusionMachine::fewest_queries, for which separate
-/// products are faster. Requires: verified, canonicalized, softmax recognised. Ensures: dead nodes
-/// removed. O(nodes) and the elements of constant masks.
+/// - tanh(x / c) * c becomes the soft cap.
+/// - Heads of k and v that are repeated for groups of query heads are read directly, without the
+///   repetition.
+/// The pass leaves scores or weights with other readers, a softmax along another axis, selections
+/// of different numbers, and more than two added masks. It also leaves fewer queries than
+/// FusionMachine::fewest_queries, for which separate products are faster.
+/// Requires: verified, canonicalized, softmax recognised. Ensures: dead nodes removed. O(nodes) and
+/// the elements of constant masks.
 Result<Graph> RecognizeAttention(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

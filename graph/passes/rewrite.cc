@@ -122,8 +122,8 @@ class Sweep {
     return is_output_[plan.value.index] ? "another output" : "";
   }
 
-  // Reports a rule that would fire under kFast, or that would fire if it did not replace a graph
-  // output. Returns whether the rule is one of these.
+  // Reports the rule if only the strict float rules, or only a graph output, keep the rule from
+  // firing. Returns whether this is so.
   bool TellHeldBack(const Rule& rule, const Node& node) {
     for (const FloatRules rules : {options_.rules, FloatRules::kFast}) {
       const bool others = rules != options_.rules;

@@ -177,7 +177,7 @@ class Blocks {
     return above.Expand({above_, Width() / above_}).Reshape({1, 1, Width()});
   }
 
-  /// Compares each element with its partner. The better one gets the lower number.
+  /// Compares each element with its partner. The one that comes first gets the lower number.
   void Exchange(int64_t distance, const Pairs& partners) {
     const Formula keeps = Apply(Op::kXor, {Precedes(pairs_, partners), IsUpper(distance)});
     pairs_ = Select(keeps, pairs_, partners);

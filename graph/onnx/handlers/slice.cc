@@ -214,8 +214,8 @@ Result<Operands> CenterCropPad(const NodeContext& node, Op) {
   return Results({y});
 }
 
-/// Imports Trilu, which keeps a triangle of the last two axes. A constant is cut at once; otherwise
-/// a mask selects.
+/// Imports Trilu, which keeps a triangle of the last two axes. A constant mask selects between the
+/// elements and 0.
 Result<Operands> Trilu(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t upper, node.Int("upper", 1));
