@@ -120,8 +120,8 @@ class GraphBuilder {
                                           Attributes attributes = {}, std::string name = "",
                                           SourceLocation where = {});
   /// Adds `node` of the graph `from` with new operands. Names and layouts of its values are copied.
-  /// Types are inferred again only if the number or a type of the operands differs. Not for inputs
-  /// and constants.
+  /// Types are inferred again only if the number or a type of the operands differs. Requires:
+  /// `node` is not an input or constant.
   Result<std::vector<ValueId>> CopyNode(const Graph& from, const Node& node,
                                         std::vector<ValueId> inputs);
   /// Adds a constant whose text form states the distribution of its random values (`init`).
@@ -144,7 +144,8 @@ class GraphBuilder {
     using is_transparent = void;
     size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
   };
-  // Maps a name to the last number that was appended to it. Never iterated over.
+  // Maps a name to the last number that was appended to it. No code iterates over the map, because
+  // its order is not fixed.
   using Names = std::unordered_map<std::string, int, HashName, std::equal_to<>>;
   static std::string UniqueName(Names& names, std::string_view wanted);
   Graph::Data& data() { return *graph_.data_; }

@@ -22,7 +22,7 @@ struct FusionMachine {
   double row_tile = 8;
   double column_tile = 64;
   double staging_operations = 2;  // operations per element, to and from a buffer in the cache
-  bool chains = true;  // two contractions may share a kernel if one is the other's operand
+  bool chains = true;  // a kernel may compute a contraction and a contraction that is its operand
 
   // With fewer rows of queries, a product, a softmax and a product are not made one attention: the
   // rows would fill less than half of a vector of 16.
@@ -37,8 +37,8 @@ struct FusionMachine {
 
 /// Returns the numbers of a target. All CPUs have the same numbers except the vector width and
 /// `chains`, so that their graphs are grouped alike. `chains` is true only for CPUs without matrix
-/// instructions. The processors of a device count as cores; its other numbers are not measured yet.
-/// The host of a device does not matter.
+/// instructions. For a device, the cores are its processors, and all other numbers are the
+/// defaults, which are not measured on devices. The host of a device does not matter.
 FusionMachine FusionMachineOf(const Target& target);
 
 }  // namespace tunec

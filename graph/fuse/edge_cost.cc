@@ -8,8 +8,8 @@
 namespace tunec {
 namespace {
 
-// Adds the cost of lost parallelism: work with tasks for all cores would be confined to the parts
-// of the other group.
+// Adds the cost of lost parallelism: one group has tasks for all cores, but would be computed in
+// the fewer parts of the other group.
 void AddLostParallelism(const FusionQuestion& q, double consumer_operations,
                         const FusionMachine& machine, FusionCost& cost) {
   if (q.producer.parts > 0) {
@@ -73,7 +73,7 @@ void AddOperandPrologue(const Graph& graph, const FusionQuestion& q, const Fusio
 }
 
 // Adds the cost of a chain: the operand is the result of another contraction, finished block by
-// block. Columns then make no tasks: each core reads the complete second operand.
+// block. Then tasks are blocks of rows only, and each core reads the complete second operand.
 void AddChain(const Graph& graph, const FusionQuestion& q, const FusionMachine& machine,
               FusionCost& cost) {
   AddOperandPrologue(graph, q, machine, cost);

@@ -195,8 +195,8 @@ class ViewPlacer {
     });
   }
 
-  // Returns the concatenation's placement: the one given by an outer concatenation; else the start
-  // of another concatenation that already contains all operands; else separate storage. If an
+  // Returns the concatenation's placement: the one given by an outer concatenation; else within an
+  // earlier placed concatenation that already contains all operands; else separate storage. If an
   // operand has no placement, the other concatenation has different elements at the operand's
   // position.
   Placement PlacementOfConcat(const Node& node) const {

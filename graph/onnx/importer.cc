@@ -89,9 +89,9 @@ Status RequireDeclaredShape(const OnnxValue& output, const Operand& computed, De
               ShapeText({shape.begin(), shape.end()}), ShapeText(declared));
 }
 
-/// Counts the nodes that inlining will create, without inlining: a few functions that call each
-/// other twice can exceed memory. Recursive calls count 0; the limit of the call depth rejects
-/// them.
+/// Counts the nodes that inlining will create, without inlining: a chain of a few dozen functions,
+/// each of which calls the next one twice, would exceed the memory. Recursive calls count 0; the
+/// limit of the call depth rejects them.
 class NodeCounter {
  public:
   explicit NodeCounter(const OnnxModel& model) : model_(model) {}

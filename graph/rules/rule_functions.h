@@ -9,9 +9,9 @@
 
 namespace tunec {
 
-/// The result of a function. True is the integer 1. Empty if the function is undefined for its
-/// arguments, such as the number of a constant with different elements, or an element past the end
-/// of a list. A condition with an empty result does not hold.
+/// The result of a function. True is the integer 1. A result without a value means that the
+/// function is undefined for its arguments, such as the number of a constant with different
+/// elements, or an element past the end of a list. A condition with such a result does not hold.
 using RuleValue = std::optional<Attribute>;
 
 struct RuleArgument {

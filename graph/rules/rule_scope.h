@@ -13,8 +13,8 @@ class RuleScope {
   /// Creates a scope with the variable `out`.
   RuleScope();
 
-  /// Returns the variable with this name and kind, and creates it if necessary. Fails if the name
-  /// has another kind or is reserved.
+  /// Returns the variable with this name and kind, and creates it if necessary. Fails if a variable
+  /// of a different kind has the name, or if the name is `out`.
   Result<int> Bind(const std::string& name, VariableKind kind, const SourceLocation& where);
   /// Returns the variable with this name. Fails if some match of the pattern would not bind it.
   Result<int> Use(const std::string& name, const SourceLocation& where) const;

@@ -167,7 +167,8 @@ Result<Operands> Softmax(const NodeContext& node, Op op) {
   return One(node.Reshape(y, x->shape));
 }
 
-/// Imports Hardmax: 1 at the first greatest element of each row, else 0. Rows are those of Softmax.
+/// Imports Hardmax: 1 at the first greatest element of each row, else 0. Before opset 13 a row has
+/// all axes from `axis` on, as for Softmax.
 Result<Operands> Hardmax(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   const bool flattens = node.version() < 13;
