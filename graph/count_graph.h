@@ -9,7 +9,7 @@ namespace tunec {
 
 struct GraphCounts {
   int64_t nodes = 0;  // nodes that compute; inputs and constants do not count
-  /// Bytes moved if each node ran separately: its operands, each once, and its results. Nodes that
+  /// Bytes moved if each node ran separately and moved each operand and result once. Nodes that
   /// only rename indices (IsView) move nothing. An expanded operand counts with the bytes before
   /// the expansion.
   int64_t bytes = 0;

@@ -89,7 +89,7 @@ class Graph {
     std::string name;
     std::vector<Node> nodes;
     std::vector<Value> values;
-    std::vector<bool> is_output;  // by value
+    std::vector<bool> is_output;  // for each value
     std::vector<ValueId> inputs;
     std::vector<ValueId> outputs;
     std::vector<std::string> output_names;

@@ -10,7 +10,7 @@ namespace tunec {
 
 /// Rough numbers of a machine. They suffice because decisions depend on orders of magnitude.
 struct FusionMachine {
-  double bytes_per_second = 1e10;  // share of memory bandwidth of one core
+  double bytes_per_second = 1e10;  // one core's share of the memory bandwidth
   double operations_per_second = 2e10;
   double launch_seconds = 2e-6;  // launch of a kernel, with its barrier
   double cores = 8;              // with fewer independent parts, some cores are idle
@@ -21,18 +21,18 @@ struct FusionMachine {
   // task.
   double row_tile = 8;
   double column_tile = 64;
-  double staging_operations = 2;  // operations per element, to and from a buffer in the cache
+  double staging_operations = 2;  // to write an element to a cached buffer and read it
   bool chains = true;  // a kernel may compute a contraction and a contraction that is its operand
 
   // With fewer rows of queries, a product, a softmax and a product are not made one attention: the
   // rows would fill less than half of a vector of 16.
   int64_t fewest_queries = 8;
 
-  // Storage orders, in cycles of one core.
+  // Numbers for the costs of storage orders. Costs are in cycles of one core.
   int64_t vector_lanes = 16;           // of f32
   double multiply_adds_per_cycle = 2;  // vector instructions
   double vectors_per_cycle = 0.5;      // loads and stores that miss the first cache
-  double elements_per_cycle = 1;       // gathered or scattered
+  double elements_per_cycle = 1;       // elements that are gathered or scattered
 };
 
 /// Returns the numbers of a target. All CPUs have the same numbers except the vector width and

@@ -65,7 +65,8 @@ void AddOperandPrologue(const Graph& graph, const FusionQuestion& q, const Fusio
       machine.staging_operations * static_cast<double>(ElementsOf(graph, q.value));
   if (row_tiles >= machine.cores) return;
   cost.parts = row_tiles;
-  // The work that few row tiles delay, compared with tiles of rows and columns.
+  // The loss from few row tiles: the busiest core's share of the work, compared with tiles of rows
+  // and columns.
   const double lost = machine.cores * (GreatestShare(row_tiles, machine.cores) -
                                        GreatestShare(tiles, machine.cores));
   cost.seconds_in_parts =
@@ -88,7 +89,7 @@ FusionCost CostOfEdge(const Graph& graph, const FusionQuestion& q, const FusionM
     const auto elements = static_cast<double>(std::max<int64_t>(1, ElementsOf(graph, q.value)));
     cost.times_computed =
         TimesComputed(graph, q.consumer, q.value, q.producer.operations / elements);
-    // A value that is written anyway is computed completely.
+    // A value with several users is computed completely.
     if (q.users.size() > 1 && cost.times_computed < 1) cost.times_computed = 1;
     cost.operations_added = (cost.times_computed - 1) * q.producer.operations;
   }

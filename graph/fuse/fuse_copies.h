@@ -1,4 +1,4 @@
-// Small producers with several readers.
+// Recomputation of small producers that have several readers.
 #pragma once
 
 #include "graph/fuse/fusion_plan.h"

@@ -40,7 +40,8 @@ bool ReadsAffinely(const Graph& graph, const Node& node) {
   }
 }
 
-// Returns whether a kernel can write the node's output instead of its input, at an affine index.
+// Returns whether the kernel that makes the node's input can write the node's output instead, at an
+// affine index.
 bool RenamesOutput(const Graph& graph, const Node& node) {
   if (node.op == Op::kTranspose) return true;
   if (node.op != Op::kReshape) return false;

@@ -29,7 +29,7 @@ struct GroupTraits {
   std::optional<RowSpace> rows;  // for kRows
   bool only_renames = true;      // every node is an affine index map such as a transpose or slice
   int nodes = 0;
-  double operations = 0;  // of all elements, including repeated computations
+  double operations = 0;  // for all elements, including repeated computations
   double parts = 0;       // tasks that the anchor allows; 0: as many as there are elements
 };
 

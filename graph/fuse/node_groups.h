@@ -51,7 +51,7 @@ class NodeGroups {
 
   const Graph& graph_;
   std::vector<bool> live_;
-  std::vector<std::vector<NodeId>> users_;  // by value
+  std::vector<std::vector<NodeId>> users_;  // users of each value
   std::vector<int32_t> parent_;             // union-find
   std::vector<std::vector<int32_t>> members_;
   std::vector<int32_t> order_;

@@ -9,7 +9,7 @@
 namespace tunec {
 
 struct ViewPlan {
-  std::vector<StorageView> views;  // by value
+  std::vector<StorageView> views;  // in order of value
   std::vector<NodeId> nodes;       // nodes that need no kernel, in graph order
 };
 

@@ -19,9 +19,9 @@
 namespace tunec {
 namespace {
 
-// Most arguments of one kernel with siblings: all of them are streams in one loop.
+// Most arguments of a kernel that computes siblings. Its loop reads or writes all of them.
 constexpr size_t kMostSiblingArguments = 12;
-// Most users of one value that are compared with each other.
+// Most users of one value that are compared in pairs as possible siblings.
 constexpr size_t kMostSiblings = 8;
 // Most rounds of placing views and grouping again.
 constexpr int kMostRounds = 3;

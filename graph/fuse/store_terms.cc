@@ -74,8 +74,8 @@ class Storages {
     multiplied_.insert(OwnerOf(node.inputs[0]));
   }
 
-  // Closes a view node's values, unless operand and result share storage: nothing rounds between
-  // them.
+  // Excludes a view node's values from rounding, unless operand and result share storage: nothing
+  // rounds between them.
   void AddViewNode(const Node& node) {
     for (const ValueId output : node.outputs) {
       for (const ValueId input : node.inputs) {
@@ -96,8 +96,8 @@ class Storages {
   }
 
   const Graph& graph_;
-  std::map<ValueId, ValueId> owner_;  // of views
-  std::set<ValueId> multiplied_;      // by owner, as the sets below
+  std::map<ValueId, ValueId> owner_;  // owner of each view
+  std::set<ValueId> multiplied_;      // owners, like the sets below
   std::set<ValueId> written_;
   std::set<ValueId> closed_;
 };

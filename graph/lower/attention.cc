@@ -38,7 +38,7 @@ constexpr int64_t kColumnsTogether = 16;
 struct Extents {
   std::vector<int64_t> batch;
   int64_t heads = 1;  // heads of k and v
-  int64_t group = 1;  // heads of q to each
+  int64_t group = 1;  // heads of q for each head of k
   int64_t queries = 0, keys = 0, depth = 0, width = 0;
 };
 

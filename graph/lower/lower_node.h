@@ -71,9 +71,8 @@ Result<Lazy> LowerRotaryEmbedding(LowerContext& context, const Node& node);
 /// The column `lowering` of op_list.h.
 using Lowerer = Result<Lazy> (*)(LowerContext& context, const Node& node);
 struct LowererRow {
-  std::string_view
-      name;       // for static_assert: with GCC's sanitizers, a function's address is not constant
-  Lowerer lower;  // null: the operator has no statements
+  std::string_view name;  // for static_assert: function addresses are not constant with sanitizers
+  Lowerer lower;          // null: the operator has no statements
 };
 inline constexpr Lowerer LowerNone = nullptr;
 inline constexpr LowererRow kLowerers[] = {

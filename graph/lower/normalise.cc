@@ -230,7 +230,7 @@ Result<Lazy> LowerInstanceNorm(LowerContext& context, const Node& node) {
 Result<Lazy> LowerGroupNorm(LowerContext& context, const Node& node) {
   const Lazy x = context.ReusableInput(node, 0);
   const double epsilon = node.Float("epsilon");
-  // Without channels, nothing is computed.
+  // If there are no channels, the result is empty and does not depend on the size.
   const int64_t size = std::max<int64_t>(x.shape[1] / node.Int("groups"), 1);
   const Lazy standard = IsChannelsLast(context, node.inputs[0])
                             ? StandardisedChannels(context, x, size, epsilon)

@@ -29,7 +29,8 @@ bool LieWithin(const Array& indices, int64_t places) {
   return true;
 }
 
-// The position of an update within the axes that an index numbers, and its condition.
+// The position of an update within the axes that an index numbers, and the condition for writing
+// it.
 struct Place {
   IndexExpr index;
   std::optional<Expr> is_wanted;  // empty: always written

@@ -17,7 +17,8 @@ WinogradTile MakeTileOfTwo() {
 
 // Row i of `input` has the coefficients of the product of (x - q) over the other points q. Row i of
 // `filter` has the powers of the point, divided by that product's value at the point. Column i of
-// `output` has the powers of the point. Signs are moved between the rows.
+// `output` has the powers of the point. For the points kNear and -kNear, the rows of `input` and
+// `filter` have the opposite sign.
 WinogradTile MakeTileOfFour() {
   constexpr double kNear = 0.625;
   constexpr double kFar = 1.5;

@@ -82,7 +82,7 @@ Operand Emitter::AddConstant(Array array, std::string name) {
 }
 
 void Emitter::NameValue(const Operand& operand, const std::string& name) {
-  if (!operand->name.empty() || operand->poisoned) return;  // shared with an older name
+  if (!operand->name.empty() || operand->poisoned) return;  // the value keeps its older name
   operand->name = name;
   if (operand->value.valid()) builder_.RenameValue(operand->value, name);
 }

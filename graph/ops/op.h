@@ -35,7 +35,7 @@ consteval bool HasEach(const Row (&rows)[n], Needs needs) {
   return true;
 }
 
-/// The usual classes of nodes.
+/// The classes of operators.
 enum class OpKind : uint8_t { kCompute, kData, kShape, kControl, kMemory };
 
 /// The dependence of an operator's output elements on its inputs' elements.

@@ -99,7 +99,7 @@ class Padder {
   void MixWhatMakes(const Axis& axis);
   /// Marks the dimensions on which a constant may depend: if a run were split along such a
   /// dimension, the constant would differ. `same` compares the constant in two graphs, given by
-  /// their indices. A dimension is not marked only if the constant is the same in all pairs of
+  /// their indices. A dimension stays unmarked only if the constant is the same in all pairs of
   /// graphs that differ in this dimension alone, and if there is such a pair.
   void MixWhatTells(const std::function<bool(size_t, size_t)>& same);
   /// Unifies two axes as pad::Unify does. Marks both as mixed if they are open and have different
@@ -199,8 +199,8 @@ class PaddedNode {
   std::vector<double> FloatEntries(std::string_view name, size_t entry) const;
   /// Returns the output's axis: fixed, or the first positions of an open part.
   Axis NewAxis(size_t axis, const SizeExpression& formula = {});
-  /// Returns the number of exact elements along these axes of operand i, as a scalar of a float
-  /// type.
+  /// Returns the number of exact elements along these axes of operand i, as a scalar of `type`, a
+  /// float type.
   Result<ValueId> CountAlong(size_t i, const std::set<size_t>& axes, DataType type);
   Result<ValueId> CastTo(ValueId value, DataType type);
 

@@ -116,8 +116,8 @@ class OrderSearch {
     }
   }
 
-  // Sets the cheapest order of a unit. On equal costs it prefers the current order, then the
-  // simpler one.
+  // Sets the cheapest order of a unit. The current order is kept unless another order costs less by
+  // a factor of kGain. On equal costs the simpler order is chosen.
   bool Improve(size_t unit) {
     const ImageOrder before = order_[unit];
     ImageOrder best = before;

@@ -9,9 +9,9 @@
 
 namespace tunec {
 
-/// The result of a function. True is the integer 1. A result without a value means that the
-/// function is undefined for its arguments, such as the number of a constant with different
-/// elements, or an element past the end of a list. A condition with such a result does not hold.
+/// The result of a function. True is the integer 1. If a function is undefined for its arguments,
+/// the result has no value. Examples are the number of a constant with different elements, and an
+/// element past the end of a list. A condition with such a result does not hold.
 using RuleValue = std::optional<Attribute>;
 
 struct RuleArgument {

@@ -22,7 +22,7 @@ using GraphSizes = std::map<std::string, int64_t, std::less<>>;
 
 /// Parses a graph. Errors have file:line:column. `weights` supplies the bytes of `weight` lines. A
 /// dimension without a size stays open. An open dimension in an attribute, or as a part of a size,
-/// is an error. So is a size for a dimension that the text does not contain.
+/// is an error. A size for a dimension that the text does not contain is also an error.
 Result<Graph> ParseGraph(std::string_view text, std::string_view file_name,
                          const WeightSource& weights, const GraphSizes& sizes = {});
 

@@ -2,9 +2,10 @@
 // row is cut into pieces, and the pieces' maxima show which pieces can contain the first elements.
 // The remaining elements are sorted by a bitonic network over pairs of a value and its original
 // position. A row is cut into blocks of K >= k elements, where K is a power of two. All blocks are
-// sorted in the same way. Then the number of blocks is halved repeatedly. Given two sorted blocks,
-// the better one of each element and its mirror image are the K best elements, and log K exchanges
-// sort them.
+// sorted in the same way. Then the number of blocks is halved repeatedly. To merge two sorted
+// blocks, element i of one block is compared with element K - 1 - i of the other block. The
+// elements that precede in these comparisons are the first K elements of both blocks, and log K
+// exchanges sort them.
 //
 // A stage compares every element with the element at a certain distance, for all blocks of all rows
 // at once. So neighbours in memory are not one block, but elements with the same number in all

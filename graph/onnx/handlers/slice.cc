@@ -55,7 +55,8 @@ struct AxisSlice {
   int64_t step = 1;
 };
 
-/// Returns the number of an element, counted from the front and clamped to [least, most].
+/// Returns a bound counted from the front and clamped to [least, most]. A negative `bound` is
+/// counted from the end.
 int64_t ClampBound(int64_t bound, int64_t size, int64_t least, int64_t most) {
   if (bound < 0) bound = std::max(bound, -size - 1) + size;
   return std::clamp(bound, least, most);
