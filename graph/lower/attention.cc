@@ -81,7 +81,8 @@ class AttentionBuilder {
     chunk_ = cut ? std::min(context.streaming_sizes().chunk, extents_.keys) : extents_.keys;
     blocks_ = CeilDivide(extents_.queries, rows_);
     chunks_ = CeilDivide(extents_.keys, chunk_);
-    // With a large negative offset the first blocks would have no chunk.
+    // If the causal offset is very negative, all chunks of keys are hidden from the first block of
+    // queries. Skipping all of them would leave the block without a result.
     const bool has_first = rows_ - 1 + node.Int("causal_offset") >= 0;
     skips_ = HidesColumns(node) && has_first;
     ends_ = skips_ && cut && context.streaming_sizes().ends;

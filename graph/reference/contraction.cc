@@ -200,8 +200,7 @@ std::vector<Array> Matmul(const RunContext& context) {
 
 struct ConvShape {
   int64_t images, channels, filters, groups;  // channels and filters of one group
-  int64_t from, places, taps;                 // elements of one input channel and one output
-                                              // channel
+  int64_t from, places, taps;                 // elements per input channel, output channel, window
 };
 
 /// Returns the weights of one group as B[channel, tap][filter]. The layout of `w` is

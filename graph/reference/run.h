@@ -113,8 +113,7 @@ inline constexpr RunOp RunNone = nullptr;
 
 /// A row of the column `reference` of op_list.h.
 struct DefinitionRow {
-  std::string_view name;  // for a static_assert: with GCC's sanitizers, a function's address is not
-                          // a constant
+  std::string_view name;  // for static_assert: function addresses are not constant with sanitizers
   RunOp run;              // null if the operator is not executed
 };
 inline constexpr DefinitionRow kDefinitions[] = {
