@@ -54,7 +54,7 @@ class DeviceCode {
 
 /// Loaded code bound to arguments, which may run many times. The kernel keeps its code loaded. The
 /// kernel and the bound memory must exist until all runs are done, that is, until Seconds or
-/// Device::Synchronize has returned. Used by one thread at a time.
+/// Device::Synchronize has returned. Only one thread at a time may use a kernel.
 class DeviceKernel {
  public:
   virtual ~DeviceKernel() = default;
@@ -79,7 +79,7 @@ struct DeviceCall {
 };
 
 /// Kernels that always run in the same order and are started by one call. A device may store them
-/// as one unit of work. All requirements of a DeviceKernel apply.
+/// as one unit of work. The requirements of a DeviceKernel apply to each sequence.
 class DeviceSequence {
  public:
   virtual ~DeviceSequence() = default;
@@ -106,8 +106,8 @@ struct MemoryNeed {
 enum class CopyWay : uint8_t { kIn, kOut, kWithin };
 
 /// A device. Work runs in the order of the calls. After kDevice the device may be unusable: a fault
-/// can end all work of a process on it. Used by one thread at a time. The device must outlive the
-/// memory, the code and the kernels that it made.
+/// can end all work of the process on the device. Only one thread at a time may use an object. The
+/// device must outlive the memory, the code and the kernels that it made.
 class Device {
  public:
   virtual ~Device() = default;
@@ -129,7 +129,7 @@ class Device {
   /// Synchronize, whichever is first. Fails with kUnsupported if the device has no streams.
   virtual Status Mark();
   /// Makes all further work wait for the mark, in every stream. The next Synchronize returns an
-  /// error of it.
+  /// error of this call.
   virtual void FollowMark() {}
   /// Returns true if all work before the mark is done, or if there is no mark. Fails with kDevice
   /// for errors of this work.
@@ -149,7 +149,7 @@ class Device {
   virtual Status CopyOut(void* to, const void* from, size_t bytes) = 0;
   /// Start copies without waiting, also within the device's memory. Both ends must stay valid until
   /// Synchronize, which returns errors. However, StartCopyIn reads pageable host memory before it
-  /// returns; all memory that this program allocates is pageable. They allocate nothing.
+  /// returns; all memory that tunec allocates is pageable. The three functions allocate nothing.
   virtual void StartCopyIn(void* to, const void* from, size_t bytes) = 0;
   virtual void StartCopyOut(void* to, const void* from, size_t bytes) = 0;
   virtual void StartCopy(void* to, const void* from, size_t bytes) = 0;

@@ -11,7 +11,8 @@
 namespace tunec {
 
 /// Pairs of an input and an output of equal size that may be one buffer. No step reads the input
-/// after the first step that writes the output. That step reads the input in place or not at all.
+/// after the first step that names the output. This first step reads the input in place or not at
+/// all. No index check reads the input.
 class InPlaceOutputs {
  public:
   InPlaceOutputs() = default;

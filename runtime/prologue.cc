@@ -33,8 +33,8 @@ Status Settle(Constant& constant) {
   return {};
 }
 
-// Returns, per constant, the last prologue step that names it; `kept` if a run step names it, -1 if
-// no step does.
+// Returns, per constant, the number of the last prologue step that names the constant; `kept` if a
+// run step names the constant; SIZE_MAX if no step does.
 std::vector<size_t> LastUses(const ExecutablePlan& plan, size_t kept) {
   std::vector<size_t> last(plan.constants.size(), SIZE_MAX);
   for (size_t s = 0; s < plan.prologue.size(); ++s)

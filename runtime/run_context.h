@@ -71,8 +71,8 @@ class RunContext {
   RunContext& operator=(const RunContext&) = delete;
 
   /// Runs all steps and waits until they are done, or queues them. `seconds` receives the time of
-  /// each step; empty: nothing is timed. On the host it may have several entries per step; each
-  /// step then runs that many times. Allocates only memory that no run before needed.
+  /// each step; empty: nothing is timed. On the host `seconds` may have several entries per step;
+  /// each step then runs once per entry. Allocates only memory that no run before needed.
   virtual Status Run(const RunBuffers& buffers, std::span<double> seconds) = 0;
   /// Returns the number of indices out of range. Requires: the last run used these buffers.
   virtual Result<int64_t> CountOutside(const IndexCheck& check, const RunBuffers& buffers) = 0;
@@ -81,7 +81,8 @@ class RunContext {
   virtual Result<bool> IsFreeFor(void* /*stream*/) { return true; }
   /// Waits for a queued run. Returns the run's error if no call has returned it.
   virtual Status Wait() { return {}; }
-  /// Returns whether a queued run may still be under way, or its result is not known yet.
+  /// Returns true if a queued run may still be under way, or if no call has asked yet whether it is
+  /// done.
   virtual bool HasQueuedRun() const { return false; }
   /// Returns the number of allocated bytes.
   virtual int64_t Bytes() const = 0;

@@ -34,12 +34,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Several times the cost of waking a thread (34 us in a virtual machine), so that spinning bridges
-// the gap between two kernels and the uneven end of one. It is short compared with a time slice.
+// the gap between two kernels and the uneven end of a kernel. The time is short compared with a
+// time slice of the operating system.
 constexpr auto kSpinTime = std::chrono::microseconds(200);
 // After this time, each check of the clock also yields the core.
 constexpr auto kPauseTime = std::chrono::microseconds(10);
 constexpr int kLooksPerClock = 32;
-// A claim is at most 1/8 of a thread's fair share of the free tasks.
+// A claim is at most 1/8 of a thread's fair share of the free tasks, but at least one task.
 constexpr int64_t kClaimsPerShare = 8;
 
 // The unclaimed tasks of a phase, in blocks that are large enough for 32-bit numbers.

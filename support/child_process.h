@@ -35,7 +35,7 @@ struct ChildEnd {
   std::optional<int> status;
 };
 
-/// A handle of a started program. Used by one thread at a time.
+/// A handle of a started program. Only one thread at a time may use an object.
 class ChildProcess {
  public:
   using Time = std::chrono::steady_clock::time_point;

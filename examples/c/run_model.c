@@ -1,5 +1,5 @@
-/* Loads a model, prints its inputs and outputs, runs the model on ramps of numbers and prints the
- * beginning of each output:
+/* Compiles a model, prints its inputs and outputs, and runs the model once. float32 inputs are
+ * ramps of numbers; other inputs are zero. Prints the first 8 elements of each float32 output:
  *
  *     run_model MODEL [OPTIONS_JSON] */
 #include <inttypes.h>

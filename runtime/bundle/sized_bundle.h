@@ -14,7 +14,7 @@
 
 namespace tunec {
 
-/// A plan for some sizes.
+/// The code for one set of sizes, and the plan to run the code.
 struct SizedPlan {
   SizedCode code;
   ExecutablePlan plan;

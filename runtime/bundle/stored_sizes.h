@@ -43,7 +43,8 @@ Result<StoredSizes> ParseSizes(std::span<const std::byte> bytes);
 ///   3. Each dimension lists sizes from 1 to 2^40, ascending.
 ///   4. Each plan has the inputs and outputs that the form has for its sizes (CheckCode). No two
 ///      plans are for the same sizes.
-/// Each run checks the results of formulas (SizedVariant::Run). Fails with kParse and the reason.
+/// Each run checks the results of formulas (SizedVariant::Run). Fails with kParse and the reason,
+/// or with an error of CheckPlan.
 Status CheckSizes(const StoredSizes& sizes, const std::vector<KernelContract>& kernels,
                   std::span<const std::byte> weights);
 

@@ -93,7 +93,7 @@ class CudaDevice : public Device {
         bytes, [&] { return driver().MemcpyHtoDAsync(Address(to), from, bytes, gpu_->stream()); });
   }
   void StartCopyOut(void* to, const void* from, size_t bytes) override {
-    gpu_->Settle();  // a copy to memory that the driver did not allocate waits
+    gpu_->Settle();  // the copy may block without a timeout, so the wait is here
     StartCopying(
         bytes, [&] { return driver().MemcpyDtoHAsync(to, Address(from), bytes, gpu_->stream()); });
   }

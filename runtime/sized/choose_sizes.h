@@ -30,7 +30,8 @@ struct SizeBucket {
   int64_t size = 0;
   bool is_shared = false;
 };
-/// Returns the bucket of a size among the listed sizes; above them by RoundUpSize.
+/// Returns the bucket of a size: the next listed size, or the result of RoundUpSize for a size
+/// above all listed sizes.
 SizeBucket BucketOf(int64_t size, const ListedSizes& listed);
 /// Returns the least size that is rounded up to a bucket's size. Requires: BucketOf returns this
 /// size for some size.
