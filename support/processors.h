@@ -15,10 +15,11 @@ std::vector<int> AllowedProcessors();
 /// rejects it.
 void StayOn(std::span<const int> processors);
 
-/// Returns how many threads of this process can run at once. Its affinity limits the processors,
-/// and a control group may limit the share of time, which is rounded up. Groups of version 1 and 2
-/// count, the process's own and enclosing ones. The result is at least 1. The files
-/// /proc/self/cgroup and /proc/self/mountinfo and their file systems are searched for under `root`.
+/// Returns how many threads of this process can run at once. The affinity of the calling thread
+/// limits the processors. A control group may limit the share of time; the limit is rounded up to
+/// whole processors. The process's own group and all enclosing groups count, of version 1 and 2.
+/// The result is at least 1. The files /proc/self/cgroup and /proc/self/mountinfo and their file
+/// systems are searched for under `root`.
 int UsableProcessors(const std::filesystem::path& root = "/");
 
 }  // namespace tunec

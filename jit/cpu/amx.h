@@ -36,7 +36,8 @@ class AmxTiles {
   void BeginPhase(EmitState& state, const Phase& phase);
   void EndPhase(EmitState& state);
 
-  /// Emits a loop by `body`, with accumulators of its tiles in registers where they can stay.
+  /// Emits a loop by calling `body`. Accumulators of the loop's tiles stay in registers where
+  /// possible.
   Status EmitLoop(EmitState& state, const Loop& loop, const std::function<Status()>& body);
   Status Emit(EmitState& state, const TileParts& parts, TileDot dot);
   /// Discards the operands in registers, since their memory may have changed.

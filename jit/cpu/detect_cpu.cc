@@ -46,8 +46,8 @@ void RemoveFeature(Host& host, const std::string& feature) {
 }
 
 void ChooseVectors(Host& host) {
-  // Wide masks of 8 and 16 bits require BW, and masks of 256 bits require VL. All supported AVX-512
-  // cores have both.
+  // Masks for elements of 8 and 16 bits require BW, and masks for vectors of 256 bits require VL.
+  // All supported AVX-512 cores have BW, DQ and VL.
   const bool wide =
       host.Has("avx512f") && host.Has("avx512bw") && host.Has("avx512dq") && host.Has("avx512vl");
   if (!wide) RemoveFeature(host, "avx512f");

@@ -16,7 +16,7 @@
 
 namespace tunec::jit {
 
-/// Name of the module's dynamic shared memory of a launch.
+/// Name of the module's variable for the dynamic shared memory of a launch.
 inline constexpr const char* kSharedName = "shared";
 
 /// Kind of metadata that names an access by two strings: statement and tensor.
@@ -34,8 +34,9 @@ class CudaMachine : public Machine {
  public:
   explicit CudaMachine(const LoopNest& nest, AccessNames names = AccessNames::kNone);
 
-  /// Returns the lanes that a schedule may give one thread: 16 bytes in memory, whose elements may
-  /// be half as large as their compute form. Wider values only use more registers.
+  /// Returns the largest number of lanes of one thread's vectors: those of 16 bytes, but at least
+  /// 8. In memory, 8 elements that are computed as f32 may be 16 bytes of f16 or bf16. Wider
+  /// vectors would only use more registers.
   int Lanes(int bytes) const override { return std::max(16 / bytes, 8); }
   /// Returns the alignment that a load or store of 16 bytes requires.
   int64_t VectorAlignment() const override;

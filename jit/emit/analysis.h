@@ -33,8 +33,8 @@ struct NestAnalysis {
   std::map<const Loop*, VectorPlan> vector_loops;
   std::map<const Loop*, bool> fully_unrolled;
   IdVector<TensorId, RegisterPlan> registers;
-  /// Number of elements of a register tensor's last dimension, from the first to the last, that any
-  /// access may touch, per Alloc. Vectors may hold undefined values beyond them.
+  /// For each Alloc of a register tensor, the least number n so that accesses touch only the first
+  /// n elements of the last dimension. Vectors may hold undefined values in later elements.
   std::map<const Alloc*, int64_t> touched;
   std::map<const void*, IndexExpr> offsets;  // keyed by the address of the Read or Write
 };
