@@ -161,8 +161,8 @@ int64_t IndexEmitter::Multiple(const LinearIndex& index) const {
 // --- floor division ---
 
 // Returns floor(N/d). With N = d*A + R the quotient is A + floor(R/d). Let all of R except a
-// remainder r + f*lane be a multiple of g, a divisor of d. If 0 <= r + f*lane < g, the remainder
-// does not matter.
+// remainder r + f*lane be a multiple of g, a divisor of d. If 0 <= r + f*lane < g, then floor(R/d)
+// does not depend on this remainder.
 LinearIndex IndexEmitter::FloorDivide(const LinearIndex& numerator, int64_t divisor) {
   LinearIndex quotient;
   LinearIndex rest;

@@ -39,7 +39,7 @@ struct ExpConstants {
   double overflow;  // slightly above `greatest`
   double least;     // below: zero
   double nearly_denormal;
-  int lift;          // results below 2^-lift are computed 2^lift times greater
+  int lift;          // for x < nearly_denormal, the result is computed 2^lift times greater
   int bias;          // bias of an exponent in its bits
   int lifting;       // power of 2 by which EmitLiftedExp scales up
   double far_above;  // above, expm1 is infinite; its power of 2 is not representable

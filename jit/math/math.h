@@ -68,7 +68,7 @@ IrValue EmitAcos(Builder& b, IrValue x);
 IrValue EmitAtan(Builder& b, IrValue x);
 
 // modulo.cc
-/// Emits x - y*trunc(x/y), exact up to |x/y| of about 2^100; the result has the sign of x.
+/// Emits x - y*trunc(x/y), exact up to |x/y| of about 2^300; the result has the sign of x.
 IrValue EmitFmod(Builder& b, IrValue x, IrValue y);
 
 /// Emits c[0] + x*(c[1] + x*(...)) by fused multiply-adds.
