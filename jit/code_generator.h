@@ -15,7 +15,7 @@
 
 namespace tunec {
 
-/// Form of code as text, for people.
+/// A form in which code is shown as text.
 enum class CodeText : uint8_t {
   kLlvmIr,
   kAssembly,

@@ -55,7 +55,8 @@ enum class Compare : uint8_t {
   kFunordered
 };
 
-/// A writer of one LLVM module. Not thread-safe; each compilation has a separate one.
+/// A writer of one LLVM module. The class is not thread-safe; each compilation has a separate
+/// object.
 class Builder {
  public:
   explicit Builder(const std::string& module_name);
@@ -75,7 +76,8 @@ class Builder {
   /// instructions.
   BFloat16Rounding bfloat16_rounding() const;
 
-  /// A machine's instruction for value * 2^power, where power is a whole number; rounded once.
+  /// An instruction of the machine that computes value * 2^power, rounded once. The power is a
+  /// whole number.
   struct PowerScaling {
     bool (*takes)(IrType type) = nullptr;
     IrValue (*emit)(Builder& builder, IrValue value, IrValue power) = nullptr;

@@ -1,7 +1,7 @@
 // AMX: sums of products of bfloat16, or of bytes, in tile registers.
 //
-// A Tile adds to an accumulator in memory. In some loops, only tiles touch an accumulator, and its
-// address does not change in the loop. The accumulator then stays in a register, which is loaded
+// A Tile adds to an accumulator in memory. In some loops, only tiles touch an accumulator, and the
+// accumulator's address does not change. The accumulator then stays in a register, which is loaded
 // before the loop, at its first use, and stored after the loop. Operands stay in the remaining
 // registers until their memory may have changed.
 //

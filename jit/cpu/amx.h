@@ -27,7 +27,7 @@ struct TilePlace {
   }
 };
 
-/// The tile registers while a nest is emitted.
+/// The state of the tile registers while a nest is emitted.
 class AmxTiles {
  public:
   explicit AmxTiles(const Target& target) : registers_(MakeTileRegisters(target)) {}
@@ -50,7 +50,7 @@ class AmxTiles {
   void Store(EmitState& state, int number, const TilePlace& place);
 
   std::unique_ptr<TileRegisters> registers_;
-  bool used_ = false;  // in the current phase
+  bool used_ = false;  // true: the current phase has AMX tiles
   // State of the loop whose accumulators stay in registers:
   std::set<TensorId> staying_;
   int depth_ = 0;                        // depth of the scope around the loop

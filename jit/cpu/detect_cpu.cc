@@ -99,9 +99,10 @@ std::vector<std::string> FeaturesUsed(const Host& host) {
   };
   std::ranges::for_each(jit::kFeaturesThatMatter, see);
   std::ranges::for_each(jit::kFeaturesUsedUnasked, see);
-  // A name that LLVM does not list is a feature that no machine has.
+  // A named feature that LLVM does not use or list counts as used. If no machine has the feature,
+  // the check of the host fails.
   for (const std::string& named : host.features) {
-    if (named == kAmxEmulated) continue;  // code for AVX-512
+    if (named == kAmxEmulated) continue;  // emulated by code for AVX-512
     if (std::ranges::find(used, named) == used.end()) used.push_back(named);
   }
   return used;

@@ -22,7 +22,7 @@ inline constexpr const char* kSharedName = "shared";
 /// Kind of metadata that names an access by two strings: statement and tensor.
 inline constexpr const char* kAccessMetadata = "tunec.access";
 
-/// Metadata of instructions that access memory.
+/// States whether instructions that access memory have kAccessMetadata.
 enum class AccessNames : uint8_t { kNone, kMetadata };
 
 /// An implementation of Machine for NVIDIA GPUs. Phases are kernels `(the nest's arguments, ptr
@@ -63,16 +63,17 @@ class CudaMachine : public Machine {
   Status EmitVersions(EmitState& state, const Loop& loop, const std::set<TensorId>& doubtful);
 
   const int64_t arguments_;    // number of the nest's arguments
-  const int64_t local_bytes_;  // of each thread, besides registers
+  const int64_t local_bytes_;  // private storage of each thread in memory
   const AccessNames names_;
-  const std::map<const Wait*, int> pending_;  // groups of copies that may still be in flight
+  const std::map<const Wait*, int>
+      pending_;  // per Wait: groups of copies that may still be in flight
   WarpTiles tiles_;
   // State of the current phase.
   std::vector<IrValue> parameters_;
   IrValue local_ = nullptr;              // private storage of the thread
   std::array<IrValue, 3> threads_ = {};  // the thread's numbers along x, y, z, as i64
   Launch launch_;
-  bool in_version_ = false;  // in a version of a loop over threads
+  bool in_version_ = false;  // true: EmitVersions is emitting a loop over threads
 };
 
 }  // namespace tunec::jit

@@ -203,7 +203,8 @@ class Privatizing {
     return {};
   }
 
-  // Returns the part of the index that does not depend on the thread: the index in thread 0.
+  // Returns the part of the index that does not depend on the thread. It is the index with all
+  // thread numbers set to 0.
   IndexExpr OwnPart(const IndexExpr& index) const {
     const IndexExpr own = Substitute(index, [&](VarId v) {
       return thread_loops_.contains(v) ? IndexExpr(0) : IndexExpr::Var(v);

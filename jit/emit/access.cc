@@ -34,8 +34,8 @@ class Reader {
         storage_(state.storage[place_.tensor]) {}
 
   IrValue Read() {
-    // A value that all lanes share does not depend on the running lanes, unless possibly no lane
-    // runs.
+    // The key of a value that all lanes share does not contain the mask of running lanes. It
+    // contains the mask if possibly no lane runs, because the load is then conditional.
     const bool shared = place_.offset.IsUniform() && guard_.kind != Condition::Kind::kLanes &&
                         !state_.lanes.conditional;
     const LoadKey key = Key(shared, 0);

@@ -42,7 +42,7 @@ struct ExpConstants {
   int lift;          // for x < nearly_denormal, the result is computed 2^lift times greater
   int bias;          // bias of an exponent in its bits
   int lifting;       // power of 2 by which EmitLiftedExp scales up
-  double far_above;  // above, expm1 is infinite; its power of 2 is not representable
+  double far_above;  // above, expm1 is infinite, and 2^n is not representable
   double far_below;  // below, expm1 rounds to -1
 };
 constexpr ExpConstants kSingle{12582912.0,

@@ -19,8 +19,8 @@ inline constexpr const char* kWaitName = "tunec_emulated_wait";
 /// Inserts a call of kAccessName before each load and store of an EmulatedFunction. Masked
 /// accesses, gathers and scatters get one call per lane. There is no call for memory that no other
 /// thread changes: the thread's stack, constants, and the function's parameters. Calls of kCopyName
-/// get the arguments that CarryOutLate did not know. Accesses with kAccessMetadata are reported
-/// with names.
+/// (CarryOutLate) get their base addresses, site and name. Accesses with kAccessMetadata are
+/// reported with names.
 void InstrumentAccesses(llvm::Function& function);
 
 }  // namespace tunec::jit
