@@ -30,7 +30,7 @@ struct Lap {
 /// `argument_bytes` in total. The copies suffice to read twice the cache's bytes between two runs
 /// on the same copy, and the lap has at least 16 runs. Both numbers have limits: at most 256
 /// copies, and a lap of about 10 ms. A lap of this length hardly depends on what the cache contains
-/// at its begin.
+/// at its beginning.
 Lap LapFor(int64_t argument_bytes, int64_t cache_bytes, double seconds);
 
 /// A kernel with its arguments and copies of them.

@@ -24,8 +24,8 @@ struct BoxCopy {
   size_t element_bytes = 0;
 };
 
-/// Rows of bytes in two memories. The pitch is the distance in bytes from the begin of a row to the
-/// begin of the next row.
+/// Rows of bytes in two memories. The pitch is the distance in bytes from the first byte of a row
+/// to the first byte of the next row.
 struct CopiedRows {
   size_t row_bytes = 0;
   size_t rows = 0;

@@ -25,9 +25,9 @@ namespace tunec {
 /// Default timeout in seconds after which a launch counts as hung.
 inline constexpr double kHangSeconds = 120;
 
-/// The choice among several devices, and the timeout of its launches.
+/// The choice among several devices, and the timeout of launches.
 struct DeviceChoice {
-  std::string name = {};  // number of the device, or its name in the driver; empty: the first that
+  std::string name = {};  // number or UUID of the device; empty: the first device that
                           // runs code for the target
   double hang_seconds = kHangSeconds;
 };
@@ -113,8 +113,8 @@ class Device {
   virtual ~Device() = default;
   /// Opens the same device for another thread, with a separate order of work. Neither order waits
   /// for the other. Both objects can use each other's memory and code. Memory and code of this
-  /// object must be freed before it. May be called by several threads at once if this object does
-  /// no other work meanwhile. Fails with kResourceLimit without memory.
+  /// object must be freed before the object is destroyed. May be called by several threads at once
+  /// if this object does no other work meanwhile. Fails with kResourceLimit without memory.
   virtual Result<std::unique_ptr<Device>> OpenQueue() = 0;
   /// Returns the device number in callers' tensors whose memory is on the device. None: callers'
   /// tensors are in host memory only.

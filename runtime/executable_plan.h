@@ -44,8 +44,8 @@ struct Step {
   std::vector<ValueRef> arguments;  // in the order of the kernel's arguments; for a copy: from, to
   int64_t copy_bytes = 0;           // > 0: a copy, whose two ends must not overlap
   std::shared_ptr<const DeviceCode> code = nullptr;  // code of a kernel of the plan's device
-  /// Pairs of a kernel's arguments by position: it reads the first and writes the second. The
-  /// result is the same if both use the same memory.
+  /// Pairs of positions in `arguments`: the kernel reads the first argument and writes the second.
+  /// The result is the same if both use the same memory.
   std::vector<std::pair<int32_t, int32_t>> in_place = {};
   /// Text of a prologue step whose results may be shared: equal texts mean that the kernels do the
   /// same. A non-empty identity is a promise: the kernel writes completely all constants without
@@ -103,8 +103,8 @@ struct ExecutablePlan {
   /// Constants that executables of one model share, in the memory of the host or of the device;
   /// null: they are not shared.
   std::shared_ptr<SharedConstants> shared = nullptr;
-  /// Why this machine cannot run the kernels. If set, nothing runs, not even the prologue, Run
-  /// returns this error, and phases need no functions.
+  /// The reason why this machine cannot run the kernels. If it is set, nothing runs, not even the
+  /// prologue, Run returns this error, and phases need no functions.
   std::optional<Error> rejection;
 };
 

@@ -45,8 +45,8 @@ Result<KernelVectors> ParseKernelVectors(std::string_view text, const std::strin
 
 /// Returns how an output differs from the vector with its name: "3 of 128 elements differ, the
 /// first at 17: 3f800001, not 3f800000". Empty: the bits are equal, or the elements are within the
-/// vector's tolerance. A NaN is never within it. Fails with kInvalidArgument if the vectors have no
-/// such output, or one of another type or size.
+/// vector's tolerance. A NaN equals only the same bits. Fails with kInvalidArgument if the vectors
+/// have no such output, or one of another type or size.
 Result<std::string> CompareWith(const KernelVectors& vectors, const KernelVector& output);
 
 }  // namespace tunec

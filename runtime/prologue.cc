@@ -51,7 +51,8 @@ Status RunSteps(ExecutablePlan& plan, ThreadPool& pool) {
   const InPlaceOutputs none;
   for (size_t i = 0; i < plan.constants.size(); ++i)
     if (last_use[i] == SIZE_MAX) plan.constants[i].data = nullptr;
-  // On a device the constants are copied to device memory, and the host's are freed one by one.
+  // On a device the constants need no arena: they are copied to device memory, and the host's
+  // memory is freed one by one.
   if (plan.device == nullptr) TUNEC_RETURN_IF_ERROR(PlaceInArena(plan));
   for (size_t s = 0; s < plan.prologue.size(); ++s) {
     Step step = std::exchange(plan.prologue[s], {});

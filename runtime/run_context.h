@@ -16,8 +16,7 @@ namespace tunec {
 /// Returns whether the two ranges share a byte.
 bool Overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes);
 
-/// Checks that no two outputs share a byte. `bytes_of` returns the bytes of the output with a
-/// number.
+/// Checks that no two outputs share a byte. `bytes_of(i)` returns the number of bytes of output i.
 template <class BytesOf>
 Status CheckApart(std::span<const TensorSpec> specs, std::span<void* const> outputs,
                   const BytesOf& bytes_of) {
@@ -61,8 +60,8 @@ struct RunBuffers {
   }
 };
 
-/// Memory for the steps of an executable, and prepared parts of their calls. Used by one thread at
-/// a time.
+/// Memory for the steps of an executable, and prepared parts of their calls. Only one thread at a
+/// time may use a context.
 class RunContext {
  public:
   RunContext() = default;

@@ -76,8 +76,8 @@ Status CheckPlace(std::span<const std::byte> file, const SectionEntry& section, 
   return {};
 }
 
-// Checks the set of sections: each variant has all its sections, numbers have no gaps, and no
-// section occurs twice. Returns the number of variants.
+// Checks the set of sections: each variant has all its sections, the numbers of the variants have
+// no gaps, and no section occurs twice. Returns the number of variants.
 Result<uint32_t> CountVariants(const std::vector<SectionEntry>& sections) {
   const auto count = [&](SectionKind kind, uint32_t variant) {
     return std::ranges::count_if(sections, [&](const SectionEntry& section) {

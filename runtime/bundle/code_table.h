@@ -24,7 +24,7 @@ struct TrustedRange {
   bool operator==(const TrustedRange&) const = default;
 };
 
-/// The requirements of a kernel on an argument.
+/// The requirements that a kernel has for one argument.
 struct ArgumentContract {
   int64_t bytes = 0;      // bytes that the kernel may access
   int64_t alignment = 1;  // a power of two up to 64

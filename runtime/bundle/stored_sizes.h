@@ -39,7 +39,8 @@ Result<StoredSizes> ParseSizes(std::span<const std::byte> bytes);
 /// Checks the properties on which a run relies. Ensures, besides CheckPlan of each plan:
 ///   1. There are dimensions, and each is the size of some axis of an input. An axis has a
 ///      dimension exactly if its size is dynamic.
-///   2. Formulas refer to these dimensions, and there is one for each axis of each output.
+///   2. Formulas have at most one factor per dimension, or per term. Output extents, if the form
+///      has them, give formulas for each axis of each output.
 ///   3. Each dimension lists sizes from 1 to 2^40, ascending.
 ///   4. Each plan has the inputs and outputs that the form has for its sizes (CheckCode). No two
 ///      plans are for the same sizes.

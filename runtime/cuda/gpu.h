@@ -17,8 +17,8 @@ namespace tunec {
 /// A GPU with its primary context and a stream that only this object uses. All users of the GPU in
 /// the process share the primary context. A fault of a kernel ends the context permanently: the
 /// process loses the GPU, and every later call returns that first error. The same happens if work
-/// does not end, because every waiting call of the driver would block forever. Used by one thread
-/// at a time.
+/// does not end, because every waiting call of the driver would block forever. Only one thread at a
+/// time may use an object.
 class Gpu {
  public:
   /// Opens a GPU. Work that is not done after `hang_seconds` of waiting counts as hung. Errors:
@@ -77,7 +77,7 @@ class Gpu {
   void Started(CuResult result, std::string_view symbol);
   /// Waits for the stream. Returns the first error since the last call.
   Status Synchronize();
-  /// Implement the functions of Device.
+  /// Implement the functions of Device that have the same names.
   Status Mark();
   void FollowMark();
   Result<bool> Reached();

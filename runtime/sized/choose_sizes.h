@@ -20,7 +20,8 @@ Sizes RoundedSizes(int64_t least, int64_t most);
 /// The requested sizes of one dimension.
 struct ListedSizes {
   Sizes sizes;  // ascending; empty: those of RoundUpSize, as runs need them
-  /// True: each has exact code; false: code that also serves smaller sizes is sufficient.
+  /// True: each listed size has exact code; false: code that also serves smaller sizes is
+  /// sufficient.
   bool exact = true;
   bool operator==(const ListedSizes&) const = default;
 };

@@ -1,6 +1,6 @@
 // A dynamic-shape model: it runs on inputs of every size for which code exists.
 //
-//   sizes of a run -> parts (if runs can be split) -> a variant each, of the next larger size
+//   sizes of a run -> parts (if runs can be split) -> per part, a variant for the next larger sizes
 //
 // A derived class provides the variants, from a compiler or from a bundle.
 #pragma once
@@ -68,7 +68,7 @@ class SizedExecutable : public AnyShape {
   struct KeptVariant {
     VariantPtr variant;
     uint64_t used = 0;
-    bool has_memory = true;  // it retains memory of finished runs
+    bool has_memory = true;  // true: the variant retains memory of finished runs
   };
 
   Result<Sizes> KnownSizesOf(std::span<const Shape> shapes) const;

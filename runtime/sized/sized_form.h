@@ -42,7 +42,7 @@ struct SizedForm {
   bool operator==(const SizedForm&) const = default;
 };
 
-/// An input of a padded model whose value is computed from the sizes.
+/// An additional input of a padded model. The elements of this input are computed from the sizes.
 struct SizedParameter {
   DataType type = DataType::kF32;
   std::vector<int64_t> shape;

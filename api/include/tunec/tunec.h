@@ -307,8 +307,8 @@ typedef struct tunec_load_options {
 } tunec_load_options;
 
 /* Loads the bundle at `path`, a file that `tunec build` wrote. Nothing is compiled or linked.
- * Weights are packed now only if the machine that built the bundle could not run the variant.
- * `options` may be null. On success *out is a new executable; on failure *out is null.
+ * Weights are packed now only if the machine that built the bundle could not run the variant's code
+ * for the CPU. `options` may be null. On success *out is a new executable; on failure *out is null.
  *
  * A bundle holds variants for several machines. The call takes the first variant that this machine
  * can run; variants for a GPU come before variants for a processor. If no variant runs here, the
