@@ -1,6 +1,6 @@
 // Tensors in NumPy's files: .npy holds one array, .npz is a zip of .npy members. All data types are
 // supported. NumPy has no bf16: such arrays are written as uint16 with the same bits. In a .npz the
-// member's zip comment "tunec:bf16" marks them, and they are read back as bf16.
+// member's zip comment "tunec:bf16" marks such an array, which is read back as bf16.
 #pragma once
 
 #include <span>
@@ -26,10 +26,10 @@ struct NamedArrayView {
 };
 
 /// Read arrays in row-major or column-major order. ReadNpz reads stored and deflated members, and
-/// skips members whose name does not end in .npy. Safe on hostile files: sizes and offsets are
-/// checked before their use. Errors: kNotFound, kIo, kParse (damaged, two members of one name),
-/// kUnsupported (big-endian, structured or complex types, encryption), kResourceLimit without
-/// memory. Messages name the file and the member.
+/// skips members whose name does not end in .npy. Both functions are safe on hostile files:
+/// sizes and offsets are checked before their use. Errors: kNotFound, kIo, kParse (damaged, two
+/// members of one name), kUnsupported (big-endian, structured or complex types, encryption),
+/// kResourceLimit without memory. Messages name the file and the member.
 Result<std::vector<NamedArray>> ReadNpz(const std::string& path);
 Result<NamedArray> ReadNpy(const std::string& path);
 

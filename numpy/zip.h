@@ -26,8 +26,8 @@ struct ZipMember {
 /// kParse or kUnsupported; messages name the member, not the file.
 Result<std::vector<ZipMember>> ListZip(std::span<const std::byte> file);
 
-/// Returns the member's unpacked bytes after a check of the CRC. They are in `storage`, or in the
-/// file if the member is stored. Fails with kParse, or with kResourceLimit without memory.
+/// Returns the member's unpacked bytes after a check of the CRC. The bytes are in `storage`, or in
+/// the file if the member is stored. Fails with kParse, or with kResourceLimit without memory.
 Result<std::span<const std::byte>> UnpackMember(const ZipMember& member, Buffer& storage);
 
 /// A writer of a zip archive with stored members. The same members give the same bytes: all times

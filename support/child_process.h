@@ -20,9 +20,9 @@ namespace tunec {
 struct ChildStart {
   std::string path;                    // not searched for in PATH
   std::vector<std::string> arguments;  // without the program's name
-  int input = -1;                      // its standard input; negative: /dev/null
-  int output = -1;                     // its standard output; negative: this process's
-  int errors = -1;                     // its standard error; negative: this process's
+  int input = -1;                      // the program's standard input; negative: /dev/null
+  int output = -1;                     // the program's standard output; negative: this process's
+  int errors = -1;                     // the program's standard error; negative: this process's
   /// Makes a process group of the program and its children. Kill ends the whole group.
   bool own_group = false;
   /// Kills the program when the thread that started it ends, in whatever way.

@@ -30,8 +30,8 @@ Result<std::string> ReadFile(const std::filesystem::path& path);
 
 /// Writes a temporary file in the same folder, syncs it and renames it over `path`. Readers see the
 /// old bytes or the new ones. If `path` is a symbolic link, its target is replaced. A replaced file
-/// keeps its permissions; the umask decides those of a new file. Errors: kIo, also if `path` is a
-/// device or pipe. On an error the temporary file is removed.
+/// keeps its permissions; the umask decides the permissions of a new file. Errors: kIo, also if
+/// `path` is a device or pipe. On an error the temporary file is removed.
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 
 /// Bytes and their offset in a file.
@@ -44,7 +44,8 @@ struct FilePart {
 Status WriteFileAtomically(const std::filesystem::path& path, std::span<const FilePart> parts);
 
 /// A file mapped for reading, shared with other processes. The mapping exists as long as the last
-/// pointer to this object: pass the pointer to Array as the owner of the bytes. Thread-safe.
+/// pointer to this object: pass the pointer to Array as the owner of the bytes. The class is
+/// thread-safe.
 class MappedFile {
  public:
   static Result<std::shared_ptr<const MappedFile>> Open(const std::filesystem::path& path);

@@ -11,10 +11,10 @@
 
 namespace tunec {
 
-/// An expression as steps of a stack machine. Immutable.
+/// An expression as steps of a stack machine. No function of the class changes an object.
 class SizeExpression {
  public:
-  /// The kinds of steps. Stored in files: never renumber them.
+  /// The kinds of steps. Files contain these numbers: never renumber them.
   enum class Kind : uint8_t {
     kConstant = 0,  // pushes `value`
     kSize = 1,      // pushes size number `value`

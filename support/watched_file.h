@@ -23,7 +23,7 @@ struct FileState {
   bool operator==(const FileState&) const = default;
 };
 
-/// A mapped file that is held open. Thread-safe.
+/// A mapped file that is held open. The class is thread-safe.
 class WatchedFile {
  public:
   /// Opens and maps a file. Does not block on a pipe. Errors: kNotFound, kIo.
