@@ -22,8 +22,8 @@ class GivenWeights : public WeightSource {
 
   /// Returns the weight as an array that refers to the caller's memory. Fails with kNotFound if no
   /// weight has this name. Fails with kInvalidArgument if the weight's type or shape is not the
-  /// requested one, or if its data is missing, not on the CPU, not dense or not aligned to the
-  /// element.
+  /// requested one. Fails with kInvalidArgument also for data that is missing, not on the CPU, not
+  /// dense or not aligned to the element.
   Result<Array> Reserve(const WeightRequest& request) const override;
 
  private:

@@ -46,9 +46,9 @@ struct SystemAction {
   uint64_t mask;
 };
 
-// Resets handlers, because no handler of the parent may run in the child. Signals that the parent
-// ignores stay ignored, except SIGCHLD: a program that ignores SIGCHLD gets no status of its
-// children.
+// Resets handlers, because no handler of the parent may run in the child. The child ignores the
+// signals that the parent ignores, except SIGCHLD: a program that ignores SIGCHLD gets no status of
+// its children.
 TUNEC_IN_CHILD void ForgetHandlers() {
   for (int signal = 1; signal <= 64; ++signal) {
     SystemAction action = {};

@@ -19,7 +19,7 @@ static size_t element_count(const DLTensor* tensor) {
   return count;
 }
 
-/* Returns a tensor that owns its memory; release it with free_tensor. */
+/* Returns a tensor that owns its memory. free_tensor releases the tensor. */
 static DLTensor* new_tensor(DLDataType type, int ndim, const int64_t* shape) {
   DLTensor* tensor = calloc(1, sizeof *tensor);
   if (tensor == NULL) abort();

@@ -19,10 +19,10 @@ namespace tunec::bundle {
 /// Returns whether bytes begin like a bundle of any version.
 bool IsBundle(std::string_view bytes);
 
-/// Returns the sections of `file` after these checks: magic and version, the size of the file,
-/// hashes of the table and of all sections, known kinds of sections, offsets in order and within
-/// the file, only zeros between sections. Fails with kUnsupported for another version, otherwise
-/// with kParse.
+/// Returns the sections of `file` after these checks: the magic and the version, the size of the
+/// file, and the hashes of the table and of all sections. Kinds of sections must be known, offsets
+/// must be in order and within the file, and only zeros may be between sections. Fails with
+/// kUnsupported for another version, otherwise with kParse.
 Result<std::vector<SectionEntry>> CheckSections(std::span<const std::byte> file, ThreadPool& pool);
 
 /// A bundle's bytes in memory: a mapped file, a part of a library, or a test's buffer.

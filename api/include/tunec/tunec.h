@@ -370,9 +370,9 @@ TUNEC_API int tunec_output_shapes(tunec_executable* executable, const DLTensor* 
  * overlaps below.
  *
  * Overlap: outputs must not overlap each other. An input may overlap an output; such an input is
- * first copied to other memory. On the CPU the copy is omitted if input and output are the same
- * bytes, and the kernel that writes the output is the last one that reads the input and can work in
- * place. An example is a cache in which a run changes some rows.
+ * first copied to other memory. On the CPU the copy is omitted if three conditions hold. Input and
+ * output are the same bytes. The kernel that writes the output is the last one that reads the
+ * input. This kernel can work in place. An example is a cache in which a run changes some rows.
  *
  * Errors: after an error no output was written, with two exceptions. The first is
  * TUNEC_RESOURCE_LIMIT of a dynamic-shape model: if the run was split, the parts before the error
