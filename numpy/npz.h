@@ -35,8 +35,8 @@ Result<NamedArray> ReadNpy(const std::string& path);
 
 /// Writes a file beside the path and renames it, so that the path never holds an incomplete file.
 /// Members are stored without compression; the same arrays give the same bytes. Fails with kIo.
-/// Fails with kUnsupported from 4 GiB on or above 65534 arrays. Fails with kInvalidArgument if two
-/// arrays have one name or an array has no data.
+/// Fails with kUnsupported if the file would have 4 GiB or more, or more than 65534 arrays. Fails
+/// with kInvalidArgument if two arrays have one name or an array has no data.
 Status WriteNpz(const std::string& path, std::span<const NamedArrayView> arrays);
 
 }  // namespace tunec

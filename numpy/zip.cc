@@ -186,7 +186,7 @@ bool Inflate(Bytes packed, std::span<std::byte> out) {
     stream.avail_in = static_cast<uInt>(in_step);
     stream.next_out = reinterpret_cast<Bytef*>(out.data() + out_done);
     stream.avail_out = static_cast<uInt>(out_step);
-    state = inflate(&stream, Z_NO_FLUSH);  // no progress is Z_BUF_ERROR
+    state = inflate(&stream, Z_NO_FLUSH);  // Z_BUF_ERROR: no progress
     in_done += in_step - stream.avail_in;
     out_done += out_step - stream.avail_out;
   }

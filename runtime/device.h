@@ -143,8 +143,8 @@ class Device {
   /// Allocates memory that is at least 64-byte aligned and not cleared. Fails with kResourceLimit
   /// without memory.
   virtual Result<DeviceMemory> Allocate(size_t bytes) = 0;
-  /// Copy from the host to the device's memory, and back. Both wait until the copy is done. They
-  /// fail with kDevice like Synchronize.
+  /// CopyIn copies from the host to the device's memory, CopyOut copies back. Both wait until the
+  /// copy is done, and fail with kDevice like Synchronize.
   virtual Status CopyIn(void* to, const void* from, size_t bytes) = 0;
   virtual Status CopyOut(void* to, const void* from, size_t bytes) = 0;
   /// Start copies without waiting, also within the device's memory. Both ends must stay valid until

@@ -1,5 +1,5 @@
-// Private to runtime/: detection of caller's inputs that may share memory with an output, so that a
-// cache is updated in place.
+// Private to runtime/: detection of the caller's inputs that may share memory with an output, so
+// that a cache is updated in place.
 #pragma once
 
 #include <cstddef>

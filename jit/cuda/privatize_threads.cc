@@ -231,7 +231,8 @@ class Privatizing {
     return axes;
   }
 
-  // Returns a thread's part with the number 0 along all other axes, which have only one thread.
+  // Returns `thread` with 0 in place of the number along each axis that is not in `axes`. Such an
+  // axis has only one thread.
   static IndexExpr Of(const IndexExpr& thread, const Axes& axes) {
     return Substitute(thread, [&](VarId axis) {
       return axes.at(axis.index()) ? IndexExpr::Var(axis) : IndexExpr(0);

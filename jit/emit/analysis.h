@@ -15,7 +15,7 @@ namespace tunec::jit {
 struct VectorPlan {
   int lanes = 1;
   int64_t most_iterations = 0;  // maximum over all executions
-  bool unrolled = false;        // true: all chunks follow each other; false: a loop over chunks
+  bool unrolled = false;        // true: a copy of the code per chunk; false: a loop over chunks
 };
 
 enum class RegisterForm : uint8_t {

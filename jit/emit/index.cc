@@ -221,7 +221,7 @@ LinearIndex IndexEmitter::DivideUniform(const LinearIndex& numerator, int64_t di
     } else if (bounds.lo >= 0) {
       value = builder_.UDiv(value, builder_.I64(divisor));
     } else {
-      const IrValue sign = builder_.AShr(value, builder_.I64(63));  // -1 where negative
+      const IrValue sign = builder_.AShr(value, builder_.I64(63));  // -1 if negative
       const IrValue down = builder_.And(sign, builder_.I64(divisor - 1));
       value = builder_.SDiv(builder_.Sub(value, down), builder_.I64(divisor));
     }

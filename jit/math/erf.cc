@@ -31,7 +31,7 @@ constexpr double kErfc64[] = {
 IrValue ErfSingle(Builder& b, IrValue x) {
   const IrValue z = b.FMul(x, x);
   const IrValue near = b.FDiv(b.FMul(x, Polynomial(b, z, kErfP)), Polynomial(b, z, kErfQ));
-  // Returns exactly 1 or -1 far from zero, so that 1 + erf(x) becomes 0 there.
+  // Far from zero the result is exactly 1 or -1, so that 1 + erf(x) is exactly 0 for x < -3.92.
   const IrValue is_far = b.Cmp(Compare::kFlt, b.Like(x, 3.92), b.FAbs(x));
   return b.Select(is_far, b.CopySign(b.Like(x, 1), x), near);
 }

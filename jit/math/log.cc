@@ -148,7 +148,7 @@ IrValue EmitLog1p(Builder& b, IrValue x) {
   const IrValue one = b.Like(x, 1);
   const IrValue sum = b.FAdd(x, one);
   const IrValue log = WithSpecialValues(b, sum, LogOf(b, SplitOneAnd(b, x, sum)));
-  return b.Select(b.Cmp(Compare::kFeq, sum, one), x, log);  // also for -0 and denormal x
+  return b.Select(b.Cmp(Compare::kFeq, sum, one), x, log);  // x is tiny or 0
 }
 
 // Returns exponent + log(mantissa) * log2(e). The result is exact for powers of two, because the

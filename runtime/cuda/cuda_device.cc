@@ -53,7 +53,7 @@ class CudaDevice : public Device {
     int64_t sum = 0;
     std::string list;
     for (const MemoryNeed& need : needs) {
-      // The numbers of a bundle may be arbitrary.
+      // The sum may overflow, because the numbers of a bundle may be arbitrary.
       if (__builtin_add_overflow(sum, need.bytes, &sum)) sum = std::numeric_limits<int64_t>::max();
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", need.what, need.bytes);
     }

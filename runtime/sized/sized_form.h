@@ -62,9 +62,10 @@ struct SizedKey {
 /// Returns the key of code for exactly these sizes.
 SizedKey ExactKey(const Sizes& sizes);
 /// Returns the key of the code for a run of these sizes. Without output extents, or if all sizes
-/// are listed with exact code, the key is exact. Otherwise its sizes are those of BucketOf. If the
-/// code serves smaller sizes along one dimension that is not split, it serves them along all shared
-/// buckets.
+/// are listed with exact code, the key is exact. Otherwise the key's sizes are those of BucketOf; a
+/// separable dimension without listed sizes retains the exact size. If the code serves smaller
+/// sizes along one dimension that is not separable, the code serves smaller sizes along all such
+/// dimensions with a shared bucket.
 SizedKey KeyFor(const SizedForm& form, const Sizes& sizes);
 /// Returns true if every dimension lists the size with exact code.
 bool IsListed(const SizedForm& form, const Sizes& sizes);

@@ -59,7 +59,7 @@ class SizedVariant {
   static Status Run(std::span<const std::shared_ptr<const SizedVariant>> variants,
                     std::span<const SizedPart> parts, std::span<const void* const> inputs,
                     std::span<void* const> outputs, const RunOptions& options = {});
-  /// Frees the memory that finished runs have left for the next one.
+  /// Frees the memory that finished runs have left for the next run.
   void FreeIdle() const;
 
  private:
