@@ -55,8 +55,8 @@ Wide Quadrants(Builder& b, IrValue m, IrValue e) {
   std::array<int64_t, kTwoOverPiBits.size()> words{};
   for (size_t i = 0; i < words.size(); ++i) words[i] = static_cast<int64_t>(kTwoOverPiBits[i]);
   const IrValue table = b.SafeConstant(b.IntVector(Element::kI64, words));
-  // The wanted bits of the table begin at bit `wanted`. Loads begin at a whole byte, the first one
-  // at or after this bit, so the product is shifted to the left by `spare` bits.
+  // The required bits of the table begin at bit `wanted`. Loads begin at a whole byte, the first
+  // one at or after this bit, so the product is shifted to the left by `spare` bits.
   const IrValue wanted = b.Sub(b.I64(kFractionBits - 190), e);
   const IrValue first = b.And(b.Add(wanted, b.I64(7)), b.I64(-8));
   const IrValue spare = b.Sub(first, wanted);

@@ -151,8 +151,8 @@ IrValue JoinByBits(Builder& b, IrValue x, const ExpParts& parts, const ExpConsta
   const bool single = b.TypeOf(x).element == Element::kF32;
   const Element bits = single ? Element::kI32 : Element::kI64;
   const Element number = single ? Element::kF32 : Element::kF64;
-  // The low bits of `shifted` are n. Adding n to the exponent of p multiplies p by 2^n. Where 2^n
-  // is tiny, n is increased by `lift`, and the result is multiplied by 2^-lift.
+  // The low bits of `shifted` are n. Adding n to the exponent of p multiplies p by 2^n. If 2^n is
+  // tiny, n is increased by `lift`, and the result is multiplied by 2^-lift.
   const IrValue tiny = b.Cmp(Compare::kFlt, x, b.Like(x, c.nearly_denormal));
   IrValue exponent = b.Bitcast(parts.shifted, bits);
   exponent = b.Select(tiny, b.Add(exponent, b.IntLike(exponent, c.lift)), exponent);
