@@ -65,8 +65,8 @@ class CudaMachine : public Machine {
   const int64_t arguments_;    // number of the nest's arguments
   const int64_t local_bytes_;  // private storage of each thread in memory
   const AccessNames names_;
-  const std::map<const Wait*, int>
-      pending_;  // per Wait: groups of copies that may still be in flight
+  // Per Wait: number of groups of copies that may still be in flight.
+  const std::map<const Wait*, int> pending_;
   WarpTiles tiles_;
   // State of the current phase.
   std::vector<IrValue> parameters_;

@@ -28,8 +28,8 @@ Result<std::vector<SectionEntry>> CheckSections(std::span<const std::byte> file,
 /// A bundle's bytes in memory: a mapped file, a part of a library, or a test's buffer.
 struct BundleBytes {
   std::span<const std::byte> bytes;  // aligned to a page
-  std::shared_ptr<const void>
-      owner;  // keeps the bytes valid and unchanged; null: the caller keeps them
+  // Keeps the bytes valid and unchanged; null: the caller does so.
+  std::shared_ptr<const void> owner;
 };
 
 /// An open bundle.

@@ -27,8 +27,9 @@ struct PlanKernels {
 ///   5. Arguments that a kernel uses as indices without a check are constants of the file, with
 ///      values in the kernel's range.
 ///   6. The number of threads is 1 to 4096.
-///   7. Indices that are checked after a run are aligned to their type. Fails with kParse and the
-///      name of the step or constant, or with kInvalidArgument for a tensor that is too large.
+///   7. Indices that are checked after a run are aligned to their type.
+/// Fails with kParse and the name of the step or constant, or with kInvalidArgument for a tensor
+/// that is too large.
 Status CheckPlan(const StoredPlan& plan, const PlanKernels& kernels,
                  std::span<const std::byte> weights);
 
