@@ -26,7 +26,8 @@ Result<Accelerator> DetectCuda(std::string_view choice = {});
 /// is missing. `choice` is that of DetectCuda; empty selects any GPU.
 Status CheckGpu(const Accelerator& device, std::string_view choice = {});
 
-/// Opens the first such GPU. Errors: those of CheckGpu and OpenCudaDevice.
+/// Opens the first GPU that runs the device's code and that `choice` allows. Errors: those of
+/// CheckGpu and OpenCudaDevice.
 Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device, const DeviceChoice& choice = {});
 
 }  // namespace tunec
