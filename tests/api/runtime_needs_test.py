@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that libtunec_runtime.so is small, depends on the C and C++ libraries alone, and exports
-functions of tunec.h.
+"""Checks that libtunec_runtime.so is small and depends on the C and C++ libraries alone. Of the
+compiler's library it must export all functions except tunec_compile*.
 
     runtime_needs_test.py LIBRARY COMPILER_LIBRARY [--any-size]
+
+--any-size leaves out the checks of size and dependences, for builds with a sanitizer.
 """
 import re
 import subprocess

@@ -32,8 +32,8 @@ std::vector<double> Samples(DataType type) {
   return samples;
 }
 
-/// Returns |a - exact| in units in the last place of the exact value. Denormals count as the least
-/// normal number.
+/// Returns |a - exact| in units in the last place of the exact value. The unit of denormal values
+/// is that of the least normal number. Returns 1e30 if only one value is NaN or infinite.
 double UlpError(double a, long double exact, bool single) {
   const double rounded = single ? static_cast<float>(exact) : static_cast<double>(exact);
   if (std::isnan(rounded)) return std::isnan(a) ? 0 : 1e30;

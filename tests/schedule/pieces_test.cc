@@ -64,14 +64,15 @@ TEST(Pieces, AreWholeWherePossible) {
   EXPECT_EQ(odd->length, 128);
 }
 
-// The other iterators have most products, or all.
+// A step of k has 49 or 1000 products. A piece has four steps of k, but one if k has only seven.
 TEST(Pieces, HaveSomeStepsOfTheirLoop) {
   EXPECT_EQ(Length(64, 49), 4);
   EXPECT_EQ(Length(64, 1000), 4);
   EXPECT_EQ(Length(7, 49), 1);
 }
 
-// The sum has seven by seven taps of three channels. A piece is one or several of them.
+// A sum has k times r products. Pieces are along the loop that fits: for 49 taps of three channels,
+// a piece is one channel.
 TEST(Pieces, AreAlongTheLoopThatFits) {
   const auto along = [](int k, int r) {
     const auto pieces =

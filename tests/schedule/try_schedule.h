@@ -21,8 +21,8 @@ struct Trial {
 };
 
 /// Applies the steps, runs the quick proof and isl, and interprets the loops, illegal ones too.
-/// Legal loops also run through `code`, if given. A schedule for which isl gives up is rejected,
-/// and not forced.
+/// Legal loops also run through `code`, if given. A schedule for which the quick proof gives up is
+/// rejected, and not forced.
 Trial TrySchedule(const ScheduleChecker& checker, const Schedule& schedule,
                   const ScheduleChecker::Runner& code = {});
 

@@ -1,4 +1,4 @@
-"""The check of prose finds what it says it finds, where it is, and nothing in code."""
+"""Tests that the check of prose gives each kind of finding with its line, and nothing in code."""
 import sys
 import unittest
 from pathlib import Path
@@ -10,7 +10,7 @@ from find_passages import passages_of
 
 
 def kinds(name, text):
-    """Pairs of a line and the first word of a kind."""
+    """Returns the findings in a text, as pairs of a line number and the kind's first word."""
     return [(line, kind.split(" ")[0]) for line, kind, _ in check.findings(name, text, check.read_words())]
 
 

@@ -248,7 +248,7 @@ TEST(Fuse, PrimitiveSoftmaxIsOneKernel) {
   ExpectSameAsReference(graph);
 }
 
-// Returns the edge from this node's value to a node of that operator.
+// Returns the first edge into a node of this operator.
 FusionEdge EdgeInto(const Graph& graph, Op op) {
   const auto plan = PlanFusion(graph, FusionMode::kFused);
   for (const FusionEdge& edge : plan->edges)

@@ -115,7 +115,7 @@ void ExpectSameNumbers(const Case& c, const Graph& before, const Graph& after,
   }
 }
 
-// Returns the expected text of the case.
+// Runs the case. Returns the text that the file should expect.
 std::string RunCase(const Case& c, const fs::path& path, std::set<std::string>& fired) {
   const auto before = ParseGraph(c.input, path.filename().string(), NoWeights());
   EXPECT_TRUE(before) << before.error().Format();
