@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that libtunec_runtime.so is small and depends on the C and C++ libraries alone. Of the
-compiler's library it must export all functions except tunec_compile*.
+"""Checks that libtunec_runtime.so is small and depends on the C and C++ libraries alone. It must
+export the functions of the compiler's library except tunec_compile*, and no others.
 
     runtime_needs_test.py LIBRARY COMPILER_LIBRARY [--any-size]
 

@@ -5,8 +5,8 @@
 
 Each round takes one of the models, or one of the onnx wheel's cases of single operators. It changes
 up to three parts of the model: extents, ranks and types of inputs, values and shapes of constants,
-attributes, operands. Then it runs the model on seeded inputs. Each side runs in a separate process, because
-either may crash. The output ends with `N equal`, `N differ`, `N only ONNX Runtime`, `N only tunec`,
+attributes, operands. Then it runs the model on seeded inputs, in a child process, because either
+side may crash. The output ends with `N equal`, `N differ`, `N only ONNX Runtime`, `N only tunec`,
 `N neither`, `N crashed`. A model that differs or crashes tunec is stored in FOLDER. The exit code
 is 1 if tunec crashed.
 

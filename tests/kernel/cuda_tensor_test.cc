@@ -247,7 +247,8 @@ class LargeSplitProduct : public testing::TestWithParam<Multiplied> {};
 TEST_P(LargeSplitProduct, IsMultipliedByTensorCoresWhereTheyArePredictedToBeFaster) {
   for (const std::string arch : {"sm_80", "sm_86", "sm_90a", "sm_100"}) {
     Target target = Gpu(arch);
-    // The ratio is that of other GPUs. On this GPU the product would be left to threads.
+    // sm_86 gets the ratio of tensor cores to threads that other GPUs have. With its own ratio,
+    // threads would compute the product.
     if (arch == "sm_86") target.device->multiply_adds /= 4;
     const Sketch sketch = FirstSketch(GetParam(), target);
     ASSERT_EQ(sketch.Kind(), "cuda_tensor") << arch;

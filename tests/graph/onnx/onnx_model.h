@@ -79,7 +79,7 @@ struct Call {
 Result<std::vector<Array>> RunCall(const Call& call);
 /// Returns the first output. If the call fails, fails the test and returns an empty array.
 Array Eval(const Call& call);
-/// Returns the message of the import's error, or an empty string.
+/// Returns the message of the error of the import or the run, or an empty string.
 std::string ErrorOf(const Call& call);
 
 }  // namespace tunec::onnx_test
