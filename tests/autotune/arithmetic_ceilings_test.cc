@@ -288,7 +288,7 @@ TEST(RecordedArithmetics, StandBesideTheOldFactsUnderNamesOfTheirOwn) {
   EXPECT_TRUE((*RecordedRoofline(database, target))->CeilingOf(*FindMac("fma.f64"))->Provisional());
 }
 
-// An arithmetic that cannot be measured does not remove the others.
+// An arithmetic that cannot be measured does not remove other arithmetics.
 TEST(RecordedArithmetics, WhatThisMachineCannotMeasureIsLeftOut) {
   Target target = DetectCpu(1);
   target.host.features.insert("a-feature-of-no-machine");

@@ -28,8 +28,8 @@ struct CheckPlan {
   bool operator==(const CheckPlan&) const = default;
 };
 
-/// Draws a plan. Half of the plans use the default pipeline, the others one pass or some passes in
-/// random order.
+/// Draws a plan. Half of the plans use the default pipeline, a quarter one random pass, and a
+/// quarter up to six random passes.
 CheckPlan DrawPlan(uint64_t seed, Values values, bool code);
 /// Prints a plan, for example
 /// `# check passes=a,b rules=strict fusion=fused lowering=0 values=ordinary seed=1 code=0 terms=0`

@@ -1,4 +1,4 @@
-// Tests of the analytic schedules for GPUs, on shapes that tiles divide and on others. The
+// Tests of the analytic schedules for GPUs, on shapes that tiles divide and on other shapes. The
 // emulation checks the results. ptxas's statistics and predictions are checked as well.
 #include <gtest/gtest.h>
 

@@ -19,7 +19,7 @@ namespace {
 
 using test::LongSum;
 
-// Checks the first decisions and random ones.
+// Checks the schedules of the first and of random decisions.
 void ExpectRight(const LongSum& sum, const Target& target) {
   const std::optional<Sketch> sketch = test::SketchOf(sum, target);
   ASSERT_TRUE(sketch);

@@ -1,5 +1,5 @@
 // Tests of rows, sums and products with few results as machine code, against the interpreter, on
-// shapes that no tile divides. Each sketch runs with its first decisions and with others.
+// shapes that no tile divides. Each sketch runs with its first and with random decisions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

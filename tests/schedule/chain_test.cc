@@ -39,7 +39,7 @@ std::string Replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-// Checks the first decisions and random ones.
+// Checks the schedules of the first and of random decisions.
 void ExpectRight(const std::string& text, const Sketch& sketch, const RoundingFreedom& rounding) {
   const ScheduleChecker checker(MustParse(text));
   std::mt19937 random(7);

@@ -422,7 +422,8 @@ TEST(CudaTensorSketch, PadsWhatTilesDoNotDivide) {
               HasSubstr("\npad acc i "));
 }
 
-// Two products with separate operations in between. Either kind of sketch can compute each.
+// Two products with separate operations in between. Matrix instructions or threads can compute
+// each.
 const std::string kTwoProducts = R"(compute two {
   input A: bf16[64, 64]
   input B: bf16[64, 64]

@@ -142,7 +142,7 @@ parallelize A.bf16.d0
 )");
 }
 
-// Checks the first decisions and random ones.
+// Checks the schedules of the first and of random decisions.
 void ExpectRight(const std::string& text, const ScheduleChecker& checker, const Sketch& sketch,
                  int tries, std::mt19937& random, const RoundingFreedom& rounding = AnyRounding()) {
   Decisions decisions = sketch.InitialDecisions();

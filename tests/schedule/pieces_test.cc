@@ -124,7 +124,8 @@ TEST_P(LongSumOn, IsOneChainAsWritten) {
   }
 }
 
-// Checks the first decisions and random ones. Sums of small multiples of 1/8 are exact.
+// Checks the schedules of the first and of random decisions. Sums of small multiples of 1/8 are
+// exact.
 TEST_P(LongSumOn, AgreesWithTheInterpreter) {
   std::mt19937 random(7);
   for (const Target& target : {Avx512(), Avx2()}) {

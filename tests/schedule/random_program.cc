@@ -95,7 +95,7 @@ class Writer {
                        Draw(1, 5), Draw(1, 9));
   }
 
-  // Returns a reduction over the middle dimension, one over the rest, and one over both.
+  // Returns a maximum over the middle dimension, and a sum over the last two dimensions.
   std::string Reductions() {
     return fmt::format(R"(compute reductions {{
   input X: f32[{0}, {1}, {2}]

@@ -1,4 +1,4 @@
-// Runs hand-written nests in the checked emulation, right ones and wrong ones.
+// Runs correct and faulty hand-written nests in the checked emulation.
 #pragma once
 
 #include <string>
