@@ -162,8 +162,8 @@ std::vector<Multiplied> LargeProducts() {
           {"batched_197", Batched(12, 197, 197, 64), Any(), kBf16}};
 }
 
-// Returns float32 products under the accuracy mode `f32`, but not for GPUs whose tensor cores are
-// less than six times as fast as their threads.
+// Returns float32 products with operands of two or three bfloat16 terms. They are not for GPUs
+// whose tensor cores are less than six times as fast as their threads.
 std::vector<Multiplied> LargeTerms() {
   return {{"product_1024", Product(1024, 1024, 1024), Terms(3), kBf16},
           {"product_4096", Product(4096, 4096, 4096), Terms(3), kBf16},

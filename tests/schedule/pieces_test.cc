@@ -32,7 +32,7 @@ std::string SumText(int extent, int others, const std::string& type = "f32",
                      extent, others, type, reducer, second);
 }
 
-// Returns pieces along k, or along k and r.
+// Returns the pieces of the sum along `loops`, by default along k.
 std::optional<Pieces> PiecesOfSum(const std::string& text,
                                   const RoundingFreedom& rounding = ReductionOrder::kAny,
                                   const std::vector<VarId>& loops = {IteratorVar(1)}) {

@@ -54,7 +54,7 @@ class Writer {
                        m, n, k, m % 2 == 0 ? " finite" : "");
   }
 
-  // Returns a convolution with padding, strides and dilation.
+  // Returns a convolution with padding and strides.
   std::string Convolution() {
     const int64_t filters = Draw(1, 3), channels = Draw(1, 3), height = Draw(3, 6);
     const int64_t taps = Draw(1, 3), stride = Draw(1, 2), pad = Draw(0, 1);

@@ -29,7 +29,7 @@ Image DrawImage(SizedGenerator& g) {
   return Of(g, g.OfType(type, shape));
 }
 
-// Returns an image that a node made, if there is one.
+// Returns an existing value of 3 or 4 axes with fixed channels, or a new image.
 Image AnyImage(SizedGenerator& g) {
   for (int tries = 0; tries < 4 && g.Chance(60); ++tries) {
     const ValueId value = g.Operand(Domain::kFloat, 3, 4);
