@@ -69,7 +69,7 @@ double Special(Random& random) {
   return numbers[random.Below(std::size(numbers))];
 }
 
-// Returns numbers whose sums and products overflow.
+// Returns a number. Sums and products of such numbers may overflow.
 double Great(Random& random) {
   const double numbers[] = {1, -1, 2e38, -2e38, 3e38, -3e38};
   return numbers[random.Below(std::size(numbers))];
