@@ -101,8 +101,8 @@ struct KnownTrials {
   int64_t predicted = 0;         // groups with predicted trials for these options
   int64_t predicted_trials = 0;  // number of predicted trials, which were not measured
   int64_t earlier = 0;           // groups that only earlier versions measured
-  std::string earlier_how;  // how one of these groups was measured: "under another policy (warm)"
-  std::string elsewhere;    // a line, if more groups are tuned for other options; otherwise empty
+  std::string earlier_how;       // method for one of these groups: "under another policy (warm)"
+  std::string elsewhere;  // a line, if more groups are tuned for other options; otherwise empty
 };
 /// Returns, for example, "groups tuned: 12 of 21 (400 trials)" or "groups tuned: none of 21; by
 /// predicted times: 3 (60 trials)".

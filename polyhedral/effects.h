@@ -27,7 +27,7 @@ struct ReadUse {
 };
 
 struct Effects {
-  std::vector<ConditionalWrite> writes;      // of the statement, in order
+  std::vector<ConditionalWrite> writes;      // the statement's writes, in order
   std::vector<std::vector<ReadUse>> needed;  // per read
   /// Some write has conditions. The writes can then run one after another, each with its reads: no
   /// write reads what an earlier write of the same instance wrote.

@@ -62,7 +62,7 @@ def main():
     parser.add_argument("--keep", action="store_true", help="leave the system where it is")
     arguments = parser.parse_args()
     if os.geteuid() != 0 or arguments.folder.exists():
-        parser.error("it wants to be root" if os.geteuid() else f"{arguments.folder} exists")
+        parser.error("it must run as root" if os.geteuid() else f"{arguments.folder} exists")
     try:
         make_system(arguments.suite, arguments.folder)
         check(arguments.wheel, arguments.folder)

@@ -312,7 +312,7 @@ def main():
     parser.add_argument("commits", nargs="*", metavar="COMMIT",
                         help="a version to set beside the working tree")
     parser.add_argument("--source", type=Path, default=Path(__file__).resolve().parent.parent,
-                        help="the repository (default: the one this file lies in)")
+                        help="the repository (default: the repository of this file)")
     args = parser.parse_args()
     try:
         trees = [read_commit(args.source, commit) for commit in args.commits]

@@ -4,9 +4,9 @@
     tidy.py [--build DIR] [--tidy PROGRAM] [--jobs N] [--seconds N] FILE...
 
 Run this script in the root of the checkout after `ninja -C DIR`. All files take most of an hour on
-two cores; an interrupted run is continued. DIR/tidy has an empty file for each clean result, named
-by a hash of its inputs: the file, its includes (from ninja), its command, the .clang-tidy files
-above it and the version of clang-tidy.
+two cores; an interrupted run is continued. DIR/tidy has an empty file for each clean result. Its
+name is a hash of the inputs: the file, its includes (from ninja), its command, the .clang-tidy
+files above it and the version of clang-tidy.
 
 Prints clang-tidy's output for files with findings. The exit code is 1 if there are any. With
 --seconds, checks end after that time, and one line has the number of files that were not reached.

@@ -28,7 +28,7 @@ import test_cuda  # noqa: E402
 
 CONTRACTS = ("f32", "tf32", "bf16")
 TIMED = ("bf16", "f32")  # accuracy modes
-COMPILE_SECONDS = 60  # of a model, at most
+COMPILE_SECONDS = 60  # limit per model
 VERIFY_SECONDS = 45  # per model; a step begins only with this time left
 TABLE_SECONDS = 20
 INDUCTOR_SECONDS = 75

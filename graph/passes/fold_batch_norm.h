@@ -6,7 +6,7 @@ namespace tunec {
 
 /// Folds a batch normalisation with constant parameters into the convolution that feeds it:
 ///     conv(x, w, b) -> bn   becomes   conv(x, w * s, (b - mean) * s + bias),
-/// where s = scale / sqrt(variance + epsilon) is computed in float64. The convolution may be
+/// with s = scale / sqrt(variance + epsilon) computed in float64. The convolution may be
 /// transposed, of any rank, with or without groups and bias. A convolution is left unchanged if its
 /// result has other users, or its weights or bias are not constants.
 ///

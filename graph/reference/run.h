@@ -34,8 +34,8 @@ struct RunContext {
 using Outputs = Result<std::vector<Array>>;
 using RunOp = Outputs (*)(const RunContext& context);
 
-// Load copies the elements start, start+stride, ... of an array; the stride is 0 or more. Store
-// writes the elements start, start+1, ... of an array.
+// Load copies `count` elements of an array, beginning at `start`; the stride is 0 or more. Store
+// writes neighbouring elements of an array, beginning at `start`.
 void Load(const Array& from, int64_t start, int64_t stride, int64_t count, double* to);
 void Load(const Array& from, int64_t start, int64_t stride, int64_t count, int64_t* to);
 void Store(const double* from, int64_t start, int64_t count, Array& to);

@@ -35,7 +35,7 @@ void AddRowSketches(const NamedCompute& lowering, const SketchQuestion& question
                     std::vector<Sketch>& sketches);
 
 /// Adds sketches of strided reductions, where neighbouring rows are contiguous: over a middle or
-/// the first axis (abreast.cc). They come first if there are blocks of rows for all threads.
+/// the first axis (`abreast.cc`). They come first if there are blocks of rows for all threads.
 void AddAbreastSketches(const NamedCompute& lowering, const Target& target,
                         std::vector<Sketch>& sketches);
 

@@ -39,8 +39,8 @@ struct StreamPlan {
   }
   /// Returns the suffix of the loops over the dimension after all statements have joined the first
   /// product's loops. The suffix is the first product's iterator name, else the name in the first
-  /// statement with such an iterator (`e`, or `e_` if the first product's rows or columns are
-  /// called `e`).
+  /// statement with such an iterator. That name is `e`, or `e_` if the first product's rows or
+  /// columns are called `e`.
   std::string NameOf(int dimension) const;
 };
 

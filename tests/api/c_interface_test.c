@@ -271,7 +271,7 @@ static void test_run_options(void) {
   fill(&run, 2);
   CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &options) == TUNEC_OK);
   CHECK(is_right(&run, run.a));
-  options.size = sizeof(size_t); /* of a program older than the stream option */
+  options.size = sizeof(size_t); /* a program older than the stream option sets this */
   options.stream = &run;
   CHECK(tunec_run_with_options(model, run.inputs, run.outputs, &options) == TUNEC_OK);
   options.size = sizeof options;

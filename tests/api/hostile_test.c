@@ -200,7 +200,7 @@ static void test_tensors(void) {
   tunec_release(model);
 }
 
-/* The number of dimensions of these tensors is checked before any size is read. */
+/* The number of dimensions of these tensors is checked before their sizes are read. */
 static void reject_shapes(tunec_executable* model, const DLTensor* input, int64_t* const* shapes) {
   const int status = tunec_output_shapes(model, &input, shapes);
   CHECK(status == TUNEC_INVALID_ARGUMENT && tunec_error_message()[0] != '\0');

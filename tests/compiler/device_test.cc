@@ -48,8 +48,8 @@ void ExpectReferencesResults(const Graph& graph, const Executable& executable) {
   EXPECT_LT(*error, kTolerance);
 }
 
-// A network with weights, a view, a concatenation written in place, an output that is an input, a
-// constant, and a value that is read after its use as an output.
+// A network with weights, a view, a constant and a concatenation written in place. One output is an
+// input, and one value is read after its use as an output.
 constexpr std::string_view kNetwork = R"(graph network {
   input x: f32[6, 8]
   input i: i64[4]

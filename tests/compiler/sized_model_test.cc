@@ -205,7 +205,7 @@ TEST(SizedModel, WhatIsCutIsLookedAtFarBeyond) {
   const auto far = EndsAt(3000);
   ASSERT_TRUE(far);
   for (const int64_t length : {30, 511, 600, 3000}) ExpectEqual(*far, EndsAtText(length, 3000), {});
-  EXPECT_LE(Executables(*far), 2);                // of eight, and of fewer
+  EXPECT_LE(Executables(*far), 2);                // one for eight, one for fewer
   ExpectEqual(*far, EndsAtText(3001, 3000), {});  // another graph, compiled separately
 }
 

@@ -84,7 +84,7 @@ def resize(chance):
         attributes["coordinate_transformation_mode"] = chance.of("asymmetric", "half_pixel")
     else:
         attributes["antialias"] = int(chance.one_in(3))
-    if mode == "cubic":  # of one axis only the reference evaluator has it, with sizes in double
+    if mode == "cubic":  # for one axis, only the reference evaluator has cubic mode, with sizes in double
         rank = 2
         attributes["cubic_coeff_a"], attributes["exclude_outside"] = chance.of(-0.5, -0.75), chance.below(2)
     x = chance.array(1, 2, *chance.sizes(rank, 2, 12))

@@ -32,7 +32,7 @@ enum class Operands { kApart, kOneTensor };
 struct Attention {
   std::string name;
   int heads = 2, queries = 32, keys = 64, depth = 16, width = 16;
-  int rows = 16, chunk = 32;  // of a block, of a step
+  int rows = 16, chunk = 32;  // rows per block, keys per step
   Mask mask = Mask::kNone;
   std::string type = "f32";
   Operands operands = Operands::kApart;
@@ -220,7 +220,7 @@ class SmallStream : public testing::TestWithParam<Attention> {
     ASSERT_TRUE(loops) << loops.error().Format() << "\n" << Print(schedule);
     EXPECT_EQ(loops->nest.phases.size(), 1U);
     EXPECT_EQ(checker.Disagreement(*loops), "") << Print(schedule);
-    if (!kEmulates) return;  // sanitizers do not know the emulation's stacks
+    if (!kEmulates) return;  // sanitizers do not support the emulation's stacks
     EXPECT_EQ(checker.Disagreement(*loops, CheckedEmulation(Gpu("sm_90a"))), "") << Print(schedule);
   }
 };

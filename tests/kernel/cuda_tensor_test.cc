@@ -336,7 +336,7 @@ TEST(CudaTensor, SplitProductsArePredictedFasterThanThreads) {
   }
 }
 
-// Where tensor cores are only twice as fast as threads, six products are not worthwhile.
+// Six products are not worthwhile if tensor cores are only twice as fast as threads.
 TEST(CudaTensor, LeavesFloat32ToThreadsWhereTheyAreFaster) {
   for (const int extent : {512, 2048})
     EXPECT_EQ(

@@ -182,7 +182,7 @@ Status CheckLanes(std::string text, std::string_view offset) {
 // All lanes write a before any lane reads it for b, so b has the elements of earlier lanes.
 TEST(Effects, LanesTakeTurns) {
   EXPECT_TRUE(CheckLanes(std::string(kShifted), "+ 0"));
-  // Of a later lane, b needs the old element.
+  // The write of b needs the old element of a later lane.
   EXPECT_FALSE(CheckLanes(std::string(kShifted), "+ 2"));
 }
 

@@ -42,8 +42,8 @@ TEST(SharedPool, IsAskedForFromSeveralThreads) {
   for (const auto& pool : pools) EXPECT_EQ(pool, pools[0]);
 }
 
-// Returns the number of the error in a process forked from the owner of `parents`, or 0. The number
-// is the process's exit status, because failed expectations in the child are not reported.
+// Returns the number of the error in a process forked from the owner of `parents`, or zero. The
+// number is the process's exit status, because failed expectations in the child are not reported.
 int WhatAForkedProcessMisses(const ThreadPool* parents) {
   const auto pool = SharedPool(2);
   if (pool.get() == parents) return 1;

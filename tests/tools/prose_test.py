@@ -45,7 +45,7 @@ class Prose(unittest.TestCase):
         self.assertEqual(kinds("a.md", "The " + "loop " * 28 + "ends.\n"), [])
 
     def test_pronouns(self):
-        self.assertEqual(kinds("a.md", "It is one of those, and they have such loops.\n"), [(1, "pronouns")])
+        self.assertEqual(kinds("a.md", "It is one of those, and they have its loops as such.\n"), [(1, "pronouns")])
 
     def test_words(self):
         self.assertEqual(kinds("a.md", "The loop is in vain.\n"), [(1, "word")])

@@ -41,7 +41,7 @@ struct BenchResult {
   Timing timing;
   std::optional<CompiledModel> unfused;
   Timing unfused_timing;
-  double unfused_error = 0;  // of the outputs, relative to those of the unfused model
+  double unfused_error = 0;  // error of the outputs, relative to the unfused model's outputs
   std::vector<KernelTiming> kernels;
   ShownRoofline roofline;
   std::optional<Roofline> ceilings;  // also ceilings that are not used for shares

@@ -15,7 +15,7 @@ struct PictureArguments {
   std::vector<std::string> axes;    // one or two iterators
   std::vector<std::string> at;      // ITERATOR=VALUE
   std::vector<std::string> layers;  // empty: all
-  std::vector<int64_t> sizes;       // of the axes, or one size for both; empty: 24
+  std::vector<int64_t> sizes;       // sizes of the axes, or one size for both; empty: 24
 };
 
 void AddPictureOptions(CLI::App& command, PictureArguments& arguments);

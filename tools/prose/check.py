@@ -6,7 +6,7 @@
 The default is all files of the checkout that git tracks. Four kinds of finding:
   fragment  a sentence without a main clause, by its first word
   long      more than 30 words between two stops
-  pronouns  more than two pronouns; "that" is not counted, because it mostly begins a clause
+  pronouns  more than three pronouns; "that" is not counted, because it mostly begins a clause
   word      a word of words.txt, for which the field has a term
 Only words are looked for in string literals, except those of tests, which are input. A passage that holds `prose: ok` is accepted as it is;
 the tree has at most 100 such marks. Files of later.txt are not checked yet. --count prints a table by
@@ -26,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 MOST_MARKS = 100
 MOST_WORDS = 30
-MOST_PRONOUNS = 2
+MOST_PRONOUNS = 3
 
 FRAGMENT = re.compile(r"(what|whether|of|where|those|whom|whose|which|how|as|likewise|nor|to whom|from which"
                       r"|in which)\b", re.I)
@@ -35,7 +35,7 @@ QUESTION = re.compile(r"\w+ (is|are|was|were|does|do|if|follows)\b.*\?", re.I)
 MAIN_CLAUSE = re.compile(r"\w+\b[^.]*?, ?(the |a |an |this |these |it |they |each |every |no "
                          r"|all |there |we |both |one |only |\d|[A-Z`])")
 PRONOUN = re.compile(r"\b(those|it|its|they|them|their|theirs|ones|such)\b", re.I)
-CODE = re.compile(r"`[^`]*`|\[[^\]]*\]\([^)]*\)|https?://\S+|--?[a-z][\w-]*")
+CODE = re.compile(r"`[^`]*`|\{[^}]*\}|\[[^\]]*\]\([^)]*\)|https?://\S+|--?[a-z][\w-]*")
 WORD = re.compile(r"[A-Za-z][\w'-]*")
 
 
@@ -52,7 +52,7 @@ def sentences(passage):
         starts.append((len(text), number))
         text += line + " "
     at = 0
-    for sentence in re.split(r"(?<=[.;:!?]) (?=[A-Z`])", text):
+    for sentence in re.split(r"(?<=[.!?]) (?=[A-Za-z`(])|(?<=[;:]) (?=[A-Z`])", text):
         yield max(number for start, number in starts if start <= at), sentence.strip()
         at += len(sentence) + 1
 

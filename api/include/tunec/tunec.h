@@ -451,9 +451,9 @@ TUNEC_API const char* tunec_report_json(const tunec_executable* executable);
 /* Returns the message of the latest failed call in this thread, or "" if no call has failed. The
  * text is valid until this thread's next failure. */
 TUNEC_API const char* tunec_error_message(void);
-/* Returns the number of threads of this process that can run at once, at least 1. The number is
- * that of the processors in the process's affinity mask, or less if a container limits the share of
- * time. "threads": 0 means this number. */
+/* Returns the number of threads of this process that can run at once, at least one. The
+ * number is that of the processors in the process's affinity mask, or less if a container limits
+ * the share of time. "threads": 0 means this number. */
 TUNEC_API int tunec_num_processors(void);
 /* Returns the version of the library, for example "0.1.0". */
 TUNEC_API const char* tunec_version(void);

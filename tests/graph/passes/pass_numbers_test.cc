@@ -186,7 +186,7 @@ TEST(RecognizePatterns, LayerNormAndItsRelatives) {
   EXPECT_EQ(Count(after, Op::kSoftmax), 1);
   EXPECT_EQ(Count(after, Op::kSilu), 1);
   ExpectSameNumbers(before, after, 1e-5);
-  ExpectSameAsReference(before);  // as primitives, whose rows are fused
+  ExpectSameAsReference(before);  // primitives whose rows are fused
 }
 
 TEST(Canonicalize, SignedZeroDecides) {

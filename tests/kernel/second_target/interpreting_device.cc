@@ -42,7 +42,7 @@ class InterpretedKernel;
 // A started operation: a run of a kernel, or a copy.
 struct Work {
   InterpretedKernel* kernel = nullptr;
-  std::vector<void*> arguments = {};  // of a copy: to, from
+  std::vector<void*> arguments = {};  // a copy's destination and source
   size_t copy_bytes = 0;
 };
 
