@@ -5,7 +5,7 @@
 
 Run this script in the root of the checkout after `ninja -C DIR`. All files take most of an hour on
 two cores; an interrupted run is continued. DIR/tidy has an empty file for each clean result. Its
-name is a hash of the inputs: the file, its includes (from ninja), its command, the .clang-tidy
+name is a hash of the inputs: the file, included files (from ninja), the command, the .clang-tidy
 files above it and the version of clang-tidy.
 
 Prints clang-tidy's output for files with findings. The exit code is 1 if there are any. With
