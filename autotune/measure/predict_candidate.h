@@ -28,7 +28,7 @@ struct Prediction {
 
 struct PredictedCandidate {
   /// Kernel for the emulation. Its launches store the registers, spills and local memory of the
-  /// GPU's code. So a prediction from the stored kernel is the same.
+  /// GPU's code, so that a prediction from the stored kernel gives the same time.
   CompiledKernel kernel;
   Prediction prediction;
 };
