@@ -39,8 +39,8 @@ std::map<std::string, std::string> Fields(std::string_view note) {
 }
 
 // Returns the analytic schedule for the fingerprint, without the storage order of its copies. The
-// order follows from the statements that write the copies. Earlier versions did not write it, and
-// searches recorded as converged must stay valid.
+// order follows from the statements that write the copies, so the fingerprint does not need it.
+// Without it, searches that were recorded as converged stay valid.
 std::string AnalyticText(const Sketch& sketch) {
   Schedule schedule = sketch.Fill(sketch.InitialDecisions());
   std::erase_if(schedule.loop_steps, [](const LoopStep& step) {
