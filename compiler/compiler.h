@@ -2,8 +2,8 @@
 //
 //   graph passes -> fusion groups -> lowerings -> (tuned) schedules -> kernels -> Executable
 //
-// Compiled objects and tuned schedules come from the database if it has them. So a second start
-// compiles and measures nothing.
+// Compiled objects and tuned schedules come from the database if it has them, so compiling a model
+// a second time compiles no kernel and measures nothing.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ class WeightSource;
 struct CompileOptions {
   Target target;  // made by ParseCpu
   Accuracy accuracy;
-  int trials = 0;                 // trials of the whole model, including earlier ones
+  int trials = 0;                 // limit of the whole model's trials, including earlier ones
   double time_limit_seconds = 0;  // limit of tuning, 0: none; the only limit if `trials` is 0
   /// Converged groups that are tuned again with extra trials, while all other groups are skipped.
   /// Each entry is a group's number, the name of a node, or "all". Empty: normal tuning.
@@ -56,9 +56,9 @@ struct CompileOptions {
   SketchSet sketches = SketchSet::kAll;
   PerfMap perf_map = PerfMap::kOff;
   DeviceChoice device;         // choice among several devices that run the code
-  bool share_threads = false;  // true: the executable runs on SharedPool, else on its own pool
+  bool share_threads = false;  // true: runs on SharedPool; false: has its own pool
   /// Weights and packed weights that are shared with other executables of the model. Schedules
-  /// prefer the packed weights that already exist. Null: the executable has its own weights.
+  /// whose packed weights already exist are preferred. Null: the executable has its own weights.
   std::shared_ptr<SharedPackedWeights> packed_weights = nullptr;
   std::string worker_path;  // path of tunec-worker; empty: found beside the program or library
   /// Folder to which failing candidates are written as cases; empty: none.
@@ -75,14 +75,14 @@ inline constexpr int kUnlimitedTrials = std::numeric_limits<int>::max();
 
 /// A row of the report: one kernel of the compiled model.
 struct KernelReport {
-  std::string name;           // "conv_3 add_3 relu_3": the nodes it computes
+  std::string name;           // the nodes that the kernel computes: "conv_3 add_3 relu_3"
   std::string kind;           // "conv", "matmul", "softmax", ...
   std::string workload;       // hash of its workload
   std::string schedule;       // text
-  std::string sketch_source;  // "tuned", "predicted", "analytic" or "naive"
+  std::string sketch_source;  // Name(ScheduleSource): "tuned", "analytic", ...
   double flops = 0;
   double bytes = 0;
-  std::optional<KernelArithmetic> arithmetic;  // the arithmetic of its roofline
+  std::optional<KernelArithmetic> arithmetic;  // its ceiling limits the kernel
   int phases = 1;
   std::vector<PredictedPhase> predicted;  // one per phase; empty for the host's kernels
   /// Time of one run that the tuner measured; none: not measured.
@@ -93,7 +93,7 @@ struct KernelReport {
   std::vector<std::string> notes;  // the lines that `on_log` received about its schedule
 };
 
-/// Trials of the model's groups that the database had before this tuning.
+/// Trials of the model's groups that were in the database before this tuning.
 struct KnownTrials {
   int64_t groups = 0;  // distinct groups
   int64_t tuned = 0;   // groups with measured trials for these options
@@ -101,14 +101,15 @@ struct KnownTrials {
   int64_t predicted = 0;         // groups with predicted trials for these options
   int64_t predicted_trials = 0;  // number of predicted trials, which were not measured
   int64_t earlier = 0;           // groups that only earlier versions measured
-  std::string earlier_how;  // how one of these groups was measured: "under another policy (warm)"
-  std::string elsewhere;    // a line, if more groups are tuned for other options; otherwise empty
+  std::string earlier_how;       // for one such group: "under another policy (warm)"
+  std::string elsewhere;         // line on other options for which more groups are tuned, or ""
 };
 /// Returns, for example, "groups tuned: 12 of 21 (400 trials)" or "groups tuned: none of 21; by
 /// predicted times: 3 (60 trials)".
 std::string Describe(const KnownTrials& known);
 /// Returns a line if earlier versions measured groups, otherwise an empty text. The line says how
-/// these trials are used, which depends on `tunes`: the model is tuned or only compiled.
+/// the old schedules are used: if `tunes`, they are measured again first, otherwise the fastest one
+/// is used for compilation.
 std::string DescribeEarlier(const KnownTrials& known, bool tunes);
 
 struct CompileReport {
@@ -149,7 +150,8 @@ struct GroupReport {
 /// passes and its groups.
 struct FrontReport {
   Graph graph;
-  /// Outputs of the model; further outputs of the graph are indices to be checked.
+  /// Number of the model's outputs. Further outputs of the graph are indices to be checked before a
+  /// run.
   size_t outputs = 0;
   std::vector<UnprovenIndices> unproven;
   std::vector<GroupReport> groups;  // the groups of `fusion`, with their lowerings
@@ -164,7 +166,7 @@ Result<FrontReport> RunFrontEnd(const Graph& graph, const CompileOptions& option
 /// Sizes of one dimension for which code is compiled.
 struct DimSizes {
   std::vector<int64_t> sizes;
-  bool exact = true;  // false: the sizes of a range are rounded up to `sizes`
+  bool exact = true;  // false: `sizes` are those to which the sizes of a range are rounded up
 
   bool IsOpen() const { return sizes.size() > 1 || !exact; }
   bool operator==(const DimSizes&) const = default;
@@ -182,17 +184,18 @@ struct ModelOptions {
   std::optional<uint64_t> random_weights;
   /// Folder of an ONNX model's external data. Empty: the folder of the model's file.
   std::string external_data;
-  /// Shapes of the arrays that the model will run on, for ONNX inputs with dynamic dimensions that
-  /// no other option fixes. Other names are ignored.
+  /// Shapes of the arrays with which the model will run. They fix dynamic dimensions of ONNX inputs
+  /// that no other option fixes. Names that are not inputs are ignored.
   std::map<std::string, std::vector<int64_t>> shapes_of_arrays;
   OptionSpelling spelling = OptionSpelling::kFlags;  // the spelling of options in messages
 };
-/// Reads a model file by its extension: .onnx, or .graph. The weights of a .graph come from the
+/// Reads a model file by its extension: .onnx or .graph. The weights of a .graph file come from the
 /// .safetensors file beside it, or are random if `random_weights` is set.
 Result<Graph> LoadModel(const std::string& path, const ModelOptions& options);
 
-/// A model with all files that were read for it: the model's file and the files of weights and
-/// constants. The stamps were taken before the files were read.
+/// A model with the stamps of all files that were read for it: the model's file and the files of
+/// weights and constants. The stamps were taken before the files were read, so that a later change
+/// is noticed.
 struct LoadedModel {
   Graph graph;
   std::vector<FileStamp> files;
