@@ -50,8 +50,8 @@ def _options_of(options, mode):
 
 @_collector_paused()
 def tunec(module, example_inputs, *, options=None, mode=None):
-    """The backend. `mode`: "max-autotune" sets 200 trials unless the options set another number.
-    `options` are those of tunec.compile by name, and
+    """The backend. `mode`: "max-autotune" and "max-autotune-no-cudagraphs" set 200 trials unless
+    the options set another number. `options` are those of tunec.compile by name, and
 
     background  True: run in torch until a thread has compiled the code. Default: False
     freeze      True: without gradients, compile weights in and pack them at the first call
@@ -94,14 +94,15 @@ def _static_places():
 
 
 class _Compiled:
-    """One compiled graph. Every argument, weights included, is read in place. With `freeze`, the
-    first call fixes the weights, because their values are not available before."""
+    """One compiled graph. Every argument, weights included, is read in place at each call. With
+    `freeze`, the weights of the first call are compiled in: their values are not available
+    before."""
 
     def __init__(self, graph, kind, static_places, options, background, freeze):
         self._options = options
         self._background = background
-        # Partitioning rewrites the graph, so torch runs a copy of the nodes until the code is
-        # ready.
+        # Partitioning rewrites the graph, so a copy of the nodes is made, which torch runs until
+        # the code is ready.
         self._original = fx.GraphModule(graph, copy.deepcopy(graph.graph)) if background else None
         with unset_fake_temporarily():  # constants are computed on real tensors
             self._parts = partition(graph)
@@ -142,7 +143,8 @@ class _Compiled:
             return self._graph(*values)
 
     def _install(self, frozen, values):
-        """Replaces each part by a SizedGraph. `frozen` maps argument indices to weights."""
+        """Replaces each part by a _Part with a SizedGraph. `frozen` maps argument indices to
+        weights."""
         weights = {self._names[i]: weight for i, weight in frozen.items()}
         self._ready.clear()
         for node in self._graph.graph.find_nodes(op="call_module"):
@@ -162,7 +164,8 @@ class _Compiled:
             self._thread.start()
 
     def _warm(self, values):
-        """Compiles by running once on copies, so that only torch's run changes the arguments."""
+        """Compiles by running once on copies, so that only the run in torch changes the
+        arguments."""
         try:
             copies = [v.clone() if isinstance(v, torch.Tensor) and i not in self._unwritten else v
                       for i, v in enumerate(values)]
@@ -178,7 +181,7 @@ class _Compiled:
 
 
 class _Part(torch.nn.Module):
-    """A compiled submodule."""
+    """A compiled part of a graph, as a submodule."""
 
     def __init__(self, module, weights, updates, options, layouts, fallback):
         super().__init__()
@@ -205,7 +208,7 @@ class _Part(torch.nn.Module):
 
 
 def _is_changed(graph, name):
-    """Tests if the graph writes a placeholder."""
+    """Tests if the graph writes the placeholder `name`."""
     node = next(n for n in graph.graph.find_nodes(op="placeholder") if n.name == name)
     return any(user.target is torch.ops.aten.copy_.default and user.args[0] is node
                for user in node.users)

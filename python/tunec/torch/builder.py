@@ -17,7 +17,7 @@ class Value:
     def __init__(self, graph, line, tensor=None):
         self.graph = graph
         self.line = line
-        self.tensor = tensor  # its contents, if known
+        self.tensor = tensor  # the value's elements as a torch tensor, if known
         self.element = line.element
         self.shape = tuple(line.shape)
 
@@ -35,7 +35,8 @@ class Value:
 
     @property
     def meta(self):
-        """Returns a tensor of the same type and shape without data, for torch's promotion rules."""
+        """Returns a tensor without data of the same type and shape, for torch's rules of type
+        promotion."""
         return torch.empty(self.shape, dtype=torch_dtype(self.element), device="meta")
 
     def _other(self, other):
@@ -142,9 +143,9 @@ class Value:
         return self.graph.emit("gather_elements", self, indices, axis=axis)
 
     def scatter(self, indices, updates, axis, depth=1, reduction="none"):
-        """Returns this value with `updates` written at `indices` along `axis`. Indices are
-        broadcast to the updates. With a depth, an index counts positions over that many axes,
-        flattened."""
+        """Returns this value after a scatter: `updates` replace or are combined with (`reduction`)
+        the elements at `indices` along `axis`. Indices are broadcast to the updates. With a depth
+        above 1, an index is a row-major position over that many axes, beginning with `axis`."""
         return self.graph.emit("scatter", self, indices, updates, axis=axis, depth=depth,
                                reduction=reduction)
 
@@ -162,7 +163,7 @@ def numel(shape):
 
 
 class GraphBuilder:
-    """Adds lines; each line has the type of the value that it defines.
+    """Builds the lines of a graph. Each line has the type of the value that it defines.
 
     same_at_any_size  True: also add lines that have no effect at these sizes, because they may have
                       one at other sizes. Then the graphs of a model at two sizes have the same
@@ -173,7 +174,7 @@ class GraphBuilder:
         self.same_at_any_size = same_at_any_size
         self.lines = []
         self.weights = {}  # tensor by key
-        self.hint = ""  # name for the values that follow
+        self.hint = ""  # preferred name of the values that are added next
         self._numbers = {}
         self._weight_values = {}
 
@@ -185,7 +186,8 @@ class GraphBuilder:
         return self._add(Input(element, tuple(shape), name))
 
     def emit(self, op, *operands, **attributes):
-        """Adds an operator and returns its result. Raises ValueError if shapes do not fit."""
+        """Adds an operator and returns its result. Raises ValueError if shapes do not fit, and
+        Rejected if the operator does not accept booleans."""
         if op not in BOOLEAN and operands and operands[0].element == "bool":
             raise Rejected(f"{op} of booleans")
         shapes = [None if x is None else x.shape for x in operands]
@@ -209,7 +211,8 @@ class GraphBuilder:
         return self.number(value, element).expand(shape)
 
     def constant(self, tensor, key="constant"):
-        """Returns a tensor's contents as a constant in the text if short, else as a weight."""
+        """Returns a tensor's contents as a constant in the text if it has at most _MOST_INLINE
+        elements, else as a weight."""
         element = element_type(tensor.dtype)
         if element is None:
             raise Rejected(f"a tensor of {tensor.dtype}")
@@ -228,7 +231,8 @@ class GraphBuilder:
         return next(k for k in (f"{key}_{n}" for n in itertools.count()) if k not in self.weights)
 
     def weight(self, key, tensor, hint=""):
-        """Adds a weight that shares the tensor's memory. A tensor under two names is one weight."""
+        """Adds a weight that shares the tensor's memory. If the same memory is added under two
+        names, both are one weight."""
         same = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype)
         if tensor.numel() > 0 and same in self._weight_values:
             return self._weight_values[same]
@@ -271,5 +275,6 @@ class GraphBuilder:
         return write_graph(name, self.lines, [(n, value.line) for n, value in outputs])
 
     def nameless(self, outputs):
-        """Returns a text that ignores names: see graph_text.nameless. `outputs` as in `text`."""
+        """Returns a text that does not depend on names, and its weights: see graph_text.nameless.
+        `outputs` are as in `text`."""
         return nameless(self.lines, [value.line for _, value in outputs])

@@ -35,6 +35,6 @@ def bits(element):
 
 
 def is_narrow_float(element):
-    """Tests for a 16-bit float. torch computes multi-step formulas of them in float32, rounded
-    once."""
+    """Tests for a 16-bit float. Formulas of several steps are computed in float32 and rounded once,
+    as torch does."""
     return element in ("f16", "bf16")

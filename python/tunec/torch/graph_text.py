@@ -13,13 +13,14 @@ _WORDS = frozenset(("input", "output", "weight", "constant", "graph", "layout", 
 
 
 def quote(text):
-    """Returns a quoted string of the text."""
+    """Returns a text as a string literal of the `.graph` text."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 
 def name_text(name):
-    """Returns a name, quoted unless it is an identifier outside the grammar's words."""
+    """Returns a name, as a string literal unless it is an identifier and not a word of the
+    grammar."""
     return name if _IDENTIFIER.match(name) and name not in _WORDS else quote(name)
 
 
@@ -119,7 +120,7 @@ class _Names:
 
 
 def live_lines(lines, outputs):
-    """Returns the inputs and the lines that outputs depend on, in their order."""
+    """Returns, in their order, the inputs and the lines that `outputs` depend on."""
     needed = set()
     pending = list(outputs)
     while pending:
@@ -148,8 +149,8 @@ def write_graph(name, lines, outputs):
 
 def nameless(lines, outputs):
     """Returns a text of the computation that does not depend on names, and the keys of its weights
-    in the order of the text. Values are numbered, and operations that return their operand are
-    omitted."""
+    in the order of the text. Values have numbers instead of names. Operations that return their
+    operand unchanged are omitted."""
     names, text, weights = {}, [], []
     for line in live_lines(lines, outputs):
         if isinstance(line, Operation) and _passes_on(line):

@@ -5,8 +5,8 @@ from torch.export.graph_signature import ConstantArgument, InputKind
 from .._errors import InvalidArgument
 from .symbols import solve
 
-# Sizes 0 and 1 are special while torch traces. Programs accept them although
-# exported ranges exclude both.
+# While torch traces, it treats sizes 0 and 1 as constants. Exported ranges begin at 2, but programs
+# also accept smaller sizes.
 _SPECIAL = 2
 
 
@@ -27,7 +27,8 @@ class InputBounds:
         self._known = set()  # shapes and numbers that passed before
 
     def check(self, leaves):
-        """Raises InvalidArgument with the input, the axis, its size and the expected size."""
+        """Raises InvalidArgument unless the program is valid for these arguments. The message names
+        the input, the axis, its size and the expected size, or the constant."""
         key = tuple(tuple(x.shape) if isinstance(x, torch.Tensor) else x for x in leaves)
         try:
             if key in self._known:
@@ -94,7 +95,8 @@ class InputBounds:
 
 
 def _spelt(expected, size):
-    """Returns the text of an expected size, with its number if other sizes determine it."""
+    """Returns the text of an expected size. If other sizes determine it, the text has the
+    number."""
     expression = size.node.expr
     if expression.is_symbol:
         return f"{expected} as in another input"
@@ -102,7 +104,7 @@ def _spelt(expected, size):
 
 
 def _guards_of(program):
-    """Returns torch's function that checks the other relations, and the names of its inputs."""
+    """Returns torch's function that checks the remaining relations, and the names of its inputs."""
     if not getattr(program, "_guards_code", None):
         return None, ()
     module = program.module()

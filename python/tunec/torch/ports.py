@@ -79,7 +79,7 @@ def _free_name(name, taken):
 
 
 def _view_root(node):
-    """Returns the placeholder that a node is or is a view of, or None."""
+    """Returns the placeholder that a node is or is a view of; None for other nodes."""
     while node.op == "call_function":
         schema = getattr(node.target, "_schema", None)
         if schema is None or not schema.arguments or not node.args:

@@ -8,7 +8,8 @@ import torch
 
 from .._errors import NotCompiledWarning
 
-# Reports of the latest graphs. The number is bounded for programs that compile forever.
+# Reports of the latest graphs. Their number is limited for processes that compile new graphs all
+# the time.
 _latest = deque(maxlen=256)
 _skipped = deque(maxlen=256)
 

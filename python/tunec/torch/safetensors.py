@@ -10,7 +10,7 @@ _TYPES = {
     torch.uint8: "U8", torch.uint16: "U16", torch.uint32: "U32", torch.uint64: "U64",
     torch.bool: "BOOL",
 }
-_ALIGNMENT = 64  # of the data in bytes, so that tensors can be mapped
+_ALIGNMENT = 64  # in bytes; the data begins at a multiple of it, so that tensors can be mapped
 
 
 def _bytes_of(tensor):
