@@ -9,7 +9,8 @@ def root_mean_square(array):
 
 
 def rms_error(results, names, path):
-    """Returns errors against the model's float64 outputs, or None if the model has no such
+    """Returns the greatest error of an output against the model's float64 outputs: root mean
+    squares of the error and of the output, divided. Returns None if there are no float64
     outputs."""
     exact = path[:-5] + ".f64.npz"
     if not os.path.exists(exact):
