@@ -21,8 +21,8 @@ def rms_error(results, names, path):
 
 
 def largest_errors(results, reference):
-    """Returns absolute errors, and errors over the largest magnitude of the reference, as dicts by
-    name."""
+    """Returns the largest absolute error over all outputs, and the largest error relative to the
+    largest magnitude of its output in the reference."""
     absolute = relative = 0.0
     for got, want in zip(results, reference.values(), strict=True):
         if got.shape != want.shape:

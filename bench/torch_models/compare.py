@@ -152,8 +152,8 @@ def run_one(name, options):
             except Exception as failure:  # any of three compilers may fail
                 result["failed"][backend] = f"{type(failure).__name__}: {str(failure)[:300]}"
                 result.setdefault("trace", {})[backend] = traceback.format_exc()[-2000:]
-        # The reset is for the first calls' times; the functions before the last compile once more, for which
-        # caches and the database are there.
+        # The first calls were timed after a reset of dynamo, so all functions but the last compile once
+        # more in `measure`, from filled caches and the database.
         result["ms"] = measure(calls, arguments, options.rounds) if options.rounds else {}
     return result
 

@@ -35,7 +35,8 @@ class Borrowed {
   DLTensor& tensor() { return tensor_; }
   const DLTensor& tensor() const { return tensor_; }
 
-  /// Visits the held Python objects for the garbage collector, if the tensor outlives a call.
+  /// Visits the held Python objects for the garbage collector. Only needed for tensors that are
+  /// held longer than one call.
   int Visit(visitproc visit, void* arg) const;
 
  private:

@@ -62,8 +62,8 @@ Cell DateCell(int64_t unix_seconds) {
 std::string WorkloadHash(const TaskSummary& task) { return StableHash(task.key.workload.text); }
 
 // Returns the parts in which the target texts differ, and prints the common parts. A text without
-// any such part has no accuracy: facts about a machine are stored under its target without an
-// accuracy.
+// such a part is called "with any accuracy": under it are facts about the machine, which are stored
+// without an accuracy.
 std::vector<std::string> NameTargets(const std::vector<TargetStats>& targets) {
   std::vector<std::string> texts;
   for (const TargetStats& target : targets) texts.push_back(target.target);

@@ -84,7 +84,7 @@ def python_passages(text):
 
 
 def dedented(lines):
-    """The lines of a docstring without the indentation that all but the first share."""
+    """Returns the lines of a docstring without the indentation that all but the first share."""
     first, *rest = lines
     return [first.strip(), *textwrap.dedent("\n".join(rest)).split("\n")] if rest else [first.strip()]
 

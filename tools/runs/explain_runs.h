@@ -24,8 +24,8 @@ struct ExplainedRuns {
 Result<ExplainedRuns> ExplainRuns(const Executable& executable, std::span<const Array> inputs,
                                   const TimingLimits& limits);
 
-/// Returns one row for each distinct group in `kernels`, the result of GroupTimings. `ceilings` may
-/// lack the roofline.
+/// Returns one row for each distinct group in `kernels`, the result of GroupTimings. If
+/// `ceilings` has no roofline, shares of ceilings are missing.
 TextTable ExplanationTable(const std::vector<KernelTiming>& kernels, const ShownRoofline& ceilings,
                            size_t name_width);
 
