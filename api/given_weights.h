@@ -1,4 +1,4 @@
-// Weights of a graph from the tensors of a caller of the C interface.
+// Weights of a graph that a caller of the C interface gives as tensors.
 #pragma once
 
 #include <map>
@@ -10,18 +10,20 @@
 
 namespace tunec {
 
-/// Weights that are used in place. The bytes must stay valid as long as an array of these weights
-/// exists. The names, shapes and strides are copied.
+/// Weights that are used in the caller's memory. The bytes must stay valid as long as an array that
+/// Reserve returned exists. The names, shapes and strides are copied.
 class GivenWeights : public WeightSource {
  public:
-  /// Fails with kInvalidArgument for a null pointer, a duplicate name, or a shape that cannot be
-  /// read. Weights that the text does not name are checked too.
+  /// Fails with kInvalidArgument for a null pointer, a duplicate name, or a shape that is null, has
+  /// a negative size or has more than 64 dimensions. Weights that the graph does not name are
+  /// checked too.
   static Result<GivenWeights> Make(size_t count, const char* const* names,
                                    const DLTensor* const* tensors);
 
   /// Returns the weight as an array that refers to the caller's memory. Fails with kNotFound if no
-  /// weight has this name. Fails with kInvalidArgument for another type, shape or device, for
-  /// strides that are not dense, or for data that is not aligned to the element.
+  /// weight has this name. Fails with kInvalidArgument if the weight's type or shape is not the
+  /// requested one. Fails with kInvalidArgument also for data that is missing, not on the CPU, not
+  /// dense or not aligned to the element.
   Result<Array> Reserve(const WeightRequest& request) const override;
 
  private:

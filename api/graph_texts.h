@@ -8,8 +8,8 @@
 
 namespace tunec {
 
-/// Returns a source of the caller's graphs, which requests one text at a time. The source's
-/// `release` is called when the last copy of the result is destroyed, and if this function fails.
+/// Returns a source of graphs that requests the caller's texts, one at a time. `source.release` is
+/// called when the last copy of the result is destroyed, and if this function fails.
 Result<SizedSource> SourceOfTexts(const tunec_graph_source& source);
 
 /// Fails with kInvalidArgument if "dims" in the options names a dimension that the source does not

@@ -64,7 +64,8 @@ class JsonReader {
     return value_.get<uint64_t>();
   }
 
-  /// Returns `value` as text. It is the option's value or an element of it.
+  /// Returns `value`, which is the option's value or an element of the option's value, as text
+  /// without zero bytes.
   Result<std::string> Text(const Json& value) const {
     if (!value.is_string()) return Expected(JsonForm(setting_));
     auto text = value.get<std::string>();

@@ -1,4 +1,4 @@
-// Parser of the options of tunec_compile: a JSON object to settings.
+// Parser that converts the JSON options of tunec_compile to settings.
 #pragma once
 
 #include <string_view>
@@ -9,11 +9,12 @@
 
 namespace tunec {
 
-/// Parses the object that tunec.h describes; an empty text means no options. Errors name the key,
-/// its value and the expected value: kInvalidArgument, or kParse for malformed JSON.
+/// Parses the object that tunec.h describes; an empty text means no options. Fails with
+/// kInvalidArgument for an unknown key or a wrong value, which the message names with the expected
+/// values. Fails with kParse, and the byte of the error, for malformed JSON.
 Result<Settings> ParseApiOptions(std::string_view json);
 
-/// Parses the value of "layouts" alone.
+/// Parses a JSON object that has the form of the value of "layouts".
 Result<EdgeLayouts> ParseApiLayouts(std::string_view json);
 
 }  // namespace tunec

@@ -93,7 +93,7 @@ Result<std::vector<AxisOrder>> OrdersOf(const std::vector<TensorSpec>& specs,
   return orders;
 }
 
-/// Returns the callers' view of the edges, or null if all tensors are row-major. `inputs` and
+/// Returns the inputs and outputs as callers see them, or null if `layouts` is empty. `inputs` and
 /// `outputs` are those of a graph that LayEdges made.
 Result<std::unique_ptr<const LaidEdges>> EdgesOf(const std::vector<TensorSpec>& inputs,
                                                  const std::vector<TensorSpec>& outputs,
@@ -203,8 +203,8 @@ Result<ExecutablePtr> CompileAnySize(SizedSource given, const CompileCall& call)
 
 /// Compiles a model for all entry points. `load` reads the model after the options were checked;
 /// `load_sized` reads a model with dynamic shapes. `model` is the caller's pointer to the model,
-/// and `what` its name in messages. `keep` returns a function that reads the model again from
-/// copies, or an empty function.
+/// and `what` its name in messages. `keep` returns a function that reads the model again for other
+/// layouts, or an empty function.
 template <class Load, class LoadSized, class Keep>
 int CompileModel(const void* model, std::string_view what, const char* options_json,
                  const tunec_callbacks* callbacks, tunec_executable** out, Load load,
@@ -261,8 +261,8 @@ int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
       [&](const tunec::Settings& settings) {
         return tunec::LoadSizedModelBytes(model, kind, settings);
       },
-      // An ONNX model's bytes are not retained, because they include the weights. A .graph text is
-      // small and is retained.
+      // The bytes are retained only if the caller says that they are a .graph text, which is small.
+      // The bytes of an ONNX model include the weights.
       [&]() -> Result<tunec::Reload> {
         if (kind != "graph") return nullptr;
         return [text = std::vector(model.begin(), model.end())](const tunec::Settings& settings) {

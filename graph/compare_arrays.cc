@@ -15,8 +15,8 @@ double Difference(double actual, double expected) {
   return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
 }
 
-/// Returns the difference of one element. A double holds 53 bits, so equal integers are detected
-/// without conversion.
+/// Returns the difference of one element. Integers beyond 2^53 are rounded to double, so different
+/// ones may have the difference 0.
 double ElementDifference(const Array& actual, const Array& expected, int64_t i) {
   if (!IsFloat(expected.type()) && actual.GetInt(i) == expected.GetInt(i)) return 0;
   return Difference(actual.GetDouble(i), expected.GetDouble(i));

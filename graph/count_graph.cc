@@ -11,7 +11,7 @@ namespace {
 
 int64_t BytesOf(const Graph& graph, ValueId id) { return graph.value(id).type.Bytes(); }
 
-// Returns the value that is stored in memory for an operand.
+// Returns the value that is read from memory for an operand: the operand before it was expanded.
 ValueId Unexpanded(const Graph& graph, ValueId id) {
   while (graph.producer(id).op == Op::kExpand) id = graph.producer(id).inputs[0];
   return id;

@@ -9,7 +9,7 @@ namespace tunec {
 
 struct GraphCounts {
   int64_t nodes = 0;  // nodes that compute; inputs and constants do not count
-  /// Bytes moved if each node ran separately: its operands, each once, and its results. Nodes that
+  /// Bytes moved if each node ran separately and moved each operand and result once. Nodes that
   /// only rename indices (IsView) move nothing. An expanded operand counts with the bytes before
   /// the expansion.
   int64_t bytes = 0;
@@ -18,10 +18,10 @@ struct GraphCounts {
   int64_t parameters = 0;
 };
 
-/// Returns GraphCounts::nodes, for any graph.
+/// Returns GraphCounts::nodes. The graph may have dimensions without sizes.
 int64_t CountNodes(const Graph& graph);
 
-/// Returns whether the node's result is its first operand under other indices: identity, reshape,
+/// Returns whether the operator only renames the indices of its first operand: identity, reshape,
 /// transpose, slice, expand.
 bool IsView(Op op);
 

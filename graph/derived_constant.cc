@@ -9,7 +9,7 @@ namespace tunec {
 ValueId AddDerivedConstant(GraphBuilder& builder, const std::string& name, Array array) {
   constexpr int64_t kMostInText = 16;
   if (array.size() <= kMostInText) return builder.AddConstant(name, std::move(array));
-  // Passes may give the name of one value to another, but equal keys must mean equal bytes.
+  // Equal keys must mean equal bytes, but a pass may reuse a value's name. So the key has a hash.
   const std::string_view bytes(reinterpret_cast<const char*>(array.data()), array.bytes());
   const std::string hash = StableHash(bytes).substr(0, 8);
   std::string key =

@@ -1,4 +1,4 @@
-// A model for callers whose tensors are not in row-major order.
+// Adapts a model to callers whose tensors are not in row-major order.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,14 @@ namespace tunec {
 /// Layouts of inputs and outputs by name, as text for ParseAxisOrder. Other tensors are row-major.
 using EdgeLayouts = std::map<std::string, std::string>;
 
-/// Returns the axis order of the input or output `name`.
+/// Returns the axis order of the input or output `name`, or an empty order if no layout is given or
+/// the layout is row-major.
 Result<AxisOrder> OrderOf(const EdgeLayouts& layouts, const std::string& name, size_t rank);
 
 /// Returns the model for tensors with these layouts. An input has its stored shape (LaidShape), and
 /// a transpose restores the shape of the graph. A transpose also converts each output to its stored
-/// shape. Errors: kInvalidArgument for a name that is not an input or output. Requires: verified.
-/// O(nodes).
+/// shape. Errors: kInvalidArgument for a name that is not an input or output; an error of
+/// ParseAxisOrder for an invalid layout. Requires: verified. O(nodes).
 Result<Graph> LayEdges(const Graph& graph, const EdgeLayouts& layouts);
 
 }  // namespace tunec

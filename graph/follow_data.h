@@ -1,4 +1,4 @@
-// Data flow from inputs: values that the inputs decide, and values that copy others.
+// Data flow from inputs: values that depend on inputs, and values that copy other values.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,12 @@
 
 namespace tunec {
 
-/// Returns for each value whether an input decides it. Values of constants only are folded.
+/// Returns for each value whether it depends on an input. A value that depends only on constants
+/// can be folded.
 std::vector<bool> ValuesOfData(const Graph& graph);
 
-/// Returns the value that has the same elements as `value`, each once, with the same numbers.
+/// Returns the value from which `value` was copied by identities, reshapes, transposes and widening
+/// casts of integers. Both have the same elements, possibly in a different order.
 ValueId SourceOf(const Graph& graph, ValueId value);
 
 }  // namespace tunec

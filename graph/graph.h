@@ -59,10 +59,10 @@ struct Node {
   const std::string& String(std::string_view attribute) const;
   const std::vector<int64_t>& Ints(std::string_view attribute) const;
   const std::vector<double>& Floats(std::string_view attribute) const;
-  bool Has(std::string_view attribute) const;  // given explicitly
+  bool Has(std::string_view attribute) const;  // given, or added by inference
 };
 
-/// A graph. Copies share their data: a pass without changes returns its argument.
+/// A graph. Copies share the data, so a pass that changes nothing returns its argument.
 class Graph {
  public:
   const std::string& name() const { return data_->name; }
@@ -75,12 +75,12 @@ class Graph {
   const Node& node(NodeId id) const { return data_->nodes[id.index]; }
   const Value& value(ValueId id) const { return data_->values[id.index]; }
   const Node& producer(ValueId id) const { return node(value(id).producer); }
-  /// Returns the constant of the value, or null.
+  /// Returns the array of a constant, or null if no constant produces the value.
   const Array* ConstantOf(ValueId id) const;
   /// Returns for each value the nodes that read it, in order, once per use.
   std::vector<std::vector<NodeId>> Users() const;
   bool IsOutput(ValueId id) const { return data_->is_output[id.index]; }
-  /// Returns whether one graph is a copy of the other.
+  /// Returns whether the graphs share their data: one is a copy of the other.
   bool IsSameObject(const Graph& other) const { return data_ == other.data_; }
 
  private:
@@ -89,7 +89,7 @@ class Graph {
     std::string name;
     std::vector<Node> nodes;
     std::vector<Value> values;
-    std::vector<bool> is_output;  // by value
+    std::vector<bool> is_output;  // for each value
     std::vector<ValueId> inputs;
     std::vector<ValueId> outputs;
     std::vector<std::string> output_names;
@@ -120,7 +120,8 @@ class GraphBuilder {
                                           Attributes attributes = {}, std::string name = "",
                                           SourceLocation where = {});
   /// Adds `node` of the graph `from` with new operands. Names and layouts of its values are copied.
-  /// Types are inferred again only if the type of an operand differs. Not for inputs and constants.
+  /// Types are inferred again only if the number or a type of the operands differs. Requires:
+  /// `node` is not an input or constant.
   Result<std::vector<ValueId>> CopyNode(const Graph& from, const Node& node,
                                         std::vector<ValueId> inputs);
   /// Adds a constant whose text form states the distribution of its random values (`init`).
@@ -130,9 +131,10 @@ class GraphBuilder {
   void SetLayout(ValueId value, Layout layout);
   void RenameValue(ValueId value, const std::string& name);
 
-  /// Returns the graph as built so far. Read it, but do not copy it before Build.
+  /// Returns the graph as built so far. Do not copy it before Build: the copy would share data that
+  /// the builder still changes.
   const Graph& graph() const { return graph_; }
-  /// Reserves memory for about the size of another graph.
+  /// Reserves memory for as many nodes and values as `other` has.
   void ReserveLike(const Graph& other);
   const ValueType& TypeOf(ValueId value) const { return graph_.value(value).type; }
   Graph Build() &&;
@@ -142,7 +144,8 @@ class GraphBuilder {
     using is_transparent = void;
     size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
   };
-  // The value is the last number appended to the name. Never iterated over.
+  // Maps a name to the last number that was appended to it. No code iterates over the map, because
+  // its order is not fixed.
   using Names = std::unordered_map<std::string, int, HashName, std::equal_to<>>;
   static std::string UniqueName(Names& names, std::string_view wanted);
   Graph::Data& data() { return *graph_.data_; }

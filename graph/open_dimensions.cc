@@ -18,8 +18,8 @@ void AddNames(const ValueType& type, std::vector<std::string>& names) {
       names.push_back(dim.parameter());
 }
 
-// Returns the names of open dimensions. The inputs' names come first, because all others derive
-// from them.
+// Returns the names of open dimensions. The names in input types come first, because the sizes of
+// inputs determine all other sizes.
 std::vector<std::string> OpenDimensions(const Graph& graph) {
   std::vector<std::string> names;
   for (const ValueId input : graph.inputs()) AddNames(graph.value(input).type, names);

@@ -10,10 +10,10 @@
 namespace tunec {
 namespace {
 
-/// Returns whether the output's elements are the first input's, possibly converted.
+/// Returns whether the output's elements are elements of the first input, possibly converted.
 bool PassesValuesOn(Op op) { return IsView(op) || op == Op::kCast; }
 
-/// Returns the product of the axes that a scatter's indices number.
+/// Returns the number of positions that a scatter's index can select: a product of extents.
 int64_t ScatteredPlaces(const Graph& graph, const Node& node) {
   int64_t places = 1;
   for (int64_t d = 0; d < node.Int("depth"); ++d)
@@ -41,8 +41,7 @@ int64_t IndexBound(const Graph& graph, const std::vector<std::vector<NodeId>>& u
   return bound;
 }
 
-/// The exponents of a type's denormal numbers as powers of 2: the first, and the one after the
-/// last.
+/// A range of exponents of 2: the first, and the one after the last.
 struct ExponentRange {
   int first;
   int last;

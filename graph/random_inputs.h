@@ -15,7 +15,7 @@ namespace tunec {
 enum class InputKind : uint8_t {
   kUniform,    // [-1, 1)
   kLargeMean,  // [999, 1001)
-  kWide,       // both signs, exponents from -20 to 20 (f16: -8 to 8)
+  kWide,       // both signs, magnitudes from 2^-20 to 2^20 (f16: 2^-8 to 2^8)
   kTies,       // multiples of 1/2 from -1 to 1, zeros of both signs among them
   kDenormal,   // below the type's smallest normal number
   kInfinity,   // kUniform, but one element of each input is an infinity
@@ -27,9 +27,10 @@ std::span<const InputKind> AllInputKinds();
 std::string_view Name(InputKind kind);
 
 /// Makes seeded inputs for `graph`, one per input. Floats have the given kind; booleans are true or
-/// false with equal probability. Integers that a gather uses as indices are below the smallest
-/// indexed axis, also if the gather uses a view or cast of the input. Other integers are 0 or 1.
-/// The values of an input depend only on its name and the seed. Requires: fixed shapes. Errors:
+/// false with equal probability. Integers that a gather, scatter or one_hot uses as indices are at
+/// least 0 and below the smallest indexed extent. This holds also if the operator uses a view or
+/// cast of the input. Other integers are 0 or 1. The values of an input depend on the seed, and on
+/// its own name, type and use, but not on other inputs. Requires: fixed shapes. Errors:
 /// kResourceLimit if memory is exhausted.
 Result<std::vector<Array>> RandomInputs(const Graph& graph, uint64_t seed,
                                         InputKind kind = InputKind::kUniform);

@@ -5,7 +5,8 @@
 namespace tunec {
 namespace {
 
-/// Copies an input or constant, with its name if the name is unused.
+/// Copies an input or constant with its name. If the name is used, a constant gets a number
+/// appended, and an input is an error.
 Result<ValueId> CopyLeaf(const Graph& graph, const Node& node, GraphBuilder& builder) {
   const Value& value = graph.value(node.outputs[0]);
   ValueId copy;

@@ -19,8 +19,8 @@ Result<std::vector<Array>> RunNode(const Node& node, std::span<const Array> inpu
                                    std::span<const ValueType> output_types,
                                    Precision precision = Precision::kNative);
 
-/// Runs the graph and returns one array per output. `inputs` have the order of Graph::inputs. Their
-/// types and shapes are checked.
+/// Runs the graph and returns one array per output. `inputs` have the order of Graph::inputs. Fails
+/// if their shapes differ from the graph's, or their types; f64 is accepted for all float types.
 Result<std::vector<Array>> RunReference(const Graph& graph, std::span<const Array> inputs,
                                         Precision precision = Precision::kNative);
 

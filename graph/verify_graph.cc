@@ -1,10 +1,9 @@
 // The invariants of a Graph:
-//   1. Every node's operands are values of earlier nodes; its outputs are the values whose producer
-//   is
-//      the node, in order.
+//   1. Every node's operands are values of earlier nodes. Its outputs are the values whose producer
+//      is the node, in order.
 //   2. Names of values are non-empty and unique; so are names of nodes.
 //   3. The inputs are exactly the nodes of kind input, in order, with one value each.
-//   4. A constant's array has its value's type and shape; only constants hold arrays.
+//   4. A constant's array has its value's type and shape.
 //   5. Every other node's operands, attributes and nested graphs satisfy the operator table. The
 //      attributes are complete, and the output types are the inferred types.
 //   6. There is one name per output; output names are non-empty and unique.

@@ -15,11 +15,11 @@
 
 namespace tunec {
 
-/// Form of code as text, for people.
+/// A form in which code is shown as text.
 enum class CodeText : uint8_t {
   kLlvmIr,
   kAssembly,
-  kMachineCode,  // disassembled, if an external assembler makes it from kAssembly
+  kMachineCode,  // disassembly, if an external assembler translates kAssembly
 };
 
 /// A stateless generator of code for one kind of target. All functions may be called from several
@@ -47,7 +47,7 @@ class CodeGenerator {
 
   /// Generates the kernel. Requires: a nest that MapThreads returned and Verify accepts. Errors:
   /// kUnsupported for nodes that the target does not support, kDevice for a target without code
-  /// generation, kResourceLimit for code or storage beyond its limits.
+  /// generation, kResourceLimit for code or storage beyond the target's limits.
   virtual Result<KernelImage> Compile(const LoopNest& nest, const Target& target) const = 0;
   /// Returns the same code as text. Requirements and errors are those of Compile; kUnsupported also
   /// if kMachineCode would equal kAssembly.
@@ -60,8 +60,9 @@ Result<std::shared_ptr<const CodeGenerator>> GeneratorFor(const Target& target);
 /// Returns the version of the target's generator: "tunec-codegen 1, LLVM 22.1.8".
 std::string CodeGeneratorVersion(const Target& target);
 
-/// A registration of a generator for targets of its name, valid while this object lives. tunec's
-/// own generators need no registration. Requires: no other generator of that name.
+/// A registration of a generator for the kind of targets that its Name() returns. The registration
+/// ends with this object. tunec's own generators need no registration. Requires: no other generator
+/// of that name.
 class RegisteredGenerator {
  public:
   explicit RegisteredGenerator(std::shared_ptr<const CodeGenerator> generator);

@@ -22,9 +22,9 @@ Status CheckRunsHere(const Target& target, const DeviceChoice& choice = {});
 /// other target. Kernels are compiled, and their times predicted, for the returned target.
 std::optional<Target> EmulatedTarget(const Target& target);
 
-/// Checks if candidates can be ranked on this machine. Errors: those of CheckRunsHere, with an
-/// alternative. If the host emulates the device, times are predicted from assembled code. A missing
-/// assembler is therefore an error, too.
+/// Checks if candidates can be ranked on this machine. Errors: those of CheckRunsHere; the message
+/// may name an alternative. If the host emulates the device, times are predicted from assembled
+/// code. A missing assembler is therefore an error, too.
 Status CheckTimesHere(const Target& target, const DeviceChoice& choice = {});
 
 /// Opens the target's device, or the host on the pool's threads if the target has no separate
@@ -40,7 +40,8 @@ struct WantedDevice {
   const DeviceChoice& choice;
 };
 
-/// A driver that finds the devices of one kind. May be called from several threads.
+/// A driver that finds and opens the devices of one kind. Its functions may be called from several
+/// threads at once.
 struct DeviceDriver {
   std::string kind;  // Accelerator::kind
   /// Checks if this machine has such a device. Errors: kDevice, with what is missing.
@@ -50,8 +51,8 @@ struct DeviceDriver {
   std::function<Result<std::unique_ptr<Device>>(const WantedDevice&, ThreadPool&, PerfMap)> open;
 };
 
-/// A registration of a driver for targets of its kind, valid while this object lives. tunec's own
-/// drivers need no registration. Requires: no other driver of that kind.
+/// A registration of a driver for targets of the driver's kind. The registration ends with this
+/// object. tunec's own drivers need no registration. Requires: no other driver of that kind.
 class RegisteredDriver {
  public:
   explicit RegisteredDriver(DeviceDriver driver);

@@ -9,11 +9,11 @@ namespace tunec::jit {
 struct ScalarCode {
   ScalarOp op;
   /// Largest error of a float32 result, in units of 2^-23 of the result, as measured (stated in
-  /// jit/math/). 0 means rounded once, which includes operators that are computed in float64. The
-  /// errors of other types follow from this one or are smaller.
+  /// jit/math/). 0: the result is the exact value, rounded once. The errors of other types can be
+  /// derived from this error or are smaller.
   double error;
-  /// Approximate number of instructions; a sum has 1. A vector loop over few instructions keeps
-  /// several vectors in flight. Rare functions have 1, too.
+  /// Approximate number of instructions; an addition has 1. A vector loop over few instructions
+  /// keeps several vectors in flight. Rarely used functions have 1, too.
   int operations;
 };
 const ScalarCode& CodeOf(ScalarOp op);

@@ -18,7 +18,8 @@ struct TypeCode {
   std::string_view code;  // without the byte order
   DataType type;
 };
-// Codes of types. bf16 is read in the spellings of ml_dtypes and written as u2.
+// NumPy's codes of types. bf16 is read in the spellings of ml_dtypes (V2, bfloat16) and written as
+// u2.
 constexpr std::array<TypeCode, 15> kTypeCodes = {{{"f4", DataType::kF32},
                                                   {"f8", DataType::kF64},
                                                   {"f2", DataType::kF16},
@@ -146,7 +147,7 @@ Result<DataType> ParseDescr(std::string_view descr) {
   return Fail(ErrorCode::kUnsupported, "type '{}' is not supported", descr);
 }
 
-// Copies elements whose first index varies fastest to an order in which the last index does.
+// Copies elements from column-major order (the first index varies fastest) to row-major order.
 void CopyFromFortran(const std::byte* from, std::byte* to, const TensorSpec& spec) {
   const size_t size = SizeOf(spec.type);
   const size_t rank = spec.shape.size();

@@ -12,7 +12,8 @@ namespace tunec {
 /// Parses the bytes of a whole .npy file; the name stays empty. Fails with kParse or kUnsupported.
 Result<NamedArray> ParseNpy(std::span<const std::byte> file);
 
-/// Returns magic, version and header. The elements follow at a multiple of 64 bytes.
+/// Returns magic, version and header of a .npy file. The header is padded, so that the elements
+/// begin at a multiple of 64 bytes.
 std::string NpyHeader(const TensorSpec& spec);
 
 }  // namespace tunec

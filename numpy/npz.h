@@ -1,6 +1,6 @@
 // Tensors in NumPy's files: .npy holds one array, .npz is a zip of .npy members. All data types are
 // supported. NumPy has no bf16: such arrays are written as uint16 with the same bits. In a .npz the
-// member's zip comment "tunec:bf16" marks them, and they are read back as bf16.
+// member's zip comment "tunec:bf16" marks such an array, which is read back as bf16.
 #pragma once
 
 #include <span>
@@ -25,16 +25,18 @@ struct NamedArrayView {
   const void* data = nullptr;
 };
 
-/// Read stored and deflated members, in both element orders. Members that do not end in .npy are
-/// skipped. Safe on hostile files: sizes and offsets are checked before their use. Errors:
-/// kNotFound, kIo, kParse (damaged, two members of one name), kUnsupported (big-endian, structured
-/// or complex types, encryption). Messages name the file and the member.
+/// Read arrays in row-major or column-major order. ReadNpz reads stored and deflated members, and
+/// skips members whose name does not end in .npy. Both functions are safe on hostile files:
+/// sizes and offsets are checked before their use. Errors: kNotFound, kIo, kParse (damaged, two
+/// members of one name), kUnsupported (big-endian, structured or complex types, encryption),
+/// kResourceLimit without memory. Messages name the file and the member.
 Result<std::vector<NamedArray>> ReadNpz(const std::string& path);
 Result<NamedArray> ReadNpy(const std::string& path);
 
 /// Writes a file beside the path and renames it, so that the path never holds an incomplete file.
-/// Members are stored without compression; the same arrays give the same bytes. Fails with kIo;
-/// with kUnsupported from 4 GiB on; with kInvalidArgument if two arrays have one name.
+/// Members are stored without compression; the same arrays give the same bytes. Fails with kIo.
+/// Fails with kUnsupported if the file would have 4 GiB or more, or more than 65534 arrays. Fails
+/// with kInvalidArgument if two arrays have one name or an array has no data.
 Status WriteNpz(const std::string& path, std::span<const NamedArrayView> arrays);
 
 }  // namespace tunec

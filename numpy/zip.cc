@@ -1,5 +1,6 @@
 // The format is PKWARE's APPNOTE 6.3: local headers with data, then the central directory, then its
-// end record. zip64 extensions hold sizes from 4 GiB on. Only the central directory is trusted.
+// end record. zip64 extensions hold sizes and offsets from 4 GiB on. Only the central directory is
+// trusted.
 #include "numpy/zip.h"
 
 #include <zlib.h>
@@ -30,7 +31,8 @@ constexpr uint16_t kEncryptedFlag = 1;
 constexpr uint16_t kUtf8Flag = 1 << 11;
 constexpr uint16_t kZip64Extra = 1;
 constexpr uint32_t kIn64 = 0xffffffff;  // the true value is in a zip64 field
-// Deflate's densest code gives 258 bytes for 2 bits.
+// The greatest ratio of unpacked to packed bytes: deflate's densest code gives 258 bytes for 2
+// bits.
 constexpr uint64_t kDeflateRatio = 1032;
 
 template <class... Args>
@@ -38,7 +40,8 @@ std::unexpected<Error> Bad(fmt::format_string<Args...> format, Args&&... args) {
   return Fail(ErrorCode::kParse, format, std::forward<Args>(args)...);
 }
 
-// Loads a little-endian number, like all machines on which tunec runs. Requires: in bounds.
+// Loads a little-endian number. tunec runs only on little-endian machines. Requires: the number is
+// within `bytes`.
 template <class T>
 T Load(Bytes bytes, size_t offset) {
   T value;
@@ -59,7 +62,8 @@ struct Directory {
   uint64_t count = 0;
 };
 
-// Finds the zip64 end record by its locator directly before the ordinary end record.
+// Finds the zip64 end record by its locator, which is directly before the ordinary end record at
+// `end`.
 Result<Directory> FindDirectory64(Bytes file, size_t end) {
   if (end < kLocator64Size || Load<uint32_t>(file, end - kLocator64Size) != kLocator64Magic)
     return Bad("zip64 locator is missing");
@@ -96,8 +100,8 @@ struct Sizes {
   uint64_t offset;
 };
 
-// Replaces the sizes that did not fit in 32 bits by the fields of the zip64 extra. Only those sizes
-// have a field, in this order.
+// Replaces each of `size`, `packed` and `offset` that did not fit in 32 bits by its field in the
+// zip64 extra. Only these values have a field, in this order. Returns false if a field is missing.
 bool ReadZip64(Bytes extra, Sizes& sizes) {
   const auto wanted = [](uint64_t value) { return value == kIn64; };
   if (!wanted(sizes.size) && !wanted(sizes.packed) && !wanted(sizes.offset)) return true;
@@ -182,7 +186,7 @@ bool Inflate(Bytes packed, std::span<std::byte> out) {
     stream.avail_in = static_cast<uInt>(in_step);
     stream.next_out = reinterpret_cast<Bytef*>(out.data() + out_done);
     stream.avail_out = static_cast<uInt>(out_step);
-    state = inflate(&stream, Z_NO_FLUSH);  // no progress is Z_BUF_ERROR
+    state = inflate(&stream, Z_NO_FLUSH);  // Z_BUF_ERROR: no progress
     in_done += in_step - stream.avail_in;
     out_done += out_step - stream.avail_out;
   }
@@ -247,7 +251,7 @@ void ZipWriter::Add(const std::string& name, const std::string& comment,
   }
   // The fields that the local header and the directory share.
   std::string common;
-  Put16(common, 20);  // version 2.0 reads it
+  Put16(common, 20);  // version 2.0 is needed to unpack
   Put16(common, kUtf8Flag);
   Put16(common, kStored);
   Put32(common, 0x00210000);  // 1980-01-01 00:00

@@ -16,18 +16,18 @@ struct ZipMember {
   std::string comment;
   uint16_t method = 0;                // 0 stored, 8 deflated
   uint32_t crc = 0;                   // CRC-32 of the uncompressed bytes
-  std::span<const std::byte> packed;  // bytes in the file
+  std::span<const std::byte> packed;  // the member's bytes in the file
   uint64_t size = 0;                  // uncompressed
 };
 
 /// Returns the members in the order of the central directory. Every size and offset is checked
-/// against the file. All members together occupy no more than the file, so deflate's greatest ratio
-/// bounds the unpacked bytes. Fails with kParse or kUnsupported; messages name the member, not the
-/// file.
+/// against the file. The members together have at most as many packed bytes as the file. So the
+/// unpacked bytes are at most 1032 times the file, which is deflate's greatest ratio. Fails with
+/// kParse or kUnsupported; messages name the member, not the file.
 Result<std::vector<ZipMember>> ListZip(std::span<const std::byte> file);
 
-/// Returns the member's bytes after a check of the CRC. `storage` receives unpacked bytes; the
-/// bytes of a stored member are those in the file.
+/// Returns the member's unpacked bytes after a check of the CRC. The bytes are in `storage`, or in
+/// the file if the member is stored. Fails with kParse, or with kResourceLimit without memory.
 Result<std::span<const std::byte>> UnpackMember(const ZipMember& member, Buffer& storage);
 
 /// A writer of a zip archive with stored members. The same members give the same bytes: all times
@@ -37,8 +37,8 @@ class ZipWriter {
   /// Adds a member. `parts` are the member's bytes in order.
   void Add(const std::string& name, const std::string& comment,
            std::span<const std::span<const std::byte>> parts);
-  /// Returns the archive; the writer must not be used afterwards. Fails with kUnsupported above 4
-  /// GiB or 65534 members.
+  /// Returns the archive; the writer must not be used afterwards. Fails with kUnsupported from 4
+  /// GiB on, above 65534 members, or for a name above 65535 bytes.
   Result<std::string> Finish();
 
  private:

@@ -26,12 +26,13 @@ class AnyShape {
   virtual const std::vector<TensorSpec>& Inputs() const = 0;
   virtual const std::vector<TensorSpec>& Outputs() const = 0;
 
-  /// Returns the shapes of the outputs for inputs of these shapes. Compiles the code for these
-  /// sizes if it does not exist yet. Fails with kInvalidArgument if the model does not accept the
-  /// shapes.
+  /// Returns the shapes of the outputs for inputs of these shapes. If formulas do not give the
+  /// shapes, the code for these sizes is compiled unless it exists. Fails with kInvalidArgument if
+  /// the model does not accept the shapes.
   virtual Result<std::vector<Shape>> OutputShapes(std::span<const Shape> inputs) const = 0;
 
-  /// Returns the number of the device whose memory may hold callers' buffers, like Executable.
+  /// Returns the number of the device whose memory may hold callers' buffers, like
+  /// Executable::DeviceNumber.
   virtual std::optional<int> DeviceNumber() const = 0;
 
   /// Runs the model on inputs of these shapes. Buffers are dense, as for Executable::Run. `options`

@@ -10,11 +10,12 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t{2} << 20;
-// No address space is larger. Without the limit, the sanitizers' malloc would stop the program.
+// No process has a larger address space. Without the limit, the sanitizers' malloc would stop the
+// program.
 constexpr size_t kLimit = size_t{1} << 47;
 
-// Returns the unit to which a buffer's begin and end are rounded. Without it, an incomplete last
-// huge page would become hundreds of small pages.
+// Returns the unit to which a buffer's begin and end are rounded. Without the rounding, an
+// incomplete last huge page would become hundreds of small pages.
 size_t GranuleFor(size_t bytes) {
   if (bytes >= kHugePage) return kHugePage;
   return bytes >= kPage ? kPage : Buffer::kAlignment;

@@ -1,4 +1,4 @@
-// Memory that the runtime owns, aligned for the widest vectors. Large blocks are on huge pages.
+// Memory that the runtime owns, aligned for the widest vectors. Large blocks request huge pages.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,15 @@
 namespace tunec {
 
 /// A block of bytes. It is aligned to 64; blocks of a page or more are aligned to a page. Blocks of
-/// 2 MiB or more are aligned to 2 MiB and request huge pages, up to a whole last page. A matrix
-/// that is read by columns then has 512 times fewer TLB misses.
+/// 2 MiB or more are aligned to 2 MiB, occupy whole huge pages and request huge pages from the
+/// system. A matrix that is read by columns then has up to 512 times fewer TLB misses.
 class Buffer {
  public:
   static constexpr size_t kAlignment = 64;
 
   Buffer() = default;
-  /// Allocates a block. The bytes are not cleared. Fails with kResourceLimit without memory.
+  /// Allocates a block. The bytes are not cleared. Fails with kResourceLimit without memory or
+  /// above 2^47 bytes.
   static Result<Buffer> Allocate(size_t bytes);
   ~Buffer();
   Buffer(Buffer&& other) noexcept

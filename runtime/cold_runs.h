@@ -1,11 +1,11 @@
 // Timing of a kernel whose arguments are not in the device's cache.
 //
-// In a model, most data that a kernel reads was last used long ago: weights a whole run ago. A
-// kernel that is timed alone, again and again on the same arguments, would find all of them in a
-// cache of 50 MB. The ranking of schedules would then depend on this cache. So there are copies of
-// the arguments, and each run uses the next copy. Before a copy is used again, the others have
-// passed through the cache. The runs of a lap are one DeviceSequence, which is one launch on a GPU.
-// So the host's work per launch is not part of the time.
+// In a model, most data that a kernel reads was last used long ago; weights were last used in the
+// previous run. A kernel that is timed alone, again and again on the same arguments, would find all
+// arguments in a cache of 50 MB. The ranking of schedules would then depend on this cache. So there
+// are copies of the arguments, and each run uses the next copy. Before a copy is used again, the
+// other copies have passed through the cache. The runs of a lap are one DeviceSequence, which is
+// one launch on a GPU. So the host's work per launch is not part of the time.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +27,10 @@ struct Lap {
 };
 
 /// Returns the lap for a kernel that takes about `seconds` and whose arguments have
-/// `argument_bytes` in total. There are enough copies to read twice the cache's bytes between two
-/// runs on the same copy, and at least sixteen runs. There are at most 256 copies and at most as
-/// many as run in 10 ms, because so long a run does not depend on the initial contents of a cache.
+/// `argument_bytes` in total. The copies suffice to read twice the cache's bytes between two runs
+/// on the same copy, and the lap has at least 16 runs. Both numbers have limits: at most 256
+/// copies, and a lap of about 10 ms. A lap of this length hardly depends on what the cache contains
+/// at its beginning.
 Lap LapFor(int64_t argument_bytes, int64_t cache_bytes, double seconds);
 
 /// A kernel with its arguments and copies of them.
@@ -41,8 +42,8 @@ class ColdRuns {
   static Result<ColdRuns> Make(Device& device, const DeviceCall& call,
                                std::span<const size_t> bytes, Lap wanted);
 
-  /// Returns the time of this number of runs in seconds, from the time of whole laps. Errors: the
-  /// device's.
+  /// Returns the time of this number of runs in seconds, scaled from the time of whole laps.
+  /// Errors: the device's.
   Result<double> Seconds(int runs);
   const Lap& lap() const { return lap_; }
 

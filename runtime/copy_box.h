@@ -24,8 +24,8 @@ struct BoxCopy {
   size_t element_bytes = 0;
 };
 
-/// Rows of bytes in two memories. The distance between the begins of two rows is the pitch, in
-/// bytes.
+/// Rows of bytes in two memories. The pitch is the distance in bytes from the first byte of a row
+/// to the first byte of the next row.
 struct CopiedRows {
   size_t row_bytes = 0;
   size_t rows = 0;

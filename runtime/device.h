@@ -25,9 +25,9 @@ namespace tunec {
 /// Default timeout in seconds after which a launch counts as hung.
 inline constexpr double kHangSeconds = 120;
 
-/// The choice among several devices, and the timeout of its launches.
+/// The choice among several devices, and the timeout of launches.
 struct DeviceChoice {
-  std::string name = {};  // number of the device, or its name in the driver; empty: the first that
+  std::string name = {};  // number or UUID of the device; empty: the first device that
                           // runs code for the target
   double hang_seconds = kHangSeconds;
 };
@@ -54,7 +54,7 @@ class DeviceCode {
 
 /// Loaded code bound to arguments, which may run many times. The kernel keeps its code loaded. The
 /// kernel and the bound memory must exist until all runs are done, that is, until Seconds or
-/// Device::Synchronize has returned. Used by one thread at a time.
+/// Device::Synchronize has returned. Only one thread at a time may use a kernel.
 class DeviceKernel {
  public:
   virtual ~DeviceKernel() = default;
@@ -79,7 +79,7 @@ struct DeviceCall {
 };
 
 /// Kernels that always run in the same order and are started by one call. A device may store them
-/// as one unit of work. All requirements of a DeviceKernel apply.
+/// as one unit of work. The requirements of a DeviceKernel apply to each sequence.
 class DeviceSequence {
  public:
   virtual ~DeviceSequence() = default;
@@ -106,15 +106,15 @@ struct MemoryNeed {
 enum class CopyWay : uint8_t { kIn, kOut, kWithin };
 
 /// A device. Work runs in the order of the calls. After kDevice the device may be unusable: a fault
-/// can end all work of a process on it. Used by one thread at a time. The device must outlive the
-/// memory, the code and the kernels that it made.
+/// can end all work of the process on the device. Only one thread at a time may use an object. The
+/// device must outlive the memory, the code and the kernels that it made.
 class Device {
  public:
   virtual ~Device() = default;
   /// Opens the same device for another thread, with a separate order of work. Neither order waits
   /// for the other. Both objects can use each other's memory and code. Memory and code of this
-  /// object must be freed before it. May be called by several threads at once if this object does
-  /// no other work meanwhile. Fails with kResourceLimit without memory.
+  /// object must be freed before the object is destroyed. May be called by several threads at once
+  /// if this object does no other work meanwhile. Fails with kResourceLimit without memory.
   virtual Result<std::unique_ptr<Device>> OpenQueue() = 0;
   /// Returns the device number in callers' tensors whose memory is on the device. None: callers'
   /// tensors are in host memory only.
@@ -129,7 +129,7 @@ class Device {
   /// Synchronize, whichever is first. Fails with kUnsupported if the device has no streams.
   virtual Status Mark();
   /// Makes all further work wait for the mark, in every stream. The next Synchronize returns an
-  /// error of it.
+  /// error of this call.
   virtual void FollowMark() {}
   /// Returns true if all work before the mark is done, or if there is no mark. Fails with kDevice
   /// for errors of this work.
@@ -143,13 +143,13 @@ class Device {
   /// Allocates memory that is at least 64-byte aligned and not cleared. Fails with kResourceLimit
   /// without memory.
   virtual Result<DeviceMemory> Allocate(size_t bytes) = 0;
-  /// Copy from the host to the device's memory, and back. Both wait until the copy is done. They
-  /// fail with kDevice like Synchronize.
+  /// CopyIn copies from the host to the device's memory, CopyOut copies back. Both wait until the
+  /// copy is done, and fail with kDevice like Synchronize.
   virtual Status CopyIn(void* to, const void* from, size_t bytes) = 0;
   virtual Status CopyOut(void* to, const void* from, size_t bytes) = 0;
   /// Start copies without waiting, also within the device's memory. Both ends must stay valid until
   /// Synchronize, which returns errors. However, StartCopyIn reads pageable host memory before it
-  /// returns; all memory that this program allocates is pageable. They allocate nothing.
+  /// returns; all memory that tunec allocates is pageable. The three functions allocate nothing.
   virtual void StartCopyIn(void* to, const void* from, size_t bytes) = 0;
   virtual void StartCopyOut(void* to, const void* from, size_t bytes) = 0;
   virtual void StartCopy(void* to, const void* from, size_t bytes) = 0;

@@ -23,8 +23,8 @@ struct DeviceConstants {
   int64_t bytes = 0;
 };
 
-/// Constants of other executables. `keys` are those of KeysOfConstants. A null table: constants are
-/// not shared.
+/// The table of constants that executables share, and the key of each constant (KeysOfConstants). A
+/// null table: constants are not shared.
 struct ConstantSharing {
   std::shared_ptr<SharedConstants> table;
   std::vector<std::string> keys;
@@ -39,10 +39,11 @@ struct PooledDevice {
 /// Returns the bytes of the workspace that the steps share.
 int64_t WorkspaceBytes(std::span<const Step> steps);
 
-/// Copies the constants with data that no other executable has on the device, and frees the host
-/// data. Checks first that they fit together with the arena and the workspace of the
-/// steps: kResourceLimit with the sizes. The allocated memory keeps the device alive, because other
-/// executables may use it longer than the caller.
+/// Gives all constants that have data an address on the device, and frees the host data. Constants
+/// that another executable has on the device are shared; the others are copied. Fails with
+/// kResourceLimit and the sizes if the copies do not fit together with the arena and the workspace
+/// of the steps. The allocated memory keeps the device alive, because other executables may use it
+/// longer than the caller.
 Result<DeviceConstants> CopyConstants(const PooledDevice& device, std::vector<Constant>& constants,
                                       const ConstantSharing& sharing, std::span<const Step> steps,
                                       int64_t arena_bytes);

@@ -175,8 +175,8 @@ void DeviceContext::SetArguments() {
   }
 }
 
-// Clears inputs that are boxes. Otherwise indices of an earlier run outside the box would be
-// counted again.
+// Fills the memory of inputs that are boxes with zeros, because a copy fills only the box. Without
+// the zeros, CountOutside would also count indices of an earlier run that are outside the box.
 Status DeviceContext::ClearBoxes(const RunBuffers& buffers) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (buffers.InputBox(i) == nullptr) continue;

@@ -26,8 +26,8 @@ namespace tunec {
 /// access.
 inline constexpr size_t kDeviceAlignment = 16;
 
-/// Flags of the caller's buffers that were copied so far because they were not aligned. Every
-/// context sets them.
+/// Flags of the caller's buffers: true if some run had to copy the buffer because it was not
+/// aligned. All contexts of an executable set the same flags.
 struct StagedBuffers {
   StagedBuffers() = default;
   StagedBuffers(size_t inputs, size_t outputs) : inputs(inputs), outputs(outputs) {}
@@ -51,7 +51,7 @@ struct DeviceProgram {
 class DeviceContext final : public RunContext {
  public:
   static Result<std::unique_ptr<DeviceContext>> Make(const DeviceProgram& program);
-  /// Waits for a queued run, because its memory is freed now.
+  /// Waits for a queued run, because the destructor frees the memory that the run uses.
   ~DeviceContext() override;
 
   Status Run(const RunBuffers& buffers, std::span<double> seconds) override;

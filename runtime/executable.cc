@@ -60,8 +60,9 @@ struct Executable::Impl {
   std::optional<Error> rejection;
   std::string context_note;
 
-  std::mutex mutex;                  // held for a few instructions; guards the members below
-  std::unique_ptr<RunContext> idle;  // most recently used first, because its caches are warm
+  std::mutex mutex;  // held for a few instructions; guards the members below
+  // The most recently used context is first, because its memory may still be in the caches.
+  std::unique_ptr<RunContext> idle;
   int64_t contexts = 0;
   int64_t context_bytes = 0;  // bytes of one context without copies of inputs
 

@@ -29,8 +29,9 @@ struct RunOptions {
   /// Memory of each input and output. Empty: all are in host memory.
   std::span<const BufferPlace> inputs = {};
   std::span<const BufferPlace> outputs = {};
-  /// Box of each input and output: the sub-tensor of the caller's array whose first byte the buffer
-  /// names, and the corresponding sub-tensor of the tensor, whose extents may be split. Null: the
+  /// Box of each input and output. The buffer is then the first byte of the caller's array, which
+  /// may have other extents than the tensor. The run copies only the box between the array and the
+  /// tensor. An axis of the tensor may be split into several extents of the BoxCopy. Null: the
   /// whole tensor. Elements of an input outside its box are 0; elements of an output outside its
   /// box do not change. An empty list: no boxes. Boxes are for devices only.
   std::span<const BoxCopy* const> input_boxes = {};
@@ -80,8 +81,8 @@ class Executable {
   /// Makes an executable: checks the plan, runs the prologue, copies the constants to the plan's
   /// device if there is one, and makes one context. `pool` may be shared by executables; if it is
   /// null, a pool of plan.threads is made. A device that needs a pool runs on this pool. Errors:
-  /// kInvalidArgument for an invalid plan, naming the step; kResourceLimit without memory, for a
-  /// device with the needed and the free bytes; kDevice for errors of the device.
+  /// kInvalidArgument for an invalid plan, naming the step; kResourceLimit without memory, on a
+  /// device naming the needed and the free bytes; kDevice for errors of the device.
   static Result<Executable> Make(ExecutablePlan plan, std::shared_ptr<ThreadPool> pool = nullptr);
 
   Executable(Executable&&) noexcept;
@@ -104,15 +105,17 @@ class Executable {
 
   /// Runs the program once: reads the inputs and writes the outputs. There is one dense buffer per
   /// input and output, aligned to the element; a buffer of no bytes may be null. An input may
-  /// overlap outputs (it is copied first); two outputs must not overlap. Allocates only if more
-  /// calls run at once than ever before, or if an input overlaps an output for the first time.
-  /// kInvalidArgument: a wrong number of buffers, or a null or misaligned buffer; nothing was
-  /// written. If the plan has a rejection, returns the rejection.
+  /// overlap outputs; the input is then copied first, unless the plan can update the buffer in
+  /// place (in_place_outputs.h). Two outputs must not overlap. Allocates only if more calls run at
+  /// once than ever before, or if an input overlaps an output for the first time. Fails with
+  /// kInvalidArgument for a wrong number of buffers, for a null or misaligned buffer, and for
+  /// outputs that overlap; nothing was written then. Fails with kResourceLimit without memory. If
+  /// the plan has a rejection, returns the rejection.
   ///
   /// On a device: host buffers are copied to the device and back. Device buffers are used in place,
   /// except for inputs that overlap outputs and for buffers that are not aligned to 16 bytes, which
-  /// are copied first. The run is done when the call returns, unless the options say otherwise.
-  /// After kDevice outputs may have been written.
+  /// are copied. The run is done when the call returns, unless the options say otherwise. After
+  /// kDevice outputs may have been written.
   ///
   /// Queued runs: the call returns errors that are known so far. Later errors of the run are
   /// returned once: by the next call of Run, which then does not run, or by Wait. Runs queued in

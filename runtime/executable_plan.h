@@ -44,13 +44,13 @@ struct Step {
   std::vector<ValueRef> arguments;  // in the order of the kernel's arguments; for a copy: from, to
   int64_t copy_bytes = 0;           // > 0: a copy, whose two ends must not overlap
   std::shared_ptr<const DeviceCode> code = nullptr;  // code of a kernel of the plan's device
-  /// Pairs of a kernel's arguments by position: it reads the first and writes the second. The
-  /// result is the same if both use the same memory.
+  /// Pairs of positions in `arguments`: the kernel reads the first argument and writes the second.
+  /// The result is the same if both use the same memory.
   std::vector<std::pair<int32_t, int32_t>> in_place = {};
-  /// Hash of everything that the kernel of a prologue step does, if its results may be shared. A
-  /// non-empty identity is a promise: the kernel writes completely all constants without data that
-  /// no earlier step names. It only reads the other arguments. Empty: each executable runs the
-  /// step.
+  /// Text of a prologue step whose results may be shared: equal texts mean that the kernels do the
+  /// same. A non-empty identity is a promise: the kernel writes completely all constants without
+  /// data that no earlier step names. It only reads the other arguments. Empty: each executable
+  /// runs the step.
   std::string identity = {};
 };
 
@@ -66,7 +66,7 @@ struct Constant {
   /// once if it is not aligned as below. Null: a prologue step writes the constant.
   std::shared_ptr<const void> data;
   int64_t alignment = 64;    // a power of two up to 64, on which readers rely
-  std::string content = {};  // StableHash of `data` if known
+  std::string content = {};  // text that identifies the bytes of `data`; empty: not known
 };
 
 /// Integers that must be in -extent..extent-1, because a gather uses them as indices.
@@ -103,8 +103,8 @@ struct ExecutablePlan {
   /// Constants that executables of one model share, in the memory of the host or of the device;
   /// null: they are not shared.
   std::shared_ptr<SharedConstants> shared = nullptr;
-  /// Why this machine cannot run the kernels. If set, nothing runs, not even the prologue, Run
-  /// returns this error, and phases need no functions.
+  /// The reason why this machine cannot run the kernels. If it is set, nothing runs, not even the
+  /// prologue, Run returns this error, and phases need no functions.
   std::optional<Error> rejection;
 };
 

@@ -14,11 +14,12 @@
 namespace tunec {
 
 /// Returns the contents of every input from a seed: floats in [0.5, 1) and (-1, -0.5], bools, and
-/// zeros for integers, which may be indices. Floats are never all zero: circuits that do not switch
-/// use less power, so they run faster.
+/// zeros for integers, which may be indices. Floats are not zero, because circuits that do not
+/// switch use less power, and the GPU would run faster than with usual data.
 KernelVectors RandomInputs(const std::vector<KernelArgument>& arguments, uint64_t seed);
 
-/// A loaded kernel. Used by one thread at a time. The device outlives it.
+/// A loaded kernel. Only one thread at a time may use an object. The device must outlive the
+/// kernel.
 class FileKernel {
  public:
   /// Loads a kernel. Errors: those of Device::Load and of its memory.

@@ -17,8 +17,8 @@
 namespace tunec {
 
 /// Arena, workspace and scratch for a list of steps, and their calls. All addresses that do not
-/// change between runs are filled in. The object stores addresses of members, so it must
-/// not move. The steps, the constants and the pool must outlive it.
+/// change between runs are filled in. The object stores addresses of its members, so the object
+/// must not move. The steps, the constants and the pool must outlive it.
 class HostContext final : public RunContext {
  public:
   /// Makes a context. `constants` are the plan's; constants that no step names may have no data.

@@ -16,8 +16,8 @@ bool Names(const Step& step, Kind kind, size_t index) {
                              [&](const ValueRef& ref) { return Names(ref, kind, index); });
 }
 
-// Returns whether each argument of the step within the input is the whole input, and is read in
-// place of an argument that is the whole output.
+// Returns true if the step reads the input only in place of the output. Each argument that refers
+// to the input must be the whole input, and must be paired in Step::in_place with the whole output.
 bool ReadsInPlace(const Step& step, size_t input, size_t output) {
   const ValueRef source = ValueRef::Input(static_cast<int32_t>(input));
   const ValueRef target = ValueRef::Output(static_cast<int32_t>(output));

@@ -1,5 +1,5 @@
-// Private to runtime/: detection of caller's inputs that may share memory with an output, so that a
-// cache is updated in place.
+// Private to runtime/: detection of the caller's inputs that may share memory with an output, so
+// that a cache is updated in place.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 namespace tunec {
 
 /// Pairs of an input and an output of equal size that may be one buffer. No step reads the input
-/// after the first step that writes the output. That step reads the input in place or not at all.
+/// after the first step that names the output. This first step reads the input in place or not at
+/// all. No index check reads the input.
 class InPlaceOutputs {
  public:
   InPlaceOutputs() = default;

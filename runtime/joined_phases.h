@@ -10,11 +10,11 @@
 
 namespace tunec {
 
-/// Phases of several runs, joined step by step. If the runs have the same number of tasks in each
-/// phase of a step, each phase becomes one for all runs. Its tasks are the first task of each run,
-/// then the second of each, and so on. So the constants that a task reads come from memory once and
-/// then from the core's own cache, and threads wait for each other once. The object stores
-/// addresses of elements, so it must not move.
+/// Phases of several runs, joined step by step. Consecutive runs that have the same number of tasks
+/// in each phase of a step are joined: each phase becomes one phase for all these runs. Its tasks
+/// are the first task of each run, then the second of each, and so on. So the constants that a task
+/// reads come from memory once and then from the core's own cache, and threads wait for each other
+/// once. The object stores addresses of elements, so it must not move.
 class JoinedPhases {
  public:
   JoinedPhases() = default;

@@ -29,7 +29,7 @@ struct Kernel {
   std::shared_ptr<const void> code;  // destroying the last owner unloads the code
 };
 
-/// Controls if functions that are loaded on the host are added to /tmp/perf-PID.map, which perf
+/// States whether functions that are loaded on the host are added to /tmp/perf-PID.map, which perf
 /// reads.
 enum class PerfMap { kOff, kOn };
 

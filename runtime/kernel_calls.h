@@ -1,5 +1,5 @@
 // Prepared calls of kernels, which may run many times. Every run of a host's kernel uses these
-// calls, in a model, in the tuner or for a ceiling.
+// calls: in a model, in the tuner, and in measurements of the machine's peak rates.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct KernelMemory {
 size_t CountParallelPhases(const Kernel& kernel);
 
 /// Kernel calls and copies in the order in which they were added. The object stores addresses of
-/// its elements, so it must not move. Used by one thread at a time.
+/// its elements, so it must not move. Only one thread at a time may use an object.
 class KernelCalls {
  public:
   KernelCalls() = default;
@@ -38,8 +38,8 @@ class KernelCalls {
 
   /// Reserves room for this number of parallel phases in total. Requires: nothing was added yet.
   void Reserve(size_t parallel_phases);
-  /// Adds a kernel and returns the phases that run it. They are valid as long as this object.
-  /// Requires: Reserve left room for CountParallelPhases(kernel).
+  /// Adds a kernel and returns the phases that run the kernel. The phases are valid as long as this
+  /// object. Requires: Reserve left room for CountParallelPhases(kernel).
   std::span<const ParallelPhase> Add(const Kernel& kernel, const KernelMemory& memory);
   /// Adds a copy of `bytes` bytes from arguments[0] to arguments[1] as one parallel phase.
   std::span<const ParallelPhase> AddCopy(void* const* arguments, int64_t bytes);

@@ -37,7 +37,7 @@ struct PhaseLaunch {
 /// A compiled kernel. The image is self-contained and independent of a load address, so the image
 /// can be stored.
 struct KernelImage {
-  std::string format{kElfFormat};  // one word: which loader can load the bytes
+  std::string format{kElfFormat};  // one word that names the loader of the bytes
   std::string bytes;
   std::vector<PhaseLaunch> phases;  // in the order of the nest's phases
   int64_t workspace_bytes = 0;      // shared by all phases

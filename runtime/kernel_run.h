@@ -13,7 +13,7 @@
 
 namespace tunec {
 
-/// A kernel with its scratch, bound to arguments. Used by one thread at a time.
+/// A kernel with its scratch, bound to arguments. Only one thread at a time may use an object.
 class KernelRun {
  public:
   /// Makes a run. `arguments` are base addresses in the order of the kernel's arguments; their

@@ -1,5 +1,5 @@
-// Test vectors as text: the inputs of a kernel and the outputs of one machine, bit by bit. They
-// compare the instructions of two machines.
+// Test vectors as text: the inputs of a kernel and the outputs of one machine, bit by bit. A run of
+// the kernel on another machine shows if its instructions give the same bits.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct KernelVector {
   std::string name;  // one word
   DataType type = DataType::kF32;
   std::string bytes;  // whole elements, little-endian
-  /// Tolerance for an f32 output whose rounding is not known to the last bit: the largest
-  /// difference of another machine's elements. 0: the bits must be equal.
+  /// Tolerance for an f32 output whose rounding is not known to the last bit: the largest allowed
+  /// difference between an element and the element of another machine. 0: the bits must be equal.
   double within = 0;
 
   size_t elements() const { return bytes.size() / SizeOf(type); }
@@ -45,8 +45,8 @@ Result<KernelVectors> ParseKernelVectors(std::string_view text, const std::strin
 
 /// Returns how an output differs from the vector with its name: "3 of 128 elements differ, the
 /// first at 17: 3f800001, not 3f800000". Empty: the bits are equal, or the elements are within the
-/// vector's tolerance. A NaN is never within it. Fails with kInvalidArgument if the vectors have no
-/// such output, or one of another type or size.
+/// vector's tolerance. A NaN equals only the same bits. Fails with kInvalidArgument if the vectors
+/// have no such output, or one of another type or size.
 Result<std::string> CompareWith(const KernelVectors& vectors, const KernelVector& output);
 
 }  // namespace tunec

@@ -33,8 +33,8 @@ Status Settle(Constant& constant) {
   return {};
 }
 
-// Returns, per constant, the last prologue step that names it; `kept` if a run step names it, -1 if
-// no step does.
+// Returns, per constant, the number of the last prologue step that names the constant; `kept` if a
+// run step names the constant; SIZE_MAX if no step does.
 std::vector<size_t> LastUses(const ExecutablePlan& plan, size_t kept) {
   std::vector<size_t> last(plan.constants.size(), SIZE_MAX);
   for (size_t s = 0; s < plan.prologue.size(); ++s)
@@ -51,7 +51,8 @@ Status RunSteps(ExecutablePlan& plan, ThreadPool& pool) {
   const InPlaceOutputs none;
   for (size_t i = 0; i < plan.constants.size(); ++i)
     if (last_use[i] == SIZE_MAX) plan.constants[i].data = nullptr;
-  // On a device the constants are copied to device memory, and the host's are freed one by one.
+  // On a device the constants need no arena: they are copied to device memory, and the host's
+  // memory is freed one by one.
   if (plan.device == nullptr) TUNEC_RETURN_IF_ERROR(PlaceInArena(plan));
   for (size_t s = 0; s < plan.prologue.size(); ++s) {
     Step step = std::exchange(plan.prologue[s], {});

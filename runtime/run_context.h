@@ -16,8 +16,7 @@ namespace tunec {
 /// Returns whether the two ranges share a byte.
 bool Overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes);
 
-/// Checks that no two outputs share a byte. `bytes_of` returns the bytes of the output with a
-/// number.
+/// Checks that no two outputs share a byte. `bytes_of(i)` returns the number of bytes of output i.
 template <class BytesOf>
 Status CheckApart(std::span<const TensorSpec> specs, std::span<void* const> outputs,
                   const BytesOf& bytes_of) {
@@ -61,8 +60,8 @@ struct RunBuffers {
   }
 };
 
-/// Memory for the steps of an executable, and prepared parts of their calls. Used by one thread at
-/// a time.
+/// Memory for the steps of an executable, and prepared parts of their calls. Only one thread at a
+/// time may use a context.
 class RunContext {
  public:
   RunContext() = default;
@@ -71,8 +70,8 @@ class RunContext {
   RunContext& operator=(const RunContext&) = delete;
 
   /// Runs all steps and waits until they are done, or queues them. `seconds` receives the time of
-  /// each step; empty: nothing is timed. On the host it may have several entries per step; each
-  /// step then runs that many times. Allocates only memory that no run before needed.
+  /// each step; empty: nothing is timed. On the host `seconds` may have several entries per step;
+  /// each step then runs once per entry. Allocates only memory that no run before needed.
   virtual Status Run(const RunBuffers& buffers, std::span<double> seconds) = 0;
   /// Returns the number of indices out of range. Requires: the last run used these buffers.
   virtual Result<int64_t> CountOutside(const IndexCheck& check, const RunBuffers& buffers) = 0;
@@ -81,7 +80,8 @@ class RunContext {
   virtual Result<bool> IsFreeFor(void* /*stream*/) { return true; }
   /// Waits for a queued run. Returns the run's error if no call has returned it.
   virtual Status Wait() { return {}; }
-  /// Returns whether a queued run may still be under way, or its result is not known yet.
+  /// Returns true if a queued run may still be under way, or if no call has asked yet whether it is
+  /// done.
   virtual bool HasQueuedRun() const { return false; }
   /// Returns the number of allocated bytes.
   virtual int64_t Bytes() const = 0;

@@ -11,8 +11,8 @@ namespace tunec {
 
 /// Returns a key per constant; equal keys mean equal bytes. The key of data is its hash. The key of
 /// a prologue step's result is the step's identity with the keys of the constants that it reads.
-/// Empty: the constant is not shared, or no step names it. Reads all data whose hash is not in the
-/// plan.
+/// Empty: the constant is not shared, or no step names it. Hashes the data of constants whose
+/// `content` is not known.
 std::vector<std::string> KeysOfConstants(const ExecutablePlan& plan);
 
 /// Sets the data of constants that other executables have, and removes prologue steps that make

@@ -10,7 +10,7 @@
 namespace tunec {
 
 /// A table of constants by content key. The table does not keep constants alive: a constant is
-/// freed with its last executable. May be used from several threads.
+/// freed with the last executable that uses it. The table is thread-safe.
 class SharedConstants {
  public:
   /// Returns the constant, or null if no executable has it.

@@ -10,8 +10,8 @@ namespace tunec {
 
 namespace {
 
-// Pools by process and number of threads. This is the only state that the models of a process
-// share. It owns no pool: after the last owner only an entry remains, until the next pool is made.
+// Pools by process and number of threads. All models of a process share this table. The table owns
+// no pool: after the last owner of a pool only an entry remains, until the next pool is made.
 class KnownPools {
  public:
   std::shared_ptr<ThreadPool> Find(int threads) {
@@ -39,7 +39,8 @@ class KnownPools {
 std::shared_ptr<ThreadPool> SharedPool(int threads) {
   static KnownPools known;
   if (auto pool = known.Find(threads)) return pool;
-  // The lock is not held while threads start and end, so no caller waits for that.
+  // The lock is not held while threads start and end, so no caller waits for the threads of another
+  // caller's pool.
   const auto made = std::make_shared<ThreadPool>(threads);
   return known.Agree(made, threads);
 }

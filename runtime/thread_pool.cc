@@ -34,12 +34,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Several times the cost of waking a thread (34 us in a virtual machine), so that spinning bridges
-// the gap between two kernels and the uneven end of one. It is short compared with a time slice.
+// the gap between two kernels and the uneven end of a kernel. The time is short compared with a
+// time slice of the operating system.
 constexpr auto kSpinTime = std::chrono::microseconds(200);
 // After this time, each check of the clock also yields the core.
 constexpr auto kPauseTime = std::chrono::microseconds(10);
 constexpr int kLooksPerClock = 32;
-// A claim is at most 1/8 of a thread's fair share of the free tasks.
+// A claim is at most 1/8 of a thread's fair share of the free tasks, but at least one task.
 constexpr int64_t kClaimsPerShare = 8;
 
 // The unclaimed tasks of a phase, in blocks that are large enough for 32-bit numbers.
@@ -131,9 +132,10 @@ class ThreadPool::Impl {
 
   alignas(64) std::atomic<uint64_t> unclaimed_ = 0;  // a FreeRange
   alignas(64) std::atomic<int64_t> unfinished_ = 0;
-  // Counts publications; idle workers watch it.
+  // Counts publications; idle workers watch this counter.
   alignas(64) std::atomic<uint32_t> published_ = 0;
-  // Counts publications and ends of jobs; the caller of the job watches it when out of tasks.
+  // Counts publications and ends of jobs. The caller of the job watches this counter when no task
+  // is left to claim.
   alignas(64) std::atomic<uint32_t> progress_ = 0;
   alignas(64) std::atomic<bool> busy_ = false;  // a caller owns the workers
   std::atomic<bool> done_ = true;               // the current job is done
@@ -216,7 +218,7 @@ void ThreadPool::Impl::Publish() {
   const int64_t tasks = phase_->tasks;
   unfinished_.store(tasks, std::memory_order_relaxed);
   unclaimed_.store(FreeRange::Of(tasks).Pack(), std::memory_order_release);
-  if (tasks == 1) return;  // the publishing thread runs it
+  if (tasks == 1) return;  // the publishing thread runs the task
   published_.fetch_add(1);
   const auto workers = static_cast<int64_t>(workers_.size());
   if (tasks > workers) {

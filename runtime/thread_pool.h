@@ -31,8 +31,8 @@ enum class Pinning : uint8_t {
 /// destructor requires that no job is running.
 class ThreadPool {
  public:
-  /// Starts threads - 1 workers, because `threads` includes the caller. There are fewer if the
-  /// system cannot start more.
+  /// Starts threads - 1 workers, because `threads` includes the caller. There are fewer workers if
+  /// the system cannot start more.
   explicit ThreadPool(int threads, Pinning pinning = Pinning::kNone);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

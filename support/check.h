@@ -1,5 +1,5 @@
-// TUNEC_CHECK(condition, format, ...) stops the program with a message when one of
-// our own invariants is broken. Never used on what a user, file or device supplies.
+// TUNEC_CHECK(condition, format, ...) stops the program with a message if an invariant of tunec's
+// own code is broken. The macro must not check data that a user, a file or a device supplies.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// A program that this process started. The host of this library may ignore SIGCHLD, or may wait for
-// all children itself. Then the system has no status of the program, and may have given its number
-// to another process.
+// A program that this process started. The application that uses this library may ignore SIGCHLD,
+// or may wait for all children itself. Then the system has no status of the started program, and
+// may have given the program's process number to another process.
 #pragma once
 
 #include <sys/types.h>
@@ -20,9 +20,9 @@ namespace tunec {
 struct ChildStart {
   std::string path;                    // not searched for in PATH
   std::vector<std::string> arguments;  // without the program's name
-  int input = -1;                      // its standard input; negative: none
-  int output = -1;                     // its standard output; negative: this process's
-  int errors = -1;                     // its standard error; negative: this process's
+  int input = -1;                      // the program's standard input; negative: /dev/null
+  int output = -1;                     // the program's standard output; negative: this process's
+  int errors = -1;                     // the program's standard error; negative: this process's
   /// Makes a process group of the program and its children. Kill ends the whole group.
   bool own_group = false;
   /// Kills the program when the thread that started it ends, in whatever way.
@@ -31,11 +31,12 @@ struct ChildStart {
 
 /// The way in which a program ended.
 struct ChildEnd {
-  /// The status as waitpid returns it. Empty if the host took the status or the system lost it.
+  /// The status as waitpid returns it. Empty if the application took the status or the system
+  /// discarded it.
   std::optional<int> status;
 };
 
-/// A handle of a started program. Used by one thread at a time.
+/// A handle of a started program. Only one thread at a time may use an object.
 class ChildProcess {
  public:
   using Time = std::chrono::steady_clock::time_point;

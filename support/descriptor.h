@@ -19,7 +19,7 @@ class Descriptor {
   ~Descriptor() { (void)Close(); }
 
   int get() const { return fd_; }
-  /// Gives up the descriptor, which stays open.
+  /// Returns the descriptor, which stays open and no longer belongs to this object.
   int Release() { return std::exchange(fd_, -1); }
   /// Closes the descriptor now. Returns false if the system reports a late write error.
   bool Close() { return fd_ < 0 || ::close(Release()) == 0; }

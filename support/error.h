@@ -19,7 +19,7 @@ enum class ErrorCode {
   kUnsupported = 3,      // well-formed, but tunec cannot do it
   kNotFound = 4,         // a file, a record, a symbol
   kIo = 5,               // reading or writing failed, disk full
-  kIllegalSchedule = 6,  // a step would violate a dependence; message names it
+  kIllegalSchedule = 6,  // a step would violate a dependence; the message names the step
   kResourceLimit = 7,    // a quota: isl operations, memory, time
   kDevice = 8,           // the CPU or GPU lacks a feature or reported an error
   kCancelled = 9,        // the user's Ctrl-C or callback

@@ -34,12 +34,12 @@ Result<std::filesystem::path> ReplaceablePath(const std::filesystem::path& path)
   constexpr int kMostLinks = 40;  // same as the system's limit
   fs::path place = path;
   std::error_code failure;
-  bool is_open_file = false;  // a process's open file: the process would go on writing to the
-                              // replaced file
+  bool is_open_file = false;  // true: the link is in /proc and may name a file that a process has
+                              // open and would go on writing
   for (int i = 0; fs::is_symlink(place, failure) && i < kMostLinks; ++i) {
     is_open_file = is_open_file || place.native().starts_with("/proc/");
     const fs::path target = fs::read_symlink(place, failure);
-    place = place.parent_path() / target;  // an absolute target stands alone
+    place = place.parent_path() / target;  // for an absolute target, the result is `target`
   }
   const fs::file_status status = fs::symlink_status(place, failure);
   const bool fits =

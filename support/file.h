@@ -14,15 +14,15 @@
 
 namespace tunec {
 
-/// Identifies one version of a file. Writing or replacing the file changes its stamp.
+/// Identifies one version of a file by its size and the time of its last write.
 struct FileStamp {
   std::filesystem::path path;
   uintmax_t bytes = 0;
   std::filesystem::file_time_type written;
   bool operator==(const FileStamp&) const = default;
 };
-/// Returns the stamp of the file at the path, which may not exist. Take the stamp before reading:
-/// then the stamp is never newer than the bytes that were read.
+/// Returns the stamp of the file at the path. The file need not exist. Take the stamp before
+/// reading the file: then the stamp is never newer than the bytes that were read.
 FileStamp StampOf(const std::filesystem::path& path);
 
 /// Returns the bytes of a regular file. Does not block on a pipe. Errors: kNotFound, kIo.
@@ -30,8 +30,8 @@ Result<std::string> ReadFile(const std::filesystem::path& path);
 
 /// Writes a temporary file in the same folder, syncs it and renames it over `path`. Readers see the
 /// old bytes or the new ones. If `path` is a symbolic link, its target is replaced. A replaced file
-/// keeps its permissions; the umask decides those of a new file. Errors: kIo, also if `path` is a
-/// device or pipe. On an error the temporary file is removed.
+/// keeps its permissions; the umask decides the permissions of a new file. Errors: kIo, also if
+/// `path` is a device or pipe. On an error the temporary file is removed.
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 
 /// Bytes and their offset in a file.
@@ -39,12 +39,13 @@ struct FilePart {
   int64_t offset = 0;
   std::span<const std::byte> bytes;
 };
-/// Writes parts in the same way. The parts are in ascending order of offset and do not overlap.
-/// Gaps are filled with zeros.
+/// Writes the parts of a file like the function above. The parts are in ascending order of offset
+/// and do not overlap. Gaps are filled with zeros.
 Status WriteFileAtomically(const std::filesystem::path& path, std::span<const FilePart> parts);
 
 /// A file mapped for reading, shared with other processes. The mapping exists as long as the last
-/// pointer to this object: pass the pointer to Array as the owner of the bytes. Thread-safe.
+/// pointer to this object: pass the pointer to Array as the owner of the bytes. The class is
+/// thread-safe.
 class MappedFile {
  public:
   static Result<std::shared_ptr<const MappedFile>> Open(const std::filesystem::path& path);

@@ -15,8 +15,8 @@
 
 namespace tunec {
 
-/// An id. `Tag` is the type that the id refers to; it may be incomplete. The default is the first
-/// id.
+/// An id. `Tag` is the type of the elements that the ids number; the type may be incomplete. The
+/// default is the first id.
 template <class Tag>
 class Id {
  public:
@@ -39,7 +39,7 @@ class Id {
   int32_t number_ = 0;
 };
 
-/// A range of the first ids, in order.
+/// The range of the first `count` ids, in order.
 template <class Id>
 class IdRange {
  public:

@@ -1,7 +1,7 @@
 // Splits the text forms of tunec into tokens, for use by parsers. Every error has file:line:column
 // and names the expected token.
 //
-//   identifier   [A-Za-z_$][A-Za-z0-9_$]*, with inner dots when a letter follows: conv1.weight
+//   identifier   [A-Za-z_$][A-Za-z0-9_$]*, and dots before these characters: conv1.weight
 //   integer      123           float   1.5  2e-3  (no sign: '-' is punctuation)
 //   string       "..." with \" \\ \n \t and \xHH
 //   punctuation  -> => .. >= <= == != && || and every other single character

@@ -1,6 +1,6 @@
-// The limit of a group is a quota of processor time per period. A version 2 group stores it in
-// `cpu.max`. A version 1 group of the controller `cpu` stores it in `cpu.cfs_quota_us` and
-// `cpu.cfs_period_us`.
+// The limit of a group is a quota of processor time per period. A version 2 group stores the
+// quota and the period in `cpu.max`. A version 1 group of the controller `cpu` stores them in
+// `cpu.cfs_quota_us` and `cpu.cfs_period_us`.
 #include "support/processors.h"
 
 #include <sched.h>

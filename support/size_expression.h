@@ -11,10 +11,10 @@
 
 namespace tunec {
 
-/// An expression as steps of a stack machine. Immutable.
+/// An expression as steps of a stack machine. No function of the class changes an object.
 class SizeExpression {
  public:
-  /// The kinds of steps. Stored in files: never renumber them.
+  /// The kinds of steps. Files contain these numbers: never renumber them.
   enum class Kind : uint8_t {
     kConstant = 0,  // pushes `value`
     kSize = 1,      // pushes size number `value`
@@ -34,8 +34,10 @@ class SizeExpression {
   SizeExpression() = default;
   static SizeExpression Constant(int64_t value);
   static SizeExpression Size(size_t number);
-  /// Makes an expression. Returns nullopt if there are too many steps, operands are missing, more
-  /// than one value is left, a size is not below `sizes`, or a divisor is less than 1.
+  /// Makes an expression. Returns nullopt if there are more than kMostSteps steps or kMostDepth
+  /// values on the stack. Returns nullopt also if a step's kind is unknown, operands are missing or
+  /// more than one value is left. Returns nullopt also if the number of a size is not below `sizes`
+  /// or a divisor is less than 1.
   static std::optional<SizeExpression> FromSteps(std::vector<Step> steps, size_t sizes);
 
   bool empty() const { return steps_.empty(); }
@@ -54,11 +56,12 @@ class SizeExpression {
   /// Returns the number of the size if the expression is a single size.
   std::optional<size_t> AsSize() const;
   std::optional<int64_t> AsConstant() const;
-  /// Returns the expression as text for users: "(d0 + 5) / 2 + 1".
+  /// Returns the expression as text for users: "(((d0 + 5) / 2) + 1)".
   std::string Text() const;
 
-  /// Returns the sum. The result is empty if an operand is empty or there would be too many steps.
-  /// Constants are folded, so that equivalent expressions often become equal.
+  /// Returns the sum. The result is empty if an operand is empty, a constant overflows, or there
+  /// would be too many steps. Constants are folded, so that equivalent expressions often become
+  /// equal.
   SizeExpression Plus(const SizeExpression& other) const;
   SizeExpression Plus(int64_t number) const { return Plus(Constant(number)); }
   SizeExpression Times(const SizeExpression& other) const;

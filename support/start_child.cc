@@ -19,14 +19,14 @@
 
 extern char** environ;
 
-// The child shares the memory of its parent. The calling thread of the parent is suspended
-// meanwhile.
+// Marks functions that run in the child. The child shares the memory of its parent, whose calling
+// thread is suspended meanwhile. So code of sanitizers must not run in the child.
 #define TUNEC_IN_CHILD [[gnu::no_sanitize("address", "thread", "undefined")]]
 
 namespace tunec {
 namespace {
 
-// Input of the child, which writes `problem`.
+// Data that the parent passes to the child. The child writes `problem`.
 struct Plan {
   char* const* words;
   std::array<int, 3> streams;  // negative: the parent's stream
@@ -37,8 +37,8 @@ struct Plan {
   int problem = 0;        // errno of the failed call; 0: success
 };
 
-// The kernel's layout (x86-64). The function of libc is not used: it may change state that child
-// and parent share.
+// The kernel's layout of a signal action (x86-64). libc's sigaction is not used, because it may
+// change state that child and parent share.
 struct SystemAction {
   void (*handler)(int);
   unsigned long flags;
@@ -46,9 +46,9 @@ struct SystemAction {
   uint64_t mask;
 };
 
-// Resets handlers, because no handler of the parent may run in the child. Signals that the parent
-// ignores stay ignored, except SIGCHLD: a program that ignores SIGCHLD gets no status of its
-// children.
+// Resets handlers, because no handler of the parent may run in the child. The child ignores the
+// signals that the parent ignores, except SIGCHLD: a program that ignores SIGCHLD gets no status of
+// its children.
 TUNEC_IN_CHILD void ForgetHandlers() {
   for (int signal = 1; signal <= 64; ++signal) {
     SystemAction action = {};

@@ -13,16 +13,16 @@ namespace tunec {
 
 /// The result of a program that ended by itself.
 struct ProcessResult {
-  /// The exit status. Empty if the host of this library ignores SIGCHLD or waits for all children
-  /// itself; then the caller has to check the output.
+  /// The exit status. Empty if the application that uses this library ignores SIGCHLD or waits for
+  /// all children itself; then the caller has to check the output.
   std::optional<int> exit_status;
   std::string output;  // standard output and standard error, in order of arrival
 };
 
 /// Runs the program at `path` without a shell and with empty standard input, and waits for it. The
 /// first `most_output` bytes of its output are retained. The program is killed when the calling
-/// thread ends. Errors: kNotFound for a program that cannot be started, kResourceLimit after
-/// `limit`, kInternal after a signal.
+/// thread ends. Errors: kNotFound for a program that cannot be started, kResourceLimit for one that
+/// takes longer than `limit`, kInternal for one that a signal ended, kIo for a failed system call.
 Result<ProcessResult> RunProcess(const std::string& path, const std::vector<std::string>& arguments,
                                  std::chrono::milliseconds limit,
                                  size_t most_output = size_t{1} << 20);

@@ -13,8 +13,9 @@ namespace tunec {
 size_t EditDistance(std::string_view from, std::string_view to);
 
 /// Returns the first of the nearest `known` words. Returns an empty word if no known word is near
-/// or `word` is known. A known word is near within a third of the word's letters (at least one
-/// edit), or if `word` abbreviates it by two letters or more.
+/// or `word` is known. A known word is near if the number of edits is at most a third of the
+/// letters of `word`, or 1. If there is no such word, the first known word that begins with `word`
+/// is near; `word` must then have at least two letters.
 std::string_view NearestWord(std::string_view word, std::span<const std::string_view> known);
 
 /// Returns "; did you mean WORD?" for the end of a message, or an empty string.

@@ -13,7 +13,8 @@
 
 namespace tunec {
 
-/// Identifies an open file and its state: a write changes it. Times are in nanoseconds.
+/// Identifies an open file and the version of its contents: a write changes `written` or `bytes`.
+/// Times are in nanoseconds.
 struct FileState {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -22,7 +23,7 @@ struct FileState {
   bool operator==(const FileState&) const = default;
 };
 
-/// A mapped file that is held open. Thread-safe.
+/// A mapped file that is held open. The class is thread-safe.
 class WatchedFile {
  public:
   /// Opens and maps a file. Does not block on a pipe. Errors: kNotFound, kIo.
@@ -35,7 +36,7 @@ class WatchedFile {
   std::span<const std::byte> bytes() const { return bytes_; }
 
   /// Fails with kIo if the file was written or truncated after it was opened. Renaming another file
-  /// over it or removing it is allowed. Costs one system call.
+  /// over the path or removing the path is allowed. Costs one system call.
   Status CheckUnchanged() const;
 
  private:

@@ -130,7 +130,8 @@ def main():
         for model in options.models:
             times = check(model, folder, options)
             print(f"{model.stem}: equal to the bit; ready after {statistics.median(times):.2f} ms, at least "
-                  f"{min(times):.2f}, at most {max(times):.2f}; bundle of {(folder / 'model.tnc').stat().st_size} bytes")
+                  f"{min(times):.2f}, at most {max(times):.2f}; bundle of "
+                  f"{(folder / 'model.tnc').stat().st_size} bytes")
 
 
 if __name__ == "__main__":

@@ -145,8 +145,9 @@ def summary(rows):
     most = {key: max((function[key] for function in functions), default=0)
             for key in ("registers", "shared_bytes", "local_bytes")}
     rejected = sum(row["refused"] for row in rows)
-    line = (f"{counted(len(rows), 'kernel')}, {counted(len(functions), 'function')}, at most {most['registers']} registers, "
-            f"{most['shared_bytes']} B shared, {most['local_bytes']} B local; {rejected} schedules rejected; "
+    line = (f"{counted(len(rows), 'kernel')}, {counted(len(functions), 'function')}, "
+            f"at most {most['registers']} registers, {most['shared_bytes']} B shared, "
+            f"{most['local_bytes']} B local; {rejected} schedules rejected; "
             f"{time_text(rows)}")
     return line, problems
 

@@ -1,24 +1,29 @@
 #!/usr/bin/env python3
 """Runs clang-tidy on compiled files, except files with a recorded clean result.
 
-    tidy.py [--build DIR] [--tidy PROGRAM] [--jobs N] FILE...
+    tidy.py [--build DIR] [--tidy PROGRAM] [--jobs N] [--seconds N] FILE...
 
 Run this script in the root of the checkout after `ninja -C DIR`. All files take most of an hour on
 two cores; an interrupted run is continued. DIR/tidy has an empty file for each clean result, named
 by a hash of its inputs: the file, its includes (from ninja), its command, the .clang-tidy files
 above it and the version of clang-tidy.
 
-Prints clang-tidy's output for files with findings. The exit code is 1 if there are any.
+Prints clang-tidy's output for files with findings. The exit code is 1 if there are any. With
+--seconds, checks end after that time, and one line has the number of files that were not reached.
 """
 import argparse
 import concurrent.futures
 import functools
 import hashlib
 import json
+import math
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+NOT_REACHED = ""  # result of a file that the time did not suffice for
 
 
 @functools.cache
@@ -72,10 +77,16 @@ def keys_of(files, build, tidy):
 
 
 def check(file, key, options):
-    """Returns clang-tidy's findings for a file, or None for a clean file. Records a clean
-    result."""
-    done = subprocess.run([options.tidy, "--quiet", "-p", str(options.build), file],
-                          capture_output=True, text=True)
+    """Returns clang-tidy's findings for a file, None for a clean file, or NOT_REACHED. Records a
+    clean file."""
+    left = options.end - time.monotonic()
+    if left <= 0:
+        return NOT_REACHED
+    try:
+        done = subprocess.run([options.tidy, "--quiet", "-p", str(options.build), file],
+                              capture_output=True, text=True, timeout=None if math.isinf(left) else left)
+    except subprocess.TimeoutExpired:
+        return NOT_REACHED
     if done.returncode != 0:
         return (done.stdout + done.stderr).strip() or f"{file}: exit code {done.returncode}"
     if key is not None:
@@ -88,19 +99,25 @@ def main():
     parser.add_argument("--build", type=Path, default=Path("build"))
     parser.add_argument("--tidy", default="clang-tidy")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--seconds", type=float, default=math.inf)
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
+    options.end = time.monotonic() + options.seconds
     remembered = options.build / "tidy"
     remembered.mkdir(exist_ok=True)
     keys = list(keys_of(options.files, options.build, options.tidy))
     to_do = [(file, key) for file, key in keys if key is None or not (remembered / key).exists()]
     print(f"{len(to_do)} of {len(keys)} files are not known to be clean", flush=True)
-    findings = 0
+    findings = not_reached = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for found in pool.map(lambda each: check(*each, options), to_do):
-            if found is not None:
+            if found == NOT_REACHED:
+                not_reached += 1
+            elif found is not None:
                 findings += 1
                 print(found, flush=True)
+    if not_reached:
+        print(f"{not_reached} of {len(to_do)} files were not reached in {options.seconds:g} s", flush=True)
     return 1 if findings else 0
 
 

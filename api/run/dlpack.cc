@@ -12,7 +12,8 @@ namespace {
 
 // The dlpack.h of Debian 12 does not declare kDLBool.
 constexpr uint8_t kBoolCode = 6;
-// Some of these are not declared if dlpack.h is not installed.
+// DLPack's device types as integers. Old versions of dlpack.h have other names for them, such as
+// kDLGPU.
 constexpr int kCpu = 1;
 constexpr int kCuda = 2;
 constexpr int kCudaHost = 3;  // host memory that GPUs can access
@@ -35,7 +36,8 @@ std::string ShapeText(std::span<const int64_t> shape) {
   return fmt::format("[{}]", fmt::join(shape, "x"));
 }
 
-// Returns the text of a spec's shape, in which a negative size matches every size.
+// Returns the text of a spec's shape. A negative size, which matches every size, is printed as
+// "any".
 std::string WantedText(std::span<const int64_t> shape) {
   std::vector<std::string> sizes;
   for (const int64_t size : shape) sizes.push_back(size < 0 ? "any" : std::to_string(size));
@@ -53,7 +55,8 @@ std::string DeviceText(const DLDevice& device) {
   return fmt::format("DLPack device {}", type);
 }
 
-// Returns whether a tensor is in host memory or on the executable's GPU, which has this number.
+// Returns whether a tensor is in host memory or on the GPU `number`, which runs the executable.
+// Fails for any other device.
 Result<BufferPlace> PlaceOf(const DLDevice& device, std::optional<int> number) {
   const auto type = static_cast<int>(device.device_type);
   if (type == kCpu || type == kCudaHost) return BufferPlace::kHost;

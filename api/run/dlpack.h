@@ -16,9 +16,9 @@ namespace tunec {
 /// Returns the DLPack form of the type.
 DLDataType DlpackType(DataType type);
 
-/// Returns the shape of a tensor after a comparison with the spec's shape, in which a negative size
-/// matches every size. Only the shape is read. Error messages begin with `what` ("input", "output")
-/// and the spec's name.
+/// Returns the shape of a tensor. Fails with kInvalidArgument if the tensor is null or its shape is
+/// not the spec's shape, in which a negative size matches every size. Only the shape is read. Error
+/// messages begin with `what` ("input", "output") and the spec's name.
 Result<std::span<const int64_t>> CheckedShape(const DLTensor* tensor, const TensorSpec& spec,
                                               std::string_view what);
 
@@ -30,9 +30,9 @@ struct TensorData {
 
 /// Returns the data of a tensor. Fails with kInvalidArgument if the tensor does not have the spec's
 /// type and shape (a negative size matches every size) or is not dense in this order. Also fails if
-/// the tensor is neither in host memory nor on the GPU with the number `device`. Error messages
-/// begin with `what`
-/// ("input", "output") and the spec's name.
+/// the tensor is neither in host memory nor on the GPU with the number `device`. Does not check
+/// that the data is not null. Error messages begin with `what` ("input", "output", "weight") and
+/// the spec's name.
 Result<TensorData> CheckedData(const DLTensor* tensor, const TensorSpec& spec,
                                const AxisOrder& order, std::string_view what,
                                std::optional<int> device);

@@ -16,7 +16,7 @@
 namespace tunec {
 
 /// Specs and layouts of inputs and outputs as callers see them, if some tensors are not row-major.
-/// The executable itself has the shapes of the memory layouts.
+/// The executable's own specs have the axes in the order of the memory layouts.
 struct LaidEdges {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
@@ -35,8 +35,9 @@ struct tunec_executable {
   std::unique_ptr<const tunec::LaidEdges> laid;  // null: all are row-major
   /// The watched file of a bundle; null: no file.
   std::shared_ptr<const tunec::WatchedFile> file = nullptr;
-  /// Compiles the model for tensors with other layouts, a JSON object like the option "layouts".
-  /// Empty: the model's source is not retained, or the library has no compiler.
+  /// Compiles the model again for tensors with the layouts in `layouts_json`, a JSON object like
+  /// the option "layouts". An empty function: the model's source is not retained, or the library
+  /// has no compiler.
   std::function<tunec::Result<std::unique_ptr<tunec_executable>>(const char* layouts_json,
                                                                  const tunec_callbacks* callbacks)>
       compile_layouts;

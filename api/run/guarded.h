@@ -18,7 +18,8 @@ namespace tunec {
 
 /// Stores the message that tunec_error_message returns next in this thread.
 void KeepMessage(const Error& error) noexcept;
-/// Stores the size of the failed allocation if the exception contains it (ir/allocate_array.h).
+/// Stores the exception's text if it says more than that memory is lacking, such as the size of the
+/// allocation (ir/allocate_array.h).
 void KeepMessage(const std::bad_alloc& failure) noexcept;
 /// Stores a text without a copy, so no memory is needed. `text` must be valid as long as the
 /// program runs.
@@ -45,15 +46,15 @@ int Guarded(Body body) noexcept {
   }
 }
 
-/// Returns a copy of the caller's struct. Members that the caller's version does not have are null.
-/// Members that this library does not have must be null, otherwise they would be ignored silently.
-/// For messages: tunec_`kind` is the type, `name` the argument's name, and `members` the word for
-/// the members.
+/// Returns a copy of the caller's struct. Members that the caller's version does not have are zero.
+/// Fails with kInvalidArgument for a wrong size. Also fails if a member that this library does not
+/// have is not zero, because the library would ignore this member silently. For messages:
+/// tunec_`kind` is the type, `name` the argument's name, and `members` the word for the members.
 template <class Struct>
 Result<Struct> KnownPart(const Struct& given, std::string_view kind, std::string_view name,
                          std::string_view members) {
   constexpr size_t kEntry = sizeof(void*);
-  constexpr size_t kMost = 64 * kEntry;  // no struct is larger: such a size was not initialised
+  constexpr size_t kMost = 64 * kEntry;  // no struct is larger: a larger size was not initialised
   static_assert(sizeof(Struct) % kEntry == 0 && sizeof(Struct) <= kMost);
   if (given.size < kEntry || given.size > kMost || given.size % kEntry != 0)
     return Fail(ErrorCode::kInvalidArgument, "{}.size is {}, expected sizeof(tunec_{}), here {}",

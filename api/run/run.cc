@@ -1,4 +1,4 @@
-// Definitions of the C functions of executables, which need only the runtime.
+// Definitions of the C functions that need only the runtime: queries and runs of executables.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -72,7 +72,8 @@ int IndexOf(const std::vector<TensorSpec>& specs, const char* name) {
   return found == specs.end() ? -1 : static_cast<int>(found - specs.begin());
 }
 
-/// The addresses and memories of all inputs or of all outputs.
+/// The addresses of all inputs or of all outputs, and for each whether it is in host or device
+/// memory.
 template <class Pointer>
 struct Buffers {
   std::vector<Pointer> data;
@@ -97,7 +98,7 @@ Status Collect(DLTensor* const* tensors, const std::vector<TensorSpec>& specs,
   return {};
 }
 
-/// Buffers that are reused per thread, so that a run allocates nothing.
+/// The tensors of a run. Each thread reuses one object, so that a run allocates nothing here.
 struct RunTensors {
   Buffers<const void*> from;
   Buffers<void*> to;
@@ -142,7 +143,8 @@ Result<std::vector<Shape>> ResultShapes(const tunec_executable& executable,
 Status RunAnyShape(const tunec_executable& executable, DLTensor* const* inputs,
                    DLTensor* const* outputs, void* stream, RunReturn returns) {
   const std::optional<int> device = executable.any_shape->DeviceNumber();
-  // The buffers are local, because code that compiles in this call may call the interface again.
+  // The buffers are local, because this call may compile and call text_at, which may run another
+  // model.
   RunTensors own;
   TUNEC_RETURN_IF_ERROR(
       Collect(inputs, InputsOf(executable), InputOrders(executable), "input", device, own.from));

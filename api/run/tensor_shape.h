@@ -14,11 +14,11 @@
 
 namespace tunec {
 
-/// NumPy and PyTorch have the same limit.
+/// Limit of the number of dimensions, the same as in NumPy 2.
 inline constexpr int32_t kMostDimensions = 64;
 
 /// Returns why the tensor's sizes cannot be read, as words that follow the tensor's name in a
-/// message. Returns none if the sizes can be read and are not negative. `most` is the largest
+/// message. Returns nullopt if the sizes can be read and are not negative. `most` is the largest
 /// number of dimensions.
 inline std::optional<std::string> ShapeProblem(const DLTensor& tensor,
                                                int32_t most = kMostDimensions) {

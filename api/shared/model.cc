@@ -1,6 +1,6 @@
 // Functions of a library that holds one model. `tunec build --shared` writes a copy of this library
-// that contains the model's bundle. The copy has the model's name in place of the names below. It
-// exports only these functions; the runtime is inside.
+// that contains the model's bundle. In the copy, the model's name replaces the placeholder in the
+// names of the functions below. The library exports only these functions and contains the runtime.
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -11,7 +11,7 @@
 #include "api/run/load_options.h"
 #include "runtime/bundle/format.h"
 
-// The section is the last one, in a separate segment. It grows when the bundle is put into it.
+// The last section, in a separate segment: `tunec build` puts the bundle into it and enlarges it.
 __asm__(
     ".section .tunec_bundle,\"a\",@progbits\n"
     ".balign 4096\n"
@@ -22,8 +22,8 @@ __asm__(
     ".previous\n");
 extern "C" [[gnu::visibility("hidden")]] const std::byte tunec_bundle_begin[];
 
-// A name of the greatest length of a model's name. compiler/bundle/write_library.cc searches for
-// it.
+// A placeholder as long as the longest model name. compiler/bundle/write_library.cc searches for
+// the placeholder.
 #define TUNEC_X16 "xxxxxxxxxxxxxxxx"
 #define TUNEC_NAMED(function)                                                             \
   __asm__("tunec_model_name_" TUNEC_X16 TUNEC_X16 TUNEC_X16 TUNEC_X16 TUNEC_X16 TUNEC_X16 \

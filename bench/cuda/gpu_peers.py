@@ -222,6 +222,7 @@ class Triton(Torch):
 
     def function(self, case, module):
         import torch
+
         import triton_kernels
         found = triton_kernels.find(case.name, module, torch.bfloat16 if case.accuracy == "bf16" else torch.float32)
         if found is None or case.accuracy == "tf32":

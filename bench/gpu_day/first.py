@@ -195,6 +195,7 @@ def table_row(network, contract, names, options, gpu, folder):
     """Returns the times of tunec and PyTorch in rounds. Outputs of both are checked against
     float64."""
     import numpy as np
+
     import peers_of_graphs
     with np.load(expected_of(network)) as stored:
         arrays = dict(stored)

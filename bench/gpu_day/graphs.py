@@ -10,8 +10,7 @@ from day import CARRIED, ROOT
 
 NETWORKS = ROOT / "tests/networks"
 sys.path.insert(0, str(NETWORKS))
-from make_networks import (Network, bert, conv, gpt, layer_norm, mixer, mobilenet_v2, resnet,  # noqa: E402
-                           small, unet)
+from make_networks import Network, bert, conv, gpt, layer_norm, mixer, mobilenet_v2, resnet, small, unet  # noqa: E402
 
 SEED = 7  # seed of weights, as in tests/networks
 

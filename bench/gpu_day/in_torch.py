@@ -5,10 +5,11 @@ Eager torch gets the calls of a typical model: `F.linear` for a product and its 
 """
 from collections import Counter
 
-import graphs  # noqa: F401  adds tests/networks to the path
 import numpy as np
 import torch
 import torch.nn.functional as F
+
+import graphs  # noqa: F401  adds tests/networks to the path
 from expected_outputs import OPS, SEED, make_input, run, uniform
 
 INTEGERS = {"i64": torch.int64}

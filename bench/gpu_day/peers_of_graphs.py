@@ -10,9 +10,10 @@ import statistics
 import sys
 import time
 
+import torch
+
 import graphs
 import in_torch
-import torch
 from day import ROOT
 
 sys.path.insert(0, str(ROOT / "bench/cuda"))

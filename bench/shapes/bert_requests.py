@@ -247,8 +247,8 @@ def show(result):
             f"{result['p50'] * 1e3:7.1f} ms, p99 {result['p99'] * 1e3:7.1f} (at first "
             f"{result['first_p99'] * 1e3:8.1f}); {result['stalls']} stalls of {result['stalled']:.1f} s, worst "
             f"{result['worst']:.1f}; memory "
-            f"{'/'.join(f'{mb:.0f}' for mb in result['memory'])} MB, peak {result['peak']:.0f}; error {result['error']:.1e}; "
-            f"{result['dynamo']} Dynamo graphs{counted}")
+            f"{'/'.join(f'{mb:.0f}' for mb in result['memory'])} MB, peak {result['peak']:.0f}; "
+            f"error {result['error']:.1e}; {result['dynamo']} Dynamo graphs{counted}")
 
 
 def main():

@@ -18,11 +18,11 @@ from torch._dynamo.backends.common import aot_autograd
 from torch.utils import _pytree as pytree
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from compare import tensors_of  # noqa: E402
-from models import MODELS  # noqa: E402
-
 from tunec.torch import aot_decompositions  # noqa: E402
 from tunec.torch.partitions import partition  # noqa: E402
+
+from compare import tensors_of  # noqa: E402
+from models import MODELS  # noqa: E402
 
 
 class Graphs:

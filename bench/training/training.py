@@ -52,7 +52,6 @@ class Step:
 
 def reference(model, arguments, classes):
     """Returns the loss, gradients and buffers of a step in float64."""
-    import torch
     wide = {k: v.double() if v.is_floating_point() else v for k, v in arguments.items()}
     step = Step(copy.deepcopy(model).double(), wide, classes, "eager")
     loss = step()
@@ -105,7 +104,8 @@ def spread(values):
 
 def what_became(reports):
     """Returns the graphs that tunec received, their parts, and the nodes that torch runs."""
-    return [{"kind": r.kind, "parts": r.compiled, "left": [f"{n.operator}: {n.reason}" for n in r.left]} for r in reports]
+    return [{"kind": r.kind, "parts": r.compiled, "left": [f"{n.operator}: {n.reason}" for n in r.left]}
+            for r in reports]
 
 
 def profiles(step):
@@ -185,7 +185,8 @@ def show(cold, warm):
     """Prints a line for each backend."""
     print(cold["model"])
     for graph in cold.get("tunec", []):
-        print(f"  {graph['kind']}: {graph['parts']} part(s), {len(graph['left'])} node(s) left", *graph["left"], sep="\n    ")
+        print(f"  {graph['kind']}: {graph['parts']} part(s), {len(graph['left'])} node(s) left", *graph["left"],
+              sep="\n    ")
     for backend, why in cold["failed"].items():
         print(f"  {backend} FAILED {why}")
     for backend, first in cold.get("first", {}).items():

@@ -1,5 +1,5 @@
-/* Loads a model, prints its inputs and outputs, runs the model on ramps of numbers and prints the
- * beginning of each output:
+/* Compiles a model, prints its inputs and outputs, and runs the model once. float32 inputs are
+ * ramps of numbers; other inputs are zero. Prints the first 8 elements of each float32 output:
  *
  *     run_model MODEL [OPTIONS_JSON] */
 #include <inttypes.h>
@@ -19,7 +19,7 @@ static size_t element_count(const DLTensor* tensor) {
   return count;
 }
 
-/* Returns a tensor that owns its memory; release it with free_tensor. */
+/* Returns a tensor that owns its memory. free_tensor releases the tensor. */
 static DLTensor* new_tensor(DLDataType type, int ndim, const int64_t* shape) {
   DLTensor* tensor = calloc(1, sizeof *tensor);
   if (tensor == NULL) abort();

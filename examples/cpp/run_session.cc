@@ -1,6 +1,6 @@
-// Loads a model, prints its inputs and outputs, runs the model on ramps of numbers and prints the
-// beginning of each output of floats. With --bytes the program reads the file and compiles the
-// model from memory:
+// Compiles a model, prints its inputs and outputs, and runs the model once. float32 inputs are
+// ramps of numbers; other inputs are zero. Prints the first 8 elements of each float32 output. With
+// --bytes the program reads the file and compiles the model from memory:
 //
 //     run_session [--bytes] MODEL [OPTIONS_JSON]
 #include <algorithm>

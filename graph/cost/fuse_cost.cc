@@ -49,7 +49,8 @@ std::string TimeText(double seconds) {
   return fmt::format("{:.3g} ms", seconds * 1e3);
 }
 
-// Returns the sum of the terms with the name of the greatest, or an empty string without terms.
+// Returns the sum of the positive terms with the name of the greatest, or an empty string if no
+// term is positive.
 std::string Decisive(std::span<const Term> terms) {
   double sum = 0;
   const Term* greatest = nullptr;
@@ -101,7 +102,8 @@ FusionCost CostOfFusing(const Graph& graph, ValueId value, size_t users) {
 }
 
 int LiveValues(const Graph& graph, std::span<const NodeId> nodes) {
-  // Last use of each value. Constants of one element are operands of instructions, not registers.
+  // The last use of each value. A constant of one element is an operand of an instruction and needs
+  // no register.
   std::map<ValueId, size_t> last_use;
   for (size_t n = 0; n < nodes.size(); ++n)
     for (const ValueId input : graph.node(nodes[n]).inputs)

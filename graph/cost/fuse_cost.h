@@ -16,7 +16,7 @@ struct FusionCost {
   int launches_saved = 0;
   double times_computed = 1;    // computations of each element of the value, on average
   double operations_added = 0;  // because of repetition; negative if not all elements are needed
-  double parts = 0;             // independent parts of the kernel; 0: enough
+  double parts = 0;             // independent parts of the kernel; 0: enough for all cores
   double seconds_in_parts = 0;  // one core's seconds of work that become confined to the parts
   int live_values = 0;          // values of the joined body that are live at once
   double elements = 0;          // elements that the body computes
@@ -26,19 +26,21 @@ struct FusionCost {
 /// Returns the seconds that fusion saves; negative if fusion is slower.
 double SecondsSaved(const FusionCost& cost, const FusionMachine& machine);
 
-/// Returns the main benefit and, if there is a cost, the main cost: "2.11 us (a launch) against
-/// 3.10 ms (computed 12 times)". Returns an empty string if nothing changes.
+/// Returns the total benefit and, if there is a cost, the total cost, each with its greatest part:
+/// "2.11 us (a launch) against 3.10 ms (computed 12 times)". Returns an empty string if nothing
+/// changes.
 std::string Explain(const FusionCost& cost, const FusionMachine& machine);
 
 int64_t ElementsOf(const Graph& graph, ValueId value);
 int64_t BytesOf(const Graph& graph, ValueId value);
 
-/// Returns the cost of fusing `value` into one of its `users`. With a single user, the value is
-/// never stored. With several, it is still written, but this user need not read it.
+/// Returns the memory traffic and the launch that are saved if `value` is fused into one of its
+/// `users`. A value with a single user that is not an output of the graph is never stored.
+/// Otherwise the value is still written, but this user need not read it.
 FusionCost CostOfFusing(const Graph& graph, ValueId value, size_t users);
 
-/// Returns how many values are in registers at once if the nodes, in order, compute one element
-/// each.
+/// Returns the greatest number of values that are in registers at once if the nodes, in order,
+/// compute one element each. Constants of one element need no register.
 int LiveValues(const Graph& graph, std::span<const NodeId> nodes);
 
 }  // namespace tunec

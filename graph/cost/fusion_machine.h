@@ -10,34 +10,35 @@ namespace tunec {
 
 /// Rough numbers of a machine. They suffice because decisions depend on orders of magnitude.
 struct FusionMachine {
-  double bytes_per_second = 1e10;  // share of memory bandwidth of one core
+  double bytes_per_second = 1e10;  // one core's share of the memory bandwidth
   double operations_per_second = 2e10;
   double launch_seconds = 2e-6;  // launch of a kernel, with its barrier
   double cores = 8;              // with fewer independent parts, some cores are idle
   int vector_registers = 16;     // values that a kernel holds without spilling to memory
 
-  // A product is computed in tiles. A product that computes its operand does so for one block of
-  // rows, and then walks over all columns. Therefore only rows make tasks.
+  // A product is computed in tiles. If a product computes its operand, it computes one block of the
+  // operand's rows, and then all columns of the result for these rows. So each block of rows is one
+  // task.
   double row_tile = 8;
   double column_tile = 64;
-  double staging_operations = 2;  // operations per element, to and from a buffer in the cache
-  bool chains = true;  // two contractions may share a kernel if one is the other's operand
+  double staging_operations = 2;  // to write an element to a cached buffer and read it
+  bool chains = true;  // a kernel may compute a contraction and a contraction that is its operand
 
-  // Attention with fewer rows of queries stays a product, a softmax and a product: the rows fill
-  // less than half of a vector of 16.
+  // With fewer rows of queries, a product, a softmax and a product are not made one attention: the
+  // rows would fill less than half of a vector of 16.
   int64_t fewest_queries = 8;
 
-  // Storage orders, in cycles of one core.
+  // Numbers for the costs of storage orders. Costs are in cycles of one core.
   int64_t vector_lanes = 16;           // of f32
   double multiply_adds_per_cycle = 2;  // vector instructions
   double vectors_per_cycle = 0.5;      // loads and stores that miss the first cache
-  double elements_per_cycle = 1;       // gathered or scattered
+  double elements_per_cycle = 1;       // elements that are gathered or scattered
 };
 
-/// Returns the numbers of a target. All CPUs have the same numbers except the vector width, so that
-/// graphs are grouped in the same way on all of them. Only CPUs without matrix instructions have
-/// chains. The processors of a device count as cores; its other numbers are not measured yet. The
-/// host of a device does not matter.
+/// Returns the numbers of a target. All CPUs have the same numbers except the vector width and
+/// `chains`, so that their graphs are grouped alike. `chains` is true only for CPUs without matrix
+/// instructions. For a device, the cores are its processors, and all other numbers are the
+/// defaults, which are not measured on devices. The host of a device does not matter.
 FusionMachine FusionMachineOf(const Target& target);
 
 }  // namespace tunec

@@ -19,7 +19,7 @@ struct Computed {
 };
 using Repeats = double (*)(const Computed& computed);
 
-// Returns the results of the operator for each element of the operand, estimated from the shapes.
+// Returns how many elements of the result there are for each element of the operand.
 double Spread(const Graph& graph, const Node& node, ValueId operand) {
   const int64_t elements = graph.value(operand).type.Elements();
   if (elements == 0) return 1;
@@ -27,7 +27,7 @@ double Spread(const Graph& graph, const Node& node, ValueId operand) {
          static_cast<double>(elements);
 }
 
-// Returns how many windows of a convolution contain an element of its input.
+// Returns how many windows of a convolution contain an element of its input, on average.
 double TimesInWindows(const Graph& graph, const Node& node) {
   const auto spatial = [&](ValueId value) {
     const std::vector<int64_t> shape = graph.value(value).type.Shape();
@@ -52,8 +52,8 @@ double RepeatsWindows(const Computed& c) {
   return c.IsFirst() ? RepeatsSpread(c) * Product(c.node.Ints("kernel")) : RepeatsSpread(c);
 }
 
-// Returns the number of computations in `passes` passes: an expensive value is stored before the
-// second pass.
+// Returns how often an element of the operand is computed if the operator reads its first operand
+// in `passes` passes. An expensive first operand is stored before the second pass.
 double InPasses(const Computed& c, double passes) {
   if (!c.IsFirst()) return RepeatsSpread(c);
   return c.operations > kRecomputeLimit ? 1 : passes;
@@ -88,7 +88,7 @@ class Cost {
 
 int OfResize(const Node& node) { return node.String("mode") == "cubic" ? 30 : 6; }
 
-// Cost of a result that a row is reduced to or normalised with, whatever the length of the row.
+// Cost per result of an operator that processes a whole row. The row's length does not count.
 constexpr int kRowCost = 16;
 
 constexpr Cost kCosts[] = {

@@ -20,8 +20,8 @@ inline constexpr int kRecomputeLimit = 8;
 int OperationsPerElement(const Node& node);
 
 /// Returns whether a product or convolution reads each element of its first operand at most once
-/// for each column or channel of the result. A convolution must have no windows and no padding for
-/// that.
+/// for each column or channel of the result. A convolution does so if its window has one element
+/// and its pads are 0.
 bool HasNoWindows(const Graph& graph, const Node& node);
 
 /// Returns how often each element of an operand with cost `operations` is computed, on average, if

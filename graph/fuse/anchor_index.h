@@ -17,8 +17,9 @@ struct AnchorIndex {
 
 /// Follows elementwise operators, reshapes and transposes from the value back to a convolution. The
 /// channels of a grouped convolution are two iterators: the group and the channel within it. So
-/// reshaping channels into groups keeps the index affine, and a channel shuffle only moves the
-/// store. Returns nullopt for other values. O(nodes followed), which is bounded.
+/// reshaping channels into groups keeps the index affine, and a channel shuffle only changes the
+/// index of the store. Returns nullopt if no convolution is found. O(nodes followed), which is
+/// bounded.
 std::optional<AnchorIndex> IndexOverAnchor(const Graph& graph, ValueId value);
 
 /// Returns the index of the node's output. The node is a transpose or reshape of a value with index

@@ -8,8 +8,8 @@
 namespace tunec {
 namespace {
 
-// Adds the cost of lost parallelism: work with tasks for all cores would be confined to the parts
-// of the other group.
+// Adds the cost of lost parallelism: one group has tasks for all cores, but would be computed in
+// the fewer parts of the other group.
 void AddLostParallelism(const FusionQuestion& q, double consumer_operations,
                         const FusionMachine& machine, FusionCost& cost) {
   if (q.producer.parts > 0) {
@@ -65,7 +65,8 @@ void AddOperandPrologue(const Graph& graph, const FusionQuestion& q, const Fusio
       machine.staging_operations * static_cast<double>(ElementsOf(graph, q.value));
   if (row_tiles >= machine.cores) return;
   cost.parts = row_tiles;
-  // The work that few row tiles delay, compared with tiles of rows and columns.
+  // The loss from few row tiles: the busiest core's share of the work, compared with tiles of rows
+  // and columns.
   const double lost = machine.cores * (GreatestShare(row_tiles, machine.cores) -
                                        GreatestShare(tiles, machine.cores));
   cost.seconds_in_parts =
@@ -73,7 +74,7 @@ void AddOperandPrologue(const Graph& graph, const FusionQuestion& q, const Fusio
 }
 
 // Adds the cost of a chain: the operand is the result of another contraction, finished block by
-// block. Columns then make no tasks: each core reads the complete second operand.
+// block. Then tasks are blocks of rows only, and each core reads the complete second operand.
 void AddChain(const Graph& graph, const FusionQuestion& q, const FusionMachine& machine,
               FusionCost& cost) {
   AddOperandPrologue(graph, q, machine, cost);
@@ -88,7 +89,7 @@ FusionCost CostOfEdge(const Graph& graph, const FusionQuestion& q, const FusionM
     const auto elements = static_cast<double>(std::max<int64_t>(1, ElementsOf(graph, q.value)));
     cost.times_computed =
         TimesComputed(graph, q.consumer, q.value, q.producer.operations / elements);
-    // A value that is written anyway is computed completely.
+    // A value with several users is computed completely.
     if (q.users.size() > 1 && cost.times_computed < 1) cost.times_computed = 1;
     cost.operations_added = (cost.times_computed - 1) * q.producer.operations;
   }

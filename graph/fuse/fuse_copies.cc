@@ -192,10 +192,10 @@ class Copier {
 
   const Graph& graph_;
   FusionPlan& plan_;
-  std::map<ValueId, std::set<size_t>> readers_;  // groups
+  std::map<ValueId, std::set<size_t>> readers_;  // groups that read each value
   std::set<ValueId> read_by_views_;
-  std::map<ValueId, std::vector<size_t>> by_value_;    // edges
-  std::map<NodeId, std::vector<size_t>> by_consumer_;  // edges
+  std::map<ValueId, std::vector<size_t>> by_value_;    // edges of each value
+  std::map<NodeId, std::vector<size_t>> by_consumer_;  // edges of each consumer
 };
 
 }  // namespace

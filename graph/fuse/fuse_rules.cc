@@ -40,7 +40,8 @@ bool ReadsAffinely(const Graph& graph, const Node& node) {
   }
 }
 
-// Returns whether a kernel can write the node's output instead of its input, at an affine index.
+// Returns whether the kernel that makes the node's input can write the node's output instead, at an
+// affine index.
 bool RenamesOutput(const Graph& graph, const Node& node) {
   if (node.op == Op::kTranspose) return true;
   if (node.op != Op::kReshape) return false;
@@ -60,7 +61,7 @@ bool IsElementwise(const Node& node) { return PatternOf(node.op) == OpPattern::k
 // with the value's shape, or reductions over the same rows.
 bool UsersCanStay(const Graph& graph, const FusionQuestion& q) {
   if (q.users.size() == 1) return !graph.IsOutput(q.value);
-  constexpr size_t kMostUsers = 64;  // more than a kernel takes; avoids checking all users for each
+  constexpr size_t kMostUsers = 64;  // a kernel takes fewer; bounds the time of the check
   return q.users.size() <= kMostUsers && std::ranges::all_of(q.users, [&](NodeId id) {
            const Node& user = graph.node(id);
            if (IsElementwise(user)) return SameShape(graph, user.outputs[0], q.value);
@@ -68,8 +69,8 @@ bool UsersCanStay(const Graph& graph, const FusionQuestion& q) {
          });
 }
 
-// Returns whether the value has one element per row and each element of the row uses it, as x -
-// mean.
+// Returns whether the value has one element per row, and the consumer uses it for each element of
+// the row, as in x - mean.
 bool SpreadsOverRows(const Graph& graph, const FusionQuestion& q) {
   if (!q.producer.rows || ShapeOf(graph, q.consumer.outputs[0]) != q.producer.rows->shape)
     return false;
@@ -181,8 +182,8 @@ FusionReason DecideContraction(const Graph& graph, const FusionQuestion& q) {
   if (q.producer.anchor != Anchor::kNone) return FusionReason::kContractionOperand;
   if (q.users.size() > 1 || graph.IsOutput(q.value)) return FusionReason::kOtherUsers;
   if (q.producer.only_renames) return FusionReason::kIndexMap;
-  // An operand that windows read repeatedly has to be stored, and so has one with separate rows.
-  // Data that is only moved is read directly if its order allows that, instead of being copied.
+  // A computed first operand is computed in the contraction if the contraction has no windows,
+  // which would read elements repeatedly. Any other operand is stored first.
   const bool computes = q.producer.operations > 0;
   if (computes && q.value == q.consumer.inputs[0] &&
       std::ranges::count(q.consumer.inputs, q.value) == 1 && HasNoWindows(graph, q.consumer))
@@ -227,8 +228,8 @@ double OperationsOf(const Graph& graph, const Node& node) {
   return static_cast<double>(ElementsOf(graph, node.outputs[0])) * OperationsPerElement(node);
 }
 
-// Returns the number of tasks. A single row can be split only if it is just reduced to one result
-// that nothing waits for.
+// Returns the number of tasks, one per row. Returns 0 (enough) for a single row that is only
+// reduced, because the sum can be split. Other operators need the result of the whole row.
 double TasksOf(const Node& node, const RowSpace& rows) {
   double tasks = 1;
   for (size_t d = 0; d < rows.shape.size(); ++d)

@@ -1,4 +1,4 @@
-// The rule of fusion: decides whether the group that makes a value may absorb its consumer.
+// The rule of fusion: decides whether the group that makes a value may absorb the value's consumer.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace tunec {
 
-/// The rows of a reduction, which reduces `axes` of values of this shape.
+/// The rows that a reduction processes: it reduces the marked `axes` of a value of this shape.
 struct RowSpace {
   std::vector<int64_t> shape;
   std::vector<bool> axes;
@@ -20,16 +20,16 @@ struct RowSpace {
 /// nodes.
 std::optional<RowSpace> RowsOf(const Graph& graph, const Node& node);
 
-/// The main operation of a group's kernel. A group has at most one anchor. In a chain of two
-/// contractions, the anchor is the last one.
+/// Properties of a group that decide about fusion. The anchor is the main operation of the group's
+/// kernel. A group has at most one anchor; in a chain of two contractions, it is the last one.
 struct GroupTraits {
   enum class Anchor { kNone, kContraction, kRows, kWindows, kScatter, kOpaque };
   Anchor anchor = Anchor::kNone;
   NodeId contraction;  // for kContraction: the contraction whose sums the kernel computes last
   std::optional<RowSpace> rows;  // for kRows
-  bool only_renames = true;      // every node is an affine index map (transpose, reshape, slice)
+  bool only_renames = true;      // every node is an affine index map such as a transpose or slice
   int nodes = 0;
-  double operations = 0;  // of all elements, including repeated computations
+  double operations = 0;  // for all elements, including repeated computations
   double parts = 0;       // tasks that the anchor allows; 0: as many as there are elements
 };
 
@@ -39,12 +39,13 @@ GroupTraits TraitsOf(const Graph& graph, const Node& node);
 /// producer is then computed.
 GroupTraits Merge(const GroupTraits& producer, const GroupTraits& into, double times = 1);
 
-/// Returns whether the two groups compute in the same loops according to their anchors:
-/// elementwise, or reductions over the same rows.
+/// Returns whether the anchors allow one kernel with the same loops for both groups: both are
+/// elementwise, or reductions over the same rows, and neither only renames indices.
 bool AreSiblings(const GroupTraits& a, const GroupTraits& b);
 
-/// The edge from `value`, made in `producer`, to `consumer`, whose group so far is `into`. The
-/// question is only whether one kernel can do both; costs, cycles and sizes are checked elsewhere.
+/// The edge from `value`, made in `producer`, to `consumer`, whose group so far is `into`.
+/// DecideFusion only says whether one kernel can compute both groups; PlanFusion checks costs,
+/// cycles and sizes.
 struct FusionQuestion {
   ValueId value;
   const GroupTraits& producer;

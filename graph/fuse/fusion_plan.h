@@ -19,22 +19,22 @@ enum class FusionMode { kFused, kUnfused };
 inline constexpr int kMostNodes = 64;
 inline constexpr size_t kMostInputs = 32;
 
-/// A value that leads from one computing node to another, with the decision about fusing them. For
-/// siblings: the shared value, and the consumer that joined the group.
+/// A value that leads from one computing node to another, with the decision about fusing the two
+/// nodes. For siblings: the value that both groups read, and the consumer in the second group.
 struct FusionEdge {
-  ValueId value;    // made by one node,
-  NodeId consumer;  // read by this one
+  ValueId value;    // a value that one node makes
+  NodeId consumer;  // a node that reads the value
   FusionReason reason = FusionReason::kOpaque;
-  FusionCost cost;    // the benefit of fusing it
-  int32_t from = -1;  // groups of the value and of the consumer: equal if fused,
-  int32_t into = -1;  // else two groups with a border between; -1: no group
+  FusionCost cost;    // cost and benefit of fusing along the edge
+  int32_t from = -1;  // group of the value; -1: no group
+  int32_t into = -1;  // group of the consumer: the same group if fused; -1: no group
 };
 
 /// The groups, and for each edge the reason why it is inside a group or a border between two.
 struct FusionPlan {
   std::vector<FusionGroup> groups;  // in an order that respects data flow
   std::vector<FusionEdge> edges;    // between computing nodes, by consumer in graph order
-  std::vector<StorageView> views;   // by value
+  std::vector<StorageView> views;   // in order of value
   std::vector<NodeId> view_nodes;   // nodes that need no kernel and are in no group, in graph order
   FusionMachine machine;            // machine numbers for the costs
   std::map<ValueId, DataType> stored;  // types of values between groups that are not stored in

@@ -8,11 +8,12 @@
 namespace tunec {
 namespace {
 
-// Most groups between two that are searched for a path. Groups further apart are not joined.
+// Greatest distance of two groups in the order. Groups further apart are not joined.
 constexpr size_t kMostBetween = 256;
 // Most groups searched for a cycle, for one edge.
 constexpr int kSearchLimit = 2000;
-constexpr int32_t kNoGroup = -1;  // a position in the order that a joined group has left
+constexpr int32_t kNoGroup =
+    -1;  // at a position of the order whose group was joined to a later one
 
 }  // namespace
 
@@ -133,7 +134,8 @@ void NodeGroups::KeepOrder() {
   for (size_t i = 0; i < order_.size(); ++i) position_[order_[i]] = i;
 }
 
-// Joins two groups. Groups between the two that wait for the earlier one are moved behind it.
+// Joins two groups. The result takes the place of the later group. Groups between the two that
+// depend on the earlier one come after the result.
 int32_t NodeGroups::JoinApart(int32_t a, int32_t b) {
   if (position_[a] > position_[b]) std::swap(a, b);
   const size_t begin = position_[a];

@@ -1,5 +1,5 @@
 // The groups of a plan under construction: disjoint sets of nodes, joined pairwise. The graph of
-// the groups stays acyclic if the caller checks each pair before joining it.
+// the groups stays acyclic if the caller checks each pair with HasOtherPath before joining it.
 #pragma once
 
 #include <cstdint>
@@ -37,13 +37,13 @@ class NodeGroups {
   /// Merges `from` into `into`. Requires: no other path.
   void Join(int32_t from, int32_t into);
 
-  /// Returns all groups in an order that respects data flow. Among ready groups, the one that ends
-  /// first comes first.
+  /// Returns all groups in an order that respects data flow. Among ready groups, the group whose
+  /// last node is earliest in the graph comes first.
   std::vector<int32_t> Order();
   /// Computes the order that JoinApart maintains.
   void KeepOrder();
-  /// Joins two groups, unless one waits for the other or too many groups are between them. Returns
-  /// the joined group, or -1. Requires: KeepOrder. O(edges of the groups between).
+  /// Joins two groups, unless one depends on the other or more than 256 groups are between them.
+  /// Returns the joined group, or -1. Requires: KeepOrder. O(edges of the groups between).
   int32_t JoinApart(int32_t a, int32_t b);
 
  private:
@@ -51,7 +51,7 @@ class NodeGroups {
 
   const Graph& graph_;
   std::vector<bool> live_;
-  std::vector<std::vector<NodeId>> users_;  // by value
+  std::vector<std::vector<NodeId>> users_;  // users of each value
   std::vector<int32_t> parent_;             // union-find
   std::vector<std::vector<int32_t>> members_;
   std::vector<int32_t> order_;

@@ -14,7 +14,7 @@
 namespace tunec {
 namespace {
 
-constexpr int64_t kCacheLine = 64;  // bytes; shorter rows are copied together
+constexpr int64_t kCacheLine = 64;  // bytes; values with shorter contiguous runs are copied
 
 struct Placement {
   ValueId owner;
@@ -168,7 +168,8 @@ class ViewPlacer {
     return RunBytes(piece, linear) >= kCacheLine;
   }
 
-  // Returns how many bytes of the value are contiguous; the full amount if it has its own layout.
+  // Returns how many bytes of the value are contiguous at this placement: kCacheLine if the
+  // placement has the value's own layout, 0 if it is not affine.
   int64_t RunBytes(ValueId value, const IndexExpr& linear) const {
     const std::vector<int64_t> shape = graph_.value(value).type.Shape();
     const auto size = static_cast<int64_t>(SizeOf(graph_.value(value).type.type));
@@ -194,10 +195,10 @@ class ViewPlacer {
     });
   }
 
-  // Returns the concatenation's placement: the one given by an outer concatenation; else the start
-  // of another concatenation that already contains all operands; else separate storage. An operand
-  // without a placement has no room in the other concatenation, which continues with different
-  // operands.
+  // Returns the concatenation's placement: the one given by an outer concatenation; else within an
+  // earlier placed concatenation that already contains all operands; else separate storage. If an
+  // operand has no placement, the other concatenation has different elements at the operand's
+  // position.
   Placement PlacementOfConcat(const Node& node) const {
     const ValueId output = node.outputs[0];
     const auto first = placements_.find(node.inputs[0]);
@@ -226,7 +227,7 @@ class ViewPlacer {
     for (const ValueId piece : node.inputs) PlaceReshapes(piece, *pieces);
   }
 
-  // Makes views of the reshapes after which a kernel writes in place.
+  // Makes views of the reshapes between the operand and the kernel that now writes in place.
   void PlaceReshapes(ValueId piece, const std::map<ValueId, Placement>& pieces) {
     const std::vector<NodeId> reshapes = ReshapesBefore(piece);
     if (reshapes.empty() || !pieces.contains(graph_.node(reshapes.back()).inputs[0])) return;

@@ -19,9 +19,9 @@
 namespace tunec {
 namespace {
 
-// Most arguments of one kernel with siblings: all of them are streams in one loop.
+// Most arguments of a kernel that computes siblings. Its loop reads or writes all of them.
 constexpr size_t kMostSiblingArguments = 12;
-// Most users of one value that are compared with each other.
+// Most users of one value that are compared in pairs as possible siblings.
 constexpr size_t kMostSiblings = 8;
 // Most rounds of placing views and grouping again.
 constexpr int kMostRounds = 3;
@@ -112,8 +112,8 @@ class Planner {
   // Returns the users, each once, in graph order.
   const std::vector<NodeId>& LiveUsers(ValueId value) const { return users_[value.index]; }
 
-  // Visits the latest operand first. If an addition joins two contractions, the later one absorbs
-  // the addition, and the other's result is read.
+  // Visits the latest operand first. If an addition joins two contractions, the later contraction
+  // absorbs the addition, which reads the stored result of the earlier contraction.
   void VisitOperands(int32_t node, FusionMode mode) {
     std::vector<ValueId> operands;
     for (const ValueId input : graph_.nodes()[node].inputs)
@@ -160,7 +160,7 @@ class Planner {
       edge.reason = FusionReason::kCycle;
   }
 
-  // Returns the reason if the positions of the two nodes decide; otherwise kOpaque.
+  // Returns the reason if a node is a view or both nodes are in one group; otherwise kOpaque.
   FusionReason ReasonOfPlace(ValueId value, int32_t node) {
     const int32_t producer = graph_.value(value).producer.index;
     if (is_view_[node])
@@ -218,7 +218,8 @@ class Planner {
                       .cost = cost});
   }
 
-  // Returns the loops of a group: its reduced rows, or the common shape of the results.
+  // Returns the extents of a group's loops: the shape whose rows are reduced, or the common shape
+  // of the results. Returns an empty shape if the results have different shapes.
   std::vector<int64_t> ShapeOf(int32_t group) {
     if (traits_[group].rows) return traits_[group].rows->shape;
     std::vector<int64_t> shape;
@@ -259,7 +260,7 @@ Result<FusionPlan> PlanFusion(const Graph& graph, FusionMode mode, const FusionM
                     graph.value(output).name);
   FusionPlan plan = Planner(graph, machine, {}).Run(mode);
   if (mode == FusionMode::kUnfused) return plan;
-  // Views separate groups from their nodes, which may allow more views.
+  // Nodes that become views leave their groups. The smaller groups may allow more views.
   for (int round = 0; round < kMostRounds; ++round) {
     ViewPlan views = PlaceViews(graph, plan);
     if (views.nodes == plan.view_nodes) break;

@@ -7,8 +7,9 @@
 
 namespace tunec {
 
-/// A value without separate storage: its elements are part of the owner's storage. Its producer
-/// writes them there. If the producer is one of the plan's view nodes, the writers of the owner do.
+/// A value without separate storage: its elements are part of the owner's storage. The value's
+/// producer writes these elements. If the producer is a view node, which has no kernel, the kernels
+/// that write the owner's storage write these elements.
 struct StorageView {
   ValueId value;
   ValueId owner;       // has separate storage

@@ -9,7 +9,7 @@
 namespace tunec {
 namespace {
 
-// Fewest reduced elements of a product for which pair instructions pay.
+// Fewest elements of a sum of products for which bfloat16 instructions, which multiply pairs, pay.
 constexpr int64_t kFewestProducts = 8;
 
 bool IsLongEnough(const Graph& graph, const Node& node) {
@@ -17,8 +17,9 @@ bool IsLongEnough(const Graph& graph, const Node& node) {
   return node.Int("group") == 1 && filter[1] >= kFewestProducts;
 }
 
-// Returns whether the operator multiplies its operand in a way that instructions for pairs support.
-// They do not support products with a separate channel each.
+// Returns whether the operator multiplies its operand in a way that bfloat16 instructions support.
+// They multiply pairs of summed elements, so sums must be long enough and convolutions must have
+// one group.
 bool Multiplies(const Graph& graph, const Node& node, size_t operand) {
   if (operand > 1) return false;
   if (node.op == Op::kConv) return IsLongEnough(graph, node);
@@ -73,8 +74,8 @@ class Storages {
     multiplied_.insert(OwnerOf(node.inputs[0]));
   }
 
-  // Closes a view node's values, unless operand and result share storage: nothing rounds between
-  // them.
+  // Excludes a view node's values from rounding, unless operand and result share storage: nothing
+  // rounds between them.
   void AddViewNode(const Node& node) {
     for (const ValueId output : node.outputs) {
       for (const ValueId input : node.inputs) {
@@ -95,8 +96,8 @@ class Storages {
   }
 
   const Graph& graph_;
-  std::map<ValueId, ValueId> owner_;  // of views
-  std::set<ValueId> multiplied_;      // by owner, as the sets below
+  std::map<ValueId, ValueId> owner_;  // owner of each view
+  std::set<ValueId> multiplied_;      // owners, like the sets below
   std::set<ValueId> written_;
   std::set<ValueId> closed_;
 };

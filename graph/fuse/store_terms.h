@@ -7,17 +7,17 @@ namespace tunec {
 
 /// Marks float32 values that are stored as one bfloat16 limb (FusionPlan::stored,
 /// FusionGroup::stored). These are values that some group multiplies with bfloat16 instructions,
-/// and the operands of a maximum over such values. The producing group rounds each value once when
-/// it is stored, and half as many bytes are moved. All readers, for example a residual sum, read
-/// the rounded value. The value's own type does not change, so only lowering and the memory plan
-/// are affected.
+/// and the operands of max pools whose results are such values. The producing group rounds each
+/// value once when it is stored, and half as many bytes are moved. All readers, for example a
+/// residual sum, read the rounded value. The value's own type does not change, so only lowering and
+/// the memory plan are affected.
 ///
 /// Values that no product reads are not marked: converting them would save only bytes. Also not
 /// marked are the model's inputs and outputs, constants, and operands and results of operators
 /// without statements. A value and all values within its storage have the same type.
 ///
-/// Use for contracts that allow rounding operands to one limb, on targets with bfloat16 products.
-/// O(values and their users).
+/// Use only if the accuracy contract allows rounding operands to one limb, and the target has
+/// bfloat16 products. O(values and their users).
 void StoreTerms(const Graph& graph, FusionPlan& plan);
 
 }  // namespace tunec

@@ -1,10 +1,10 @@
 // Attention: two products with a softmax between them, one block of rows of scores at a time.
 //
 // The rows (queries) are split into blocks, the columns (keys) into KV blocks ("chunks" in the
-// code). The chunks are processed in order. For each row they carry the greatest score so far, the
-// sum of the exponentials and the output, both relative to that greatest score (online softmax;
-// Milakov and Gimelshein 2018, Dao et al. 2022). With q scaled, x the masked scores of a block in
-// one chunk:
+// code). The chunks are processed in order. Each row's greatest score so far, sum of exponentials
+// and output are carried from chunk to chunk. The sum and the output are relative to the greatest
+// score (online softmax; Milakov and Gimelshein 2018, Dao et al. 2022). With q scaled, x the masked
+// scores of a block in one chunk:
 //
 //   top    = max over the chunk of x          m[c] = max(m[c-1], top)
 //   p      = exp(x - m[c])                    a    = exp(m[c-1] - m[c])
@@ -38,7 +38,7 @@ constexpr int64_t kColumnsTogether = 16;
 struct Extents {
   std::vector<int64_t> batch;
   int64_t heads = 1;  // heads of k and v
-  int64_t group = 1;  // heads of q to each
+  int64_t group = 1;  // heads of q for each head of k
   int64_t queries = 0, keys = 0, depth = 0, width = 0;
 };
 
@@ -57,7 +57,7 @@ Extents ExtentsOf(const std::vector<int64_t>& q, const std::vector<int64_t>& k,
   return extents;
 }
 
-// Returns whether some rows do not see some columns, which have weight 0 there.
+// Returns whether a causal mask gives hidden columns the weight 0.
 bool HidesColumns(const Node& node) {
   return node.Int("causal") != 0 && node.Float("hidden") == -kInfinity;
 }
@@ -81,7 +81,8 @@ class AttentionBuilder {
     chunk_ = cut ? std::min(context.streaming_sizes().chunk, extents_.keys) : extents_.keys;
     blocks_ = CeilDivide(extents_.queries, rows_);
     chunks_ = CeilDivide(extents_.keys, chunk_);
-    // With a large negative offset the first blocks would have no chunk.
+    // If the causal offset is very negative, all chunks of keys are hidden from the first block of
+    // queries. Skipping all of them would leave the block without a result.
     const bool has_first = rows_ - 1 + node.Int("causal_offset") >= 0;
     skips_ = HidesColumns(node) && has_first;
     ends_ = skips_ && cut && context.streaming_sizes().ends;
@@ -138,13 +139,13 @@ class AttentionBuilder {
 
   IndexExpr Query(const Point& site) const { return site.block * rows_ + site.row; }
   IndexExpr Key(const Point& site) const { return site.chunk * chunk_ + site.key; }
-  // Returns the last column of the block, if `ends` is set.
+  // Returns the last column that is computed for the block of rows if `ends` is set.
   IndexExpr LastColumn(const Point& site) const {
     const int64_t visible = rows_ + node_.Int("causal_offset");
     return site.block * rows_ + (CeilDivide(visible, kColumnsTogether) * kColumnsTogether - 1);
   }
 
-  // Returns the index of q, the mask or y at head `head` and two more axes.
+  // Returns the index of q, the mask or y from the site's batch and head and from two more indices.
   Index Full(const Point& site, const IndexExpr& row, const IndexExpr& column) const {
     const size_t heads = site.batch.size() - 2;
     Index index(site.batch.begin(), site.batch.begin() + static_cast<ptrdiff_t>(heads));
@@ -264,7 +265,7 @@ class AttentionBuilder {
     Emit(std::move(carried), maximum_, kAxes, greatest);
   }
 
-  // Returns the greatest score of the rows up to this chunk, or 0 if that is -inf.
+  // Returns the greatest score of a row up to this chunk, or 0 if the greatest score is -inf.
   Expr Reference(Site& site) const {
     const Expr greatest = Read(site, maximum_, kChunk | kRow);
     return Expr::Select(Expr::Apply(ScalarOp::kLt, {Number(-kInfinity), greatest}), greatest,
@@ -321,7 +322,8 @@ class AttentionBuilder {
     output_axes_ = chunks_ == 1 ? kAxes : kRow | kWidth;
   }
 
-  // Returns y at an index of y's shape. The loops that can write y are those of the output.
+  // Returns y as a lazy value. Sets the output's loops as the anchor, because these loops can also
+  // write y.
   Lazy Outcome() {
     const Extents& extents = extents_;
     const size_t rank = q_.shape.size();
@@ -403,7 +405,8 @@ std::vector<StreamingSizes> StreamingSizesOf(const Graph& graph, const Node& nod
   if (!HidesColumns(node)) return sizes;
   std::vector<StreamingSizes> ending;
   for (StreamingSizes size : sizes) {
-    // With several chunks, none may be partial: all of its tiles would test for the last column.
+    // `ends` is not tried with a partial last chunk: all tiles of each chunk would test for the
+    // last column.
     if (size.rows >= queries || keys % size.chunk != 0) continue;
     size.ends = true;
     ending.push_back(size);

@@ -1,4 +1,4 @@
-// Reductions over some axes of a value: the remaining iterators, and the statement itself.
+// Reductions over some axes of a value.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ class AxisSet {
   std::vector<bool> reduced_;
 };
 
-/// A function that returns the summand at a full index of the reduced shape.
+/// A function that returns the value to reduce at an index of the shape before the reduction.
 using Body = std::function<Expr(StatementBuilder&, const Index&)>;
 
 /// Reduces into a workspace tensor of the remaining axes: t[kept] reducer= body(index). The result

@@ -207,8 +207,8 @@ IterationSpace LowerContext::SpaceFor(const std::vector<int64_t>& shape) const {
   return anchor_ && anchor_->shape == shape ? *anchor_ : BoxOf(shape);
 }
 
-// Returns whether a broadcast value is stored. Storing is nearly free in the loops of a reduction;
-// otherwise it needs a phase.
+// Returns whether a broadcast value is stored. In a group with a reduction, storing is nearly free,
+// because the reduction's loops can do it. Otherwise storing needs a separate phase of the kernel.
 bool LowerContext::IsStoredForBroadcast(const Lazy& lazy, int64_t results) const {
   const int64_t elements = ElementCount(lazy.shape);
   if (lazy.cost <= kBroadcastLimit || results < kBroadcastFactor * elements) return false;

@@ -1,8 +1,8 @@
 // Lowering in the tensor-expression style. Every value of a group is lazy: a function from a
-// logical index to a scalar expression. Elementwise and injective operators compose such functions
-// and never become statements. Reductions and contractions write a workspace tensor. Each output of
-// the group ends in a plain statement. For example, convolution, bias, residual and relu become two
-// statements.
+// logical index to a scalar expression. Elementwise and injective operators compose such functions.
+// Their values become statements only if storing is cheaper than recomputing. Reductions and
+// contractions write a workspace tensor. A plain statement writes each output of the group. For
+// example, convolution, bias, residual and relu become two statements.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@
 namespace tunec::lower {
 
 /// Greatest cost of an expression. A more expensive value with several uses is stored even within
-/// one statement, because each use doubles the expression.
+/// one statement, because its expressions would grow too large.
 inline constexpr int kExpressionLimit = 256;
 
 /// Returns the type for computations: 16-bit floats are computed in f32 and rounded when stored.
@@ -49,12 +49,14 @@ struct Lazy {
   Expr Broadcast(StatementBuilder& builder, const Index& index) const;
 };
 
-/// The alternative Compute of a group that is built. kWinograd and kWinograd4 compute 3x3
-/// convolutions by tiles of 2x2 or 4x4 outputs.
+/// The alternative Compute of a group to build. The variant kFlat joins the spatial axes of 1x1
+/// convolutions. The variant kStreaming splits attention into blocks. The variants kWinograd and
+/// kWinograd4 compute 3x3 convolutions by tiles of 2x2 or 4x4 outputs.
 enum class Variant { kDirect, kFlat, kStreaming, kWinograd, kWinograd4 };
 
-/// Sizes of kStreaming: rows of scores per block, columns per KV block (`chunk`). If `ends`, the
-/// columns of a block end where a causal mask hides all further columns from all its rows.
+/// Sizes of kStreaming: rows of scores per block, columns per KV block (`chunk`). If `ends`, a
+/// block of rows does not compute the last columns that a causal mask hides from all rows of the
+/// block.
 struct StreamingSizes {
   int64_t rows = 0;
   int64_t chunk = 0;
@@ -78,13 +80,13 @@ class LowerContext {
   const Lazy& Input(const Node& node, size_t input) const;
   /// Returns the operand for use in several statements: stored if it is expensive.
   Lazy ReusableInput(const Node& node, size_t input);
-  /// Returns an operand of a contraction as one unguarded affine read. Other values are stored
-  /// first.
+  /// Returns an operand of a contraction as one read without a guard and without a loaded index.
+  /// Other values are stored first.
   Lazy OperandInput(const Node& node, size_t input);
   /// Returns the operand's element at `index`, for a contraction that reads every element at most
-  /// once for each of its results. A sum or a value of more than one read is stored first. The
-  /// stored tensor has one dimension for each iterator of the statement, so that a schedule can
-  /// compute it inside the statement's loops.
+  /// once for each column or channel of its result. A sum or a value of more than one read is
+  /// stored first. The stored tensor has one dimension for each iterator that `index` uses, so that
+  /// a schedule can compute the tensor inside the statement's loops.
   Expr OperandElement(StatementBuilder& builder, const Lazy& operand, const Index& index);
 
   Lazy Define(DataType type, std::vector<int64_t> shape, int cost,
@@ -92,7 +94,8 @@ class LowerContext {
   Lazy Constant(double value, DataType type, std::vector<int64_t> shape);
   /// Returns the elements of a tensor as a lazy value.
   Lazy Stored(TensorId tensor, DataType type);
-  /// Writes the value to a workspace tensor (in its ComputeType) and returns the tensor's value.
+  /// Writes the value to a workspace tensor of its ComputeType and returns the tensor's value. A
+  /// value that is already stored is returned unchanged.
   Lazy Materialise(const Lazy& value, const std::string& name = "");
   /// Materialises the value only if recomputing it is expensive.
   Lazy Reusable(const Lazy& value);
@@ -112,10 +115,10 @@ class LowerContext {
   Lazy EmitReduction(StatementBuilder builder, TensorId tensor, const Index& index, Expr value,
                      Reducer reducer, DataType type);
 
-  /// Sets the iteration space for later statements of the same shape. A schedule can then fuse them
-  /// into the contraction's loops.
+  /// Sets the iteration space for later statements of the same shape. A schedule can then fuse
+  /// these statements into the contraction's loops.
   void SetAnchor(IterationSpace space) { anchor_ = std::move(space); }
-  /// Returns the anchor's space if it has this shape, otherwise a box.
+  /// Returns the anchor's space if it has this shape, otherwise one iterator per dimension (BoxOf).
   IterationSpace SpaceFor(const std::vector<int64_t>& shape) const;
 
   /// Returns the output tensor of the value if it is an output of the group, for lowerings that
@@ -143,13 +146,14 @@ class LowerContext {
   const FusionMachine& machine_;
   Variant variant_;
   StreamingSizes sizes_;
-  bool is_pointwise_ = true;  // no reduction or contraction is in the group
+  bool is_pointwise_ = true;  // all nodes are elementwise, injective or scatters
   Compute compute_;
   std::map<ValueId, Lazy> values_;
   std::map<ValueId, TensorId> outputs_;
   std::map<ValueId, std::vector<NodeId>> users_;  // within the group
   std::optional<IterationSpace> anchor_;
-  /// For values that the anchor's loops can compute: the index of each instance's element.
+  /// For each value that the anchor's loops can compute: the loops, and the index of an instance's
+  /// element.
   std::map<ValueId, IterationSpace> spaces_;
   std::map<std::string, int, std::less<>> names_;
   int next_number_ = 0;

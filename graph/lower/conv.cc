@@ -1,5 +1,6 @@
 // Convolutions of one to three spatial axes, with strides, dilations and groups. Padding restricts
-// the domain of the accumulating statement: padded instances do not exist.
+// the domain of the accumulating statement: padded instances do not exist, unless a window may have
+// no element.
 #include "graph/lower/lower_node.h"
 #include "graph/lower/window.h"
 
@@ -63,7 +64,8 @@ IterationSpace SpatialSpace(const std::vector<WindowAxis>& axes, bool flat) {
   return flat ? Flattened(extents) : BoxOf(extents, names);
 }
 
-// Returns the convolution's sums, converted from the accumulator's type to the output's type.
+// Emits the convolution's sums and sets the anchor. Returns the sums in the output's type, plus the
+// bias if there is one.
 Lazy Finished(LowerContext& context, const Node& node, StatementBuilder builder,
               const IterationSpace& space, const Expr& x, const Expr& w) {
   const DataType type = AccumulatorType(context.OutputType(node));
@@ -253,8 +255,8 @@ Result<Lazy> LowerConvTranspose(LowerContext& context, const Node& node) {
     x_index.push_back(at);
     w_index.push_back(k);
   }
-  // Output elements that receive no input have no product. A zero of the image alone would give NaN
-  // with an infinite weight.
+  // Output elements that receive no input have no product. The weight is also read as 0 there,
+  // because 0 times an infinite weight is NaN.
   const Expr input = ReadPadded(builder, x, x_index, padding);
   const Expr weight = ReadPadded(builder, w, w_index, padding);
   return Finished(context, node, std::move(builder), space, input, weight);

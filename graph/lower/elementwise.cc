@@ -19,7 +19,8 @@ Expr Chosen(const Expr& x, Expr below_zero, Expr otherwise) {
   return Expr::Select(Less(x, Number(0, x)), std::move(below_zero), std::move(otherwise));
 }
 
-// Returns the sigmoid. exp(-|x|) never overflows; if it is denormal, it is the result.
+// Returns the sigmoid. exp(-|x|) never overflows. If x is negative and exp(x) is denormal, exp(x)
+// is itself the result.
 Expr SigmoidOf(const Expr& x) {
   const Expr one = Number(1, x);
   const Expr small = Exp(-Unary(ScalarOp::kAbs, x));

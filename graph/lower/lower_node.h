@@ -1,4 +1,4 @@
-// The lowering of each operator to a lazy value. Its statements are added to the context.
+// The lowering of each operator to a lazy value. A lowering may add statements to the context.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,8 @@ Result<Lazy> LowerNode(LowerContext& context, const Node& node);
 Result<Lazy> LowerElementwise(LowerContext& context, const Node& node);
 Result<Lazy> LowerBatchNorm(LowerContext& context, const Node& node);
 
-// Contractions. Each one writes the tensor "acc" and sets the anchor.
+// Contractions. Products and convolutions write the tensor "acc"; these and attention set the
+// anchor.
 Result<Lazy> LowerMatmul(LowerContext& context, const Node& node);
 Result<Lazy> LowerConv(LowerContext& context, const Node& node);
 Result<Lazy> LowerConvTranspose(LowerContext& context, const Node& node);
@@ -24,7 +25,8 @@ Lazy AddBias(LowerContext& context, const Node& node, const Lazy& sums);
 /// spatial axes, one group.
 bool HasFlatVariant(const Graph& graph, const Node& node);
 /// Returns whether the group's convolution has the kWinograd variants: 3x3, stride 1, no dilation,
-/// one group, f32, a constant filter, and enough channels for the transforms to pay.
+/// one group, f32, a constant filter, at least 2x2 outputs, and at least 8 input and 8 output
+/// channels.
 bool HasWinogradVariant(const Graph& graph, const Node& node);
 /// Lowers the Winograd variant that the context selects (winograd.cc).
 Lazy LowerWinogradConv(LowerContext& context, const Node& node);
@@ -58,7 +60,8 @@ Result<Lazy> LowerTile(LowerContext& context, const Node& node);
 Result<Lazy> LowerPad(LowerContext& context, const Node& node);
 Result<Lazy> LowerGather(LowerContext& context, const Node& node);
 Result<Lazy> LowerGatherElements(LowerContext& context, const Node& node);
-/// Copies the data to the result, then writes updates over it (scatter.cc).
+/// Copies the data to the result, then writes each update or combines it with the element there
+/// (scatter.cc).
 Result<Lazy> LowerScatter(LowerContext& context, const Node& node);
 Result<Lazy> LowerOneHot(LowerContext& context, const Node& node);
 Result<Lazy> LowerRange(LowerContext& context, const Node& node);
@@ -68,7 +71,7 @@ Result<Lazy> LowerRotaryEmbedding(LowerContext& context, const Node& node);
 /// The column `lowering` of op_list.h.
 using Lowerer = Result<Lazy> (*)(LowerContext& context, const Node& node);
 struct LowererRow {
-  std::string_view name;  // for static_assert: with GCC's sanitizers, addresses are not constant
+  std::string_view name;  // for static_assert: function addresses are not constant with sanitizers
   Lowerer lower;          // null: the operator has no statements
 };
 inline constexpr Lowerer LowerNone = nullptr;

@@ -6,7 +6,7 @@
 namespace tunec::lower {
 namespace {
 
-constexpr int kMostNodes = 1024;  // limits the expressions of one statement
+constexpr int kMostNodes = 1024;  // most expression nodes of a merged statement
 
 bool IsElementwise(const Statement& statement) { return !statement.reducer; }
 
@@ -28,7 +28,8 @@ std::vector<int64_t> Extents(const Statement& statement) {
   return extents;
 }
 
-// Returns the write of `statement` that makes the element read; nullopt for another tensor.
+// Returns the number of the write of `statement` to the tensor that is read, or nullopt if
+// `statement` does not write the tensor.
 std::optional<size_t> WriteOf(const Statement& statement, const Read& read) {
   for (size_t k = 0; k < statement.writes.size(); ++k)
     if (statement.writes[k].tensor == read.tensor) return k;
@@ -57,8 +58,8 @@ bool LoadsIndex(const Statement& statement, int slot) {
   return loads;
 }
 
-// Returns whether `next` can run at each point directly after `first`: it may read only the element
-// that `first` just wrote.
+// Returns whether `next` can run at each point directly after `first`. `next` may read only the
+// element just written from a tensor that `first` writes, and not as an index.
 bool CanFollow(const Statement& first, const Statement& next) {
   if (Extents(first) != Extents(next) || first.domain != next.domain) return false;
   for (const Write& write : next.writes)

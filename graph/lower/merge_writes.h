@@ -5,11 +5,11 @@
 
 namespace tunec::lower {
 
-/// Merges neighbouring elementwise statements over the same domain into one statement with several
-/// writes. Shared operands are then read and computed once. A Compute with reductions is returned
-/// unchanged, because the loops of the reduction decide there. A stored value that later statements
-/// read stays stored, because an expression would grow with each use. The values are unchanged.
-/// O(statements x accesses).
+/// Merges neighbouring statements that write outputs over the same domain into one statement with
+/// several writes. Shared operands are then read and computed once. A Compute with reductions is
+/// returned unchanged, because schedules fuse its statements into the loops of the reductions. A
+/// workspace tensor stays stored, because its expression would grow with each use. The values are
+/// unchanged. O(statements x accesses).
 Compute MergeWrites(const Compute& compute);
 
 }  // namespace tunec::lower

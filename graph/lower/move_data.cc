@@ -5,7 +5,7 @@
 namespace tunec::lower {
 namespace {
 
-// Returns the output as x at another index.
+// Returns the output whose element at `index` is x at `map(index)`.
 Lazy Moved(LowerContext& context, const Node& node, const Lazy& x,
            std::function<Index(const Index&)> map) {
   return context.Define(context.OutputType(node), context.OutputShape(node), x.cost,

@@ -36,7 +36,7 @@ Lazy SumOver(LowerContext& context, const Lazy& x, const AxisSet& axes, bool squ
                     });
 }
 
-// Stores a value per row that is computed from another one.
+// Stores one value per row, computed from the value of the same row in `row`.
 Lazy PerRow(LowerContext& context, const Lazy& row,
             const std::function<Expr(const Expr&)>& function) {
   return context.Materialise(
@@ -161,7 +161,7 @@ Lazy SumOfGroups(LowerContext& context, const Lazy& x, int64_t size, bool square
   return SumOver(context, grouped, AxisSet::From(2, 3), /*squared=*/false);
 }
 
-// Stores a value per channel that is computed from one per group.
+// Stores one value per channel, computed from the value of the channel's group in `row`.
 Lazy PerChannel(LowerContext& context, const Lazy& row, int64_t channels, int64_t size,
                 const std::function<Expr(const Expr&)>& function) {
   return context.Materialise(context.Define(
@@ -230,7 +230,7 @@ Result<Lazy> LowerInstanceNorm(LowerContext& context, const Node& node) {
 Result<Lazy> LowerGroupNorm(LowerContext& context, const Node& node) {
   const Lazy x = context.ReusableInput(node, 0);
   const double epsilon = node.Float("epsilon");
-  // Without channels, nothing is computed.
+  // If there are no channels, the result is empty and does not depend on the size.
   const int64_t size = std::max<int64_t>(x.shape[1] / node.Int("groups"), 1);
   const Lazy standard = IsChannelsLast(context, node.inputs[0])
                             ? StandardisedChannels(context, x, size, epsilon)

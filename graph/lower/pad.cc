@@ -24,7 +24,8 @@ struct Padded {
   std::string mode;
 };
 
-// Resolves one axis after the other, innermost first in the selection.
+// Resolves the axes from `axis` on, one after the other. The selection of the last axis is
+// innermost.
 Expr ReadRepeated(StatementBuilder& builder, const Padded& pad, Index index, size_t axis) {
   if (axis == index.size()) return pad.x.At(builder, index);
   const std::vector<Region> regions =

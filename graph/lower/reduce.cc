@@ -44,8 +44,9 @@ Expr After(Op op, const Expr& x, int64_t count) {
   return x;
 }
 
-// Returns the accumulator's type. Maxima keep their type. Sums of integers wrap only at the end,
-// but sums that are divided or whose root is taken must not wrap.
+// Returns the accumulator's type. Maxima and minima need no wider type. A sum of integers may wrap,
+// because the result wraps in the same way. But a sum must not wrap if it is divided or its root is
+// taken.
 DataType AccumulatorFor(Op op, DataType type) {
   if (op == Op::kReduceMean && IsInteger(type))
     return type == DataType::kU64 ? type : DataType::kI64;
@@ -84,7 +85,8 @@ Result<Lazy> LowerReduce(LowerContext& context, const Node& node) {
                       [op, count](const Expr& value) { return After(op, value, count); });
 }
 
-// Lowers max + log(sum of exp(x - max)). An infinite maximum is left out, because inf - inf is NaN.
+// Lowers max + log(sum of exp(x - max)). An infinite maximum is replaced by 0, because inf - inf is
+// NaN.
 Result<Lazy> LowerLogSumExp(LowerContext& context, const Node& node) {
   const Lazy x = context.ReusableInput(node, 0);
   const AxisSet axes(node.Ints("axes"), x.shape.size());

@@ -30,8 +30,8 @@ struct ResizeAxis {
   Coordinate coordinate;
 };
 
-// Returns the coordinate of ONNX's coordinate_transformation_mode. Corners are those of the actual
-// output, whatever the scale.
+// Returns the coordinate of ONNX's coordinate_transformation_mode. The mode align_corners uses the
+// corners of the actual output and ignores the scale.
 Coordinate CoordinateOf(const std::string& mode, Fraction scale, int64_t input, int64_t output) {
   const int64_t p = scale.numerator;
   const int64_t q = scale.denominator;

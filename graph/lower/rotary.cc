@@ -26,7 +26,8 @@ struct Rotation {
 Expr Same(const Expr& e) { return e; }
 Expr Negated(const Expr& e) { return -e; }
 
-// Selects only between the branches that intervals do not decide.
+// Rotates the pairs (i, i + pairs). A half that the bounds of `index` exclude is left out of the
+// selection.
 Expr Halves(const Rotation& r, StatementBuilder& builder, const Index& index) {
   const IndexExpr& i = index.back();
   const IndexExpr in_first = IndexExpr(r.pairs - 1) - i;

@@ -1,7 +1,7 @@
-// A scatter is two statements on its result: the data is copied, then the updates are written over
-// it at loaded indices. Their order is preserved, because two updates may have the same index. If
-// the result shares the data's storage, the copy does nothing (ir/nest/in_place.h). Then writing a
-// row into a cache costs only that row.
+// A scatter is two statements that write its result. The first copies the data. The second writes
+// each update at a loaded index, or combines it with the element there. The order of the updates is
+// preserved, because two updates may have the same index. If the result shares the data's storage,
+// the copy does nothing (ir/nest/in_place.h). Then writing a row into a cache costs only that row.
 //
 // Indices are brought into range first, as for a gather: an update out of range writes the old
 // value.
@@ -29,7 +29,8 @@ bool LieWithin(const Array& indices, int64_t places) {
   return true;
 }
 
-// The position of an update within the axes that an index numbers, and its condition.
+// The position of an update within the axes that an index numbers, and the condition for writing
+// it.
 struct Place {
   IndexExpr index;
   std::optional<Expr> is_wanted;  // empty: always written
@@ -107,8 +108,8 @@ class Scatter {
  private:
   const std::string& reduction() const { return node_.String("reduction"); }
 
-  // Returns the tensor for the result. Updates that add to one element accumulate without rounding;
-  // values that are written once or selected are stored in the output's type.
+  // Returns the tensor for the result. Sums and products of 16-bit floats accumulate in f32 in a
+  // workspace and are rounded once. All other results are stored directly in the output's type.
   TensorId Result() {
     const DataType type = context_.OutputType(node_);
     const bool rounds = reduction() == "add" || reduction() == "mul";
@@ -158,7 +159,7 @@ class Scatter {
   const Node& node_;
   size_t axis_;
   std::vector<int64_t> shape_;
-  std::vector<int64_t> joined_;  // the axes that one index numbers, joined
+  std::vector<int64_t> joined_;  // the shape with the axes that one index selects joined
   Lazy updates_;
 };
 

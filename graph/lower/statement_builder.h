@@ -23,8 +23,8 @@ struct IterationSpace {
   std::vector<IndexExpr> domain = {};
 };
 
-/// Returns a space with one parallel iterator for each dimension. Names beyond `names` are i0, i1,
-/// ...
+/// Returns a space with one parallel iterator for each dimension. A dimension d without an entry in
+/// `names` is called i<d>.
 IterationSpace BoxOf(const std::vector<int64_t>& shape, const std::vector<std::string>& names = {});
 
 class StatementBuilder {
@@ -37,16 +37,17 @@ class StatementBuilder {
   IndexExpr AddReduction(std::string name, int64_t extent) {
     return AddIterator(std::move(name), extent, IteratorKind::kReduction);
   }
-  /// Appends the iterators of `space`, which must be the first ones, and returns its index.
+  /// Adds the iterators and the domain conditions of `space`, and returns the space's index.
+  /// Requires: the builder has no iterators.
   std::vector<IndexExpr> AddSpace(const IterationSpace& space);
 
-  /// Returns the iterators that the index uses, in order. SpaceOf returns them as a separate space,
-  /// with `index` rewritten over them.
+  /// Returns the iterators that the index uses, in order. SpaceOf returns a new space of these
+  /// iterators, with `index` rewritten over the new space.
   std::vector<IndexExpr> IteratorsOf(const std::vector<IndexExpr>& index) const;
   IterationSpace SpaceOf(const std::vector<IndexExpr>& index) const;
 
-  /// Restricts the domain to points where the expression is >= 0. Does nothing if that is always
-  /// true.
+  /// Restricts the domain to points where the expression is >= 0. Does nothing if the condition is
+  /// always true.
   void Require(const IndexExpr& nonnegative);
   /// Returns whether the expression can be negative, as far as intervals show.
   bool CanFail(const IndexExpr& nonnegative) const;
@@ -56,11 +57,12 @@ class StatementBuilder {
   Expr ReadTensor(TensorId tensor, std::vector<IndexExpr> index);
 
   /// Evaluates `body` with guarded reads: a read happens only if every condition is >= 0, otherwise
-  /// it gives `outside`. Conditions that are always true are left out.
+  /// the read gives `outside`. Conditions that are always true are left out.
   Expr UnderGuard(const std::vector<IndexExpr>& nonnegative, double outside,
                   const std::function<Expr()>& body);
-  /// Returns whether `value` is one read guarded exactly by the current guards and `nonnegative`.
-  /// Such a read needs no selection, because its guard gives the outside value.
+  /// Returns whether `value` is one read, possibly cast, that is guarded exactly by the current
+  /// guards and `nonnegative`. Such a read needs no selection, because its guard gives the outside
+  /// value.
   bool IsReadGuardedBy(const Expr& value, const std::vector<IndexExpr>& nonnegative) const;
 
   const std::vector<Read>& reads() const { return reads_; }
@@ -72,8 +74,8 @@ class StatementBuilder {
                   std::optional<Reducer> reducer) &&;
 
   /// Cache of lazy values by (number, index). Repeated uses of a value at one index share an
-  /// expression. So chains that reuse their operands stay small. Each set of guards has a separate
-  /// cache.
+  /// expression. So the expressions of long chains of operators stay small. Each set of guards has
+  /// a separate cache.
   using MemoKey = std::pair<int, std::vector<IndexExpr>>;
   std::map<MemoKey, Expr>& memo() { return memos_[guards_]; }
 

@@ -61,8 +61,8 @@ void RemoveEmptyStatements(Compute& compute) {
   });
 }
 
-// Returns whether a later statement or the reader of an output can see what is written to the
-// tensor.
+// Returns whether a statement reads the tensor, or the tensor is an output. Tensors that share
+// storage count as one.
 bool IsSeen(const Compute& compute, TensorId tensor) {
   const auto home = [&](TensorId t) { return compute.tensors[t].alias.value_or(t); };
   const auto touches = [&](TensorId t) { return home(t) == home(tensor); };
@@ -75,7 +75,8 @@ bool IsSeen(const Compute& compute, TensorId tensor) {
          });
 }
 
-// Removes statements whose results are not read. For example, x < x is false for every x.
+// Removes statements whose results are not read. For example, nothing reads x after x < x is
+// simplified to false.
 void RemoveUnseenStatements(Compute& compute) {
   const auto is_seen = [&](const Statement& statement) {
     return std::ranges::any_of(statement.writes,
@@ -138,7 +139,8 @@ bool IsDividedIterator(const IndexExpr& high, const IndexExpr& low, int64_t divi
   return merged.AsVar().has_value() && !high.AsVar() && !low.AsVar();
 }
 
-// Merges a pair of dimensions over one divided iterator into that iterator's dimension.
+// Merges two dimensions with the indices floor(x/c) and x mod c into one dimension with the index
+// x. Returns whether there were such dimensions.
 bool MergeDimensions(Compute& compute, TensorId id, const Statement& writer) {
   Tensor& tensor = compute.tensors[id];
   const std::vector<IndexExpr>& index = writer.writes[0].index;
@@ -174,7 +176,8 @@ std::optional<int64_t> FactorOf(const IndexExpr& index, const Statement& stateme
   return std::nullopt;
 }
 
-// Splits a dimension over two iterators into one dimension for each.
+// Splits a dimension whose index combines two iterators into one dimension for each iterator.
+// Returns whether there was such a dimension.
 bool SplitDimension(Compute& compute, TensorId id, const Statement& writer) {
   Tensor& tensor = compute.tensors[id];
   const std::vector<IndexExpr>& index = writer.writes[0].index;

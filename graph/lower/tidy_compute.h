@@ -1,16 +1,17 @@
-// The canonical form of a lowered Compute. Schedules depend on it, whatever form the lowerings of
-// the operators chose.
+// The canonical form of a lowered Compute. So schedules need not handle all forms that the
+// lowerings of the operators produce.
 #pragma once
 
 #include "ir/compute.h"
 
 namespace tunec::lower {
 
-/// Returns the canonical form. Ensures: no statement is without instances, unless it is the only
-/// one that writes an output; every statement's results are read; a reduction over no elements is
-/// an assignment of the identity; no iterator has extent 1. Workspace tensors are indexed by the
-/// iterators of the writing reduction, one dimension each, if merging two dimensions or splitting
-/// one suffices. The values are unchanged. O(accesses x dimensions).
+/// Returns the canonical form. Ensures: no statement has an iterator of extent 0, except the only
+/// writer of an output; every statement writes an output or a tensor with readers; a reduction over
+/// no elements is an assignment of the identity; no iterator has extent 1. A workspace tensor that
+/// a reduction writes is indexed by the reduction's iterators, one dimension each, if merging or
+/// splitting dimensions suffices and no index is loaded. The values are unchanged. O(accesses x
+/// dimensions).
 Compute Tidy(const Compute& compute);
 
 }  // namespace tunec::lower

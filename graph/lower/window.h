@@ -20,10 +20,12 @@ struct WindowAxis {
   int64_t dilation = 1;
   int64_t pad = 0;  // at the beginning
 
-  /// Returns whether the window of some output has no input element, only padding.
+  /// Returns whether the window of some output has only padding. With millions of windows in the
+  /// padding, the result may be true unnecessarily.
   bool MayBeEmpty() const;
-  /// Returns the same for a transposed window: input i contributes to output o if o = i*stride +
-  /// k*dilation - pad. For axes with millions of outputs the result may be true unnecessarily.
+  /// Returns whether some output of a transposed convolution gets no input: input i contributes to
+  /// output o if o = i*stride + k*dilation - pad. With millions of outputs, the result may be true
+  /// unnecessarily.
   bool MayBeEmptyTransposed() const;
 };
 
@@ -40,9 +42,10 @@ std::vector<std::string> OutputNames(const std::vector<WindowAxis>& axes,
 /// Returns the conditions, each >= 0, under which input position `at` exists on this axis.
 std::vector<IndexExpr> InsideOf(const WindowAxis& axis, const IndexExpr& at);
 
-/// Conditions of a padded read: the element of `x` at `index` if `inside` is true. Outside, the
-/// statement has no instance. If a window may have no element at all (`some_window_empty`), the
-/// read gives `outside`, because every element of the result must be written.
+/// Conditions of a padded read (ReadPadded). An element exists if all expressions of `inside` are
+/// >= 0. Otherwise the statement has no instance. But if a window may have no element at all
+/// (`some_window_empty`), the read gives `outside` there, because every element of the result must
+/// be written.
 struct Padding {
   std::vector<IndexExpr> inside;
   double outside = 0;

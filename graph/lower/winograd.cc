@@ -97,7 +97,8 @@ class WinogradConv {
     StatementBuilder builder = context_.NewStatement();
     const IndexExpr m = Iterate(builder, "m", Outputs());
     const IndexExpr ic = Iterate(builder, "ic", Inputs());
-    // Factors that float32 would round are multiplied in float64, because that happens only once.
+    // If float32 would round the factors, the filter is transformed in float64. This costs little,
+    // because it happens only once.
     const DataType type = IsExactInFloat32(tile_.filter) ? DataType::kF32 : DataType::kF64;
     Exprs g(kKernel);
     for (int64_t i = 0; i < kKernel; ++i)

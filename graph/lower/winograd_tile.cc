@@ -17,7 +17,8 @@ WinogradTile MakeTileOfTwo() {
 
 // Row i of `input` has the coefficients of the product of (x - q) over the other points q. Row i of
 // `filter` has the powers of the point, divided by that product's value at the point. Column i of
-// `output` has the powers of the point. Signs are moved between the rows.
+// `output` has the powers of the point. For the points kNear and -kNear, the rows of `input` and
+// `filter` have the opposite sign.
 WinogradTile MakeTileOfFour() {
   constexpr double kNear = 0.625;
   constexpr double kFar = 1.5;
@@ -93,8 +94,8 @@ Row Column(const Matrix& matrix, size_t column) {
   return elements;
 }
 
-// Factors of other values for the same sums. Two columns that differ only in signs use the sum and
-// the difference of their values.
+// A matrix and values with the same product as given ones. Two columns that differ only in signs
+// are replaced by columns for the sum and the difference of their values.
 struct Factored {
   Matrix matrix;
   std::vector<Expr> values;

@@ -20,9 +20,9 @@ struct WinogradTile {
   Matrix input;         // Bt
   Matrix output;        // At
 
-  /// Returns the inputs along an axis.
+  /// Returns the number of inputs along an axis of the tile.
   int64_t Patch() const { return static_cast<int64_t>(input.size()); }
-  /// Returns the products for a pair of channels.
+  /// Returns the number of products for each pair of an input and an output channel.
   int64_t Products() const { return Patch() * Patch(); }
 };
 
@@ -33,7 +33,8 @@ const WinogradTile& TileOfTwo();
 /// (docs/decisions/0033_winograd_by_four.md).
 const WinogradTile& TileOfFour();
 
-/// Returns matrix * x * transposed matrix. Elements of a row share common expressions.
+/// Returns matrix * x * transposed matrix. Neighbouring rows or columns of `matrix` that differ
+/// only in signs share partial sums.
 Exprs TransformBothSides(const Matrix& matrix, const Exprs& x);
 
 /// Returns whether float32 represents all elements exactly.

@@ -26,8 +26,8 @@ enum class OptionSpelling : uint8_t {
   kJson,   // "dims": {"past": 31}
 };
 
-/// The treatment of nodes that do nothing for the imported sizes, such as slices of everything or
-/// pads of nothing. With kKept the graphs for all sizes have the same nodes.
+/// The treatment of slices and pads that do nothing for the imported sizes. kKept imports such
+/// nodes, so that the graphs for different sizes have the same nodes.
 enum class NoOps : uint8_t { kDropped, kKept };
 
 struct ImportOptions {
@@ -51,8 +51,8 @@ Result<std::pair<std::string, std::vector<int64_t>>> ParseShapeOption(std::strin
 /// shape arithmetic is resolved into attributes, model-local functions are inlined, and the graph
 /// is not simplified otherwise. Unsupported nodes make one error (kUnsupported) that lists them
 /// all. Dynamic dimensions make one error (kInvalidArgument) that lists all their inputs. Weights
-/// in the model's file are copied once. Weights in external files are not copied: the file stays
-/// mapped while the graph exists.
+/// in the model's file are copied once. Weights in external files are copied only if they are not
+/// aligned: the file stays mapped while the graph exists.
 Result<Graph> ImportOnnx(const std::string& path, const ImportOptions& options);
 
 /// Imports a model from memory, which may be freed afterwards. `name` replaces the file in
@@ -61,7 +61,7 @@ Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, const std::strin
                               const ImportOptions& options,
                               const std::optional<std::string>& data_folder = {});
 
-/// A model that is read once and imported for several sizes. Its weights are shared by the graphs.
+/// A model that is read once and imported for several sizes. The graphs share the model's weights.
 /// Copies share the model.
 class OnnxFile {
  public:
@@ -80,8 +80,8 @@ class OnnxFile {
   };
   std::vector<Input> Inputs() const;
   Result<Graph> Import(const ImportOptions& options) const;
-  /// Returns the files of the weights, and the model's file if the model was read from one. The
-  /// stamps were taken before reading.
+  /// Returns the files of external weights, and the model's file if the model was read from one.
+  /// The stamps were taken before reading.
   std::vector<FileStamp> Files() const;
 
  private:

@@ -89,9 +89,9 @@ Status RequireDeclaredShape(const OnnxValue& output, const Operand& computed, De
               ShapeText({shape.begin(), shape.end()}), ShapeText(declared));
 }
 
-/// Counts the nodes that inlining will create, without inlining: a few functions that call each
-/// other twice can exceed memory. Recursive calls count 0; the limit of the call depth rejects
-/// them.
+/// Counts the nodes that inlining will create, without inlining: a chain of a few dozen functions,
+/// each of which calls the next one twice, would exceed the memory. Recursive calls count 0; the
+/// limit of the call depth rejects them.
 class NodeCounter {
  public:
   explicit NodeCounter(const OnnxModel& model) : model_(model) {}
@@ -313,7 +313,7 @@ Result<std::vector<Operand>> Importer::InlineFunction(const OnnxNode& node,
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] != nullptr) scope.values[function.inputs[i]] = inputs[i];
   }
-  // Adds omitted arguments: their names are known inside and mean an omitted input.
+  // Defines the names of omitted arguments, which mean an omitted input inside the function.
   for (const std::string& name : function.inputs) scope.values.try_emplace(name, nullptr);
   TUNEC_RETURN_IF_ERROR(ImportNodes(function.nodes, scope, depth + 1));
   return OperandsOf(function.outputs, scope);

@@ -1,4 +1,4 @@
-// Conversion from the plain model to the Graph. Internal to graph/onnx.
+// Conversion from the plain model to the Graph. Only graph/onnx uses this file.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@
 
 namespace tunec::onnx_import {
 
-/// The values that a node can name: the values of its graph or function body. In a subgraph also
-/// the enclosing values.
+/// The values that a node can name: the values of the node's graph or function body. A node of a
+/// subgraph can also name the values of the enclosing graphs.
 struct Scope {
   const Scope* outer = nullptr;  // null for the model's graph and for function bodies
   std::map<std::string, int64_t, std::less<>> opsets;
@@ -56,8 +56,8 @@ class Importer {
   int64_t imported_nodes_ = 0;
 };
 
-/// Adds the shapes of constants to the options' shapes. Fails if an input has a different shape
-/// there.
+/// Adds the shapes of constants to the options' shapes. Fails if the options give such an input a
+/// different shape.
 Result<ImportOptions> WithShapesOfConstants(ImportOptions options);
 
 /// Returns the shapes of the graph's inputs, except initializers, by name. One error lists all

@@ -1,5 +1,5 @@
 // A handler's view of the imported node: typed access to inputs and attributes, and functions that
-// emit nodes. Internal to graph/onnx.
+// emit nodes. Only graph/onnx uses this file.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,8 @@ class NodeContext {
       : node_(node), inputs_(std::move(inputs)), version_(version), emitter_(emitter) {}
 
   const OnnxNode& node() const { return node_; }
-  /// Returns the opset of the node's domain in the model.
+  /// Returns the opset of the node's domain in the model, or in the function that contains the
+  /// node.
   int64_t version() const { return version_; }
   size_t num_inputs() const { return inputs_.size(); }
   size_t num_outputs() const { return node_.outputs.size(); }
@@ -74,7 +75,7 @@ class NodeContext {
   Result<int64_t> Axis(std::string_view name, int64_t otherwise, int64_t rank) const;
 
   Result<Operand> Emit(Op op, const Operands& inputs, Attributes attributes = {}) const;
-  /// Returns whether nodes that do nothing for these sizes are emitted.
+  /// Returns whether slices and pads are emitted also if they do nothing for these sizes.
   bool KeepsNoOps() const { return emitter_.keeps_no_ops(); }
   Operand Constant(Array array) const { return emitter_.AddConstant(std::move(array)); }
   Operand Ints64(const std::vector<int64_t>& values) const;

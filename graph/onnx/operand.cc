@@ -49,7 +49,7 @@ Status CheckDivision(Op op, const std::vector<Operand>& inputs) {
   return {};
 }
 
-/// Checks constant indices. Inference reports all other errors of the operands.
+/// Checks constant indices. Type inference reports all other errors of the operands.
 Status CheckIndexOperand(Op op, const std::vector<Operand>& inputs, const Attributes& attributes) {
   if ((op != Op::kGather && op != Op::kGatherElements) || inputs.size() != 2) return {};
   const auto& indices = inputs[1]->constant;
@@ -82,7 +82,7 @@ Operand Emitter::AddConstant(Array array, std::string name) {
 }
 
 void Emitter::NameValue(const Operand& operand, const std::string& name) {
-  if (!operand->name.empty() || operand->poisoned) return;  // shared with an older name
+  if (!operand->name.empty() || operand->poisoned) return;  // the value keeps its older name
   operand->name = name;
   if (operand->value.valid()) builder_.RenameValue(operand->value, name);
 }

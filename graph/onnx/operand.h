@@ -1,4 +1,5 @@
-// The values of a model while it is imported, and an emitter of nodes. Internal to graph/onnx.
+// The values of a model while it is imported, and an emitter of nodes. Only graph/onnx uses this
+// file.
 #pragma once
 
 #include <cstdint>
@@ -37,16 +38,16 @@ class Emitter {
 
   Result<Operand> AddInput(const std::string& name, DataType type, std::vector<int64_t> shape);
   Operand AddConstant(Array array, std::string name = "");
-  /// Also emits nodes that do nothing for these sizes, from the next node on.
+  /// Makes handlers emit slices and pads also if they do nothing for these sizes.
   void KeepNoOps() { keeps_no_ops_ = true; }
   bool keeps_no_ops() const { return keeps_no_ops_; }
   /// Sets the name of the nodes that are emitted next.
   void SetNodeName(std::string name) { node_name_ = std::move(name); }
-  /// Sets the name of an operand. The operand may already have another name.
+  /// Sets the name of an operand. Does nothing if the operand already has a name.
   void NameValue(const Operand& operand, const std::string& name);
 
-  /// Returns the node's only output. It is evaluated if all inputs are constants and the result is
-  /// small.
+  /// Returns the node's only output. The node is evaluated instead if all inputs are small
+  /// constants and the result is small, or if it is a reshape of a constant.
   Result<Operand> Emit(Op op, const std::vector<Operand>& inputs, Attributes attributes);
   void AddOutput(const Operand& operand, const std::string& name);
 

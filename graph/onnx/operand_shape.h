@@ -1,4 +1,4 @@
-// The shape of a value while a model is imported. Internal to graph/onnx.
+// The shape of a value while a model is imported. Only graph/onnx uses this file.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 namespace tunec::onnx_import {
 
-/// The extents of a value. They cannot be indexed, because the file decides their number.
-/// NodeContext and Formula return single extents after a check (Extents, Extent). All extents are
-/// available as a list.
+/// The extents of a value. There is no operator[], because the file decides the number of extents,
+/// and an index could be out of range. NodeContext and Formula return single extents after a check
+/// (Extents, Extent). All extents are available as a list.
 class OperandShape {
  public:
   OperandShape() = default;

@@ -1,4 +1,5 @@
-// The nodes of a model that tunec cannot translate, reported in one error. Internal to graph/onnx.
+// The nodes of a model that tunec cannot translate, reported in one error. Only graph/onnx uses
+// this file.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ std::vector<IndexExpr> Permute(const std::vector<IndexExpr>& index,
 std::vector<IndexExpr> Unpermute(const std::vector<IndexExpr>& index,
                                  const std::vector<int64_t>& permutation);
 
-/// Returns whether all expressions are sums of iterators with factors.
+/// Returns whether no expression contains a quotient or a remainder.
 bool IsAffine(const std::vector<IndexExpr>& index);
 
 }  // namespace tunec

@@ -20,7 +20,8 @@ const Attribute& Find(const InferenceInput& input, std::string_view name) {
   return spec->default_value;
 }
 
-/// Converts an integer to a float if expected: in text, `alpha=1` is an integer.
+/// Converts integers to floats, and an empty list of floats to integers, if `wanted` requires it:
+/// in text, `alpha=1` is an integer. Returns whether the value then has the type `wanted`.
 bool Coerce(Attribute& value, AttributeKind wanted) {
   if (KindOf(value) == wanted) return true;
   if (wanted == AttributeKind::kFloat && KindOf(value) == AttributeKind::kInt) {

@@ -1,5 +1,5 @@
-// Type and shape inference, by family. op_table.cc selects the function for each operator. The
-// first part is shared by the families: broadcasting, axes, windows.
+// Type and shape inference, by family. op_table.cc selects the function for each operator. All
+// families share the first part: broadcasting, axes, checks of operands.
 #pragma once
 
 #include <string>
@@ -24,10 +24,10 @@ Result<std::vector<int64_t>> CompleteAxes(const InferenceInput& input, size_t ra
 /// Returns whether a value can have the type: its fixed dimensions form a shape (IsShape).
 bool IsPossible(const ValueType& type);
 
-/// Fails unless all dimensions are integers.
+/// Fails unless all dimensions of the operand are integers.
 Status RequireFixed(const InferenceInput& input, size_t operand);
 Status RequireRank(const InferenceInput& input, size_t operand, size_t least, size_t most);
-/// Fails unless operand `i` has operand 0's element type.
+/// Fails unless the operand has operand 0's element type.
 Status RequireSameType(const InferenceInput& input, size_t operand);
 /// Fails unless the operand has operand 0's element type or a wider float type.
 Status RequireSameOrWiderType(const InferenceInput& input, size_t operand);

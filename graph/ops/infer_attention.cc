@@ -4,9 +4,9 @@
 //   s = s + mask                       a mask of floats; of bool: s where true, else hidden
 //   s = hidden                         if causal and j > i + causal_offset; -inf unless given
 // q is [*, H, S, D], k [*, H/g, T, D], v [*, H/g, T, E], y [*, H, S, E]; head h of q uses head
-// floor(h/g) of k and v (grouped queries). Rank 2 is one head. The mask broadcasts to
-// [*, H, S, T]. A row of which every score is -inf is NaN, as softmax has it, or, if empty_rows
-// is "zero", 0. Without keys (T = 0) y is 0.
+// floor(h/g) of k and v (grouped queries). Rank 2 is one head. The mask broadcasts to [*, H, S, T].
+// If every score of a row is -inf, softmax makes the row NaN; with empty_rows "zero" the row is 0.
+// Without keys (T = 0) y is 0.
 #include <cmath>
 
 #include "graph/ops/infer.h"
@@ -27,7 +27,7 @@ Status CheckRanks(const InferenceInput& input) {
               Name(input.operand(0).type));
 }
 
-// Returns whether the number of query heads is a multiple of the other heads.
+// Returns whether the number of query heads is a multiple of the number of key heads.
 bool GroupsHeads(const Dim& query, const Dim& key) {
   if (query == key) return true;
   if (!query.IsFixed() || !key.IsFixed() || key.size() == 0) return false;

@@ -5,7 +5,8 @@
 namespace tunec {
 namespace {
 
-/// Completes a per-axis attribute to `count` entries of at least `least`.
+/// Checks that a per-axis attribute has `count` entries from `least` to 2^32. An absent attribute
+/// gets `count` entries of `absent`.
 Result<std::vector<int64_t>> CompleteInts(const InferenceInput& input, std::string_view name,
                                           size_t count, int64_t absent, int64_t least) {
   std::vector<int64_t> values(count, absent);
@@ -65,7 +66,7 @@ Status CheckBias(const InferenceInput& input, const Dim& channels) {
   return {};
 }
 
-/// Checks the ranks, types, fixed sizes and the group of both convolutions.
+/// Checks the ranks, types, fixed sizes and the group of a conv or conv_transpose.
 Status CheckConvolution(const InferenceInput& input) {
   TUNEC_RETURN_IF_ERROR(RequireRank(input, 0, 3, 5));
   const size_t rank = input.operand(0).dims.size();

@@ -77,7 +77,7 @@ Status CompleteResize(const InferenceInput& input, const std::vector<int64_t>& f
   return {};
 }
 
-/// Returns whether a size is certainly at most another one; equal names are.
+/// Returns whether `size` is certainly at most `most`. Equal names have equal sizes.
 bool IsAtMost(const Dim& size, const Dim& most) {
   return size == most || (size.IsFixed() && most.IsFixed() && size.size() <= most.size());
 }

@@ -23,8 +23,8 @@ inline constexpr Op kAllOps[] = {
 #undef TUNEC_ID
 };
 
-/// Returns whether each operator that `needs` a row of a table beside op_list.h has exactly one
-/// row.
+/// Returns whether a table besides op_list.h has exactly one row for each operator that `needs`
+/// one, and no row for any other operator.
 template <class Row, size_t n, class Needs>
 consteval bool HasEach(const Row (&rows)[n], Needs needs) {
   for (const Op op : kAllOps) {
@@ -35,7 +35,7 @@ consteval bool HasEach(const Row (&rows)[n], Needs needs) {
   return true;
 }
 
-/// The usual classes of nodes.
+/// The classes of operators.
 enum class OpKind : uint8_t { kCompute, kData, kShape, kControl, kMemory };
 
 /// The dependence of an operator's output elements on its inputs' elements.
@@ -62,7 +62,7 @@ enum class RowAxes : uint8_t {
 enum class ImageUse : uint8_t {
   kAnyOrder,     // no preference
   kSameOrder,    // the result is best stored as the operands are
-  kRenamed,      // moves no data itself
+  kRenamed,      // only renames indices
   kConvolution,  // sums over windows and channels
   kPool,         // windows of each channel separately
   kNeighbours,   // neighbouring channels

@@ -1,7 +1,7 @@
-// The operators and all facts about them, one row each. A fact may be a function: this file names
-// the function, and the folder that uses it defines the function. Each folder expands the rows into
-// a table. A row with a missing fact or an undefined name does not compile. The operators have
-// ONNX's meaning unless stated otherwise.
+// The operators and all their properties, one row each. A property may be a function: this file
+// names the function, and the folder that uses the function defines it. Each folder expands the
+// rows into a table. A row with a missing property or an undefined name does not compile. The
+// operators have ONNX's meaning unless stated otherwise.
 //
 // The columns:
 //   id, name   the enumerator of Op, and the word in the text form
@@ -22,7 +22,7 @@
 // clang-format off
 
 /// Pointwise operators: each result is computed from the operands' elements at the same index.
-/// reference/scalar_functions.cc defines the number, lower/elementwise.cc the expression.
+/// reference/scalar_functions.cc computes the result; lower/elementwise.cc makes its expression.
 #define TUNEC_POINTWISE(X, id, name, operands, cost, range, reference)                             \
   X(id, name, Compute, Elementwise, operands, cost, Spread, None, SameOrder, range, reference,     \
     Elementwise)
@@ -254,7 +254,7 @@
   /* indices; depth axis on_value off_value to */                                                  \
   TUNEC_INJECTIVE(X, kOneHot, "one_hot", Compute, OneHot(),                                        \
     4, Spread, AnyOrder, Any, OneHot, OneHot)                                                      \
-  /* control and memory: parsed, printed, verified; executed later */                              \
+  /* control: parsed, printed and verified, but not executed; memory */                            \
   TUNEC_OPAQUE(X, kIf, "if", Control, Control(InferIf), 0, Any, None, None)                        \
   TUNEC_OPAQUE(X, kWhile, "while", Control, Control(InferWhile), 0, Any, None, None)               \
   TUNEC_OPAQUE(X, kScan, "scan", Control, Scan(), 0, Any, None, None)                              \

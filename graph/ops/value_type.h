@@ -30,7 +30,8 @@ struct ValueType {
   bool IsFixed() const;
   /// Returns all dimensions as integers. Requires: every dimension is fixed.
   std::vector<int64_t> Shape() const;
-  /// Returns the number of elements. Bytes returns their size. Requires: every dimension is fixed.
+  /// Returns the number of elements. Bytes() returns their size in bytes. Requires: every dimension
+  /// is fixed.
   int64_t Elements() const;
   int64_t Bytes() const;
   bool operator==(const ValueType&) const = default;

@@ -1,5 +1,5 @@
-// Indices that number exact elements, in a graph whose values also have padded elements. Internal
-// to graph/pad.
+// Indices that number exact elements, in a graph whose values also have padded elements. Only
+// graph/pad uses this file.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace tunec::pad {
 
-/// Returns whether operand i is a constant that numbers elements of these extents from the start
-/// only.
+/// Returns whether operand i is a constant whose indices are in 0..extent-1, in all graphs. So no
+/// index counts from the end.
 bool CountFromStart(const PaddedNode& node, size_t i, const Series& extents);
 
 /// Indices counted from the start. Indices out of range are less than 0 or at least `total`.
@@ -21,15 +21,16 @@ struct ExactNumbers {
   ValueId one;
 };
 /// Returns the indices of operand i, which number the exact elements of an axis from its start or
-/// from its exact end. They get a type that holds the padded extent.
+/// from its exact end. They are converted to at least 32 bits, which hold the padded extent.
 Result<ExactNumbers> CountExact(PaddedNode& node, size_t i, const Axis& along);
 
-/// Converts numbers of exact elements to numbers of padded elements: the digits are equal, but the
-/// extents differ.
+/// Converts positions in the exact axis to positions in the padded axis. The position within each
+/// part of the axis is unchanged, but `extents` become the padded extents.
 Result<ValueId> Embed(PaddedNode& node, ValueId numbers, const Axis& along,
                       const std::vector<ValueId>& extents);
 
-/// Returns whether positions on the axis of one operand are positions on the axis of the data.
+/// Returns whether each exact position of `axis` is the same position of `data`: the parts are
+/// equal, or `axis` is fixed and within the exact prefix of `data`.
 bool LiesWithin(const Axis& axis, const Axis& data);
 
 }  // namespace tunec::pad

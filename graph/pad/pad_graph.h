@@ -1,8 +1,9 @@
 // Computes a model at one size by the same model at a larger size. The analysis tracks from inputs
 // to outputs which elements of a padded value are exact. Some operators mix elements along a padded
-// axis: sums, softmax, attention, windows. Their operands get neutral elements at all other
-// positions. A comparison of positions with sizes, which are inputs, selects these positions. So a
-// padded graph gives the exact graph's results whatever the padding contains, even NaN.
+// axis: sums, softmax, attention, windows. Their operands get neutral elements at all positions
+// that are not exact. The padded graph finds these positions by comparing positions with sizes,
+// which are inputs. So a padded graph gives the exact graph's results whatever the padding
+// contains, even NaN.
 #pragma once
 
 #include <cstdint>
@@ -55,21 +56,23 @@ struct PaddedGraph {
   /// for masking the padding. Elements of different positions never interact, so a run may be split
   /// along them.
   std::vector<std::string> separable;
-  /// The dimensions that expressions number, in the order of the open axes.
+  /// Names of the open dimensions, in the order of the open axes. A SizeExpression refers to a
+  /// dimension by its index here.
   std::vector<std::string> dimensions;
-  /// All other sizes of the graph for which a rule gives an expression.
+  /// Expressions of sizes that are not dimensions, but follow from the dimensions' sizes.
   std::vector<SizeExpression> sizes;
 };
 
 /// Makes the padded graph. `exact` and `bucket` are one model at two sets of sizes, where each
 /// exact size is at most the bucket's. Both have the same nodes in the same order, as a front end
-/// makes them from one file. The result depends on the exact sizes only through the parameters'
-/// values, as long as its text is equal for them; callers compare the texts. Errors: kUnsupported,
-/// naming a node that cannot be padded or that differs.
+/// makes them from one file. If the results for two exact sizes have equal text, they differ only
+/// in the parameters' values and in `exact` extents; callers compare the texts. Errors:
+/// kUnsupported, with the name of a node that cannot be padded or that differs; kInvalidArgument if
+/// the sizes of an input contradict `open` or exceed the bucket's.
 ///
 /// `samples` are the model at further sizes. A number that differs in a sample counts as dependent
-/// on the sizes, and the formula for it must hold in all samples. Without samples, only two graphs
-/// show whether a number depends on the sizes.
+/// on the sizes, and the number's formula must hold in all samples. Without samples, only `exact`
+/// and `bucket` show whether a number depends on the sizes.
 Result<PaddedGraph> PadGraph(const Graph& exact, const Graph& bucket,
                              std::span<const OpenAxis> open, std::span<const Graph> samples = {});
 

@@ -1,4 +1,4 @@
-// The exact positions of a padded axis. Internal to graph/pad.
+// The exact positions of a padded axis. Only graph/pad uses this file.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +30,14 @@ class Axis {
   Axis() = default;  // one position
   explicit Axis(std::vector<Part> parts);
   static Axis Fixed(int64_t extent) { return Axis({Part{extent, extent}}); }
-  /// Returns an axis whose elements are all equal: any of them may be used as the exact ones.
+  /// Returns an axis whose elements are all equal. So any of its positions may be used as exact.
   static Axis Repeated(Part part);
 
   const std::vector<Part>& parts() const { return parts_; }
   Extents extents() const;
   bool IsOpen() const;
   bool is_repeated() const { return repeated_; }
-  /// Returns an axis of the same parts whose elements differ.
+  /// Returns an axis of the same parts whose elements may differ.
   Axis Different() const { return Axis(parts_); }
   /// Returns whether the exact positions are the first ones, in order: only the slowest part is
   /// open.
@@ -53,7 +53,8 @@ class Axis {
 };
 using Axes = std::vector<Axis>;
 
-/// Returns the parts of an axis that two operands share; nullopt if the operands differ.
+/// Returns the axis that results from broadcasting axes of two operands; nullopt if their exact
+/// positions differ.
 std::optional<Axis> Unify(const Axis& a, const Axis& b);
 
 /// A function that returns the parameter of an open part with the extents of `from` divided by

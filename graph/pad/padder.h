@@ -1,5 +1,5 @@
-// The state of a padded graph under construction, and the functions from which the operators' rules
-// build it. Internal to graph/pad.
+// The state of a padded graph under construction, and functions for the operators' rules, which
+// build the graph. Only graph/pad uses this file.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@
 
 namespace tunec::pad {
 
-/// A number in each of the compared graphs: the exact one, the bucket's, the samples. Varies
-/// returns whether the graphs differ in it.
+/// A number in each of the compared graphs: the exact graph, the bucket's, the samples. Varies
+/// returns whether the number is not the same in all of them.
 using Series = std::vector<int64_t>;
 bool Varies(const Series& series);
 
@@ -31,8 +31,9 @@ struct PaddedValue {
   /// Axes along which all elements beyond the exact positions are 0, at exact positions of the
   /// other axes. Softmax, for example, leaves such zeros.
   std::set<size_t> zero_beyond;
-  /// For a constant whose shape depends on the sizes. If `lies`, its layout is `axes`; otherwise it
-  /// takes the layout of another operand's axes.
+  /// Set for a constant whose shape depends on the sizes. Another operand's axes replace `axes` if
+  /// the constant's elements fit them. Otherwise the constant keeps `axes`, or is an error if
+  /// `lies` is false.
   bool is_loose = false;
   bool lies = true;
 };
@@ -48,7 +49,7 @@ class Padder {
   /// Returns the exact graph, the bucket's and the samples.
   const std::vector<const Graph*>& graphs() const { return graphs_; }
   GraphBuilder& builder() { return builder_; }
-  /// Returns the padded value for a value of either graph.
+  /// Returns the padded value for a value of the exact graph or the bucket's.
   PaddedValue& at(ValueId value) { return values_[value.index]; }
 
   Extents ExtentsOf(ValueId value, size_t axis) const;
@@ -62,54 +63,61 @@ class Padder {
   /// dimension's parameter if the dimension has the same extents in all graphs. `formula` may be
   /// empty or wrong; a wrong formula is detected.
   int SizeParameterFor(const Series& series, const SizeExpression& formula);
-  /// Returns a fixed part, or the first positions of an open one.
+  /// Returns a fixed part if the extent is equal in all graphs. Otherwise returns an open part.
   Part PartFor(const Series& series, const SizeExpression& formula = {});
-  /// Adds an input of the padded graph for a number that differs in the exact graph.
+  /// Adds an input of the padded graph for an array that differs between the graphs. `exact` is its
+  /// value in the exact graph.
   Result<ValueId> AddValueParameter(const std::string& what, Array exact,
                                     std::vector<SizeExpression> formulas);
-  /// Adds an input for the constant of this number. Its elements are few and differ between the
-  /// graphs.
+  /// Adds an input for the constant that is node `number`. The constant has few elements, which
+  /// differ between the graphs.
   Result<ValueId> AddConstantParameter(size_t number);
-  /// Returns an i64[] that depends on the sizes; a constant if it is equal in all graphs. The same
-  /// name gives the same value.
+  /// Returns an i64[] that depends on the sizes; a constant if the number is equal in all graphs.
+  /// Calls with equal `what` return the same value.
   Result<ValueId> AddNumber(const std::string& what, const Series& series,
                             const SizeExpression& formula);
   Result<ValueId> SizeOf(int parameter);  // i32[]
   /// Returns the number of exact positions of an axis: i64[].
   Result<ValueId> CountOf(const Axis& axis);
 
-  /// Returns `formula` if it holds in all graphs. Otherwise returns the sum of one of `bases` and a
-  /// number that holds in all graphs, or an empty expression.
+  /// Returns `formula` if it gives the number in all graphs. Otherwise returns a constant if the
+  /// number is equal in all graphs. Otherwise returns one of `bases` plus a constant if the sum
+  /// gives the number in all graphs, or an empty expression.
   SizeExpression Explain(const Series& series, const SizeExpression& formula,
                          std::span<const SizeExpression> bases = {}) const;
-  /// Returns floor((base + c) / divisor) with a c for which it holds in all graphs; c is `added` if
-  /// that holds. Returns an empty expression if no c does.
+  /// Returns floor((base + c) / divisor) with a constant c for which the quotient equals `series`
+  /// in all graphs; c is `added` if possible. Returns an empty expression if no such c exists.
   SizeExpression Quotient(const SizeExpression& base, int64_t divisor, const Series& series,
                           std::optional<int64_t> added = std::nullopt) const;
 
-  /// Marks these parts as mixed: elements of different positions interact, or depend on the extent.
+  /// Marks the axis's open parts as mixed: elements of different positions interact, or depend on
+  /// the extent.
   void Mix(const Axis& axis);
-  /// Marks these parts as mixed. If an extent is not a dimension's, it may depend on any dimension,
-  /// so all dimensions are marked. A constant of the extent would differ for a part of a run.
+  /// Marks the axis's open parts as mixed. If a part's extent is not a dimension's, the extent may
+  /// depend on any dimension, so all dimensions are marked. If a run were split, a constant of this
+  /// extent would differ.
   void MixWhatMakes(const Axis& axis);
-  /// Marks dimensions that determine a number which differs between the graphs: a part of a run
-  /// would have another number. `same` compares two graphs, given by their numbers.
+  /// Marks the dimensions on which a constant may depend: if a run were split along such a
+  /// dimension, the constant would differ. `same` compares the constant in two graphs, given by
+  /// their indices. A dimension stays unmarked only if the constant is the same in all pairs of
+  /// graphs that differ in this dimension alone, and if there is such a pair.
   void MixWhatTells(const std::function<bool(size_t, size_t)>& same);
-  /// Returns the parts of an axis that two operands share; nullopt if they differ.
+  /// Unifies two axes as pad::Unify does. Marks both as mixed if they are open and have different
+  /// parameters.
   std::optional<Axis> Unify(const Axis& a, const Axis& b);
-  /// Marks parts that two of these axes have in common, as those of x[n, 1] * x[1, n].
+  /// Marks a part as mixed if it occurs in two of these axes, such as n in x[n, 1] * x[1, n].
   void MixWhatMeetsItself(const Axes& axes);
 
-  /// Returns whether an element is exact along some of its axes: bool, broadcasting to the value's
-  /// shape. Requires: one of the axes is open.
+  /// Returns whether an element is exact along the axes `along`: a bool that broadcasts to the
+  /// value's shape. Marks these axes as mixed. Requires: one of the axes is open.
   Result<ValueId> IsExact(const Axes& axes, const std::set<size_t>& along);
   /// Returns the value at exact positions along these axes, and `neutral` elsewhere.
   Result<ValueId> Mask(const PaddedValue& value, const std::set<size_t>& along, double neutral);
-  /// Returns the value at exact positions, and 0 elsewhere. Does not mark dimensions as mixed: use
-  /// it only if no exact element depends on the result.
+  /// Returns the value at exact positions, and 0 elsewhere; repeated axes are not masked. Does not
+  /// mark dimensions as mixed: use it only if no exact element depends on the zeros.
   Result<ValueId> ZeroBeyond(const PaddedValue& value);
-  /// Returns whether a value of the bucket's may have non-zero elements beyond its exact ones. An
-  /// input that is only moved has zeros there, and values of constants are folded.
+  /// Returns whether a value of the bucket's graph may have non-zero elements at positions that are
+  /// not exact. A reordered input has zeros there, and values of constants are folded.
   bool IsComputed(ValueId value) const;
 
   Result<PaddedGraph> Finish() &&;
@@ -167,8 +175,8 @@ class PaddedNode {
   const Axis& axis(size_t i, size_t a) const { return inputs_[i].axes[a]; }
 
   /// Returns the common axes of operands that are broadcast against each other; omitted operands
-  /// are skipped. Loose constants take the others' axes. The last `last` axes are left out. `with`
-  /// are further axes that the operands are broadcast against.
+  /// are skipped. Loose constants take the axes of the other operands. The last `last` axes are
+  /// left out. `with` are further axes that the operands are broadcast against.
   Result<Axes> UnifyInputs(const std::vector<size_t>& inputs, size_t last = 0, Axes with = {});
   Result<Axis> UnifyAxes(const Axis& a, const Axis& b);
   /// Replaces operand i by `neutral` beyond the exact positions of the open axes among `along`.
@@ -176,8 +184,8 @@ class PaddedNode {
 
   /// Checks that attributes are equal in both graphs, except those named.
   Status RequireSameAttributes(const std::set<std::string_view>& but = {}) const;
-  /// Checks that axis `a` of operand `i` has one size. Used by operators with a special way of
-  /// mixing the axis's elements.
+  /// Checks that axis `a` of operand `i` is fixed. Rules call it for an axis whose elements the
+  /// operator mixes in a way that no mask makes exact.
   Status RequireFixed(size_t i, size_t a) const;
   std::unexpected<Error> Reject(std::string_view why) const;
 
@@ -191,8 +199,8 @@ class PaddedNode {
   std::vector<double> FloatEntries(std::string_view name, size_t entry) const;
   /// Returns the output's axis: fixed, or the first positions of an open part.
   Axis NewAxis(size_t axis, const SizeExpression& formula = {});
-  /// Returns the number of exact elements along these axes of operand i, as a scalar of a float
-  /// type.
+  /// Returns the number of exact elements along these axes of operand i, as a scalar of `type`, a
+  /// float type.
   Result<ValueId> CountAlong(size_t i, const std::set<size_t>& axes, DataType type);
   Result<ValueId> CastTo(ValueId value, DataType type);
 
@@ -274,13 +282,13 @@ Result<ValueId> PutInFrame(Padder& padder, const PaddedValue& value, const Frame
                            double outside);
 /// Returns the value at these positions of an axis. The positions are clamped to the axis.
 Result<ValueId> TakeAt(Padder& padder, ValueId value, size_t axis, ValueId places);
-/// Returns 0, 1, ... as i64.
+/// Returns `count` numbers 0, step, 2 * step, ... as i64.
 ValueId CountUp(GraphBuilder& builder, int64_t count, int64_t step = 1);
 /// Returns an i64 scalar.
 ValueId Whole(GraphBuilder& builder, int64_t value);
 Result<std::vector<PaddedValue>> PadPad(PaddedNode& node);
 // pad_indexing.cc
-/// Clamps `indices` to elements of an axis of this extent, for gathered values that are not used.
+/// Clamps `indices` to 0..extent-1. Indices of elements that are not used may be out of range.
 Result<ValueId> ClampIndices(GraphBuilder& builder, ValueId indices, int64_t extent);
 Result<std::vector<PaddedValue>> PadGather(PaddedNode& node);
 Result<std::vector<PaddedValue>> PadGatherElements(PaddedNode& node);

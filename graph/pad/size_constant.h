@@ -1,4 +1,4 @@
-// Constants for comparisons in a padded graph. Internal to graph/pad.
+// Constants for comparisons in a padded graph. Only graph/pad uses this file.
 #pragma once
 
 #include "ir/array.h"
@@ -6,8 +6,8 @@
 namespace tunec::pad {
 
 Array ScalarOf(DataType type, double value);
-/// Returns the least number of a type: minus infinity if the type has it. GreatestOf returns the
-/// greatest.
+/// Returns the least number of a type: minus infinity for floats. GreatestOf returns the greatest,
+/// rounded up to a power of 2 for 64-bit integers. ScalarOf converts that power back.
 double LeastOf(DataType type);
 double GreatestOf(DataType type);
 

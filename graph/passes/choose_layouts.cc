@@ -12,8 +12,8 @@ namespace {
 constexpr int kMostSweeps = 4;
 constexpr double kGain = 0.999;  // fraction of the old cost; a new order must cost less
 
-// Returns whether the operator reads or writes neighbouring positions of all channels. Orders are
-// chosen for these operators.
+// Returns whether the operator is a convolution, a pool or a sum over neighbouring channels. Orders
+// are chosen for these operators.
 bool IsSpatial(ImageUse use) {
   return use == ImageUse::kConvolution || use == ImageUse::kPool || use == ImageUse::kNeighbours;
 }
@@ -29,8 +29,7 @@ bool MayBeReordered(const Graph& graph, ValueId value) {
   return shape[0] > 0 && shape[1] > 1 && positions > 1;
 }
 
-// Groups of values that share one order, because only elementwise operators and copies connect
-// them.
+// Groups of values that share one order, because operators with the use kSameOrder connect them.
 class Units {
  public:
   explicit Units(const Graph& graph) : graph_(graph), parent_(graph.values().size()) {
@@ -117,8 +116,8 @@ class OrderSearch {
     }
   }
 
-  // Sets the cheapest order of a unit. On equal costs it prefers the current order, then the
-  // simpler one.
+  // Sets the cheapest order of a unit. The current order is kept unless another order costs less by
+  // a factor of kGain. On equal costs the simpler order is chosen.
   bool Improve(size_t unit) {
     const ImageOrder before = order_[unit];
     ImageOrder best = before;

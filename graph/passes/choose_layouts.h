@@ -8,9 +8,9 @@ namespace tunec {
 /// blocks of channels. Images are values of rank 3 or more around convolutions and pools. Values
 /// that are connected only by elementwise operators, concatenations, pads, slices and resizes share
 /// one order. The search starts from channels last. It sets each group in turn to the cheapest
-/// order for the nodes around the group, until no group changes. Graph inputs, constants, graph
-/// outputs, and values with one channel or one position keep their order. Operators stay logical:
-/// only Value::layout changes.
+/// order for the nodes around the group, until no group changes, at most 4 times. Graph inputs,
+/// constants, graph outputs, and values with one channel or one position keep their order.
+/// Operators stay logical: only Value::layout changes.
 /// Requires: verified. Ensures: the same nodes. O(nodes).
 Result<Graph> ChooseLayouts(const Graph& graph, const PassOptions& options);
 

@@ -4,8 +4,8 @@
 
 namespace tunec {
 
-/// Drops every node that no graph output depends on; graph inputs stay.
-/// Requires: verified. Ensures: every node but inputs is used. O(nodes).
+/// Drops every node that no graph output depends on; graph inputs and nodes without results stay.
+/// Requires: verified. Ensures: the results of every node but inputs are used. O(nodes).
 Result<Graph> EliminateDeadNodes(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

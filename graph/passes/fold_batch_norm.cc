@@ -103,8 +103,9 @@ Array ScaledBias(const Array* bias, const ChannelAffine& affine, DataType type) 
   return scaled;
 }
 
-// Returns the convolution that makes the normalisation's input, or null if it must not change. Its
-// parameters must be constants, and the normalisation must be the only reader of its result.
+// Returns the convolution that makes the normalisation's input, or null if the convolution must not
+// change. The convolution's parameters must be constants, and only the normalisation may read its
+// result.
 const Node* FoldableConv(const Graph& old_graph, const Node& batch_norm,
                          const std::vector<std::vector<NodeId>>& users, const Graph& graph,
                          ValueId input) {
@@ -182,8 +183,8 @@ Array ShiftOfProduct(const Node& product, const Array& weight, const std::vector
   return bias;
 }
 
-// Returns the normalisation split by its computed parameters. Leaves nodes with constant parameters
-// whose factor is not finite.
+// Splits a normalisation whose scale or variance is computed. Returns an empty vector, which leaves
+// the node, if both are constants or SplitBatchNorm does not support the node.
 Result<std::vector<ValueId>> Split(const Node& node, const std::vector<ValueId>& inputs,
                                    GraphBuilder& builder) {
   const auto is_constant = [&](size_t i) {
@@ -243,7 +244,7 @@ class BatchNormFolder {
     }
     const Array bias =
         ShiftOfProduct(product, *builder.graph().ConstantOf(inputs[1]), affine.shift);
-    // An infinity in the bias could be added to one of the opposite sign.
+    // An infinity in the bias could be added to an infinity of the opposite sign, which gives NaN.
     if (!IsFinite(bias)) return std::vector<ValueId>{};
     const ValueId scaled = builder.graph().producer(inputs[0]).inputs[0];
     TUNEC_ASSIGN(const ValueId unshifted, builder.Add(Op::kMatmul, {scaled, inputs[1]},

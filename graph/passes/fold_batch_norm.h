@@ -8,19 +8,21 @@ namespace tunec {
 ///     conv(x, w, b) -> bn   becomes   conv(x, w * s, (b - mean) * s + bias),
 /// where s = scale / sqrt(variance + epsilon) is computed in float64. The convolution may be
 /// transposed, of any rank, with or without groups and bias. A convolution is left unchanged if its
-/// result has other users or its weights are not constants.
+/// result has other users, or its weights or bias are not constants.
 ///
-/// Any other batch normalisation becomes x * s + t with constants s and t. Where a mean exceeds 8
-/// standard deviations, it becomes (x - mean) * s + bias, because x * s + t would lose its digits.
-/// The shift t becomes the bias t @ w if only a product with a constant matrix w reads the
-/// features, under the same bound. A normalisation with computed parameters is split, so that its
-/// factor is not computed for each element (split_batch_norm.h).
+/// Any other batch normalisation with constant parameters becomes x * s + t with constants s and t.
+/// If a mean exceeds 8 standard deviations, the normalisation becomes (x - mean) * s + bias,
+/// because the rounding of x * s + t would be too large. If only a product with a constant matrix w
+/// reads x * s + t, t becomes the bias t @ w, under the same bound. A normalisation with a computed
+/// scale or variance is split, so that the factor is not computed for each element
+/// (split_batch_norm.h).
 ///
-/// The operator is the one of inference. The importer rejects an operator in training mode, whose
-/// statistics come from the batch. A layer normalisation's statistics always come from its input:
-/// see fold_linear.h.
-/// Requires: verified. Ensures: no batch normalisation with constant parameters; no dead node.
-/// O(nodes) and the weights that change.
+/// The operator batch_norm has the semantics of inference. The importer rejects the training mode,
+/// in which the statistics come from the batch. A layer normalisation's statistics always come from
+/// its input: see fold_linear.h.
+/// Requires: verified. Ensures: no batch normalisation with constant parameters, unless a factor or
+/// shift is not finite or the parameters have a wider type than x; no dead node. O(nodes) and the
+/// weights that change.
 Result<Graph> FoldBatchNorm(const Graph& graph, const PassOptions& options);
 
 }  // namespace tunec

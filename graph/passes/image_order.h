@@ -15,7 +15,8 @@ enum class ImageOrder : uint8_t {
   kBlocked,        // [N, C/lanes, spatial..., lanes]
 };
 
-/// Returns the layout of an order. kBlocked pads the channels to a multiple of the lanes.
+/// Returns the layout of a value of this shape in an order. kBlocked pads the channels to a
+/// multiple of `lanes`.
 Layout MakeLayout(ImageOrder order, const std::vector<int64_t>& shape, int64_t lanes);
 
 }  // namespace tunec

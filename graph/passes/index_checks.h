@@ -27,7 +27,7 @@ struct CheckedGraph {
   std::vector<UnprovenIndices> unproven;
 };
 
-/// Lists the indices that are not proven to be in range. Computed indices become outputs behind the
+/// Lists the indices that are not proven to be in range. Computed indices become outputs after the
 /// graph's own outputs. Fails for constants out of range. Requires: fixed shapes. Ensures: gathers
 /// with the same indices share a check if their axes have the same extent.
 Result<CheckedGraph> AddIndexChecks(const Graph& graph);

@@ -45,9 +45,9 @@ double MoveCost(ImageOrder order, const Shape& shape, Along along, const FusionM
 
 const std::vector<int64_t>& Strides(const Node& node) { return node.Ints("strides"); }
 
-// Returns the cost of a pool, or of one channel of a depthwise convolution. Each product reads its
-// own input element, so vectors of the input must run along the same dimension as vectors of the
-// output.
+// Returns the cost of a pool, or of one channel of a depthwise convolution. Each multiplication
+// reads a different input element, so vectors of the input must run along the same dimension as
+// vectors of the output.
 double WindowCost(const Graph& graph, const Node& node, const NodeOrders& orders, Along along,
                   double taps, const FusionMachine& machine) {
   const Shape in = graph.value(node.inputs[0]).type.Shape();
@@ -115,7 +115,8 @@ bool IsImage(const Graph& graph, ValueId value) {
   return value.valid() && graph.value(value).type.dims.size() >= 3;
 }
 
-// Returns the cost of any other operator, which moves its operands and results once.
+// Returns the cost of an operator that moves its operands and results once: any operator but
+// convolutions, pools, transposes and reshapes.
 double ElementCost(const Graph& graph, const Node& node, const NodeOrders& orders,
                    const FusionMachine& machine) {
   return Cheapest([&](Along along) {

@@ -16,8 +16,8 @@ struct NodeOrders {
 };
 
 /// Returns about how many cycles the node takes on a core of `machine`. The cost counts vector
-/// operations, one lane per gathered or scattered element, and the bytes of blocked padding. Views
-/// and nodes with dynamic dimensions cost 0, because any order suits them. Only differences between
+/// operations, elements that are gathered or scattered one by one, and moved padding of blocked
+/// orders. Transposes, reshapes and nodes with dynamic dimensions cost 0. Only differences between
 /// orders are meaningful. O(operands).
 double LayoutCost(const Graph& graph, const Node& node, const NodeOrders& orders,
                   const FusionMachine& machine);

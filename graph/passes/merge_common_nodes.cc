@@ -99,7 +99,7 @@ Result<Graph> MergeCommonNodes(const Graph& graph, const PassOptions&) {
                    const auto n = static_cast<int32_t>(&node - graph.nodes().data());
                    std::vector<ValueId> values;
                    if (same[n] == n) {
-                     // The values of the copy are added behind the existing values.
+                     // The values of the copy are added after the existing values.
                      first[n] = {static_cast<int32_t>(builder.graph().values().size())};
                      return values;
                    }

@@ -188,7 +188,7 @@ Result<Graph> MergeSiblingProducts(const Graph& graph, const PassOptions&) {
   std::map<ValueId, Place> places;
   for (size_t s = 0; s < siblings.size(); ++s)
     for (size_t b = 0; b < siblings[s].size(); ++b) places[siblings[s][b].result] = {s, b};
-  std::map<NodeId, ValueId> operands;  // of products, as values of the new graph
+  std::map<NodeId, ValueId> operands;  // first operands of products, in the new graph
   std::vector<std::optional<ValueId>> products(siblings.size());
   return Rebuild(
       graph,

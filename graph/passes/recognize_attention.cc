@@ -79,8 +79,8 @@ std::optional<Scaled> AsScaled(const Graph& graph, ValueId value) {
   return {};
 }
 
-// A mask with known numbers. It is a constant, or a constant selects one of two numbers. A large
-// selection stays unfolded.
+// A mask with known numbers. It is a constant, or a `where` with a constant condition and two
+// numbers. Constant folding leaves such a `where` if its result is large.
 struct KnownMask {
   const Array* array = nullptr;
   std::optional<std::array<double, 2>> numbers;  // numbers for false and true
@@ -130,7 +130,7 @@ std::optional<Diagonal> DiagonalOf(const KnownMask& mask, const Dim& queries, co
     hidden = std::max(hidden, value);
     return value <= lowest ? std::optional(false) : std::nullopt;
   };
-  // The first row that ends inside the mask determines the offset.
+  // The first row with a hidden score determines the offset.
   std::optional<int64_t> offset;
   for (int64_t i = 0; i < rows && !offset; ++i) {
     int64_t end = 0;
@@ -160,8 +160,8 @@ std::optional<Axes> SplitShape(const ValueType& type, const ValueType& scores, c
   return result;
 }
 
-/// A matcher that walks upwards from the second product. If `uses` is null, the values in between
-/// have no other readers.
+/// A matcher that walks upwards from the second product. If `uses` is null, the matcher assumes
+/// that the values in between have no other readers.
 class Matcher {
  public:
   /// Constructs a matcher. The numbers of an added causal mask must be at most `lowest` for hidden
@@ -239,8 +239,8 @@ class Matcher {
     value = inner->value;
   }
 
-  // Records a mask. There may be one diagonal and one other mask. All hidden scores must get the
-  // same number.
+  // Records a mask. There may be one diagonal and one other mask, or two others that are both
+  // added. All hidden scores must get the same number.
   bool Keep(ValueId mask, bool negate, double hidden, const ValueType& scores) {
     const std::optional<KnownMask> known = AsKnown(graph_, mask);
     std::optional<Diagonal> diagonal;
@@ -401,8 +401,8 @@ bool Vanishes(const Graph& graph, const Attention& found, double number, bool ad
   return number + (added ? score : 0) <= -score + kVanishes;
 }
 
-// Matches an attention. A causal mask's number may be as low as to equal -inf. This depends on the
-// scores, so it is checked after a first match.
+// Matches an attention. A causal mask's number may be so low that it has the effect of -inf. This
+// depends on the bound of the scores, which is known only after a first match.
 std::optional<Attention> MatchAttention(const Graph& graph, const PassOptions& options,
                                         const std::vector<int>* uses, const Node& product,
                                         const std::vector<ValueId>& inputs) {

@@ -10,11 +10,13 @@ namespace tunec {
 /// - The scale is a factor or a divisor of the scores, of q or of k. It may also be applied below
 ///   transposes and reshapes.
 /// - The mask is an addition or a selection of a number.
-/// - A constant mask that hides exactly the scores above a diagonal becomes `causal`, in existing
-///   attention nodes too. An added causal mask must be -inf there, or so low that all scores are
-///   proven to be far above. Under FloatRules::kFast at most -1e9 suffices.
+/// - A constant mask that hides exactly the scores above a diagonal becomes `causal`. This also
+///   applies to masks of existing attention nodes. An added causal mask must add -inf to hidden
+///   scores, or a number so low that all visible scores are proven to be far above them. Under
+///   FloatRules::kFast, a number of at most -1e9 suffices.
 /// - tanh(x / c) * c becomes the soft cap.
-/// - Heads of k and v that are repeated for groups of query heads are read instead of copied.
+/// - Heads of k and v that are repeated for groups of query heads are read directly, without the
+///   repetition.
 /// The pass leaves scores or weights with other readers, a softmax along another axis, selections
 /// of different numbers, and more than two added masks. It also leaves fewer queries than
 /// FusionMachine::fewest_queries, for which separate products are faster.

@@ -12,7 +12,8 @@ namespace tunec {
 namespace {
 
 constexpr int kMostSweeps = 64;
-// Limits on the growth of a graph. Rules may add nodes, but not endlessly.
+// Limits on the growth of a graph. A graph that exceeds both limits shows that a rule adds nodes
+// endlessly.
 constexpr size_t kMostGrowth = 8;
 constexpr size_t kSmallGraph = 1000;
 
@@ -121,8 +122,8 @@ class Sweep {
     return is_output_[plan.value.index] ? "another output" : "";
   }
 
-  // Reports the one reason that keeps the rule from firing. Returns false if there is no such
-  // reason.
+  // Reports the rule if only the strict float rules, or only a graph output, keep the rule from
+  // firing. Returns whether this is so.
   bool TellHeldBack(const Rule& rule, const Node& node) {
     for (const FloatRules rules : {options_.rules, FloatRules::kFast}) {
       const bool others = rules != options_.rules;

@@ -8,11 +8,10 @@ namespace tunec {
 
 /// Applies the first rule that fires at each node, in sweeps over the graph. A rule sees the
 /// replacements of earlier nodes of the sweep. Nodes that a sweep leaves dead are removed. A rule
-/// does not fire if it would make a graph output a constant, an input or another output.
-/// The cost is a few sweeps: rules are indexed by the operator of their root, and almost every
-/// sweep brings the graph closer to its normal form.
-/// Errors (kInvalidArgument): rules that never stop changing the graph; the message has the name
-/// and position of one such rule.
+/// does not fire if it would make a graph output a constant, an input or another output. A sweep is
+/// O(nodes), because rules are indexed by the operator of their root. Usually a few sweeps suffice.
+/// Errors (kInvalidArgument): rules that still fire after 64 sweeps, or that make the graph more
+/// than about 8 times larger. The message has the name and position of the rule that fired last.
 Result<Graph> ApplyRules(const Graph& graph, const RuleSet& rules, const PassOptions& options);
 
 }  // namespace tunec

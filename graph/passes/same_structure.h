@@ -5,7 +5,8 @@
 
 namespace tunec {
 
-/// Returns whether both graphs are equal except for names and the bytes of constants.
+/// Returns whether both graphs have the same nodes, edges, attributes and layouts, and share the
+/// arrays of constants. Names are not compared.
 bool SameStructure(const Graph& a, const Graph& b);
 
 }  // namespace tunec

@@ -11,7 +11,7 @@ namespace tunec {
 ///     (x - mean) * (scale / sqrt(variance + epsilon)) + bias.
 /// The root and the division are then computed once per channel, not per element. The mean is
 /// subtracted first, so that a large mean does not cost precision. Returns nothing if the types of
-/// x and of the parameters differ, or are narrow floats.
+/// x and of the parameters differ or are 16-bit floats, or if the number of channels is dynamic.
 Result<std::optional<ValueId>> SplitBatchNorm(const Node& node, const std::vector<ValueId>& inputs,
                                               GraphBuilder& builder);
 

@@ -27,7 +27,7 @@ Result<OutputSets> RunAll(const Graph& graph, std::span<const InputSet> inputs) 
   return outputs;
 }
 
-/// Returns whether a pass changed nothing, including the bytes of constants.
+/// Returns whether a pass changed nothing but names.
 bool IsUntouched(const Graph& before, const Graph& after) {
   if (!SameStructure(before, after)) return false;
   return std::ranges::equal(
@@ -39,7 +39,8 @@ std::string TypeText(const ValueType& type) {
   return fmt::format("{} {}", Name(type.type), ShapeText(type.dims));
 }
 
-/// Describes a difference between the inputs and outputs of both graphs. Empty if they agree.
+/// Describes a difference between the inputs and outputs of both graphs. Returns an empty string if
+/// the graphs agree.
 std::string DifferenceOfInterfaces(const Graph& before, const Graph& after) {
   if (before.inputs().size() != after.inputs().size() ||
       before.output_names() != after.output_names())

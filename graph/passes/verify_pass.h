@@ -35,7 +35,7 @@ using InputSet = std::vector<Array>;
 
 /// Runs the passes in order and compares each pass's result with its input. With several passes, a
 /// last entry `(all)` compares the final graph with the first. Floats are computed in double, so
-/// that a difference is caused by a pass. Stops after a pass that breaks the graph.
+/// that float32 rounding does not count as a difference. Stops after a pass that breaks the graph.
 /// Errors: a failing pass, with the pass's name; an error of the reference execution; kUnsupported
 /// for dynamic dimensions.
 Result<std::vector<PassAnswers>> VerifyPasses(const Graph& graph, std::span<const NamedPass> passes,

@@ -1,7 +1,7 @@
 // Matrix products and convolutions. Both are sums over one depth axis: a row of the result is a
 // combination of the rows of a matrix B[depth][columns]. A row of a convolution is one output
-// position, and its factors are the inputs under the window. Four rows share each read of B. So the
-// innermost loop runs over contiguous columns and the compiler vectorises it.
+// position, and its factors are the inputs under the window. Four rows share each read of B. The
+// innermost loop runs over contiguous columns, so that the compiler vectorises it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -121,7 +121,8 @@ const T* NumbersOf(const Array& array, std::vector<T>& storage) {
   return storage.data();
 }
 
-/// Returns the index of each result matrix's own matrix in a broadcast batch, counted in matrices.
+/// Returns for each matrix of the result the index of the operand's matrix. The operand's batch
+/// axes are broadcast.
 std::vector<int64_t> BatchOffsets(std::span<const int64_t> own, std::span<const int64_t> result) {
   const std::vector<int64_t> strides = StridesOf(own);
   std::vector<int64_t> offsets;
@@ -199,8 +200,7 @@ std::vector<Array> Matmul(const RunContext& context) {
 
 struct ConvShape {
   int64_t images, channels, filters, groups;  // channels and filters of one group
-  int64_t from, places, taps;                 // elements of one input channel and one output
-                                              // channel
+  int64_t from, places, taps;                 // elements per input channel, output channel, window
 };
 
 /// Returns the weights of one group as B[channel, tap][filter]. The layout of `w` is
@@ -265,8 +265,8 @@ ConvShape ShapeOfConv(const RunContext& context, const WindowTable& table, bool 
           .taps = table.taps};
 }
 
-/// Returns the product of one image's group. It computes result[filter][place] and starts each sum
-/// with the bias.
+/// Returns the product of one group of an image. The product adds its sums to
+/// result[filter][place], which holds the bias.
 template <class B, class Sum>
 Product<B, Sum> ConvProduct(const ConvShape& shape, const WindowTable& table, const B* b,
                             const Sum* x, Sum* result) {
@@ -324,8 +324,8 @@ std::vector<Array> Conv(const RunContext& context) {
   return {std::move(result)};
 }
 
-/// Calls Run with the types of weights and sums. Weights of at most 32 bits are stored as float and
-/// sums are double. Integers are computed exactly.
+/// Calls Run with the types of weights and sums. Floats of at most 32 bits are stored as float, and
+/// sums are double. Integers are computed in uint64, so that sums wrap.
 template <template <class, class> class Run>
 Outputs Dispatch(const RunContext& context) {
   const DataType weights = context.input(1).type();

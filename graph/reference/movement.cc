@@ -1,5 +1,6 @@
 // Data movement: every result element is an input element found axis by axis, or a fill value. All
-// operators use one engine: per axis of the result, the input offset that each index adds.
+// operators but reshape, concat, range and one_hot use CopyByOffsets: per axis of the result, each
+// index adds an offset into the input.
 #include <algorithm>
 #include <cstring>
 
@@ -96,7 +97,7 @@ int64_t Mirror(int64_t i, int64_t size, const std::string& mode) {
   return phase < size ? phase : period - phase;
 }
 
-/// Returns the input index along `axis` for result index `i`. For operators that keep the axes.
+/// Returns the input index along `axis` for result index `i` of a slice, tile or pad.
 int64_t SourceIndex(const Node& node, size_t axis, int64_t i, const Array& input) {
   const int64_t size = input.shape()[axis];
   switch (node.op) {

@@ -76,8 +76,8 @@ double ReduceFloats(Op op, std::span<const double> x) {
   }
 }
 
-/// Reduces integers in 64 bits. The low bits of the result are those of the element type's own
-/// wrapping arithmetic.
+/// Reduces integers in 64 bits. The low bits of a sum or product equal the result of wrapping
+/// arithmetic in the element type.
 int64_t ReduceInts(Op op, std::span<const int64_t> x, DataType type) {
   const auto wide = [](int64_t v) { return static_cast<uint64_t>(v); };
   const auto less = [type](int64_t a, int64_t b) {

@@ -1,5 +1,5 @@
-// Resizing, one axis after the other. Each output coordinate is a weighted sum of input
-// coordinates; `nearest` has one input of weight 1.
+// Resizing, one axis after the other. Each output element is a weighted sum of input elements;
+// `nearest` has one input of weight 1.
 #include <algorithm>
 #include <cmath>
 
@@ -80,8 +80,8 @@ std::vector<Tap> ClampedTaps(const Node& node, int64_t out, const Axis& axis) {
   return taps;
 }
 
-/// Replaces axis `a` of x by its resized values. T is double; or int64_t, for which `nearest`
-/// copies elements unchanged.
+/// Returns x with one axis resized. `outer` and `inner` are the products of the extents before and
+/// behind the axis. T is double, or int64_t for `nearest`, which copies elements.
 template <class T>
 std::vector<T> ResizeAxis(const Node& node, const std::vector<T>& x, const Axis& axis,
                           int64_t outer, int64_t inner) {

@@ -34,8 +34,8 @@ struct RunContext {
 using Outputs = Result<std::vector<Array>>;
 using RunOp = Outputs (*)(const RunContext& context);
 
-// Copy the elements start, start+stride, ... of an array from or to plain numbers. The stride is 0
-// or more.
+// Load copies the elements start, start+stride, ... of an array; the stride is 0 or more. Store
+// writes the elements start, start+1, ... of an array.
 void Load(const Array& from, int64_t start, int64_t stride, int64_t count, double* to);
 void Load(const Array& from, int64_t start, int64_t stride, int64_t count, int64_t* to);
 void Store(const double* from, int64_t start, int64_t count, Array& to);
@@ -113,8 +113,7 @@ inline constexpr RunOp RunNone = nullptr;
 
 /// A row of the column `reference` of op_list.h.
 struct DefinitionRow {
-  std::string_view name;  // compared in a static_assert: with GCC's sanitizers an address is not a
-                          // constant
+  std::string_view name;  // for static_assert: function addresses are not constant with sanitizers
   RunOp run;              // null if the operator is not executed
 };
 inline constexpr DefinitionRow kDefinitions[] = {

@@ -1,4 +1,5 @@
-// Scatter: copies the data and writes the updates over it, one after the other.
+// Scatter: copies the data and applies the updates to the copy, one after the other. An update
+// replaces an element, or is combined with it by the reduction.
 #include <algorithm>
 #include <cmath>
 #include <functional>

@@ -94,7 +94,8 @@ class Planner {
     return sum;
   }
 
-  // Plans the operands. Numbers come last, because they take the type of another operand.
+  // Plans the operands. Numbers are planned last, because they take the type of an operand that is
+  // not a number.
   bool PlanOperands(const RuleTerm& term, DataType number_type, Plan& node) const {
     std::optional<DataType> beside;
     for (const RuleTerm& operand : term.operands) {

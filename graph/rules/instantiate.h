@@ -19,10 +19,11 @@ struct ReplacementPlan {
   std::vector<ReplacementPlan> operands;  // for kNode; an omitted operand is an invalid kExisting
 };
 
-/// Returns the plan if the replacement can be typed and has the root's type and shape. Numbers take
-/// the element type of the other operands. A node whose operands are all constants is computed if
-/// its result is at most 64 KiB, or at most as large as an operand without other users. Returns
-/// nothing if the element type cannot represent a computed result (joined_constant.h).
+/// Returns the plan if the replacement can be typed and has the root's type and shape. A number
+/// takes the element type of the first operand that is not a number. A node whose operands are all
+/// constants is computed if its result is at most 64 KiB, or at most as large as an operand without
+/// other users. Returns nothing if the element type cannot represent a computed result
+/// (joined_constant.h).
 std::optional<ReplacementPlan> PlanReplacement(const Rule& rule, const RuleBindings& bindings,
                                                const MatchSite& site);
 

@@ -14,10 +14,11 @@ bool IsFinite(const Array& array);
 bool HoldsNumber(DataType type, double exact);
 
 /// Returns the result of a node whose operands are constants, or nothing if the element type cannot
-/// represent the result. A finite result may not become infinite. A denormal result may lose the
-/// type's rounding of the greatest magnitude in the same row and in the same column. So small
-/// weights among large weights may become 0, but the factor of a channel may not. Sums are not
-/// checked, because their terms are larger; casts are not checked either.
+/// represent the result. If all operands are finite, the result must be finite. The rounding error
+/// of a denormal element may be at most the type's rounding of the greatest magnitude in the
+/// element's row, and of that in its column. So small weights among large weights may become 0, but
+/// the factor of a channel may not. Denormal results of sums are not checked, because the sums'
+/// terms are larger. Results of casts are not checked either.
 std::optional<Array> JoinConstants(const Node& node, std::span<const Array> operands,
                                    const ValueType& type);
 

@@ -75,7 +75,7 @@ class Matcher {
       case RuleTerm::Kind::kNode:
         return SolveNamed(term.variable, goals->value, [&] { return SolveNode(*goals); });
       case RuleTerm::Kind::kRest:
-        return false;  // SolveNode matches the rest
+        return false;  // SolveNode matches the remaining operands
     }
     return false;
   }

@@ -29,17 +29,17 @@ class UniformValues {
   std::unordered_map<int32_t, std::optional<double>> known_;
 };
 
-/// A node about to be added to a graph under construction, with facts about the graph.
+/// A node about to be added to a graph under construction, with information about the graph.
 struct MatchSite {
   const Graph& graph;  // contains the root's operands
   NodeView root;
   const ValueType& root_type;
-  std::span<const int> uses;  // number of users per value of the graph, including the root's value
+  std::span<const int> uses;  // number of users per value of the graph; the root is a user
   FloatRules rules;
   UniformValues& uniform;
 
-  /// Returns the node that makes the value. If the producer has several outputs, returns an
-  /// operator that patterns cannot contain.
+  /// Returns the node that makes the value. If the producer has several outputs or nested graphs,
+  /// returns kInput, which patterns cannot contain.
   NodeView NodeOf(ValueId value) const;
   const ValueType& TypeOf(ValueId value) const;
   /// Returns null for the root and for computed values.

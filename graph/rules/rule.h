@@ -80,7 +80,7 @@ struct RuleTerm {
     kAlternatives,  // pattern: the first alternative that matches
   };
   Kind kind = Kind::kVariable;
-  int variable = -1;  // for kVariable and kRest; otherwise the name of the value, or -1
+  int variable = -1;  // for kVariable, kRest, or a term named with @; else -1
   Op op = Op::kIdentity;
   std::vector<RuleTerm> operands;  // for kNode and kAlternatives
   std::vector<RuleAttribute> attributes;

@@ -37,7 +37,8 @@ RuleValue OnLists(const Attribute& a, const Attribute& b, const F& apply) {
   return Attribute(std::move(result));
 }
 
-// Computes with integers if both arguments are integers. Overflow is undefined.
+// Computes with integers if both arguments are integers or lists of integers. An overflow gives
+// kUndefined.
 template <class OnInts, class OnDoubles>
 RuleValue Arithmetic(Arguments in, const OnInts& ints, const OnDoubles& doubles) {
   const Attribute& a = in[0].attribute;

@@ -9,9 +9,9 @@
 
 namespace tunec {
 
-/// The result of a function. True is the integer 1. Empty if the function is undefined for its
-/// arguments, such as the number of a constant with different elements, or an element past the end
-/// of a list. A condition with an empty result does not hold.
+/// The result of a function. True is the integer 1. If a function is undefined for its arguments,
+/// the result has no value. Examples are the number of a constant with different elements, and an
+/// element past the end of a list. A condition with such a result does not hold.
 using RuleValue = std::optional<Attribute>;
 
 struct RuleArgument {
@@ -26,7 +26,8 @@ struct RuleFunction {
   RuleValue (*call)(const MatchSite& site, std::span<const RuleArgument> arguments);
 };
 
-/// Returns null if the function is unknown. The name of an operator is its sign.
+/// Returns the function with this name, or null. An operator such as a + b is a function, with its
+/// sign as the name.
 const RuleFunction* FindRuleFunction(std::string_view name);
 
 std::optional<double> AsNumber(const Attribute& attribute);

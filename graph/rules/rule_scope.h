@@ -13,10 +13,10 @@ class RuleScope {
   /// Creates a scope with the variable `out`.
   RuleScope();
 
-  /// Returns the variable with this name and kind, and creates it if necessary. Fails if the name
-  /// has another kind or is reserved.
+  /// Returns the variable with this name and kind, and creates it if necessary. Fails if a variable
+  /// of a different kind has the name, or if the name is `out`.
   Result<int> Bind(const std::string& name, VariableKind kind, const SourceLocation& where);
-  /// Returns a variable that is bound wherever the pattern matches. Fails if there is none.
+  /// Returns the variable with this name. Fails if some match of the pattern would not bind it.
   Result<int> Use(const std::string& name, const SourceLocation& where) const;
   VariableKind KindOf(int variable) const { return variables_[variable].kind; }
 
@@ -63,8 +63,8 @@ class RuleExprParser {
 /// recursive.
 inline constexpr int kMostRuleParts = 200;
 
-/// Returns whether the lexer is at a keyword. An operator with the keyword's name may start a rule,
-/// as in and(x, y) => ..
+/// Returns whether the lexer is at the keyword `word`. Returns false for an operator of the same
+/// name that starts a rule, as in and(x, y) => ..
 bool AtKeyword(const Lexer& lexer, std::string_view word);
 
 }  // namespace tunec

@@ -10,9 +10,10 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-// Most values visited per query. Operators with several operands have a very large number of paths.
+// Most values visited per query. The number of paths through operators with several operands grows
+// exponentially.
 constexpr int kMostVisited = 4096;
-// Largest constant whose elements are examined.
+// Most elements of a constant that are examined.
 constexpr int64_t kMostElements = int64_t{1} << 16;
 
 ValueRange Between(double low, double high) { return {low, high, false, false}; }
@@ -257,8 +258,8 @@ struct RangeRule {
   bool chooses = false;
 };
 
-// Marks rules whose results are elements of the operands, or a bound of them. The type can
-// represent these results.
+// Marks rules whose results are elements of the operands or their bounds. So an integer result does
+// not wrap around.
 constexpr RangeRule Chosen(RangeRule rule) {
   rule.chooses = true;
   return rule;

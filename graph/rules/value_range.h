@@ -1,5 +1,5 @@
 // Ranges of a value's numbers, derived without running the graph. Rules that are wrong for NaN,
-// infinities or signed zeros use them as proofs.
+// infinities or signed zeros use the ranges to prove the absence of such values.
 #pragma once
 
 #include <limits>

@@ -22,7 +22,7 @@ using GraphSizes = std::map<std::string, int64_t, std::less<>>;
 
 /// Parses a graph. Errors have file:line:column. `weights` supplies the bytes of `weight` lines. A
 /// dimension without a size stays open. An open dimension in an attribute, or as a part of a size,
-/// is an error. So is a size for a dimension that the text does not contain.
+/// is an error. A size for a dimension that the text does not contain is also an error.
 Result<Graph> ParseGraph(std::string_view text, std::string_view file_name,
                          const WeightSource& weights, const GraphSizes& sizes = {});
 
@@ -32,7 +32,7 @@ struct NamedAxis {
   int axis = 0;
   std::string dimension;
 };
-/// Returns the named axes of the text's inputs; `sizes` has sizes for their names.
+/// Returns the axes of the text's inputs whose size is a single name that `sizes` contains.
 Result<std::vector<NamedAxis>> NamedAxes(std::string_view text, std::string_view file_name,
                                          const WeightSource& weights, const GraphSizes& sizes);
 
@@ -56,7 +56,7 @@ class GraphFile {
   std::vector<FileStamp> files_;
 };
 
-/// Returns the graph of a file that is read only for it.
+/// Reads the file and returns its graph at these sizes. Use GraphFile for several sizes.
 Result<Graph> ReadGraphFile(const std::filesystem::path& path,
                             std::optional<uint64_t> random_weights_seed,
                             const GraphSizes& sizes = {});

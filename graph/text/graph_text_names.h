@@ -1,4 +1,4 @@
-// Functions that the printer and the parser of .graph share.
+// Names in the text of .graph.
 #pragma once
 
 #include <string>

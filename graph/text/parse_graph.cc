@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kDeepestGraph = 16;
 
-/// A weight whose bytes are written after the whole text has been checked: a wrong shape further
+/// A weight whose elements are written after its graph has been checked. So a wrong shape further
 /// down is reported before gigabytes are written.
 struct PendingWeight {
   WeightRequest request;
@@ -91,7 +91,7 @@ class GraphParser {
   const WeightSource& weights_;
   NamedSizes& sizes_;
   int depth_;
-  std::vector<std::string> dim_names_;  // names in the latest type; empty: not a single name
+  std::vector<std::string> dim_names_;  // sizes of the latest type; empty if not one name
   std::vector<NamedAxis> named_axes_;
   GraphBuilder builder_;
   std::unordered_map<std::string, ValueId> values_;
@@ -275,7 +275,7 @@ Status GraphParser::ParseOperation() {
   if (lexer_.TryTake("as")) {
     TUNEC_ASSIGN(node_name, lexer_.ExpectName("the node's name"));
   }
-  // Annotations come before the nested graphs, but the types depend on the graphs.
+  // The text states the types before the nested graphs, but checking the types needs the graphs.
   const Lexer annotations = lexer_;
   while (lexer_.Peek().text != "graph" && !lexer_.Peek().starts_line && !lexer_.AtEnd() &&
          !lexer_.At("}"))
@@ -434,7 +434,8 @@ Result<Dim> GraphParser::ParseDim() {
   return Dim(size);
 }
 
-/// Returns whether a size with names follows. The caller handles plain numbers.
+/// Returns whether a size expression follows: a name with a size, or a number or name before an
+/// arithmetic sign. The caller handles plain numbers.
 bool GraphParser::AtSize(size_t ahead) const {
   const Token& first = lexer_.Peek(ahead);
   const Token& second = lexer_.Peek(ahead + 1);
@@ -471,7 +472,7 @@ Result<int64_t> GraphParser::ParseSizeProduct() {
   }
 }
 
-/// Parses a size: length, 2 * length + 1, (no parentheses) batch * length / 2. Quotients are
+/// Parses a size without parentheses: length, 2 * length + 1, batch * length / 2. Quotients are
 /// rounded down.
 Result<int64_t> GraphParser::ParseSize() {
   TUNEC_ASSIGN(int64_t sum, ParseSizeProduct());

@@ -20,7 +20,7 @@ class SafetensorsFile {
   static Result<SafetensorsFile> Open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
-  /// Returns the tensors by name; arrays share the mapping.
+  /// Returns the tensors by name. Arrays share the mapping; a tensor that is not aligned is copied.
   const std::map<std::string, Array, std::less<>>& tensors() const { return tensors_; }
   const Array* Find(std::string_view name) const;
 

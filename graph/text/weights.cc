@@ -20,8 +20,8 @@ Distribution DefaultDistribution(const WeightRequest& request) {
   if (!IsFloat(request.type)) return {Kind::kConstant, 0, 0};
   const auto& shape = request.shape;
   if (shape.size() < 2) return {Kind::kUniform, 0.5, 1};
-  int64_t fan_in = shape[0];  // of a matrix [in, out]
-  if (shape.size() > 2) {     // of filters [out, in, ...]
+  int64_t fan_in = shape[0];  // for a matrix [in, out]
+  if (shape.size() > 2) {     // for filters [out, in, ...]
     fan_in = 1;
     for (size_t i = 1; i < shape.size(); ++i) fan_in *= shape[i];
   }

@@ -18,9 +18,9 @@ namespace tunec {
 /// numpy that reproduce each bit.
 struct Distribution {
   enum class Kind : uint8_t {
-    kUniform,   // first <= x < second; integers: both bounds are integers
-    kNormal,    // mean 0 and standard deviation first: a sum of four uniform numbers
-    kConstant,  // all elements are first
+    kUniform,   // first <= x < second; an integer is x rounded down
+    kNormal,    // mean 0, standard deviation `first`; a scaled sum of four uniform numbers
+    kConstant,  // all elements are `first`
   };
   Kind kind = Kind::kUniform;
   double first = 0;
@@ -43,8 +43,8 @@ struct WeightRequest {
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
-  /// Returns the weight, whose elements may not be written yet. So a missing weight is found before
-  /// any is written.
+  /// Returns the weight's array; Fill may have to write its elements. So a reader finds a missing
+  /// weight before it writes large arrays.
   virtual Result<Array> Reserve(const WeightRequest& request) const = 0;
   /// Writes the elements of an array that Reserve returned.
   virtual void Fill(const WeightRequest& request, Array& array) const;
@@ -58,9 +58,9 @@ class NoWeights : public WeightSource {
   Result<Array> Reserve(const WeightRequest& request) const override;
 };
 
-/// Random weights. Element i of a weight depends only on the seed, the weight's name and i. Without
-/// an `init`, matrices and filters are uniform in +-sqrt(3 / fan-in), so that activations keep
-/// their scale through deep networks. Vectors and scalars are uniform in [0.5, 1), so that a
+/// Random weights. The random bits of element i depend only on the seed, the weight's name and i.
+/// Without an `init`, matrices and filters are uniform in +-sqrt(3 / fan-in), so that activations
+/// keep their scale through deep networks. Vectors and scalars are uniform in [0.5, 1), so that a
 /// variance is positive. Integers are 0.
 class RandomWeights : public WeightSource {
  public:

@@ -287,7 +287,8 @@ IrValue Builder::Cmp(Compare compare, IrValue a, IrValue b) {
 
 IrValue Builder::Select(IrValue condition, IrValue yes, IrValue no) {
   impl_->Match(yes, no);
-  // A scalar condition of vectors stays scalar; a vector condition requires vectors.
+  // A scalar condition may select between vectors. A vector condition requires vectors, so scalar
+  // operands are splatted.
   if (Lanes(condition) > 1 && Lanes(yes) == 1) {
     yes = Splat(yes, Lanes(condition));
     no = Splat(no, Lanes(condition));

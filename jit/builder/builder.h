@@ -33,8 +33,8 @@ struct IrType {
   bool operator==(const IrType&) const = default;
 };
 
-/// Comparisons of signed and unsigned integers, and ordered comparisons of floats (kFne is true for
-/// NaN).
+/// Comparisons of signed and unsigned integers, and ordered comparisons of floats. However, kFne is
+/// also true if an operand is NaN, and kFunordered only then.
 enum class Compare : uint8_t {
   kEq,
   kNe,
@@ -55,7 +55,8 @@ enum class Compare : uint8_t {
   kFunordered
 };
 
-/// A writer of one LLVM module. Not thread-safe; each compilation has a separate one.
+/// A writer of one LLVM module. The class is not thread-safe; each compilation has a separate
+/// object.
 class Builder {
  public:
   explicit Builder(const std::string& module_name);
@@ -75,7 +76,8 @@ class Builder {
   /// instructions.
   BFloat16Rounding bfloat16_rounding() const;
 
-  /// A machine's instruction for value * 2^power, where power is a whole number; rounded once.
+  /// An instruction of the machine that computes value * 2^power, rounded once. The power is a
+  /// whole number.
   struct PowerScaling {
     bool (*takes)(IrType type) = nullptr;
     IrValue (*emit)(Builder& builder, IrValue value, IrValue power) = nullptr;
@@ -129,7 +131,7 @@ class Builder {
   IrValue Bool(bool value) { return Int(Element::kI1, value); }
   /// Checks if the value is the integer constant `value` (in every lane).
   bool IsInt(IrValue value, int64_t wanted);
-  /// Checks if the value is a float constant and not NaN.
+  /// Checks if the value is a float constant, the same in every lane, and not NaN.
   bool IsFloatConstant(IrValue value);
   /// Returns the lanes of a constant integer vector; empty for any other value.
   std::vector<int64_t> ConstantLanes(IrValue value);
@@ -191,7 +193,8 @@ class Builder {
   IrValue Splat(IrValue scalar, int lanes);
   IrValue Extract(IrValue vector, int lane);
   IrValue Insert(IrValue vector, IrValue scalar, int lane);
-  /// Returns a vector whose lane i is lane indices[i] of a followed by b (-1: undefined).
+  /// Returns a vector. Its lane i is lane indices[i] of the concatenation of a and b; -1:
+  /// undefined.
   IrValue Shuffle(IrValue a, IrValue b, std::span<const int> indices);
   /// Returns true if any lane of a mask is set.
   IrValue Any(IrValue mask);
@@ -214,7 +217,8 @@ class Builder {
   void StoreSlot(IrValue slot, IrValue value);
   /// Returns stack memory that is not promoted to SSA values, 64-byte aligned.
   IrValue StackBytes(int64_t bytes);
-  /// Returns stack memory like StackBytes; the next call overwrites its contents.
+  /// Returns stack memory like StackBytes. All calls with the same number of bytes return the same
+  /// memory, so the contents must be used before the next call.
   IrValue BriefStackBytes(int64_t bytes);
 
  private:

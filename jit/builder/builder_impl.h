@@ -1,4 +1,4 @@
-// The LLVM side of Builder, shared by its two source files.
+// The LLVM side of Builder, shared by builder.cc and builder_memory.cc.
 #pragma once
 
 #include <map>

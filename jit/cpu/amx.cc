@@ -1,7 +1,7 @@
 // AMX: sums of products of bfloat16, or of bytes, in tile registers.
 //
-// A Tile adds to an accumulator in memory. In some loops, only tiles touch an accumulator, and its
-// address does not change in the loop. The accumulator then stays in a register, which is loaded
+// A Tile adds to an accumulator in memory. In some loops, only tiles touch an accumulator, and the
+// accumulator's address does not change. The accumulator then stays in a register, which is loaded
 // before the loop, at its first use, and stored after the loop. Operands stay in the remaining
 // registers until their memory may have changed.
 //
@@ -40,7 +40,8 @@ struct Uses {
   std::map<VarId, int64_t> copies;  // copies of each unrolled loop
 };
 
-/// Returns an upper bound of the number of places of one accumulator's tiles.
+/// Returns an upper bound of the number of different tiles in memory that the writes of one
+/// accumulator tensor address.
 int64_t CountPlaces(const EmitState& state, const Uses& uses,
                     const std::vector<const Write*>& writes) {
   int64_t places = 0;
@@ -91,7 +92,7 @@ std::set<TensorId> AccumulatorsThatStay(const EmitState& state, const Loop& loop
       });
     };
     const bool local = state.tensor(tensor).role == TensorRole::kLocal;
-    // If there are too many places, inner loops may have fewer.
+    // If there are too many tiles, an inner loop may have fewer.
     if (local && !uses.others.contains(tensor) && std::ranges::none_of(writes, moves) &&
         CountPlaces(state, uses, writes) <= kAccumulators) {
       staying.insert(tensor);
@@ -105,7 +106,8 @@ IrValue Address(EmitState& state, const TilePlace& place) {
   return state.index.Address(state.storage[place.tensor].base, place.offset, size);
 }
 
-/// Returns the place of the tile that a Read or Write accesses, with rows along this axis.
+/// Returns the place of the tile that a Read or Write accesses. The tile's rows are along the axis
+/// `rows`.
 template <class Access>
 TilePlace PlaceOf(EmitState& state, const TileParts& parts, const Access& access, TileAxis rows) {
   const IndexExpr& offset = state.analysis.offsets.at(&access);
@@ -160,7 +162,8 @@ Status AmxTiles::Emit(EmitState& state, const TileParts& parts, TileDot dot) {
   return {};
 }
 
-/// Returns the register of an accumulator, which is loaded before the loop at its first use.
+/// Returns the register of an accumulator that stays in a register. At the accumulator's first use,
+/// emits its load before the loop.
 Result<int> AmxTiles::Staying(EmitState& state, const TilePlace& place) {
   const auto found = std::ranges::find(accumulators_, place);
   const auto number = static_cast<int>(found - accumulators_.begin());

@@ -27,7 +27,7 @@ struct TilePlace {
   }
 };
 
-/// The tile registers while a nest is emitted.
+/// The state of the tile registers while a nest is emitted.
 class AmxTiles {
  public:
   explicit AmxTiles(const Target& target) : registers_(MakeTileRegisters(target)) {}
@@ -36,7 +36,8 @@ class AmxTiles {
   void BeginPhase(EmitState& state, const Phase& phase);
   void EndPhase(EmitState& state);
 
-  /// Emits a loop by `body`, with accumulators of its tiles in registers where they can stay.
+  /// Emits a loop by calling `body`. Accumulators of the loop's tiles stay in registers where
+  /// possible.
   Status EmitLoop(EmitState& state, const Loop& loop, const std::function<Status()>& body);
   Status Emit(EmitState& state, const TileParts& parts, TileDot dot);
   /// Discards the operands in registers, since their memory may have changed.
@@ -49,7 +50,7 @@ class AmxTiles {
   void Store(EmitState& state, int number, const TilePlace& place);
 
   std::unique_ptr<TileRegisters> registers_;
-  bool used_ = false;  // in the current phase
+  bool used_ = false;  // true: the current phase has AMX tiles
   // State of the loop whose accumulators stay in registers:
   std::set<TensorId> staying_;
   int depth_ = 0;                        // depth of the scope around the loop

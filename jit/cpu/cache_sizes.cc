@@ -58,7 +58,7 @@ CacheSizes FromCacheList(const ReadCpuid& read, uint32_t leaf) {
   return sizes;
 }
 
-// Reads the sizes of AMD's older processors, and of virtual processors without the list.
+// Reads the sizes of AMD's older processors, and of virtual processors without leaf kAmdCaches.
 CacheSizes FromAmdSizes(const ReadCpuid& read) {
   const CpuidLeaf outer = read(kAmdOuterCaches, 0);
   return {.l1 = int64_t{Bits(read(kAmdFirstCaches, 0).ecx, 24, 8)} << 10,

@@ -16,8 +16,9 @@ namespace tunec {
 /// Creates a device that runs kernels on the pool's threads; Start returns when the kernels are
 /// done. Requires: the pool outlives the device.
 std::unique_ptr<Device> MakeCpuDevice(ThreadPool& pool, PerfMap perf_map);
-/// Creates a host device for images of another format, which `load` turns into functions of the
-/// host. `keep` is called with each allocated memory and returns the owner to store for it.
+/// Creates a host device for images of any format that `load` turns into functions of the host.
+/// `keep` is called with the owner, the address and the size of each allocation. It returns the
+/// owner to store.
 std::unique_ptr<Device> MakeHostDevice(
     ThreadPool& pool, std::function<Result<Kernel>(const KernelImage&)> load,
     std::function<std::shared_ptr<void>(std::shared_ptr<void>, const void*, size_t)> keep);

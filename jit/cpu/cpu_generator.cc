@@ -30,7 +30,7 @@ Result<std::vector<PhaseLaunch>> Emit(const LoopNest& nest, const Target& target
                                       jit::Builder& builder, llvm::TargetMachine& machine) {
   jit::SetMachine(builder.module(), machine);
   jit::CpuMachine cpu(target);
-  // VCVTNEPS2BF16 treats denormal numbers as 0.
+  // VCVTNEPS2BF16 treats denormal numbers as 0, so only nests that permit fusing use it.
   const bool rounds = target.host.features.contains("avx512bf16") && target.host.vector_bits >= 512;
   if (rounds && nest.contraction == Contraction::kFused)
     builder.SetBFloat16Rounding(jit::X86RoundToBFloat16);

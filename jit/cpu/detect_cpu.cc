@@ -46,8 +46,8 @@ void RemoveFeature(Host& host, const std::string& feature) {
 }
 
 void ChooseVectors(Host& host) {
-  // Wide masks of 8 and 16 bits require BW, and masks of 256 bits require VL. All supported AVX-512
-  // cores have both.
+  // Masks for elements of 8 and 16 bits require BW, and masks for vectors of 256 bits require VL.
+  // All supported AVX-512 cores have BW, DQ and VL.
   const bool wide =
       host.Has("avx512f") && host.Has("avx512bw") && host.Has("avx512dq") && host.Has("avx512vl");
   if (!wide) RemoveFeature(host, "avx512f");
@@ -99,9 +99,10 @@ std::vector<std::string> FeaturesUsed(const Host& host) {
   };
   std::ranges::for_each(jit::kFeaturesThatMatter, see);
   std::ranges::for_each(jit::kFeaturesUsedUnasked, see);
-  // A name that LLVM does not list is a feature that no machine has.
+  // A named feature that LLVM does not use or list counts as used. If no machine has the feature,
+  // the check of the host fails.
   for (const std::string& named : host.features) {
-    if (named == kAmxEmulated) continue;  // code for AVX-512
+    if (named == kAmxEmulated) continue;  // emulated by code for AVX-512
     if (std::ranges::find(used, named) == used.end()) used.push_back(named);
   }
   return used;

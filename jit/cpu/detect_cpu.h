@@ -10,15 +10,17 @@
 
 namespace tunec {
 
-/// Returns this machine's processor, caches and cores. AMX is included only if the kernel grants
-/// AMX to this process; the call requests the permission.
+/// Returns this machine's processor, caches and cores. AMX is included only if the operating system
+/// grants AMX to this process; the call requests the permission.
 Target DetectCpu(int threads);
 
 /// Parses `native` or an LLVM processor name, followed by any number of `,-feature` and
-/// `,+feature`. For example, "native,-avx512f" is this machine without AVX-512. Removing avx512f or
-/// amx also removes all dependent features. "+amx-emulated" emulates AMX with vector code. The
-/// emulation requires AVX-512 and is never a default. Caches and cores are those of this machine.
-/// Errors: kInvalidArgument for an unknown name, kDevice without AVX2, FMA and F16C.
+/// `,+feature`. For example, "native,-avx512f" is this machine without AVX-512. Removing avx512f
+/// removes all of AVX-512, and removing amx or amx-tile removes all of AMX. "+amx-emulated"
+/// emulates AMX with vector code. The emulation requires AVX-512 and is never a default. Caches and
+/// cores are those of this machine. Errors: kInvalidArgument for an unknown name or feature, and
+/// for +amx-emulated without AVX-512. Without AVX2, FMA or F16C: kDevice for `native` alone, else
+/// kInvalidArgument.
 Result<Target> ParseCpu(std::string_view spec, int threads);
 
 /// Returns the features of this machine, by LLVM's names; AMX only if AMX is granted.

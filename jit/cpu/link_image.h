@@ -14,8 +14,8 @@ namespace tunec {
 using FunctionOffsets = std::map<std::string, uint64_t>;
 
 /// An image of code and the constants that the code reads, one object after another. Every
-/// reference of an object must be to the object itself and near. Add resolves all references, so
-/// that mapping the image requires no further work.
+/// reference of an object must be relative and to the object itself. Add resolves all references,
+/// so that mapping the image requires no further work.
 class CodeImage {
  public:
   /// Appends an object. Errors: kParse for bytes that are not an object of the host, kUnsupported

@@ -11,9 +11,9 @@
 namespace tunec {
 
 /// Links the image into this process. The code is unloaded when the last owner of Kernel::code is
-/// destroyed; thousands of load and drop cycles do not grow the process. Safe from several threads.
-/// Errors: kParse for damaged bytes or an image for another device, kNotFound for a missing
-/// function, kInternal for imported symbols.
+/// destroyed; thousands of load and drop cycles do not grow the process. The function is
+/// thread-safe. Errors: kParse for damaged bytes or an image for another device, kNotFound for a
+/// missing function, kInternal for imported symbols.
 Result<Kernel> LoadKernel(const KernelImage& image, PerfMap perf_map = PerfMap::kOff);
 
 /// A function of this process that code may call.

@@ -15,7 +15,8 @@ enum class TileDot : uint8_t {
   kUnsignedSigned,  // groups of four u8 times i8, accumulated in i32
 };
 
-/// The registers 0 to 7, each of 16 rows of 64 bytes. One object emits one function after another.
+/// The registers 0 to 7, each of 16 rows of 64 bytes. An object emits code for functions one after
+/// another.
 class TileRegisters {
  public:
   virtual ~TileRegisters() = default;

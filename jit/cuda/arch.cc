@@ -53,7 +53,8 @@ constexpr std::array kParts = {
     CudaPart{"rtx5090", "12.0", 170, 96 * kMib, 1792 * kGiga, 2407 * kMega, 256, 1024},
 };
 
-// Returns null if no part is named and no part of the arch is known.
+// Returns the part with this name. An empty name selects the first known part of the arch, or null
+// if no part of the arch is known. Fails with kInvalidArgument for an unknown name.
 Result<const CudaPart*> PartOf(const CudaArch& arch, std::string_view name) {
   std::vector<std::string_view> names;
   for (const CudaPart& part : kParts) {

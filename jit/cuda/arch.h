@@ -12,7 +12,7 @@
 
 namespace tunec {
 
-/// Kind of such devices in Target::Kind().
+/// Kind of NVIDIA GPUs in Target::Kind().
 inline constexpr std::string_view kCudaKind = "cuda";
 
 /// Feature of a device that the host emulates.

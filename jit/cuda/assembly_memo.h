@@ -14,8 +14,8 @@
 
 namespace tunec {
 
-/// A cache of assembled code. Thread-safe. A thread that requests PTX which another thread is
-/// assembling waits for the result.
+/// A thread-safe cache of the cubins that an assembler returns. A thread that requests PTX which
+/// another thread is assembling waits for the result.
 class AssemblyMemo {
  public:
   /// Maximum number of entries; the oldest entry is evicted first.

@@ -5,8 +5,8 @@
 
 namespace tunec {
 
-/// Wraps the work outside of loops over threads, which threads of number 0 execute, in loops over
-/// threads with one iteration:
+/// Wraps the work outside of loops over threads in loops over threads with one iteration. So only
+/// the thread with number 0 along each axis does this work:
 ///
 ///     block (256, 4):  t: s[0] = 0            block.x for thread_x in 0 .. 1
 ///                                       ->      block.y for thread_y in 0 .. 1
@@ -15,7 +15,7 @@ namespace tunec {
 ///                                               block.y for thread_y in 0 .. 1
 ///                                                 u: ...
 ///
-/// All threads along x execute a tile of a warp, with number 0 along y and z.
+/// A tile of a warp is done by all threads along x that have number 0 along y and z.
 ///
 /// Requires: a verified nest. Ensures: a nest that verifies, with the same results. Every store,
 /// prefetch and copy outside of such tiles is inside a loop over each thread axis of its phase.

@@ -33,7 +33,7 @@ Result<const CudaArch*> ArchOf(const Target& target) {
               target.device ? target.device->name : target.Kind());
 }
 
-// The kernels and their back end.
+// The module with a nest's kernels, and the LLVM back end that compiles the module.
 struct Emitted {
   std::shared_ptr<llvm::TargetMachine> machine;
   jit::CudaModule module;

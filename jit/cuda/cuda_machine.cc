@@ -26,7 +26,7 @@ constexpr unsigned kSharedSpace = 3;
 // it.
 constexpr uint64_t kSharedAlignment = 128;
 constexpr int64_t kVectorBytes = 16;
-// Local memory of a thread is in device memory, and 132 processors run 2048 threads each.
+// Local memory is in device memory. On a GPU that runs 132 * 2048 threads, the limit allows 4 GiB.
 constexpr int64_t kMostLocalBytes = 16 << 10;
 
 constexpr std::array<llvm::Intrinsic::ID, 3> kThreadNumbers = {
@@ -213,7 +213,8 @@ Status CudaMachine::CheckScope(Scope scope) {
   return std::unexpected(NotOnCuda("an alloc of tile or fragment scope"));
 }
 
-// LLVM's builder copies metadata for new instructions from another instruction.
+// LLVM's builder adds metadata to new instructions only by copying it from another instruction. So
+// a temporary instruction has the metadata.
 void CudaMachine::NameAccess(Builder& builder, std::string_view statement,
                              std::string_view tensor) {
   if (names_ == AccessNames::kNone) return;

@@ -16,13 +16,13 @@
 
 namespace tunec::jit {
 
-/// Name of the module's dynamic shared memory of a launch.
+/// Name of the module's variable for the dynamic shared memory of a launch.
 inline constexpr const char* kSharedName = "shared";
 
 /// Kind of metadata that names an access by two strings: statement and tensor.
 inline constexpr const char* kAccessMetadata = "tunec.access";
 
-/// Metadata of instructions that access memory.
+/// States whether instructions that access memory have kAccessMetadata.
 enum class AccessNames : uint8_t { kNone, kMetadata };
 
 /// An implementation of Machine for NVIDIA GPUs. Phases are kernels `(the nest's arguments, ptr
@@ -34,8 +34,9 @@ class CudaMachine : public Machine {
  public:
   explicit CudaMachine(const LoopNest& nest, AccessNames names = AccessNames::kNone);
 
-  /// Returns the lanes that a schedule may give one thread: 16 bytes in memory, whose elements may
-  /// be half as large as their compute form. Wider values only use more registers.
+  /// Returns the largest number of lanes of one thread's vectors: those of 16 bytes, but at least
+  /// 8. In memory, 8 elements that are computed as f32 may be 16 bytes of f16 or bf16. Wider
+  /// vectors would only use more registers.
   int Lanes(int bytes) const override { return std::max(16 / bytes, 8); }
   /// Returns the alignment that a load or store of 16 bytes requires.
   int64_t VectorAlignment() const override;
@@ -62,16 +63,17 @@ class CudaMachine : public Machine {
   Status EmitVersions(EmitState& state, const Loop& loop, const std::set<TensorId>& doubtful);
 
   const int64_t arguments_;    // number of the nest's arguments
-  const int64_t local_bytes_;  // of each thread, besides registers
+  const int64_t local_bytes_;  // private storage of each thread in memory
   const AccessNames names_;
-  const std::map<const Wait*, int> pending_;  // groups of copies that may still be in flight
+  // Per Wait: number of groups of copies that may still be in flight.
+  const std::map<const Wait*, int> pending_;
   WarpTiles tiles_;
   // State of the current phase.
   std::vector<IrValue> parameters_;
   IrValue local_ = nullptr;              // private storage of the thread
   std::array<IrValue, 3> threads_ = {};  // the thread's numbers along x, y, z, as i64
   Launch launch_;
-  bool in_version_ = false;  // in a version of a loop over threads
+  bool in_version_ = false;  // true: EmitVersions is emitting a loop over threads
 };
 
 }  // namespace tunec::jit

@@ -18,7 +18,7 @@ namespace {
 using Index = std::vector<IndexExpr>;
 
 struct Turns {
-  int64_t period = 0;  // elements of all threads of a row; 0: not known from any access
+  int64_t period = 0;  // elements that one row of threads covers; 0: not known from any access
   bool rejected = false;
 };
 

@@ -5,8 +5,8 @@
 
 namespace tunec {
 
-/// Splits a dimension in which threads take turns in two. Only the second one depends on the
-/// thread:
+/// Splits a dimension in which threads take turns into two dimensions. Only the second dimension
+/// depends on the thread:
 ///
 ///     local r: f32[32, 1024]                     local r: f32[32, 8, 128]
 ///     block.x for t in 0 .. 32           ->      block.x for t in 0 .. 32

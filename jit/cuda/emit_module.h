@@ -1,4 +1,4 @@
-// A nest as a module of kernels, before any back end.
+// Emission of a nest as an LLVM module of kernels, which a back end then compiles.
 #pragma once
 
 #include <memory>

@@ -13,12 +13,12 @@ namespace tunec {
 Status CheckLaunchLimits(const LoopNest& nest, const Accelerator& device);
 
 /// Returns a lower bound of a thread's registers: tensors of register scope and parts of fragments
-/// that are alive at once. Rounded down; excludes addresses and loaded values. 0 for a
-/// phase without such tensors.
+/// that are alive at once. The number is rounded down and excludes addresses and loaded values. It
+/// is 0 for a phase without such tensors.
 int64_t LeastRegisters(const Phase& phase, const LoopNest& nest);
 
 /// Checks the registers. Errors: kResourceLimit if a thread, or all threads of a block together,
-/// need more registers than available: most of them would be in memory.
+/// need more registers than available. The compiler would then place most values in memory.
 Status CheckRegisters(const LoopNest& nest, const Accelerator& device);
 
 }  // namespace tunec

@@ -36,7 +36,7 @@ Result<Accelerator> DetectCuda(const CudaDriver& driver, int number) {
                 Name(gpu), CapabilityOf(gpu));
   }
   TUNEC_ASSIGN(Accelerator device, CudaAccelerator(newest->name));
-  device.part.clear();  // assumed part of the arch
+  device.part.clear();  // the real part is not known
   device.processors = gpu.processors;
   device.shared_bytes = gpu.block_shared_bytes;
   device.processor_shared_bytes = gpu.processor_shared_bytes;

@@ -17,15 +17,17 @@ namespace tunec {
 /// with the sizes that the driver reports. Errors: kDevice for a number that the driver does not
 /// have, and for a GPU without code generation.
 Result<Accelerator> DetectCuda(const CudaDriver& driver, int number);
-/// Returns this machine's GPU of that number or UUID, in nvidia-smi's form ("GPU-8f2c..."). An empty
-/// choice selects the first GPU. Errors: kDevice also without a driver, or without such a GPU.
+/// Returns this machine's GPU of that number or UUID, in nvidia-smi's form ("GPU-8f2c..."). An
+/// empty choice selects the first GPU. Errors: kDevice also without a driver, or without such a
+/// GPU.
 Result<Accelerator> DetectCuda(std::string_view choice = {});
 
 /// Checks if this machine has a driver and a GPU for the device's code. Errors: kDevice, with what
 /// is missing. `choice` is that of DetectCuda; empty selects any GPU.
 Status CheckGpu(const Accelerator& device, std::string_view choice = {});
 
-/// Opens the first such GPU. Errors: those of CheckGpu and OpenCudaDevice.
+/// Opens the first GPU that runs the device's code and that `choice` allows. Errors: those of
+/// CheckGpu and OpenCudaDevice.
 Result<std::unique_ptr<Device>> OpenGpu(const Accelerator& device, const DeviceChoice& choice = {});
 
 }  // namespace tunec

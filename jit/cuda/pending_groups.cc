@@ -105,7 +105,7 @@ class Counter {
 
   std::set<const NestNode*> counts_;
   IdVector<VarId, std::optional<int64_t>> values_;
-  std::map<Stage, int> arrived_;  // the last group of a stage, from 1 on
+  std::map<Stage, int> arrived_;  // number of each stage's last group, from 1 on
   int groups_ = 0;                // number of groups so far
   int64_t steps_ = 0;
   bool known_ = true;

@@ -23,13 +23,14 @@ using Axes = std::array<bool, 3>;
 
 struct ThreadLoop {
   size_t axis = 0;
-  bool of_several = false;  // several threads; the number of an only thread is 0
+  bool of_several = false;  // the loop has several threads; otherwise the thread's number is 0
 };
 
-// One dimension of a private tensor: the sum of a thread's offset and of the offset in its part.
+// One dimension of a private tensor. An index is the sum of an offset of the thread and an offset
+// within the thread's part.
 struct Dimension {
   IndexExpr thread;  // in variables 0, 1, 2: the thread's numbers along x, y, z
-  Axes axes = {};    // axes of several threads in the access that `thread` comes from
+  Axes axes = {};    // axes that have several threads at the access that gave `thread`
   Interval own = {kUnbounded, -kUnbounded};
 };
 
@@ -202,7 +203,8 @@ class Privatizing {
     return {};
   }
 
-  // Returns the index in the thread of number 0.
+  // Returns the part of the index that does not depend on the thread. It is the index with all
+  // thread numbers set to 0.
   IndexExpr OwnPart(const IndexExpr& index) const {
     const IndexExpr own = Substitute(index, [&](VarId v) {
       return thread_loops_.contains(v) ? IndexExpr(0) : IndexExpr::Var(v);
@@ -210,7 +212,7 @@ class Privatizing {
     return Simplify(own, Intervals());
   }
 
-  // Returns the rest of the index, in terms of the thread's numbers.
+  // Converts `rest`, the index without its own part, to the variables of Dimension::thread.
   Result<IndexExpr> ThreadPart(const IndexExpr& rest) const {
     const IndexExpr thread = Simplify(rest, Intervals());
     std::vector<VarId> variables;
@@ -229,7 +231,8 @@ class Privatizing {
     return axes;
   }
 
-  // Returns a thread's part if only these axes have several threads.
+  // Returns `thread` with 0 in place of the number along each axis that is not in `axes`. Such an
+  // axis has only one thread.
   static IndexExpr Of(const IndexExpr& thread, const Axes& axes) {
     return Substitute(thread, [&](VarId axis) {
       return axes.at(axis.index()) ? IndexExpr::Var(axis) : IndexExpr(0);

@@ -7,9 +7,9 @@
 namespace tunec {
 
 /// Replaces storage of register and packed scope outside of loops over threads. In the input, such
-/// storage is one tensor, and each element belongs to its accessing thread. In the output,
-/// each thread has a private tensor: the thread's number leaves the indices, and the shape shrinks
-/// to one thread's part:
+/// storage is one tensor for all threads, and each element is accessed by one thread only. In the
+/// output, each thread has a private tensor: the thread's number is removed from the indices, and
+/// the shape shrinks to one thread's part:
 ///
 ///     local r: f32[64, 2]                        local r: f32[4, 2]
 ///     block.x for x in 0 .. 16             ->    block.x for x in 0 .. 16
@@ -17,8 +17,9 @@ namespace tunec {
 ///         r[4*x + i, u] = ...                        r[i, u] = ...
 ///
 /// A thread has some registers of each tile of a fragment, one after the other. The number of the
-/// register becomes the last index, and the scope becomes register. The tile's own loops leave the
-/// index of its accumulator, which is then equal in every lane of the warp:
+/// register becomes the last index, and the scope becomes register. The variables of the tile's own
+/// loops are removed from the index of the accumulator, which is then equal in every lane of the
+/// warp:
 ///
 ///     local f: f32[32, 8]                        local f: f32[2, 1, 4]
 ///     block.x for l in 0 .. 32                   block.x for l in 0 .. 32

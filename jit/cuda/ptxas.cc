@@ -112,7 +112,7 @@ Result<Cubin> Assemble(const Ptxas& ptxas, std::string_view ptx, std::string_vie
       const ProcessResult done,
       RunProcess(ptxas.path, {"-v", "-arch=" + std::string(arch), "-o", out.string(), in.string()},
                  kLongestAssembly));
-  // Without an exit status the file decides.
+  // If the exit status is unknown, the existence of the output file shows success.
   if (done.exit_status ? *done.exit_status != 0 : !fs::exists(out))
     return Fail(ErrorCode::kInternal, "ptxas {} rejects the generated PTX: {}", ptxas.version,
                 LastLine(done.output));

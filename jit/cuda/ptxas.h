@@ -1,5 +1,5 @@
 // PTX -> machine code of one GPU, by NVIDIA's assembler. The assembler is a separate process: no
-// free library exists, and a crash or hang of it becomes an error.
+// free library exists, and a crash or hang of the assembler becomes an error.
 #pragma once
 
 #include <functional>

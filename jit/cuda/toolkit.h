@@ -18,7 +18,7 @@ struct ToolkitProgram {
 /// A search for a program, with the texts for its error message.
 struct ToolkitSearch {
   std::string name;      // "ptxas"
-  std::string variable;  // environment variable with the path of its file: "TUNEC_PTXAS"
+  std::string variable;  // environment variable that may hold the program's path: "TUNEC_PTXAS"
   std::string purpose;   // "NVIDIA's assembler"
   std::string package;   // PyPI package that contains it: "nvidia-cuda-nvcc==13.0.88"
 };

@@ -15,8 +15,8 @@
 namespace tunec::jit {
 
 /// An emitter of warp tiles for one nest. An operand's fragment is loaded at its first use, and
-/// reused until its memory may have changed. The tiles of one row thus share their left operand for
-/// every order of the loops around.
+/// reused until its memory may have changed. So the tiles of one row share their left operand,
+/// whatever the order of the enclosing loops is.
 class WarpTiles {
  public:
   explicit WarpTiles(const LoopNest& nest);

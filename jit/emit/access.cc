@@ -3,6 +3,7 @@
 // - no dependence: a scalar load that all lanes share;
 // - lane + c: a vector load;
 // - neighbours in two rows alternately: one vector load per row;
+// - c - lane or c + 2*lane, without a mask: vector loads and a shuffle;
 // - any other dependence: a gather, or a transposed block if copies of the code read neighbours.
 #include <algorithm>
 #include <array>
@@ -33,8 +34,8 @@ class Reader {
         storage_(state.storage[place_.tensor]) {}
 
   IrValue Read() {
-    // A value that all lanes share does not depend on the running lanes, unless possibly no lane
-    // runs.
+    // The key of a value that all lanes share does not contain the mask of running lanes. It
+    // contains the mask if possibly no lane runs, because the load is then conditional.
     const bool shared = place_.offset.IsUniform() && guard_.kind != Condition::Kind::kLanes &&
                         !state_.lanes.conditional;
     const LoadKey key = Key(shared, 0);
@@ -91,7 +92,7 @@ class Reader {
   int64_t size() const { return static_cast<int64_t>(SizeOf(tensor_.type)); }
   IrValue Outside() { return MemoryConstant(b_, tensor_.type, outside_); }
 
-  /// Returns an address that may always be read and stores the guard's value.
+  /// Returns an address that may always be read, of a constant with the guard's value.
   IrValue SafeAddress() {
     IrValue& address = state_.safe_addresses[{tensor_.type, outside_}];
     if (address == nullptr) address = b_.SafeConstant(Outside());

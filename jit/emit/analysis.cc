@@ -262,7 +262,7 @@ class Analyzer {
   IdVector<VarId, Interval> intervals_;
   IdVector<VarId, bool> constant_;
   const Loop* vector_ = nullptr;
-  IdVector<TensorId, int64_t> touched_;  // in the current Alloc of each tensor
+  IdVector<TensorId, int64_t> touched_;  // NestAnalysis::touched of each current Alloc
   NestAnalysis result_;
 };
 

@@ -15,7 +15,7 @@ namespace tunec::jit {
 struct VectorPlan {
   int lanes = 1;
   int64_t most_iterations = 0;  // maximum over all executions
-  bool unrolled = false;        // true: all chunks follow each other; false: a loop over chunks
+  bool unrolled = false;        // true: a copy of the code per chunk; false: a loop over chunks
 };
 
 enum class RegisterForm : uint8_t {
@@ -33,8 +33,8 @@ struct NestAnalysis {
   std::map<const Loop*, VectorPlan> vector_loops;
   std::map<const Loop*, bool> fully_unrolled;
   IdVector<TensorId, RegisterPlan> registers;
-  /// Number of elements of a register tensor's last dimension, from the first to the last, that any
-  /// access may touch, per Alloc. Vectors may hold undefined values beyond them.
+  /// For each Alloc of a register tensor, the least number n so that accesses touch only the first
+  /// n elements of the last dimension. Vectors may hold undefined values in later elements.
   std::map<const Alloc*, int64_t> touched;
   std::map<const void*, IndexExpr> offsets;  // keyed by the address of the Read or Write
 };

@@ -161,8 +161,8 @@ int64_t IndexEmitter::Multiple(const LinearIndex& index) const {
 // --- floor division ---
 
 // Returns floor(N/d). With N = d*A + R the quotient is A + floor(R/d). Let all of R except a
-// remainder r + f*lane be a multiple of g, a divisor of d. If 0 <= r + f*lane < g, the remainder
-// does not matter.
+// remainder r + f*lane be a multiple of g, a divisor of d. If 0 <= r + f*lane < g, then floor(R/d)
+// does not depend on this remainder.
 LinearIndex IndexEmitter::FloorDivide(const LinearIndex& numerator, int64_t divisor) {
   LinearIndex quotient;
   LinearIndex rest;
@@ -221,7 +221,7 @@ LinearIndex IndexEmitter::DivideUniform(const LinearIndex& numerator, int64_t di
     } else if (bounds.lo >= 0) {
       value = builder_.UDiv(value, builder_.I64(divisor));
     } else {
-      const IrValue sign = builder_.AShr(value, builder_.I64(63));  // -1 where negative
+      const IrValue sign = builder_.AShr(value, builder_.I64(63));  // -1 if negative
       const IrValue down = builder_.And(sign, builder_.I64(divisor - 1));
       value = builder_.SDiv(builder_.Sub(value, down), builder_.I64(divisor));
     }

@@ -18,7 +18,8 @@ Status EmitCopy(EmitState& state, const Loop& loop, const LinearIndex& value) {
   return EmitBody(state, loop.body);
 }
 
-/// Emits a copy of a loop whose copies all run: reads may load for the next copies.
+/// Emits a copy of a loop whose copies all run. A read in this copy may also load the elements that
+/// the next copies read.
 Status EmitCertainCopy(EmitState& state, const Loop& loop, const LinearIndex& value, int64_t end) {
   state.unrolled.push_back(
       {.var = loop.var, .at = value.constant, .end = end, .depth = state.index.depth()});
@@ -38,15 +39,17 @@ void StartBlock(EmitState& state) {
   state.builder.SetBlock(next);
 }
 
-/// Checks if the body is one instruction on a vector, without rows and without threads of a warp.
+/// Checks if the body is one tile without rows that one thread executes: a single vector
+/// instruction.
 bool IsVectorTile(const Body& body) {
   const auto* tile = body.size() == 1 ? std::get_if<Tile>(&body.front().value) : nullptr;
   const TileIntrinsic* intrinsic = tile ? FindTileIntrinsic(tile->intrinsic) : nullptr;
   return intrinsic != nullptr && !intrinsic->IsOfWarp() && intrinsic->Extent(TileAxis::kRow) == 1;
 }
 
-/// Checks if a copy of the body contains many copies: a whole step of a register tile. A loop over
-/// the vectors of one row does not count: these vectors use what other rows load.
+/// Checks if the body contains an unrolled loop, so that one copy of the body is a whole step of a
+/// register tile. A loop over the vector tiles of one row does not count, because these tiles use
+/// values that other rows have loaded.
 bool HoldsUnrolled(const Body& body) {
   return std::ranges::any_of(body, [](const NestNode& node) {
     if (const auto* choice = std::get_if<If>(&node.value)) return HoldsUnrolled(choice->body);

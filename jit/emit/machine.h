@@ -36,11 +36,11 @@ class Machine {
   /// Starts the function of a phase.
   virtual PhaseEntry BeginPhase(Builder& builder, const Phase& phase,
                                 const std::string& symbol) = 0;
-  /// Returns the base address of the nest's argument `number`. Emitted in the function's first
+  /// Returns the base address of the nest's argument `number`. The code is in the function's first
   /// block.
   virtual IrValue Argument(Builder& builder, int64_t number) = 0;
   /// Returns the address of an offset (StoragePlan) in a scope's storage, a multiple of 64 bytes.
-  /// Emitted in the function's first block. Errors: the machine has no such storage.
+  /// The code is in the function's first block. Fails if the machine has no such storage.
   virtual Result<IrValue> Storage(Builder& builder, Scope scope, int64_t offset) = 0;
   /// Emit code before the phase's first part and after its last part.
   virtual void BeginParts(EmitState& state, const Phase& phase) = 0;
@@ -59,11 +59,11 @@ class Machine {
   /// asynchronous copies, loops over blocks and threads.
   virtual Status EmitThreads(EmitState& state, const NestNode& node) = 0;
   virtual Status EmitThreadLoop(EmitState& state, const Loop& loop) = 0;
-  /// Checks if an Alloc may have this scope.
+  /// Fails if an Alloc must not have this scope.
   virtual Status CheckScope(Scope scope) = 0;
 
-  /// Announces that the next instructions access this tensor for this statement. For machines that
-  /// report where a fault is.
+  /// Announces that the next instructions access this tensor for this statement. A machine that
+  /// reports the place of a fault stores the names.
   virtual void NameAccess(Builder&, std::string_view /*statement*/, std::string_view /*tensor*/) {}
 };
 

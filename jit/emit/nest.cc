@@ -173,7 +173,8 @@ Status EmitPart(EmitState& state, const NestNode& part, const Chain& chain, IrVa
   return EmitWhen(state, rest, emit);
 }
 
-// Emits a part under the condition that its copy is not already in place.
+// Emits a part. A part that copies an input to an output runs only if both have different
+// addresses.
 Status EmitUnlessInPlace(EmitState& state, const NestNode& part, const Chain& chain, IrValue task) {
   const std::optional<InPlacePair> pair = CopiedPair(part, FindInPlacePairs(state.nest));
   if (!pair) return EmitPart(state, part, chain, task);

@@ -152,7 +152,8 @@ struct Division {
   IrValue by_zero;
 };
 
-/// Divides towards zero and never traps: a divisor of 0 gives 0, the least integer by -1 wraps.
+/// Divides towards zero and never traps: a divisor of 0 gives the quotient and remainder 0, and the
+/// least integer divided by -1 wraps.
 Division Divide(Builder& b, IrValue x, IrValue y, bool is_signed) {
   const int lanes = std::max(b.LanesOf(x), b.LanesOf(y));
   x = b.Splat(x, lanes);
@@ -193,7 +194,8 @@ IrValue Shift(Builder& b, ScalarOp op, IrValue x, IrValue amount, DataType type)
   return b.Select(in_range, b.AShr(x, safe), b.AShr(x, b.IntLike(x, bits - 1)));
 }
 
-/// Emits a power by squaring; with a negative exponent only the bases 1 and -1 have results.
+/// Emits a power by squaring. With a negative exponent the result is 0, except for the bases 1 and
+/// -1.
 IrValue IntegerPow(Builder& b, IrValue base, IrValue exponent, DataType type) {
   const int lanes = std::max(b.LanesOf(base), b.LanesOf(exponent));
   base = b.Splat(base, lanes);

@@ -1,7 +1,8 @@
 // Horizontal reductions: a store of a vector loop whose target all lanes share. If the reducer may
 // be regrouped, vectors of partial results are combined chunk by chunk. Several vectors are in
-// flight, so that their latencies overlap. The lanes are combined once after the loop, the target
-// once. Otherwise the lanes are combined one after the other.
+// flight, so that their latencies overlap. After the loop, the lanes are combined with each other,
+// and then once with the target. If the reducer must not be regrouped, the lanes are combined with
+// the target one after the other.
 #include <set>
 
 #include "ir/nest/visit_loop_nest.h"
@@ -51,14 +52,15 @@ bool Regroups(const Reducer& reducer) {
   return false;
 }
 
-/// Returns the variables that loops inside the body bind.
+/// Returns the variables of the loop and of all loops inside it.
 std::set<VarId> BoundInside(const Loop& loop) {
   std::set<VarId> bound{loop.var};
   ForEach<Loop>(loop.body, [&](const Loop& inner) { bound.insert(inner.var); });
   return bound;
 }
 
-/// Returns the reductions whose targets stay the same over the whole loop.
+/// Returns the reductions that may be regrouped and whose targets stay the same over the whole
+/// loop.
 std::vector<const Store*> LaneReductions(const Loop& loop) {
   const std::set<VarId> bound = BoundInside(loop);
   std::vector<const Store*> found;

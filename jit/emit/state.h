@@ -24,7 +24,7 @@ namespace tunec::jit {
 struct TensorStorage {
   IrValue base = nullptr;            // base address of a tensor in memory
   int64_t alignment = 1;             // number of bytes that the base is a multiple of
-  bool invariant = false;            // true: the kernel does not write the tensor while it runs
+  bool invariant = false;            // true: the memory does not change while the kernel runs
   Swizzle swizzle;                   // swizzle of the current Alloc
   int64_t touched = 0;               // NestAnalysis::touched of the current Alloc
   std::map<int64_t, IrValue> slots;  // slots of a register tensor, by slot number
@@ -119,7 +119,7 @@ struct EmitState {
   int64_t stores_emitted = 0;
 
   const Tensor& tensor(TensorId id) const { return nest.tensors[id]; }
-  /// Returns the tensor whose bytes the tensor uses.
+  /// Returns the tensor whose memory the tensor `id` uses, directly or through other aliases.
   TensorId Root(TensorId id) const {
     while (nest.tensors[id].alias) id = *nest.tensors[id].alias;
     return id;
@@ -194,7 +194,7 @@ std::vector<IrValue> EmitCombine(EmitState& state, const Store& store,
 /// the tensor's layout, before swizzling.
 LinearIndex EmitOffset(EmitState& state, TensorId tensor, const IndexExpr& offset);
 LinearIndex EmitOffset(EmitState& state, TensorId tensor, const LinearIndex& offset);
-/// Returns the greatest power of two that is known to divide the address of lane 0.
+/// Returns the greatest power of two, at most 64, that is known to divide the address of lane 0.
 int64_t AlignmentOf(EmitState& state, TensorId tensor, const LinearIndex& offset);
 Result<IrValue> EmitRead(EmitState& state, const Read& read);
 /// Returns the value of an element that is about to be updated.
@@ -207,7 +207,7 @@ void WriteSlots(EmitState& state, TensorId tensor, const std::vector<IndexExpr>&
 void StartSlots(EmitState& state, TensorId tensor);
 
 // --- expressions (expr.cc, op.cc, cast.cc) ---
-/// The arguments of the leaves of an expression.
+/// The values of an expression's leaves.
 struct ExprInputs {
   const std::vector<IrValue>* reads = nullptr;
   const std::vector<IrValue>* accumulators = nullptr;
@@ -215,7 +215,7 @@ struct ExprInputs {
 };
 IrValue EmitExpr(EmitState& state, const Expr& expr, const ExprInputs& inputs);
 IrValue EmitOp(Builder& builder, ScalarOp op, DataType type, const std::vector<IrValue>& operands);
-/// Emits a conversion. `range` bounds a float value.
+/// Emits a conversion. `range` is the range of `value` if `value` is a float.
 IrValue EmitCast(Builder& builder, IrValue value, DataType from, DataType to,
                  const FloatRange& range = {});
 IrValue EmitConstant(Builder& builder, const ExprNode& node);

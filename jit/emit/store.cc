@@ -5,14 +5,14 @@
 namespace tunec::jit {
 namespace {
 
-/// Publishes integer values of reads, for the indices of later reads.
+/// Makes the value of the latest read available to the indices of later reads.
 void PublishLoaded(EmitState& state, const Store& store, const std::vector<IrValue>& reads,
                    std::vector<std::pair<IrValue, Interval>>& loaded) {
   const size_t slot = reads.size() - 1;
   const Tensor& tensor = state.tensor(store.reads[slot].tensor);
   IrValue value = reads[slot];
   if (IsFloat(tensor.type)) {
-    value = state.builder.I64(0);  // never an index
+    value = state.builder.I64(0);  // a float is never used as an index
   } else {
     value = EmitCast(state.builder, value, tensor.type, DataType::kI64);
   }
@@ -34,7 +34,7 @@ bool UsesLoaded(const Store& store) {
   return uses;
 }
 
-/// Checks if the targets are the same for all lanes although the values differ.
+/// Checks if the store combines the values of several lanes into targets that all lanes share.
 bool CombinesLanes(EmitState& state, const Store& store) {
   if (!store.reducer || state.lanes.width == 1) return false;
   for (const Write& write : store.writes)

@@ -51,7 +51,7 @@ IrValue Concatenate(Builder& b, IrValue first, IrValue second) {
 }  // namespace
 
 int CopiesThatReadNeighbours(EmitState& state, const IndexExpr& offset, const LinearIndex& here) {
-  constexpr int kFewest = 4;  // with fewer, gathering is as fast
+  constexpr int kFewest = 4;  // with fewer copies, a gather is as fast
   if (state.unrolled.empty() || state.lanes.width < kFewest) return 0;
   const UnrolledLoop& loop = state.unrolled.back();
   // In another scope the copy is under a condition, or in a loop that other copies may not enter.
@@ -67,7 +67,8 @@ int CopiesThatReadNeighbours(EmitState& state, const IndexExpr& offset, const Li
 
 std::vector<IrValue> Transpose(Builder& builder, std::vector<IrValue> rows) {
   const size_t length = static_cast<size_t>(builder.LanesOf(rows[0]));
-  // Rows are shorter than columns: neighbouring blocks are transposed separately.
+  // If there are more rows than elements in a row, the square blocks are placed side by side. The
+  // exchanges below transpose each block.
   while (rows.size() > length) {
     const size_t half = rows.size() / 2;
     std::vector<IrValue> pairs;

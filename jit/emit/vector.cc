@@ -43,8 +43,8 @@ class VectorLoop {
     return EndLaneReductions(state_, loop_, plan_.lanes);
   }
 
-  /// Emits one chunk from `base`. `left` is the number of iterations from base to the end, exact if
-  /// constant.
+  /// Emits one chunk from `base`. `left` is the number of iterations from `base` to the end; any
+  /// number of at least plan_.lanes stands for a whole chunk.
   Status EmitChunk(const LinearIndex& base, const LinearIndex& left, Interval left_bounds,
                    int copy) {
     if (left_bounds.hi <= 0) return {};

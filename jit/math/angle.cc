@@ -1,10 +1,10 @@
 // Reduction of angles for sines: x = quadrant * pi/2 + rest. Near zero, the quadrant is x * 2/pi
-// rounded. Fused multiply-adds then subtract that many pi/2, in three parts. Far from zero, the
-// code follows Payne and Hanek, "Radian reduction for trigonometric functions", 1983: |x| = m * 2^e
-// with an integer m of 53 bits. Bits of 2/pi whose product with m * 2^e is a multiple of 4
-// quadrants do not matter, nor do bits far below a rest: 192 bits are left. The product of these
-// bits with m, modulo 2^192, has the quadrant in its upper bits. The lower bits are the rest,
-// within 2^-119 quadrants.
+// rounded. Fused multiply-adds then subtract quadrant * pi/2, with pi/2 as a sum of three parts.
+// Far from zero, the code follows Payne and Hanek, "Radian reduction for trigonometric functions",
+// 1983: |x| = m * 2^e with an integer m of 53 bits. Bits of 2/pi whose product with m * 2^e is a
+// multiple of 4 quadrants do not matter, nor do bits far below a rest: 192 bits are left. The
+// product of these bits with m, modulo 2^192, has the quadrant in its upper bits. The lower bits
+// are the rest, within 2^-119 quadrants.
 #include <array>
 
 #include "jit/math/math.h"
@@ -49,13 +49,14 @@ struct Wide {
   IrValue low;
 };
 
-/// Emits m * 2^e in quadrants modulo 4, times 2^126. Requires: -12 <= e.
+/// Emits the angle m * 2^e in quadrants, modulo 4, times 2^126. Requires: -12 <= e.
 Wide Quadrants(Builder& b, IrValue m, IrValue e) {
   static const IrType kWord{Element::kI64, 1};
   std::array<int64_t, kTwoOverPiBits.size()> words{};
   for (size_t i = 0; i < words.size(); ++i) words[i] = static_cast<int64_t>(kTwoOverPiBits[i]);
   const IrValue table = b.SafeConstant(b.IntVector(Element::kI64, words));
-  // The 192 bits begin at whole bytes: the quadrant is `spare` bits below the top.
+  // The required bits of the table begin at bit `wanted`. Loads begin at a whole byte, the first
+  // one at or after this bit, so the product is shifted to the left by `spare` bits.
   const IrValue wanted = b.Sub(b.I64(kFractionBits - 190), e);
   const IrValue first = b.And(b.Add(wanted, b.I64(7)), b.I64(-8));
   const IrValue spare = b.Sub(first, wanted);

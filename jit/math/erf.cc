@@ -1,6 +1,6 @@
-// The error function erf. f32: a ratio of polynomials in x^2, at most 5.2 ulp (from the rounding of
-// the two polynomials). f64: a polynomial below 1; above, 1 - exp(-x^2)*P((x - 2.5)/(x + 2.5)),
-// within 4e-16 of the exact value.
+// The error function erf. f32: a ratio of polynomials in x^2, with an error of at most 5.2 ulp
+// (from the rounding of the two polynomials). f64: a polynomial for |x| below 1; from 1 on
+// 1 - exp(-x^2)*P((x - 2.5)/(x + 2.5)), within 4e-16 of the exact value.
 #include "jit/math/math.h"
 
 namespace tunec::jit {
@@ -31,7 +31,7 @@ constexpr double kErfc64[] = {
 IrValue ErfSingle(Builder& b, IrValue x) {
   const IrValue z = b.FMul(x, x);
   const IrValue near = b.FDiv(b.FMul(x, Polynomial(b, z, kErfP)), Polynomial(b, z, kErfQ));
-  // Returns exactly 1 or -1 far from zero, so that 1 + erf(x) becomes 0 there.
+  // Far from zero the result is exactly 1 or -1, so that 1 + erf(x) is exactly 0 for x < -3.92.
   const IrValue is_far = b.Cmp(Compare::kFlt, b.Like(x, 3.92), b.FAbs(x));
   return b.Select(is_far, b.CopySign(b.Like(x, 1), x), near);
 }

@@ -39,10 +39,10 @@ struct ExpConstants {
   double overflow;  // slightly above `greatest`
   double least;     // below: zero
   double nearly_denormal;
-  int lift;          // results below 2^-lift are computed 2^lift times greater
+  int lift;          // for x < nearly_denormal, the result is computed 2^lift times greater
   int bias;          // bias of an exponent in its bits
   int lifting;       // power of 2 by which EmitLiftedExp scales up
-  double far_above;  // above, expm1 is infinite; its power of 2 is not representable
+  double far_above;  // above, expm1 is infinite, and 2^n is not representable
   double far_below;  // below, expm1 rounds to -1
 };
 constexpr ExpConstants kSingle{12582912.0,
@@ -151,7 +151,8 @@ IrValue JoinByBits(Builder& b, IrValue x, const ExpParts& parts, const ExpConsta
   const bool single = b.TypeOf(x).element == Element::kF32;
   const Element bits = single ? Element::kI32 : Element::kI64;
   const Element number = single ? Element::kF32 : Element::kF64;
-  // The low bits of `shifted` are n. They move into the exponent, lifted where 2^n is tiny.
+  // The low bits of `shifted` are n. Adding n to the exponent of p multiplies p by 2^n. If 2^n is
+  // tiny, n is increased by `lift`, and the result is multiplied by 2^-lift.
   const IrValue tiny = b.Cmp(Compare::kFlt, x, b.Like(x, c.nearly_denormal));
   IrValue exponent = b.Bitcast(parts.shifted, bits);
   exponent = b.Select(tiny, b.Add(exponent, b.IntLike(exponent, c.lift)), exponent);

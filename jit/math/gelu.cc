@@ -28,7 +28,7 @@ constexpr double kTail64[] = {
 // The difference of a + b*x^2 and the first part of a is exact, because that part has fewer bits
 // than the sum.
 struct TanhForm {
-  double most;  // from here on -x gives 0
+  double most;  // for x <= -most the result rounds to 0
   double a, a_low, b, b_low;
 };
 constexpr TanhForm kSingleForm{11.0, 1.5957698822021484375, -7.6059641772574021576e-7,
@@ -61,8 +61,8 @@ IrValue Lift(Builder& b, IrValue size, const LiftedExp& exp) {
   return b.Fma(product, exp.excess, product);
 }
 
-// Returns x / (1 + e) for positive x, and x * e / (1 + e) for negative x, with e = exp(...). t is
-// x|, or a smaller number where the result is 0.
+// Returns x / (1 + e) for positive x, and x * e / (1 + e) for negative x, with e = exp(...).
+// `t` is |x|, or a smaller number where the result is 0.
 IrValue Gated(Builder& b, IrValue x, IrValue t, const LiftedExp& exp) {
   const IrValue power = b.FMul(exp.power, b.Like(x, exp.lowering));
   const IrValue sum = b.Fma(power, exp.excess, b.FAdd(power, b.Like(x, 1)));

@@ -90,7 +90,8 @@ Split SplitFloat(Builder& b, IrValue x) {
   return {split.mantissa, ExponentAsFloat(b, exponent, form)};
 }
 
-/// Splits 1 + x as if rounded to twice the bits. Requires: x is more than -1.
+/// Splits 1 + x into mantissa and exponent. `sum` is 1 + x after rounding. The mantissa includes
+/// the rounding error of `sum`. Requires: x is more than -1.
 Split SplitOneAnd(Builder& b, IrValue x, IrValue sum) {
   const FloatForm& form = FormOf(b, x);
   const IntegerSplit split = SplitNormal(b, sum);
@@ -147,10 +148,11 @@ IrValue EmitLog1p(Builder& b, IrValue x) {
   const IrValue one = b.Like(x, 1);
   const IrValue sum = b.FAdd(x, one);
   const IrValue log = WithSpecialValues(b, sum, LogOf(b, SplitOneAnd(b, x, sum)));
-  return b.Select(b.Cmp(Compare::kFeq, sum, one), x, log);  // also for -0 and denormal x
+  return b.Select(b.Cmp(Compare::kFeq, sum, one), x, log);  // x is tiny or 0
 }
 
-// Adds the exponent and a multiple of the mantissa's logarithm: exact where that logarithm is 0.
+// Returns exponent + log(mantissa) * log2(e). The result is exact for powers of two, because the
+// logarithm of the mantissa is 0.
 IrValue EmitLog2(Builder& b, IrValue x) {
   const Split split = SplitFloat(b, x);
   const IrValue zero = b.Like(x, 0);

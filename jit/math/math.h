@@ -68,12 +68,12 @@ IrValue EmitAcos(Builder& b, IrValue x);
 IrValue EmitAtan(Builder& b, IrValue x);
 
 // modulo.cc
-/// Emits x - y*trunc(x/y), exact up to |x/y| of about 2^100; the result has the sign of x.
+/// Emits x - y*trunc(x/y), exact up to |x/y| of about 2^300; the result has the sign of x.
 IrValue EmitFmod(Builder& b, IrValue x, IrValue y);
 
 /// Emits c[0] + x*(c[1] + x*(...)) by fused multiply-adds.
 IrValue Polynomial(Builder& b, IrValue x, std::span<const double> coefficients);
-/// Evaluates f in f64 and rounds the result. For functions whose speed matters little.
+/// Evaluates f in f64 and rounds the result. Functions whose speed matters little use it.
 template <class F>
 IrValue InDouble(Builder& b, IrValue x, F f) {
   if (b.TypeOf(x).element == Element::kF64) return f(x);

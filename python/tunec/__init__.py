@@ -6,9 +6,26 @@
 
 The compiler itself is loaded by the first call that compiles.
 """
+from typing import TYPE_CHECKING
+
 from ._compile import TensorSpec, compile, load
-from ._errors import (Cancelled, CopyWarning, DeviceError, Error, InputOutputError, InvalidArgument,
-                      NotCompiledWarning, NotFound, ParseError, ResourceLimit, Unsupported)
+from ._errors import (
+    Cancelled,
+    CopyWarning,
+    DeviceError,
+    Error,
+    InputOutputError,
+    InvalidArgument,
+    NotCompiledWarning,
+    NotFound,
+    ParseError,
+    ResourceLimit,
+    Unsupported,
+)
+
+if TYPE_CHECKING:
+    from ._native import Executable, Progress
+    __version__: str
 
 __all__ = ["Cancelled", "CopyWarning", "DeviceError", "Error", "Executable", "InputOutputError",
            "InvalidArgument", "NotCompiledWarning", "NotFound", "ParseError", "Progress",
@@ -16,24 +33,25 @@ __all__ = ["Cancelled", "CopyWarning", "DeviceError", "Error", "Executable", "In
            "Unsupported", "compile", "load", "processors", "version"]
 
 
-def processors():
+def processors() -> int:
     """Returns how many threads of this process can run at once, by CPU affinity and container
     quota."""
     from ._compile import _native
     return _native().processors()
 
 
-def version():
+def version() -> str:
     """Returns the version of the compiler, such as "0.1.0"."""
     from ._compile import _native
     return _native().version()
 
 
-def __getattr__(name):
-    if name == "__version__":
-        return version()
-    # Classes of the native module, which is loaded at the first access.
-    if name in ("Executable", "Progress"):
-        from ._compile import _native
-        return getattr(_native(), name)
-    raise AttributeError(f"module 'tunec' has no attribute {name!r}")
+if not TYPE_CHECKING:  # for a type checker, other names are errors
+    def __getattr__(name: str) -> object:
+        if name == "__version__":
+            return version()
+        # Classes of the native module, which is loaded at the first access.
+        if name in ("Executable", "Progress"):
+            from ._compile import _native
+            return getattr(_native(), name)
+        raise AttributeError(f"module 'tunec' has no attribute {name!r}")

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 
-def main():
+def main() -> None:
     """Replaces this process by the program `tunec` of the package."""
     program = Path(__file__).with_name("bin") / "tunec"
     os.execv(program, [str(program), *sys.argv[1:]])

@@ -1,12 +1,30 @@
 """Implements `tunec.compile`: passes each kind of model to a function of the native module."""
+from __future__ import annotations
+
 import functools
 import json
 import os
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 from . import _options
 from ._errors import InvalidArgument
 from ._held import held
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    import torch
+
+    from ._native import Executable, Progress
+    from .torch import CompiledModule
+
+    Path = str | os.PathLike[str]
+    Bytes = bytes | bytearray | memoryview
+    TextAt = Callable[[tuple[int, ...]], tuple[str, Mapping[str, object]]]
+    OnProgress = Callable[[Progress], object] | None
+    OnLine = Callable[[str], object] | None
 
 
 class TensorSpec:
@@ -14,13 +32,13 @@ class TensorSpec:
 
     __slots__ = ("name", "dtype", "shape")
 
-    def __init__(self, name, dtype, shape):
+    def __init__(self, name: str, dtype: str, shape: tuple[int, ...]) -> None:
         self.name, self.dtype, self.shape = name, dtype, shape
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"TensorSpec({self.name!r}, {self.dtype!r}, {self.shape!r})"
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if not isinstance(other, TensorSpec):
             return NotImplemented
         return (self.name, self.dtype, self.shape) == (other.name, other.dtype, other.shape)
@@ -32,17 +50,17 @@ _LOADED = "_tunec_native"
 
 
 @functools.cache
-def _native():
+def _native() -> ModuleType:
     """Loads the native module, and with it the compiler, at the first use."""
     module = sys.modules.get(_LOADED)
     if module is None:
-        from . import _native as module
-        sys.modules[_LOADED] = module
+        from . import _native as native
+        module = sys.modules[_LOADED] = native
     _complete(module.Executable)
     return module
 
 
-def _complete(executable):
+def _complete(executable: Any) -> None:
     """Adds properties whose values are objects of Python classes, and the text of repr()."""
     executable.inputs = property(lambda self: [TensorSpec(*spec) for spec in self._inputs],
                                  doc="A TensorSpec for each input.")
@@ -55,11 +73,28 @@ def _complete(executable):
                                          for spec in self.inputs) + ">")
 
 
-def _is_graph_text(model):
+def _is_graph_text(model: object) -> bool:
     return isinstance(model, str) and "\n" in model and model.lstrip().startswith(("graph", "#", "//"))
 
 
-def compile(model, inputs=None, *, weights=None, progress=None, log=None, **options):
+# A path may name a .pt2 file, whose result is a CompiledModule.
+@overload
+def compile(model: Path, inputs: None = None, *, weights: Mapping[str, object] | None = None,
+            progress: OnProgress = None, log: OnLine = None, **options: Any) -> Executable | Any: ...
+
+
+@overload
+def compile(model: Bytes, inputs: None = None, *, weights: None = None, progress: OnProgress = None,
+            log: OnLine = None, **options: Any) -> Executable: ...
+
+
+@overload
+def compile(model: torch.nn.Module | torch.export.ExportedProgram, inputs: object = None, *,
+            progress: OnProgress = None, log: OnLine = None, **options: Any) -> CompiledModule: ...
+
+
+def compile(model: Any, inputs: object = None, *, weights: Mapping[str, object] | None = None,
+            progress: OnProgress = None, log: OnLine = None, **options: Any) -> Any:
     """Compiles a model to native code.
 
     model    a path (.onnx, .graph, or a .pt2 of torch.export), the bytes of an ONNX model, the text
@@ -99,8 +134,9 @@ def compile(model, inputs=None, *, weights=None, progress=None, log=None, **opti
     return _native().compile_file(path, text, progress, log)
 
 
-def compile_any_size(text_at, dimensions, example, open_axes, *, follows_rules=False, progress=None,
-                     log=None, **options):
+def compile_any_size(text_at: TextAt, dimensions: Sequence[str], example: Sequence[int],
+                     open_axes: Sequence[tuple[int, int, int]], *, follows_rules: bool = False,
+                     progress: OnProgress = None, log: OnLine = None, **options: Any) -> Executable:
     """Compiles a model with dynamic shapes; see tunec_compile_any_size in tunec.h.
 
     text_at        called with a tuple of sizes, one per dimension; returns (.graph text, weights by
@@ -112,7 +148,7 @@ def compile_any_size(text_at, dimensions, example, open_axes, *, follows_rules=F
                    such numbers by rules of operators. Otherwise the text of each new size is
                    compared with the formulas before a run
     """
-    def held_text_at(sizes):
+    def held_text_at(sizes: tuple[int, ...]) -> tuple[str, dict[str, object]]:
         made, weights = text_at(sizes)
         return made, held(weights)
 
@@ -121,7 +157,8 @@ def compile_any_size(text_at, dimensions, example, open_axes, *, follows_rules=F
                                       follows_rules, text, progress, log)
 
 
-def load(path, *, threads=0, share_threads=False, device=None):
+def load(path: Path, *, threads: int = 0, share_threads: bool = False,
+         device: str | None = None) -> Executable:
     """Loads a bundle that `tunec build` wrote. Returns an Executable; nothing is compiled.
 
     threads        threads of a run; 0: the number that the bundle was built for, at most one per
@@ -135,13 +172,14 @@ def load(path, *, threads=0, share_threads=False, device=None):
     return _native().load(os.fspath(path), threads, share_threads, device)
 
 
-def _compile_text(model, weights, text, progress, log):
+def _compile_text(model: str, weights: Mapping[str, object] | None, text: str, progress: OnProgress,
+                  log: OnLine) -> Executable:
     if weights is None:
         return _native().compile_bytes(model.encode(), "graph", text, progress, log)
     return _native().compile_graph(model, held(weights), text, progress, log)
 
 
-def _is_torch(model):
+def _is_torch(model: object) -> bool:
     """Tests for a Module or an exported program. torch is not imported here: if the program has an
     object of torch, it has imported torch already."""
     torch = sys.modules.get("torch")

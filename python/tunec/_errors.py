@@ -6,7 +6,7 @@ class Error(RuntimeError):
 
     status = 11
 
-    def __init__(self, message, status=None):
+    def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
         if status is not None:
             self.status = status
@@ -69,12 +69,12 @@ class NotCompiledWarning(UserWarning):
     again."""
 
 
-_CLASSES = {kind.status: kind for kind in
+_CLASSES: dict[int, type[Error]] = {kind.status: kind for kind in
             (InvalidArgument, ParseError, Unsupported, NotFound, InputOutputError, ResourceLimit,
              DeviceError, Cancelled)}
 
 
-def error_of(status, message):
+def error_of(status: int, message: str) -> Error:
     """Returns the exception of a status. A status without a class gives an Error."""
     kind = _CLASSES.get(status)
     return kind(message) if kind else Error(message, status)

@@ -1,8 +1,10 @@
 """Weights that are read in place while an executable lives."""
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 
-def held(weights):
+def held(weights: Mapping[str, object]) -> dict[str, object]:
     """Returns the weights by name, as objects whose memory remains valid while they exist. The
     native module holds buffers. A torch tensor is replaced by an alias; if it is on the CPU, its
     storage can no longer be resized."""
@@ -13,7 +15,7 @@ def held(weights):
             for name, weight in dict(weights).items()}
 
 
-def _pinned(torch, tensor):
+def _pinned(torch: Any, tensor: Any) -> object:
     same = tensor.detach()
     if same.device.type == "cpu":
         # torch forbids resizing a storage that NumPy has seen.

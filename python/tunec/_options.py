@@ -2,18 +2,20 @@
 import importlib.util
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 # Options that are paths and may be given as os.PathLike.
 _PATHS = ("db", "external_data", "failures", "worker")
 
 
-def _layout(value):
+def _layout(value: Any) -> str:
     """Converts a tuple of axes to text such as "0,2,3,1"."""
     return value if isinstance(value, str) else ",".join(map(str, value))
 
 
-def _plain(name, value):
+def _plain(name: str, value: Any) -> Any:
     if name == "layouts":
         return {key: _layout(item) for key, item in value.items()}
     if name in _PATHS and value is not None:
@@ -27,7 +29,7 @@ def _plain(name, value):
     return value
 
 
-def options_json(options):
+def options_json(options: Mapping[str, Any]) -> str:
     """Returns the JSON object for the C interface. The C interface also checks the names of
     options, so that only one list of names exists."""
     plain = {name: _plain(name, value) for name, value in options.items()}
@@ -41,7 +43,7 @@ def options_json(options):
 _PTXAS_IN = (("nvidia", "cu13/bin"), ("nvidia", "cuda_nvcc/bin"), ("triton", "backends/nvidia/bin"))
 
 
-def _find_ptxas():
+def _find_ptxas() -> None:
     """Sets TUNEC_PTXAS to the ptxas of an installed package, unless the variable is set."""
     if "TUNEC_PTXAS" in os.environ:
         return

@@ -16,7 +16,7 @@ std::unexpected<Error> Damaged(fmt::format_string<Args...> format, Args&&... arg
               fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Reads the header. The number of sections is only valid if the file has room for them.
+// Reads the header. Fails if the file has no room for the table of sections.
 Result<Header> ReadHeader(std::span<const std::byte> file) {
   Header header;
   if (file.size() < sizeof header) return Damaged("it has {} bytes", file.size());
@@ -60,7 +60,8 @@ bool IsKnown(SectionKind kind) {
   return kind >= SectionKind::kVariant && kind <= SectionKind::kSizes;
 }
 
-// Checks the offset of a section. The previous section ends at `end`.
+// Checks the kind and the offset of a section, and that the bytes before it, from the end of the
+// previous section at `end`, are zero.
 Status CheckPlace(std::span<const std::byte> file, const SectionEntry& section, uint64_t end) {
   if (!IsKnown(section.kind) || section.variant >= kMostSections)
     return Damaged("it has a section of kind {} and variant {}",
@@ -75,8 +76,8 @@ Status CheckPlace(std::span<const std::byte> file, const SectionEntry& section, 
   return {};
 }
 
-// Checks the set of sections: each variant has all its sections, numbers have no gaps, and no
-// section occurs twice. Returns the number of variants.
+// Checks the set of sections: each variant has all its sections, the numbers of the variants have
+// no gaps, and no section occurs twice. Returns the number of variants.
 Result<uint32_t> CountVariants(const std::vector<SectionEntry>& sections) {
   const auto count = [&](SectionKind kind, uint32_t variant) {
     return std::ranges::count_if(sections, [&](const SectionEntry& section) {

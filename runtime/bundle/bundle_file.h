@@ -19,23 +19,26 @@ namespace tunec::bundle {
 /// Returns whether bytes begin like a bundle of any version.
 bool IsBundle(std::string_view bytes);
 
-/// Returns the sections of `file` after these checks: magic and version, the size of the file,
-/// hashes of the table and of all sections, offsets in order and within the file, only zeros
-/// between sections. Fails with kUnsupported for another version, otherwise with kParse.
+/// Returns the sections of `file` after these checks: the magic and the version, the size of the
+/// file, and the hashes of the table and of all sections. Kinds of sections must be known, offsets
+/// must be in order and within the file, and only zeros may be between sections. Fails with
+/// kUnsupported for another version, otherwise with kParse.
 Result<std::vector<SectionEntry>> CheckSections(std::span<const std::byte> file, ThreadPool& pool);
 
 /// A bundle's bytes in memory: a mapped file, a part of a library, or a test's buffer.
 struct BundleBytes {
-  std::span<const std::byte> bytes;   // aligned to a page
-  std::shared_ptr<const void> owner;  // keeps the bytes valid and unchanged; null: the caller does
+  std::span<const std::byte> bytes;  // aligned to a page
+  // Keeps the bytes valid and unchanged; null: the caller does so.
+  std::shared_ptr<const void> owner;
 };
 
 /// An open bundle.
 class BundleFile {
  public:
-  /// Maps the file. Errors: those of the file and of CheckSections.
+  /// Maps the file. Errors: those of WatchedFile::Open and of Read.
   static Result<BundleFile> Open(const std::filesystem::path& path, ThreadPool& pool);
-  /// Opens a bundle in memory. Errors: those of CheckSections.
+  /// Opens a bundle in memory. Errors: those of CheckSections. Fails with kParse if a variant lacks
+  /// a section or a section occurs twice.
   static Result<BundleFile> Read(BundleBytes bytes, ThreadPool& pool);
 
   uint32_t Variants() const { return variants_; }

@@ -1,4 +1,4 @@
-// Lists and element types as bytes, for several sections.
+// Functions that write and read lists and element types; several sections of a bundle use them.
 #pragma once
 
 #include <cstddef>

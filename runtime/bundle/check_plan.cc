@@ -190,7 +190,7 @@ Status PlanChecker::Run() const {
     TUNEC_RETURN_IF_ERROR(CheckConstant(constant));
   for (const IndexCheck& check : plan_.index_checks) {
     TUNEC_RETURN_IF_ERROR(
-        BytesBehind(check.indices));  // Verify checks that they are within the buffer
+        BytesBehind(check.indices));  // Verify checks that the indices are within the buffer
     TUNEC_RETURN_IF_ERROR(CheckAligned(check.indices, static_cast<int64_t>(SizeOf(check.type))));
   }
   TUNEC_RETURN_IF_ERROR(CheckSteps(plan_.prologue, Part::kPrologue));

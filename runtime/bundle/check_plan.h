@@ -11,23 +11,25 @@
 
 namespace tunec::bundle {
 
-/// The kernels that steps name by number. For the host both lists are the same.
+/// The kernels that steps name by number. For a variant that runs on the host, both lists are the
+/// same.
 struct PlanKernels {
   const std::vector<KernelContract>& prologue;
   const std::vector<KernelContract>& steps;
 };
 
 /// Checks the properties that Verify (runtime/executable_plan.h) cannot check. Ensures:
-///   1. Constants are within the weights, at multiples of 64.
+///   1. Constants that are in the file are within the weights, at multiples of 64.
 ///   2. A step is a copy, or has a kernel of the table and the kernel's number of arguments.
 ///   3. Each argument has at least the bytes that its kernel accesses, and the kernel's alignment.
 ///   4. A kernel or a copy writes only outputs and the arena. In the prologue it writes only
 ///      constants that are not in the file, because the file is mapped read-only.
 ///   5. Arguments that a kernel uses as indices without a check are constants of the file, with
 ///      values in the kernel's range.
-///   6. The number of threads is at least 1 and not larger than on any machine.
+///   6. The number of threads is 1 to 4096.
 ///   7. Indices that are checked after a run are aligned to their type.
-/// Fails with kParse and the step's name.
+/// Fails with kParse and the name of the step or constant, or with kInvalidArgument for a tensor
+/// that is too large.
 Status CheckPlan(const StoredPlan& plan, const PlanKernels& kernels,
                  std::span<const std::byte> weights);
 

@@ -14,11 +14,11 @@
 
 namespace tunec::bundle {
 
-/// Value of DeviceChoice::name that allows only variants for processors.
+/// Value of DeviceChoice::name that allows only variants for the host.
 inline constexpr std::string_view kHostOnly = "cpu";
 
-/// The processor and the GPUs of this machine. A driver is loaded at most once, and only for a
-/// variant for a GPU. Used by one thread at a time.
+/// The processor and the GPUs of this machine. The driver is loaded at most once, and only if a
+/// variant for a GPU is checked or opened. Only one thread at a time may use an object.
 class MachineHere {
  public:
   /// Sets the choice. `choice.name` is the number or the UUID of a GPU, kHostOnly, or empty for no

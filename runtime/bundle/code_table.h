@@ -1,6 +1,6 @@
-// Descriptions of the kernels of a code image and their requirements. They are part of the code
-// section and are trusted like the code, because nobody can check which memory machine code
-// accesses.
+// Descriptions of the kernels of a code image and their requirements. The descriptions are part of
+// the code section. They are trusted like the code, because nobody can check which memory machine
+// code accesses.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,12 @@ struct TrustedRange {
   bool operator==(const TrustedRange&) const = default;
 };
 
-/// The requirements of a kernel on an argument.
+/// The requirements that a kernel has for one argument.
 struct ArgumentContract {
   int64_t bytes = 0;      // bytes that the kernel may access
   int64_t alignment = 1;  // a power of two up to 64
   bool written = false;
-  /// Range of all elements of the argument.
+  /// Range that contains all elements of the argument; none: the kernel does not rely on a range.
   std::optional<TrustedRange> range = std::nullopt;
   bool operator==(const ArgumentContract&) const = default;
 };

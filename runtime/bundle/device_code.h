@@ -1,5 +1,5 @@
-// Code of a variant for a device, which the device's driver loads: images, and their kernels with
-// their requirements. The code is trusted, like code_table.h.
+// Code of a variant for a device: images, which the device's driver loads, and the kernels of the
+// images with their requirements. The code is trusted, as code_table.h explains.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Loading of a bundle as an Executable. Nothing is compiled, linked or packed.
+// Loading of a bundle as an Executable. Nothing is compiled or linked.
 #pragma once
 
 #include <filesystem>
@@ -21,7 +21,7 @@ namespace tunec {
 struct BundleOptions {
   /// Threads of the pool; 0: the variant's number at build time, at most the number of processors.
   int threads = 0;
-  bool share_threads = false;  // use the pool of SharedPool
+  bool share_threads = false;  // use the pool that SharedPool returns
   /// Number of the variant; none: the first that this machine can run, with variants for a device
   /// first.
   std::optional<uint32_t> variant = std::nullopt;
@@ -36,16 +36,16 @@ struct LoadedBundle {
   std::shared_ptr<const SizedBundle> sized = nullptr;  // for a dynamic-shape model
   uint32_t variant = 0;
   std::string report;       // the compiler's report, JSON; empty: none was stored
-  std::string passed_over;  // why preferred variants were skipped; empty: none was
+  std::string passed_over;  // why preferred variants were skipped; empty: no variant was skipped
   /// Watches the file for changes before each run; null: the bytes are not from a file.
   std::shared_ptr<const WatchedFile> file = nullptr;
 };
 
 /// Loads the bundle in a file. The file is mapped, and its weights and code are used in place. So
-/// the file may be replaced by another (renamed over it), but must not be written or truncated.
-/// Errors: those of BundleFile::Open; kParse for a plan that leaves its
-/// buffers; kDevice, naming the missing features, if no variant runs here; those of
-/// Executable::Make.
+/// the file may be replaced (another file is renamed over it), but must not be written or
+/// truncated. Errors: those of BundleFile::Open and of Executable::Make. Fails with kParse for a
+/// plan that leaves its buffers, with kInvalidArgument for a missing `variant`, and with kDevice
+/// and the missing features if no variant runs here.
 Result<LoadedBundle> LoadBundle(const std::filesystem::path& path,
                                 const BundleOptions& options = {});
 /// Loads a bundle from mapped bytes. Code in the bytes is made executable.

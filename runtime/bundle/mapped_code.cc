@@ -11,7 +11,7 @@
 namespace tunec::bundle {
 namespace {
 
-/// Memory that is executable and no longer writable.
+/// A copy of code in memory that is executable and not writable.
 class CodeCopy {
  public:
   static Result<std::shared_ptr<const CodeCopy>> Make(std::span<const std::byte> image) {

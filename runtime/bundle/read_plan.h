@@ -18,7 +18,8 @@
 
 namespace tunec::bundle {
 
-/// A function that returns the kernels of a table as functions of the host.
+/// A function that returns the kernels of a code table as functions of the host. `section` is the
+/// code section, and `parts` are its parsed parts.
 using KernelsOf = std::function<Result<std::vector<Kernel>>(
     const std::vector<KernelContract>& kernels, std::span<const std::byte> section,
     const CodeParts& parts)>;

@@ -18,8 +18,9 @@ struct SizedPlans {
   std::vector<SizedPlan> plans;
 };
 
-/// Reads the plans of a variant with kSizes. Constants are in the bundle's bytes. Executables made
-/// from the plans share packed weights. Fails with kParse if CheckSizes or Verify fails.
+/// Reads the plans of a variant that has a section kSizes. Constants are in the bundle's bytes.
+/// Executables made from the plans share packed weights. Fails with kParse if CheckSizes or Verify
+/// fails.
 Result<SizedPlans> ReadSizedPlans(const BundleFile& file, uint32_t variant,
                                   const KernelsOf& kernels_of);
 

@@ -9,8 +9,8 @@
 
 namespace tunec::bundle {
 
-/// Returns XXH3 of the hashes of the section's blocks of 1 MiB, so that the pool's threads share
-/// the work. The hash detects damage, but not manipulation: anyone can compute it again.
+/// Returns the XXH3 hash of the XXH3 hashes of all blocks of 1 MiB. The pool's threads share the
+/// blocks. The hash detects damage, but not manipulation: anyone can compute it again.
 uint64_t HashOf(std::span<const std::byte> bytes, ThreadPool& pool);
 
 }  // namespace tunec::bundle

@@ -14,7 +14,7 @@
 
 namespace tunec {
 
-/// A plan for some sizes.
+/// The code for one set of sizes, and the plan to run the code.
 struct SizedPlan {
   SizedCode code;
   ExecutablePlan plan;
@@ -28,7 +28,7 @@ class SizedBundle : public SizedExecutable {
   SizedBundle(SizedForm form, std::vector<SizedPlan> plans, std::shared_ptr<ThreadPool> pool,
               std::string report);
 
-  /// Returns none, because bundles have no dynamic-shape code for devices.
+  /// Returns nullopt, because bundles have no dynamic-shape code for devices.
   std::optional<int> DeviceNumber() const override { return std::nullopt; }
   std::string Report() const override { return report_; }
   int Threads() const { return pool_->threads(); }

@@ -6,7 +6,7 @@
 namespace tunec::bundle {
 namespace {
 
-// Least number of bytes of each stored thing.
+// Least number of stored bytes of a number, a tensor, and so on.
 constexpr size_t kNumberBytes = 8;
 constexpr size_t kTensorBytes = 17;
 constexpr size_t kAxisBytes = 24;
@@ -60,7 +60,8 @@ void WriteTerm(ByteWriter& out, const SizeExpression& term) {
     to.Number(step.value);
   });
 }
-// Reads a term. CheckSizes checks that it names sizes of the model.
+// Reads a term. A term that names a size which the model lacks is accepted: such a term has no
+// value.
 SizeExpression ReadTerm(ByteReader& in) {
   auto steps = ReadAll(in, kStepBytes, [](ByteReader& from) {
     const uint8_t kind = from.Byte();

@@ -39,11 +39,13 @@ Result<StoredSizes> ParseSizes(std::span<const std::byte> bytes);
 /// Checks the properties on which a run relies. Ensures, besides CheckPlan of each plan:
 ///   1. There are dimensions, and each is the size of some axis of an input. An axis has a
 ///      dimension exactly if its size is dynamic.
-///   2. Formulas refer to these dimensions, and there is one for each axis of each output.
+///   2. Formulas have at most one factor per dimension, or per term. Output extents, if the form
+///      has them, give formulas for each axis of each output.
 ///   3. Each dimension lists sizes from 1 to 2^40, ascending.
 ///   4. Each plan has the inputs and outputs that the form has for its sizes (CheckCode). No two
 ///      plans are for the same sizes.
-/// Each run checks the results of formulas (SizedVariant::Run). Fails with kParse and the reason.
+/// Each run checks the results of formulas (SizedVariant::Run). Fails with kParse and the reason,
+/// or with an error of CheckPlan.
 Status CheckSizes(const StoredSizes& sizes, const std::vector<KernelContract>& kernels,
                   std::span<const std::byte> weights);
 

@@ -1,4 +1,4 @@
-// The target of the code of one variant of a bundle.
+// A section that names the processor or GPU for which a bundle's variant was compiled.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace tunec::bundle {
 struct VariantHead {
   std::string cpu;                    // name given at build time, for messages
   std::vector<std::string> features;  // features that the code may use, by LLVM's names, in order
-  std::string device = {};            // the device that runs its steps: "cuda"; empty: the host
+  std::string device = {};            // the device that runs the steps: "cuda"; empty: the host
   std::string arch = {};              // arch of the device: "sm_90a"
   bool operator==(const VariantHead&) const = default;
 };

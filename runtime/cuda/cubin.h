@@ -13,14 +13,15 @@ namespace tunec {
 /// b of a grid along x executes block first + b of the image.
 inline constexpr std::string_view kCubinFormat = "cubin";
 
-/// Checks that the bytes are a whole ELF file for such GPUs. Errors: kParse. The driver does not
+/// Checks that the bytes are a whole ELF file for NVIDIA GPUs. Errors: kParse. The driver does not
 /// receive a size and would read past the end of a truncated file. The driver would also accept PTX
 /// and silently spend seconds to compile it.
 Status CheckCubin(std::string_view bytes);
 
-/// Returns true if a GPU runs cubins of the architecture `arch` ("sm_80"). A GPU runs cubins of its
-/// generation that are not newer than the GPU: sm_80's run on 8.0 to 8.9. Cubins of an architecture
-/// whose name ends in `a` run on exactly its capability. Returns false for unknown names.
+/// Returns true if a GPU runs cubins of the architecture `arch` ("sm_80"). A GPU runs cubins of the
+/// GPU's generation (major number) that are not newer than the GPU: cubins for sm_80 run on
+/// capabilities 8.0 to 8.9. A cubin for a name that ends in `a`, such as sm_90a, runs only on this
+/// capability. Returns false for unknown names.
 bool RunsCubinsFor(std::string_view arch, const GpuFacts& gpu);
 
 }  // namespace tunec

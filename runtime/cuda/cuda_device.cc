@@ -53,7 +53,7 @@ class CudaDevice : public Device {
     int64_t sum = 0;
     std::string list;
     for (const MemoryNeed& need : needs) {
-      // The numbers of a bundle may be arbitrary.
+      // The sum may overflow, because the numbers of a bundle may be arbitrary.
       if (__builtin_add_overflow(sum, need.bytes, &sum)) sum = std::numeric_limits<int64_t>::max();
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", need.what, need.bytes);
     }
@@ -93,7 +93,7 @@ class CudaDevice : public Device {
         bytes, [&] { return driver().MemcpyHtoDAsync(Address(to), from, bytes, gpu_->stream()); });
   }
   void StartCopyOut(void* to, const void* from, size_t bytes) override {
-    gpu_->Settle();  // a copy to memory that the driver did not allocate waits
+    gpu_->Settle();  // the copy may block without a timeout, so the wait is here
     StartCopying(
         bytes, [&] { return driver().MemcpyDtoHAsync(to, Address(from), bytes, gpu_->stream()); });
   }

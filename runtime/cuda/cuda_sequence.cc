@@ -16,7 +16,7 @@ class CudaSequence final : public DeviceSequence {
   CudaSequence(const CudaSequence&) = delete;
   CudaSequence& operator=(const CudaSequence&) = delete;
 
-  // Builds the graph; no graph is built if there is nothing to launch.
+  // Builds the graph. If there is nothing to launch, or if building fails, exec_ stays null.
   void MakeGraph() {
     const Gpu::Current current(gpu_);
     const Status made = BuildGraph();
@@ -106,7 +106,7 @@ class CudaSequence final : public DeviceSequence {
   Gpu& gpu_;
   CudaTimer& timer_;
   const std::vector<std::unique_ptr<CudaKernel>> kernels_;
-  std::vector<char> changed_;  // per kernel: true if pointers differ from the graph nodes
+  std::vector<char> changed_;  // per kernel: 1 if pointers differ from the graph nodes
   std::vector<std::vector<CuGraphNode>> nodes_;  // nodes of each kernel's launches, owned by graph_
   CuGraph graph_ = nullptr;
   CuGraphExec exec_ = nullptr;

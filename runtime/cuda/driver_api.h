@@ -75,7 +75,7 @@ struct CuKernelNodeParams {
   unsigned shared_bytes = 0;
   void** parameters = nullptr;
   void** extra = nullptr;
-  void* kernel = nullptr;       // a CUkernel instead of the function
+  void* kernel = nullptr;       // a CUkernel, if `function` is null
   CuContext context = nullptr;  // null: the current context
 };
 static_assert(sizeof(CuKernelNodeParams) == 72);
@@ -103,8 +103,8 @@ struct CuCopyRows {
 };
 static_assert(sizeof(CuCopyRows) == 128);
 
-/// F(name, parameters...) for each function. The name is the driver's name without "cu"; every
-/// function returns CuResult. The versions are those of CUDA 12.0 (cuMemAlloc_v2, ...), which
+/// Expands to F(name, parameters...) for each function. The name is the driver's name without "cu";
+/// every function returns CuResult. The versions are those of CUDA 12.0 (cuMemAlloc_v2, ...), which
 /// cuGetProcAddress finds by these names.
 #define TUNEC_CUDA_FUNCTIONS(F)                                                                   \
   F(GetErrorName, CuResult error, const char** name)                                              \

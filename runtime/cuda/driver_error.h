@@ -11,7 +11,7 @@ namespace tunec {
 /// encountered".
 std::string DescribeCuResult(const CudaDriver& driver, CuResult result);
 
-/// Returns true if the process loses the device by this error: every later call fails.
+/// Returns true if after this error every later call of the process for the device fails.
 bool LosesDevice(CuResult result);
 
 }  // namespace tunec

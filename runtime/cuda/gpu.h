@@ -14,10 +14,11 @@
 
 namespace tunec {
 
-/// A GPU with its primary context and a separate stream. All users of the GPU in the process share
-/// the primary context. A fault of a kernel ends the context permanently: the process loses the
-/// GPU, and every later call returns that first error. The same happens if work does not end,
-/// because every waiting call of the driver would block forever. Used by one thread at a time.
+/// A GPU with its primary context and a stream that only this object uses. All users of the GPU in
+/// the process share the primary context. A fault of a kernel ends the context permanently: the
+/// process loses the GPU, and every later call returns that first error. The same happens if work
+/// does not end, because every waiting call of the driver would block forever. Only one thread at a
+/// time may use an object.
 class Gpu {
  public:
   /// Opens a GPU. Work that is not done after `hang_seconds` of waiting counts as hung. Errors:
@@ -46,20 +47,23 @@ class Gpu {
 
   const CudaDriver& driver() const { return driver_; }
   const GpuFacts& facts() const { return facts_; }
-  /// Returns the stream for new work: the caller's stream if one was set, else the separate stream.
+  /// Returns the stream for new work: the caller's stream if one was set, else the object's own
+  /// stream.
   CuStream stream() const { return callers_stream_ != nullptr ? callers_stream_ : stream_; }
-  /// Sets the caller's stream; null selects the separate stream again. Requires: as
-  /// Device::UseStream.
+  /// Sets the caller's stream; null selects the object's own stream again. The requirements are
+  /// those of Device::UseStream.
   void UseStream(CuStream callers) { callers_stream_ = callers; }
-  /// Returns true if both GPUs can use each other's memory and modules.
+  /// Returns true if both objects have the same context, so they can use each other's memory and
+  /// modules.
   bool SharesContext(const Gpu& other) const { return context_ == other.context_; }
 
-  /// Returns true if no work should be started: the GPU is lost, or an error is pending.
+  /// Returns true if no work should be started: the GPU is lost or hangs, or an error is pending.
   bool Failed() const { return lost_ || waiting_ || Hangs(); }
-  /// Returns true if some work in the context does not end. Nothing is then returned to the driver,
-  /// whose calls would wait for the work; the end of the process releases it.
+  /// Returns true if some work in the context does not end. Then no memory, stream or module is
+  /// freed, because the driver's calls would wait for the work. The end of the process frees
+  /// everything.
   bool Hangs() const { return *hangs_; }
-  /// Fails with the error by which the GPU was lost.
+  /// Fails with the error by which the GPU was lost, or with kDevice if the GPU hangs.
   Status CheckThere() const;
   /// Converts the result of a call whose purpose was `what`; messages are "cannot {what}". Stores
   /// the error if the GPU is lost. Errors: kResourceLimit without memory, else kDevice.
@@ -73,13 +77,13 @@ class Gpu {
   void Started(CuResult result, std::string_view symbol);
   /// Waits for the stream. Returns the first error since the last call.
   Status Synchronize();
-  /// Implement the functions of Device.
+  /// Implement the functions of Device that have the same names.
   Status Mark();
   void FollowMark();
   Result<bool> Reached();
   Status WaitForMark();
-  /// Waits for the work in the stream. Calls that would wait implicitly, without a timeout, are
-  /// made after it. The next Synchronize returns errors.
+  /// Waits for the work in the stream. It is called before driver calls that would wait implicitly,
+  /// without a timeout. The next Synchronize returns errors of the work.
   void Settle();
 
  private:
@@ -100,17 +104,16 @@ class Gpu {
   const CudaDriver driver_;
   const GpuFacts facts_;
   const double hang_seconds_;
-  const std::shared_ptr<std::atomic<bool>>
-      hangs_;  // shared by all objects that were opened from the same one
+  const std::shared_ptr<std::atomic<bool>> hangs_;  // shared with the objects that OpenAgain makes
   CuDevice device_ = 0;
   CuContext context_ = nullptr;
   CuStream stream_ = nullptr;
   CuStream callers_stream_ = nullptr;
   CuEvent mark_ = nullptr;
-  bool marked_ = false;  // recorded, and not known to be reached
+  bool marked_ = false;  // the mark was recorded and is not known to be reached
   std::optional<Error> lost_;
   std::optional<Error> waiting_;   // error of a launch, for the next Synchronize
-  std::string_view last_started_;  // since the last Synchronize; empty: nothing was started
+  std::string_view last_started_;  // last symbol since the last wait; empty: none
   bool started_several_ = false;
 };
 

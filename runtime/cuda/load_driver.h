@@ -25,7 +25,8 @@ Result<CudaDriver> LoadCudaDriver(const std::string& library);
 Result<std::string> FindCudaLibrary();
 
 /// Loads the driver of this machine: libcuda.so.1, or the library that TUNEC_LIBCUDA names. Each
-/// call loads the library, which costs little after the first call.
+/// call opens the library and finds the functions again. Calls after the first are fast, because
+/// the library stays loaded.
 Result<CudaDriver> LoadCudaDriver();
 
 }  // namespace tunec

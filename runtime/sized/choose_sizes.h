@@ -20,7 +20,8 @@ Sizes RoundedSizes(int64_t least, int64_t most);
 /// The requested sizes of one dimension.
 struct ListedSizes {
   Sizes sizes;  // ascending; empty: those of RoundUpSize, as runs need them
-  /// True: each has exact code; false: code that also serves smaller sizes is sufficient.
+  /// True: each listed size has exact code; false: code that also serves smaller sizes is
+  /// sufficient.
   bool exact = true;
   bool operator==(const ListedSizes&) const = default;
 };
@@ -30,7 +31,8 @@ struct SizeBucket {
   int64_t size = 0;
   bool is_shared = false;
 };
-/// Returns the bucket of a size among the listed sizes; above them by RoundUpSize.
+/// Returns the bucket of a size: the next listed size, or the result of RoundUpSize for a size
+/// above all listed sizes.
 SizeBucket BucketOf(int64_t size, const ListedSizes& listed);
 /// Returns the least size that is rounded up to a bucket's size. Requires: BucketOf returns this
 /// size for some size.

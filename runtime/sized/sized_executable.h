@@ -1,6 +1,6 @@
 // A dynamic-shape model: it runs on inputs of every size for which code exists.
 //
-//   sizes of a run -> parts (if runs can be split) -> a variant each, of the next larger size
+//   sizes of a run -> parts (if runs can be split) -> per part, a variant for the next larger sizes
 //
 // A derived class provides the variants, from a compiler or from a bundle.
 #pragma once
@@ -42,8 +42,9 @@ class SizedExecutable : public AnyShape {
   void SetForm(SizedForm form) { form_ = std::make_shared<const SizedForm>(std::move(form)); }
   const std::shared_ptr<const SizedForm>& shared_form() const { return form_; }
 
-  /// Returns the variant for a run, or a part of a run, of these sizes: that of KeyFor, or an exact
-  /// one. If Follows returns false, the variant is always exact.
+  /// Returns a variant that computes a run, or a part of a split run, of these sizes. The variant's
+  /// code is for exactly these sizes, or for the sizes of KeyFor, to which the run is padded. If
+  /// Follows returns false, the code is always exact, because padded code may be wrong.
   virtual Result<VariantPtr> VariantFor(const Sizes& sizes) const = 0;
   /// Returns whether the form holds for these sizes: outputs have the form's shapes, and elements
   /// along separable dimensions are computed as in a run of any other size. If false, the run is
@@ -52,12 +53,12 @@ class SizedExecutable : public AnyShape {
   /// Checks that the form also holds for a size above the verified ones (`most`). It is called
   /// before a run of such a size.
   virtual Status LookFurther(size_t dimension, int64_t size) const = 0;
-  /// Returns the sizes into which runs of these sizes are split along a dimension. The last may be
-  /// larger than the rest. Requires: the dimension is separable.
+  /// Returns the sizes into which runs of these sizes are split along a dimension. The last part
+  /// may exceed the remaining size; the excess is padding. Requires: the dimension is separable.
   virtual Result<Sizes> CutOf(size_t dimension, const Sizes& sizes) const;
 
-  /// Returns the retained variant of this key, or the result of `make`, which is then retained.
-  /// Only one call at a time makes a variant.
+  /// Returns the retained variant with this key. If no variant has the key, calls `make` and
+  /// retains its result. Only one call at a time makes a variant.
   Result<VariantPtr> FindOrMake(const SizedKey& key,
                                 const std::function<Result<VariantPtr>()>& make) const;
   /// Returns the retained variants with their keys.
@@ -67,7 +68,7 @@ class SizedExecutable : public AnyShape {
   struct KeptVariant {
     VariantPtr variant;
     uint64_t used = 0;
-    bool has_memory = true;  // it retains memory of finished runs
+    bool has_memory = true;  // true: the variant retains memory of finished runs
   };
 
   Result<Sizes> KnownSizesOf(std::span<const Shape> shapes) const;

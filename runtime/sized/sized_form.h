@@ -14,7 +14,8 @@
 
 namespace tunec {
 
-/// An axis of an input whose size is a dimension, all given by number.
+/// A dynamic axis of an input: the numbers of the input, the axis, and the dimension that is the
+/// axis's size.
 struct SizedAxis {
   int input = 0;
   int axis = 0;
@@ -41,7 +42,7 @@ struct SizedForm {
   bool operator==(const SizedForm&) const = default;
 };
 
-/// An input of a padded model whose value is computed from the sizes.
+/// An additional input of a padded model. The elements of this input are computed from the sizes.
 struct SizedParameter {
   DataType type = DataType::kF32;
   std::vector<int64_t> shape;
@@ -49,7 +50,8 @@ struct SizedParameter {
   bool operator==(const SizedParameter&) const = default;
 };
 
-/// The sizes of some code, and flags of the dimensions along which it also serves smaller sizes.
+/// The sizes of compiled code, and a flag per dimension: true if the code also serves smaller sizes
+/// along the dimension.
 struct SizedKey {
   Sizes sizes;
   std::vector<bool> open;
@@ -59,10 +61,13 @@ struct SizedKey {
 
 /// Returns the key of code for exactly these sizes.
 SizedKey ExactKey(const Sizes& sizes);
-/// Returns the key of the code for a run of these sizes: that of the next larger sizes. If one of
-/// them differs from the run's size, all dimensions that are not split may have smaller sizes.
+/// Returns the key of the code for a run of these sizes. Without output extents, or if all sizes
+/// are listed with exact code, the key is exact. Otherwise the key's sizes are those of BucketOf; a
+/// separable dimension without listed sizes retains the exact size. If the code serves smaller
+/// sizes along one dimension that is not separable, the code serves smaller sizes along all such
+/// dimensions with a shared bucket.
 SizedKey KeyFor(const SizedForm& form, const Sizes& sizes);
-/// Returns whether each size is listed with exact code.
+/// Returns true if every dimension lists the size with exact code.
 bool IsListed(const SizedForm& form, const Sizes& sizes);
 /// Returns all results of KeyFor for sizes up to the listed ones and for the parts of split runs;
 /// without output extents only the exact listed sizes. Each key occurs once; exact keys are first.

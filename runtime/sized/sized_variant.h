@@ -14,8 +14,8 @@
 
 namespace tunec {
 
-/// A part of a run: along each dimension the begin and the size of a slice of the caller's arrays,
-/// whose sizes are `whole`.
+/// A part of a run: a slice of the caller's arrays, whose sizes are `whole`. `begin` and `size`
+/// give the slice along each dimension.
 struct SizedPart {
   Sizes whole;
   Sizes begin;
@@ -51,15 +51,15 @@ class SizedVariant {
 
   const Executable& executable() const { return *executable_; }
   const SizedCode& code() const { return code_; }
-  /// Runs the parts of one run, each on a variant of the same form. No part writes data that
-  /// another reads. Inputs and outputs are the caller's whole arrays, with the form's shapes for
-  /// part.whole. No other memory is accessed, whatever the formulas give. Fails with kParse if the
-  /// formulas do not fit the arrays. `options`: those of AnyShape::Run. Requires: there is one
-  /// part, or the executables of the variants can run as one batch.
+  /// Runs the parts of one run, each on a variant of the same form. Inputs and outputs are the
+  /// caller's whole arrays, with the form's shapes for part.whole. No other memory is accessed,
+  /// whatever the formulas give. Fails with kParse if the formulas do not fit the arrays. `options`
+  /// are those of AnyShape::Run. Requires: no part writes data that another part reads; there is
+  /// one part, or the executables of the variants can run as one batch.
   static Status Run(std::span<const std::shared_ptr<const SizedVariant>> variants,
                     std::span<const SizedPart> parts, std::span<const void* const> inputs,
                     std::span<void* const> outputs, const RunOptions& options = {});
-  /// Frees the memory that finished runs have left for the next one.
+  /// Frees the memory that finished runs have left for the next run.
   void FreeIdle() const;
 
  private:

@@ -6,7 +6,6 @@ nothing else of tunec.
 """
 import argparse
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -80,8 +79,8 @@ def rejections(tunec, folder):
     for options, words in ((("-o", folder / "model.tnc"), "a library's name is model.so"),
                            (("-o", folder / ("x" * 200 + ".so")), "expected at most"),
                            (("-o", folder / "none" / "model.so"), "none")):
-        answer = subprocess.run([str(word) for word in (tunec, "build", model, "--no-db", *SIZES, "--shared", *options)],
-                                capture_output=True, text=True)
+        command = (tunec, "build", model, "--no-db", *SIZES, "--shared", *options)
+        answer = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         if answer.returncode == 0 or words not in answer.stderr:
             yield f"{options}: {answer.stderr}"
 

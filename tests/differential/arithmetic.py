@@ -101,7 +101,8 @@ def recurrent(chance):
         attributes["clip"] = 0.5
     if operator == "GRU":
         attributes["linear_before_reset"] = chance.below(2)
-    weights = {"w": chance.array(directions, gates * hidden, width), "r": chance.array(directions, gates * hidden, hidden),
+    weights = {"w": chance.array(directions, gates * hidden, width),
+               "r": chance.array(directions, gates * hidden, hidden),
                "b": chance.array(directions, 2 * gates * hidden), "p": chance.array(directions, 3 * hidden)}
     inputs = {"x": chance.array(steps, batch, width), "h": chance.array(directions, batch, hidden),
               "c": chance.array(directions, batch, hidden),
@@ -158,7 +159,7 @@ def cast(chance):
         if target.kind == "f":
             with np.errstate(all="ignore"):
                 x[4:11] = np.array([np.inf, -np.inf, np.nan, -0.0, 1e-7, 65519, 1e-45]).astype(source)
-    elif source == bool:
+    elif source == np.dtype(bool):
         x = chance.generator.integers(0, 2, 20).astype(bool)
     else:
         limits = np.iinfo(source)

@@ -10,8 +10,8 @@ from onnx import helper, numpy_helper
 class Case:
     """A model given by nodes, with arrays for inputs and weights.
 
-    Outputs are the values that no node reads; their shapes are not declared. `tolerance` is relative to each output's largest finite
-    magnitude and to each element.
+    Outputs are the values that no node reads; their shapes are not declared. `tolerance` is relative to each
+    output's largest finite magnitude and to each element.
     """
     nodes: list
     inputs: dict

@@ -53,7 +53,8 @@ def scatter(chance):
 
 def gather(chance):
     sizes = chance.sizes(chance.of(2, 3), 2, 7)
-    axis, x = chance.below(len(sizes)), chance.array(*sizes, dtype=chance.of(np.float32, np.int64, np.uint8, np.float16))
+    axis = chance.below(len(sizes))
+    x = chance.array(*sizes, dtype=chance.of(np.float32, np.int64, np.uint8, np.float16))
     kind = chance.below(3)
     if kind == 0:
         indices = chance.indices(sizes[axis], chance.of((), (1,), (3,), (2, 2), (0,)))

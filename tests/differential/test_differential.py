@@ -45,6 +45,7 @@ class Comparison(unittest.TestCase):
 
     def test_difference(self):
         import numpy as np
+
         from case import difference
         right = np.array([1.0, np.inf, np.nan, 0.0], np.float32)
         self.assertEqual(difference(right, right, 1e-4), "")

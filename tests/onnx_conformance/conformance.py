@@ -102,7 +102,8 @@ def needed_constants(case, message):
     Large arrays are excluded, because they are data, not shapes."""
     named = re.findall(r"input \d+ \('([^']*)'\) is computed at run time", message)
     known = ancestors(case.model.graph, named)
-    return {name: array for name, array in case.data_sets[0].inputs.items() if name in known and array.size <= MOST_BOUND}
+    return {name: array for name, array in case.data_sets[0].inputs.items()
+            if name in known and array.size <= MOST_BOUND}
 
 
 def most_elements(case):

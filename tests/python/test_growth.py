@@ -5,8 +5,9 @@ import tempfile
 import unittest
 from unittest import mock
 
-import growth
 import tunec
+
+import growth
 from growth import grown, measure
 
 

@@ -291,7 +291,7 @@ class TextsThatAFunctionMakes(unittest.TestCase):
 
     def test_weights_that_lead_to_the_executable_go_with_it(self):
         w = leading_weight()
-        w.model = compile_any_size(lambda sizes: (SCALED.replace("4, 3", f"{sizes[0]}, 3"), {"w": w}),
+        w.model = compile_any_size(lambda sizes: (SCALED.replace("4, 3", f"{sizes[0]}, 3"), {"w": w}),  # noqa: F821
                                    ["rows"], [4], [(0, 0, 0)], db=None)
         np.testing.assert_array_equal(w.model(self.x), self.x * np.array([1, 2, 3], np.float32))
         gone = weakref.ref(w)

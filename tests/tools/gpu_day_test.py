@@ -135,9 +135,9 @@ class Kernels(unittest.TestCase):
             self.assertEqual((found.part, found.arch), (part, "sm_90a"))
         found.facts = {"name": "NVIDIA T4", "compute_cap": 7.5}
         with self.assertRaisesRegex(day.Problem, "no part"):
-            found.part
+            print(found.part)
         with self.assertRaisesRegex(day.Problem, "no architecture for compute capability 7.5"):
-            found.arch
+            print(found.arch)
 
     def test_clocks_are_summed_up(self):
         watch = gpu.ClockWatch(gpu.Gpu(emulated=True))

@@ -93,8 +93,8 @@ class Plans(unittest.TestCase):
         self.assertIn("resnet50 under bf16: ", plan)
         self.assertNotIn("own under", plan)
         self.assertIn("attention: not in ", plan)
-        self.assertIn(f"tunec.compile({self.dir}/matmul_512.onnx, {{'target': 'cuda', 'accuracy': 'bf16', 'db': 't.db', "
-                      "'trials': 50})", plan)
+        self.assertIn(f"tunec.compile({self.dir}/matmul_512.onnx, {{'target': 'cuda', 'accuracy': 'bf16', "
+                      "'db': 't.db', 'trials': 50})", plan)
 
     def test_what_is_asked_for_is_there(self):
         plan = self.plan("--models", "own", "--peers", "torch", "--accuracy", "tf32")

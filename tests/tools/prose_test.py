@@ -32,12 +32,20 @@ class Prose(unittest.TestCase):
         self.assertEqual(kinds("a.cc", text), [(2, "fragment")])
         self.assertEqual(kinds("a.cc", "/* The loop.\n * Whether it is split.\n */\n"), [(2, "fragment")])
 
+    def test_items_of_a_list_are_separate(self):
+        text = "// - " + "loop " * 20 + "\n// - " + "loop " * 20 + "\n"
+        self.assertEqual(kinds("a.cc", text), [])
+        self.assertEqual(kinds("a.cc", "// - The loop\n// - Whether it is split\n"), [(2, "fragment")])
+
+    def test_strings_of_tests_are_input(self):
+        self.assertEqual(kinds("tests/a.cc", 'Fail("tensor has 3 axes, wanted 2");\n'), [])
+
     def test_a_long_sentence(self):
         self.assertEqual(kinds("a.md", "The " + "loop " * 30 + "ends.\n"), [(1, "long")])
         self.assertEqual(kinds("a.md", "The " + "loop " * 28 + "ends.\n"), [])
 
     def test_pronouns(self):
-        self.assertEqual(kinds("a.md", "It is that of those loops.\n"), [(1, "pronouns")])
+        self.assertEqual(kinds("a.md", "It is theirs, and those are its loops.\n"), [(1, "pronouns")])
 
     def test_words(self):
         self.assertEqual(kinds("a.md", "The loop is in vain.\n"), [(1, "word")])

@@ -85,7 +85,8 @@ class Commands(unittest.TestCase):
     def run_part(self, part, *options):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            code = test_cuda.main([part, "--models", f"{self.dir}/models", "--networks", f"{self.dir}/networks", *options])
+            code = test_cuda.main([part, "--models", f"{self.dir}/models", "--networks", f"{self.dir}/networks",
+                                   *options])
         return code, printed.getvalue()
 
     def test_models_are_verified_but_for_large_ones(self):

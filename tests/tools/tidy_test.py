@@ -44,11 +44,11 @@ class Tidy(unittest.TestCase):
     def write(self, name, text):
         (self.root / name).write_text(text)
 
-    def asked(self):
+    def asked(self, *options):
         """Returns the files that clang-tidy is run on, the exit code and the output."""
         subprocess.run(["ninja", "-C", "build"], cwd=self.root, check=True, capture_output=True)
         (self.root / "asked").write_text("")
-        done = subprocess.run([sys.executable, TIDY, "--tidy", "./clang-tidy", "a.c", "b.c"],
+        done = subprocess.run([sys.executable, TIDY, "--tidy", "./clang-tidy", *options, "a.c", "b.c"],
                               cwd=self.root, capture_output=True, text=True)
         return sorted((self.root / "asked").read_text().split()), done.returncode, done.stdout
 
@@ -74,6 +74,19 @@ class Tidy(unittest.TestCase):
             files, code, printed = self.asked()
             self.assertEqual((files, code), (["b.c"], 1))
             self.assertIn("b.c: BAD", printed)
+
+    def test_files_beyond_the_time_are_counted(self):
+        self.write("shared.h", "long shared;\n")
+        self.assertEqual(self.asked("--seconds", "0"), ([], 0, "1 of 2 files are not known to be clean\n"
+                                                        "1 of 1 files were not reached in 0 s\n"))
+        self.assertEqual(self.asked("--seconds", "60")[:2], (["a.c"], 0))
+
+    def test_a_file_that_takes_longer_is_not_reached(self):
+        self.write("version", "23\n")
+        self.write("clang-tidy", PROGRAM + "exec sleep 60\n")
+        files, code, printed = self.asked("--seconds", "2")
+        self.assertEqual((files, code), (["a.c", "b.c"], 0))
+        self.assertIn("2 of 2 files were not reached in 2 s", printed)
 
 
 if __name__ == "__main__":

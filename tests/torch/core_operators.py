@@ -8,6 +8,7 @@ arguments of one call.
 from dataclasses import dataclass, field
 
 import torch
+
 from samples import Sampler
 
 

@@ -2,6 +2,7 @@
 whole, operators of exports before decomposition, and results of decompositions. The form is that of
 core_operators.py."""
 import torch
+
 from core_operators import CORE, along, done, one, two, with_number
 
 

@@ -7,6 +7,7 @@ import ast
 from pathlib import Path
 
 import tunec.torch
+
 from core_operators import CORE, Done, Rejected
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reference/torch_refused.md"

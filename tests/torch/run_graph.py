@@ -1,6 +1,5 @@
 """Runs imported graphs for tests."""
 import tunec
-
 from tunec.torch.sized import as_named, as_stored, empty_output
 
 

@@ -6,11 +6,9 @@ import unittest.mock
 
 import torch
 import torch._dynamo
-
 import tunec
 from tunec.torch import same_model
 from tunec.torch.sized import SizedGraph
-
 
 
 def setUpModule():

@@ -7,12 +7,12 @@ try:
 except ImportError:
     raise unittest.SkipTest("torch is not installed")
 
-import small_models
-from run_graph import CompiledGraph
 from torch import nn
 from torch._dynamo.backends.common import aot_autograd
-
 from tunec.torch import aot_decompositions, import_graph, unsupported
+
+import small_models
+from run_graph import CompiledGraph
 
 
 class _Backend:

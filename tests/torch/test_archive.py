@@ -15,7 +15,6 @@ except ImportError:
 
 import tunec
 from torch import nn
-
 from tunec.torch import load_program
 from tunec.torch.private_folder import why_not_private
 
@@ -190,7 +189,7 @@ class PrivateFolders(InFolder):
         os.mkdir(self.path("a"))
         os.chown(self.path("a"), 65534, 65534)
         self.assertRegex(why_not_private(self.path("a")), "belongs to this user alone")
-        self.assertRegex(why_not_private(self.path("a/b")), "others may exchange")
+        self.assertRegex(why_not_private(self.path("a/b")), "other users may replace")
 
 
 class Arrays(unittest.TestCase):
@@ -217,7 +216,7 @@ class Arrays(unittest.TestCase):
 
     def test_other_arguments(self):
         for given, message in (((), "1 argument.* called with 0"), ((self.x, self.x), "called with 2"),
-                               ((np.array([object()]),), "no array that torch can read"),
+                               ((np.array([object()]),), "is not an array that torch can read"),
                                ((self.x.double().numpy(),), "has type f64, expected f32")):
             with self.assertRaisesRegex(tunec.InvalidArgument, message):
                 self.compiled(*given)

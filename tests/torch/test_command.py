@@ -12,12 +12,12 @@ except ImportError:
 import contextlib
 import io
 
-import small_models
-from run_graph import CompiledFile
-
 from tunec.torch.__main__ import main
 from tunec.torch.named_sizes import named_text
 from tunec.torch.safetensors import write_safetensors
+
+import small_models
+from run_graph import CompiledFile
 
 
 class Command(unittest.TestCase):

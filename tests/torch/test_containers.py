@@ -9,9 +9,8 @@ import unittest
 from pathlib import Path
 
 import torch
-from torch import nn
-
 import tunec
+from torch import nn
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "python"))
 from quota import one_processor, run_in  # noqa: E402

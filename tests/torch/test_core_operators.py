@@ -11,16 +11,16 @@ try:
 except ImportError:
     raise unittest.SkipTest("torch is not installed")
 
-from core_operators import CORE, Done, Number, Otherwise, Rejected
-from run_graph import CompiledGraph
-from samples import Sampler
 from torch.utils import _pytree as pytree
-from traced import difference, eager, trace
-
-from tunec.torch.imported_graph import Fixed
 from tunec.torch import UnsupportedOperator, import_graph, unsupported
 from tunec.torch.element_types import element_type
 from tunec.torch.handler_table import handled_names
+from tunec.torch.imported_graph import Fixed
+
+from core_operators import CORE, Done, Otherwise, Rejected
+from run_graph import CompiledGraph
+from samples import Sampler
+from traced import difference, eager, trace
 
 _TYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int8, torch.int16,
           torch.int32, torch.int64, torch.uint8, torch.bool)

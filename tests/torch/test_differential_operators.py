@@ -7,6 +7,7 @@ import unittest
 
 try:
     import torch  # noqa: F401
+
     from differential_operators import differences_apart, name_of, operators
 except ImportError as missing:
     raise unittest.SkipTest(str(missing))

@@ -8,7 +8,6 @@ import warnings
 import torch
 import tunec
 from torch import nn
-
 from tunec.torch import handler_table, sized
 from tunec.torch.reports import latest
 

@@ -14,10 +14,10 @@ try:
 except ImportError:
     raise unittest.SkipTest("torch is not installed")
 
+from tunec.torch import UnsupportedOperator, import_program
+
 import small_models
 from run_graph import CompiledGraph
-
-from tunec.torch import UnsupportedOperator, import_program
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "peers"))
 

@@ -2,16 +2,16 @@
 import unittest
 
 try:
-    import torch
+    import torch  # noqa: F401
 except ImportError:
     raise unittest.SkipTest("torch is not installed")
+
+from tunec.torch.handler_table import handled_names
 
 from core_operators import CORE
 from other_operators import ELSEWHERE, OTHERS
 from test_core_operators import check_operator
 from traced import call_graph
-
-from tunec.torch.handler_table import handled_names
 
 
 class OtherTable(unittest.TestCase):

@@ -5,7 +5,6 @@ from unittest import mock
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
-
 from tunec.torch import aot_decompositions, partitions
 
 

@@ -12,7 +12,6 @@ except ImportError:
 
 import tunec
 from torch import nn
-
 from tunec.torch import recurrent
 from tunec.torch.reports import latest
 

@@ -5,9 +5,8 @@ import unittest
 
 import torch
 import torch._dynamo
-from torch.export import Dim, export
-
 import tunec
+from torch.export import Dim, export
 from tunec.torch.named_sizes import text_for
 from tunec.torch.plain_sizes import follows_rules
 from tunec.torch.program import import_program

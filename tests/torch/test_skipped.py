@@ -13,7 +13,6 @@ except ImportError:
 
 import tunec
 from torch import nn
-
 from tunec.torch.reports import explain, latest
 
 

@@ -9,7 +9,6 @@ import unittest.mock
 import torch
 import tunec
 from torch import nn
-
 from tunec.torch import same_model
 from tunec.torch.sized import SizedGraph
 

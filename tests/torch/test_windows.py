@@ -7,14 +7,14 @@ try:
 except ImportError:
     raise unittest.SkipTest("torch is not installed")
 
-from run_graph import CompiledGraph
-from samples import Sampler
 from torch.utils import _pytree as pytree
-from traced import difference, eager, trace
-
 from tunec.torch import import_graph
 from tunec.torch.imported_graph import Fixed
 from tunec.torch.own_decompositions import own_rules
+
+from run_graph import CompiledGraph
+from samples import Sampler
+from traced import difference, eager, trace
 
 _INF, _NAN = float("inf"), float("nan")
 _ATEN = torch.ops.aten

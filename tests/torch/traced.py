@@ -4,7 +4,6 @@ import operator
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import _pytree as pytree
-
 from tunec.torch import aot_decompositions
 
 

@@ -137,19 +137,19 @@ struct ExpectedOutputs {
 
 Result<ExpectedOutputs> ChooseExpected(const VerifyArguments& arguments, const Session& session,
                                        const Case& given) {
-  ExpectedOutputs checked;
+  ExpectedOutputs expected;
   const Accuracy& accuracy = session.options.accuracy;
   const bool propagates = !arguments.tolerance && RoundsOperands(accuracy);
   if (propagates || !arguments.skip_reference) {
-    TUNEC_ASSIGN(checked.reference, RunReference(session.graph, given.inputs));
+    TUNEC_ASSIGN(expected.reference, RunReference(session.graph, given.inputs));
   }
-  checked.tolerance = ToleranceFor(session.graph, accuracy);
-  if (arguments.tolerance) checked.tolerance = {*arguments.tolerance, ""};
+  expected.tolerance = ToleranceFor(session.graph, accuracy);
+  if (arguments.tolerance) expected.tolerance = {*arguments.tolerance, ""};
   if (propagates) {
-    TUNEC_ASSIGN(checked.tolerance,
-                 PropagatedTolerance(session.graph, given.inputs, accuracy, checked.reference));
+    TUNEC_ASSIGN(expected.tolerance,
+                 PropagatedTolerance(session.graph, given.inputs, accuracy, expected.reference));
   }
-  return checked;
+  return expected;
 }
 
 // A check of outputs on several sets of inputs, with the results so far.
@@ -162,10 +162,10 @@ class ModelCheck {
   Status CheckCase(const Case& given, std::string_view inputs) {
     TUNEC_ASSIGN(const std::vector<Array> outputs, RunModel(executable_, given.inputs));
     NoteOutsideIndices(executable_);
-    TUNEC_ASSIGN(const ExpectedOutputs checked, ChooseExpected(arguments_, session_, given));
-    tolerance_ = checked.tolerance;
+    TUNEC_ASSIGN(const ExpectedOutputs expected, ChooseExpected(arguments_, session_, given));
+    tolerance_ = expected.tolerance;
     if (given.expected) Compare("expected", inputs, outputs, *given.expected);
-    if (!arguments_.skip_reference) Compare("reference", inputs, outputs, checked.reference);
+    if (!arguments_.skip_reference) Compare("reference", inputs, outputs, expected.reference);
     return {};
   }
 
@@ -174,10 +174,10 @@ class ModelCheck {
     Case random;
     TUNEC_ASSIGN(random.inputs, RandomInputs(session_.graph, arguments_.input_seed, kind));
     TUNEC_ASSIGN(const std::vector<Array> outputs, RunModel(executable_, random.inputs));
-    TUNEC_ASSIGN(const ExpectedOutputs checked, ChooseExpected(arguments_, session_, random));
+    TUNEC_ASSIGN(const ExpectedOutputs expected, ChooseExpected(arguments_, session_, random));
     TUNEC_ASSIGN(const std::vector<HardOutput> checked,
-                 CheckHardOutputs(session_.graph, random.inputs, outputs, checked.reference,
-                                  checked.tolerance.threshold));
+                 CheckHardOutputs(session_.graph, random.inputs, outputs, expected.reference,
+                                  expected.tolerance.threshold));
     const bool right = std::ranges::all_of(checked, &HardOutput::IsRight);
     if (right) right_kinds_.push_back(Name(kind));
     for (const HardOutput& output : checked)

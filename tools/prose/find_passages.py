@@ -23,22 +23,27 @@ CXX_TOKEN = re.compile(r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:[^"\\\n]|\\.)*"|//[^\n]*|/
                        r"(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)+'")
 
 
+COLUMNS = re.compile(r"\S {2,}\S")  # two blanks inside: a row of a table
+ITEM = re.compile(r"([-*]|\d+\.) ")  # begins an item of a list
+
+
 def text_of(comment):
-    """The text of a line of comment. What is indented by four is code, which ends a passage as an empty line does."""
-    return "" if comment.startswith("    ") else comment.strip()
+    """The text of a line of comment. Code and rows of tables end a passage as an empty line does."""
+    return "" if comment.startswith("    ") or COLUMNS.search(comment) else comment.strip()
 
 
 def joined_comments(comments):
-    """Returns passages. Comments of neighbouring lines that begin their lines are one passage.
-    `comments`: (line, text, begins its line)."""
+    """Returns passages. Comments of neighbouring lines that begin their lines are one passage; an item of
+    a list begins another. `comments`: (line, text, begins its line)."""
     passages = []
     for line, text, begins in comments:
         last = passages[-1] if passages else None
-        if begins and last and last[2] and last[0] + len(last[1]) == line and text:
+        continues = last and last[2] and last[0] + len(last[1]) == line and not ITEM.match(text)
+        if begins and continues and text:
             last[1].append(text)
         elif text:
             passages.append((line, [text], begins))
-    return [Passage(line, lines) for line, lines, _ in passages]
+    return [Passage(line, [ITEM.sub("", lines[0]), *lines[1:]]) for line, lines, _ in passages]
 
 
 def is_message(text):
@@ -103,7 +108,8 @@ def paragraphs(lines, first=1):
         bare = line.strip()
         if bare.startswith("```"):
             in_code = not in_code
-        is_text = bare and not in_code and not bare.startswith(("```", "|", "#", "<", "[")) and not line.startswith("    ")
+        is_text = bare and not in_code and not (
+            bare.startswith(("```", "|", "#", "<", "[")) or line.startswith("    ") or COLUMNS.search(bare))
         is_item = re.match(r"\s*([-*]|\d+\.) ", line)
         if run and (not is_text or is_item):
             found.append(Passage(start, run))

@@ -1,5 +1,5 @@
-/* The C interface of tunec: it compiles a model to native code and runs the code. tunec.hpp is the
- * C++ form of this interface.
+/* The C interface of tunec: it compiles a model to code for the CPU or a GPU, and runs the code.
+ * tunec.hpp is the C++ form of this interface.
  *
  *     tunec_executable *model = NULL;
  *     if (tunec_compile("resnet50.onnx", "{\"threads\": 2}", &model) != TUNEC_OK)
@@ -10,14 +10,16 @@
  * Thread safety: every function may be called from any thread. One executable may run in several
  * threads at once. A program must not release an executable during a run.
  *
- * Errors: every function that can fail returns a tunec_status. After a failure,
- * tunec_error_message() returns the message for the calling thread.
+ * Errors: the functions of type int that compile, load, run or wait return a tunec_status, as does
+ * tunec_output_shapes. After a failure, tunec_error_message() returns the message for the calling
+ * thread.
  *
  * Compatibility: a struct that crosses this interface and may grow begins with its size in bytes.
  * Later versions may add members at the end of such a struct. The program sets the size of the
  * structs that it passes, and the library sets the size of tunec_progress. A member beyond the size
- * does not exist. So a program and a library that were built with different versions of a struct
- * work together. */
+ * counts as zero. So a program and a library that were built with different versions of a struct
+ * work together. One case fails with TUNEC_INVALID_ARGUMENT: the program sets a member that the
+ * library does not have. */
 #ifndef TUNEC_TUNEC_H_
 #define TUNEC_TUNEC_H_
 
@@ -85,7 +87,7 @@ typedef enum tunec_status {
   TUNEC_ILLEGAL_SCHEDULE = 6, /* a defect of tunec, like 10 and 11 */
   TUNEC_RESOURCE_LIMIT = 7,   /* not enough memory, or another limit was exceeded */
   TUNEC_DEVICE_ERROR = 8,     /* the processor or the GPU lacks a feature, or the GPU failed */
-  TUNEC_CANCELLED = 9,        /* the callback `cancelled` stopped the call */
+  TUNEC_CANCELLED = 9,        /* `cancelled` or text_at stopped the call */
   TUNEC_WRONG_RESULT = 10,
   TUNEC_INTERNAL_ERROR = 11
 } tunec_status;
@@ -109,9 +111,10 @@ typedef struct tunec_progress {
 
 /* Functions that the library calls during compilation, in the thread that compiles. Each function
  * may be null. The functions must not call tunec_release and must not leave by longjmp. A program
- * that was built with fewer functions still works. A program that was built with more functions
- * works if the functions that this library does not have are null. Otherwise the call returns
- * TUNEC_INVALID_ARGUMENT, because the library would never call these functions. */
+ * that was built with an older version of this struct, which has fewer functions, still works. A
+ * program that was built with a newer version works if the functions that this library does not
+ * have are null. Otherwise the call returns TUNEC_INVALID_ARGUMENT, because the library would never
+ * call these functions. */
 typedef struct tunec_callbacks {
   size_t size; /* set it to sizeof(tunec_callbacks); the library reads all these bytes */
   void* user;  /* the first argument of each function */
@@ -190,8 +193,8 @@ typedef struct tunec_callbacks {
  *
  * "accuracy" may also be a JSON number. Without "db", results are stored in the user's database; if
  * that file cannot be opened, the call continues without a database. If "db" is null or "", results
- * are not stored. Inputs bound by "constants" are not inputs of the executable. If "cpu" names
- * another processor than this machine's, runs and trials return TUNEC_DEVICE_ERROR.
+ * are not stored. Inputs bound by "constants" are not inputs of the executable. If this machine
+ * lacks a feature of the processor that "cpu" names, runs and trials return TUNEC_DEVICE_ERROR.
  *
  * On success *out is a new executable, which the caller releases by tunec_release. On failure *out
  * is null. */
@@ -207,7 +210,8 @@ TUNEC_API int tunec_compile_with_callbacks(const char* model_path, const char* o
  * (the protobuf of a ModelProto) or "graph" (the text). If `format` is null, the format is detected
  * from the bytes. A model in memory has no folder. So an ONNX model with external data needs the
  * option "external_data", otherwise the call returns TUNEC_UNSUPPORTED. The weights of a .graph
- * text must be random. Messages call the model "<memory>". */
+ * text must be random: by the option "random_weights" or by seeds in the text. Messages call the
+ * model "<memory>". */
 TUNEC_API int tunec_compile_bytes(const void* bytes, size_t num_bytes, const char* format,
                                   const char* options_json, const tunec_callbacks* callbacks,
                                   tunec_executable** out);
@@ -234,7 +238,7 @@ typedef struct tunec_graph_text {
   const char* const* names;
   const DLTensor* const* tensors;
 } tunec_graph_text;
-/* An axis of an input whose size is a dimension of the source. */
+/* An axis of an input. The axis's size is one of the source's dimensions. */
 typedef struct tunec_open_axis {
   size_t input;     /* index of the input */
   size_t axis;      /* index of the axis in the input's shape */
@@ -246,7 +250,7 @@ typedef struct tunec_graph_source {
   void* user;  /* the first argument of both functions */
   size_t num_dimensions;
   const char* const* dimensions; /* names of the dimensions */
-  const int64_t* example;        /* per dimension: a size for which a text exists */
+  const int64_t* example;        /* one size per dimension; a text exists for these sizes */
   size_t num_axes;
   const tunec_open_axis* axes; /* all dynamic axes of the inputs */
   /* Writes the text for `sizes`, one size per dimension, to `text`. Returns nonzero if no such text
@@ -296,13 +300,15 @@ TUNEC_API int tunec_compile_layouts(const tunec_executable* of, const char* layo
 typedef struct tunec_load_options {
   size_t size;    /* set it to sizeof(tunec_load_options); the library reads all these bytes */
   size_t threads; /* threads of a run; 0: the number at build time, at most one per core */
-  size_t share_threads; /* 1: share one thread pool with other models that set share_threads */
+  size_t share_threads; /* 1: share one thread pool with other models that set this and run as many
+                           threads */
   const char* device;   /* "cpu", or the number or UUID of a GPU; null: the first GPU that runs the
                            bundle, else the CPU */
 } tunec_load_options;
 
-/* Loads the bundle at `path`, a file that `tunec build` wrote. Nothing is compiled, linked or
- * packed. `options` may be null. On success *out is a new executable; on failure *out is null.
+/* Loads the bundle at `path`, a file that `tunec build` wrote. Nothing is compiled or linked.
+ * Weights are packed now only if the machine that built the bundle could not run the variant's code
+ * for the CPU. `options` may be null. On success *out is a new executable; on failure *out is null.
  *
  * A bundle holds variants for several machines. The call takes the first variant that this machine
  * can run; variants for a GPU come before variants for a processor. If no variant runs here, the
@@ -311,9 +317,9 @@ typedef struct tunec_load_options {
  *
  * The file is mapped; weights and code are used in place. During the life of the executable the
  * file may be replaced (another file renamed over it), but it must not be written or truncated. A
- * run after such a change returns TUNEC_IO_ERROR. A damaged file, or a plan that would access
- * memory outside its buffers, is TUNEC_PARSE_ERROR. The machine code of a bundle is not checked:
- * load bundles only from trusted sources.
+ * run after the file was written or truncated returns TUNEC_IO_ERROR. A damaged file, or a plan
+ * that would access memory outside its buffers, is TUNEC_PARSE_ERROR. The machine code of a bundle
+ * is not checked: load bundles only from trusted sources.
  *
  * libtunec_runtime.so also exports this function and all functions below. That library has no
  * compiler: a program that compiles nothing can link libtunec_runtime.so instead of libtunec.so. */
@@ -324,9 +330,9 @@ TUNEC_API int tunec_load(const char* path, const tunec_load_options* options,
 TUNEC_API void tunec_release(tunec_executable* executable);
 
 /* Return the number, names, types, dimensions and shapes of the inputs and outputs. Returned
- * pointers are valid until the executable is released. For an index out of range, these functions
- * return null, -1 dimensions, or a type of 0 bits. The shape of a scalar has no elements. A dynamic
- * size (tunec_compile_any_size, or "dims" with several sizes) is -1. */
+ * pointers are valid until the executable is released. For a null executable or an index out of
+ * range, these functions return null, -1 dimensions, or a type of 0 bits. The shape of a scalar has
+ * no elements. A dynamic size (tunec_compile_any_size, or "dims" with several sizes) is -1. */
 TUNEC_API size_t tunec_num_inputs(const tunec_executable* executable);
 TUNEC_API size_t tunec_num_outputs(const tunec_executable* executable);
 TUNEC_API const char* tunec_input_name(const tunec_executable* executable, size_t index);
@@ -364,19 +370,20 @@ TUNEC_API int tunec_output_shapes(tunec_executable* executable, const DLTensor* 
  * overlaps below.
  *
  * Overlap: outputs must not overlap each other. An input may overlap an output; such an input is
- * first copied to other memory. The copy is omitted if input and output are the same bytes, each
- * element is read only to be written, and nothing reads the input later. An example is a cache in
- * which a run changes some rows.
+ * first copied to other memory. On the CPU the copy is omitted if three conditions hold. Input and
+ * output are the same bytes. The kernel that writes the output is the last one that reads the
+ * input. This kernel can work in place. An example is a cache in which a run changes some rows.
  *
  * Errors: after an error no output was written, with two exceptions. The first is
  * TUNEC_RESOURCE_LIMIT of a dynamic-shape model: if the run was split, the parts before the error
  * may have written their outputs. The second is TUNEC_DEVICE_ERROR of a GPU.
  *
  * GPU (target "cuda"): a tensor on the CPU is copied. A tensor on the model's GPU (kDLCUDA with the
- * GPU's number) is used in place. A tensor on the GPU that is not aligned to 16 bytes is copied
- * first, and tunec_notes reports the copy. The contents of tensors must be complete when the call
- * begins, because the call does not wait for other streams. If the message of a TUNEC_DEVICE_ERROR
- * says that the GPU is lost, this process cannot use the GPU again, but another process can. */
+ * GPU's number) is used in place. A tensor on the GPU that is not aligned to 16 bytes is copied: an
+ * input before the run, an output after it. For a model without dynamic shapes, tunec_notes reports
+ * these copies. The contents of tensors must be complete when the call begins, because the call
+ * does not wait for other streams. If the message of a TUNEC_DEVICE_ERROR says that the GPU is
+ * lost, this process cannot use the GPU again, but another process can. */
 TUNEC_API int tunec_run(tunec_executable* executable, DLTensor* const* inputs,
                         DLTensor* const* outputs);
 
@@ -396,22 +403,23 @@ typedef struct tunec_run_options {
                     stream already has. Null: a stream of the executable. CUDA's default stream is
                     (void*)1, as in DLPack. */
   size_t queued; /* 0: the call waits until the run is done. 1: the call returns when the run is
-                    queued (see below) */
+                    queued (see above) */
 } tunec_run_options;
 /* Runs the model like tunec_run, with options. `options` may be null. A stream for a model that
  * runs on the host is TUNEC_INVALID_ARGUMENT. */
 TUNEC_API int tunec_run_with_options(tunec_executable* executable, DLTensor* const* inputs,
                                      DLTensor* const* outputs, const tunec_run_options* options);
 
-/* Waits until all runs that were queued before the call are done. Returns the first of their
- * errors that no call has returned yet. A run that does not end within "hang_after" is
+/* Waits until all runs that were queued before the call are done. Returns the first error of these
+ * runs that no call has returned yet. A run that does not end within "hang_after" is
  * TUNEC_DEVICE_ERROR. */
 TUNEC_API int tunec_wait(tunec_executable* executable);
 
 /* Returns notes for users about how the model runs, one per line; "" without notes. On a GPU, notes
- * name tensors that every run copies and kernels that are launched one by one. For a bundle, they
- * name skipped variants with the reason, for example a missing driver. The text is valid until this
- * thread's next call of tunec_notes. */
+ * name tensors that every run copies and kernels that are launched one by one. For a bundle, notes
+ * name skipped variants with the reason, for example a missing driver. A dynamic-shape model has
+ * only the note about skipped variants. The text is valid until this thread's next call of
+ * tunec_notes. */
 TUNEC_API const char* tunec_notes(const tunec_executable* executable);
 
 /* Returns the number of indices of gathers (token numbers of embeddings, labels) that were out of

@@ -41,7 +41,8 @@
 #include <vector>
 
 namespace tunec {
-// The inline namespace avoids a clash: the library itself has types with the same names.
+// The inline namespace changes the symbol names of these types. The library itself has types with
+// the same names, such as tunec::Error.
 inline namespace api1 {
 
 /// The reason why a call failed.
@@ -101,8 +102,8 @@ struct TensorSpec {
 /// assigned to.
 class Tensor {
  public:
-  /// Creates a tensor of zeros with this type and shape. The tensor owns its memory, which is
-  /// aligned to 64 bytes.
+  /// Creates a tensor of zeros with the type, shape and order of `spec`. The tensor owns its
+  /// memory, which is aligned to 64 bytes. Requires: no size is dynamic.
   explicit Tensor(const TensorSpec& spec) : state_(std::make_unique<State>()) {
     constexpr std::align_val_t kAlignment{State::kAlignment};
     const size_t bytes = std::max<size_t>(spec.bytes, 1);
@@ -159,7 +160,7 @@ class Tensor {
  private:
   /// The memory that the DLTensor points to, at addresses that do not change.
   struct State {
-    /// A cache line and the widest vector have this alignment.
+    /// Bytes of a cache line and of the widest vector.
     static constexpr size_t kAlignment = 64;
     struct Free {
       void operator()(std::byte* data) const {
@@ -281,7 +282,7 @@ class CallbackBridge {
 /// Options for loading a bundle.
 struct LoadOptions {
   size_t threads = 0;  // threads of a run; 0: the number at build time, at most one per core
-  bool share_threads = false;  // share one thread pool with other models that set this
+  bool share_threads = false;  // share one thread pool with models of as many threads
   std::string device = {};  // a GPU's number or UUID, or "cpu"; empty: the first GPU that runs the
                             // bundle, else the CPU
 };
@@ -330,9 +331,9 @@ class Session {
     });
   }
 
-  /// Compiles a .graph text whose weights are in memory, each under its name in the text. The
-  /// memory that the tensors point to must stay valid as long as the session. See
-  /// tunec_compile_graph.
+  /// Compiles a .graph text whose weights are in memory. The keys of `weights` are the names that
+  /// the text has for the weights. The memory that the tensors point to must stay valid as long as
+  /// the session. See tunec_compile_graph.
   static Result<Session> CompileGraph(std::string_view text,
                                       const std::map<std::string, Tensor>& weights,
                                       const std::string& options = "",
@@ -367,7 +368,7 @@ class Session {
                        Order(tunec_output_order(get(), i), tunec_output_ndim(get(), i))});
     return specs;
   }
-  /// Returns the index of the input or output with this name.
+  /// Returns the index of the input or output with this name; nullopt if no tensor has the name.
   std::optional<size_t> InputIndex(const std::string& name) const {
     return Index(tunec_input_index(get(), name.c_str()));
   }

@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from .computed import Computed
-from .convolutional import BasicBlock, Bottleneck, DiffusionUNet, MobileNetV2, ResNet, UNet, VGG16
+from .convolutional import VGG16, BasicBlock, Bottleneck, DiffusionUNet, MobileNetV2, ResNet, UNet
 from .mixer import MixerS16
 from .operators import Fn, LinearGelu, attention, causal_attention, chain5, gelu_tanh
 from .recurrent import Recurrent

@@ -10,6 +10,7 @@ class Torch(Peer):
 
     def load(self, path, inputs, outputs):
         import torch
+
         from networks.seeded import build
         torch.set_num_threads(self.threads)
         name = os.path.splitext(os.path.basename(path))[0]

@@ -4,8 +4,7 @@ from .onnx_runtime import Ort
 from .open_vino import OpenVino, OpenVinoBf16
 from .openblas import Numpy
 from .pytorch import Inductor, InductorAutotune, InductorBf16, Torch, TorchBf16
-from .tunec_library import (Tunec, TunecAvx2, TunecBefore, TunecBf16, TunecEmulated, TunecLoose, TunecNoAmx,
-                            TunecUntuned)
+from .tunec_library import Tunec, TunecAvx2, TunecBefore, TunecBf16, TunecEmulated, TunecLoose, TunecNoAmx, TunecUntuned
 from .tvm_relax import Tvm, TvmTuned
 from .xla import Jax
 

@@ -52,6 +52,7 @@ class Jax(Peer):
     def load(self, path, inputs, outputs):
         os.environ["JAX_PLATFORMS"] = "cpu"
         import jax
+
         from networks.seeded import build
         name = os.path.splitext(os.path.basename(path))[0]
         fn = jax_function(name, build(name)[0].parameters())

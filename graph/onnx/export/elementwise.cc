@@ -46,7 +46,8 @@ Written WriteScaledLog(FormContext& node, double base) {
 Written WriteLog2(FormContext& node) { return WriteScaledLog(node, 2); }
 Written WriteLog10(FormContext& node) { return WriteScaledLog(node, 10); }
 
-/// Writes max(0, x) + min(0, alpha * (exp(x / alpha) - 1)). ONNX's Celu supports only float32.
+/// Writes ONNX's Celu for float32, the only type that it supports. Otherwise writes its definition
+/// max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).
 Written WriteCelu(FormContext& node) {
   if (node.type() == DataType::kF32) return WriteSame(node);
   const std::string& x = node.input(0);
@@ -112,7 +113,8 @@ DataType UnsignedOf(DataType type) {
 
 bool IsSignedInteger(DataType type) { return IsInteger(type) && UnsignedOf(type) != type; }
 
-/// Returns whether every shift count is smaller than the number of bits of the type.
+/// Returns whether the shift counts are constants from 0 to one less than the number of bits of the
+/// type.
 bool ShiftsWithin(const Array* count, DataType type) {
   if (count == nullptr) return false;
   for (int64_t i = 0; i < count->size(); ++i)

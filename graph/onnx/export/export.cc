@@ -31,12 +31,12 @@ class Exporter {
   const Graph& graph_;
   UniqueNames names_;
   std::map<ValueId, std::string> name_of_;
-  std::set<std::string> output_names_;  // names that belong to values already
+  std::set<std::string> output_names_;  // output names that are names of computed values
   ExportedModel model_;
 };
 
-/// Names inputs and outputs like the graph. A value may be several outputs, or also an input or
-/// constant. It has one of the names and is copied to the others.
+/// Names inputs and outputs like the graph. A value may be several outputs, or an input or constant
+/// and an output. Then the value has one of the names, and AddOutputs copies it to the others.
 Status Exporter::NameInterface() {
   for (const ValueId input : graph_.inputs())
     name_of_[input] = names_.Make(graph_.value(input).name);

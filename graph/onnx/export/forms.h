@@ -1,5 +1,5 @@
 // The table of operators' ONNX forms. For each operator a function writes one node of the graph as
-// one or several ONNX nodes. Internal to graph/onnx.
+// one or several ONNX nodes. Only graph/onnx uses this file.
 #pragma once
 
 #include <span>
@@ -54,7 +54,7 @@ class FormContext {
   std::string Constant(Array array);
   std::string Scalar(double value, DataType type);
   std::string Ints(const std::vector<int64_t>& values);  // a list of i64
-  /// Returns `x` as `type`, or `x` itself if it has the type.
+  /// Returns `x` cast from type `from` to type `to`, or `x` itself if both types are equal.
   std::string Cast(const std::string& x, DataType from, DataType to);
 
   std::vector<OnnxNode> TakeNodes() { return std::move(nodes_); }

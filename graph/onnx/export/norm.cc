@@ -55,7 +55,8 @@ Written WriteRmsNorm(FormContext& node) {
   return node.Emit("Mul", {node.Emit("Div", {x, root}), node.input(1)});
 }
 
-/// Writes groups as instances. Before opset 21 ONNX's GroupNormalization has one scale per group.
+/// Writes a group normalisation as an instance normalisation with each group as one channel. Before
+/// opset 21 ONNX's GroupNormalization has one scale per group.
 Written WriteGroupNorm(FormContext& node) {
   TUNEC_ASSIGN(const std::vector<int64_t> shape, node.InputShape(0));
   const int64_t groups = node.node().Int("groups");

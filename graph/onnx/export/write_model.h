@@ -1,4 +1,4 @@
-// Conversion from the plain model to ONNX's protobuf messages. Internal to graph/onnx.
+// Conversion from the plain model to ONNX's protobuf messages. Only graph/onnx uses this file.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Files mapped into memory for reading. Internal to graph/onnx.
+// Files mapped into memory for reading. Only graph/onnx uses this file.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // An ONNX model as plain data. parse_model.cc creates it from the protobuf messages, so that no
-// other file needs the protobuf format. Internal to graph/onnx.
+// other file needs the protobuf format. Only graph/onnx uses this file.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Parser of AttributeProto. Internal to graph/onnx.
+// Parser of AttributeProto. Only graph/onnx uses this file.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Parser of TensorProto. Internal to graph/onnx.
+// Parser of TensorProto. Only graph/onnx uses this file.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,8 @@ enum OnnxType : int64_t {
   kBfloat16 = 16,
 };
 
-/// Returns the type for ONNX's number. Fails for strings, complex types and types below one byte.
+/// Returns the type for ONNX's number. Fails for types that tunec lacks: strings, complex numbers,
+/// 8-bit floats, types below one byte.
 Result<DataType> DataTypeOf(int64_t onnx_type);
 
 /// The files of a model's external tensors, each mapped once.
@@ -53,7 +54,7 @@ class ExternalFiles {
   std::map<std::string, std::shared_ptr<const MappedFile>> files_;
 };
 
-/// A parsed TensorProto. Its bytes still belong to the file.
+/// A parsed TensorProto. `raw_data` refers to the parsed bytes, which must outlive it.
 struct OnnxTensor {
   std::string name;
   std::vector<int64_t> dims;

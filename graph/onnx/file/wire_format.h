@@ -1,7 +1,7 @@
 // Protobuf's wire format, as far as ONNX files use it. This code replaces libprotobuf, whose
 // registry of message types is global to the process. So a program may link any version of
-// protobuf, and may unload libtunec.so and load it again. Weights are most of
-// a model's bytes; they are not copied until they are needed. Internal to graph/onnx.
+// protobuf, and may unload libtunec.so and load it again. Weights are most of a model's bytes; they
+// are not copied until they are needed. Only graph/onnx uses this file.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ using Pieces = std::vector<Bytes>;
 
 enum class WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-/// Returns the tag that identifies a field. A field with an undeclared wire type is unknown, like a
-/// field with an undeclared number.
+/// Returns the tag that identifies a field. A field with another wire type than declared is
+/// unknown, like a field with an undeclared number.
 constexpr uint32_t Tag(uint32_t number, WireType type) {
   return number << 3 | static_cast<uint32_t>(type);
 }

@@ -1,4 +1,4 @@
-// The whole table of operators, for documentation. Internal to graph/onnx.
+// The whole table of operators, for documentation. Only graph/onnx uses this file.
 #pragma once
 
 #include <vector>

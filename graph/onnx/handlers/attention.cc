@@ -1,6 +1,6 @@
-// Attention (opset 23 to 25) as the operator `attention`. Heads are split by views. A cache of
-// earlier keys is concatenated before the new keys. All limits of a query's keys, apart from the
-// mask, become `causal` or part of the mask.
+// Attention (opset 23 to 25) as the operator `attention`. Reshapes and transposes split the heads.
+// Cached keys are concatenated before the new keys. A causal limit becomes the attribute `causal`
+// if possible; all other limits of a query's keys are joined with the mask.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -109,7 +109,8 @@ Result<Operand> AllowedKeys(const NodeContext& node, const Parts& parts) {
   return allowed;
 }
 
-/// Pads a mask for the first keys, so that it hides the other keys.
+/// Returns a mask for all keys. A mask for the first keys only is padded so that it hides the other
+/// keys.
 Result<Operand> PaddedMask(const NodeContext& node, const Operand& mask, int64_t keys) {
   if (mask->rank() == 0) return mask;
   TUNEC_ASSIGN(const int64_t masked, node.Extent(mask, -1));

@@ -71,7 +71,7 @@ Result<Operands> ConvInteger(const NodeContext& node, Op) {
       node.Emit(Op::kConv, {operands[0], operands[1]}, AttributesOf(conv.window, conv.group)));
 }
 
-/// Checks sizes of an attribute that will be added.
+/// Checks that sizes from an attribute are small enough for sums of sizes not to overflow.
 Status RequireSizes(std::string_view name, const std::vector<int64_t>& sizes) {
   constexpr int64_t kMostSize = int64_t{1} << 48;  // no tensor has more elements
   for (const int64_t size : sizes) {

@@ -1,6 +1,6 @@
 // Formulas over operands. A handler that expands an operator can be written like the operator's
 // definition, as in `Sum((x - mean) * (x - mean), axes)`. An error propagates through a formula,
-// and Take returns it at the end. Internal to graph/onnx.
+// and Take returns it at the end. Only graph/onnx uses this file.
 #pragma once
 
 #include <cstdint>

@@ -57,8 +57,8 @@ Formula Reflected(const Formula& x, const Border& border) {
   return Min(within, 2 * range - within) + border.least;
 }
 
-/// Returns -1..1 as a coordinate of the axis. Depending on the padding mode, coordinates outside
-/// are moved into the image.
+/// Converts positions in -1..1 to coordinates of the axis. Depending on the padding mode,
+/// coordinates outside the image are moved into it.
 Formula Coordinate(const Formula& normalized, const GridMode& mode, int64_t extent) {
   const auto size = static_cast<double>(extent);
   Formula x =
@@ -199,7 +199,8 @@ Taps RegionTaps(const Formula& begin, const Formula& length, int64_t samples, in
   return {ClampedIndex(index, extent - 1), Where(outside.Unsqueeze(-1), weight.Number(0), weight)};
 }
 
-/// Largest number of samples along an axis of a region's output, and per cell of the output.
+/// Largest height and width of a region's output, and largest number of samples per cell along an
+/// axis.
 constexpr int64_t kMostSamples = 1 << 16;
 
 struct RoiAlignAttributes {

@@ -1,5 +1,5 @@
 // The table of operators: ONNX's name, the opset that introduced the operator, and the function
-// that translates a node. Internal to graph/onnx.
+// that translates a node. Only graph/onnx uses this file.
 #pragma once
 
 #include <cstdint>

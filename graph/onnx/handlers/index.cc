@@ -33,7 +33,7 @@ Result<Operands> GatherNd(const NodeContext& node, Op) {
                 depth, batch, x->rank());
   }
   const auto indexed = static_cast<size_t>(batch + depth);
-  // A number after the last row is out of range, also for the gather.
+  // A position out of range gets the number `rows`, which is out of range for the gather too.
   const int64_t rows = Product(x->shape, 0, indexed);
   TUNEC_ASSIGN(Formula numbers,
                RowNumbers(Formula(node, given), x->shape.Part(before, indexed), rows));
@@ -69,7 +69,7 @@ Result<Operands> Compress(const NodeContext& node, Op) {
   return Results({Gather(data, Formula(node, node.Ints64(kept)), axis)});
 }
 
-/// Reverses the first elements of each sequence; the others stay.
+/// Reverses as many leading elements of each sequence as its length says; the other elements stay.
 Result<Operands> ReverseSequence(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t time, node.Axis("time_axis", 0, x->rank()));

@@ -117,8 +117,8 @@ Result<Operands> Lrn(const NodeContext& node, Op op) {
       node.Emit(op, {x}, {{"size", size}, {"alpha", alpha}, {"beta", beta}, {"bias", bias}}));
 }
 
-/// Imports LpNormalization: x divided by its p-norm along an axis, or 0 where the norm is 0.
-/// Squares of f16 would overflow.
+/// Imports LpNormalization: x divided by its p-norm along an axis, or 0 where the norm is 0. f16 is
+/// computed in f32, because squares of f16 would overflow.
 Result<Operands> LpNorm(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand given, node.Input(0));
   TUNEC_ASSIGN(const Operand x, node.Cast(given, CombinedType({given->type})));
@@ -167,7 +167,8 @@ Result<Operands> Softmax(const NodeContext& node, Op op) {
   return One(node.Reshape(y, x->shape));
 }
 
-/// Imports Hardmax: 1 at the first greatest element of each row, else 0. Rows are those of Softmax.
+/// Imports Hardmax: 1 at the first greatest element of each row, else 0. Before opset 13 a row has
+/// all axes from `axis` on, as for Softmax.
 Result<Operands> Hardmax(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   const bool flattens = node.version() < 13;

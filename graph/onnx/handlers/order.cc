@@ -2,9 +2,10 @@
 // row is cut into pieces, and the pieces' maxima show which pieces can contain the first elements.
 // The remaining elements are sorted by a bitonic network over pairs of a value and its original
 // position. A row is cut into blocks of K >= k elements, where K is a power of two. All blocks are
-// sorted in the same way. Then the number of blocks is halved repeatedly. Given two sorted blocks,
-// the better one of each element and its mirror image are the K best elements, and log K exchanges
-// sort them.
+// sorted in the same way. Then the number of blocks is halved repeatedly. To merge two sorted
+// blocks, element i of one block is compared with element K - 1 - i of the other block. The
+// elements that precede in these comparisons are the first K elements of both blocks, and log K
+// exchanges sort them.
 //
 // A stage compares every element with the element at a certain distance, for all blocks of all rows
 // at once. So neighbours in memory are not one block, but elements with the same number in all
@@ -177,7 +178,7 @@ class Blocks {
     return above.Expand({above_, Width() / above_}).Reshape({1, 1, Width()});
   }
 
-  /// Compares each element with its partner. The better one gets the lower number.
+  /// Compares each element with its partner. The one that comes first gets the lower number.
   void Exchange(int64_t distance, const Pairs& partners) {
     const Formula keeps = Apply(Op::kXor, {Precedes(pairs_, partners), IsUpper(distance)});
     pairs_ = Select(keeps, pairs_, partners);

@@ -1,4 +1,4 @@
-// Sorting of rows by operators of the graph. Internal to graph/onnx.
+// Sorting of rows by operators of the graph. Only graph/onnx uses this file.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace tunec::onnx_import {
 
-/// Returns the positions of the k greatest (or least) elements along the axis, best first. Equal
-/// elements are in the order of their positions. The result is i64 with k elements in the axis. NaN
-/// is greater than infinity. The positions of a row are always different. Requires: 0 <= axis <
-/// rank, 1 <= k <= elements of the axis. Work for a row of n elements: at most n * log(k)^2
-/// comparisons, none of which depends on data.
+/// Returns the positions of the k greatest (or least) elements along the axis, the greatest (or
+/// least) first. Equal elements are in the order of their positions. The result is i64 with k
+/// elements in the axis. NaN is greater than infinity. The positions of a row are always different.
+/// Requires: 0 <= axis < rank, 1 <= k <= elements of the axis. Work for a row of n elements: O(n
+/// log(k)^2) comparisons. The data does not change which positions are compared.
 Formula FirstPlaces(const Formula& x, int64_t axis, int64_t k, bool largest);
 
 }  // namespace tunec::onnx_import

@@ -1,4 +1,5 @@
-// Pairs to be sorted: values, greatest first, and their original positions. Internal to graph/onnx.
+// Pairs to be sorted: values, greatest first, and their original positions. Only graph/onnx uses
+// this file.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@ namespace tunec::onnx_import {
 /// A flag in a position, which is an i32. It marks the later of two different elements whose
 /// compared values are equal.
 inline constexpr int64_t kLater = int64_t{1} << 30;
-/// Largest number of elements of all rows together. Pieces may extend a little beyond a row.
+/// Largest number of elements of all rows together. It is less than kLater, because positions in
+/// the last piece of a row may be slightly beyond the row.
 inline constexpr int64_t kMostElements = kLater - (int64_t{1} << 15);
 /// A position after all others.
 inline constexpr int64_t kLastPlace = std::numeric_limits<int32_t>::max();
@@ -47,8 +49,9 @@ struct Pairs {
   Formula places;  // i32, with kLater
 };
 
-/// Returns pairs of numbers and positions. A position has kLater if its element comes after equal
-/// numbers. This is infinity after NaN if NaN is first, and NaN after infinity if NaN is last.
+/// Returns pairs of numbers and positions. NaN becomes an infinity, and kLater distinguishes it
+/// from the real infinities. If NaN is first, elements of +infinity have kLater and so come after
+/// NaN. If NaN is last, NaN has kLater and so comes after -infinity.
 Pairs PairsOf(const Comparable& x, const Formula& places);
 /// Returns positions without kLater.
 Formula PlacesOf(const Formula& places);

@@ -92,8 +92,8 @@ Formula Root(const Formula& x, int64_t p) {
   return Apply(Op::kPow, {x, x.Number(1.0 / static_cast<double>(p))});
 }
 
-/// Imports LpPool: (sum of |x|^p over the window)^(1/p). The sum is an average that counts its zero
-/// padding.
+/// Imports LpPool: (sum of |x|^p over the window)^(1/p). The sum is an average that includes the
+/// zero padding, times the window's size.
 Result<Operands> LpPool(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t p, node.Int("p", 2));

@@ -1,4 +1,4 @@
-// Positions in several axes as row-major numbers. Internal to graph/onnx.
+// Positions in several axes as row-major numbers. Only graph/onnx uses this file.
 #pragma once
 
 #include <vector>

@@ -108,13 +108,15 @@ Formula Requantized(const Formula& x, const Formula& factor, const Formula& zero
   return Clamp(level + zero_point.Cast(DataType::kF32), least, least + range - 1).Cast(type);
 }
 
-/// Returns the factor between products of levels and levels of the result.
+/// Returns the factor that converts a product of quantised numbers to a quantised number of the
+/// result.
 Formula ProductScale(const NodeContext& node) {
   const auto f32 = [&](size_t i) { return In(node, i).Cast(DataType::kF32); };
   return f32(1) * f32(4) / f32(6);
 }
 
-/// Returns levels minus their zero point. `shape` aligns a list of zero points with an axis.
+/// Returns a quantised operand minus its zero point, as i32. `shape` aligns a list of zero points
+/// with an axis.
 Formula Levels(const NodeContext& node, size_t input, const std::vector<int64_t>& shape) {
   const Formula zero = In(node, input + 2).Cast(DataType::kI32);
   const bool per_slice = zero.rank() == 1 && zero.Extent(0) != 1;

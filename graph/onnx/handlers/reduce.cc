@@ -8,8 +8,8 @@
 namespace tunec::onnx_import {
 namespace {
 
-/// Returns the axes. They are an attribute before opset 13 (ReduceSum) or 18 (the others), later an
-/// input.
+/// Returns the axes. The axes are an attribute before opset 13 (ReduceSum) or 18 (all other
+/// reductions), later an input.
 Result<std::vector<int64_t>> Axes(const NodeContext& node, int64_t rank) {
   std::vector<int64_t> axes;
   if (node.HasAttribute("axes")) {

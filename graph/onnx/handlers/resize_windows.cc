@@ -102,8 +102,8 @@ TapWindow WindowAt(const WindowResize& resize, const Axis& axis, double x) {
   return Normalised(taps);
 }
 
-/// Returns whether x is outside the image. Coordinates from a file may be NaN, which counts as
-/// outside.
+/// Returns whether the output at x gets the extrapolation value: x is outside the image, in mode
+/// tf_crop_and_resize. NaN, which a file's region may cause, counts as outside.
 bool IsOutside(const WindowResize& resize, const Axis& axis, double x) {
   return resize.coordinate == "tf_crop_and_resize" &&
          !(x >= 0 && x <= static_cast<double>(axis.from - 1));

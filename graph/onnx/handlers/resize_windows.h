@@ -1,5 +1,6 @@
 // Resizing that the operator `resize` does not support: antialiasing, weights without elements
-// outside the image, cropping. Each axis is a weighted sum over windows. Internal to graph/onnx.
+// outside the image, cropping. Each axis is a weighted sum over windows. Only graph/onnx uses this
+// file.
 #pragma once
 
 #include <string>

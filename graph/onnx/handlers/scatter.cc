@@ -70,8 +70,8 @@ Result<Operands> ScatterNd(const NodeContext& node, Op) {
                           Formula(node, updates).Reshape(shape), {.depth = depth}, reduction)});
 }
 
-/// Imports ScatterElements. Each update has its own index along the axis; the other coordinates are
-/// the update's.
+/// Imports ScatterElements. Each update has its own index along the axis. In all other axes the
+/// update's position is used.
 Result<Operands> ScatterElements(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand data, node.Input(0));
   TUNEC_ASSIGN(const Operand indices, node.Input(1));

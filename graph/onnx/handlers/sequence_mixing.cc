@@ -1,5 +1,5 @@
-// Operators of language models that mix along the sequence, except attention: rotary embeddings,
-// linear attention, causal convolution with a state, caches.
+// Operators of language models on sequences, except attention: rotary embeddings, linear attention,
+// causal convolution with a state.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -155,8 +155,8 @@ Result<Operands> LinearAttention(const NodeContext& node, Op) {
   return Results({y.Cast(query->type), state.Cast(state_type)});
 }
 
-/// Imports a depthwise convolution along the sequence. Its first inputs are the last inputs of the
-/// previous run.
+/// Imports a depthwise convolution along the sequence. The last inputs of the previous run, which
+/// are an operand, come before the inputs of this run.
 Result<Operands> CausalConvWithState(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const Operand weight, node.Input(1));

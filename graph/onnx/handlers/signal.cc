@@ -184,7 +184,8 @@ Result<Operands> Dft(const NodeContext& node, Op) {
   return Results({WriteSignal(parts, axis)});
 }
 
-/// Imports STFT: frames, weighted by the window, are transformed one by one.
+/// Imports STFT: each frame is weighted by the window and transformed. One product transforms all
+/// frames.
 Result<Operands> Stft(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand input, node.Input(0));
   TUNEC_ASSIGN(const int64_t step, node.ConstantInt(1));

@@ -55,7 +55,8 @@ struct AxisSlice {
   int64_t step = 1;
 };
 
-/// Returns the number of an element, counted from the front and clamped to [least, most].
+/// Returns a bound counted from the front and clamped to [least, most]. A negative `bound` is
+/// counted from the end.
 int64_t ClampBound(int64_t bound, int64_t size, int64_t least, int64_t most) {
   if (bound < 0) bound = std::max(bound, -size - 1) + size;
   return std::clamp(bound, least, most);
@@ -214,8 +215,8 @@ Result<Operands> CenterCropPad(const NodeContext& node, Op) {
   return Results({y});
 }
 
-/// Imports Trilu, which keeps a triangle of the last two axes. A constant is cut at once; otherwise
-/// a mask selects.
+/// Imports Trilu, which keeps a triangle of the last two axes. A constant mask selects between the
+/// elements and 0.
 Result<Operands> Trilu(const NodeContext& node, Op) {
   TUNEC_ASSIGN(const Operand x, node.Input(0));
   TUNEC_ASSIGN(const int64_t upper, node.Int("upper", 1));

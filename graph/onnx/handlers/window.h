@@ -1,4 +1,5 @@
-// Windows of convolutions and pools, with ONNX's attributes made explicit. Internal to graph/onnx.
+// Windows of convolutions and pools, with ONNX's attributes made explicit. Only graph/onnx uses
+// this file.
 #pragma once
 
 #include <cstdint>

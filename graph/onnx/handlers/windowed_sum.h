@@ -1,5 +1,5 @@
-// Weighted sums over windows of an axis. Windows differ in position, length and weights. Internal
-// to graph/onnx.
+// Weighted sums over windows of an axis. Windows differ in position, length and weights. Only
+// graph/onnx uses this file.
 #pragma once
 
 #include <cstdint>

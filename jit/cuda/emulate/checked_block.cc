@@ -124,7 +124,7 @@ bool CheckedBlock::IsShared(const void* address) const {
   return at >= shared_begin_ && at < shared_begin_ + launch_.shared_bytes;
 }
 
-// Cached, since code uses few base addresses.
+// Finds each region once and caches the result, since code uses few base addresses.
 const std::optional<MemoryRegion>& CheckedBlock::RegionFrom(const void* base) {
   const auto [found, is_new] = regions_.try_emplace(base);
   if (is_new && IsShared(base)) {
@@ -142,7 +142,8 @@ void CheckedBlock::CheckBounds(const Place& place, const void* base) {
                           place.begin - region->begin, region->bytes));
 }
 
-// A GPU reads and writes each piece of a copy as a whole.
+// A GPU reads and writes each piece of a copy as a whole, so both ends must be aligned to the
+// piece.
 void CheckedBlock::CheckAligned(const Place& place, int64_t bytes) const {
   const int64_t offset =
       IsShared(place.begin) ? place.begin - shared_begin_ : reinterpret_cast<intptr_t>(place.begin);

@@ -1,9 +1,9 @@
 // Checks of the memory accesses of a block's threads, one access at a time.
 //
-// Each byte stores its last writer and reader, and the barrier intervals of both accesses. Two
-// threads may be in the same interval at the same time. They must therefore not access one byte in
-// the same interval, unless both read. The check does not depend on the emulation's order, as in
-// ir/interpret/races.h.
+// Each byte stores its last writer and reader, and the barrier intervals of both accesses. On a
+// GPU, all threads may be in the same interval at the same time. Two threads must therefore not
+// access one byte in the same interval, unless both read. The order in which the emulation runs the
+// threads does not change the result of the check (as in ir/interpret/races.h).
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ class CheckedBlock {
   CheckedBlock(const EmulatedLaunch& launch, int64_t number, const void* shared);
 
   /// Checks an access by a thread, before the access. The address is computed from `base`, which is
-  /// null if unknown. 0 bytes: the access is masked off, but has its place among the thread's
+  /// null if unknown. 0 bytes: the access is masked off, but is numbered among the thread's
   /// accesses.
   void Access(int32_t thread, const void* base, const void* address, int64_t bytes, bool writes,
               int32_t site, const AccessName* name);

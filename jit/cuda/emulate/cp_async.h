@@ -25,8 +25,8 @@ std::optional<CpAsync> CpAsyncOf(llvm::IntrinsicInst& call);
 /// Replaces the call by its final effect, executed at once: a load and a store, or nothing.
 void CarryOutAtOnce(const CpAsync& copy);
 
-/// Replaces the call by a call of kCopyName, kCommitName or kWaitName (instrument.h). Unknown
-/// arguments are null until instrumentation: the base addresses, the site and the name.
+/// Replaces the call by a call of kCopyName, kCommitName or kWaitName (instrument.h). The base
+/// addresses, the site and the name are null or 0 until InstrumentAccesses sets them.
 void CarryOutLate(const CpAsync& copy, llvm::Value* thread);
 
 }  // namespace tunec::jit

@@ -39,8 +39,8 @@ Result<KernelImage> CompileEmulated(const LoopNest& nest,
 Result<Kernel> LoadEmulated(const KernelImage& image, PerfMap perf_map = PerfMap::kOff);
 
 /// Creates a device that emulates a GPU on the host. Blocks run on the pool's threads; the pool
-/// must outlive the device. Its memory is the program's memory, registered for checked kernels. Its
-/// times are not those of a GPU.
+/// must outlive the device. The device's memory is the program's memory, registered for checked
+/// kernels. The times of its kernels are not those of a GPU.
 std::unique_ptr<Device> MakeEmulatedDevice(ThreadPool& pool, PerfMap perf_map);
 
 }  // namespace tunec

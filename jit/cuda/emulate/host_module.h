@@ -7,17 +7,17 @@
 
 namespace tunec::jit {
 
-/// Name of the function that host modules import, besides kAccessName and the names in
-/// warp_calls.h. RunEmulatedBlock implements it.
+/// Name of a function that host modules import, besides the names in instrument.h and warp_calls.h.
+/// RunEmulatedBlock implements it.
 inline constexpr const char* kRunBlockName = "tunec_run_emulated_block";
 
 /// Converts the kernels to host functions. `kernel(a, b, workspace, first)` becomes two functions:
 /// the EmulatedFunction `kernel.thread`, and the PhaseFunction `kernel`, whose tasks are blocks.
 /// `kernel` calls kRunBlockName with the launch, kernel.thread and its arguments. Every llvm.nvvm
-/// call becomes a load or a call through EmulatedThread, and shared memory becomes the block's
-/// memory. Asynchronous copies are executed at once. In checked mode, each access to memory is
-/// reported first, and copies are executed at their wait (instrument.h). Errors: kInternal for a
-/// call without an emulation.
+/// call becomes a load from the EmulatedThread, a call of the emulation, or instructions of the
+/// host. Shared memory becomes the block's memory. Asynchronous copies are executed at once. In
+/// checked mode, each access to memory is reported first, and copies are executed at their wait
+/// (instrument.h). Errors: kInternal for a call without an emulation.
 Status MakeHostModule(CudaModule& module, EmulationMode mode);
 
 }  // namespace tunec::jit

@@ -113,7 +113,8 @@ class Instrumenting {
   void Instrument(const Access& access) {
     Objects objects = ObjectsOf(access.address);
     if (llvm::any_of(objects, [&](llvm::Value* object) { return IsOwn(object); })) return;
-    // Removes constants: they may always be read and are selected instead of unreadable addresses.
+    // Accesses of constants are not checked. A constant is an object here only because the code
+    // selects its address in place of an address that must not be read.
     std::vector<llvm::GlobalVariable*> constants;
     for (llvm::Value* object : objects)
       if (auto* constant = llvm::dyn_cast<llvm::GlobalVariable>(object))

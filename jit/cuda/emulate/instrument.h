@@ -17,10 +17,10 @@ inline constexpr const char* kCommitName = "tunec_emulated_commit";
 inline constexpr const char* kWaitName = "tunec_emulated_wait";
 
 /// Inserts a call of kAccessName before each load and store of an EmulatedFunction. Masked
-/// accesses, gathers and scatters get one call per lane. Memory that other threads cannot access is
-/// omitted: the thread's stack, constants, and the function's parameters. Asynchronous copies
-/// become calls of kCopyName, kCommitName and kWaitName. Accesses with kAccessMetadata are reported
-/// with names.
+/// accesses, gathers and scatters get one call per lane. There is no call for memory that no other
+/// thread changes: the thread's stack, constants, and the function's parameters. Calls of kCopyName
+/// (CarryOutLate) get their base addresses, site and name. Accesses with kAccessMetadata are
+/// reported with names.
 void InstrumentAccesses(llvm::Function& function);
 
 }  // namespace tunec::jit

@@ -1,7 +1,7 @@
 // Asynchronous copies of the threads of a block, between their issue and the wait for them.
 //
-// A GPU may execute a copy at any time in between. The emulation executes a copy as late as
-// possible: at its thread's wait, and never if the thread does not wait for it.
+// A GPU may execute a copy at any time between its issue and the wait. The emulation executes a
+// copy as late as possible: at its thread's wait, and never if the thread does not wait for it.
 #pragma once
 
 #include <array>

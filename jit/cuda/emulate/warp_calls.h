@@ -16,9 +16,10 @@ inline constexpr const char* kLoadMatricesName = "tunec_emulated_load_matrices";
 inline constexpr const char* kTileName = "tunec_emulated_tile";
 inline constexpr const char* kShuffleName = "tunec_emulated_shuffle";
 
-/// Replaces ldmatrix, mma.sync or shfl.sync by a call through `thread`, the EmulatedThread. Each
-/// lane loads its row of a matrix like other memory. Returns false, without changes, for other
-/// intrinsics. `site` must be unique within the kernel.
+/// Replaces ldmatrix, mma.sync or shfl.sync by a call that receives `thread`, the EmulatedThread.
+/// Replaces cvt.rna.tf32 by integer instructions. Each lane loads its row of a matrix like other
+/// memory. Returns false, without changes, for other intrinsics. `site` must be unique within the
+/// kernel.
 bool ReplaceWarpCall(llvm::IntrinsicInst& call, llvm::Value* thread, int32_t site);
 
 }  // namespace tunec::jit

@@ -91,9 +91,10 @@ std::string PlaceOf(const ThreadStop& stop);
 /// in an operation, or if all lanes are in one operation whose members are all lanes.
 std::string WhyDivergent(std::span<const ThreadStop> lanes);
 
-/// Execute warp operations; generated code calls them in every lane, and they return when all lanes
-/// have called. `address` is the address of the lane's row, a multiple of 16, if the lane supplies
-/// a row. `tile` is the intrinsic's number in TileIntrinsics(). A missing lane ends the process.
+/// Execute warp operations. Generated code calls these functions in every lane; a call returns when
+/// all lanes have called. `address` is the address of the lane's row; it must be a multiple of 16
+/// also in a lane that supplies no row. `tile` is the intrinsic's number in TileIntrinsics(). A
+/// missing lane ends the process.
 void LoadEmulatedMatrices(EmulatedThread* thread, int32_t site, int32_t matrices,
                           int32_t transposed, const void* address, uint32_t* registers);
 void RunEmulatedTile(EmulatedThread* thread, int32_t site, int32_t tile, uint32_t* registers);

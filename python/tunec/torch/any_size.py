@@ -21,7 +21,7 @@ class OpenSizes:
 
     def of(self, shape_of):
         """A number for each name, by the shapes of placeholders; None where one has several."""
-        numbers = {}
+        numbers: dict[str, int] = {}
         for placeholder, dimension, name in self.axes:
             size = shape_of(placeholder)[dimension]
             if numbers.setdefault(name, size) != size:
@@ -58,7 +58,8 @@ def open_sizes(module):
 def with_ties(sizes, example, imported_at):
     """Where torch has two symbols for a size that has to be one, as those of a batch and its mask,
     ties them: they are equal in the example, and the graph is another one where they are not."""
-    names, ties = [], {}
+    names: list[str] = []
+    ties: dict[str, str] = {}
     for name in sizes.names:
         tied = next((other for other in names if example[other] == example[name]
                      and not _may_differ(name, other, example, imported_at)), None)

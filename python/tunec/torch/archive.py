@@ -14,6 +14,7 @@ import re
 import sys
 
 import torch
+from torch.export import ExportedProgram
 
 from .._errors import Error, InvalidArgument, NotFound, Unsupported
 from .errors import first_line
@@ -47,7 +48,7 @@ _PARTS = (ast.Expression, ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.S
           ast.keyword, ast.Load, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
 
 
-def load_program(path):
+def load_program(path: str | os.PathLike[str]) -> ExportedProgram:
     """Returns the torch.export.ExportedProgram of a .pt2 file."""
     path = os.fspath(path)
     if not HAS_READER:

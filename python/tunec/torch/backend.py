@@ -3,6 +3,8 @@ import contextlib
 import copy
 import gc
 import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import fx
@@ -14,8 +16,8 @@ from .._errors import InvalidArgument
 from .decompose import aot_decompositions
 from .dynamo import tell_of_left, watch
 from .frozen import FrozenWeights
-from .graph_cache import kept_graphs, keeping_compiler, may_be_kept
-from .layouts import layouts_of, report_strides, saved_outputs, take_strides, with_strides
+from .graph_cache import keeping_compiler, kept_graphs, may_be_kept
+from .layouts import Layout, layouts_of, report_strides, saved_outputs, take_strides, with_strides
 from .left_part import REJECTIONS, LeftPart
 from .own_decompositions import own_rules
 from .partitions import partition
@@ -25,7 +27,7 @@ from .updates import updates_of
 
 
 @contextlib.contextmanager
-def _collector_paused():
+def _collector_paused() -> Iterator[None]:
     """Disables Python's cycle collector. It would traverse all of torch's long-lived objects again
     and again, which costs a third of the time to load a cached graph (decision 0044)."""
     was_enabled = gc.isenabled()
@@ -38,18 +40,20 @@ def _collector_paused():
 
 
 # Options for each mode of torch.compile. CUDA graphs are recorded in every mode.
-_MODES = {None: {}, "default": {}, "max-autotune": {"trials": 200}, "reduce-overhead": {},
-          "max-autotune-no-cudagraphs": {"trials": 200}}
+_MODES: dict[str | None, dict[str, Any]] = {
+    None: {}, "default": {}, "max-autotune": {"trials": 200}, "reduce-overhead": {},
+    "max-autotune-no-cudagraphs": {"trials": 200}}
 
 
-def _options_of(options, mode):
+def _options_of(options: Mapping[str, Any] | None, mode: str | None) -> dict[str, Any]:
     if mode not in _MODES:
         raise InvalidArgument(f"the mode {mode!r}, expected one of {', '.join(filter(None, _MODES))}")
     return with_defaults({**_MODES[mode], **(options or {})})
 
 
 @_collector_paused()
-def tunec(module, example_inputs, *, options=None, mode=None):
+def tunec(module: fx.GraphModule, example_inputs: Sequence[Any], *, options: Mapping[str, Any] | None = None,
+          mode: str | None = None) -> Callable[..., Any]:
     """The backend. `mode`: "max-autotune" and "max-autotune-no-cudagraphs" set 200 trials unless
     the options set another number. `options` are those of tunec.compile by name, and
 
@@ -60,11 +64,11 @@ def tunec(module, example_inputs, *, options=None, mode=None):
     options = _options_of(options, mode)
     switches = {name: options.pop(name, False) for name in ("background", "freeze")}
 
-    def run_of(graph, kind, places):
+    def run_of(graph: fx.GraphModule, kind: str, places: Sequence[int]) -> Callable[..., Any]:
         return _Compiled(graph, kind, places, options, **switches).boxed()
 
-    def compiler(kind):
-        def compiled(graph, inputs):
+    def compiler(kind: str) -> Callable[..., Any]:
+        def compiled(graph: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
             take_strides(graph, inputs)
             return run_of(graph, kind, _static_places() if kind == "inference" else ())
         return compiled
@@ -76,7 +80,7 @@ def tunec(module, example_inputs, *, options=None, mode=None):
         with own_rules():
             return backend(module, example_inputs)
 
-    def run_of_kept(graph, places):
+    def run_of_kept(graph: fx.GraphModule, places: Sequence[int]) -> Callable[..., Any]:
         return run_of(graph, "inference", places)
 
     with kept_graphs(run_of_kept), own_rules():
@@ -85,7 +89,7 @@ def tunec(module, example_inputs, *, options=None, mode=None):
         return backend(module, example_inputs)
 
 
-def _static_places():
+def _static_places() -> tuple[int, ...]:
     """Returns the indices of arguments that AOTAutograd marks as parameters and buffers."""
     context = TracingContext.try_get()
     if context is None or context.fw_metadata is None:
@@ -98,12 +102,13 @@ class _Compiled:
     `freeze`, the weights of the first call are compiled in: their values are not available
     before."""
 
-    def __init__(self, graph, kind, static_places, options, background, freeze):
+    def __init__(self, graph: fx.GraphModule, kind: str, static_places: Sequence[int],
+                 options: Mapping[str, Any], background: bool, freeze: bool) -> None:
         self._options = options
         self._background = background
         # Partitioning rewrites the graph, so a copy of the nodes is made, which torch runs until
         # the code is ready.
-        self._original = fx.GraphModule(graph, copy.deepcopy(graph.graph)) if background else None
+        self._original: Any = fx.GraphModule(graph, copy.deepcopy(graph.graph)) if background else None
         with unset_fake_temporarily():  # constants are computed on real tensors
             self._parts = partition(graph)
         self._graph = self._parts.module
@@ -118,22 +123,22 @@ class _Compiled:
         self._unwritten = {i for i in static_places if not _is_changed(self._graph, self._names[i])}
         self._weights = FrozenWeights(sorted(self._unwritten) if freeze else (), self._install)
         self._ready = threading.Event()
-        self._thread = None
-        self._failure = None
+        self._thread: threading.Thread | None = None
+        self._failure: Exception | None = None
         record(kind, self._parts)
         tell_of_left(self._parts.left, (__file__, 1))
 
-    def boxed(self):
+    def boxed(self) -> Callable[..., Any]:
         """Returns the function that AOTAutograd calls with a list. The function empties the
         list."""
-        def run(arguments):
+        def run(arguments: list[Any]) -> Any:
             values = list(arguments)
             arguments.clear()
             return self(values)
-        run._boxed_call = True
+        run._boxed_call = True  # type: ignore[attr-defined]  # an attribute that AOTAutograd reads
         return run
 
-    def __call__(self, values):
+    def __call__(self, values: Sequence[Any]) -> Any:
         self._weights.follow(values)
         if self._background and not self._ready.is_set():
             return self._eagerly(values)
@@ -142,7 +147,7 @@ class _Compiled:
         with torch.no_grad():
             return self._graph(*values)
 
-    def _install(self, frozen, values):
+    def _install(self, frozen: Mapping[int, torch.Tensor], values: Sequence[Any]) -> None:
         """Replaces each part by a _Part with a SizedGraph. `frozen` maps argument indices to
         weights."""
         weights = {self._names[i]: weight for i, weight in frozen.items()}
@@ -163,7 +168,7 @@ class _Compiled:
             self._thread = threading.Thread(target=self._warm, args=(values,))
             self._thread.start()
 
-    def _warm(self, values):
+    def _warm(self, values: Sequence[Any]) -> None:
         """Compiles by running once on copies, so that only the run in torch changes the
         arguments."""
         try:
@@ -175,7 +180,7 @@ class _Compiled:
             self._failure = failure
         self._ready.set()
 
-    def _eagerly(self, values):
+    def _eagerly(self, values: Sequence[Any]) -> Any:
         with torch.no_grad():
             return self._original(*values)
 
@@ -183,7 +188,9 @@ class _Compiled:
 class _Part(torch.nn.Module):
     """A compiled part of a graph, as a submodule."""
 
-    def __init__(self, module, weights, updates, options, layouts, fallback):
+    def __init__(self, module: fx.GraphModule, weights: dict[str, torch.Tensor],
+                 updates: Mapping[int, str] | None, options: Mapping[str, Any], layouts: Sequence[Layout],
+                 fallback: LeftPart) -> None:
         super().__init__()
         object.__setattr__(self, "module", module)
         self._fallback = fallback
@@ -193,12 +200,12 @@ class _Part(torch.nn.Module):
         self._strides = [layout.strides for layout in layouts]
         self._is_single = not isinstance(module.graph.output_node().args[0], (tuple, list))
 
-    def forward(self, *arguments):
+    def forward(self, *arguments: Any) -> Any:
         results = [with_strides(result, strides)
                    for result, strides in zip(self._results(arguments), self._strides)]
         return results[0] if self._is_single else tuple(results)
 
-    def _results(self, arguments):
+    def _results(self, arguments: Sequence[Any]) -> list[Any]:
         if not self._fallback.takes(arguments):
             try:
                 return self.graph(*arguments)
@@ -207,7 +214,7 @@ class _Part(torch.nn.Module):
         return self._fallback.run(arguments)
 
 
-def _is_changed(graph, name):
+def _is_changed(graph: fx.GraphModule, name: str) -> bool:
     """Tests if the graph writes the placeholder `name`."""
     node = next(n for n in graph.graph.find_nodes(op="placeholder") if n.name == name)
     return any(user.target is torch.ops.aten.copy_.default and user.args[0] is node

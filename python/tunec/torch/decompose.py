@@ -4,7 +4,8 @@ Operators with a handler stay whole: linear, attention, normalisations and activ
 operator each. torch's table decomposes all other operators.
 """
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
@@ -26,22 +27,22 @@ _EXTRA = ("_adaptive_avg_pool2d_backward", "grid_sampler_2d", "grid_sampler_3d",
           "max_pool2d_with_indices_backward", "upsample_bicubic2d")
 
 
-def is_kept(target):
+def is_kept(target: Any) -> bool:
     """Tests if an operator is imported as it is, without a decomposition."""
     name = overload_name(target)
     return name in handled_names() and (_is_primitive(target) or name in _KEPT_COMPOSITES)
 
 
-def _is_primitive(target):
+def _is_primitive(target: Any) -> bool:
     return not target._can_decompose() or torch.Tag.core in target.tags
 
 
-def export_decompositions():
+def export_decompositions() -> dict[Any, Callable[..., Any]]:
     """Returns the table for ExportedProgram.run_decompositions."""
     return _without_kept(torch.export.default_decompositions())
 
 
-def aot_decompositions():
+def aot_decompositions() -> Mapping[Any, Callable[..., Any]]:
     """Returns the table for AOTAutograd, which decomposes composite operators itself."""
     return _AotTable()
 
@@ -50,27 +51,27 @@ class _AotTable(Mapping):
     """A table that is built at its first use. Building takes torch half a second, and a graph from
     the cache needs no table."""
 
-    def __getitem__(self, target):
+    def __getitem__(self, target: Any) -> Callable[..., Any]:
         return _aot_table()[target]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(_aot_table())
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(_aot_table())
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return True
 
 
 @functools.cache
-def _aot_table():
+def _aot_table() -> dict[Any, Callable[..., Any]]:
     table = _without_kept(dict(core_aten_decompositions()))
     table[torch.ops.aten.native_dropout.default] = _dropout
     return table
 
 
-def _dropout(x, p, train):
+def _dropout(x: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Tensor, torch.Tensor]:
     """Draws the random numbers by a separate operator. They do not depend on x, so torch can draw
     them before all other operators, and the operators around the dropout stay in one part."""
     if not train or p == 0:
@@ -81,7 +82,7 @@ def _dropout(x, p, train):
     return x * kept * (1 / (1 - p)), kept
 
 
-def _without_kept(table):
+def _without_kept(table: dict[Any, Callable[..., Any]]) -> dict[Any, Callable[..., Any]]:
     for target in list(table):
         if isinstance(target, torch._ops.OpOverload) and is_kept(target):
             del table[target]
@@ -92,5 +93,5 @@ def _without_kept(table):
     return table
 
 
-def _extra_targets():
+def _extra_targets() -> list[Any]:
     return [getattr(torch.ops.aten, name) for name in _EXTRA]

@@ -1,26 +1,35 @@
 """Devices of a graph's tensors, which select the compilation target."""
+from __future__ import annotations
+
 from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils import _pytree as pytree
 
+if TYPE_CHECKING:
+    from torch import fx
 
-def device_of(module):
+    from .imported_graph import Weights
+
+
+def device_of(module: fx.GraphModule) -> torch.device:
     """Returns the device of most results in a graph, or of most inputs if it has no operators."""
     nodes = [node for node in module.graph.nodes if node.op == "call_function"]
     nodes = nodes or module.graph.find_nodes(op="placeholder")
-    counts = Counter(device for node in nodes for device in _devices(node))
-    return max(counts, key=counts.get) if counts else torch.device("cpu")
+    counts: Counter[torch.device] = Counter(device for node in nodes for device in _devices(node))
+    return max(counts, key=counts.__getitem__) if counts else torch.device("cpu")
 
 
-def device_options(device):
+def device_options(device: torch.device) -> dict[str, str]:
     """Returns the options of tunec.compile for graphs with tensors on this device."""
     if device.type != "cuda":
         return {}
     return {"target": "cuda", "device": str(device.index or 0)}
 
 
-def lies_on(node, device):
+def lies_on(node: fx.Node, device: torch.device) -> bool:
     """Tests if a node's results and operands are on the device. Operands may also be scalars on the
     CPU."""
     return (all(found == device for found in _devices(node)) and
@@ -28,26 +37,26 @@ def lies_on(node, device):
                 for source in node.all_input_nodes for found in _devices(source)))
 
 
-def on_host(weights):
+def on_host(weights: Weights) -> Weights:
     """Returns the weights (see import_graph) in CPU memory, row-major unless they are short. A
     graph with several sizes is imported many times, and each import would copy the weights
     otherwise. A tensor under two names stays one tensor."""
-    def is_ready(tensor):
+    def is_ready(tensor: torch.Tensor) -> bool:
         # Short tensors on the CPU need no copy, since they are written into the text.
         return tensor.device.type == "cpu" and (tensor.is_contiguous() or tensor.numel() <= 16)
 
     return _copied(weights, is_ready)
 
 
-def own_copies(weights):
+def own_copies(weights: Weights) -> Weights:
     """Returns copies of the weights in CPU memory, which no other code writes."""
     return _copied(weights, lambda tensor: False)
 
 
-def _copied(weights, stays):
+def _copied(weights: Weights, stays: Callable[[torch.Tensor], bool]) -> Any:
     copies = {}
 
-    def copy(tensor):
+    def copy(tensor: torch.Tensor) -> torch.Tensor:
         if stays(tensor):
             return tensor
         same = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype)
@@ -59,13 +68,13 @@ def _copied(weights, stays):
             for name, weight in weights.items()}
 
 
-def places_of(weights):
+def places_of(weights: Weights) -> frozenset[int]:
     """Returns the addresses of weights (see import_graph)."""
     tensors = [w[1] if isinstance(w, tuple) else w for w in weights.values()]
     return frozenset(tensor.data_ptr() for tensor in tensors)
 
 
-def _devices(node):
+def _devices(node: fx.Node) -> list[torch.device]:
     """Returns the devices of a node's results. Constants whose type is not known yet have none."""
     return [value.device for value in pytree.tree_leaves(node.meta.get("val"))
             if isinstance(value, torch.Tensor)]

@@ -13,8 +13,7 @@ import types
 import warnings
 
 import torch
-from torch._dynamo import config
-from torch._dynamo import exc
+from torch._dynamo import config, exc
 from torch._dynamo.callback import CallbackTrigger, callback_handler
 from torch._dynamo.utils import graph_break_reasons
 
@@ -42,7 +41,7 @@ _FACTS = frozenset(("dim", "ndim", "shape", "size", "numel", "nelement", "dtype"
                     "data_ptr", "element_size", "type", "names", "grad", "is_floating_point"))
 
 _thread = threading.local()  # per thread: the value of allow_rnn before this backend started
-_told = set()  # functions that a warning has named
+_told: set[tuple[str, str, int | str]] = set()  # functions that a warning has named
 
 
 def watch(backend):
@@ -87,7 +86,7 @@ def _frame_of(arguments, backend):
     None."""
     if arguments.callback_trigger is not CallbackTrigger.DYNAMO:
         return None
-    frame = sys._getframe()
+    frame: types.FrameType | None = sys._getframe()
     while frame is not None and frame.f_code.co_name != "_compile":
         frame = frame.f_back
     if frame is None:

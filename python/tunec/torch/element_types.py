@@ -12,29 +12,29 @@ _FLOATS = frozenset(("f32", "f64", "f16", "bf16"))
 _UNSIGNED = frozenset(("u8", "u16", "u32", "u64"))
 
 
-def element_type(dtype):
+def element_type(dtype: torch.dtype) -> str | None:
     """Returns the text's name of a torch dtype, or None if unsupported (complex, quantised)."""
     return _TEXT.get(dtype)
 
 
-def torch_dtype(element):
+def torch_dtype(element: str) -> torch.dtype:
     """Returns the torch dtype of an element type of the text."""
     return _TORCH[element]
 
 
-def is_float(element):
+def is_float(element: str) -> bool:
     return element in _FLOATS
 
 
-def is_signed(element):
+def is_signed(element: str) -> bool:
     return element not in _UNSIGNED and element != "bool"
 
 
-def bits(element):
+def bits(element: str) -> int:
     return 8 if element == "bool" else int("".join(c for c in element if c.isdigit()))
 
 
-def is_narrow_float(element):
+def is_narrow_float(element: str) -> bool:
     """Tests for a 16-bit float. Formulas of several steps are computed in float32 and rounded once,
     as torch does."""
     return element in ("f16", "bf16")

@@ -1,7 +1,14 @@
 """Errors of an import."""
+from __future__ import annotations
+
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .._errors import Unsupported
+
+if TYPE_CHECKING:
+    from torch import fx
 
 
 class Rejected(Exception):
@@ -17,7 +24,7 @@ class UnsupportedNode:
     reason: str
     place: str  # line of the model, "" if unknown
 
-    def __str__(self):
+    def __str__(self) -> str:
         at = f" ({self.place})" if self.place else ""
         return f"{self.node}: {self.operator}: {self.reason}{at}"
 
@@ -25,20 +32,20 @@ class UnsupportedNode:
 class UnsupportedOperator(Unsupported):
     """The graph has nodes that tunec does not support; `nodes` lists all of them."""
 
-    def __init__(self, nodes):
+    def __init__(self, nodes: Iterable[UnsupportedNode]) -> None:
         self.nodes = list(nodes)
         lines = "\n".join(f"  {node}" for node in self.nodes)
         super().__init__(f"{len(self.nodes)} unsupported node(s):\n{lines}")
 
 
-def place_of(node):
+def place_of(node: fx.Node) -> str:
     """Returns the user's line of an FX node: the innermost frame of its stack trace."""
     trace = node.meta.get("stack_trace") or ""
     frames = [line.strip() for line in trace.splitlines() if line.strip().startswith("File ")]
     return frames[-1] if frames else ""
 
 
-def first_line(error):
+def first_line(error: BaseException) -> str:
     """Returns an exception as one line: its type and the first line of its message."""
     message = str(error).strip().splitlines()
     return f"{type(error).__name__}: {message[0]}" if message else type(error).__name__

@@ -6,6 +6,8 @@ Without that option, each call reads the weights in place.
 """
 import operator
 import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import torch
 
@@ -20,15 +22,16 @@ class FrozenWeights:
     `install` with the current weights before any run may continue.
     """
 
-    def __init__(self, places, install):
+    def __init__(self, places: Iterable[int],
+                 install: Callable[[dict[int, torch.Tensor], Sequence[Any]], None]) -> None:
         self.places = list(places)
         self._install = install
-        self._marks = None
+        self._marks: tuple[list[int], list[int]] | None = None
         self._changes = 0
-        self._held = []
+        self._held: list[torch.Tensor] = []
         self._lock = threading.Lock()
 
-    def follow(self, values):
+    def follow(self, values: Sequence[Any]) -> None:
         if self._marks == _mark([values[i] for i in self.places]):
             return
         with self._lock:
@@ -49,7 +52,7 @@ class FrozenWeights:
 _version = operator.attrgetter("_version")
 
 
-def _mark(weights):
+def _mark(weights: Sequence[torch.Tensor]) -> tuple[list[int], list[int]]:
     """Returns the address and the version of each weight. One of them differs after a visible
     change of the weight. A model has hundreds of weights, so this function must be fast."""
     addresses = list(map(torch.Tensor.data_ptr, weights))

@@ -21,6 +21,8 @@ import copy
 import functools
 import os
 import warnings
+from collections.abc import Callable
+from typing import Any
 from unittest import mock
 
 import torch
@@ -32,12 +34,12 @@ from .handler_table import handled_names
 from .private_folder import why_not_private
 
 try:
-    from torch._inductor.runtime.cache_dir_utils import cache_dir
     from torch._functorch import config as functorch_config
     from torch._functorch._aot_autograd import autograd_cache
     from torch._functorch.aot_autograd import SerializableAOTDispatchCompiler
     from torch._inductor.codecache import FxGraphCache
     from torch._inductor.output_code import OutputCode
+    from torch._inductor.runtime.cache_dir_utils import cache_dir
     from torch.fx._graph_pickler import GraphPickler, Options
 
     class _Details(autograd_cache.AOTAutogradCacheDetails):
@@ -66,7 +68,7 @@ _FORMAT = 3
 
 # Function that makes the callable of a graph, from the graph and the indices of the arguments that
 # are parameters and buffers. Set during a call of the backend.
-_make_function = contextvars.ContextVar("make_function")
+_make_function: contextvars.ContextVar[Callable[..., Any]] = contextvars.ContextVar("make_function")
 
 
 class StoredGraph(OutputCode):

@@ -3,28 +3,32 @@
 Lines are objects until the graph is complete. Names are therefore chosen last, and lines that no
 output depends on are not written.
 """
+from __future__ import annotations
+
 import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(\.[A-Za-z0-9_$]+)*\Z", re.ASCII)
 _WORDS = frozenset(("input", "output", "weight", "constant", "graph", "layout", "from", "init",
                     "as", "_", "inf", "nan"))
 
 
-def quote(text):
+def quote(text: str) -> str:
     """Returns a text as a string literal of the `.graph` text."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 
-def name_text(name):
+def name_text(name: str) -> str:
     """Returns a name, as a string literal unless it is an identifier and not a word of the
     grammar."""
     return name if _IDENTIFIER.match(name) and name not in _WORDS else quote(name)
 
 
-def number_text(value):
+def number_text(value: int | float) -> str:
     """Returns a number as text; floats have the shortest digits that round-trip."""
     if isinstance(value, bool):
         return str(int(value))
@@ -37,7 +41,7 @@ def number_text(value):
     return repr(float(value))
 
 
-def attribute_text(value):
+def attribute_text(value: Any) -> str:
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, (list, tuple)):
@@ -50,19 +54,22 @@ class Line:
     """A line that defines one value. `hint` is its preferred name."""
 
     element: str
-    shape: tuple
+    shape: tuple[int, ...]
     hint: str = ""
 
-    def type_text(self):
+    def type_text(self) -> str:
         return f"{self.element}[{', '.join(str(size) for size in self.shape)}]"
 
-    def operands(self):
+    def operands(self) -> tuple[Line, ...]:
         return ()
+
+    def text(self, name: str, names: Mapping[Line, str]) -> str:
+        raise NotImplementedError
 
 
 @dataclass(eq=False)
 class Input(Line):
-    def text(self, name, _names):
+    def text(self, name: str, _names: Mapping[Line, str]) -> str:
         return f"input {name}: {self.type_text()}"
 
 
@@ -70,15 +77,15 @@ class Input(Line):
 class Weight(Line):
     key: str = ""
 
-    def text(self, name, _names):
+    def text(self, name: str, _names: Mapping[Line, str]) -> str:
         return f"weight {name}: {self.type_text()} from {quote(self.key)}"
 
 
 @dataclass(eq=False)
 class Constant(Line):
-    elements: list = field(default_factory=list)  # in row-major order
+    elements: list[int | float] = field(default_factory=list)  # in row-major order
 
-    def text(self, name, _names):
+    def text(self, name: str, _names: Mapping[Line, str]) -> str:
         numbers = [number_text(e) for e in self.elements]
         written = "[" + ", ".join(numbers) + "]" if self.shape else numbers[0]
         return f"constant {name}: {self.type_text()} = {written}"
@@ -87,13 +94,13 @@ class Constant(Line):
 @dataclass(eq=False)
 class Operation(Line):
     op: str = ""
-    inputs: tuple = ()  # lines; None is an omitted operand
-    attributes: dict = field(default_factory=dict)
+    inputs: tuple[Any, ...] = ()  # lines; None is an omitted operand
+    attributes: dict[str, Any] = field(default_factory=dict)
 
-    def operands(self):
+    def operands(self) -> tuple[Line, ...]:
         return tuple(line for line in self.inputs if line is not None)
 
-    def text(self, name, names):
+    def text(self, name: str, names: Mapping[Line, str]) -> str:
         operands = ", ".join("_" if line is None else names[line] for line in self.inputs)
         items = [f"{key}={attribute_text(value)}" for key, value in self.attributes.items()]
         attributes = " {" + ", ".join(items) + "}" if items else ""
@@ -103,11 +110,11 @@ class Operation(Line):
 class _Names:
     """Gives each line a unique name."""
 
-    def __init__(self):
-        self._taken = set()
-        self._last = {}
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._last: dict[str, int] = {}
 
-    def of(self, hint):
+    def of(self, hint: str) -> str:
         name = hint or "v"
         if name in self._taken or not hint:
             number = self._last.get(name, 0)
@@ -119,7 +126,7 @@ class _Names:
         return name
 
 
-def live_lines(lines, outputs):
+def live_lines(lines: Sequence[Line], outputs: Iterable[Line]) -> list[Line]:
     """Returns, in their order, the inputs and the lines that `outputs` depend on."""
     needed = set()
     pending = list(outputs)
@@ -132,7 +139,7 @@ def live_lines(lines, outputs):
     return [line for line in lines if line in needed or isinstance(line, Input)]
 
 
-def write_graph(name, lines, outputs):
+def write_graph(name: str, lines: Sequence[Line], outputs: Sequence[tuple[str, Line]]) -> str:
     """Returns the text of a graph. `lines` are in order of definition; `outputs` are pairs of a
     name and a line."""
     live = live_lines(lines, [line for _, line in outputs])
@@ -147,11 +154,13 @@ def write_graph(name, lines, outputs):
     return "\n".join([*text, "}", ""])
 
 
-def nameless(lines, outputs):
+def nameless(lines: Sequence[Line], outputs: Sequence[Line]) -> tuple[str, list[str]]:
     """Returns a text of the computation that does not depend on names, and the keys of its weights
     in the order of the text. Values have numbers instead of names. Operations that return their
     operand unchanged are omitted."""
-    names, text, weights = {}, [], []
+    names: dict[Line, str] = {}
+    text: list[str] = []
+    weights: list[str] = []
     for line in live_lines(lines, outputs):
         if isinstance(line, Operation) and _passes_on(line):
             names[line] = names[line.inputs[0]]
@@ -164,7 +173,7 @@ def nameless(lines, outputs):
     return "\n".join([*text, *(names[line] for line in outputs)]), weights
 
 
-def _passes_on(line):
+def _passes_on(line: Operation) -> bool:
     """Tests if an operation returns its operand unchanged at these sizes."""
     if line.op not in ("reshape", "expand", "slice", "identity"):
         return False

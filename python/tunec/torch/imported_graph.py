@@ -1,5 +1,14 @@
 """An imported torch graph: its text, its weights, and the mapping of inputs and outputs."""
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+    Order = tuple[int, ...] | None
+    Weights = dict[str, torch.Tensor] | dict[str, tuple[str, torch.Tensor]]  # see import_graph
 
 
 @dataclass(frozen=True)
@@ -8,9 +17,9 @@ class Port:
 
     name: str
     element: str
-    shape: tuple
+    shape: tuple[int, ...]
     source: str  # placeholder of an input, FX node of an output
-    order: tuple = None  # dimensions in memory order; None: row-major
+    order: Order = None  # dimensions in memory order; None: row-major
 
 
 @dataclass(frozen=True)
@@ -36,12 +45,12 @@ class ImportedGraph:
     """
 
     text: str
-    weights: dict
-    inputs: list
-    outputs: list
-    results: list
-    mutations: dict = field(default_factory=dict)
-    aliases: dict = field(default_factory=dict)
-    nameless: tuple = ("", [])
-    borrowed: frozenset = frozenset()
-    reads: list = None
+    weights: dict[str, torch.Tensor]
+    inputs: list[Port]
+    outputs: list[Port]
+    results: list[int | Fixed]
+    mutations: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    nameless: tuple[str, list[str]] = ("", [])
+    borrowed: frozenset[int] = frozenset()
+    reads: list[tuple[int, Order]] | None = None

@@ -1,5 +1,9 @@
 """Imports an FX graph of ATen operators as a graph of the text form."""
+from __future__ import annotations
+
 import operator
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import fx
@@ -14,6 +18,11 @@ from .handler_table import Call, bind, handler_of
 from .imported_graph import ImportedGraph
 from .memory_places import is_row_major, reads_places, untold_strides
 from .ports import add_output, arguments_of
+
+if TYPE_CHECKING:
+    from .imported_graph import Order, Weights
+
+    Imported = tuple[ImportedGraph | None, list[UnsupportedNode]]  # the graph, or the nodes
 
 # Operators that only check or mark something for torch, so they are not imported.
 _IGNORED = ("_assert_scalar", "_assert_tensor_metadata", "_assert_async", "sym_constrain_range",
@@ -30,14 +39,15 @@ class Importer:
     beside_torch  True: torch can run the rejected nodes (see Call)
     """
 
-    def __init__(self, sizes, same_at_any_size=False, beside_torch=False):
+    def __init__(self, sizes: Mapping[str, int], same_at_any_size: bool = False,
+                 beside_torch: bool = False) -> None:
         self.graph = GraphBuilder(same_at_any_size)
-        self.unsupported = []
+        self.unsupported: list[UnsupportedNode] = []
         self._sizes = sizes  # numbers by the names of symbolic sizes
         self._beside_torch = beside_torch
-        self._known = {}  # numbers by expression
+        self._known: dict[Any, int] = {}  # numbers by expression
 
-    def size(self, value):
+    def size(self, value: Any) -> Any:
         """Returns a size as a number. Raises Rejected if a symbol has no number, and for floats and
         booleans made of sizes, since their values differ for other sizes."""
         if isinstance(value, (torch.SymFloat, torch.SymBool)):
@@ -49,14 +59,14 @@ class Importer:
             self._known[expression] = self._number_of(expression)
         return self._known[expression]
 
-    def _number_of(self, expression):
+    def _number_of(self, expression: Any) -> int:
         known = {s: self._sizes[str(s)] for s in expression.free_symbols if str(s) in self._sizes}
         number = expression.subs(known)
         if not number.is_number:
             raise Rejected(f"a size that is not fixed: {expression}")
         return int(number)
 
-    def _fixed(self, meta):
+    def _fixed(self, meta: Any) -> Any:
         """Returns a fake tensor with all sizes fixed, for handlers."""
         if isinstance(meta, (tuple, list)):
             return [self._fixed(m) for m in meta]
@@ -65,7 +75,7 @@ class Importer:
             return torch.empty(shape, dtype=meta.dtype, device="meta")
         return self.size(meta)
 
-    def placeholder(self, meta, name, order=None):
+    def placeholder(self, meta: Any, name: str, order: Order = None) -> Value:
         """Adds an input of the graph. `order`: its dimensions in memory order; None: row-major."""
         fixed = self._fixed(meta)
         element = element_type(fixed.dtype)
@@ -76,7 +86,7 @@ class Importer:
         stored = self.graph.input(name, element, [fixed.shape[d] for d in order])
         return self.graph.emit("transpose", stored, perm=[order.index(d) for d in range(len(order))])
 
-    def run(self, module, arguments):
+    def run(self, module: fx.GraphModule, arguments: Sequence[Any]) -> Any:
         """Returns the values of a graph's outputs. `arguments`: values of its placeholders, in
         order."""
         values, given = {}, iter(arguments)
@@ -89,7 +99,7 @@ class Importer:
                 values[node] = self._node(module, node, values)
         raise AssertionError("a graph without an output node")
 
-    def _node(self, module, node, values):
+    def _node(self, module: fx.GraphModule, node: fx.Node, values: dict[fx.Node, Any]) -> Any:
         self.graph.hint = node.name
         try:
             if node.op == "get_attr":
@@ -102,13 +112,13 @@ class Importer:
         except Exception as fault:  # a bug of a handler must not end the user's call
             return self._leave(node, f"the importer failed: {first_line(fault)}")
 
-    def _leave(self, node, reason):
+    def _leave(self, node: fx.Node, reason: str) -> Any:
         """Records a node that cannot be imported. Returns inputs that replace its results."""
         left = UnsupportedNode(node.name, _operator_name(node), reason, place_of(node))
         self.unsupported.append(left)
         return self._phantom(node.meta.get("val"))
 
-    def _plain(self, argument):
+    def _plain(self, argument: Any) -> Any:
         """Converts sequences to lists and symbolic numbers to numbers."""
         if isinstance(argument, (list, tuple)):
             return [self._plain(a) for a in argument]
@@ -116,7 +126,7 @@ class Importer:
             return {k: self._plain(a) for k, a in argument.items()}
         return self.size(argument)
 
-    def _phantom(self, meta):
+    def _phantom(self, meta: Any) -> Any:
         """Returns an input of the right type as a replacement for a value that cannot be
         computed."""
         try:
@@ -128,7 +138,7 @@ class Importer:
         except Rejected:
             return self.graph.input("unsupported", "f32", ())
 
-    def _attribute(self, module, node):
+    def _attribute(self, module: fx.GraphModule, node: fx.Node) -> Any:
         target = module
         for part in node.target.split("."):
             target = getattr(target, part)
@@ -138,7 +148,7 @@ class Importer:
             return self.graph.constant(target, node.name)
         return target  # a nested graph
 
-    def _call(self, module, node, args, kwargs):
+    def _call(self, module: fx.GraphModule, node: fx.Node, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if node.op != "call_function":
             raise Rejected(f"{node.op} is not of ATen: export or decompose the module first")
         target = node.target
@@ -153,7 +163,7 @@ class Importer:
             return None
         return self._operator(node, target, args, kwargs)
 
-    def _operator(self, node, target, args, kwargs):
+    def _operator(self, node: fx.Node, target: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if not isinstance(target, torch._ops.OpOverload):
             raise Rejected("no operator of ATen: export or decompose the module first")
         known = _of_sizes(target, args)
@@ -179,7 +189,7 @@ class Importer:
         self._check(node, call.result, result)
         return result
 
-    def _check(self, node, meta, result):
+    def _check(self, node: fx.Node, meta: Any, result: Any) -> None:
         """Compares a handler's result with the type and shape that torch has recorded. Raises
         AssertionError if they differ: the handler then has a bug."""
         if isinstance(meta, (tuple, list)):
@@ -191,7 +201,7 @@ class Importer:
             if expected != found:
                 raise AssertionError(f"made {found}, expected {expected}")
 
-    def _region(self, target, args):
+    def _region(self, target: Any, args: list[Any]) -> Any:
         skipped = _REGIONS.get(target.name())
         if skipped is None:
             raise Rejected("nested graphs that run by a condition or again and again")
@@ -199,11 +209,11 @@ class Importer:
         return self.run(module, arguments)
 
 
-def _lies_row_major(node):
+def _lies_row_major(node: fx.Node) -> bool:
     return is_row_major(node.meta["val"]) and not untold_strides(node)
 
 
-def _reject_unknown_types(node):
+def _reject_unknown_types(node: fx.Node) -> None:
     """Rejects operands of a type that the text lacks, such as complex numbers."""
     for source in node.all_input_nodes:
         for meta in pytree.tree_leaves(source.meta.get("val")):
@@ -211,13 +221,13 @@ def _reject_unknown_types(node):
                 raise Rejected(f"a tensor of {meta.dtype}")
 
 
-def _is_empty(result):
+def _is_empty(result: Any) -> bool:
     """Tests if an operator makes only tensors without elements."""
     results = result if isinstance(result, (tuple, list)) else [result]
     return bool(results) and all(isinstance(r, torch.Tensor) and r.numel() == 0 for r in results)
 
 
-def _nothing(call):
+def _nothing(call: Call) -> Any:
     """Returns results without elements; the operands of the call do not matter."""
     if not isinstance(call.result, (tuple, list)):
         return call.graph.full(call.shape(), 0, call.element())
@@ -225,19 +235,19 @@ def _nothing(call):
                  for i in range(len(call.result)))
 
 
-def _keyword_count(handler, target):
+def _keyword_count(handler: Any, target: Any) -> int:
     """Counts the arguments at the end of a schema that the handler takes by name."""
     code = handler.__code__
     names = code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
     return sum(argument.name in names for argument in target._schema.arguments)
 
 
-def _keyword_only(handler, name):
+def _keyword_only(handler: Any, name: str) -> bool:
     code = handler.__code__
     return name in code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
 
 
-def _has_value(argument):
+def _has_value(argument: Any) -> bool:
     if isinstance(argument, (list, tuple)):
         return any(_has_value(a) for a in argument)
     if isinstance(argument, dict):
@@ -245,7 +255,7 @@ def _has_value(argument):
     return isinstance(argument, Value)
 
 
-def _used_results(node):
+def _used_results(node: fx.Node) -> frozenset[Any] | None:
     """Returns the indices of results that are read, for a node with several results. Returns None
     if the node is read as a whole."""
     if any(user.target is not operator.getitem for user in node.users):
@@ -253,12 +263,12 @@ def _used_results(node):
     return frozenset(user.args[1] for user in node.users if user.users)
 
 
-def _makes_tensor(node):
+def _makes_tensor(node: fx.Node) -> bool:
     meta = node.meta.get("val")
     return isinstance(meta, torch.Tensor) or isinstance(meta, (tuple, list))
 
 
-def _of_sizes(target, args):
+def _of_sizes(target: Any, args: list[Any]) -> Any:
     """Returns the number that an operator reads from a shape, or None for other operators."""
     name = target._schema.name.split("::")[-1]
     if name == "sym_size" and len(args) == 2:
@@ -275,7 +285,7 @@ def _of_sizes(target, args):
     return None
 
 
-def _why_not(target):
+def _why_not(target: Any) -> str:
     if torch.Tag.nondeterministic_seeded in target.tags:
         return "random numbers"
     if torch.Tag.dynamic_output_shape in target.tags:
@@ -285,12 +295,14 @@ def _why_not(target):
     return "no operator of tunec does this"
 
 
-def _operator_name(node):
+def _operator_name(node: fx.Node) -> str:
     return str(node.target) if node.op == "call_function" else node.op
 
 
-def import_graph(module, *, weights=None, sizes=None, mutated=None, orders=None, name="model",
-                 same_at_any_size=False):
+def import_graph(module: fx.GraphModule, *, weights: Weights | None = None,
+                 sizes: Mapping[str, int] | None = None, mutated: Sequence[str | None] | None = None,
+                 orders: Mapping[int, tuple[int, ...]] | None = None, name: str = "model",
+                 same_at_any_size: bool = False) -> ImportedGraph:
     """Imports an FX GraphModule of functional ATen operators.
 
     `weights`: tensors by the names of the placeholders that are fixed to them, or pairs of a key
@@ -305,12 +317,13 @@ def import_graph(module, *, weights=None, sizes=None, mutated=None, orders=None,
     """
     importer = Importer(sizes or {}, same_at_any_size)
     imported, failed = _import(module, weights or {}, importer, mutated or [], orders or {}, name)
-    if failed:
+    if imported is None:
         raise UnsupportedOperator(failed)
     return imported
 
 
-def unsupported(module, *, weights=None, sizes=None, beside_torch=False):
+def unsupported(module: fx.GraphModule, *, weights: Weights | None = None,
+                sizes: Mapping[str, int] | None = None, beside_torch: bool = False) -> list[UnsupportedNode]:
     """Returns an UnsupportedNode for each node of a GraphModule that cannot be imported.
 
     `beside_torch`: torch can run the rejected nodes. Nodes that are better run by torch are then
@@ -319,13 +332,16 @@ def unsupported(module, *, weights=None, sizes=None, beside_torch=False):
     return _import(module, weights or {}, importer, [], {}, "model")[1]
 
 
-def _import(module, weights, importer, mutated, orders, name):
+def _import(module: fx.GraphModule, weights: Mapping[str, Any], importer: Importer,
+            mutated: Sequence[str | None], orders: Mapping[int, tuple[int, ...]], name: str) -> Imported:
     # Backends are called under a mode that makes fake tensors; the import needs real ones.
     with _disable_current_modes():
         return _import_for_real(module, weights, importer, mutated, orders, name)
 
 
-def _import_for_real(module, weights, importer, mutated, orders, name):
+def _import_for_real(module: fx.GraphModule, weights: Mapping[str, Any], importer: Importer,
+                     mutated: Sequence[str | None], orders: Mapping[int, tuple[int, ...]],
+                     name: str) -> Imported:
     arguments, inputs = arguments_of(importer, module, weights)
     output_node = module.graph.output_node()
     results = importer.run(module, arguments)
@@ -335,7 +351,7 @@ def _import_for_real(module, weights, importer, mutated, orders, name):
     nodes = pytree.tree_leaves(output_node.args[0])
     mutated = list(mutated) + [None] * (len(results) - len(mutated))
     graph = ImportedGraph("", importer.graph.weights, inputs, [], [])
-    named = []
+    named: list[tuple[str, Value]] = []
     for i in [*_places(mutated, False), *_places(mutated, True)]:
         add_output(graph, named, importer, nodes[i], results[i], mutated[i], orders.get(i))
     # Puts `results` into the order of the FX graph's outputs.
@@ -346,5 +362,5 @@ def _import_for_real(module, weights, importer, mutated, orders, name):
     return graph, []
 
 
-def _places(mutated, is_mutation):
+def _places(mutated: Sequence[str | None], is_mutation: bool) -> list[int]:
     return [i for i, target in enumerate(mutated) if (target is not None) == is_mutation]

@@ -5,6 +5,8 @@ The importer needs the shapes of its steps to compose operators. The compiler in
 again and compares them with the text.
 """
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
 BINARY = frozenset(("add", "sub", "mul", "div", "pow", "min", "max", "mod", "and", "or", "xor",
@@ -18,7 +20,7 @@ BOOLEAN = frozenset(("identity", "not", "cast", "and", "or", "xor", "eq", "ne", 
                      "gather_elements", "scatter"))
 
 
-def broadcast(*shapes):
+def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
     """Returns the common shape by NumPy's rule. Raises ValueError if the shapes do not
     broadcast."""
     rank = max((len(s) for s in shapes), default=0)
@@ -31,13 +33,13 @@ def broadcast(*shapes):
     return tuple(result)
 
 
-def _reduced(shape, axes, keep):
+def _reduced(shape: Sequence[int], axes: Sequence[int], keep: bool | int) -> tuple[int, ...]:
     if keep:
         return tuple(1 if i in axes else size for i, size in enumerate(shape))
     return tuple(size for i, size in enumerate(shape) if i not in axes)
 
 
-def _matmul(a, b, attributes):
+def _matmul(a: Sequence[int], b: Sequence[int], attributes: Mapping[str, Any]) -> tuple[int, ...]:
     if attributes.get("transpose_a"):
         a = (*a[:-2], a[-1], a[-2])
     if attributes.get("transpose_b"):
@@ -47,7 +49,7 @@ def _matmul(a, b, attributes):
     return (*broadcast(a[:-2], b[:-2]), a[-2], b[-1])
 
 
-def _slid(x, kernel, attributes):
+def _slid(x: Sequence[int], kernel: Sequence[int], attributes: Mapping[str, Any]) -> tuple[int, ...]:
     count = len(kernel)
     strides = attributes.get("strides", [1] * count)
     pads = attributes.get("pads", [0] * 2 * count)
@@ -57,7 +59,7 @@ def _slid(x, kernel, attributes):
     return tuple(size // stride + 1 for size, stride in zip(sizes, strides))
 
 
-def _conv_transpose(x, w, attributes):
+def _conv_transpose(x: Sequence[int], w: Sequence[int], attributes: Mapping[str, Any]) -> tuple[int, ...]:
     kernel = w[2:]
     count = len(kernel)
     strides, pads = attributes["strides"], attributes["pads"]
@@ -67,17 +69,18 @@ def _conv_transpose(x, w, attributes):
     return (x[0], w[1] * attributes["group"], *sizes)
 
 
-def _concat(shapes, axis):
+def _concat(shapes: Sequence[Sequence[int]], axis: int) -> tuple[int, ...]:
     total = sum(shape[axis] for shape in shapes)
     return (*shapes[0][:axis], total, *shapes[0][axis + 1:])
 
 
-def _sliced(attributes):
+def _sliced(attributes: Mapping[str, Any]) -> tuple[int, ...]:
     places = zip(attributes["starts"], attributes["ends"], attributes["steps"])
     return tuple(len(range(start, end, step)) for start, end, step in places)
 
 
-def infer(op, elements, shapes, attributes):
+def infer(op: str, elements: Sequence[Any], shapes: Sequence[Any],
+          attributes: Mapping[str, Any]) -> tuple[str, tuple[int, ...]]:
     """Returns the element type and the shape of the single result. `elements` and `shapes` are
     those of the operands, None for omitted operands."""
     if op in COMPARISONS:
@@ -96,12 +99,12 @@ def infer(op, elements, shapes, attributes):
     if op == "cast":
         return attributes["to"], shapes[0]
     if op == "matmul":
-        return elements[0], _matmul(*shapes, attributes)
+        return elements[0], _matmul(shapes[0], shapes[1], attributes)
     if op == "conv":
         x, w = shapes[:2]
         return elements[0], (x[0], w[0], *_slid(x, w[2:], attributes))
     if op == "conv_transpose":
-        return elements[0], _conv_transpose(*shapes[:2], attributes)
+        return elements[0], _conv_transpose(shapes[0], shapes[1], attributes)
     if op in ("max_pool", "average_pool"):
         x = shapes[0]
         return elements[0], (*x[:2], *_slid(x, attributes["kernel"], attributes))

@@ -1,5 +1,9 @@
 """The sizes and numbers that an exported program is valid for."""
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
 import torch
+from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind
 
 from .._errors import InvalidArgument
@@ -14,7 +18,7 @@ class InputBounds:
     """A checker of arguments against the sizes and numbers of a torch.export.ExportedProgram: fixed
     sizes, ranges, relations between sizes, and constants."""
 
-    def __init__(self, program):
+    def __init__(self, program: ExportedProgram) -> None:
         inputs = [s for s in program.graph_signature.input_specs if s.kind == InputKind.USER_INPUT]
         metas = {node.name: node.meta.get("val")
                  for node in program.graph.find_nodes(op="placeholder")}
@@ -24,12 +28,12 @@ class InputBounds:
         self._metas = {name: metas[name] for name in self._names if name in metas}
         self._ranges = dict(program.range_constraints)
         self._guards, self._guarded = _guards_of(program)
-        self._known = set()  # shapes and numbers that passed before
+        self._known: set[object] = set()  # shapes and numbers that passed before
 
-    def check(self, leaves):
+    def check(self, leaves: Sequence[Any]) -> None:
         """Raises InvalidArgument unless the program is valid for these arguments. The message names
         the input, the axis, its size and the expected size, or the constant."""
-        key = tuple(tuple(x.shape) if isinstance(x, torch.Tensor) else x for x in leaves)
+        key: tuple[object, ...] | None = tuple(tuple(x.shape) if isinstance(x, torch.Tensor) else x for x in leaves)
         try:
             if key in self._known:
                 return
@@ -42,7 +46,7 @@ class InputBounds:
         if key is not None:
             self._known.add(key)
 
-    def _check_constants(self, given):
+    def _check_constants(self, given: Mapping[str, Any]) -> None:
         for name, expected in self._constants.items():
             found = given[name]
             same = found == expected or (found != found and expected != expected)
@@ -50,7 +54,7 @@ class InputBounds:
                 raise InvalidArgument(f"input {name!r} is {found!r}, expected {expected!r}, which the "
                                       "program was exported with")
 
-    def _sizes_of(self, given):
+    def _sizes_of(self, given: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
         """Yields (description, size, number) for each size; `size` is an int or a torch.SymInt."""
         for name, meta in self._metas.items():
             value = given[name]
@@ -63,7 +67,7 @@ class InputBounds:
             for axis, (size, number) in enumerate(zip(meta.shape, value.shape)):
                 yield f"axis {axis} of input {name!r}", size, number
 
-    def _check_sizes(self, sizes):
+    def _check_sizes(self, sizes: Sequence[tuple[str, Any, Any]]) -> None:
         for what, size, number in sizes:
             if not isinstance(size, torch.SymInt) and number != size:
                 raise InvalidArgument(f"{what} is {number}, expected {size}")
@@ -76,7 +80,7 @@ class InputBounds:
             if expected != number:
                 raise InvalidArgument(f"{what} is {number}, expected {_spelt(expected, size)}")
 
-    def _check_range(self, what, expression, number):
+    def _check_range(self, what: str, expression: Any, number: Any) -> None:
         bounds = self._ranges.get(expression)
         if bounds is None:
             return
@@ -85,7 +89,7 @@ class InputBounds:
             raise InvalidArgument(f"{what} is {number}, expected {bounds.lower} to {bounds.upper}, "
                                   "the range that the program was exported for")
 
-    def _check_guards(self, given):
+    def _check_guards(self, given: Mapping[str, Any]) -> None:
         if self._guards is None:
             return
         try:
@@ -94,7 +98,7 @@ class InputBounds:
             raise InvalidArgument(f"the program was not exported for these sizes: {failed}") from None
 
 
-def _spelt(expected, size):
+def _spelt(expected: Any, size: torch.SymInt) -> str:
     """Returns the text of an expected size. If other sizes determine it, the text has the
     number."""
     expression = size.node.expr
@@ -103,7 +107,7 @@ def _spelt(expected, size):
     return f"{expression}" + (f", {expected}" if expected.is_number else "")
 
 
-def _guards_of(program):
+def _guards_of(program: ExportedProgram) -> tuple[Any, tuple[str, ...]]:
     """Returns torch's function that checks the remaining relations, and the names of its inputs."""
     if not getattr(program, "_guards_code", None):
         return None, ()

@@ -5,9 +5,12 @@ by its backward graph. If such an image keeps the layout of its computation, bot
 transpose.
 """
 import operator
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
+from torch import fx
 from torch._guards import TracingContext
 from torch._subclasses.fake_tensor import FakeTensor
 
@@ -22,11 +25,11 @@ class Layout:
     """A memory layout. `strides`: None if row-major or unknown. `order`: the dimensions in memory
     order if the tensor is dense and not row-major."""
 
-    order: tuple = None
-    strides: tuple = None
+    order: tuple[int, ...] | None = None
+    strides: tuple[int, ...] | None = None
 
 
-def layouts_of(part, saved=()):
+def layouts_of(part: fx.GraphModule, saved: Collection[int] = ()) -> list[Layout]:
     """Returns a Layout for each output of a part. `saved`: indices of outputs that only the
     backward graph reads."""
     images = _images(part) if saved else ()
@@ -35,12 +38,12 @@ def layouts_of(part, saved=()):
             else _as_said(node) for number, node in enumerate(outputs_of(part))]
 
 
-def outputs_of(module):
+def outputs_of(module: fx.GraphModule) -> Sequence[Any]:
     outputs = module.graph.output_node().args[0]
     return outputs if isinstance(outputs, (tuple, list)) else [outputs]
 
 
-def _as_said(node):
+def _as_said(node: Any) -> Layout:
     meta = getattr(node, "meta", {}).get("val")
     if not isinstance(meta, torch.Tensor) or meta.is_contiguous():
         return Layout()
@@ -49,7 +52,7 @@ def _as_said(node):
     return Layout(memory_order(meta), tuple(strides) if known else None)
 
 
-def _channels_last(meta):
+def _channels_last(meta: torch.Tensor) -> Layout:
     order = (0, *range(2, meta.dim()), 1)
     strides, step = [0] * meta.dim(), 1
     for dimension in reversed(order):
@@ -57,10 +60,10 @@ def _channels_last(meta):
     return Layout(order, tuple(strides))
 
 
-def _images(part):
+def _images(part: fx.GraphModule) -> set[fx.Node]:
     """Returns the results of convolutions, and of operators on these results that preserve the
     axes."""
-    images = set()
+    images: set[fx.Node] = set()
     for node in part.graph.nodes:
         if node.op == "call_function" and _may_be_image(node.meta.get("val")):
             if _makes_image(node) or (not _turns(node) and images & set(node.all_input_nodes)):
@@ -68,20 +71,20 @@ def _images(part):
     return images
 
 
-def _name_of(node):
+def _name_of(node: fx.Node) -> str:
     schema = getattr(node.target, "_schema", None)
     return schema.name.split("::")[-1] if schema is not None else ""
 
 
-def _makes_image(node):
+def _makes_image(node: fx.Node) -> bool:
     return _name_of(node) == "convolution"
 
 
-def _turns(node):
+def _turns(node: fx.Node) -> bool:
     return _name_of(node) in _TURNED
 
 
-def _may_be_image(meta):
+def _may_be_image(meta: Any) -> bool:
     """Tests for a result with channels and two or three spatial axes of known sizes. For several
     results, tests the first one."""
     meta = meta[0] if isinstance(meta, (tuple, list)) and meta else meta
@@ -90,7 +93,7 @@ def _may_be_image(meta):
     return all(isinstance(size, int) for size in meta.shape)
 
 
-def saved_outputs(module, kind):
+def saved_outputs(module: fx.GraphModule, kind: str) -> dict[str, set[int]]:
     """Returns, by the target of each part's call, the indices of outputs that only the backward
     graph reads."""
     context = TracingContext.try_get()
@@ -99,7 +102,7 @@ def saved_outputs(module, kind):
     outputs, first = outputs_of(module), context.fw_metadata.num_forward
     saved = {node for node in outputs[first:] if isinstance(node, torch.fx.Node)
              and len(node.users) == 1} - set(outputs[:first])
-    numbers = {}
+    numbers: dict[str, set[int]] = {}
     for node in saved:
         if node.op == "call_module":
             numbers.setdefault(node.target, set()).add(0)
@@ -108,7 +111,7 @@ def saved_outputs(module, kind):
     return numbers
 
 
-def report_strides(module, layouts):
+def report_strides(module: fx.GraphModule, layouts: Mapping[str, Sequence[Layout]]) -> None:
     """Reports the strides of a graph's outputs to AOTAutograd. `layouts`: the layouts of each part
     by the target of its call."""
     context = TracingContext.try_get()
@@ -118,7 +121,7 @@ def report_strides(module, layouts):
         context.output_strides.append(_strides(node, layouts))
 
 
-def _strides(node, layouts):
+def _strides(node: Any, layouts: Mapping[str, Sequence[Layout]]) -> tuple[int, ...] | None:
     meta = getattr(node, "meta", {}).get("val")
     if not isinstance(meta, torch.Tensor):
         return None
@@ -131,7 +134,7 @@ def _strides(node, layouts):
     return strides if all(isinstance(s, int) for s in strides) else None
 
 
-def take_strides(module, inputs):
+def take_strides(module: fx.GraphModule, inputs: Sequence[Any]) -> None:
     """Sets the strides of a backward graph's inputs to the strides that the forward graph
     reported."""
     aten = torch.ops.aten
@@ -146,7 +149,8 @@ def take_strides(module, inputs):
             _give_as_said(module.graph, node, said, readers)
 
 
-def _give_as_said(graph, placeholder, said, readers):
+def _give_as_said(graph: fx.Graph, placeholder: fx.Node, said: torch.Tensor,
+                  readers: Sequence[fx.Node]) -> None:
     """Inserts a copy with the traced strides before readers that address elements by strides."""
     with graph.inserting_before(next(n for n in graph.nodes if n.op != "placeholder")):
         copy = graph.call_function(torch.ops.aten.clone.default, (placeholder,),
@@ -156,7 +160,7 @@ def _give_as_said(graph, placeholder, said, readers):
         reader.replace_input_with(placeholder, copy)
 
 
-def with_strides(tensor, strides):
+def with_strides(tensor: Any, strides: tuple[int, ...] | None) -> Any:
     """Returns the tensor with these strides: the tensor itself, a view, or a copy. If the strides
     make elements overlap other than by repetition, returns the tensor itself."""
     if strides is None or not isinstance(tensor, torch.Tensor) or tensor.stride() == strides:
@@ -174,7 +178,7 @@ def with_strides(tensor, strides):
     return once.as_strided(tensor.shape, strides)
 
 
-def _overlaps(shape, strides):
+def _overlaps(shape: Sequence[int], strides: Sequence[int]) -> bool:
     """Tests if two elements may have the same address."""
     end = 0
     for stride, size in sorted((st, sz) for st, sz in zip(strides, shape) if sz > 1):

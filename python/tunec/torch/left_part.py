@@ -1,6 +1,8 @@
 """Parts of a graph that were imported but rejected by the compiler, at some sizes or at all. torch
 runs these parts."""
 import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import fx
@@ -30,16 +32,17 @@ class LeftPart:
     left     a list of UnsupportedNodes, to which a rejected part is added
     """
 
-    def __init__(self, module, name, options, left):
+    def __init__(self, module: fx.GraphModule, name: str, options: Mapping[str, Any],
+                 left: list[UnsupportedNode]) -> None:
         self._module, self._name, self._options, self._left = module, name, options, left
-        self._in_torch = None
-        self._shapes = set()  # shapes of arguments for which the compiler rejected the part
+        self._in_torch: Any = None  # a GraphModule after the first rejection
+        self._shapes: set[tuple[object, ...]] = set()  # shapes of arguments for which the compiler rejected the part
 
-    def takes(self, arguments):
+    def takes(self, arguments: Sequence[Any]) -> bool:
         """Tests if the compiler rejected the part for arguments of these shapes."""
         return bool(self._shapes) and _shapes_of(arguments) in self._shapes
 
-    def take(self, arguments, rejection):
+    def take(self, arguments: Sequence[Any], rejection: Error) -> None:
         """Records the compiler's error. Raises the error if the options caused it."""
         self._raise_for_options(rejection)
         self._shapes.add(_shapes_of(arguments))
@@ -50,23 +53,23 @@ class LeftPart:
             warnings.warn(f"tunec leaves {self._name} to torch: {reason}", NotCompiledWarning,
                           stacklevel=2)
 
-    def run(self, arguments):
+    def run(self, arguments: Sequence[Any]) -> list[Any]:
         """Runs the part in torch. Returns a list of its results."""
         results = self._in_torch(*arguments)
         return list(results) if isinstance(results, (tuple, list)) else [results]
 
-    def _raise_for_options(self, rejection):
+    def _raise_for_options(self, rejection: Error) -> None:
         try:
             compile_model(_ANY_GRAPH, **self._options)
         except Error:
             raise rejection from None
 
 
-def _shapes_of(arguments):
+def _shapes_of(arguments: Sequence[Any]) -> tuple[object, ...]:
     return tuple(tuple(a.shape) if isinstance(a, torch.Tensor) else a for a in arguments)
 
 
-def _of_any_strides(module):
+def _of_any_strides(module: fx.GraphModule) -> fx.GraphModule:
     """Returns the part with reshapes instead of views, so that operands may have any strides."""
     graph = fx.Graph()
     graph.output(graph.graph_copy(module.graph, {}))

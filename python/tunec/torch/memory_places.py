@@ -4,6 +4,7 @@ The operators need the strides that torch's kernels give an operand. If operands
 tracing records wrong strides for some kernels, such as `roll` of channels-last images.
 """
 import torch
+from torch import fx
 
 from .handler_table import overload_name
 
@@ -20,20 +21,20 @@ _UNTOLD = frozenset((
 _ROW_MAJOR = frozenset(("mm", "bmm", "addmm", "baddbmm"))
 
 
-def reads_places(node):
+def reads_places(node: fx.Node) -> bool:
     """Tests if a node reads elements by address."""
     return node.op == "call_function" and _name(node).startswith("as_strided")
 
 
-def is_row_major(meta):
+def is_row_major(meta: torch.Tensor) -> bool:
     """Tests for a row-major tensor. Tensors with symbolic strides count as row-major."""
     return not all(isinstance(s, int) for s in meta.stride()) or meta.is_contiguous()
 
 
-def untold_strides(node):
+def untold_strides(node: fx.Node) -> list[fx.Node]:
     """Returns `node` and its sources whose strides tracing may record wrongly. Returns an empty
     list if the strides of `node` are reliable."""
-    sources, untold = set(_sources(node)), set()
+    sources, untold = set(_sources(node)), set[fx.Node]()
     for at in node.graph.nodes:
         is_untold = at in sources and at.op == "call_function" and (
             _may_lie(at) or (not _is_made_row_major(at) and not untold.isdisjoint(at.all_input_nodes)))
@@ -42,10 +43,10 @@ def untold_strides(node):
     return _sources(node, untold)
 
 
-def _sources(node, among=None):
+def _sources(node: fx.Node, among: set[fx.Node] | None = None) -> list[fx.Node]:
     """Returns `node` and its sources. If `among` is given, only paths through `among` are
     followed."""
-    found, pending = {}, [node]
+    found, pending = dict[fx.Node, None](), [node]
     while pending:
         at = pending.pop()
         if at not in found and (among is None or at in among):
@@ -54,19 +55,19 @@ def _sources(node, among=None):
     return list(found)
 
 
-def _may_lie(node):
+def _may_lie(node: fx.Node) -> bool:
     return not _UNTOLD.isdisjoint((_name(node), overload_name(node.target))) and any(
         isinstance(source.meta.get("val"), torch.Tensor) and not is_row_major(source.meta["val"])
         for source in node.all_input_nodes)
 
 
-def _is_made_row_major(node):
+def _is_made_row_major(node: fx.Node) -> bool:
     """Tests if a node makes a row-major tensor whatever the strides of its operands are."""
     return _name(node) in _ROW_MAJOR or (
         node.target is aten.clone.default and
         node.kwargs.get("memory_format") is torch.contiguous_format)
 
 
-def _name(node):
+def _name(node: fx.Node) -> str:
     schema = getattr(node.target, "_schema", None)
     return schema.name.split("::")[-1] if schema is not None else ""

@@ -4,11 +4,16 @@ The program is imported at a few sample sizes. The texts must have the same word
 differs must follow an expression of the sizes that the .graph form supports. If torch computes a
 number by more than sums and products, the text is also compared at many other sizes.
 """
+from __future__ import annotations
+
 import itertools
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
+from torch.export import ExportedProgram
 
 from .plain_sizes import follows_rules, other_expressions
 
@@ -21,7 +26,7 @@ _COMPARED = 128
 _FAR = (1000, 4099)
 
 
-def symbol_of(program, place):
+def symbol_of(program: ExportedProgram, place: str) -> str:
     """Returns the symbol of an axis "INPUT:AXIS". Raises ValueError if the axis is not dynamic."""
     name, _, axis = place.rpartition(":")
     shapes = {node.name: node.meta["val"].shape
@@ -35,7 +40,7 @@ def symbol_of(program, place):
     return str(size.node.expr)
 
 
-def samples_for(program, symbols):
+def samples_for(program: ExportedProgram, symbols: Sequence[str]) -> list[tuple[int, ...]]:
     """Returns sample sizes: tuples with a number for each symbol. From one sample to the first one,
     either one symbol changes or all symbols change."""
     choices = []
@@ -57,23 +62,24 @@ def samples_for(program, symbols):
 class NamedText:
     """A text with names for sizes: fixed words, with an expression of sizes between each two."""
 
-    names: tuple
-    words: tuple
-    expressions: tuple
+    names: tuple[str, ...]
+    words: tuple[str, ...]
+    expressions: tuple[str, ...]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._joined(self.expressions)
 
-    def at(self, sizes):
+    def at(self, sizes: tuple[int, ...]) -> str:
         """Returns the text for a tuple of numbers, one per name. Quotients are rounded down."""
         numbers = dict(zip(self.names, sizes))
         return self._joined([str(eval(e.replace("/", "//"), {}, numbers)) for e in self.expressions])
 
-    def _joined(self, between):
+    def _joined(self, between: Iterable[str]) -> str:
         return self.words[0] + "".join(e + w for e, w in zip(between, self.words[1:], strict=True))
 
 
-def text_for(program, symbols, names, text_at):
+def text_for(program: ExportedProgram, symbols: Sequence[str], names: Sequence[str],
+             text_at: Callable[[tuple[int, ...]], str]) -> NamedText:
     """Returns the NamedText of a program, valid for all sizes that the program allows. `text_at`
     returns the text for a tuple of sizes. Raises ValueError if no such text exists."""
     samples = samples_for(program, symbols)
@@ -91,7 +97,8 @@ def text_for(program, symbols, names, text_at):
     return text
 
 
-def _many_sizes(program, symbols, base):
+def _many_sizes(program: ExportedProgram, symbols: Sequence[str],
+                base: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Yields tuples in which one symbol takes many allowed sizes; the others are as in `base`."""
     for i, symbol in enumerate(symbols):
         low, high = _range_of(program, symbol)
@@ -100,19 +107,21 @@ def _many_sizes(program, symbols, base):
                 yield base[:i] + (size,) + base[i + 1:]
 
 
-def _range_of(program, symbol):
+def _range_of(program: ExportedProgram, symbol: str) -> tuple[int, Any]:
     """Returns the least size of a symbol, at least 2, and the greatest, which is often infinity."""
     bounds = {str(s): bound for s, bound in program.range_constraints.items()}
     bound = bounds.get(symbol)
     return (2, float("inf")) if bound is None else (max(2, int(bound.lower)), bound.upper)
 
 
-def named_text(text_at, names, samples):
+def named_text(text_at: Callable[[tuple[int, ...]], str], names: Sequence[str],
+               samples: Sequence[tuple[int, ...]]) -> str:
     """Returns the text with names for sizes. `text_at` returns the text of one sample."""
     return str(_named(text_at, names, samples))
 
 
-def _named(text_at, names, samples):
+def _named(text_at: Callable[[tuple[int, ...]], str], names: Sequence[str],
+           samples: Sequence[tuple[int, ...]]) -> NamedText:
     texts = [text_at(sample) for sample in samples]
     words = _NUMBER.split(texts[0])
     if any(_NUMBER.split(text) != words for text in texts[1:]):
@@ -122,7 +131,7 @@ def _named(text_at, names, samples):
     return NamedText(tuple(names), tuple(words), expressions)
 
 
-def _expression(written, names, samples):
+def _expression(written: Sequence[str], names: Sequence[str], samples: Sequence[tuple[int, ...]]) -> str:
     if len(set(written)) == 1:
         return written[0]
     column = [int(number) for number in written]
@@ -135,7 +144,7 @@ def _expression(written, names, samples):
     return found
 
 
-def _sum(column, names, samples):
+def _sum(column: Sequence[int], names: Sequence[str], samples: Sequence[tuple[int, ...]]) -> str | None:
     """Returns the expression factor * name + ... + constant, or None if it does not fit."""
     factors = []
     for i in range(len(names)):
@@ -161,11 +170,11 @@ def _sum(column, names, samples):
                    for i, (sign, term) in enumerate(terms))
 
 
-def _moves_alone(sizes, base, i):
+def _moves_alone(sizes: tuple[int, ...], base: tuple[int, ...], i: int) -> bool:
     return all(a == b for k, (a, b) in enumerate(zip(sizes, base)) if k != i)
 
 
-def _product(column, names, samples):
+def _product(column: Sequence[int], names: Sequence[str], samples: Sequence[tuple[int, ...]]) -> str | None:
     """Returns the expression name * name * factor, or None if it does not fit."""
     for count in range(1, len(names) + 1):
         for chosen in itertools.combinations(range(len(names)), count):
@@ -177,14 +186,14 @@ def _product(column, names, samples):
     return None
 
 
-def _of(sizes, chosen):
+def _of(sizes: tuple[int, ...], chosen: Iterable[int]) -> int:
     product = 1
     for i in chosen:
         product *= sizes[i]
     return product
 
 
-def _quotient(column, names, samples):
+def _quotient(column: Sequence[int], names: Sequence[str], samples: Sequence[tuple[int, ...]]) -> str | None:
     """Returns the expression name / divisor + constant if exactly one fits, else None."""
     found = []
     for i, name in enumerate(names):

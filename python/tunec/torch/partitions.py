@@ -1,6 +1,8 @@
 """Splits a graph into parts that tunec compiles and a rest that torch runs."""
 import operator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import fx
@@ -31,15 +33,15 @@ class Partitions:
     torch runs."""
 
     module: fx.GraphModule
-    compiled: list = field(default_factory=list)  # names of the submodules
-    left: list = field(default_factory=list)  # UnsupportedNodes
+    compiled: list[str] = field(default_factory=list)  # names of the submodules
+    left: list[UnsupportedNode] = field(default_factory=list)
 
 
 class _Supported(OperatorSupportBase):
     """All nodes, except nodes that cannot be imported and nodes on another device than most.
     Arithmetic of sizes may be in a part or outside."""
 
-    def __init__(self, module):
+    def __init__(self, module: fx.GraphModule) -> None:
         found = unsupported(module, sizes=hinted_sizes(module), beside_torch=True)
         found += _of_fractions(module, {node.node for node in found})
         found += _read_by_place(module, {node.node for node in found})
@@ -48,16 +50,16 @@ class _Supported(OperatorSupportBase):
         written = {node.name for node in module.graph.nodes if _writes_placeholder(node)}
         self.left = [node for node in found if node.node not in written]
 
-    def is_node_supported(self, submodules, node):
+    def is_node_supported(self, submodules: Any, node: fx.Node) -> bool:
         if node.op not in ("call_function", "get_attr") or node.name in self._names:
             return False
         return _is_of_tensors(node.meta.get("val"))
 
 
-def _of_fractions(module, known):
+def _of_fractions(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNode]:
     """Returns the nodes with a float or boolean made of sizes as an operand. The value of such an
     operand would have to be known when the part is compiled."""
-    def is_fraction(node):
+    def is_fraction(node: fx.Node) -> bool:
         return isinstance(node.meta.get("val"), (torch.SymFloat, torch.SymBool))
 
     return [UnsupportedNode(node.name, str(node.target), "a number that is made of sizes and is no "
@@ -67,7 +69,7 @@ def _of_fractions(module, known):
             _is_of_tensors(node.meta.get("val")) and any(map(is_fraction, node.all_input_nodes))]
 
 
-def _elsewhere(module, known):
+def _elsewhere(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNode]:
     """Returns the nodes outside the device of most nodes, except nodes in `known`."""
     device = device_of(module)
     return [UnsupportedNode(node.name, str(node.target), f"most of the graph is on {device}",
@@ -76,7 +78,7 @@ def _elsewhere(module, known):
             if node.op == "call_function" and node.name not in known and not lies_on(node, device)]
 
 
-def _read_by_place(module, known):
+def _read_by_place(module: fx.GraphModule, known: set[str]) -> list[UnsupportedNode]:
     """Returns the nodes that torch must run because other nodes read the results by address
     (memory_places.py)."""
     sources = {source: None for node in module.graph.nodes if reads_places(node)
@@ -86,14 +88,14 @@ def _read_by_place(module, known):
             for source in sources if source.name not in known]
 
 
-def _writes_placeholder(node):
+def _writes_placeholder(node: fx.Node) -> bool:
     """Tests if a node writes a placeholder. Such a copy is never left to torch as unsupported: the
     caller of the parts performs it, or a part writes the argument in place (updates.py)."""
     return (node.target is torch.ops.aten.copy_.default and isinstance(node.args[0], fx.Node)
             and node.args[0].op == "placeholder")
 
 
-def _is_of_tensors(meta):
+def _is_of_tensors(meta: Any) -> bool:
     """Tests if a result consists of tensors. One of several results may be None, such as an unused
     gradient."""
     if isinstance(meta, (tuple, list)):
@@ -101,7 +103,7 @@ def _is_of_tensors(meta):
     return isinstance(meta, torch.Tensor)
 
 
-def partition(module):
+def partition(module: fx.GraphModule) -> Partitions:
     """Fuses importable nodes into submodules. A fully importable graph gets one submodule."""
     try:
         supported = _Supported(module)
@@ -119,7 +121,7 @@ def partition(module):
     return Partitions(fused, names, supported.left)
 
 
-def _propose(module, supported):
+def _propose(module: fx.GraphModule, supported: _Supported) -> list[Iterable[fx.Node]]:
     """Returns the nodes of each part. torch's partitioner takes time quadratic in the number of
     nodes. It is used only if a single part of all nodes is impossible, since the part would depend
     on its own results."""
@@ -130,10 +132,10 @@ def _propose(module, supported):
     return [part.nodes for part in partitioner.propose_partitions()]
 
 
-def _nodes_of(module, supported):
+def _nodes_of(module: fx.GraphModule, supported: _Supported) -> dict[fx.Node, None]:
     """Returns all compilable nodes in order. An element of a tuple belongs to the node that makes
     it."""
-    nodes = {}
+    nodes: dict[fx.Node, None] = {}
     for node in module.graph.nodes:
         if node.target is operator.getitem:
             is_ours = node.args[0] in nodes
@@ -144,7 +146,7 @@ def _nodes_of(module, supported):
     return nodes
 
 
-def _is_one_part(module, nodes):
+def _is_one_part(module: fx.GraphModule, nodes: Mapping[fx.Node, None]) -> bool:
     """Tests if these nodes can be one part: none depends on a node outside that depends on one of
     these."""
     after = set()
@@ -158,7 +160,7 @@ def _is_one_part(module, nodes):
     return True
 
 
-def _is_worth(part):
+def _is_worth(part: Iterable[fx.Node]) -> bool:
     for node in part:
         schema = getattr(node.target, "_schema", None)
         if schema is not None and schema.name.split("::")[-1] not in _ONLY_VIEWS:

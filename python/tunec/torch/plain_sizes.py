@@ -5,8 +5,10 @@ numbers from sizes. The handlers listed here only compute sums and products, or 
 operator's rule.
 """
 import operator
+from typing import Any
 
 import torch
+from torch import fx
 
 from .handler_table import handler_of
 from .symbols import is_plain, is_rounded
@@ -26,12 +28,12 @@ _HANDLERS = {
 }
 
 
-def follows_rules(module):
+def follows_rules(module: fx.GraphModule) -> bool:
     """Tests if a formula that fits the module's graphs at a few sizes is valid for all sizes."""
     return all(_is_plain_node(node) for node in module.graph.nodes)
 
 
-def other_expressions(module):
+def other_expressions(module: fx.GraphModule) -> list[Any]:
     """Returns the size expressions of a module that use more than sums, products and quotients by a
     whole number, rounded down."""
     found = []
@@ -42,7 +44,7 @@ def other_expressions(module):
     return found
 
 
-def _numbers_in(meta):
+def _numbers_in(meta: Any) -> list[Any]:
     if isinstance(meta, (tuple, list)):
         return [number for m in meta for number in _numbers_in(m)]
     if isinstance(meta, torch.Tensor):
@@ -50,7 +52,7 @@ def _numbers_in(meta):
     return [meta] if isinstance(meta, (torch.SymInt, torch.SymFloat, torch.SymBool)) else []
 
 
-def _is_plain_node(node):
+def _is_plain_node(node: fx.Node) -> bool:
     if node.op in ("output", "get_attr"):
         return True
     if not _are_plain(node.meta.get("val")):
@@ -60,7 +62,7 @@ def _is_plain_node(node):
     return node.op == "call_function" and (_is_of_sizes(node) or _has_plain_handler(node.target))
 
 
-def _are_plain(meta):
+def _are_plain(meta: Any) -> bool:
     if isinstance(meta, (tuple, list)):
         return all(_are_plain(m) for m in meta)
     if isinstance(meta, torch.Tensor):
@@ -70,12 +72,12 @@ def _are_plain(meta):
     return meta is None or isinstance(meta, (int, float, str))
 
 
-def _is_of_sizes(node):
+def _is_of_sizes(node: fx.Node) -> bool:
     """Tests if a node makes a number that torch has an expression for, or nothing."""
     return node.meta.get("val") is None or isinstance(node.meta["val"], (int, torch.SymInt))
 
 
-def _has_plain_handler(target):
+def _has_plain_handler(target: Any) -> bool:
     handler = handler_of(target)
     if handler is None:
         return False

@@ -1,13 +1,23 @@
 """Maps placeholders and outputs of an FX graph to inputs and outputs of the imported graph."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 import torch
 from torch import fx
 
 from .builder import Value
 from .errors import Rejected, UnsupportedNode, place_of
-from .imported_graph import Fixed, Port
+from .imported_graph import Fixed, ImportedGraph, Port
+
+if TYPE_CHECKING:
+    from .imported_graph import Order
+    from .importer import Importer
 
 
-def arguments_of(importer, module, weights):
+def arguments_of(importer: Importer, module: fx.GraphModule,
+                 weights: Mapping[str, Any]) -> tuple[list[Any], list[Port]]:
     """Returns the values of a graph's placeholders in order, and the Ports of its inputs."""
     arguments, inputs = [], []
     for node in module.graph.find_nodes(op="placeholder"):
@@ -18,7 +28,7 @@ def arguments_of(importer, module, weights):
     return arguments, inputs
 
 
-def _argument(importer, node, weight):
+def _argument(importer: Importer, node: fx.Node, weight: Any) -> tuple[Any, Port | None]:
     meta = node.meta.get("val")
     if weight is not None:
         key, tensor = weight if isinstance(weight, tuple) else (node.name, weight)
@@ -38,7 +48,7 @@ def _argument(importer, node, weight):
     return value, Port(node.name, value.element, value.shape, node.name, order)
 
 
-def memory_order(tensor):
+def memory_order(tensor: torch.Tensor) -> Order:
     """Returns the dimensions of a dense tensor in memory order, the slowest first. Returns None for
     row-major and for non-dense tensors. Symbolic strides count as row-major."""
     if tensor.is_contiguous() or not all(isinstance(s, int) for s in tensor.stride()):
@@ -47,7 +57,8 @@ def memory_order(tensor):
     return order if tensor.permute(order).is_contiguous() else None
 
 
-def add_output(graph, named, importer, node, value, target, order):
+def add_output(graph: ImportedGraph, named: list[tuple[str, Value]], importer: Importer, node: fx.Node,
+               value: Any, target: str | None, order: Order) -> None:
     """Adds an output of the FX graph to the ImportedGraph, and its name and value to `named`.
 
     `target`: the placeholder that the output replaces after a run, or None. `order`: its dimensions
@@ -71,14 +82,14 @@ def add_output(graph, named, importer, node, value, target, order):
     named.append((name, value if is_computed else value.unary("identity")))
 
 
-def _free_name(name, taken):
+def _free_name(name: str, taken: set[str]) -> str:
     number, free = 1, name
     while free in taken:
         free, number = f"{name}_{number}", number + 1
     return free
 
 
-def _view_root(node):
+def _view_root(node: fx.Node) -> fx.Node | None:
     """Returns the placeholder that a node is or is a view of; None for other nodes."""
     while node.op == "call_function":
         schema = getattr(node.target, "_schema", None)

@@ -5,7 +5,7 @@ import pwd
 import stat
 
 
-def why_not_private(path):
+def why_not_private(path: str) -> str | None:
     """Creates a private folder unless it exists. Returns None, or the reason why other users could
     change or replace the folder."""
     path = os.path.abspath(path)
@@ -21,7 +21,7 @@ def why_not_private(path):
     return None if unsafe is None else f"other users may replace files in {unsafe}"
 
 
-def _above(path):
+def _above(path: str) -> list[str]:
     """Returns the folders and links on the way to a path, by its names and by its resolved
     names."""
     ways = set()
@@ -32,7 +32,7 @@ def _above(path):
     return sorted(ways)
 
 
-def _is_safe(folder):
+def _is_safe(folder: str) -> bool:
     """Tests if only the user and root can replace the content of a folder. In a folder with the
     sticky bit, such as /tmp, only an owner can."""
     found = os.lstat(folder)
@@ -43,7 +43,7 @@ def _is_safe(folder):
     return not _others_write(found)
 
 
-def _others_write(found):
+def _others_write(found: os.stat_result) -> bool:
     """Tests if other users may write, by the result of lstat. A group of only the user is
     allowed."""
     if found.st_mode & stat.S_IWOTH:
@@ -51,7 +51,7 @@ def _others_write(found):
     return bool(found.st_mode & stat.S_IWGRP) and not _is_own_group(found.st_gid)
 
 
-def _is_own_group(number):
+def _is_own_group(number: int) -> bool:
     """Tests if a group is the private group that systems create for each user."""
     try:
         group, user = grp.getgrgid(number), pwd.getpwuid(os.getuid())

@@ -78,6 +78,8 @@ class _Weights:
 
     def __init__(self, params, has_biases):
         self.of_inputs, self.of_states, *rest = params
+        self.input_bias: torch.Tensor | None
+        self.state_bias: torch.Tensor | None
         self.input_bias, self.state_bias = rest[:2] if has_biases else (None, None)
         projection = rest[2:] if has_biases else rest
         self.of_projection = projection[0] if projection else None

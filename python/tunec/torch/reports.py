@@ -1,17 +1,25 @@
 """Reports on the graphs that the backend received."""
+from __future__ import annotations
+
 import warnings
 import weakref
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from .._errors import NotCompiledWarning
+from .errors import UnsupportedNode
+
+if TYPE_CHECKING:
+    from .partitions import Partitions
 
 # Reports of the latest graphs. Their number is limited for processes that compile new graphs all
 # the time.
-_latest = deque(maxlen=256)
-_skipped = deque(maxlen=256)
+_latest: deque[GraphReport] = deque(maxlen=256)
+_skipped: deque[SkippedFunction] = deque(maxlen=256)
 
 
 @dataclass(frozen=True)
@@ -21,15 +29,15 @@ class GraphReport:
 
     kind: str
     compiled: int  # number of parts that tunec compiled
-    left: list  # nodes that torch runs, with reasons; may grow
-    _partitions: weakref.ref
+    left: list[UnsupportedNode]  # nodes that torch runs, with reasons; may grow
+    _partitions: weakref.ref[Partitions]
 
     @property
-    def partitions(self):
+    def partitions(self) -> Partitions | None:
         """The graph's Partitions while the graph exists, else None."""
         return self._partitions()
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [f"{self.kind} graph: {self.compiled} compiled part(s), {len(self.left)} node(s) left to torch"]
         return "\n".join(lines + [f"  {node}" for node in self.left])
 
@@ -42,7 +50,7 @@ class SkippedFunction:
     reason: str
     remedy: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"tunec compiles nothing of {self.function}: {self.reason}. Remedy: {self.remedy}."
 
 
@@ -50,11 +58,11 @@ class SkippedFunction:
 class Explanation:
     """The report of one call: its graphs, the reasons for graph breaks, and skipped functions."""
 
-    graphs: list
-    breaks: list
-    skipped: list
+    graphs: list[GraphReport]
+    breaks: list[str]
+    skipped: list[SkippedFunction]
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [f"{len(self.graphs)} graph(s), {len(self.breaks)} graph break(s), "
                  f"{len(self.skipped)} skipped function(s)"]
         lines += [f"skipped: {function}" for function in self.skipped]
@@ -62,25 +70,27 @@ class Explanation:
         return "\n".join(lines + [str(graph) for graph in self.graphs])
 
 
-def record(kind, partitions):
+def record(kind: str, partitions: Partitions) -> None:
     """Records the report of a graph."""
     _latest.append(GraphReport(kind, len(partitions.compiled), partitions.left,
                                weakref.ref(partitions)))
 
 
-def record_skipped(function):
+def record_skipped(function: SkippedFunction) -> None:
     """Records a function that Dynamo does not compile."""
     _skipped.append(function)
 
 
-def latest():
+def latest() -> list[GraphReport]:
     """Returns the reports of the latest graphs, the oldest first."""
     return list(_latest)
 
 
-def explain(function, *args, options=None, **kwargs):
+def explain(function: Callable[..., object], *args: object, options: dict[str, Any] | None = None,
+            **kwargs: object) -> Explanation:
     """Compiles and calls `function`. Returns an Explanation."""
-    from torch._dynamo import config, explain as explain_breaks
+    from torch._dynamo import config
+    from torch._dynamo import explain as explain_breaks
     with config.patch(allow_rnn=True):  # dynamo.py does the same for the backend
         breaks = explain_breaks(function)(*args, **kwargs)
     torch._dynamo.reset()

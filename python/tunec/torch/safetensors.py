@@ -1,6 +1,8 @@
 """Writes weights as a `.safetensors` file: eight bytes of length, a JSON header, the data."""
 import json
 import os
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 
@@ -13,12 +15,12 @@ _TYPES = {
 _ALIGNMENT = 64  # in bytes; the data begins at a multiple of it, so that tensors can be mapped
 
 
-def _bytes_of(tensor):
+def _bytes_of(tensor: torch.Tensor) -> Any:
     dense = tensor.detach().cpu().contiguous().flatten()
     return dense.view(torch.uint8).numpy() if dense.numel() else b""
 
 
-def write_safetensors(path, tensors):
+def write_safetensors(path: str | os.PathLike[str], tensors: Mapping[str, torch.Tensor]) -> None:
     """Writes tensors by name. The widest types come first, so that each tensor is aligned."""
     ordered = sorted(tensors.items(), key=lambda item: -item[1].element_size())
     header, offset = {}, 0

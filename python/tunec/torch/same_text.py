@@ -3,20 +3,29 @@
 If weights are inputs, layers of a model that are compiled separately often have equal text. Graphs
 with one text share an executable, which exists as long as one of the graphs.
 """
+from __future__ import annotations
+
 import threading
 import weakref
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from .._options import options_json
+
+if TYPE_CHECKING:
+    from .._native import Executable
+    from .imported_graph import ImportedGraph
 
 # Options with functions that are called during compilation. A graph with such an option gets its
 # own executable.
 _CALLED = ("progress", "log")
 
 _LOCK = threading.Lock()
-_MADE = weakref.WeakValueDictionary()
+_MADE: weakref.WeakValueDictionary[tuple[str, str], Executable] = weakref.WeakValueDictionary()
 
 
-def compile_once(graph, options, compile_model):
+def compile_once(graph: ImportedGraph, options: Mapping[str, Any],
+                 compile_model: Callable[..., Executable]) -> Executable:
     """Returns the executable of an ImportedGraph. A graph without weights gets the executable of an
     earlier graph with the same text and options. Otherwise `compile_model(text, weights=,
     **options)` makes a new one."""

@@ -1,6 +1,10 @@
 """An FX graph with its executables: one for dynamic shapes, or one per set of sizes."""
+from __future__ import annotations
+
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils import _pytree as pytree
@@ -10,19 +14,22 @@ from .._compile import compile as compile_model
 from .any_size import open_sizes, with_ties
 from .devices import device_of, device_options, on_host, places_of
 from .element_types import torch_dtype
-from .imported_graph import Fixed
+from .imported_graph import Fixed, ImportedGraph, Port
 from .importer import import_graph
 from .plain_sizes import follows_rules
 from .same_model import Model, find_model, models_made
 from .same_text import compile_once
 from .symbols import solve
 
+if TYPE_CHECKING:
+    from .imported_graph import Order, Weights
+
 # Number of executables retained per graph. If there are more, the least recently used one is
 # removed.
 MOST_EXECUTABLES = 24
 
 
-def with_defaults(options):
+def with_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns options with defaults for torch graphs: torch's number of threads, at most as many as
     the container allows, and a shared thread pool, since graphs run one after another."""
     threads = min(torch.get_num_threads(), processors())
@@ -40,7 +47,10 @@ class SizedGraph:
     orders   from an output's index to its dimensions in memory order (see import_graph)
     """
 
-    def __init__(self, module, weights=None, mutated=None, updates=None, options=None, orders=None):
+    def __init__(self, module: torch.fx.GraphModule, weights: Weights | None = None,
+                 mutated: Sequence[str | None] | None = None, updates: Mapping[int, str] | None = None,
+                 options: Mapping[str, Any] | None = None,
+                 orders: Mapping[int, tuple[int, ...]] | None = None) -> None:
         self.module = module
         self._device = device_of(module)
         self.weights = on_host(weights or {})
@@ -55,13 +65,13 @@ class SizedGraph:
         self._sizes = _symbolic_sizes(module)
         self._open = open_sizes(module)
         self._follows_rules = self._open is not None and follows_rules(module)
-        self._any_size = None  # ImportedGraph for dynamic shapes
-        self._model = None
-        self._models_seen = None  # models_made() when the model was chosen
-        self._executables = OrderedDict()
+        self._any_size: ImportedGraph | None = None  # ImportedGraph for dynamic shapes
+        self._model: Model | None = None
+        self._models_seen: int | None = None  # models_made() when the model was chosen
+        self._executables: OrderedDict[tuple[int, ...], tuple[ImportedGraph, Any]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def compiled(self, arguments):
+    def compiled(self, arguments: Sequence[Any]) -> tuple[ImportedGraph, Any]:
         """Returns the ImportedGraph and the Executable for the sizes of these arguments. For an
         Executable with dynamic shapes, the ImportedGraph is the one of the first sizes."""
         named = self._named_sizes(arguments) if self._open is not None else None
@@ -78,7 +88,7 @@ class SizedGraph:
                 self._executables.popitem(last=False)
             return found
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> list[Any]:
         """Runs the graph. Returns a list of its results, then the new values of its mutations."""
         graph, executable = self.compiled(arguments)
         inputs = [as_input(arguments[place], order) for place, order in self._reads(graph)]
@@ -97,13 +107,13 @@ class SizedGraph:
         return [r.value if isinstance(r, Fixed) else outputs[r]
                 for r in self._results(graph, arguments)]
 
-    def _reads(self, graph):
+    def _reads(self, graph: ImportedGraph) -> list[tuple[int, Order]]:
         """Returns the argument index and the order of each input of the executable."""
         if graph.reads is None:
             graph.reads = [(self._places[port.source], port.order) for port in graph.inputs]
         return graph.reads
 
-    def _results(self, graph, arguments):
+    def _results(self, graph: ImportedGraph, arguments: Sequence[Any]) -> Sequence[Any]:
         """Returns ImportedGraph.results. For dynamic shapes, numbers made of sizes are computed
         again for these arguments."""
         if graph is not self._any_size or not any(isinstance(r, Fixed) for r in graph.results):
@@ -113,10 +123,10 @@ class SizedGraph:
         return [Fixed(_evaluated(node, known, r.value)) if isinstance(r, Fixed) else r
                 for node, r in zip(nodes, graph.results, strict=True)]
 
-    def _named_sizes(self, arguments):
+    def _named_sizes(self, arguments: Sequence[Any]) -> Any:
         return self._open.of(lambda name: arguments[self._places[name]].shape)
 
-    def _compiled_for_any(self, named):
+    def _compiled_for_any(self, named: Mapping[str, int]) -> tuple[ImportedGraph, Any]:
         with self._lock:
             if self._any_size is None:
                 self._open = with_ties(self._open, named, self._import)
@@ -125,7 +135,7 @@ class SizedGraph:
                 self._choose_model(named)
             return self._any_size, self._model and self._model.executable
 
-    def _choose_model(self, example):
+    def _choose_model(self, example: Mapping[str, int]) -> None:
         """Sets the Model of this graph: one of an equal graph if it exists, else a new one. If
         called again, a model with more dynamic dimensions may replace it."""
         found = None
@@ -138,16 +148,16 @@ class SizedGraph:
                                          self._follows_rules)
         self._models_seen = models_made()
 
-    def _import_open(self, named):
+    def _import_open(self, named: Mapping[str, int]) -> ImportedGraph:
         return self._import(self._open.all_symbols(named))
 
-    def _import(self, named):
+    def _import(self, named: Mapping[str, int]) -> ImportedGraph:
         graph = import_graph(self.module, weights=self.weights, sizes=named, mutated=self.mutated,
                              orders=self.orders, same_at_any_size=self._open is not None)
         graph.borrowed = self._borrowed
         return graph
 
-    def _given(self, graph, arguments):
+    def _given(self, graph: ImportedGraph, arguments: Sequence[Any]) -> dict[int, torch.Tensor]:
         """Returns, by output index, the argument's tensor into which an output is written."""
         given = {}
         for result, placeholder in self.updates.items():
@@ -157,7 +167,7 @@ class SizedGraph:
                 given[number] = tensor
         return given
 
-    def _compile(self, sizes):
+    def _compile(self, sizes: tuple[int, ...]) -> tuple[ImportedGraph, Any]:
         named = solve([(size.node.expr, number)
                        for (size, *_), number in zip(self._sizes, sizes)])
         graph = self._import(named)
@@ -166,10 +176,10 @@ class SizedGraph:
         return graph, compile_once(graph, self.options, compile_model)
 
 
-def _evaluated(node, known, otherwise):
+def _evaluated(node: object, known: Mapping[str, int], otherwise: Any) -> Any:
     """Returns a number among a graph's outputs: the value of its expression of sizes, else
     `otherwise`."""
-    meta = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
+    meta: Any = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
     kinds = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
     if type(meta) not in kinds:
         return otherwise
@@ -181,7 +191,7 @@ def _evaluated(node, known, otherwise):
 _TAKES_GRADIENTS = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
 
 
-def as_input(tensor, order):
+def as_input(tensor: torch.Tensor, order: Order) -> torch.Tensor:
     """Returns the tensor that a run reads for an argument: the argument itself if its order
     matches. A model has hundreds of weights, so this function must be fast."""
     if tensor.requires_grad and not _TAKES_GRADIENTS:
@@ -191,42 +201,42 @@ def as_input(tensor, order):
     return as_stored(tensor.detach(), order)
 
 
-def as_stored(tensor, order):
+def as_stored(tensor: torch.Tensor, order: Order) -> torch.Tensor:
     """Returns the tensor with its dimensions in memory order, contiguous."""
     stored = tensor if order is None else tensor.permute(order)
     return stored.contiguous()
 
 
-def as_named(stored, order):
+def as_named(stored: torch.Tensor, order: Order) -> torch.Tensor:
     """Returns a view of a tensor in memory order with its dimensions in logical order."""
     return stored if order is None else stored.permute([order.index(d) for d in range(len(order))])
 
 
-def is_like(tensor, port):
+def is_like(tensor: torch.Tensor, port: Port) -> bool:
     """Tests if an output can be written directly into a tensor."""
     if tuple(tensor.shape) != tuple(port.shape) or tensor.dtype != torch_dtype(port.element):
         return False
     return (tensor if port.order is None else tensor.permute(port.order)).is_contiguous()
 
 
-def _size_of(argument, dimension):
+def _size_of(argument: Any, dimension: int | None) -> int:
     return argument if dimension is None else argument.shape[dimension]
 
 
-def empty_output(port, device="cpu"):
+def empty_output(port: Port, device: torch.device | str = "cpu") -> torch.Tensor:
     """Returns an uninitialized torch tensor for an output. Used for graphs without inputs, whose
     results would otherwise be NumPy arrays."""
     shape = port.shape if port.order is None else [port.shape[d] for d in port.order]
     return as_named(torch.empty(shape, dtype=torch_dtype(port.element), device=device), port.order)
 
 
-def _symbolic_sizes(module):
+def _symbolic_sizes(module: torch.fx.GraphModule) -> list[tuple[torch.SymInt, int, int | None]]:
     """Returns (size, placeholder, dimension) for each dynamic size. The dimension is None if the
     placeholder is the size itself."""
     found = []
     for i, node in enumerate(module.graph.find_nodes(op="placeholder")):
         meta = node.meta.get("val")
-        sizes = {None: meta} if isinstance(meta, torch.SymInt) else {}
+        sizes: dict[int | None, Any] = {None: meta} if isinstance(meta, torch.SymInt) else {}
         if isinstance(meta, torch.Tensor):
             sizes = dict(enumerate(meta.shape))
         found += [(size, i, dimension) for dimension, size in sizes.items()
@@ -234,7 +244,7 @@ def _symbolic_sizes(module):
     return found
 
 
-def hinted_sizes(module):
+def hinted_sizes(module: torch.fx.GraphModule) -> dict[str, int]:
     """Returns the numbers of a graph's symbols at which the graph was traced."""
     return solve([(size.node.expr, size.node.hint) for size, *_ in _symbolic_sizes(module)
                   if size.node.has_hint()])

@@ -1,12 +1,14 @@
 """Functions on expressions of symbolic sizes."""
+from collections.abc import Sequence
+
 import sympy
 from torch.utils._sympy.functions import FloorDiv
 
 
-def solve(sizes):
+def solve(sizes: Sequence[tuple[sympy.Expr, int]]) -> dict[str, int]:
     """Returns numbers by symbol name, from pairs of an expression and its number. Expressions that
     are a symbol are solved first, then expressions with one unknown symbol."""
-    known = {}
+    known: dict[sympy.Symbol, int] = {}
     for expression, number in sizes:
         if expression.is_symbol:
             known.setdefault(expression, number)
@@ -20,7 +22,7 @@ def solve(sizes):
     return {str(symbol): number for symbol, number in known.items()}
 
 
-def is_plain(expression):
+def is_plain(expression: sympy.Expr) -> bool:
     """Tests for a sum of products of whole numbers and sizes. If such a formula fits a few samples,
     it is valid between the samples, too."""
     if expression.is_Integer or expression.is_symbol:
@@ -30,7 +32,7 @@ def is_plain(expression):
                for term in terms for factor in sympy.Mul.make_args(term))
 
 
-def is_rounded(expression):
+def is_rounded(expression: sympy.Expr) -> bool:
     """Tests for an expression of sums, products, and quotients of sizes by a whole number, rounded
     down."""
     if expression.is_Integer or expression.is_symbol:

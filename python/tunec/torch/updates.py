@@ -8,14 +8,16 @@ AOTAutograd represents a change of a buffer by a copy at the graph's end:
 If the part writes its result into the buffer itself, torch has nothing to copy.
 """
 import operator
+from typing import Any
 
 import torch
+from torch import fx
 
 
-def updates_of(module):
+def updates_of(module: fx.GraphModule) -> dict[str, dict[int, str]]:
     """Returns, by the target of each part's call, a dict from an output's index to the name of the
     part's placeholder that the output replaces."""
-    updates = {}
+    updates: dict[str, dict[int, str]] = {}
     order = {node: i for i, node in enumerate(module.graph.nodes)}
     for copy in module.graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default):
         buffer, value = copy.args[:2]
@@ -28,7 +30,7 @@ def updates_of(module):
     return updates
 
 
-def _part_of(value):
+def _part_of(value: fx.Node) -> tuple[Any, Any]:
     """Returns the part's call that makes a value, and the index of the value among its outputs."""
     if value.op == "call_module":
         return value, 0
@@ -37,7 +39,7 @@ def _part_of(value):
     return None, None
 
 
-def _is_free(buffer, value, part, copy, order):
+def _is_free(buffer: fx.Node, value: fx.Node, part: fx.Node, copy: fx.Node, order: dict[fx.Node, int]) -> bool:
     """Tests that no node reads the buffer after the part, and that the value has no other user.
     Other users of the buffer must be parts, since an operator that torch runs may make a view of
     the buffer."""

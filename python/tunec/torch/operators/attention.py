@@ -79,10 +79,10 @@ def flash_attention_for_cpu(call, q, k, v, dropout=0.0, causal=False, mask=None,
 @handles("_scaled_dot_product_flash_attention.default",
          "_scaled_dot_product_cudnn_attention.default",
          "_scaled_dot_product_efficient_attention.default")
-def other_attention(call, q, k, v, *rest):
+def other_attention(call, q, k, v, *others):
     """Imports attention of GPUs. All results but the first are None: only torch's own backward pass
     uses them."""
-    rest = list(rest)
+    rest = list(others)
     mask = None
     if "flash" not in call.name:
         mask, _ = rest.pop(0), rest.pop(0)

@@ -59,6 +59,7 @@ class Places:
         for index, size in zip(self.given, self.sizes):
             at = from_start(index, size)
             total = at if total is None else total * size + at
+        assert total is not None
         return total.expand(self.shape)
 
     def numbers_between(self):
@@ -80,6 +81,7 @@ class Places:
             else:
                 at = self.x.graph.along(between.index(axis), len(between), size)
             total = at if total is None else total * size + at
+        assert total is not None
         return total.expand((*self.shape, *(self.x.shape[axis] for axis in between)))
 
     def order(self):

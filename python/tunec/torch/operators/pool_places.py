@@ -59,6 +59,7 @@ def _greatest(x, window):
         larger = larger | part.unary("isnan") if x.is_float else larger
         best = x.graph.where(larger, part, best)
         place = x.graph.where(larger, _numbers(x.graph, window, offset, element), place)
+    assert place is not None
     return best, place.cast("i64")
 
 

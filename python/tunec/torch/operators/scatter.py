@@ -1,10 +1,10 @@
 """Imports writes by index as the graph's scatter. Its cost grows with the number of updates, not
 with the size of the target. If the old target is still used, it is copied first."""
-from ..builder import Value, numel
+from ..builder import Value
 from ..errors import Rejected
 from ..handler_table import handles
 from .conversions import converted
-from .indexing import Places, from_start
+from .indexing import Places
 
 
 class Combination:

@@ -14,7 +14,7 @@ _MOST_UNROLLED = 16  # number of taps up to which each tap is an operator
 def transposed(windows, size):
     """Returns, for each of `size` elements, the numbers of the windows that contain the element,
     each with the element's weight."""
-    holders = [[] for _ in range(size)]
+    holders: list[list[tuple[int, float]]] = [[] for _ in range(size)]
     for number, window in enumerate(windows):
         for index, weight in window:
             holders[index].append((number, weight))

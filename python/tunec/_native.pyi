@@ -1,0 +1,77 @@
+# Types of the native module (python/native/module.cc). _compile.py adds some properties of Executable.
+# tests/python/test_types.py compares this file with the names and parameters of the module.
+from collections.abc import Callable
+from typing import Any
+
+from ._compile import TensorSpec
+
+class Progress:
+    """Progress of tuning."""
+
+    @property
+    def tasks(self) -> int:
+        """distinct kernels to tune"""
+    @property
+    def tasks_timed(self) -> int:
+        """tasks with a correct trial"""
+    @property
+    def trials(self) -> int:
+        """trials counted by the budget, including those of earlier runs"""
+    @property
+    def budget(self) -> int:
+        """the option trials"""
+    @property
+    def measured(self) -> int:
+        """trials of this call"""
+    @property
+    def elapsed_seconds(self) -> float: ...
+    @property
+    def model_seconds(self) -> float | None:
+        """sum of the best kernel times; None while some are unknown"""
+
+class Executable:
+    """A compiled model. Call it with its inputs."""
+
+    def __call__(self, *inputs: object, out: object = None, **named: object) -> Any: ...
+    def profile(self, *inputs: object, out: object = None,
+                **named: object) -> tuple[Any, list[tuple[str, float]]]:
+        """Runs once and returns (outputs, [(name of the step, seconds), ...])."""
+    @property
+    def inputs(self) -> list[TensorSpec]:
+        """A TensorSpec for each input."""
+    @property
+    def outputs(self) -> list[TensorSpec]:
+        """A TensorSpec for each output."""
+    @property
+    def report(self) -> dict[str, Any]:
+        """Results of compiling as a dict; docs/json.md lists the keys."""
+    @property
+    def notes(self) -> str:
+        """Hints on how the model runs on its GPU, one per line."""
+    @property
+    def outside_indices(self) -> int:
+        """Number of out-of-range gather indices in all runs; they were clamped."""
+    @property
+    def other_layouts(self) -> list[dict[str, str]]:
+        """Input layouts of earlier calls for which the model was compiled again."""
+    @property
+    def _inputs(self) -> list[tuple[str, str, tuple[int, ...]]]: ...
+    @property
+    def _outputs(self) -> list[tuple[str, str, tuple[int, ...]]]: ...
+    @property
+    def _report(self) -> str: ...
+
+def compile_file(path: str, options: str, progress: Callable[[Progress], object] | None,
+                 log: Callable[[str], object] | None) -> Executable: ...
+def compile_bytes(model: bytes, format: str, options: str, progress: Callable[[Progress], object] | None,
+                  log: Callable[[str], object] | None) -> Executable: ...
+def compile_graph(text: str, weights: dict[str, object], options: str,
+                  progress: Callable[[Progress], object] | None,
+                  log: Callable[[str], object] | None) -> Executable: ...
+def compile_any_size(text_at: Callable[[tuple[int, ...]], tuple[str, dict[str, object]]],
+                     dimensions: list[str], example: list[int], open: list[tuple[int, int, int]],
+                     follows_rules: bool, options: str, progress: Callable[[Progress], object] | None,
+                     log: Callable[[str], object] | None) -> Executable: ...
+def load(path: str, threads: int, share_threads: bool, device: str | None) -> Executable: ...
+def processors() -> int: ...
+def version() -> str: ...
