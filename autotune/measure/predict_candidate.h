@@ -1,5 +1,5 @@
-// A candidate for a GPU that is not present. It is compiled for that GPU to predict its time, and
-// for the emulation on the host to check its outputs.
+// A candidate for a GPU that is not present. The candidate is compiled for that GPU to predict the
+// time, and for the emulation on the host to check the outputs.
 #pragma once
 
 #include <cstdint>
