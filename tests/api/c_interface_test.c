@@ -304,7 +304,7 @@ static void test_run_options(void) {
   tunec_release(model);
 }
 
-/* No supported machine has the instructions of both makers. */
+/* bdver4 has the instructions fma4 and xop, which no supported machine has. */
 static void test_other_cpu(void) {
   tunec_executable* model = NULL;
   CHECK(tunec_compile(tiny, "{\"cpu\": \"bdver4\", \"db\": \"\"}", &model) == TUNEC_OK);

@@ -29,8 +29,8 @@ def check_exports(library):
 
 
 def check_protobuf(program):
-    """Checks that protobuf is hidden: a process may have one copy of each message type, and the
-    caller may have its own."""
+    """Checks that the program does not need libprotobuf or libonnx. A process may have only one
+    copy of each message type, and the caller may have its own."""
     needed = re.findall(r"NEEDED.*\[(.*)\]", output("readelf", "-d", program))
     for name in needed:
         if re.match("lib(protobuf|onnx)", name):

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that libtunec_runtime.so is small, depends on the C and C++ libraries alone, and exports
-functions of tunec.h.
+"""Checks that libtunec_runtime.so is small and depends on the C and C++ libraries alone. It must
+export the functions of the compiler's library except tunec_compile*, and no others.
 
     runtime_needs_test.py LIBRARY COMPILER_LIBRARY [--any-size]
+
+--any-size leaves out the checks of size and dependences, for builds with a sanitizer.
 """
 import re
 import subprocess

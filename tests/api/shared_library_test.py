@@ -50,7 +50,7 @@ def build(tunec, folder, text, name, *options):
 
 
 def check_library(library, model, with_needs):
-    """Yields errors in the library's names: its soname, dependencies, exports and sections."""
+    """Yields errors in the library's soname, dependencies (`with_needs`), exports and sections."""
     words = run("readelf", "-W", "-d", library)
     if f"soname: [{library.name}]" not in words:
         yield f"{library.name} has another name"

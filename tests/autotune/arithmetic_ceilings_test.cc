@@ -72,7 +72,7 @@ TEST_F(ArithmeticCeilings, AFasterArithmeticDoesNotProveFloat32sCeilingWrong) {
   EXPECT_EQ(report.progress.tasks[0].arithmetic, (KernelArithmetic{&Amx(), 1}));
 }
 
-// The search would end if float32 were its arithmetic.
+// The search would end if its kernels were compared with the ceiling of float32.
 TEST_F(ArithmeticCeilings, ASearchDoesNotEndAtTheCeilingOfAnother) {
   MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
   ArithmeticsAre({{Rate(0.1e-3), 0}});
@@ -132,7 +132,8 @@ TEST_F(ArithmeticCeilings, ASearchEndsWhereNoOtherArithmeticAllowsMore) {
   EXPECT_EQ(Tuned(measurer_, SketchesOfBoth).progress.measured, 1);
 }
 
-// No kernel has used the other arithmetic yet. It is measured to decide if it may be faster.
+// No kernel has used the arithmetic of the sketch "tiles" yet. Its ceiling is measured to decide
+// whether such kernels may be faster.
 TEST_F(ArithmeticCeilings, ARivalsIsMeasuredBeforeASearchEnds) {
   for (const bool faster : {true, false}) {
     *database_ = *Database::Open(":memory:", OpenMode::kReadWrite);
@@ -147,7 +148,8 @@ TEST_F(ArithmeticCeilings, ARivalsIsMeasuredBeforeASearchEnds) {
   }
 }
 
-// The true ceiling may be higher: another candidate is cheaper than a search that ended too early.
+// The ceiling of the sketch "tiles" is provisional, so the true one may be higher. Measuring
+// another candidate is cheaper than ending the search too early.
 TEST_F(ArithmeticCeilings, AProvisionalRivalEndsNothing) {
   MachineIs(RooflineOf(Rate(0.99e-3), 1e10));
   ArithmeticsAre({{Rate(2e-3), 0.5}});
@@ -286,7 +288,7 @@ TEST(RecordedArithmetics, StandBesideTheOldFactsUnderNamesOfTheirOwn) {
   EXPECT_TRUE((*RecordedRoofline(database, target))->CeilingOf(*FindMac("fma.f64"))->Provisional());
 }
 
-// An arithmetic that cannot be measured does not remove the others.
+// An arithmetic that cannot be measured does not remove other arithmetics.
 TEST(RecordedArithmetics, WhatThisMachineCannotMeasureIsLeftOut) {
   Target target = DetectCpu(1);
   target.host.features.insert("a-feature-of-no-machine");

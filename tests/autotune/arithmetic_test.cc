@@ -138,7 +138,8 @@ TEST(KernelArithmetic, OfSplitOperandsDoesSeveralForEachUsefulOne) {
   EXPECT_EQ(ArithmeticText(Float32Product(), split(3)), "fma.f32 x 6");
 }
 
-// Returns two products, of which one is split, as in attention.
+// Returns two products with sums of these lengths. The tests split only one of them, as in
+// attention.
 Compute TwoProducts(int64_t first, int64_t second) {
   return Parsed(fmt::format(R"(
     compute two {{

@@ -1,5 +1,5 @@
-// Tests the kernels that measure ceilings. They are correct, they consist of the instruction and of
-// no slower one, and measuring them gives a result.
+// Tests the kernels that measure ceilings. They are correct and consist of the instruction without
+// slower ones, and measuring them gives a result.
 #include "autotune/measure/ceiling_kernel.h"
 
 #include <gmock/gmock.h>
@@ -48,8 +48,8 @@ TEST_P(EveryArithmetic, HasAKernelOfWholeRounds) {
   EXPECT_EQ(UsualRounds(by()) % 4, 0) << "rounds beside the unrolled loop";
 }
 
-// Returns an element of tile n: the product of rows n/columns and columns n mod columns, once per
-// round.
+// Returns an element of tile n after one round. The tile is the product of the left tile
+// n / `columns` and the right tile n mod `columns`.
 double TileElement(const TileIntrinsic& of, const std::vector<Array>& arguments, int64_t columns,
                    int64_t n, int64_t row, int64_t column) {
   const int64_t reduced = of.extents[1], group = of.extents[2];
@@ -194,8 +194,8 @@ TEST(CeilingCode, OfTilesIsTheInstructionAndFewLoads) {
     EXPECT_THAT(text.substr(first, last - first),
                 Not(ContainsRegex("mm[0-9]+, -?[0-9]*\\(%rsp\\)")))
         << of.name << " spills";
-    // The loads are the operands of each round of vectors, or once per four rounds of tiles, and
-    // the accumulators.
+    // Loads of operands and accumulators must be rarer than the instruction: at most one for four,
+    // and four more.
     const int loads = Count(text, "tileloadd") + Count(text, "broadcast");
     EXPECT_LE(loads, of.count / 4 + 4) << of.name << text;
   }

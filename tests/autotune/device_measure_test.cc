@@ -1,5 +1,5 @@
-// Tests candidates of a second kind of target. They are measured on its device, in its memory. A
-// failure there during timing is an error of the candidate, never a time.
+// Tests candidates of a second kind of target. They are measured on the target's device, in its
+// memory. A failure of the device during timing is an error of the candidate, never a time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -72,7 +72,7 @@ TEST_F(EarlierPolicy, WhereItsBestFailsNowAnalyticSchedulesFollow) {
   EXPECT_EQ(measurer.order[1], Print(Sketches({}).front().Fill({1, 1, 1})));
 }
 
-// A sketch that has another knob today can still use the recorded values.
+// A sketch has an additional knob today. It can still use the recorded values of the other knobs.
 TEST_F(EarlierPolicy, AKnobThatWasNotThereIsAsItIsInitially) {
   Record(Before(), 4, 2, 8, 1e-3);
   const auto with_another = [](const TuningTask& task) {

@@ -24,8 +24,8 @@ inline Target EmulatedGpu() {
   return target;
 }
 
-/// Returns the reason why candidates for a GPU cannot be compiled and emulated here; empty if they
-/// can.
+/// Returns an empty string if candidates for a GPU can be compiled and emulated here, otherwise the
+/// reason why not.
 inline std::string WhyNoPredictions() {
   if (!kEmulates) return "the sanitizer does not know the emulation's stacks";
   return test::WhyNoPtxas();

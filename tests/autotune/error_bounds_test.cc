@@ -18,7 +18,8 @@ using testing::Parsed;
 using testing::QuantisedMatmul;
 using testing::SoftmaxRows;
 
-// Returns the bound of y = `expression` of one float32 x; none if no step comes before y.
+// Returns the error bound of y = `expression`, which reads one float32 x[i], or no value if the
+// expression has no step such as `round`.
 std::optional<double> BoundOf(const std::string& expression, double x, DataType type) {
   const Compute compute = Parsed(fmt::format(
       "compute c {{\n  input x: f32[1]\n  output y: {}[1]\n  out[i: 1]:\n    y[i] = {}\n}}\n",
@@ -165,7 +166,8 @@ class StepsTest : public ::testing::Test {
     }
     return CheckOutputs(actual, reference_.checkers);
   }
-  // Returns the first element whose bound is more than rounding, or is only rounding.
+  // Returns the first element with a bound above 1e-4 (at the edge of a step), or with a smaller
+  // one.
   int64_t FirstElement(size_t output, bool at_edge) const {
     const Array& bounds = reference_.checkers[output].bounds;
     for (int64_t i = 0; i < bounds.size(); ++i) {

@@ -12,13 +12,13 @@ namespace tunec::testing {
 enum class Fault {
   kNone,
   kDropInit,       // accumulators are never initialised
-  kReverseIndex,   // the first read reverses its last dimension
-  kDropTerm,       // the first sum ends one term too early
-  kTwoSteps,       // rounded values are two steps too large
-  kOverrun,        // the first write is one row of its tensor too far
+  kReverseIndex,   // the first read of an input reverses its last index
+  kDropTerm,       // the first reduction loop ends one iteration early
+  kTwoSteps,       // the results of `round` in a store are 2 too large
+  kOverrun,        // the first write to an output is one row too far
   kCrash,          // the worker aborts while it compiles the candidate
   kHang,           // the worker never finishes compiling it
-  kHangMeasuring,  // the kernel runs for years
+  kHangMeasuring,  // the kernel repeats a reduction for years
   kExhaust,        // the worker allocates memory until there is none
 };
 

@@ -22,7 +22,7 @@ using ::testing::Each;
 using ::testing::Field;
 using ::testing::HasSubstr;
 
-// Returns different texts of equivalent schedules.
+// Returns a schedule with blocks of this many threads. Results do not depend on the number.
 std::string ScheduleOf(int threads) {
   return fmt::format("lower direct\nsplit out.i {}\nbind out.i.0 grid.x\nbind out.i.1 block.x\n",
                      threads);

@@ -106,7 +106,7 @@ TEST_F(KernelReferenceTest, TheSequentialEvaluationIsTheInterpretersForProducts)
   }
 }
 
-// Addends of a sum are not rounded. Values computed before it are rounded only afterwards.
+// The operand t is computed in float32 and rounded only for the product. The bias b is not rounded.
 TEST_F(KernelReferenceTest, OfBFloat16RoundsTheOperandsOfProductsAlone) {
   const Compute compute = Parsed(R"(
     compute layer {
@@ -135,8 +135,8 @@ TEST_F(KernelReferenceTest, OfBFloat16RoundsTheOperandsOfProductsAlone) {
   }
 }
 
-// An operand that the previous kernel stored as bfloat16 is already one limb. An addend of the sum
-// is rounded no more than with other operands.
+// The operand X, which the previous kernel stored as bfloat16, needs no further rounding. The bias
+// b, which is added to the sum, is not rounded.
 TEST_F(KernelReferenceTest, OfBFloat16RoundsNothingBesideStoredTerms) {
   const Compute compute = Parsed(R"(
     compute layer {

@@ -124,8 +124,8 @@ TEST_F(ProcStat, HasTheTimesOfEachProcessor) {
   EXPECT_THAT(ReadProcessorTimes(root_ / "nowhere"), ElementsAre());
 }
 
-/// Returns the share after a second in which each processor was idle for `idle`, and this process
-/// used `own` of them.
+/// Returns the share of other processes in a second in which each processor was idle for `idle`
+/// seconds, and this process used `own` seconds of processor time.
 double ShareWhen(const std::vector<double>& idle, double own, int threads, double stolen = 0) {
   LoadSample before{.clock = 100, .own = 5, .processors = {}};
   LoadSample after{.clock = 101, .own = 5 + own, .processors = {}};

@@ -89,8 +89,9 @@ TEST_F(MeasureTest, PackedWeightsArePrepacked) {
   EXPECT_EQ(result.status, TrialStatus::kOk) << result.message;
 }
 
-// Products rounded before they are added have exactly the error of the sequential evaluation; fused
-// ones sometimes have another. The smallest tolerance of the checker would accept both.
+// If products are rounded before they are added, the error is exactly that of the sequential
+// evaluation. With fused multiply-adds the error sometimes differs. The smallest tolerance of the
+// checker would accept both.
 TEST_F(MeasureTest, ExactRoundsProductsBeforeTheyAreAdded) {
   const auto error_under = [&](AccuracyMode mode, uint64_t seed) {
     Workload workload = WorkloadOf(MatmulRelu());
@@ -130,7 +131,7 @@ TEST_F(MeasureTest, AWrongIndexIsAWrongResult) {
   EXPECT_THAT(result.message, HasSubstr("error"));
 }
 
-// A step hides only values that fall on the other side of an edge.
+// The checker excuses only values that fall on the other side of a step's edge.
 TEST_F(MeasureTest, FaultsBehindStepsAreWrongResults) {
   for (const Fault fault : {Fault::kDropInit, Fault::kReverseIndex, Fault::kDropTerm,
                             Fault::kTwoSteps, Fault::kOverrun}) {

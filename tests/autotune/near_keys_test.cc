@@ -51,7 +51,7 @@ TEST_F(NearTargets, AreUsedUntilSomethingIsMeasuredHere) {
   EXPECT_EQ(SourceOf(Ranked()[0]), ScheduleSource::kTuned);
 }
 
-// A schedule that failed here is not used again; the next nearest key may have another.
+// A schedule that failed here is not used again. The next nearest key may have another schedule.
 TEST_F(NearTargets, AreNotUsedWhereTheirBestFailedHere) {
   Record(KeyWithL3(1), 4, 1e-3);
   Record(Key(), 4, 0, TrialStatus::kWrongResult);

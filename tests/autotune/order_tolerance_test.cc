@@ -92,7 +92,8 @@ std::vector<float> InPieces(const std::vector<float>& terms, size_t of) {
   return sums;
 }
 float PiecesOf128(const std::vector<float>& terms) { return Forward(InPieces(terms, 128)); }
-// Sums in the order of AMX: even and odd ones of 32, then both to the sum.
+// Sums in the order of AMX: of each 32 terms, the even and the odd terms are summed separately,
+// then both sums are added to the total.
 float EvenAndOdd(const std::vector<float>& terms) {
   float sum = 0;
   for (size_t i = 0; i < terms.size(); i += 32) {
@@ -289,8 +290,8 @@ std::vector<Array> DrawnForTwo(int64_t length, uint64_t seed) {
   return arrays;
 }
 
-// Computes both products, with the first one's operands rounded or not; `lost` terms of the second
-// are omitted.
+// Computes both products. `first` rounds the operands of the first product. The first `lost` terms
+// of the second product are omitted.
 Array OfTwo(const std::vector<Array>& arguments, const Round& first, int64_t lost = 0) {
   const int64_t length = arguments[2].shape()[0];
   const auto a = arguments[0].As<float>(), b = arguments[1].As<float>(),

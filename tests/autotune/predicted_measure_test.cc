@@ -83,7 +83,8 @@ class PredictedMeasureTest : public ::testing::Test {
     TUNEC_CHECK(bench.has_value(), "{}", bench.error().Format());
     return *std::move(bench);
   }
-  // Returns the analytic schedule of the first sketch, or of the one with this name.
+  // Returns the analytic schedule of the sketch with this name, or of the first sketch if none has
+  // the name.
   static std::string Analytic(const Compute& compute, std::string_view name = "") {
     const std::vector<NamedCompute> lowerings = {{"direct", compute}};
     const Target target = EmulatedGpu();

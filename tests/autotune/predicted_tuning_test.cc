@@ -38,7 +38,7 @@ TEST(PredictedKeys, AreTheGpusOwn) {
   EXPECT_THAT(predicted.target, Not(HasSubstr("emulated")));
   for (const Target& target : {Gpu(), EmulatedGpu()})
     EXPECT_EQ(KeysByTrust(task, target, {}), (std::vector{measured, predicted}));
-  // Emulated code has another key.
+  // Code for the emulation and code for the GPU are stored under different keys.
   const Schedule schedule{.lowering = "direct"};
   EXPECT_NE(ArtifactKey(task, schedule, Gpu(), {}), ArtifactKey(task, schedule, EmulatedGpu(), {}));
 }

@@ -50,7 +50,8 @@ std::string Others(const std::string& schedule) {
   return others;
 }
 
-// Returns the kinds of sketches with the knob, after checking that all of its choices are correct.
+// Returns the kinds of sketches with a knob for prefetches. Checks that all choices of the knob
+// give correct results.
 std::vector<std::string> RightWithPrefetch(const Compute& compute, const Accuracy& accuracy = {}) {
   ThreadPool pool(2);
   Workload workload = WorkloadOf(compute);

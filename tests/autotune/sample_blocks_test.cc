@@ -36,7 +36,7 @@ TEST(SampleBlocks, TakesTheCornersFirst) {
 TEST(SampleBlocks, AreAsManyAsTheirOperationsAllow) {
   const std::vector<int64_t> box = {1000};
   const PhaseLaunch launch{.grid = {1000, 1, 1}, .block = {100, 1, 1}};
-  // Each thread counts for 400 operations; the rest of 2^26 is left.
+  // The limit is 2^26 operations. Each of the 1000 * 100 threads counts for 400 of them.
   const double left = (1 << 26) - 400.0 * 1000 * 100;
   EXPECT_THAT(BlocksToCheck(launch, {.operations = left / 2, .loads = left / 2}, box, 0),
               IsEmpty());

@@ -16,7 +16,7 @@
 
 namespace tunec::testing {
 
-/// A measurer whose times depend only on the schedule's text, unless a test sets others.
+/// A measurer whose times depend only on the schedule's text, unless a test sets `seconds`.
 class ScriptedMeasurer : public Measurer {
  public:
   Status Measure(const Workload& workload, std::span<const CandidateRequest> candidates,
@@ -75,7 +75,7 @@ class ScriptedMeasurer : public Measurer {
   size_t retimed = 0;
 };
 
-/// A measurer that forwards to one owned by the test.
+/// A measurer that forwards all calls to a measurer that the test owns.
 class Borrowed : public Measurer {
  public:
   explicit Borrowed(Measurer& measurer) : measurer_(measurer) {}
@@ -93,7 +93,7 @@ class Borrowed : public Measurer {
   Measurer& measurer_;
 };
 
-/// Returns ceilings of float32 and of memory.
+/// Returns a roofline with a ceiling of float32 arithmetic and a ceiling of memory bandwidth.
 inline Roofline RooflineOf(double flops, double bytes_per_second, double disturbance = 0) {
   return {.bytes_per_second = bytes_per_second,
           .arithmetics = {{Float32Fma().name, {flops, disturbance}}}};

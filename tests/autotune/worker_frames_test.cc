@@ -117,8 +117,8 @@ std::string Mutated(std::string text, Random& random) {
                       kValues[random.Below(std::size(kValues))]);
 }
 
-/// Returns true for large tensors. They may take as much memory as the machine has, but filling it
-/// does not test frames.
+/// Returns whether the request prepares more than 1 GB of tensors. They may take as much memory as
+/// the machine has, but filling memory does not test frames.
 bool IsLarge(const std::string& text) {
   const auto request = DecodeRequest(text);
   const auto* prepare = request ? std::get_if<PrepareRequest>(&*request) : nullptr;

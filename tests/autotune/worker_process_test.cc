@@ -1,4 +1,4 @@
-// Tests the tuner's handle of programs that do not end, do not stop writing, or end unnoticed.
+// Tests WorkerProcess with programs that do not end, do not stop writing, or end unnoticed.
 #include "autotune/worker/worker_process.h"
 
 #include <gmock/gmock.h>

@@ -26,7 +26,7 @@ using testing::WorkloadOf;
 
 const std::string kPrograms = std::string(TUNEC_BINARY_DIR) + "/bin/";
 
-// Returns different texts of equivalent schedules.
+// Returns a good schedule. Variants unroll by different factors, and have equal results.
 std::string GoodSchedule(int variant) {
   return std::string(kGoodSchedule) + "unroll acc.k " + std::to_string(1 + variant) + "\n";
 }

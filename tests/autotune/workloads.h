@@ -19,7 +19,7 @@ inline Compute Parsed(const std::string& text) {
   return compute ? *compute : Compute{};
 }
 
-/// A product of 37x29 and 29x13 matrices and a bias with relu: no tile size divides an extent.
+/// A product of 37x29 and 29x13 matrices, a bias and relu. No tile size divides an extent.
 inline Compute MatmulRelu() {
   return Parsed(R"(
     compute matmul_relu {
@@ -35,8 +35,8 @@ inline Compute MatmulRelu() {
     })");
 }
 
-/// A product whose results are rounded to multiples of 1/512. A second output has the levels as
-/// int16.
+/// A product whose results are rounded to multiples of 1/512. The second output has the rounded
+/// multiples (results times 512) as int16.
 inline Compute QuantisedMatmul() {
   return Parsed(R"(
     compute quantised_matmul {

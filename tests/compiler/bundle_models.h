@@ -14,7 +14,7 @@
 
 namespace tunec::testing {
 
-/// A file of this test, removed by the destructor.
+/// A file name for this test. The destructor removes the file.
 class BundlePath {
  public:
   BundlePath();
@@ -27,7 +27,7 @@ class BundlePath {
   std::filesystem::path path_;
 };
 
-/// Returns the compile options for a host with this user-visible name.
+/// Returns the compile options for a host that is named as for --cpu.
 CompileOptions OptionsForCpu(std::string_view cpu);
 
 /// Returns the variant for the host. Stops the test program if it cannot be built.
@@ -54,8 +54,8 @@ inline constexpr std::string_view kManyKinds = R"(graph many_kinds {
   output same = x
 })";
 
-/// A dynamic-shape model: attention, a mean and the last position along a padded length, and a
-/// batch that may be split.
+/// A model with two dynamic dimensions. It has attention, a mean and the last position along the
+/// length, which is padded. Runs may be split along the batch.
 inline constexpr std::string_view kOpenSizes = R"(graph open_sizes {
   input x: f32[batch, length, 16]
   input keep: bool[batch, length]

@@ -85,7 +85,7 @@ TEST(BundleMutation, OfSeveralSizesIsRejectedOrRunsInsideItsBuffers) {
   ExpectInsideBuffers(SomeSizedBundle(), 4);
 }
 
-// The code does not check indices that were constants in range.
+// Compiled code does not check constant indices that were in range. The loader must check them.
 TEST(BundleMutation, IndicesThatCodeTrustsAreLookedAt) {
   std::vector<RawSection> sections = testing::SectionsOf(SomeBundle());
   int64_t rows = -1;

@@ -1,6 +1,6 @@
 // Tests of causal attention, in which each block of rows computes only its visible columns. Machine
-// code is compared with the reference, for sizes that are multiples of blocks, KV blocks and tiles,
-// and for others.
+// code is compared with the reference. Some sizes are multiples of blocks, KV blocks and tiles,
+// some are not.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

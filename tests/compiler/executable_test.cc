@@ -32,7 +32,7 @@ bool SameBytes(const std::vector<Array>& a, const std::vector<Array>& b) {
   return true;
 }
 
-// Returns inputs that differ between callers.
+// Returns the inputs times `factor`, so that each caller has different inputs.
 std::vector<Array> Scaled(const std::vector<Array>& inputs, double factor) {
   std::vector<Array> scaled;
   for (const Array& input : inputs) {
@@ -142,7 +142,7 @@ TEST(CompiledExecutable, CompilingTwiceGivesTheSameCodeAndResults) {
       SameBytes(RunOnce(*a->executable, inputs).value(), RunOnce(*b->executable, inputs).value()));
 }
 
-// No supported machine has the instructions of both makers.
+// bdver4 has the instructions fma4 and xop, which no supported machine has.
 TEST(AnotherCpu, IsCompiledForAndNotRun) {
   const Graph graph = GraphOf(R"(graph g {
     input x: f32[64, 64]

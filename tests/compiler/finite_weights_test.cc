@@ -164,8 +164,8 @@ bool SameKind(double found, double wanted) {
 }
 
 // Expects results like the reference's for kernels with three bf16 splits and AMX, after `spoil`
-// has changed the first input. Each result is a finite or the same special value as the
-// reference's.
+// has changed the first input. A result must be finite where the reference's is finite, and else
+// the same infinity or NaN.
 void ExpectSameAsReference(const Graph& graph, const std::function<void(Array&)>& spoil) {
   const auto model = Compile(graph, nullptr, OptionsUnder("f32"));
   ASSERT_TRUE(model) << model.error().Format();

@@ -1,5 +1,5 @@
-// Tests that sketches only change speed: with all schedules of one sketch left out, the replacement
-// gives the same answers. The way `naive` of networks_test.cc leaves out all of them.
+// Tests that sketches only change speed: with all schedules of one sketch left out, the schedules
+// in their place give the same answers. networks_test.cc (Way::kNaive) leaves out all sketches.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -79,7 +79,7 @@ TEST(OutputsThatStay, AreExplained) {
               IsEmpty());
 }
 
-// Convolutions of odd sizes surround channels that no vector divides, in every order.
+// No vector divides the channels or the sizes of the images. Images are stored in every order.
 TEST(ImageOrders, AgreeWithTheReference) {
   const Graph graph = GraphOf(R"(graph g {
     input x: f32[1, 5, 11, 13]

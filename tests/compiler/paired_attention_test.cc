@@ -1,5 +1,5 @@
 // Tests of attention whose products use pairs of bfloat16. Machine code is compared with the
-// reference, for sizes that are multiples of pairs, vectors, blocks and KV blocks, and for others.
+// reference. Some sizes are multiples of pairs, vectors, blocks and KV blocks, some are not.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -153,7 +153,8 @@ TEST(ChooseSizes, CutsFromTheLargestDown) {
 }
 
 // Runs are joined until the arithmetic takes 1.5 times as long as reading the matrix from a cache.
-// One run reaches this on the first machine, six on the second. The table is only gathered from.
+// One run reaches this on the first machine, and six on the second, rounded up to a power of two.
+// The table does not count, because only one row is gathered.
 TEST(ChooseSizes, JoinsRunsThatWaitForWeights) {
   const Graph graph = testing::GraphOf(R"(graph rows {
     input ids: i64[1]

@@ -186,7 +186,7 @@ std::string BytesOf(const Number& number, const Use& use) {
       ->mutable_shape()
       ->mutable_dim(0)
       ->set_dim_param("length");
-  // The step of a slice is 1 if `first` is its start.
+  // Adds the step 1 as the last operand of each Slice.
   for (onnx::NodeProto& node : *model.graph().mutable_node()) {
     if (node.op_type() == "Slice") node.add_input("one");
   }

@@ -14,7 +14,7 @@ namespace tunec::testing {
 
 inline constexpr int64_t kWidth = 3;
 
-/// A number r, i64[1], that a model makes of its length n, i64[1].
+/// A number r, i64[1], that a model computes from its length n, i64[1].
 struct Number {
   std::string name;
   std::function<void(onnx_test::Model&)> add;
@@ -22,7 +22,7 @@ struct Number {
 };
 void PrintTo(const Number& number, std::ostream* out);
 
-/// A use of the number with the input x: [n, kWidth], whose row i is i.
+/// A use of the number r with the input x, f32[n, kWidth]. All elements of row i of x are i.
 struct Use {
   std::string name;
   std::function<void(onnx_test::Model&)> add;
@@ -36,7 +36,7 @@ Number IsOne(int64_t length);
 Use Added();
 Use SlicedFrom();
 
-/// Returns pairs of a number and a use of it.
+/// Returns pairs of a number and a use of the number.
 std::vector<std::pair<Number, Use>> AllNumbers();
 
 /// Returns the model of a number and its use. The dimension is called length.

@@ -349,7 +349,8 @@ TEST(SizedBundle, FormulasOfOtherSizesThanTheTensorsAreRejected) {
   EXPECT_EQ(LoadWithFormula(variant, of_a_third, file).error().code, ErrorCode::kParse);
 }
 
-// The formulas are right for the size of the code. A run rejects wrong results at smaller sizes.
+// The formula is right for the size of the code, 20. At smaller sizes it gives more elements than
+// the array has, and the run rejects it.
 TEST(SizedBundle, FormulasThatLeaveTheArraysAreRejectedByRuns) {
   const std::vector<ListedSizes> listed = {{.sizes = {1}}, {.sizes = {20}, .exact = false}};
   const BundleVariant variant = SizedVariantOf(SourceOf(kOpenSizes, kBoth), listed);

@@ -260,7 +260,8 @@ TEST(SizedModel, ImagesOfAnyHeightAndWidth) {
   ExpectEqual(**model, kStrides, {{"batch", 3}, {"height", 70}, {"width", 37}});
 }
 
-// A pyramid is upsampled to the size of a neighbor and filled up.
+// An image is halved twice. The smaller result is upsampled to the size of the larger one, then
+// both are upsampled to the image's size.
 constexpr const char* kThereAndBack = R"(graph there_and_back {
   input x: f32[1, 4, height, width]
   weight w: f32[4, 4, 3, 3]

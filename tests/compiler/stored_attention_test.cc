@@ -23,7 +23,8 @@ namespace {
 
 using testing::GraphOf;
 
-// Heads of one array. `stored` names those of `q`, `k` and `v` that another product reads.
+// Attention whose operands are heads of matrix products. `stored` lists the operands `q`, `k`
+// and `v` that a further product reads, which makes their storage bfloat16.
 struct Stored {
   std::string name, stored;
   int heads = 2, groups = 1, queries = 33, keys = 40, depth = 16, width = 16;

@@ -23,8 +23,8 @@ using testing::Options;
 
 constexpr int kTrials = 12;
 
-// The first group is kConvRelu's under other names; another group follows. The first group's result
-// is an output here, too, so both models store it alike.
+// The graph is kConvRelu with other names, and a pool after it. The result of the first group is an
+// output, as in kConvRelu, so both models store it in the same layout.
 constexpr std::string_view kConvReluPool = R"(graph other {
   input image: f32[1, 5, 13, 11]
   weight filter: f32[7, 5, 3, 3]
@@ -183,7 +183,7 @@ TEST(Tuning, MeasuresWhatAnEarlierPolicyFoundAgain) {
                       OfEarlier("under another policy (warm, median of adaptive repeats v1)"));
 }
 
-// Older workloads, from before the finite-weight facts, had another text.
+// The text of workloads changed when facts about finite weights were added.
 TEST(Tuning, MeasuresWhatWasFoundForWeightsOfAnyNumbersAgain) {
   CompileOptions options = Tuned(0);
   if (!options.target.Has("avx512f")) GTEST_SKIP() << "a machine without AVX-512";

@@ -47,8 +47,7 @@ std::vector<std::string> ForLowering(const std::string& name, const TuningTask& 
   return schedules;
 }
 
-// Records each of these schedules as measured. Returns the number of the model's tasks that have
-// them.
+// Records the lowering's schedules as measured, for each task. Returns the number of schedules.
 int Record(const FrontReport& front, const std::string& lowering, const CompileOptions& options,
            Database& database) {
   int recorded = 0;
@@ -108,7 +107,7 @@ TEST(Winograd, OfFourOutputsRunsOnVectorsOfEight) {
   EXPECT_LT(ErrorFromRecords("winograd,tile=4", Under("1e-3", "native,-avx512f")), 1e-5);
 }
 
-// Lists the accuracy modes that allow its bounded error.
+// Tiles of 4x4 outputs have a bounded error. Only some accuracy modes allow this error.
 TEST(Winograd, OfFourOutputsIsForLooserContracts) {
   const auto offered = [](const std::string& accuracy) {
     const CompileOptions options = Under(accuracy);
@@ -133,7 +132,8 @@ struct Pixel {
   }
 };
 
-// Expects no finite number where a window contains the pixel, and equal numbers everywhere else.
+// Expects no finite number where a window of the first image contains the pixel, and equal numbers
+// everywhere else.
 // Both arrays are [batch, channels, rows, columns].
 void ExpectOnlyWindowsOf(const Pixel& pixel, const Array& without, const Array& with) {
   const std::vector<int64_t>& shape = with.shape();

@@ -18,7 +18,8 @@ using testing::IsEmpty;
 
 constexpr ExchangeCounts kNothing{};
 
-/// Returns the key of the exports below, whose schedules have version 1 of their language.
+/// Returns the key that the exports below have after the import. The import changes schedules of
+/// version 1 of the language to version 2.
 TuningKey KeyOfExports(const char* workload = "w") {
   return {.workload = {.text = workload}, .target = "x86-64", .policy = "p", .schedule_version = 2};
 }

@@ -37,7 +37,7 @@ TEST(OlderSchedules, SayHowCopiesOfArgumentsAreMade) {
             "lower direct\npack w1 1 0\nstorage_order w1.pack 64\n");
 }
 
-// The schedule itself shaped the loops that widen an input.
+// Only constants get a storage order. Steps on the loops that widen an input stay as they are.
 TEST(OlderSchedules, SayHowConstantsAreWidened) {
   EXPECT_EQ(WithStorageOrders("lower direct\n"
                               "widen w2 acc\n"
@@ -53,7 +53,7 @@ TEST(OlderSchedules, SayHowConstantsAreWidened) {
             "vectorize in3.wide.d0\n");
 }
 
-// Workspace is stored in another order without a copy.
+// A pack of workspace makes no copy, so its schedule stays as it is.
 TEST(OlderSchedules, LeaveOthersAsTheyAre) {
   for (const std::string_view schedule :
        {"", "lower direct\n", "lower direct\npack acc 1 0\nsplit acc.j 16\n",

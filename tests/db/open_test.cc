@@ -418,7 +418,7 @@ TEST(Schema, FirstVersionKeepsItsConvergedTasks) {
   EXPECT_EQ(task.getColumn(2).getDouble(), 0);
 }
 
-// A wrong result may be an error of the checker, but a time is not.
+// Recorded wrong results are dropped, because an older checker may have been wrong. Times are kept.
 class ForgottenWrongResults : public ::testing::TestWithParam<size_t> {};
 INSTANTIATE_TEST_SUITE_P(Schema, ForgottenWrongResults, ::testing::Values(3, 6, 7));
 
@@ -449,7 +449,7 @@ TEST_P(ForgottenWrongResults, OfOlderVersions) {
   EXPECT_EQ(raw.execAndGet("SELECT converged FROM tasks WHERE id = 2").getInt(), 78);
 }
 
-// A number depended on the position of a sketch among others.
+// Earlier names of sketches had a number: the position of the sketch in the list of sketches.
 TEST(Schema, SketchesHaveNamesSinceVersion5) {
   SQLite::Database raw(":memory:", SQLite::OPEN_READWRITE);
   ASSERT_TRUE(Migrate(raw, "m", Migrations().first(4)).has_value());

@@ -41,7 +41,7 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-/// Returns a key file in the folder of `path`, instead of the tester's own.
+/// Returns a key file in the folder of `path`, so that tests do not use the user's own key.
 inline std::string TestKeyFile(const std::string& path) {
   return (std::filesystem::path(path).parent_path() / "object_key").string();
 }

@@ -10,8 +10,8 @@ from onnx import helper, numpy_helper
 class Case:
     """A model given by nodes, with arrays for inputs and weights.
 
-    Outputs are the values that no node reads; their shapes are not declared. `tolerance` is relative to each
-    output's largest finite magnitude and to each element.
+    Outputs are the values that no node reads. The model does not declare their shapes. An element
+    may differ by `tolerance` times the sum of its magnitude and the output's largest magnitude.
     """
     nodes: list
     inputs: dict
@@ -95,8 +95,8 @@ class Chance:
 
 
 def difference(have, expected, tolerance):
-    """Returns a description of a difference of two arrays, or an empty string. Infinities and NaN
-    equal their like."""
+    """Returns a description of a difference of two arrays, or an empty string. Equal infinities are
+    equal, and NaN equals NaN."""
     have, expected = np.asarray(have), np.asarray(expected)
     if have.shape != expected.shape or have.dtype != expected.dtype:
         return f"{have.dtype}{list(have.shape)}, expected {expected.dtype}{list(expected.shape)}"

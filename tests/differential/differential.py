@@ -3,10 +3,11 @@
 
     differential.py [FAMILY...] [--count N] [--seed S] [--first I] [--seconds T] [--options JSON]
 
-A family draws models of one kind: `folds` chains of what rewrites move into products, the others one operator
-with random attributes and operands. Case I of a family under seed S is always the same; a line that reports it
-begins with `FAMILY S,I`. Where ONNX Runtime rejects a model, onnx's reference evaluator takes its place.
-Prints what differs and what tunec rejects, and a line of counts for each family. Exits with 1 if anything differs.
+A family draws models of one kind. The family `folds` draws chains of operators that rewrites move
+into products. Each other family draws one operator with random attributes and operands. Case I of a
+family under seed S is always the same, and its line begins with `FAMILY S,I`. If ONNX Runtime
+rejects a model, onnx's reference evaluator takes its place. Prints what differs and what tunec
+rejects, and a line of counts for each family. The exit code is 1 if anything differs.
 """
 import argparse
 import collections
@@ -29,7 +30,7 @@ FAMILIES = {"folds": folds.generate,
 
 
 def expected_outputs(model, inputs):
-    """Returns the outputs of an independent implementation, or None if all reject the model."""
+    """Returns the outputs of ONNX Runtime or of the reference evaluator, or None if both fail."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL

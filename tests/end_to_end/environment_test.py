@@ -42,7 +42,7 @@ class Environment(TunecTest):
         return done
 
     def notes(self, done, wanted):
-        """Expects success, and one line of note that contains `expected`."""
+        """Expects success, and exactly one line `note: ...` that contains `wanted`."""
         self.expect(0, done)
         notes = [line for line in done.stderr.splitlines() if line.startswith("note: ") and wanted in line]
         self.assertEqual(len(notes), 1, done.stderr)

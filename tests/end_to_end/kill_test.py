@@ -61,7 +61,7 @@ class Kill(TunecTest):
         return out[:out.rfind("\n") + 1]
 
     def assert_gone(self, workers):
-        """Expects that a worker ends without its tunec."""
+        """Expects that the workers of a killed tunec end within 30 seconds."""
         deadline = time.monotonic() + 30
         for pid, started in workers:
             while started is not None and start_time(pid) == started:

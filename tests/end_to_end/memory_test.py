@@ -78,8 +78,8 @@ class Memory(TunecTest):
                 self.verify(self.product)
 
     def test_one_flipped_bit_is_a_miss_that_is_told(self):
-        """Expects a miss with a note, because one wrong bit in the metadata's arrays would give
-        wrong results."""
+        """Expects that a damaged object is passed over with a line, and compiled again. One wrong
+        bit in the metadata could give wrong results."""
         self.tune()
         whole, columns = {}, ("key_text", "object", "metadata")
         for column in columns:

@@ -1,5 +1,5 @@
-// Tests that the fuzzer of arithmetic finds violations of an accuracy mode, and draws what it
-// announces.
+// Tests that the fuzzer of arithmetic finds violations of an accuracy mode, and draws every kind of
+// operands, accuracy mode, machine and operator.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -53,8 +53,9 @@ TEST(Arithmetic, ASearchForLoopsMayEndAnywhere) {
   EXPECT_NE(checked.result.outcome, Outcome::kWrong) << checked.result.reason;
 }
 
-// The seeds had wrong results: a chain of six products for each of many zero ones, results rounded
-// between two sums, another order of 72 products, and rows of a padded image computed together.
+// These seeds have cases that were once computed wrong: a chain of six products for each of many
+// zero products, results rounded between two sums, another order of 72 products, and rows of a
+// padded image that were computed together.
 TEST(Arithmetic, WhatWasWrongOnceIsWithinItsContract) {
   if (WidestHere() == Widest::kAvx2) GTEST_SKIP() << "a machine without AVX-512";
   for (const uint64_t seed : {1030024, 1050171, 1051898, 1052445, 1202213, 1300177}) {

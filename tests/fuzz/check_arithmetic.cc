@@ -92,8 +92,9 @@ class Checker {
     return count;
   }
 
-  // Returns one sketch with other arithmetic, if there is one, and one other sketch, by default the
-  // naive one. More sketches cost more time than they find errors.
+  // Returns one or two random sketches: the first has an arithmetic other than fma, if a sketch has
+  // one. The naive sketch is only returned if it is the only one. More sketches cost more time than
+  // they find errors.
   std::vector<Sketch> Choose(const std::vector<NamedCompute>& named) {
     std::vector<Sketch> all = SketchesFor({.lowerings = named,
                                            .target = target_,
@@ -128,8 +129,8 @@ class Checker {
     return Broken(schedule, verdict.problem);
   }
 
-  // Transforms about double the error of rounded operands. The tuner lets the checker decide about
-  // it (docs/decisions/0024_values_stored_as_terms.md).
+  // Transforms about double the error of rounded operands. In the tuner, the checker decides
+  // whether to accept such a kernel (docs/decisions/0024_values_stored_as_terms.md).
   static bool IsLeftToTheChecker(const Schedule& schedule, const Verdict& verdict,
                                  const KernelReference& reference) {
     constexpr double kEnlarged = 4;

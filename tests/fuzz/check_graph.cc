@@ -27,7 +27,7 @@ CheckResult Wrong(std::string_view stage, const std::string& reason) {
   return {Outcome::kWrong, fmt::format("{}: {}", stage, reason)};
 }
 
-// Returns a rejection if a user may see the error for a well-formed graph, otherwise a bug.
+// Returns kRejected if a user may see the error for a valid graph, otherwise kWrong.
 CheckResult Check(std::string_view stage, const Error& error) {
   return IsRejection(error) ? Rejected(error) : Wrong(stage, error.Format());
 }
@@ -55,7 +55,8 @@ std::string TextProblem(const Graph& graph) {
   return fmt::format("its text reads back as another graph:\n{}\nbut\n{}", text, again);
 }
 
-/// Returns whether all values are finite. Passes may change NaN and infinities otherwise.
+/// Returns whether all values of an execution are finite. Otherwise the rules kFast may change the
+/// results.
 bool IsFinite(const Graph& graph, std::span<const Array> inputs) {
   std::map<ValueId, Array> values;
   for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i]] = inputs[i];
@@ -90,7 +91,8 @@ Result<std::vector<Array>> InterpretAll(const Graph& graph, const CheckPlan& pla
       });
 }
 
-// Returns the graph with values rounded that the plan stores in another type.
+// Returns the graph in which each value that the plan stores in another type is rounded to the
+// type.
 Result<Graph> RoundStored(const Graph& graph, const FusionPlan& fusion) {
   return Rebuild(
       graph,
@@ -111,7 +113,8 @@ Result<Graph> RoundStored(const Graph& graph, const FusionPlan& fusion) {
       });
 }
 
-// Checks the plan with values stored as bfloat16 splits, compared with the graph that rounds them.
+// Checks the plan with values stored as bfloat16. The reference is the graph that rounds the
+// values.
 CheckResult CheckTerms(const Graph& graph, const CheckPlan& plan, FusionPlan fusion,
                        std::span<const Array> inputs) {
   StoreTerms(graph, fusion);

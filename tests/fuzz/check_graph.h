@@ -20,16 +20,16 @@ struct CheckPlan {
   std::vector<std::string> passes;
   FloatRules rules = FloatRules::kStrict;
   FusionMode fusion = FusionMode::kFused;
-  size_t lowering = 0;  // the last if a group has fewer
+  size_t lowering = 0;  // number of each group's lowering, or the last if a group has fewer
   Values values = Values::kOrdinary;
   uint64_t seed = 1;   // seed of the inputs and of the random schedule
   bool code = false;   // also runs machine code
-  bool terms = false;  // products' operands are stored as bfloat16
+  bool terms = false;  // also checks the graph with products' operands stored as bfloat16
   bool operator==(const CheckPlan&) const = default;
 };
 
-/// Draws a plan. Half of the plans use the default pipeline, the others one pass or some passes in
-/// random order.
+/// Draws a plan. Half of the plans use the default pipeline, a quarter one random pass, and a
+/// quarter up to six random passes.
 CheckPlan DrawPlan(uint64_t seed, Values values, bool code);
 /// Prints a plan, for example
 /// `# check passes=a,b rules=strict fusion=fused lowering=0 values=ordinary seed=1 code=0 terms=0`
@@ -46,7 +46,7 @@ struct CheckResult {
   std::string reason;  // reason of a rejection, without names, or the difference of a wrong result
 };
 
-/// Returns whether the error says that the combination is not supported.
+/// Returns whether the error is a rejection: the graph is not supported, or too large.
 bool IsRejection(const Error& error);
 
 CheckResult CheckGraph(const Graph& graph, const CheckPlan& plan);

@@ -14,7 +14,8 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// Winograd's tiles need more than the others.
+// Limits of a contraction's multiply-adds and of each array's elements. The multiply-adds of images
+// for Winograd's algorithm have a higher limit, because such images have many channels and pixels.
 constexpr double kMostMultiplyAdds = 1.5e6;
 constexpr double kMostOfImage = 1e7;
 constexpr int64_t kMostElements = 60000;
@@ -25,7 +26,7 @@ struct Shapes {
   Ints left, right;
   ReducedAxis of_left, of_right;
   Attributes attributes;
-  int64_t channels = 0;        // channels of a convolution's result; with these, a bias is possible
+  int64_t channels = 0;  // channels of a convolution's result, which may have a bias; 0: a product
   bool channels_last = false;  // images enter and leave as {batch, height, width, channels}
   double most_multiply_adds = kMostMultiplyAdds;
   double multiply_adds = 0;  // per element of the result
@@ -203,7 +204,8 @@ class Generator {
     Shapes shapes = Draw();
     while (!Fits(shapes)) shapes = Draw();
     Array left(DataType::kF32, shapes.left), right(DataType::kF32, shapes.right);
-    // An infinite weight may meet the zeros around an image (steps `pad`).
+    // Special values stay in the image: an infinite weight times the zeros around an image, which
+    // the step `pad` adds, would be NaN.
     const bool in_image = case_.operands == Operands::kSpecial && shapes.op != Op::kMatmul;
     if (Chance(70) || in_image) {
       FillOperands(left, shapes.of_left, right, shapes.of_right, case_.operands, random_);
@@ -229,13 +231,13 @@ class Generator {
     array.SetDouble(0, value);
     return Weight(std::move(array));
   }
-  // Returns mostly float32; only float32 operands are rounded.
+  // Returns mostly float32, because accuracy modes round only float32 operands.
   DataType DrawType() {
     return OneOf({DataType::kF32, DataType::kF32, DataType::kF32, DataType::kF32, DataType::kF64,
                   DataType::kF16, DataType::kBF16});
   }
 
-  // Makes a product of a product, with row weights in between, of small batches.
+  // Makes two products of small batches, mostly with a softmax of the rows in between.
   ValueId Attention() {
     const DataType type = DrawType();
     const int64_t queries = Between(1, 70), keys = Chance(40) ? queries : Between(1, 140);
@@ -302,8 +304,8 @@ class Generator {
   }
 
   // Makes reductions, softmax and normalisations over any axes and float types. Sums have positive
-  // elements, because the tolerance is relative to the result. A result that cancels would have
-  // almost none.
+  // elements, because the tolerance is relative to the result. A sum that cancels would have almost
+  // no tolerance.
   ValueId Rows() {
     const int64_t kind = Below(5);
     if (kind >= 3) case_.operands = Operands::kPositive;
@@ -334,7 +336,7 @@ class Generator {
     const ValueId deviation = Add(Op::kSqrt, {Add(Op::kAdd, {squares, Scalar(1e-3, type)})});
     return Add(Op::kDiv, {centred, deviation});
   }
-  // Reads the value in another order: with exchanged axes or backwards.
+  // Returns the value with exchanged axes, or with one axis backwards.
   ValueId Moved(ValueId x) {
     const Ints shape = builder_.TypeOf(x).Shape();
     Ints order(shape.size());

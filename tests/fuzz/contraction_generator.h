@@ -21,8 +21,8 @@ struct ContractionCase {
   uint64_t seed = 0;
 };
 
-/// Says whether vectors of AVX-512 may be drawn. Machines without AVX-512 cannot use them. One seed
-/// makes one case.
+/// The widest vectors of the machine that runs the cases. With kAvx512, some cases are compiled
+/// without AVX-512 or with emulated AMX. Equal arguments give equal cases.
 enum class Widest : uint8_t { kAvx2, kAvx512 };
 ContractionCase MakeContraction(uint64_t seed, Widest widest);
 

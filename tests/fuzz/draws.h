@@ -27,7 +27,7 @@ class Draws {
     return choices.begin()[Below(static_cast<int64_t>(choices.size()))];
   }
   Random& random() { return random_; }
-  /// Returns mostly the preferred type of this seed.
+  /// Returns a type of the domain: mostly the main type, if the domain contains it.
   DataType TypeIn(Domain domain);
   Values values() const { return special_values_; }
   DataType main_type() const { return main_type_; }
@@ -38,7 +38,7 @@ class Draws {
   Values special_values_ = Values::kOrdinary;
 };
 
-/// Returns attributes of operators with one operand.
+/// Draws the attributes of an operator with one operand.
 Attributes UnaryAttributes(Draws& draws, Op op);
 
 /// A window of conv, conv_transpose and pooling.
@@ -50,7 +50,7 @@ DrawnWindow DrawWindow(Draws& draws, const Ints& input, bool transposed);
 
 Ints AnyPermutation(Draws& draws, size_t rank);
 
-/// Returns attributes of resize, without the shape.
+/// Draws the attributes of resize, except for the shape.
 Attributes ResizeAttributes(Draws& draws);
 
 }  // namespace tunec::fuzz

@@ -84,8 +84,8 @@ class Fuzzer {
     return fmt::format("{} {}", static_cast<int>(result.outcome), OneLine(result.reason));
   }
 
-  // Runs machine code for a fixed share of graphs. Without a limit of cases it runs for every 50th
-  // graph.
+  // Returns whether this graph also runs as machine code: a fixed share of the graphs, or every
+  // 50th graph if the number of cases is unlimited.
   bool WithCode(uint64_t number) const {
     if (options_.cases == 0) return number % 50 == 49;
     return code_every_ > 0 && number % code_every_ == 0;

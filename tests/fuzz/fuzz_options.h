@@ -28,12 +28,12 @@ struct FuzzOptions {
   }
 };
 
-/// Adds the options. `cases` is the name of the cases, and `share` is the fraction that runs
-/// machine code without --code.
+/// Adds the options. `cases` is the name of one case, for example "graph". The help text says that
+/// the fraction `share` of the cases runs machine code by default.
 void AddFuzzOptions(CLI::App& app, FuzzOptions& options, const std::string& cases,
                     const std::string& share);
 
-/// Sets ten seconds if neither a number of cases nor a time was given.
+/// Sets a time limit of ten seconds if neither a number of cases nor a time was given.
 void SetLimit(FuzzOptions& options);
 
 }  // namespace tunec::fuzz

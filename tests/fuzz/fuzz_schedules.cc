@@ -170,7 +170,8 @@ class Fuzzer {
     erase(schedule.loop_steps, step - rewriting);
   }
 
-  // Removes unneeded steps. Steps that fail without others are no evidence.
+  // Removes each step without which the result is still wrong. A step stays if the other steps fail
+  // without it.
   Case Shrink(Case drawn, bool code) const {
     for (size_t i = drawn.schedule.StepCount(); i-- > 0;) {
       Case smaller = drawn;

@@ -26,8 +26,8 @@ inline constexpr std::string_view kCrashed = "crashed or hung";
 
 /// Calls `check` for the cases 0, 1, ... in child processes. Calls `record` in this process with
 /// the answer as one line. Calls are in case order within a child, unordered between children. A
-/// case that crashes or hangs is recorded with `kCrashed`, and the others continue. Returns the
-/// number of recorded cases.
+/// case that crashes or hangs is recorded with `kCrashed`, and the other cases continue. Returns
+/// the number of recorded cases.
 uint64_t RunBatches(const Batches& batches, const std::function<std::string(uint64_t)>& check,
                     const std::function<void(uint64_t, const std::string&)>& record);
 

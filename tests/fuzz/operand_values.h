@@ -11,32 +11,33 @@ namespace tunec::fuzz {
 
 enum class Operands : uint8_t {
   kUniform,
-  kPositive,    // positive: long sums of parts with very different sizes
-  kFewBits,     // quarters: most sums are exact
+  kPositive,    // from 0.25 to 1.25: a long sum is much larger than the next product
+  kFewBits,     // multiples of 1/4 from -4 to 4: most sums are exact
   kWide,        // exponents from -50 to 50
-  kOpposed,     // wide, opposite exponents along the reduced axis: products of one size
-  kCancelling,  // neighbours along the reduced axis cancel, except for their last bits
+  kOpposed,     // scaled by powers of two along the reduced axis, which cancel in products
+  kCancelling,  // products of two neighbours along the reduced axis almost cancel
   kSparse,      // mostly zeros of both signs
   kSubnormal,   // ordinary numbers and some subnormal numbers
-  kTiny,        // one operand near the smallest normal numbers, the other large
-  kLarge,       // one operand near the largest numbers, the other small
-  kSpecial,     // some infinities or NaN
+  kTiny,        // left: exponents from -105 to -95; right: from 30 to 40
+  kLarge,       // left: exponents from 110 to 119; right: from -110 to -100
+  kSpecial,     // some infinities and NaN in the left operand
 };
 inline constexpr int kOperandKinds = static_cast<int>(Operands::kSpecial) + 1;
 std::string_view Name(Operands kind);
 
-/// The reduced dimension of an operand, and the number of elements in one sum. The number is less
-/// than the dimension if the dimension has several groups, one after the other.
+/// The reduced axis of an operand, and the number of its elements in one sum (`period`). The period
+/// is shorter than the axis if the axis has several groups, one after the other.
 struct ReducedAxis {
   int axis = 0;
   int64_t period = 1;
 };
 
-/// Fills both operands. Products stay below 2^105, so sums do not overflow float32.
+/// Fills both operands. Finite products stay below 2^105, so sums do not overflow float32.
 void FillOperands(Array& left, const ReducedAxis& of_left, Array& right,
                   const ReducedAxis& of_right, Operands kind, Random& random);
 
-/// Fills independent elements of any float type. Does not accept the kinds about reduced axes.
+/// Fills an array of any float type with independent elements, as of a right operand. Elements are
+/// uniform for the kinds that need a reduced axis: kOpposed and kCancelling.
 void FillElements(Array& array, Operands kind, Random& random);
 
 /// Returns elements uniform in [-1, 1).

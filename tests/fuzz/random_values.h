@@ -17,7 +17,7 @@ namespace tunec::fuzz {
 enum class Values : uint8_t { kOrdinary, kSpecial };
 
 Array RandomElements(DataType type, std::vector<int64_t> shape, Values values, Random& random);
-/// Returns integers in [low, high].
+/// Returns integers in [low, high], as far as the type has them.
 Array RandomIntegers(DataType type, std::vector<int64_t> shape, int64_t low, int64_t high,
                      Random& random);
 
@@ -25,8 +25,8 @@ Array RandomIntegers(DataType type, std::vector<int64_t> shape, int64_t low, int
 void ForEachPlace(const std::vector<int64_t>& shape,
                   const std::function<void(const std::vector<int64_t>&, int64_t)>& visit);
 
-/// Returns one array per graph input, a function of the seed and the input's name alone. Indices
-/// are in range.
+/// Returns one array per graph input. Elements depend on the seed and on the input's name, type,
+/// shape and use. Inputs that are indices of a node are in range.
 std::vector<Array> RandomInputs(const Graph& graph, Values values, uint64_t seed);
 
 }  // namespace tunec::fuzz

@@ -6,7 +6,7 @@
 
 namespace tunec::fuzz {
 
-/// Joins a reason's several lines.
+/// Replaces the ends of a reason's lines by '\x1f'.
 inline std::string OneLine(std::string text) {
   for (char& c : text)
     if (c == '\n') c = '\x1f';
@@ -17,7 +17,7 @@ inline std::string FirstLine(const std::string& text) {
   return text.substr(0, text.find_first_of("\n\x1f"));
 }
 
-/// Returns the failing stage, which a reduced case must still show.
+/// Returns the failing stage of a wrong result. A reduced case must fail in the same stage.
 inline std::string StageOf(const std::string& reason) { return reason.substr(0, reason.find(':')); }
 
 /// Returns the reason without names and numbers, so that equal causes are counted together.

@@ -55,7 +55,7 @@ Made DrawConv(GraphGenerator& g, Op op) {
   return g.Try(op, std::move(inputs), std::move(window.attributes));
 }
 
-// Draws attention with several blocks of rows, for each of which a causal mask hides other columns.
+// Draws attention with several blocks of rows. A causal mask hides different columns of each block.
 Made DrawCausalAttention(GraphGenerator& g, Op op) {
   const DataType type = g.TypeIn(Domain::kFloat);
   const int64_t queries = g.Between(17, 70), depth = g.Between(1, 3);

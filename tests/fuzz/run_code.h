@@ -18,8 +18,8 @@ Array Unwritten(DataType type, std::vector<int64_t> shape);
 Result<std::vector<Array>> RunCompiled(const Graph& graph, FusionMode fusion,
                                        std::span<const Array> inputs);
 
-/// Runs group by group. One group runs under random decisions of a random sketch (if they are
-/// legal), the others under their analytic schedules.
+/// Runs group by group. One random group runs as machine code, under random decisions of a random
+/// sketch. The interpreter runs the other groups.
 Result<std::vector<Array>> RunRandomSchedules(const Graph& graph, const FusionPlan& plan,
                                               std::span<const Array> inputs, uint64_t seed);
 

@@ -24,8 +24,8 @@ std::vector<NamedCompute> Named(const std::vector<Lowering>& lowerings);
 /// Returns a random position for each knob.
 Decisions RandomDecisions(const Sketch& sketch, Random& random);
 
-/// Returns whether a filled schedule of a sketch may be rejected with this code. Knobs are drawn
-/// independently and may conflict.
+/// Returns whether a sketch's schedule may be rejected with this code. Random knobs may conflict,
+/// because they are drawn independently.
 bool MayReject(ErrorCode code);
 
 /// Packs the weights, then runs the kernel. `arguments` are the inputs and weights of the compute,

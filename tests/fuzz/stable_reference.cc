@@ -129,9 +129,9 @@ bool SumsAreExact(const Node& node, std::span<const Array> inputs, DataType type
   return static_cast<double>(terms) * largest <= quantum / RoundingOf(type);
 }
 
-/// The effect of rounding the mean of a row on the row's elements. `of_rows` is for rows of `size`
-/// elements. It is the ratio of the error relative to the result and the error relative to the
-/// operand.
+/// The effect of rounding the mean of a row on the row's elements. Each row has `size` elements.
+/// `of_rows` has for each row the error relative to the result, divided by the error relative to
+/// the operand.
 struct Centring {
   int64_t size = 0;
   std::vector<double> of_rows;
@@ -178,8 +178,8 @@ Centring CentringOf(const Node& node, std::span<const Array> operands) {
   return centring;
 }
 
-/// Returns the loss of squares of the value, or of intermediate functions, below the type's range.
-/// 16-bit floats are computed as f32.
+/// Returns the magnitude below which a result may vanish, because squares or intermediate values
+/// are below the type's range. 16-bit floats are computed as f32.
 double UnderflowOf(Op op, DataType type) {
   const double least = type == DataType::kF64 ? 0x1p-1012 : 0x1p-116;
   return op == Op::kReduceL2 ? std::sqrt(least) : least;
@@ -493,12 +493,14 @@ class Sample {
     return static_cast<double>(operands[2].shape()[static_cast<size_t>(node.Int("axis"))]);
   }
 
-  // Returns noise, or removes a result smaller than the rounding of its parts, which may vanish.
+  // Returns noise. If the result is smaller than the rounding of its parts, it may vanish, and half
+  // of the time this function returns -y.
   double OrNothing(double y, double noise, double rounding) {
     return std::abs(y) < rounding && random_.Below(2) == 0 ? -y : noise;
   }
 
-  // Returns whether all operands are 0, 1 or -1, for which functions have exact values.
+  // Returns whether element i of each operand is 0, 1, -1 or not finite, for which functions have
+  // exact values. From the first operand of another size on, operands are not tested.
   static bool IsSimple(std::span<const Array> operands, int64_t i, int64_t size) {
     for (const Array& operand : operands) {
       if (operand.size() != size) return true;
@@ -575,8 +577,8 @@ class Sample {
   bool in_one_kernel_;
 };
 
-/// The samples of one element. A result is accepted between the samples, or at most half of their
-/// spread outside.
+/// The samples of one element. A result is accepted between the samples. Outside it is accepted up
+/// to half of the samples' spread plus the tolerances of `Allows`.
 class Among {
  public:
   explicit Among(double expected) { Add(expected); }

@@ -3,10 +3,10 @@
 
     compare_onnxruntime.py --library LIBTUNEC [--seconds N] [--seed S] [--keep FOLDER] [MODEL...]
 
-Each round takes one of the models, or one of the onnx wheel's cases of single operators, changes up
-to three of its parts (extents, ranks and types of inputs, values and shapes of constants,
-attributes, operands), and runs it on seeded inputs. Each side runs in a separate process, because
-either may crash. The output ends with `N equal`, `N differ`, `N only ONNX Runtime`, `N only tunec`,
+Each round takes one of the models, or one of the onnx wheel's cases of single operators. It changes
+up to three parts of the model: extents, ranks and types of inputs, values and shapes of constants,
+attributes, operands. Then it runs the model on seeded inputs, in a child process, because either
+side may crash. The output ends with `N equal`, `N differ`, `N only ONNX Runtime`, `N only tunec`,
 `N neither`, `N crashed`. A model that differs or crashes tunec is stored in FOLDER. The exit code
 is 1 if tunec crashed.
 
@@ -118,7 +118,7 @@ def mutated(model, chance):
 
 
 class NoInputs(Exception):
-    """Raised if an input's shape is not a shape of an array."""
+    """Raised if an input has a negative extent or more than MOST_ELEMENTS elements."""
 
 
 def inputs_of(model, seed):
@@ -169,8 +169,8 @@ def difference(have, want):
 
 
 def checker(library, path, seed, say):
-    """Runs the model at path on both sides. Returns both outcomes and the reasons. Calls `say`
-    before tunec runs."""
+    """Runs the model at path on both sides. Returns the status ("equal", "differ", ...) and the
+    reason. Calls `say("tunec")` before tunec runs."""
     try:
         inputs = inputs_of(onnx.load(path), seed)
     except Exception as error:  # mutated types and shapes fail in many ways
@@ -200,7 +200,7 @@ def serve(pipe, library_path):
 
 
 class ScheduleChecker:
-    """A process that checks models. It is replaced if a model ends it."""
+    """A process that checks models. The process is replaced if a model ends it or takes too long."""
 
     def __init__(self, library_path):
         self.library_path, self.process = library_path, None

@@ -20,8 +20,8 @@ inline void Require(bool holds, std::string_view what) {
   if (!holds) Finding(what, "does not hold");
 }
 
-/// Reports a finding if the rejection is an internal error. An input may be rejected, but the
-/// reader must name the input's fault.
+/// Reports a finding if the rejection is an internal error or the error of a pass. An input may be
+/// rejected, but the reader must name the input's fault.
 inline void RequireTheirFault(const Error& error, std::string_view what) {
   constexpr std::string_view kPass = "pass ";  // the name and a colon follow
   const size_t name_end = error.message.find_first_of(": ", kPass.size());

@@ -45,7 +45,7 @@ class Golden:
 
 
 def parse(path):
-    """Reads a golden file. Raises Malformed."""
+    """Reads a golden file. Raises Malformed if the file breaks the format."""
     golden = Golden(path)
     lines = path.read_text().splitlines(keepends=True)
     keys = [i for i, line in enumerate(lines) if line.rstrip("\n") == SEPARATOR]
@@ -138,7 +138,7 @@ def bless(golden, out, err):
 
 
 def compare(golden, out, err):
-    """Raises Failed with a unified difference."""
+    """Raises Failed with a unified difference if the output is not as expected."""
     difference = []
     for stream, wanted, got in (("stdout", golden.stdout, out), ("stderr", golden.stderr, err)):
         difference += difflib.unified_diff(end_line(wanted).splitlines(), end_line(got).splitlines(),

@@ -184,7 +184,7 @@ TEST(InPlace, WrittenAnywhereAfterItWasRead) {
       << "read after others were written";
 }
 
-// Returns the pairs of the nest that its first phase copies.
+// Returns the pair that the first phase of the nest copies, or "none".
 std::string CopiedIn(std::string_view text) {
   const auto nest = ParseLoopNest(text, "test");
   if (!nest) return nest.error().Format();

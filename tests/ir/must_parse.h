@@ -9,7 +9,8 @@
 
 namespace tunec::test {
 
-/// Returns the Compute of a text. Stops the test program with the error if parsing fails.
+/// Returns the Compute of a text. Stops the test program with the error if the text cannot be
+/// parsed or the Compute is not valid.
 inline Compute MustParse(std::string_view text) {
   Result<Compute> compute = ParseCompute(text, "test.compute");
   TUNEC_CHECK(compute.has_value(), "{}", compute.error().Format());

@@ -7,13 +7,14 @@
 
 namespace tunec::test {
 
-/// Returns an index expression of the variables 0 .. variables-1, about `depth` operators deep.
+/// Returns an index expression of the variables 0 .. variables-1, at most `depth` operators deep.
 IndexExpr RandomIndex(Random& random, int variables, int depth);
 
 /// Returns a scalar expression of the type over reads 0 .. 2 of that type.
 Expr RandomExpr(Random& random, DataType type, int depth);
 
-/// Returns a float that is often special: zeros, infinities, NaN, small integers.
+/// Returns a float of the type. Half of the floats are special: zeros, infinities, NaN, 1e-40, 3e38
+/// and small numbers such as 1 and -0.5.
 double RandomFloat(Random& random, DataType type);
 
 }  // namespace tunec::test

@@ -1,4 +1,4 @@
-// Arguments of a nest whose sums of products are exact in every type.
+// Arguments of a nest, whose products have so few bits that short sums of them are exact.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace tunec::test {
 
-/// Returns inputs and weights of small numbers of both signs: eighths, or multiples of `unit` for
-/// integer types.
+/// Returns the inputs and weights. Floats are eighths from -14/8 to 15/8. Signed integers are -14
+/// to 15 times `unit`, and unsigned integers are 1 to 30 times `unit`.
 inline std::vector<Array> SmallArguments(const LoopNest& nest, int64_t unit = 1) {
   std::vector<Array> arguments;
   int64_t count = 1;

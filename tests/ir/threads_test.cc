@@ -150,8 +150,8 @@ TEST(AsyncCopies, NeitherEndIsTouchedMeanwhile) {
       "async_copy: C, at 2, is written between the copy's issue and its wait");
 }
 
-// After a barrier others may write the source of a thread's copy only if the thread waited for the
-// copy before the barrier.
+// After a barrier other threads may write the source of a thread's copy only if the thread waited
+// for the copy before the barrier.
 TEST(AsyncCopies, TheirSourceIsReadUntilTheWait) {
   const auto overwritten = [](std::string_view first, std::string_view second) {
     return fmt::format(

@@ -166,7 +166,8 @@ TEST(VerifyCompute, Reducers) {
             "statement S: a reducer uses variables");
 }
 
-// Returns a nest with this body, an input A, an output C and a local t, each f32[16].
+// Returns the error of the parser or the verifier for a nest with this body, an input A, an output
+// C and a local t, each f32[16], or an empty string. `spoil` changes the nest between the two.
 std::string Nest(std::string_view body, const std::function<void(LoopNest&)>& spoil = {}) {
   const std::string text = fmt::format(
       "nest n {{\n input A: f32[16]\n output C: f32[16]\n local t: f32[16]\n"

@@ -27,7 +27,8 @@ nest mm {
 })");
 }
 
-// The other bounds are thousands apart. The constants limit the loop to eight copies.
+// The bounds that depend on t differ by thousands. The bounds 0 and 8 limit the loop to eight
+// copies.
 TEST(Loops, UnrolledWithinConstantsAndOtherBounds) {
   ExpectAsInterpreted(R"(
 nest slanted {

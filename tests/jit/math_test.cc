@@ -13,7 +13,7 @@ namespace {
 
 using LongFunction = long double (*)(long double);
 
-/// Returns values of every exponent and both signs, special values, and a dense sweep of [-30, 30].
+/// Returns special values, random bit patterns, and random numbers in [-30, 30] and [-2, 2].
 std::vector<double> Samples(DataType type) {
   std::vector<double> samples{0.0,      -0.0,      1.0,    -1.0,      0.5,      -0.5,  2.0,
                               INFINITY, -INFINITY, NAN,    88.72284f, 88.7229f, -87.4, -103.9,
@@ -32,8 +32,9 @@ std::vector<double> Samples(DataType type) {
   return samples;
 }
 
-/// Returns |a - exact| in units in the last place of the exact value. Denormals count as the least
-/// normal number.
+/// Returns |a - exact| in units in the last place of the exact value. The unit of denormal values
+/// is that of the least normal number. Returns 1e30 if only one value is NaN or infinite, but 1 for
+/// the greatest number instead of infinity.
 double UlpError(double a, long double exact, bool single) {
   const double rounded = single ? static_cast<float>(exact) : static_cast<double>(exact);
   if (std::isnan(rounded)) return std::isnan(a) ? 0 : 1e30;

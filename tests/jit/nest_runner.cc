@@ -80,8 +80,8 @@ void ExpectClose(const Array& actual, const Array& expected, double tolerance,
   }
 }
 
-// Returns whether the error may occur on some machines only. Tiles, thread roles and large storage
-// per thread are not available everywhere.
+// Returns whether the emulated GPU only lacks something that other machines may have: tiles, thread
+// roles, or large storage per thread.
 bool IsOfOneMachine(const Error& error) {
   return error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kResourceLimit;
 }

@@ -339,8 +339,8 @@ std::string ManyProducts(int count) {
                      count);
 }
 
-// Returns products of hard numbers. All numbers of a product have one scale: ordinary, at the end
-// of the normal numbers, or any. Every second product has special numbers.
+// Returns arguments with hard numbers. The operands of a product are scaled by 1, by 2^-63 or by a
+// random power of two. Every second product has special numbers.
 std::vector<Array> HardArguments(const std::string& text, int64_t count, uint64_t seed) {
   constexpr double kSpecial[] = {INFINITY, -INFINITY,  NAN,   0x1p-130, -0x1p-127, 0x1p-126, 0,
                                  -0.0,     0x1.FEp127, -3e38, 1,        0x1p-60,   0x1p-64,  -1};

@@ -18,7 +18,7 @@ constexpr DataType kTypes[] = {DataType::kF32, DataType::kF64, DataType::kF16, D
 constexpr ScalarOp kOps[] = {TUNEC_SCALAR_OPS(TUNEC_OP)};
 #undef TUNEC_OP
 
-/// Returns the relative tolerance: the effect of one rounding to the type.
+/// Returns the tolerance of results of this type. It is larger than the effect of one rounding.
 double Tolerance(DataType type) {
   switch (type) {
     case DataType::kF64:

@@ -19,7 +19,7 @@ namespace {
 
 using test::ChainProgram;
 
-// Checks the first decisions and random ones. Returns the number of sketches.
+// Checks each sketch with its first and with random decisions. Returns the number of sketches.
 int ExpectRight(const std::string& text, const Target& target, const RoundingFreedom& rounding,
                 std::string_view name) {
   const test::ScheduleChecker checker(test::MustParse(text));

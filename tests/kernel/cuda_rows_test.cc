@@ -205,7 +205,7 @@ int64_t KnobValue(const Sketch& sketch, std::string_view name) {
   return knob->choices[static_cast<size_t>(knob->initial)];
 }
 
-// Checks blocks of 128 threads, in which all threads have work.
+// Checks that blocks have 128 threads with work, or more for very long rows.
 TEST(CudaRowChoice, FitsTheLengthOfRows) {
   struct Wanted {
     int64_t length, threads, vector, beside;

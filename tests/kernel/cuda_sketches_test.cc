@@ -1,4 +1,4 @@
-// Tests of the analytic schedules for GPUs, on shapes that tiles divide and on others. The
+// Tests of the analytic schedules for GPUs, on shapes that tiles divide and on other shapes. The
 // emulation checks the results. ptxas's statistics and predictions are checked as well.
 #include <gtest/gtest.h>
 
@@ -272,7 +272,7 @@ TEST_P(PaddedShape, IsPredictedNoSlowerThanWithoutPadding) {
       << Print(padded);
 }
 
-// A tuner can choose either.
+// A tuner can choose schedules with and without padding.
 TEST(CudaSketches, PaddingIsAKnob) {
   const Compute compute = MustParse(Product(509, 401, 307));
   const Sketch sketch = DeviceSketches(compute, Gpu("sm_90a"))[0];

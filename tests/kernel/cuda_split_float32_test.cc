@@ -211,7 +211,7 @@ bool IsSameKind(double found, double wanted) {
 }
 
 // Non-finite numbers meet zeros, denormals, non-finite numbers and numbers with several splits.
-// They must not meet the zero splits of the others.
+// They must not be multiplied by the zero splits of those numbers.
 TEST_P(SplitFloat32, InfinitiesAndNansAreWhatTheyWere) {
   SplitProduct product(GetParam());
   std::mt19937 random(3);

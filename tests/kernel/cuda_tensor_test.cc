@@ -162,8 +162,8 @@ std::vector<Multiplied> LargeProducts() {
           {"batched_197", Batched(12, 197, 197, 64), Any(), kBf16}};
 }
 
-// Returns float32 products under the accuracy mode `f32`, but not for GPUs whose tensor cores are
-// less than six times as fast as their threads.
+// Returns float32 products with operands of two or three bfloat16 terms. They are not for GPUs
+// whose tensor cores are less than six times as fast as their threads.
 std::vector<Multiplied> LargeTerms() {
   return {{"product_1024", Product(1024, 1024, 1024), Terms(3), kBf16},
           {"product_4096", Product(4096, 4096, 4096), Terms(3), kBf16},
@@ -247,7 +247,8 @@ class LargeSplitProduct : public testing::TestWithParam<Multiplied> {};
 TEST_P(LargeSplitProduct, IsMultipliedByTensorCoresWhereTheyArePredictedToBeFaster) {
   for (const std::string arch : {"sm_80", "sm_86", "sm_90a", "sm_100"}) {
     Target target = Gpu(arch);
-    // The ratio is that of other GPUs. On this GPU the product would be left to threads.
+    // sm_86 gets the ratio of tensor cores to threads that other GPUs have. With its own ratio,
+    // threads would compute the product.
     if (arch == "sm_86") target.device->multiply_adds /= 4;
     const Sketch sketch = FirstSketch(GetParam(), target);
     ASSERT_EQ(sketch.Kind(), "cuda_tensor") << arch;

@@ -197,11 +197,11 @@ class CudaVectors : public testing::TestWithParam<std::string> {
     return inputs;
   }
 
-  // Returns the largest difference of a GPU's sums from the emulation's. For n products with a sum
-  // of magnitudes m, the emulation rounds n times to nearest, by 2^-24 of m each. The rounding of
-  // tensor cores is not documented. In measurements they truncated below the last bit of the
-  // greatest addend, at most 2^-23 of m per product, and as much again between groups of products.
-  // Sums of whole numbers in range are exact, as are sums of integers.
+  // Returns a bound of the difference between a GPU's sums and the emulation's. For n products with
+  // a sum of magnitudes m, the emulation rounds n times to nearest, by 2^-24 of m each. The
+  // rounding of tensor cores is not documented. In measurements they truncated below the last bit
+  // of the greatest addend, at most 2^-23 of m per product, and as much again between groups of
+  // products. Sums of whole numbers in range are exact, as are sums of integers.
   double Bound(const KernelVectors& vectors) const {
     constexpr double kRounding = 0x1p-22;
     if (tile_ == nullptr || tile_->accumulator.type != DataType::kF32) return 0;

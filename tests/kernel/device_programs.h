@@ -20,10 +20,10 @@ std::string Numbered(std::string text, const std::vector<std::pair<std::string, 
 /// Returns C[rows, columns] = relu(A[rows, length] * B[length, columns] + b), in float32.
 std::string Product(int rows, int columns, int length);
 
-/// Returns this host with a GPU: all facts of `arch`, without measurements.
+/// Returns this host with a GPU that has all facts of `arch`, and no measurements.
 Target Gpu(const std::string& arch);
 
-/// Returns the target without tensor cores, for schedules of threads, which run on it, too.
+/// Returns the target without its features, so that sketches use threads instead of tensor cores.
 Target WithoutTensorCores(Target target);
 
 Schedule Analytic(const Sketch& sketch);
@@ -34,12 +34,12 @@ ScheduleChecker::Runner RunnerOn(Target target);
 ScheduleChecker::Runner CheckedEmulation(Target target);
 
 /// Expects that the schedule's loops, verified after each stage, agree with the checker's Compute.
-/// The loops are interpreted, and run by an emulation of the target.
+/// The loops run in the interpreter and in the checked emulation of the target.
 void ExpectRightOn(const Target& target, const ScheduleChecker& checker, const Schedule& schedule,
                    const RoundingFreedom& rounding);
 
 /// Returns the predicted time of all phases, compiled for `target`, or 0 after a failed
-/// expectation. No phase may spill.
+/// expectation. Expects that no phase spills more than 8 bytes.
 double PredictedSeconds(const Compute& compute, const Schedule& schedule, const Target& target,
                         const RoundingFreedom& rounding);
 

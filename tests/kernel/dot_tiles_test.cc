@@ -30,8 +30,8 @@ std::vector<Sketch> SketchesBy(const std::string& instruction, const std::string
   return sketches;
 }
 
-// Checks the first decisions and random ones. The last decisions compute an operand by block if
-// possible. Returns the number of sketches.
+// Checks each sketch with its first and with random decisions. The last decisions compute an
+// operand by block if possible. Returns the number of sketches.
 int ExpectRight(const std::string& instruction, const std::string& text, const Target& target,
                 const RoundingFreedom& rounding = test::AnyRounding()) {
   constexpr int kTries = 5;

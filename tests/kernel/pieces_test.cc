@@ -1,5 +1,5 @@
-// Tests of long sums in pieces as machine code, against the interpreter. The error of inexact sums
-// is compared with float64. One chain of additions has an error several times as large.
+// Tests of long sums in pieces as machine code, against the interpreter. The rounding error,
+// measured against float64, must be below a bound that sums in one chain of additions exceed.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 
 using test::LongSum;
 
-// Checks the first decisions and random ones.
+// Checks the schedules of the first and of random decisions.
 void ExpectRight(const LongSum& sum, const Target& target) {
   const std::optional<Sketch> sketch = test::SketchOf(sum, target);
   ASSERT_TRUE(sketch);

@@ -1,5 +1,5 @@
 // Tests of rows, sums and products with few results as machine code, against the interpreter, on
-// shapes that no tile divides. Each sketch runs with its first decisions and with others.
+// shapes that no tile divides. Each sketch runs with its first and with random decisions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -169,7 +169,6 @@ TEST_P(RowsInCode, GiveEqualResults) {
   }
 }
 
-// A tile stores no sums. Long stretches are therefore worthwhile for slow memory.
 TEST(RowsTogether, AreMoreTheShorterTheyAre) {
   const auto together = [](int64_t length) -> int64_t {
     std::string text(kShortRows);
@@ -186,6 +185,8 @@ TEST(RowsTogether, AreMoreTheShorterTheyAre) {
   EXPECT_EQ(together(1500), 1);
 }
 
+// A sweep reads its operand in long rows, which is fast for slow memory. Its sums are stored. A
+// tile has its sums in registers.
 TEST(Sweep, ComesFirstWhereNoCacheHoldsTheOperand) {
   for (const std::string_view text : {kOneRow, kSumOfColumns}) {
     const std::vector<NamedCompute> lowerings = {{"direct", test::MustParse(text)}};

@@ -39,7 +39,7 @@ RoundingFreedom Loose() {
   return rounding;
 }
 
-// Checks the first decisions and random ones.
+// Checks the schedules of the first and of random decisions.
 void ExpectRight(const Sketch& sketch, const WinogradConv& conv, const Target& target,
                  const RoundingFreedom& rounding) {
   const test::ScheduleChecker checker(test::MustParse(test::WinogradText(conv)));

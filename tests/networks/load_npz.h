@@ -13,12 +13,13 @@ namespace tunec {
 
 Result<std::map<std::string, Array>> LoadNpz(const std::string& path);
 
-/// Returns the graph's inputs in its order, or an error that names the missing one.
+/// Returns the graph's inputs in the graph's order, or an error that names the first missing input.
 Result<std::vector<Array>> InputsByName(const Graph& graph,
                                         const std::map<std::string, Array>& arrays);
 
-/// Returns the largest difference divided by the largest magnitude of `expected`. The result is
-/// infinite if shapes differ or only one element of a pair is NaN. Equal infinities count as equal.
+/// Returns the largest difference divided by the largest magnitude of `expected`. Two NaN and two
+/// equal infinities are equal. The result is infinite if shapes or other elements that are not
+/// finite differ.
 double RelativeError(const Array& actual, const Array& expected);
 
 }  // namespace tunec

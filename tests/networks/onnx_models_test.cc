@@ -109,7 +109,8 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Prints one line of the table. Returns whether the model's outputs are right.
+/// Prints one line of the table. Returns false if the model is invalid, its run fails or an output
+/// is wrong.
 bool Report(const Case& test) {
   const auto start = Clock::now();
   const auto graph = ImportOnnx(test.model, {});

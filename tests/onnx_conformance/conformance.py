@@ -34,8 +34,8 @@ from library import UNSUPPORTED, Failure, Library
 # The largest number of elements of a bound input.
 MOST_BOUND = 16
 
-# The outcome of one case. `status` is one of passed, unsupported, wrong, chosen. `bound` counts the
-# inputs that are bound to constants.
+# The outcome of one case. `status` is one of passed, unsupported, wrong, chosen. `bound` lists the
+# names of inputs that are bound to constants.
 Outcome = collections.namedtuple("Outcome", "status detail bound")
 
 

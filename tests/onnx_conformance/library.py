@@ -79,7 +79,7 @@ class Executable:
                 for i in range(count)]
 
     def empty_output(self, i):
-        """Returns an array for output `i`, filled with bytes that do not occur in results."""
+        """Returns an array for output `i`, filled with bytes 0xA5, so that unwritten elements show."""
         rank = self.lib.tunec_output_ndim(self.handle, i)
         shape = tuple(self.lib.tunec_output_shape(self.handle, i)[:rank])
         kind = self.lib.tunec_output_type(self.handle, i)

@@ -31,7 +31,7 @@ NO_KERNEL = re.compile(r"NOT_IMPLEMENTED|Could not find an implementation|not su
 
 
 def write(tunec, model, out, passes):
-    """Runs tunec. Returns its error message, or an empty string if it wrote the file."""
+    """Runs tunec. Returns the error message, or an empty string if the exit code is 0."""
     if passes:
         command = [tunec, "show", model, "--no-db", "--onnx", out]
     else:

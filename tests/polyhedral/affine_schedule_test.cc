@@ -71,7 +71,7 @@ TEST(AffineSchedule, SharesLoopsBetweenStatements) {
 )");
 }
 
-// Every element of a row depends on the far end of the row before.
+// Element i of a row needs element 7 - i of the row before.
 TEST(AffineSchedule, EndsABandWhereADependenceRunsBackwards) {
   const std::string text = Proposed(*ParseCompute(R"(compute turn {
   output A: f32[9, 8]

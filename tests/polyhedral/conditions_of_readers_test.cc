@@ -1,4 +1,5 @@
-// Tests of the conditions that all readers of a reduction share. No statement reads other elements.
+// Tests of the conditions that all readers of a reduction share. No statement reads an element for
+// which such a condition fails.
 #include "polyhedral/conditions_of_readers.h"
 
 #include <gmock/gmock.h>

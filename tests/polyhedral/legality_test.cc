@@ -224,7 +224,7 @@ TEST(Legality, ScatteredWritesHideNothing) {
   EXPECT_THAT(Message(Check(tree)), HasSubstr("order of accesses of Y"));
 }
 
-// Moves the last phase into the innermost loop of the phase before.
+// Moves the last phase behind the body of a loop, into the iteration `value` of the loop.
 void MoveInto(ScheduleTree& tree, std::string_view loop, StatementId moved, IndexExpr value) {
   const VarId target = *tree.FindLoop(loop);
   TreeNode* node = FindLoopNode(tree.root, target);

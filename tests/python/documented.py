@@ -9,7 +9,8 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def blocks_of(text):
-    """Returns the indented blocks of Markdown: those of four spaces, and of six within a list."""
+    """Returns the blocks of Markdown that are indented by four spaces or more. Blocks that begin with
+    `- ` or a digit are left out, because they are nested lists."""
     found, block = [], []
     for line in text.splitlines() + ["end"]:
         if line.startswith("    ") or (block and not line.strip()):

@@ -4,8 +4,9 @@
     growth.py COUNT [--every N] [--threads N] [--layouts] [--db FILE]
 
 Prints a line for each N models (default: a tenth of all): MiB of resident memory, threads, open
-files, mappings, and the number of executable mappings. The exit code is 1 if any of them grew from
-each line to the next, and in all by more than 2 % of the memory, or by more than 2 for the others.
+files, mappings, and the number of executable mappings. The exit code is 1 if one of these numbers
+grew from each line after the first to the next, and in all by more than the limit: 2 % of the memory
+(at least 1 MiB), or 2 for the other numbers.
 Memory that the C library caches (heaps of threads that ran together, stacks of ended threads) grows
 occasionally. A leak of a model grows with each model.
 """
@@ -71,7 +72,7 @@ def grown(rows):
 
 
 def measure(count, every, threads, options, layouts=False, say=print):
-    """Returns the resources after each `every` models."""
+    """Returns the resources after each `every` models. Raises SystemExit if results are wrong."""
     rows, wrong = [], 0
     say("models  " + "  ".join(f"{name:>10}" for name in COLUMNS))
     for number in range(1, count + 1):

@@ -76,7 +76,8 @@ def pool_threads():
 
 
 def calls(with_torch):
-    """Returns the timed calls by name."""
+    """Returns functions that run the model once, by name: `chosen` with the default number of
+    threads, `one`, `two` and, if `with_torch` is true, `torch.compile`."""
     import numpy as np
     import tunec
     random = np.random.default_rng(1)

@@ -122,7 +122,7 @@ def _unit(exact, dtype):
 
 
 def faults(name, x, y):
-    """Returns sentences about wrong results of a function."""
+    """Returns sentences about wrong results of a function, and the largest error in units."""
     dtype = y.dtype.type
     exact = np.asarray(FUNCTIONS[name](x.astype(np.longdouble)))
     rounded = exact.astype(dtype)

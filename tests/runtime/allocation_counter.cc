@@ -17,7 +17,8 @@ bool tunec::CanCountAllocations() { return false; }
 bool tunec::CanCountAllocations() { return true; }
 
 extern "C" {
-// glibc's own functions under their other names; operator new and all libraries come here.
+// The allocation functions of glibc. The functions below replace malloc and its relatives for
+// operator new and all libraries.
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);

@@ -5,7 +5,7 @@
 
 namespace tunec {
 
-/// Returns whether counting works. It does not work under a sanitizer, which has its own malloc.
+/// Returns whether counting works. The address and thread sanitizers have their own malloc.
 bool CanCountAllocations();
 
 /// Returns the number of allocations of all threads so far.

@@ -139,7 +139,7 @@ TEST(Prologue, RunsOnceAndDropsWhatItPacked) {
     EXPECT_EQ(RunOnce(*executable, Ramp(0, 1)), Ramp(kLength - 1, 0));
 }
 
-// Constants are stored in the order of a run's reads, in any order of packing.
+// Constants are stored in the order in which a run reads them, whatever the order of packing.
 TEST(Prologue, PacksIntoOneBlockInTheOrderOfUse) {
   const auto note_address = [](void* const* args, void*, void*, int64_t) {
     std::memcpy(args[1], &args[0], sizeof(args[0]));
@@ -169,7 +169,8 @@ TEST(Prologue, PacksIntoOneBlockInTheOrderOfUse) {
   EXPECT_EQ(Floats(later)[0], static_cast<float>(kLength - 1));
 }
 
-// A bundle may contain such constants. Their sum overflows 64 bits and must not appear small.
+// A bundle may contain constants whose sizes add up to more than 64 bits. The overflowed sum must
+// not appear small.
 TEST(Prologue, ConstantsWhoseSumOverflowsAreRejected) {
   ExecutablePlan plan = GoodPlan();
   for (int i = 0; i < 256; ++i) {

@@ -89,7 +89,7 @@ TEST(Executable, RunsTogetherAreRuns) {
   }
 }
 
-// Records which of two steps ran. Each step is one task, and the steps run in order.
+// Returns the numbers of the NoteSteps that ran, in order. Each step is one task.
 std::vector<int>& StepsThatRan() {
   static std::vector<int> steps;
   return steps;

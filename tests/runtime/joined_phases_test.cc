@@ -30,7 +30,7 @@ TEST(JoinedPhases, GoTaskByTask) {
   NotedRun a{"a", &notes}, b{"b", &notes}, c{"c", &notes};
   const std::vector of_a = {a.Phase(2), a.Phase(1)};
   const std::vector of_b = {b.Phase(2), b.Phase(1)};
-  const std::vector of_c = {c.Phase(3)};  // of another kernel, whose step follows
+  const std::vector of_c = {c.Phase(3)};  // a kernel with more tasks and fewer phases
   JoinedPhases phases;
   phases.Add(std::vector<std::span<const ParallelPhase>>{of_a, of_b, of_c});
   phases.Add(std::vector<std::span<const ParallelPhase>>{of_c, of_a});

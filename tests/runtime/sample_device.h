@@ -1,5 +1,5 @@
-// A device for handmade kernels. Its memory is initialised to NaN, and its work runs only when a
-// caller waits.
+// A device for handmade kernels. Its memory is initialised to NaN. Started copies and kernels run
+// only when a caller waits.
 #pragma once
 
 #include <array>
@@ -19,13 +19,13 @@ namespace tunec {
 
 /// The operations of all queues of a SampleDevice.
 struct DeviceLog {
-  std::atomic<int> queues = 0;  // without the first
+  std::atomic<int> queues = 0;  // opened by OpenQueue
   std::atomic<int> copies_in = 0;
   std::atomic<int> copies_out = 0;
   std::atomic<int> copies_within = 0;
   std::atomic<int> kernels = 0;
   std::atomic<int> waits = 0;
-  std::atomic<int> rebound = 0;  // arguments that were set
+  std::atomic<int> rebound = 0;  // calls of SetArgument
   std::atomic<int> allocated = 0;
 };
 

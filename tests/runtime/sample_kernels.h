@@ -49,7 +49,8 @@ inline void ReverseTask(void* const* args, void*, void*, int64_t) {
   for (int64_t i = 0; i < kLength; ++i) Floats(args[1])[i] = Floats(args[0])[kLength - 1 - i];
 }
 
-/// Sets out[task] to 1 if no other thread wrote this thread's scratch meanwhile.
+/// Sets out[task] to 1, or to 0 if another thread wrote this thread's scratch meanwhile. Argument:
+/// out.
 inline void ScratchTask(void* const* args, void*, void* scratch, int64_t task) {
   auto* own = static_cast<volatile int64_t*>(scratch);
   constexpr int64_t kWords = 64;
@@ -60,8 +61,8 @@ inline void ScratchTask(void* const* args, void*, void* scratch, int64_t task) {
   Floats(args[0])[task] = kept ? 1 : 0;
 }
 
-/// Sets out[task] to 1 + the mean of the previous wave's results, in waves of kTasks. Argument:
-/// out.
+/// Sets out[task] to 1 in the first wave. In a later wave it is 1 + the mean of the kTasks results
+/// of the previous wave. Argument: out.
 inline void WaveTask(void* const* args, void*, void*, int64_t task) {
   float* out = Floats(args[0]);
   const int64_t wave = task / kTasks;

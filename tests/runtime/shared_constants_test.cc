@@ -150,7 +150,8 @@ TEST_F(SharedConstantsTest, AStepWithoutIdentityIsRunByEach) {
   EXPECT_EQ(shared_->Bytes(), 0);
 }
 
-// Another step with unknown effects may have written into the first step's result.
+// A step without identity has unknown effects. It may have written into the first step's result, so
+// no result is shared.
 TEST_F(SharedConstantsTest, WhatAStepWithoutIdentityNamesIsNotShared) {
   ExecutablePlan plan = ChainPlan(shared_, {1, 2});
   plan.prologue[1].identity.clear();
@@ -216,8 +217,8 @@ TEST_F(SharedConstantsTest, AChainGoesOnFromWhatIsFound) {
   EXPECT_EQ(LastByte(end.constants[2]), 7);
 }
 
-// A step that runs again for one result writes all its results, but not into memory with other
-// readers.
+// A step that runs again because one result is missing writes all its results. It writes into new
+// memory, because plans read the old results.
 TEST_F(SharedConstantsTest, AStepThatRunsAgainWritesNothingOfOthers) {
   const ExecutablePlan one = Ready(PairPlan(shared_, {1}));
   const ExecutablePlan both = Ready(PairPlan(shared_, {1, 2}));

@@ -146,7 +146,7 @@ TEST_F(SizedOnADevice, TheHostsArraysMayBeOfOtherSizesToo) {
   EXPECT_THAT(script_.log, Contains("copy 3 rows of 112 out"));
 }
 
-// The call reads the size, so the next call may have another.
+// A call reads the size before it returns, so the next call may have another size.
 TEST_F(SizedOnADevice, QueuedRunsOfSeveralSizesFollowEachOther) {
   const auto model = Make();
   script_.holds = true;

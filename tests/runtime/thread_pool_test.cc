@@ -38,7 +38,7 @@ TEST(ThreadPool, RunsEveryTaskOnce) {
   }
 }
 
-// Phases with so many tasks are run in pieces.
+// A phase with 2^32 tasks or more is run in pieces.
 TEST(ThreadPool, CountsTasksBeyond32Bits) {
   struct Seen {
     std::atomic<int64_t> tasks = 0;
@@ -61,7 +61,8 @@ TEST(ThreadPool, CountsTasksBeyond32Bits) {
   }
 }
 
-// A thread mostly does the same tasks in the next phase, because its core's cache has their data.
+// The first thread claims tasks from the beginning, the second from the end. So a thread mostly
+// does the same tasks in the next phase, and its core's cache has their data.
 TEST(ThreadPool, ClaimsFromBothEnds) {
   ThreadPool pool(2);
   std::vector<int> thread_of(1000, -1);

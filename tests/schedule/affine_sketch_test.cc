@@ -48,7 +48,8 @@ TEST_P(AffineSketches, BeginWithTheExpectedSteps) {
   EXPECT_EQ(text, ReadFile(file).value_or(""));
 }
 
-// Tests both accuracy modes. The first decisions run in full, others as drawn.
+// The initial schedule must be right with sums as written. Random schedules must be right with sums
+// in any order, and their tasks run only backwards, to save time.
 TEST_P(AffineSketches, KeepTheResult) {
   const ScheduleChecker checker(Example(GetParam()));
   const Sketch sketch = AffineSketchOf(checker.compute());
@@ -106,8 +107,8 @@ TEST(AffineSketch, RunsColumnsOfAScanAsLanes) {
   EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "");
 }
 
-// Elements depend on the far end of a later row, so the loops cannot be skewed. They run one row at
-// a time.
+// Element i of a row needs element 599 - i of the previous row. No skew makes this distance
+// constant, so the loops cannot be tiled. They run one row at a time.
 TEST(AffineSketch, RunsARowAtATimeWhereNothingCanBeTiled) {
   const Compute compute = MustParse(R"(compute turn {
   input X: f32[600]
@@ -124,7 +125,7 @@ TEST(AffineSketch, RunsARowAtATimeWhereNothingCanBeTiled) {
   EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule), "");
 }
 
-// A new loop order without further use costs more than it gains.
+// A skewed loop order costs more than it gains if no tiles follow from it. `step` stays as written.
 TEST(AffineSketch, DoesNotSlantForItsOwnSake) {
   const Compute compute = MustParse(R"(compute turns {
   input X: f32[19]
@@ -185,8 +186,8 @@ TEST(AffineSketch, MovesALoopOfContiguousWritesInside) {
   EXPECT_EQ(ScheduleChecker(compute).Outcome(schedule, ReductionOrder::kAsWritten), "");
 }
 
-// For the lanes the operand's elements are far apart. The tile takes few of its rows, and long
-// pieces of them.
+// Neighbouring lanes read elements of L that are a row apart. The tile therefore has few rows of L,
+// and a long piece of each row.
 TEST(AffineSketch, TakesFewRowsOfAnOperandThatLiesAcross) {
   const Compute compute = MustParse(R"(compute solve {
   input L: f32[600, 600]
@@ -202,7 +203,7 @@ TEST(AffineSketch, TakesFewRowsOfAnOperandThatLiesAcross) {
   EXPECT_THAT(Print(schedule), testing::HasSubstr("vectorize w.i.1\n"));
 }
 
-// Several rows run side by side. Each waits only for its own elements.
+// Several rows run side by side, because an element waits only for elements of its row.
 TEST(AffineSketch, RunsRowsOfAScanSideBySide) {
   const Compute compute = MustParse(R"(compute scan {
   input x: f32[517, 5]

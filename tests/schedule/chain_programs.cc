@@ -46,7 +46,7 @@ std::string WithWeightsAsInputs(const std::string& text) {
 }  // namespace
 
 std::string ChainOf(const ChainShape& shape) {
-  // The value has few different numbers, all exact in bfloat16.
+  // The intermediate value is a multiple of 1/64 between -2 and 2, which is exact in bfloat16.
   const char* const with_bias = "min(max(acc[n, c, oh, ow] + b[c], 0.0), 2.0)";
   return fmt::format(
       fmt::runtime(kChain), fmt::arg("C", shape.channels), fmt::arg("M", shape.outputs),

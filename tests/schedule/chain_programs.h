@@ -1,5 +1,5 @@
-// Depthwise convolutions, with following operations, whose results a pointwise convolution
-// multiplies.
+// Chains of a depthwise convolution, element-wise operations, and a pointwise convolution that
+// reads their results.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace tunec::test {
 
-/// The shape of an image with a border of half a window.
+/// The sizes of a chain. The image has a border of half a window.
 struct ChainShape {
   int64_t channels = 19;
   int64_t outputs = 13;
@@ -16,19 +16,19 @@ struct ChainShape {
   int64_t width = 11;
   int64_t window = 3;
   int64_t stride = 1;
-  bool has_bias = true;  // between the convolutions, before bounds
+  bool has_bias = true;  // added between the convolutions, before min and max
 };
 
-/// Returns the text as lowered, channels last.
+/// Returns the text in the form of the lowering, with channels last.
 std::string ChainOf(const ChainShape& shape);
 
 struct ChainProgram {
   std::string name;
   std::string text;
-  bool has_pairs = true;  // an even number of channels
+  bool has_pairs = true;  // the number of channels is even
 };
 
-/// Returns programs with sizes that tiles divide, and others.
+/// Returns programs of sizes that tiles divide, and of other sizes.
 std::vector<ChainProgram> ChainPrograms();
 
 }  // namespace tunec::test

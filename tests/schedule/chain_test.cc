@@ -39,7 +39,7 @@ std::string Replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-// Checks the first decisions and random ones.
+// Checks the schedules of the first and of random decisions.
 void ExpectRight(const std::string& text, const Sketch& sketch, const RoundingFreedom& rounding) {
   const ScheduleChecker checker(MustParse(text));
   std::mt19937 random(7);
@@ -73,7 +73,7 @@ TEST(Chain, IsForSumsOfFewElements) {
   EXPECT_THAT(names(ChainOf({.height = 11, .window = 9})), Not(Contains(EndsWith("/chain"))));
 }
 
-// With channels first, the products would walk across the vectors of the first sum.
+// With channels first, the channels of a vector are not contiguous, so the sketch is not offered.
 TEST(Chain, IsForChannelsSideBySide) {
   const std::string last = "layout [2, 9, 11, 19] (n, c, h, w) -> [n, h, w, c]";
   const std::string first = Replaced(ChainOf({}), last, "");

@@ -20,7 +20,7 @@ struct Window {
 
 /// The layout of images in memory.
 enum class Order : uint8_t { kChannelsLast, kChannelsFirst };
-/// The operations on the sums.
+/// The operations that follow the sums.
 enum class Behind : uint8_t { kNothing, kBiasRelu, kResidual };
 
 /// Returns the text for images and weights of a type ("bf16"), with statements `acc` and `Y`.

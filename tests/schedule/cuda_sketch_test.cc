@@ -113,8 +113,8 @@ bind acc.j.0 grid.x
 )");
 }
 
-// Windows are not slices, so they are read from global memory. Columns have conditions, so a thread
-// has one column.
+// Only W is copied to shared memory. The windows of X are read from global memory. Columns have
+// conditions, so a thread has one column.
 TEST(CudaTile, OfAConvolutionSharesWeights) {
   EXPECT_EQ(TileText(kConvolution, {.column_threads = 14,
                                     .column_elements = 1,

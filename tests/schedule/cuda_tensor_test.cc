@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 Accelerator Gpu() { return WithAllFacts(*SmallGpu().device); }
 
-// The types of the operands and of the sum, and the instruction's operand type.
+// The types of the operands and of the sum.
 struct Types {
   std::string operand = "bf16";
   std::string sum = "f32";
@@ -227,7 +227,7 @@ TEST(CudaTensor, PadsWhatTilesDoNotDivide) {
       }
 }
 
-// Tiles that divide all dimensions need no padding, even if they may exceed an end.
+// Tiles that divide all dimensions need no padding. Tiles of 32 columns need it for 48 columns.
 TEST(CudaTensor, PadsNothingThatTilesDivide) {
   const auto plan = MakePaddedCudaTensorPlan(MustParse(Product({})), Gpu(), AnyRounding());
   ASSERT_TRUE(plan);
@@ -294,7 +294,7 @@ TEST(CudaTensor, GivesAllProcessorsWork) {
   EXPECT_GT(blocks(), few);
 }
 
-// Matrix instructions need fewer threads to be busy than multiply-adds do.
+// With matrix instructions, fewer threads keep a processor busy than with multiply-adds.
 TEST(DeviceCost, CountsTheThreadsThatKeepAProcessorBusy) {
   const Accelerator device = Gpu();
   PhaseCost cost{.blocks = 2, .use = {.threads = 128}, .clocks = 1e6};
@@ -417,12 +417,13 @@ TEST(CudaTensorSketch, IsOfferedBesideThreads) {
 TEST(CudaTensorSketch, PadsWhatTilesDoNotDivide) {
   EXPECT_THAT(AnalyticText(Replaced(Product({}), "48", "50"), AnyRounding()),
               HasSubstr("\npad acc j "));
-  // Integers multiplied by 0 are 0 under any accuracy mode.
+  // Padding adds products by 0. For integers they are always 0, so every accuracy mode allows it.
   EXPECT_THAT(AnalyticText(OddProduct({"i8", "i32"}), ReductionOrder::kAsWritten),
               HasSubstr("\npad acc i "));
 }
 
-// Two products with separate operations in between. Either kind of sketch can compute each.
+// Two products with separate operations in between. Matrix instructions or threads can compute
+// each.
 const std::string kTwoProducts = R"(compute two {
   input A: bf16[64, 64]
   input B: bf16[64, 64]

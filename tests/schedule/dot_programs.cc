@@ -149,7 +149,7 @@ std::string Terms(const ProductShape& shape) {
                   {{"$M", shape.rows}, {"$N", shape.columns}, {"$K", shape.length}});
 }
 
-// Returns the same program for an image.
+// Returns the program of an image with bfloat16 input and output.
 std::string ImageOfTerms(std::string text) {
   const auto replace = [&](std::string_view what, std::string_view by) {
     text.replace(text.find(what), what.size(), by);

@@ -16,14 +16,14 @@ struct ProductShape {
   int64_t length = 83;
 };
 
-/// Returns the product of a computed matrix and a constant matrix, with following operations.
+/// Returns the product of an input and a constant matrix, with following operations.
 std::string DotProduct(const ProductShape& shape);
 
 struct DotProgram {
   std::string name;
   std::string text;
   bool is_offered = true;
-  bool has_term = false;  // an operand is stored as one bfloat16, so it cannot be split
+  bool has_term = false;  // an operand is stored as bfloat16, so it is not split
   bool IsOfferedInTerms() const { return is_offered && !has_term; }
 };
 /// Prints the name for GoogleTest, which would print bytes.

@@ -142,7 +142,7 @@ parallelize A.bf16.d0
 )");
 }
 
-// Checks the first decisions and random ones.
+// Checks the schedules of the first and of random decisions.
 void ExpectRight(const std::string& text, const ScheduleChecker& checker, const Sketch& sketch,
                  int tries, std::mt19937& random, const RoundingFreedom& rounding = AnyRounding()) {
   Decisions decisions = sketch.InitialDecisions();
@@ -176,12 +176,13 @@ TEST(MatrixSketch, IsForContractsAndTargetsThatHaveIt) {
   EXPECT_THAT(names(AnyRounding(), EmulatedAmx()), Contains("tile/j/amx"));
   EXPECT_THAT(names(AnyRounding(), EmulatedAmx()), Not(Contains(HasSubstr("dpbf16"))));
   EXPECT_THAT(names(AnyRounding(), Avx512Bf16()), Not(Contains(HasSubstr("amx"))));
-  // The number of bf16 splits is that of the accuracy mode.
+  // The accuracy mode determines the number of bf16 splits.
   EXPECT_THAT(names(ReductionOrder::kAny, EmulatedAmx()), Contains("tile/j/amx"));
   EXPECT_THAT(names(ReductionOrder::kAsWritten, EmulatedAmx()), Not(Contains(HasSubstr("amx"))));
 }
 
-// Six products instead of one are worthwhile if the instruction is that much faster.
+// Three bf16 splits take six products, two take three. This is worthwhile if the instruction is
+// fast enough.
 TEST(MatrixSketch, SplitsFloat32AsTheContractWants) {
   const auto first = [](int terms, double gain, int64_t length = 256) {
     RoundingFreedom rounding = ReductionOrder::kAny;
@@ -207,7 +208,7 @@ TEST(MatrixSketch, IsFirstWhereItIsFasterWithItsPadding) {
   };
   EXPECT_EQ(first({256, 1024, 256}, 2), "tile/j/amx");
   EXPECT_EQ(first({256, 1024, 256}, 0.5), "tile/j");
-  // In the first case nearly half of the rows is padding, in the second of the reduction.
+  // For 17 rows nearly half of the rows are padding, for length 33 half of the reduction.
   EXPECT_EQ(first({17, 1024, 64}, 2), "tile/j");
   EXPECT_EQ(first({17, 1024, 64}, 4), "tile/j/amx");
   EXPECT_EQ(first({256, 1024, 33}, 2), "tile/j");
@@ -242,7 +243,7 @@ TEST(MatrixSketch, AgreesForRandomShapes) {
   }
 }
 
-// The reduction has more steps than a block.
+// The reduction is longer than a block of the reduction.
 TEST(MatrixSketch, AgreesForLongSums) {
   std::mt19937 random(4);
   const std::string text = DotProduct({40, 20, 1000});
@@ -251,7 +252,7 @@ TEST(MatrixSketch, AgreesForLongSums) {
   ExpectRight(text, checker, FirstOf(sketches, "/amx"), 8, random);
 }
 
-// The splits of an operand stay in the task.
+// With the knob `operand_by_block`, each task splits its rows of A into its own storage.
 TEST(MatrixSketch, SplitsAnOperandForABlockOfRows) {
   const std::string text = DotProduct({150, 40, 90});
   const ScheduleChecker checker(MustParse(text));

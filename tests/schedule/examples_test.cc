@@ -55,7 +55,7 @@ TEST_P(LoopExamples, AreLegalAndKeepTheResult) {
 INSTANTIATE_TEST_SUITE_P(Files, LoopExamples, testing::ValuesIn(Names()),
                          [](const auto& info) { return info.param; });
 
-// Returns the example's tiles of time and space without skewing.
+// Returns "legal", or the error of steps that tile the example's time and space without skewing.
 std::string Upright(std::string_view name, std::string_view steps) {
   const Compute compute =
       MustParse(ReadFile(Folder() / (std::string(name) + ".compute")).value_or(""));

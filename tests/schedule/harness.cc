@@ -62,7 +62,7 @@ std::string Compare(const std::vector<Array>& wanted, const std::vector<Array>& 
   return {};
 }
 
-// Rewrites every index expression of a body that uses the variable.
+// Replaces a variable in every index expression of a body.
 class Reverser {
  public:
   Reverser(VarId variable, IndexExpr replacement)

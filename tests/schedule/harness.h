@@ -20,8 +20,8 @@ namespace tunec::test {
 /// Returns a schedule from its lines. The first line (`lower direct`) is added.
 Schedule MustParseSteps(std::string_view lines);
 
-/// Returns one array for each input and weight, in order. Floats are small multiples of 1/8, so
-/// that short sums of products are exact in any order. Integers are within the tensor's range.
+/// Returns one array for each input and weight, in order. Floats are multiples of 1/8 from -1 to 1,
+/// so that short sums of products are exact in any order. Integers are within the tensor's range.
 std::vector<Array> RandomArguments(const Compute& compute, uint64_t seed);
 
 /// The order in which a checked nest's tasks run.
@@ -33,9 +33,9 @@ class ScheduleChecker {
   explicit ScheduleChecker(Compute compute);
   const Compute& compute() const { return compute_; }
 
-  /// Verifies the nest and the prepacks, runs them and compares with the Compute. Tasks run in
-  /// order and backwards, so that tasks that depend on each other differ. Returns the difference,
-  /// or an empty string.
+  /// Verifies the nest and its prepacks, runs the nest and compares with the Compute. Tasks run in
+  /// order and backwards, so that the results differ if tasks depend on each other. Returns the
+  /// difference or an error, or an empty string.
   std::string Disagreement(const KernelLoops& kernel, Tasks tasks = Tasks::kBothWays) const;
   /// A function that runs nests, for example as machine code, for the same check.
   using Runner =
@@ -56,16 +56,16 @@ class ScheduleChecker {
 };
 
 /// Returns the nest with the iterations of all parallel loops, and the parts of all phases,
-/// reversed: another order in which a machine may run the tasks. Threads are not reversed, because
-/// their numbers identify them. The interpreter finds dependences on their order.
+/// reversed. A machine may run the tasks in this order, too. Threads are not reversed, because code
+/// uses their numbers. The interpreter itself finds dependences on the order of threads.
 LoopNest TasksBackwards(const LoopNest& nest);
 
 /// Returns the checker's outcome of a schedule's lines for the text of a Compute.
 std::string Outcome(std::string_view compute, std::string_view steps,
                     const RoundingFreedom& rounding = ReductionOrder::kAny);
 
-/// Returns the freedom of an accuracy mode that accepts any rounding, because the arguments above
-/// have few bits.
+/// Returns the freedom of an accuracy mode that accepts any rounding. Schedules under this freedom
+/// can be checked, because RandomArguments have few bits.
 RoundingFreedom AnyRounding();
 
 Target Avx2();
@@ -73,7 +73,7 @@ Target Avx512();
 /// Returns a GPU of two processors, so that small Computes have tiles of many elements.
 Target SmallGpu();
 
-/// Returns the sketches of the lowering `direct`, for AVX-512, where sums may be regrouped.
+/// Returns the sketches of the lowering `direct` for AVX-512, with sums in any order.
 std::vector<Sketch> SketchesOn(const Compute& compute);
 
 }  // namespace tunec::test

@@ -37,7 +37,7 @@ std::string BareProductOf(int rows, int columns, int length) {
                      rows, columns, length);
 }
 
-// The rows' operand is computed first, for a block of rows or in a separate phase.
+// The left operand is computed first, for a block of rows or in a separate phase.
 std::string OfComputedOperand(int batch, int rows, int columns, int length) {
   return fmt::format(R"(compute computed {{
   input A: f32[{0}, {1}, {3}]
@@ -90,7 +90,7 @@ std::string ConvolutionOf(int channels, int outputs, int size, int stride, int w
                      channels, outputs, size, stride, out, window, window / 2);
 }
 
-// The second product multiplies the result of the first product and a normalisation.
+// The second product multiplies the first product's results, limited to -1 to 1.
 std::string TwoProductsOf(int rows, int columns, int length) {
   return fmt::format(R"(compute two {{
   input A: f32[{0}, {2}]

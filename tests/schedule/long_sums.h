@@ -1,5 +1,5 @@
-// Computes with sums that are long enough to be added in pieces. The sums occur in every role of a
-// tile, and in products between transforms.
+// Computes with sums that are long enough to be added in pieces: products, convolutions, chains,
+// and products between Winograd's transforms.
 #pragma once
 
 #include <optional>
@@ -15,18 +15,18 @@ struct LongSum {
   std::string name;
   std::string text;
   std::string sketch;         // prefix of the tested sketch's name
-  std::string winograd = {};  // the lowering of that name, or empty
+  std::string winograd = {};  // text of the lowering `winograd`, or empty
 };
 
 /// Returns all sketches of the sum.
 std::vector<Sketch> SketchesOf(const LongSum& sum, const Target& target,
                                const RoundingFreedom& rounding);
-/// Returns the tested sketch.
+/// Returns the first sketch whose name has the prefix `sum.sketch`, with sums in any order.
 std::optional<Sketch> SketchOf(const LongSum& sum, const Target& target);
 /// Returns the Compute that the schedule's lowering names.
 Compute ComputeOf(const LongSum& sum, const Schedule& schedule);
 
-/// Returns sums with sizes that pieces and tiles divide, and others.
+/// Returns sums of sizes that pieces and tiles divide, and of other sizes.
 std::vector<LongSum> LongSums();
 /// Returns a product of these sizes.
 LongSum LongProduct(int rows, int columns, int length);

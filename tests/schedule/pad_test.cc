@@ -45,7 +45,7 @@ TEST(Pad, LeavesInfinitiesNaNAndSignsOfZero) {
   EXPECT_TRUE(HaveSameBits(wanted->front(), found->front()));
 }
 
-// The first condition belongs to a window that stays out of the image.
+// The message names the first condition that `pad` would remove.
 TEST(Pad, OfWindowsIsTheContractsToAllow) {
   const auto kernel =
       LoopsOf(MustParse(kConv3x3), MustParseSteps("pad acc"), ReductionOrder::kAsWritten);
@@ -89,7 +89,7 @@ TEST(Pad, MovesAllReadersOfACopy) {
             "");
 }
 
-// Windows extend beyond their sources. Elements of a copy without a reader before are zeros.
+// Padded windows extend beyond their sources. New elements of the copies are zeros.
 TEST(Pad, FillsCopiesOfWindows) {
   EXPECT_EQ(Outcome(kConv3x3,
                     "copy X acc m 8 oh 4 ow 4\ncopy W acc oh 4 ow 4\npad acc m 8 oh 4 ow 4\n"
@@ -98,8 +98,8 @@ TEST(Pad, FillsCopiesOfWindows) {
   EXPECT_EQ(Outcome(kMatmul, "copy B acc i 5 j 5\npad acc i 8 j 8 k 4"), "");
 }
 
-// In a copy of a copy, zeros of the first are elements for the second. A plane that `precision`
-// writes is 0 where its source is 0.
+// The step `precision` writes the planes of an operand. A plane is 0 where its source is 0, so the
+// padded sum needs no conditions.
 TEST(Pad, GrowsThePlanesOfTerms) {
   for (const int terms : {2, 3}) {
     const std::string steps = fmt::format(

@@ -32,7 +32,7 @@ std::string SumText(int extent, int others, const std::string& type = "f32",
                      extent, others, type, reducer, second);
 }
 
-// Returns pieces along k, or along k and r.
+// Returns the pieces of the sum along `loops`, by default along k.
 std::optional<Pieces> PiecesOfSum(const std::string& text,
                                   const RoundingFreedom& rounding = ReductionOrder::kAny,
                                   const std::vector<VarId>& loops = {IteratorVar(1)}) {
@@ -64,14 +64,15 @@ TEST(Pieces, AreWholeWherePossible) {
   EXPECT_EQ(odd->length, 128);
 }
 
-// The other iterators have most products, or all.
+// A step of k has 49 or 1000 products. A piece has four steps of k, but one if k has only seven.
 TEST(Pieces, HaveSomeStepsOfTheirLoop) {
   EXPECT_EQ(Length(64, 49), 4);
   EXPECT_EQ(Length(64, 1000), 4);
   EXPECT_EQ(Length(7, 49), 1);
 }
 
-// The sum has seven by seven taps of three channels. A piece is one or several of them.
+// A sum has k times r products. Pieces are along the loop that fits: for 49 taps of three channels,
+// a piece is one channel.
 TEST(Pieces, AreAlongTheLoopThatFits) {
   const auto along = [](int k, int r) {
     const auto pieces =
@@ -123,7 +124,8 @@ TEST_P(LongSumOn, IsOneChainAsWritten) {
   }
 }
 
-// Checks the first decisions and random ones. Sums of small multiples of 1/8 are exact.
+// Checks the schedules of the first and of random decisions. Sums of small multiples of 1/8 are
+// exact.
 TEST_P(LongSumOn, AgreesWithTheInterpreter) {
   std::mt19937 random(7);
   for (const Target& target : {Avx512(), Avx2()}) {

@@ -95,7 +95,7 @@ double ErrorOf(const Array& result, const std::vector<Array>& arguments) {
   return worst / scale;
 }
 
-// The factors of the products, by the planes of both operands.
+// The products that `precision` makes, as pairs of planes such as "h m".
 class ProductsOfTerms {
  public:
   ProductsOfTerms(int terms, Finite finite) {
@@ -121,7 +121,7 @@ class ProductsOfTerms {
   }
 
   std::vector<std::string> products;
-  std::vector<int64_t> counts;  // number of both operands' planes
+  std::vector<int64_t> counts;  // number of planes of each operand
   std::vector<int64_t> spans;   // ranges of the indices that select planes
 
  private:
@@ -135,7 +135,7 @@ class ProductsOfTerms {
   }
 };
 
-// A finite operand does not have the plane h0.
+// Returns the expected pairs of planes. A finite operand does not have the plane h0.
 std::set<std::string> WantedProducts(int terms, Finite finite) {
   const std::string left = finite.left ? "h" : "h0", right = finite.right ? "h" : "h0";
   std::set<std::string> wanted = {"h h", left + " m", "m " + right};
@@ -158,7 +158,7 @@ TEST(Precision, ProductsAreThoseOfTheTermsTheGreatestLast) {
   }
 }
 
-// The next product reuses the registers of one operand.
+// Each product shares a plane with the previous one, so it reuses the registers of an operand.
 TEST(Precision, NeighboursShareAPlaneWhereAnOperandIsFinite) {
   for (const Finite finite : {Finite{false, true}, Finite{true, false}, Finite{true, true}}) {
     const std::vector<std::string> products = ProductsOfTerms(3, finite).products;
@@ -197,7 +197,7 @@ TEST(Precision, FewerTermsKeepTheirBits) {
   }
 }
 
-// The numbers are halves of the last of eight bits, rounded to even. Each operand loses 2^-8.
+// 1 + 2^-8 is halfway between two bfloat16 numbers and is rounded to 1. Each operand loses 2^-8.
 TEST(Precision, OneTermLosesUpToTwoToTheMinusSeven) {
   const auto halves = [](int64_t) { return 1 + 0x1p-8F; };
   const std::vector<Array> arguments = {Values({kRows, kInner}, halves),
@@ -208,7 +208,8 @@ TEST(Precision, OneTermLosesUpToTwoToTheMinusSeven) {
 }
 
 TEST(Precision, EveryFloatIsTheSumOfItsThreeTerms) {
-  // The other operand is one, so only its first split is not zero.
+  // The right operand has ones in its first row and zeros below, so only its first split is not
+  // zero.
   std::mt19937 random(7);
   std::vector<Array> arguments = Normal(3);
   arguments[1] = Values({kInner, kColumns}, [](int64_t i) { return i < kColumns ? 1.F : 0.F; });

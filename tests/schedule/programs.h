@@ -47,7 +47,7 @@ inline constexpr std::string_view kTransposedMatmul = R"(compute transposed_matm
 }
 )";
 
-// The product's operand is computed first: by blocks of its rows, or in an earlier phase.
+// The product's left operand is computed first: by blocks of rows, or in an earlier phase.
 inline constexpr std::string_view kComputedOperand = R"(compute computed_operand {
   input A: f32[3, 19, 29]
   input scale: f32[29]
@@ -274,7 +274,7 @@ inline constexpr std::string_view kMaxMiddle = R"(compute max_middle {
 }
 )";
 
-// A softmax over a middle axis. Neighbouring rows are contiguous.
+// A softmax over a middle axis. The elements of neighbouring rows are contiguous.
 inline constexpr std::string_view kMiddleSoftmax = R"(compute middle_softmax {
   input X: f32[3, 11, 83]
   output Y: f32[3, 11, 83]
@@ -304,7 +304,7 @@ inline constexpr std::string_view kMiddleArgMax = R"(compute middle_argmax {
 }
 )";
 
-// Sums of the two axes around the remaining axis.
+// A norm over the first two axes, for each element of the last axis.
 inline constexpr std::string_view kOuterNorm = R"(compute outer_norm {
   input X: f32[3, 5, 83]
   input G: f32[3, 5]
@@ -528,7 +528,7 @@ inline constexpr std::string_view kGroupNorm = R"(compute group_norm {
 }
 )";
 
-// The whole rows are reduced.
+// A norm over all rows, for each column.
 inline constexpr std::string_view kColumnNorm = R"(compute column_norm {
   input X: f32[37, 29]
   output Y: f32[37, 29]
@@ -553,7 +553,7 @@ inline constexpr std::string_view kBareProduct = R"(compute bare_product {
 }
 )";
 
-// The elements above the diagonal are empty sums.
+// A sum has only the terms below the diagonal of A. The sums of the last row are empty.
 inline constexpr std::string_view kTriangularProduct = R"(compute triangular_product {
   input A: f32[37, 37]
   input B: f32[37, 23]

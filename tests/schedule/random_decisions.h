@@ -20,8 +20,8 @@ Decisions RandomDecisions(const Sketch& sketch, Random& random) {
   return decisions;
 }
 
-/// Returns the decisions with the named knob, if there is one, set to the value. The value must be
-/// a choice of the knob.
+/// Returns the decisions with the named knob set to the value, which must be a choice of the knob.
+/// Without such a knob the decisions are unchanged.
 inline Decisions WithKnob(const Sketch& sketch, Decisions decisions, std::string_view name,
                           int64_t value) {
   for (size_t k = 0; k < sketch.knobs.size(); ++k) {

@@ -54,7 +54,7 @@ class Writer {
                        m, n, k, m % 2 == 0 ? " finite" : "");
   }
 
-  // Returns a convolution with padding, strides and dilation.
+  // Returns a convolution with padding and strides.
   std::string Convolution() {
     const int64_t filters = Draw(1, 3), channels = Draw(1, 3), height = Draw(3, 6);
     const int64_t taps = Draw(1, 3), stride = Draw(1, 2), pad = Draw(0, 1);
@@ -95,7 +95,7 @@ class Writer {
                        Draw(1, 5), Draw(1, 9));
   }
 
-  // Returns a reduction over the middle dimension, one over the rest, and one over both.
+  // Returns a maximum over the middle dimension, and a sum over the last two dimensions.
   std::string Reductions() {
     return fmt::format(R"(compute reductions {{
   input X: f32[{0}, {1}, {2}]

@@ -90,8 +90,8 @@ class Generator {
     }
   }
 
-  // Removes the statements that the pipeline computes before in separate nests, as a step may
-  // request.
+  // Removes statements that compute constants, because the pipeline computes these in separate
+  // nests. Their tensors become weights, and some get a step storage_order.
   void TakeSplitConstants() {
     EraseIf(compute_.statements, [&](const Statement& statement) {
       Tensor& written = compute_.tensors[statement.writes[0].tensor];

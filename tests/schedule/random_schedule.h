@@ -8,8 +8,8 @@
 
 namespace tunec::test {
 
-/// Returns up to `length` steps with names that exist after the earlier steps. Most are legal, some
-/// are rejected. Equal seeds give equal schedules.
+/// Returns up to `length` steps with names that exist after the earlier steps. The schedule may be
+/// legal or not. Equal states of `random` give equal schedules.
 Schedule RandomSchedule(const Compute& compute, int length, std::mt19937& random);
 
 }  // namespace tunec::test

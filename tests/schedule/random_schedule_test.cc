@@ -1,6 +1,6 @@
 // Tests of random schedules on small Computes of every kind. A legal schedule must give the
 // interpreter's result. A schedule that the quick proof accepts must be accepted by isl, too.
-// TUNEC_SCHEDULES=N tries more than CI does, and TUNEC_SEED=S others.
+// TUNEC_SCHEDULES=N sets the number of schedules, and TUNEC_SEED=S selects others.
 #include "tests/schedule/random_schedule.h"
 
 #include <gtest/gtest.h>

@@ -118,7 +118,7 @@ TEST(Relations, AnIteratorIsWrittenByAnother) {
   EXPECT_EQ(WrittenBy(u, t, IteratorVar(0)), std::nullopt);    // t reads nothing of u
 }
 
-// Returns the exact values as text, over the names of the statement.
+// Returns the exact values and the quotients as text, over the names of the statement.
 std::string Values(const std::optional<IteratorMap>& map, const Statement& partner,
                    const Statement& statement) {
   if (!map) return "none";

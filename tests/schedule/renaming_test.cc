@@ -38,8 +38,8 @@ constexpr std::string_view kTwoChains = R"(compute two_chains {
 }
 )";
 
-// A reduction of two values is not split. The other reader of its operand walks the row in the same
-// way.
+// A reduction of two values is not split. The other statement that reads X walks the row in the
+// same way.
 constexpr std::string_view kBesideArgMax = R"(compute beside_argmax {
   input X: f32[6, 37]
   output P: i64[6] range [0, 36]

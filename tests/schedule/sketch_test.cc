@@ -166,7 +166,7 @@ TEST(Sketches, HaveNamesOfTheirOwn) {
   EXPECT_EQ(after_others[3].name, first[0].name);
 }
 
-// Each register of an output's tile has a separate sum.
+// The iterator is called flat1, as a fused loop might be. The fused loop gets an unused name.
 TEST(Sketches, CallFusedLoopsAsNoIteratorIsCalled) {
   const Compute compute = MustParse(R"(compute named {
   input A: f32[16, 12]

@@ -1,5 +1,5 @@
-// Computes small enough to interpret thousands of their schedules, in addition to those of
-// random_program.h.
+// Computes small enough to interpret thousands of their schedules. random_program.h has more such
+// Computes.
 #pragma once
 
 #include <string_view>

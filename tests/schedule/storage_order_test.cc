@@ -13,7 +13,7 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Only the schedule says how a copy is made.
+// Without a step storage_order, the loops of a copy are neither parallel nor vectors.
 TEST(StorageOrder, APackAloneCopiesPlainly) {
   for (const std::string_view program : {kMatmul, kWeightMatmul}) {
     const auto kernel =

@@ -26,8 +26,8 @@ TEST(CheapestTile, IsTheCheapestWhereAllIsHeld) {
   EXPECT_EQ(ColumnsWhere([](int64_t) { return true; }), 32);
 }
 
-// Costs that differ by less than half a percent are equal, and the first tile is chosen. This also
-// holds if only tiles of its columns are considered, of which another would be the first.
+// Costs that differ by less than half a percent count as equal. The chosen tile must stay the same
+// if only tiles with its number of columns are considered.
 TEST(CheapestTile, IsTheSameWhereItsColumnsAreHeld) {
   const std::vector<CostedTile> tiles = {{{.rows = 9, .columns = 48}, 100.9},
                                          {{.rows = 5, .columns = 64}, 100.5},
@@ -86,7 +86,7 @@ TEST(TileSketch, TakesAnOrderThatIsInMemory) {
   }
 }
 
-// Two rows of three vectors have too few products in flight.
+// A tile of two rows and three vectors has too few products in flight, so it is not chosen.
 TEST(TileSketch, DoesNotTakeOneThatIsSlow) {
   const auto holds_48 = [](const PackStep& pack) { return pack.axes.back().factor == 48; };
   EXPECT_EQ(FirstSchedule(2, holds_48), FirstSchedule(2, {}));

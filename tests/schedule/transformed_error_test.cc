@@ -52,10 +52,10 @@ std::string TwoPlanes(const std::string& first = "X[p, c] + X[p + 1, c] * 4.0") 
 TEST(TransformedError, IsThatOfEachOperation) {
   const auto error = ErrorOf(PlanOf(TwoPlanes()), 2);
   ASSERT_TRUE(error);
-  // The terms are 5 * 1 and 2 * 0.5.
+  // The magnitudes of the two products are 5 * 1 and 2 * 0.5. `back` weights them by 3 and 1.
   EXPECT_DOUBLE_EQ(error->growth, (3 * 5 + 1) / 2.);
-  // Errors are in units. x + 4 y has an error of 4 and 5; the sums of 16 have 16 times their
-  // magnitude each; x - y has an error of 2, times 0.5; the half has 0.5, times 2.
+  // Errors are in multiples of kUnit. x + 4 y has errors of 4 and 5, and x - y has 2, times 0.5. A
+  // sum of 16 terms has 16 times its magnitude. The multiplication by 0.5 has 0.5, times 2.
   const double first = 9 + 16 * 5;
   const double second = 2 * 0.5 + 0.5 * 2 + 16 * 1;
   EXPECT_DOUBLE_EQ(error->bound, (3 * first + 15 + second + 16) / 2 * kUnit);
@@ -67,8 +67,8 @@ TEST(TransformedError, IsNotKnownOfOtherTransforms) {
   EXPECT_FALSE(MayTransform(PlanOf(TwoPlanes("exp(X[p, c])")), 2, ReductionOrder::kAny));
 }
 
-// The growth is |At| (|G| 1 * |Bt| 1), squared, over 9: (8 / 3)^2, and (48 / 3)^2 for the points 0,
-// 1, -1, 2, -2.
+// With the tile's matrices At, G and Bt, the growth along an axis is |At| (|G| 1 * |Bt| 1) / 3. It
+// is squared for two axes: (8 / 3)^2, and (48 / 3)^2 for the points 0, 1, -1, 2, -2.
 TEST(TransformedError, GrowthOfWinogradsTiles) {
   EXPECT_NEAR(MustBound(WinogradText({})).growth, 64. / 9, 1e-6);
   EXPECT_NEAR(MustBound(WinogradText({.tile = 4})).growth, 256, 1e-3);

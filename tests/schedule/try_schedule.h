@@ -20,9 +20,9 @@ struct Trial {
   std::string reason;  // reason of a rejection or a defect
 };
 
-/// Applies the steps, runs the quick proof and isl, and interprets the loops, illegal ones too.
-/// Legal loops also run through `code`, if given. A schedule for which isl gives up is rejected,
-/// and not forced.
+/// Applies the steps, runs the quick proof and isl, and interprets the loops, even if illegal.
+/// Legal loops also run through `code`, if given. A schedule for which the quick proof gives up is
+/// rejected, and not forced.
 Trial TrySchedule(const ScheduleChecker& checker, const Schedule& schedule,
                   const ScheduleChecker::Runner& code = {});
 

@@ -114,7 +114,7 @@ TEST(WarpTileSchedules, AreIllegalWhereAnotherLaneHasTheElement) {
               HasSubstr("storage of one thread holds accesses of acc"));
 }
 
-// Returns the outcome for one warp, with operands in global memory, without copies.
+// Returns the steps of a schedule for one warp, with operands in global memory, without copies.
 std::string Simple(const std::string& intrinsic, const std::string& before, int64_t reduced) {
   std::string steps = before + "split acc.i 16\nsplit acc.j 8\nsplit acc.k " +
                       std::to_string(reduced) +

@@ -20,7 +20,7 @@ struct WinogradConv {
 
 /// Returns the text with statements `filter`, `patch`, `acc`, `back` and `Y`.
 std::string WinogradText(const WinogradConv& conv);
-/// Returns the same convolution by its definition, with statements `acc` and `Y`.
+/// Returns the convolution by its definition, with statements `acc` and `Y`.
 std::string DirectText(const WinogradConv& conv);
 
 /// Returns shapes that no tile divides, and some that all tiles divide.

@@ -130,7 +130,8 @@ bool IsFirstOfItsStream(size_t i) {
                       [&](const Held& other) { return other.stream == held[i].stream; });
 }
 
-// Returns the next work that may run, from the latest stream, or held.size() if there is none.
+// Returns the place of the work that runs next, or held.size() if none may run. This is the latest
+// of the works that are first in their streams and do not wait for an event.
 size_t NextHeld() {
   for (size_t i = held.size(); i-- > 0;)
     if (IsFirstOfItsStream(i) && !unreached.contains(held[i].awaits)) return i;

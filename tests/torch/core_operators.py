@@ -33,7 +33,7 @@ class Rejected:
 
 @dataclass(frozen=True)
 class Number:
-    """A constant of a shape, which has its value when importing."""
+    """A number of a tensor's shape or strides. The importer computes it as a constant."""
 
 
 def done(*samples, rejected=(), rough=()):
@@ -94,8 +94,8 @@ def _convolution(s, axes, transposed=False, groups=1, **given):
 
 def _convolution_backward(s, x, weight, stride=1, padding=0, dilation=1, groups=1, out=None,
                           wanted=(True, True, True)):
-    """Returns arguments. `out` is the output padding of a transposed convolution, or None for
-    others."""
+    """Returns arguments of convolution_backward. `out` is the output padding of a transposed
+    convolution, or None for an ordinary convolution."""
     axes, transposed = len(x) - 2, out is not None
     window = ([stride] * axes, [padding] * axes, [dilation] * axes, transposed,
               [out or 0] * axes, groups)
@@ -104,8 +104,8 @@ def _convolution_backward(s, x, weight, stride=1, padding=0, dilation=1, groups=
 
 
 def _pool_backward(s, shape, *window):
-    """Returns arguments for the windows of a pool of distinct numbers. Several gradients are added
-    to one element."""
+    """Returns arguments of the backward of a maximum pool, with the indices of a pool of distinct
+    numbers. If windows overlap, several gradients are added to one element."""
     pool = torch.ops.aten.max_pool2d_with_indices.default
     y, indices = pool(Sampler(torch.float64, s.size(1, 99)).distinct(*shape), *window)
     return (s.t(*y.shape), s.t(*shape), *window, indices)

@@ -151,7 +151,7 @@ def _difference(found, expected, precise):
 
 
 def _in_double(operator, sample):
-    """Returns the results in float64, or none if torch does not support it."""
+    """Returns the results in float64, or an empty list if the call raises an exception."""
     def wide(tensor):
         return tensor.double() if tensor.is_floating_point() else tensor.clone()
     try:

@@ -19,7 +19,7 @@ class Sampler:
         return int(self._ints(least, most + 1, (1,)))
 
     def t(self, *shape):
-        """Returns numbers around 0: normal floats, or small integers."""
+        """Returns normal floats, integers from -9 (unsigned: 0) to 9, or booleans."""
         if self.dtype == torch.bool:
             return self._ints(0, 2, shape).bool()
         if not self.dtype.is_floating_point:
@@ -33,7 +33,7 @@ class Sampler:
         return (torch.rand(shape, generator=self._generator) * 3 + 0.25).to(self.dtype)
 
     def unit(self, *shape):
-        """Returns numbers between -1 and 1."""
+        """Returns floats between -0.95 and 0.95, integers from -9 (unsigned: 0) to 1, or booleans."""
         if not self.dtype.is_floating_point:
             return self.t(*shape).clamp(max=1) if self.dtype != torch.bool else self.t(*shape)
         return (torch.rand(shape, generator=self._generator) * 1.9 - 0.95).to(self.dtype)
@@ -43,7 +43,7 @@ class Sampler:
         return torch.where(x == 0, torch.ones_like(x), x)
 
     def special(self, *shape):
-        """Returns numbers with some infinities and NaN."""
+        """Returns normal floats, some replaced by infinities, NaN and zeros, or numbers of `t`."""
         x = self.t(*shape)
         if not self.dtype.is_floating_point:
             return x
@@ -54,7 +54,7 @@ class Sampler:
         return flat.reshape(shape)
 
     def halves(self, *shape):
-        """Returns multiples of one half, for rounding."""
+        """Returns multiples of one half from -4.5 to 4.5, for rounding, or integers of `t`."""
         if not self.dtype.is_floating_point:
             return self.t(*shape)
         return (self._ints(-9, 10, shape) / 2).to(self.dtype)

@@ -34,7 +34,8 @@ def relative_error(found, wanted):
 
 
 class Graphs(unittest.TestCase):
-    """Tests of the facts about a graph's tensors, without a GPU."""
+    """Tests of the device of a graph, its nodes and weights, and of supported attention. They need no
+    GPU."""
 
     def setUp(self):
         with FakeTensorMode():

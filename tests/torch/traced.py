@@ -29,8 +29,8 @@ def trace(target, samples):
 
 
 def call_graph(target, samples, wanted):
-    """Returns a graph of the unchanged operator, composite or not. `wanted` are the expected
-    results."""
+    """Returns an FX graph that calls the unchanged operator once for each sample, and its input
+    tensors. The calls get their types from `wanted`, the results in eager PyTorch."""
     graph, tensors = torch.fx.Graph(), []
 
     def placed(x):
@@ -60,7 +60,7 @@ def _results_of(graph, node, result):
 
 
 def eager(target, sample):
-    """Returns the results, or None if PyTorch does not support these types."""
+    """Returns the results, or None if PyTorch rejects the call, for example for its types."""
     args, kwargs = split_sample(sample)
     args = pytree.tree_map_only(torch.Tensor, torch.clone, args)
     try:
@@ -69,13 +69,13 @@ def eager(target, sample):
         return None
 
 
-# Tolerances against eager's rounding of each step. Sums have few terms, so errors are those of
-# elements.
+# Relative and absolute tolerances, because eager PyTorch rounds after each step. The samples' sums
+# have few terms, so the tolerances do not depend on the number of terms.
 _TOLERANCE = {torch.float32: 3e-5, torch.float64: 1e-9, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 
 
 def difference(found, wanted):
-    """Returns the error of a result, or "". Integers must be equal."""
+    """Returns the error of a result, or "". Types, shapes and integers must be equal."""
     if found.dtype != wanted.dtype or found.shape != wanted.shape:
         return f"{found.dtype}{list(found.shape)}, expected {wanted.dtype}{list(wanted.shape)}"
     if not wanted.dtype.is_floating_point:

@@ -18,7 +18,7 @@ struct SizedRuns {
 };
 SizedRuns DrawRuns(uint64_t seed, size_t dimensions);
 
-/// Checks the model. `exact` gives the graphs that the model is compared with.
+/// Checks the model of `source`. Its outputs are compared with those of the graphs of `exact`.
 CheckResult CheckAnySize(const SizedSource& source, const SizedRuns& runs, uint64_t seed,
                          const SizedSource& exact);
 

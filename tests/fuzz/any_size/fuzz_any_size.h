@@ -5,8 +5,8 @@
 
 namespace tunec::fuzz {
 
-/// Prints the rejected models with reasons, and the wrong results with the graph at the run's
-/// sizes. Returns the exit code.
+/// Prints how often each reason rejected a model, and each wrong result with its listed sizes and
+/// the graph at the example sizes. Returns the exit code: 1 for wrong results.
 int FuzzAnySize(const FuzzOptions& options);
 
 }  // namespace tunec::fuzz

@@ -14,13 +14,13 @@
 
 namespace tunec::fuzz {
 
-/// Makes a model of one or two dimensions, with 1 to 6 operators. At unsuitable sizes its source
-/// returns kUnsupported.
+/// Makes a model of one or two dimensions by 1 to 6 recipes. At unsuitable sizes its source returns
+/// kUnsupported.
 SizedSource OpenModel(uint64_t seed);
 
 /// The size of an axis in one graph.
 struct OpenAxisSize {
-  std::string formula;  // formula of the sizes; equal formulas are one axis
+  std::string formula;  // a formula of the dimensions; equal formulas are equal sizes
   int64_t size = 1;
   int degree = 0;  // number of dimensions in the product; 0: a constant
 
@@ -30,7 +30,7 @@ using OpenShape = std::vector<OpenAxisSize>;
 
 OpenAxisSize Number(int64_t size);
 
-/// Draws the model's nodes into a graph for a set of sizes. Values have numbers.
+/// A builder of the model's graph for a set of sizes. Values are named by their numbers, from 0.
 class OpenBuilder : public Draws {
  public:
   OpenBuilder(uint64_t seed, const Sizes& sizes);
@@ -39,7 +39,8 @@ class OpenBuilder : public Draws {
 
   OpenAxisSize Dimension(size_t d) const;
   OpenAxisSize AnyDimension() { return Dimension(static_cast<size_t>(Below(std::ssize(sizes_)))); }
-  /// Returns an existing value of at least this many axes. Later values are more probable.
+  /// Returns a value of at least this many axes: mostly the latest one, else an earlier value or a
+  /// new input.
   size_t Operand(int64_t least_rank = 1);
   OpenShape ShapeOf(size_t value) const { return values_[value].shape; }
   int64_t RankOf(size_t value) const { return std::ssize(values_[value].shape); }
@@ -49,7 +50,7 @@ class OpenBuilder : public Draws {
   /// Adds a constant with the same elements at all sizes.
   size_t Weight(const Ints& shape);
   size_t Scalar(double value);
-  /// Adds a node whose result must have this shape. A different shape makes the graph invalid.
+  /// Adds a node whose result must have this shape. With a different shape, Make fails.
   size_t Add(Op op, const std::vector<size_t>& inputs, const Attributes& attributes,
              const OpenShape& shape);
 

@@ -74,7 +74,7 @@ void WithANumber(OpenBuilder& b) {
   b.Add(Arithmetic(b), {x, b.Scalar(value)}, {}, b.ShapeOf(x));
 }
 
-/// Adds a constant along an axis, like positions.
+/// Combines a value with a constant along an axis, like positions.
 void WithPositions(OpenBuilder& b) {
   const size_t x = b.Operand();
   const size_t axis = AnyAxis(b, x);
@@ -97,7 +97,7 @@ void WithPositions(OpenBuilder& b) {
   b.Add(Arithmetic(b), {x, positions}, {}, b.ShapeOf(x));
 }
 
-/// Adds a mask as in attention: the upper triangle, or elements far from the diagonal.
+/// Multiplies by a mask as in attention: 0 in the upper triangle, or far from the diagonal.
 void WithAMask(OpenBuilder& b) {
   const size_t x = b.Operand(2);
   OpenShape shape(b.ShapeOf(x).size(), Number(1));

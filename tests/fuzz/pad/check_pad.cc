@@ -25,8 +25,8 @@ CheckResult Check(std::string_view stage, const Error& error) {
   return Wrong(stage, error.Format());
 }
 
-/// Returns whether the error is caused by the model's constant indices out of range. The reference
-/// only finds indices that are constant in its graph.
+/// Returns whether the error is about a constant index out of range. The compiler also finds
+/// indices that its passes fold to constants. The reference does not run passes.
 bool HasWrongIndices(const Error& error) {
   return error.code == ErrorCode::kInvalidArgument &&
          error.message.find(" is out of range, expected ") != std::string::npos;
@@ -39,7 +39,7 @@ std::string TextProblem(const Graph& graph) {
   return Print(*parsed) == text ? "" : "its text reads back as another graph";
 }
 
-// Checks that the parts of the padded graph are consistent with each other and with the two graphs.
+// Checks that the padded graph is consistent with its parameters, the exact graph and the bucket.
 std::string FormProblem(const PaddedGraph& padded, const Graph& exact, const Graph& bucket) {
   if (const Status status = Verify(padded.graph); !status) return status.error().Format();
   const std::vector<ValueId>& inputs = padded.graph.inputs();
@@ -133,7 +133,7 @@ class Run {
   CheckResult Check(std::string_view stage) {
     const std::vector<Array> inputs = InputsOf(exact_, case_.model.values, case_.seed);
     auto expected = RunReference(exact_, inputs);
-    // The model itself is wrong.
+    // The exact graph has no results, so padding cannot be checked.
     if (!expected) return {Outcome::kRejected, "exact: " + expected.error().message};
     OutputChecker checker(exact_, inputs, *std::move(expected));
     inputs_ = PaddedInputs(graph_, inputs, sizes_.parameters, case_.seed);

@@ -19,7 +19,7 @@ struct PadCase {
   bool code = false;  // also runs machine code
 };
 
-/// Says whether the third set of sizes gave the same padded graph.
+/// The comparison of the padded graphs of kExact and kOther.
 enum class Texts : uint8_t { kEqual, kDiffer, kRejected, kNotCompared };
 
 struct PadResult {
@@ -34,8 +34,8 @@ using Pads = std::function<Result<PaddedGraph>(const Graph& exact, const Graph& 
 
 PadResult CheckPad(const PadCase& padded, const Pads& pads = PadGraph);
 
-/// Returns random inputs for the graph of one set of sizes. Inputs named index... are sometimes out
-/// of range. Inputs named positive... are positive.
+/// Returns random inputs for the graph of one set of sizes. Inputs named index... sometimes have an
+/// index out of range. Inputs named positive... have elements from 1 to 5.
 std::vector<Array> InputsOf(const Graph& graph, Values values, uint64_t seed);
 
 /// Prints the case as one text: `# pad values=ordinary seed=1 code=0`, then the three graphs.

@@ -52,7 +52,7 @@ Array Moved(const Array& array, int axis, const Origins& origins, Random& random
   return moved;
 }
 
-// A dimension by its number, with its part of an output.
+// A dimension: its number in formulas, and its exact and padded size.
 struct Dimension {
   size_t number;
   PaddedExtent extent;
@@ -63,11 +63,11 @@ struct Dimension {
   }
 };
 
-// The output as its parts, with the parts of one position left out.
+// The parts of all axes of an output, in order.
 struct Parts {
   std::vector<PaddedExtent> extents;
-  std::optional<size_t> dimension;  // the dimension's part, if any: the last
-  int of_dimension = 0;             // their number
+  std::optional<size_t> dimension;  // index of the dimension's last part, if any
+  int of_dimension = 0;             // number of parts of the dimension
 };
 
 Parts PartsOf(const std::vector<PaddedAxis>& axes, const Dimension& dimension) {

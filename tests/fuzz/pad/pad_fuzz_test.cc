@@ -86,7 +86,7 @@ TEST(PadCase, ReadsWhatItPrints) {
   EXPECT_FALSE(ParsePadCase("# pad seed=1\n"));
 }
 
-// Returns the bucket's graph unchanged. Its first elements are taken as the exact ones.
+// Returns the bucket's graph unchanged. Its first elements are taken as the exact elements.
 Result<PaddedGraph> PadByNothing(const Graph& exact, const Graph& bucket,
                                  std::span<const OpenAxis> open, std::span<const Graph>) {
   PaddedGraph padded;

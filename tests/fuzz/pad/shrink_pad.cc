@@ -50,7 +50,7 @@ class PadShrinker {
     return false;
   }
 
-  // Reads a node's input instead of its result.
+  // Replaces an output by an operand of its node. Returns whether the case still fails.
   bool EarlierOutputs() {
     const std::vector<ValueId> outputs = graph().outputs();
     for (size_t i = 0; i < outputs.size(); ++i) {

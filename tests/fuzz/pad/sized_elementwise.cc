@@ -7,7 +7,7 @@
 namespace tunec::fuzz {
 namespace {
 
-// Returns the operators that use this draw function in the other generator.
+// Returns the operators whose GraphGenerator recipe uses this draw function.
 std::vector<Op> OpsDrawnBy(Made (*draw)(GraphGenerator&, Op)) {
   std::vector<Op> ops;
   for (const Recipe& recipe : Recipes())

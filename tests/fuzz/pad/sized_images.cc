@@ -29,7 +29,7 @@ Image DrawImage(SizedGenerator& g) {
   return Of(g, g.OfType(type, shape));
 }
 
-// Returns an image that a node made, if there is one.
+// Returns an existing value of 3 or 4 axes with fixed channels, or a new image.
 Image AnyImage(SizedGenerator& g) {
   for (int tries = 0; tries < 4 && g.Chance(60); ++tries) {
     const ValueId value = g.Operand(Domain::kFloat, 3, 4);
@@ -150,7 +150,8 @@ Drawn ThereAndBack(SizedGenerator& g) {
   return large ? g.Try(Op::kConcat, {image.value, *large}, {{"axis", int64_t{1}}}) : Drawn();
 }
 
-// Draws a pool of two and a doubling. They lose a row or column of an odd size, which pads fill.
+// Draws a pool that halves the size and a resize that doubles it. An odd size loses a row or
+// column, which pads fill.
 Drawn Skip(SizedGenerator& g) {
   const Image image = DrawImage(g);
   const size_t axes = image.spatial();

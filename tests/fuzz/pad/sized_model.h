@@ -15,7 +15,8 @@
 
 namespace tunec::fuzz {
 
-/// The set of sizes. kExact and kOther are padded to kBucket, and must give the same padded graph.
+/// A set of sizes. Graphs for kExact and kOther are padded to the sizes of kBucket, and should give
+/// the same padded graph.
 enum SizeSet : uint8_t { kExact, kBucket, kOther };
 inline constexpr std::array<SizeSet, 3> kSizeSets = {kExact, kBucket, kOther};
 
@@ -35,8 +36,8 @@ struct SizedModel {
 
 SizedShape ShapeOf(const SizedModel& model, ValueId value);
 
-/// Returns the axes of inputs whose size varies between graphs. Axes of equal sizes belong to one
-/// dimension.
+/// Returns the axes of inputs whose size differs between the graphs. Two axes that are equal in all
+/// graphs belong to one dimension.
 std::vector<OpenAxis> OpenAxes(const SizedModel& model);
 
 /// A builder of all graphs in lockstep: values and nodes have the same numbers in each graph.
@@ -47,8 +48,9 @@ class SizedBuilder {
 
   ValueId AddInput(const std::string& name, DataType type, const SizedShape& shape);
   ValueId AddConstant(const std::string& name, const std::array<Array, kSizeSets.size()>& arrays);
-  /// Adds a node to each graph. Returns the results, or no value if type inference fails in a
-  /// graph. Results must not have more than `most_elements`, be empty, or shrink with larger sizes.
+  /// Adds a node to each graph and returns the results. Returns no value if in a graph type
+  /// inference fails, or a result is empty, has more than `most_elements`, or has an axis that is
+  /// longer than for kBucket.
   std::optional<std::vector<ValueId>> Add(
       Op op, const std::vector<ValueId>& inputs,
       const std::array<Attributes, kSizeSets.size()>& attributes, int64_t most_elements);

@@ -116,7 +116,7 @@ ValueId Triangle(SizedGenerator& g, DataType type, const Sizes& length, const Si
   });
 }
 
-// Returns the same mask, computed from ranges.
+// Returns a boolean mask, true for visible tokens, computed from ranges.
 Drawn ComputedTriangle(SizedGenerator& g, const Sizes& length, const Sizes& keys) {
   const auto count = [&](const Sizes& sizes, const SizedShape& shape) -> Drawn {
     const Drawn range = g.TryAt(Op::kRange, {}, [&](SizeSet set) {

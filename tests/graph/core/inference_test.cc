@@ -14,7 +14,7 @@ std::string ErrorOf(const std::string& inputs, const std::string& line) {
   return graph ? "no error" : graph.error().Format();
 }
 
-/// Returns the type of a line `y = ...`, over x: f32[2, 3, 4] and i: i64[5].
+/// Returns the type of a line `y = ...`, over x: f32[2, 3, 4], i: i64[5] and n: f32[batch, 3].
 std::string TypeOf(const std::string& line) {
   const auto graph = ParseGraph(
       "graph g {\n input x: f32[2, 3, 4]\n input i: i64[5]\n input n: f32[batch, 3]\n y = " + line +

@@ -32,9 +32,9 @@ std::vector<Array> RandomInputs(const Graph& graph, Random& random, int64_t boun
   return inputs;
 }
 
-// Checks that all lowerings of a group have the same arguments. Trials and databases use a group's
-// first lowering to look up an argument's name and constness, for any lowering that a schedule
-// names (older_schedules.h).
+// Checks that all lowerings of a group have the same arguments. A schedule may name any of the
+// lowerings, but trials and databases look up an argument's name and constness in the first
+// (older_schedules.h).
 Status CheckSameArguments(const std::vector<Lowering>& lowerings) {
   const auto arguments = [](const Compute& compute) {
     Tensors tensors = compute.tensors;

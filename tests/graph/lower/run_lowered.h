@@ -10,22 +10,22 @@
 
 namespace tunec {
 
-/// Returns values in [-1, 1], or integers in [0, bound).
+/// Returns floats in [-1, 1), integers in [0, bound), or booleans.
 Array RandomArray(DataType type, std::vector<int64_t> shape, Random& random, int64_t bound = 4);
 
 /// Returns one random array for each graph input.
 std::vector<Array> RandomInputs(const Graph& graph, Random& random, int64_t bound = 4);
 
-/// Runs every group by its lowering number `choice`, or by the last if there are fewer. Fails also
-/// if a group's lowerings declare different arguments.
+/// Interprets lowering number `choice` of every group, or the last if a group has fewer. Fails also
+/// if a group's lowerings have different arguments, or a Compute's text parses to another Compute.
 Result<std::vector<Array>> RunLowered(const Graph& graph, const std::vector<Array>& inputs,
                                       FusionMode mode, size_t choice);
 
-/// Returns the largest difference divided by the largest magnitude of `expected`. Pairs of NaN and
-/// equal infinities count as 0.
+/// Returns the largest difference divided by the largest magnitude of `expected`. Two NaN and two
+/// equal infinities differ by 0. Other elements that are not finite make the result infinite.
 double RelativeError(const Array& actual, const Array& expected);
 
-/// Expects the reference's outputs for every mode and lowering.
+/// Expects the reference's outputs, fused and unfused, for the first two lowerings of the groups.
 void ExpectSameAsReference(const Graph& graph, double tolerance = 2e-5, uint64_t seed = 1);
 
 /// Returns the lowering's text, or the error's.

@@ -247,7 +247,7 @@ TEST(OnnxIndex, ConstantsOutOfRangeAreRejected) {
               HasSubstr("index 3 of axis 1 at position 1 is out of range, expected -3 to 2"));
 }
 
-/// Returns y of `op` on x of 2x3, with positions that are data.
+/// Returns y of `op` on x: f32[2, 3]. The positions are an input, of shape [2, 2].
 std::vector<double> AtPositions(const std::string& op, const List& positions,
                                 const std::vector<Array>& more) {
   Model model(17);

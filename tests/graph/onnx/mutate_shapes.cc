@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kMostNodes = 8;
 
-/// A graph input with another shape, or an initializer, counted after the inputs.
+/// A new shape for one operand. Operands are the graph's inputs, then its initializers.
 struct Mutant {
   int operand = 0;
   std::vector<int64_t> shape;
@@ -67,7 +67,8 @@ std::vector<Mutant> MutantsOf(const onnx::GraphProto& graph) {
   return mutants;
 }
 
-/// Repeats the bytes of the first element.
+/// Changes the tensor's shape, and sets each element to the first one. A tensor without raw data
+/// stays as it is.
 void Reshape(onnx::TensorProto& tensor, const std::vector<int64_t>& shape) {
   const std::vector<int64_t> old(tensor.dims().begin(), tensor.dims().end());
   const int64_t count = ElementCount(old);
@@ -104,7 +105,7 @@ Status ImportAndLower(const std::string& bytes) {
   return {};
 }
 
-/// The child's position when it ended.
+/// The mutant that the child tries, and the message of an internal error. The parent reads both.
 struct Progress {
   size_t mutant = 0;
   char message[512] = "";

@@ -63,9 +63,9 @@ void AddNode(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, const s
              const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
              const std::vector<Attr>& attributes = {}, const std::string& domain = "");
 
-/// One operator with these operands, run by the reference. It runs once with all operands as graph
-/// inputs, except those named by `constants`. It runs once with all operands as constants, to test
-/// the evaluation during import. The results must agree. `count` is the number of the node's
+/// One operator with these operands. RunCall runs it by the reference, first with the operands as
+/// graph inputs, except for those of `constants`. Then it runs with all operands as constants, to
+/// test the evaluation during import. The results must agree. `count` is the number of the node's
 /// outputs.
 struct Call {
   std::string op;
@@ -77,9 +77,9 @@ struct Call {
   std::string domain = "";
 };
 Result<std::vector<Array>> RunCall(const Call& call);
-/// Returns the first output. Reports a failure and returns an empty array.
+/// Returns the first output. If the call fails, fails the test and returns an empty array.
 Array Eval(const Call& call);
-/// Returns the message of the import's error, or an empty string.
+/// Returns the message of the error of the import or the run, or an empty string.
 std::string ErrorOf(const Call& call);
 
 }  // namespace tunec::onnx_test

@@ -120,7 +120,7 @@ void ExpectSameNumbers(const Graph& exact, const PaddedGraph& padded) {
   }
 }
 
-/// Expects that the formulas give the numbers of another padded graph at its sizes.
+/// Expects that the formulas of `padded` give the numbers of `there`, which is padded for `sizes`.
 void ExpectFormulasHold(const PaddedGraph& padded, const PaddedGraph& there,
                         const SizesByName& sizes) {
   std::vector<int64_t> numbers;

@@ -1,5 +1,5 @@
-// `.graph` texts at several sizes. `$(L)` stands for a size, `$(L-1)`, `$(L+2)`, `$(B*L)` for
-// expressions of sizes, and `$iota(L)` for the numbers below a size as elements of a constant.
+// `.graph` texts at several sizes. `$(L)` stands for a size, `$(L-1)`, `$(B*L)`, `$(L/2)`, `$(L%2)`
+// for expressions of two terms, and `$iota(L)` for the list of the numbers from 0 to L - 1.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,22 @@ using SizesByName = std::map<std::string, int64_t>;
 /// Returns the graph, or fails the test if the text is not a graph at these sizes.
 Graph GraphAt(const std::string& text, const SizesByName& sizes);
 
-/// Returns the axes of inputs that differ, with the name of the differing size.
+/// Returns the input axes whose size differs between the graphs, with the name of the size.
 std::vector<OpenAxis> OpenAxesOf(const Graph& exact, const Graph& bucket,
                                  const SizesByName& exact_sizes, const SizesByName& bucket_sizes);
 
 Result<PaddedGraph> PadText(const std::string& text, const SizesByName& exact,
                             const SizesByName& bucket);
 
-/// Pads the text, runs both with NaN and similar values beyond the exact elements, and expects
-/// equal outputs. Returns the padded graph.
+/// Pads the text's graph, with garbage such as NaN beyond the exact elements of inputs, and expects
+/// the outputs of the exact graph up to 2e-3. Returns the padded graph.
 PaddedGraph ExpectExact(const std::string& text, const SizesByName& exact,
                         const SizesByName& bucket);
 
-/// Pads the text for each of these sizes. In the first, every size differs from the bucket's.
-/// Expects one graph for all, exact results, and parameters whose formulas hold at these sizes and
-/// at `others`. Returns the padded graph of the first sizes.
+/// Pads the text for the sizes of `exact` and of `others`. Expects one padded graph for all sizes,
+/// outputs as in ExpectExact, and formulas that hold at all sizes. Only `exact` are samples of
+/// PadGraph. Returns the padded graph of exact[0], each size of which must differ from the
+/// bucket's.
 PaddedGraph ExpectOneGraph(const std::string& text, const SizesByName& bucket,
                            const std::vector<SizesByName>& exact,
                            const std::vector<SizesByName>& others = {});

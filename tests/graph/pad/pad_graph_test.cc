@@ -133,7 +133,8 @@ TEST(PadGraph, PlacesOfExtremes) {
     ExpectExactNode("f32[$(B), $(L)]", fmt::format("{}(x) {{axis=1, select_last_index=1}}", op));
 }
 
-// All elements are equal, including the neutral elements of the padding.
+// All exact elements are equal. If they are -inf, they also equal the neutral elements of the
+// padding.
 TEST(PadGraph, PlacesOfTheLastOfEqualOnes) {
   for (const char* least : {"-inf", "-1000"}) {
     ExpectExact(fmt::format(R"(graph g {{
@@ -207,7 +208,7 @@ TEST(PadGraph, ProductsOverOpenAxes) {
   ExpectExact(Node("  input x: f32[$(L)]\n  input w: f32[$(L)]", "matmul(x, w)"), kSmall, kLarge);
 }
 
-// A row of ones takes the layout of the other factor.
+// A matrix of one repeated element takes the layout of the matrix that it multiplies.
 TEST(PadGraph, ProductsOfRepeatedElements) {
   ExpectExact(R"(graph g {
   input x: f32[$(B), $(L), 3]
@@ -647,7 +648,7 @@ TEST(PadGraph, BertBlockOfAnyBatchAndLength) {
   ExpectExact(kBertBlock, {{"B", 4}, {"L", 2}}, bucket);  // one dimension less
 }
 
-// A part of a run has another number than the whole run.
+// A part of a run would multiply by its own batch size instead of the whole batch size.
 TEST(PadGraph, WhatANumberIsMadeOfIsNotSeparable) {
   const std::string text = R"(graph g {
   input x: f32[$(B), $(L)]

@@ -14,8 +14,8 @@ using ::testing::HasSubstr;
 const test::SizesByName kSmall = {{"B", 2}, {"L", 5}};
 const test::SizesByName kLarge = {{"B", 4}, {"L", 8}};
 
-// Writes rows of a cache for any batch and any number of new positions. Padded updates write
-// nothing, because padded indices may name any position.
+// Writes rows of a cache for any batch and any number of new positions. Padded indices may name any
+// position, so padded updates must not be written.
 TEST(PadScatter, WritesTheExactUpdates) {
   for (const char* by : {"none", "add", "max"}) {
     const PaddedGraph padded = ExpectExact(fmt::format(R"(graph g {{

@@ -17,7 +17,8 @@ std::vector<int64_t> ExactPositions(const PaddedAxis& axis);
 /// Returns the exact elements of a padded value.
 Array Crop(const Array& padded, const std::vector<PaddedAxis>& axes);
 
-/// Returns random elements for the padding, of all kinds that the type has.
+/// Returns garbage for the padding: NaN, infinities and the largest floats, or the extreme and
+/// other integers, or random booleans.
 Array Garbage(DataType type, std::vector<int64_t> shape, Random& random);
 
 /// Copies `exact` to the beginning of every axis of `padded`.

@@ -79,7 +79,7 @@ bool IsMade(const Graph& graph, ValueId value) {
   return op != Op::kInput && op != Op::kConstant;
 }
 
-// Returns whether the value has been stored, through views.
+// Returns whether the value is stored. A view is stored if the inputs of its node are stored.
 bool IsReady(const Graph& graph, const FusionPlan& plan, const std::set<ValueId>& stored,
              ValueId value) {
   if (!IsMade(graph, value)) return true;
@@ -102,8 +102,8 @@ std::set<NodeId> LiveNodes(const Graph& graph) {
   return live;
 }
 
-// No group depends on itself through others: an earlier group stores each value that a group reads.
-// A node may be in several groups only if each recomputes it and none stores it.
+// No group depends on itself through other groups: a value that a group reads is stored by an
+// earlier group. A node may be in several groups only if each recomputes it and none stores it.
 RC_GTEST_PROP(FuseRandom, GroupsAreInTheOrderOfDataFlow, ()) {
   const auto choices = *rc::gen::container<std::vector<uint32_t>>(rc::gen::arbitrary<uint32_t>());
   const Graph graph = RandomGraph(choices);

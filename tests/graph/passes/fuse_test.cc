@@ -28,7 +28,7 @@ std::vector<std::string> Groups(const Graph& graph, FusionMode mode = FusionMode
   return texts;
 }
 
-// Returns the reason of the edge into the last node with this operator.
+// Returns the reason of the edge into this operand of the last node with this operator.
 FusionReason ReasonInto(const Graph& graph, Op op, size_t operand = 0) {
   const auto plan = PlanFusion(graph, FusionMode::kFused);
   std::vector<FusionReason> reasons;
@@ -91,7 +91,7 @@ struct Separable {
   Ints weight = {16, 1, 3, 3};
 };
 
-// Builds conv, relu, conv, relu.
+// Builds conv, relu, conv, relu. All values are channels-last.
 Graph SeparableGraph(const Separable& s, int64_t outputs = 24) {
   SampleGraph g("g");
   const ValueId x = g.Input({1, 16, 12, 14});
@@ -248,7 +248,7 @@ TEST(Fuse, PrimitiveSoftmaxIsOneKernel) {
   ExpectSameAsReference(graph);
 }
 
-// Returns the edge from this node's value to a node of that operator.
+// Returns the first edge into a node of this operator.
 FusionEdge EdgeInto(const Graph& graph, Op op) {
   const auto plan = PlanFusion(graph, FusionMode::kFused);
   for (const FusionEdge& edge : plan->edges)

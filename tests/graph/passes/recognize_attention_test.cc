@@ -20,9 +20,9 @@ int Count(const Graph& graph, Op op) {
   return count;
 }
 
-// The spelling of one attention.
+// One way to write attention. The numbers select one of the listed forms, from 0.
 struct Spelling {
-  int scale = 0;  // of the scores, of q, of q and k, as a divisor, none
+  int scale = 0;  // a factor of the scores, of q, of q and k, a divisor of the scores, none
   int mask = 0;   // none, added, selected, selected the other way, a finite number selected
   bool causal = false;
   bool transposed = false;  // k^T is made by a transpose, not by a flag
@@ -153,7 +153,8 @@ const Node* FindAttention(const Graph& graph) {
   return nullptr;
 }
 
-// Returns the number for columns j hidden from row i, with j > i + offset, else 0 (bool: true).
+// Returns a mask. Its elements are `hidden` for columns j > i + offset of row i, else 0. A boolean
+// mask is false for these columns, else true.
 Array TriangleOf(int64_t rows, int64_t columns, double hidden, int64_t offset = 0,
                  DataType type = DataType::kF32) {
   Array mask(type, {rows, columns});

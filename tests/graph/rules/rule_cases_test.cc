@@ -69,7 +69,7 @@ double Special(Random& random) {
   return numbers[random.Below(std::size(numbers))];
 }
 
-// Returns numbers whose sums and products overflow.
+// Returns a number. Sums and products of such numbers may overflow.
 double Great(Random& random) {
   const double numbers[] = {1, -1, 2e38, -2e38, 3e38, -3e38};
   return numbers[random.Below(std::size(numbers))];
@@ -115,7 +115,7 @@ void ExpectSameNumbers(const Case& c, const Graph& before, const Graph& after,
   }
 }
 
-// Returns the expected text of the case.
+// Runs the case. Returns the text that the file should expect.
 std::string RunCase(const Case& c, const fs::path& path, std::set<std::string>& fired) {
   const auto before = ParseGraph(c.input, path.filename().string(), NoWeights());
   EXPECT_TRUE(before) << before.error().Format();

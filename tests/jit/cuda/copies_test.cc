@@ -116,7 +116,7 @@ TEST(AsyncCopies, FillUpWithZeros) {
   const std::string text = Rows("f32", "async_copy 0 A[0, 8*x] where (1 - x >= 0) else 0.0");
   EXPECT_THAT(PtxOf(text), testing::ContainsRegex(", 16, %r[0-9]+;"));
   ExpectAsInterpreted(text);
-  // With any other value they are stores.
+  // If the elements outside are not 0, no instruction fits, and the copies are stores.
   const std::string ones = Rows("f32", "async_copy 0 A[0, 8*x] where (1 - x >= 0) else 1.0");
   EXPECT_THAT(PtxOf(ones), Not(testing::ContainsRegex(", 16, %r[0-9]+;")));
   ExpectAsInterpreted(ones);

@@ -2,14 +2,14 @@
 // machine code, and reports kernel, block, thread, statement, tensor and position. The interpreter
 // or the verifier finds the faults that are visible in the loops. The list:
 //
-//   missing barrier         threads read elements of others; a copy overwrites elements in use
+//   missing barrier         threads read others' elements; a copy overwrites elements in use
 //   missing wait            a copy's destination is read before the copy completes
 //   wait one too loose      the group before the awaited one is waited for
 //   wrong swizzle           a reader uses unswizzled positions
 //   shared race             two threads write one element, in shared and in global memory
 //   out of bounds           of global memory and of shared memory
-//   divergent barrier       some threads come to another barrier than the others
-//   deadlock                some threads wait at a barrier, the others have ended
+//   divergent barrier       threads of a block wait at different barriers
+//   deadlock                some threads wait at a barrier, and all other threads have ended
 //   changed source          a copy's source is written before the wait for the copy
 //   touched destination     a copy's destination is written before the wait for the copy
 //   forgotten copy          a block ends with a copy without a wait

@@ -55,7 +55,7 @@ ptxas warning : (C7508) Potential Performance Loss
   EXPECT_THAT(cubin.warnings, ElementsAre(HasSubstr("C7508")));
 }
 
-// Other warnings are only informative.
+// The warning C7510 says that ptxas changed the kernel, so it is an error. Other warnings are not.
 TEST(Ptxas, MustNotChangeTheKernel) {
   Cubin cubin{.warnings = {"ptxas warning : Value of threads per SM is out of range"}};
   EXPECT_TRUE(CheckPtxasWarnings(cubin));

@@ -1,4 +1,4 @@
-// Runs hand-written nests in the checked emulation, right ones and wrong ones.
+// Runs correct and faulty hand-written nests in the checked emulation.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace tunec::jit_test {
 
-/// The alignment of the arguments' memory relative to their tensors' claims.
+/// The addresses of the arguments: multiples of 128 bytes, or one float after such an address.
 enum class Placing { kAligned, kOneElementOff };
 
-/// Runs each block of the kernels `kernel(A, C)` this many times, without verification.
+/// Runs all blocks of a nest with the arguments A and C, this many times. The nest is not verified.
 void RunChecked(const LoopNest& nest, int times = 1, Placing placing = Placing::kAligned);
 void RunChecked(const std::string& text, int times = 1);
 

@@ -24,7 +24,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// Returns an example with blocks of 8 x 8 threads, tiles in shared storage and copies in flight.
+// Returns the text of a file of examples/loops. The example matmul_blocks has blocks of 8 x 8
+// threads, tiles in shared storage and copies in flight.
 std::string ReadExample(const std::string& name) {
   return *ReadFile(std::string(TUNEC_TEST_DATA) + "/../examples/loops/" + name);
 }

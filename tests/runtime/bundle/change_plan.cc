@@ -94,7 +94,7 @@ void ChangeLists(StoredPlan& plan, Random& random) {
     case 6:
       if (!plan.steps.empty()) ChangeList(OneOf(plan.steps, random).arguments, random);
       return;
-    case 7:  // replaces a step by one of the other part
+    case 7:  // adds a prologue step to the steps of a run
       if (!plan.prologue.empty()) plan.steps.push_back(OneOf(plan.prologue, random));
       return;
     default:
@@ -236,7 +236,7 @@ void ChangeFlag(std::vector<bool>& flags, Random& random) {
   flags[at] = !flags[at];
 }
 
-// Changes numbers of the form. The sizes of inputs and outputs depend on them.
+// Changes the form, from which runs compute the sizes of inputs and outputs.
 void ChangeForm(SizedForm& form, Random& random) {
   auto& specs = random.Below(2) == 0 ? form.inputs : form.outputs;
   switch (random.Below(9)) {

@@ -9,11 +9,12 @@
 
 namespace tunec::testing {
 
-/// Returns another number that is likely to have a meaning: a neighbour, a bound, a small number.
+/// Returns a number that is likely to have a meaning: near the value, a bound, or a small number.
 int64_t Neighbour(int64_t value, Random& random);
 
-/// Makes one change. It replaces a number, a type or a kind of argument by a neighbour or by
-/// another of the plan. Or it removes, repeats or moves an element of a list.
+/// Makes one change at most. Replaces a number by a neighbour or by another number of the plan, or
+/// a type or a kind of argument by a random one. Or changes a list: adds, removes, repeats or swaps
+/// elements.
 void ChangePlan(bundle::StoredPlan& plan, Random& random);
 
 /// Changes one of: a plan, the available sizes, the dynamic dimensions, or a formula.

@@ -70,7 +70,7 @@ std::string BundleMutator::ChangeBytes(Random& random) const {
   const uint64_t changes = 1 + random.Below(3);
   for (uint64_t i = 0; i < changes; ++i) {
     const SectionEntry& target = table[random.Below(table.size())];
-    // Sometimes changes the header and the table, which name the code without containing it.
+    // Sometimes changes the header and the table. They do not contain code.
     const bool front = random.Below(8) == 0;
     const Range range = front ? Range{0, sizeof(Header) + sections_.size() * sizeof(SectionEntry)}
                               : Range{target.offset, target.bytes};
@@ -94,8 +94,8 @@ std::string BundleMutator::ChangePlan(Random& random, uint32_t variant) const {
   return Container(sections);
 }
 
-// Exchanges sections of one kind, moves sections between variants, or removes, truncates or extends
-// a section.
+// Exchanges the bytes of two sections of one kind or the variants of two sections, or removes,
+// truncates or extends a section. Code is not truncated or extended.
 std::string BundleMutator::ChangeSections(Random& random) const {
   std::vector<RawSection> sections = sections_;
   RawSection& one = sections[random.Below(sections.size())];

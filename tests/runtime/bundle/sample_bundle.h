@@ -1,6 +1,6 @@
 // A small handmade bundle with every feature of a plan: mapped and packed constants, trusted and
-// checked indices, copies, an output in an input's memory. It has variants for a processor with a
-// prologue, for one without, and for a GPU.
+// checked indices, copies, an output in an input's memory. Its three variants are a plan with a
+// prologue for a processor, a plan without a prologue for a processor, and a plan for a GPU.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tunec::testing {
 
-/// Returns the bundle. Its code and its cubins are fakes, which TouchBundle replaces.
+/// Returns the bundle. Its code and its cubins are fakes, which BundleToucher does not run.
 std::string SampleBundle();
 
 }  // namespace tunec::testing

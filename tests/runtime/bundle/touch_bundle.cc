@@ -30,7 +30,8 @@ using bundle::KernelContract;
 using bundle::SectionKind;
 using bundle::TrustedRange;
 
-// Larger requests for memory do not test buffers.
+// Plans that need more than kMostBytes, but not more than kNobodyHas, are not run: filling large
+// buffers takes long and tests nothing more.
 constexpr int64_t kMostBytes = int64_t{1} << 20;
 constexpr int64_t kNobodyHas = int64_t{1} << 47;
 constexpr size_t kMostKernels = 128;
@@ -104,7 +105,7 @@ bool AskForTooMuch(const std::vector<KernelContract>& kernels) {
 
 Result<std::vector<Kernel>> TouchingKernels(const std::vector<KernelContract>& kernels,
                                             std::span<const std::byte>, const bundle::CodeParts&) {
-  // The table was changed, so other bytes are taken for the code.
+  // A changed section table can make other bytes the table of kernels.
   if (AskForTooMuch(kernels)) return Fail(ErrorCode::kUnsupported, "too many kernels");
   host_kernels = kernels;
   std::vector<Kernel> touching;
@@ -116,7 +117,8 @@ Result<std::vector<Kernel>> TouchingKernels(const std::vector<KernelContract>& k
   return touching;
 }
 
-// Returns the kernel whose image has that function. In SampleBundle each kernel has one image.
+// Returns the kernel whose image has the function `symbol`. In SampleBundle each kernel has one
+// image.
 const KernelContract& ContractOf(std::string_view symbol) {
   for (size_t i = 0; i < device_code.kernels.size(); ++i)
     for (const PhaseLaunch& phase : device_code.images[device_code.image_of[i]].phases)
@@ -124,7 +126,7 @@ const KernelContract& ContractOf(std::string_view symbol) {
   TUNEC_CHECK(false, "no kernel has a function '{}'", symbol);
 }
 
-// Touches arguments, workspace and the first block by their addresses.
+// Touches the arguments and the workspace at the addresses that the launch passes.
 void TouchOnGpu(const scripted_cuda::Launch& launch) {
   const KernelContract& kernel = ContractOf(launch.symbol);
   const auto pointer = [&](size_t i) { return *static_cast<void**>(launch.parameters[i]); };
@@ -133,8 +135,8 @@ void TouchOnGpu(const scripted_cuda::Launch& launch) {
   Touch({.bytes = kernel.workspace_bytes, .alignment = 64, .written = true}, pointer(arguments));
 }
 
-// Returns whether the plan is too large to run. Sizes beyond every address space must be rejected,
-// so they are tried.
+// Returns whether the plan is too large to run. An arena or a constant above kNobodyHas is not too
+// large, because the loader or the run must reject such a plan.
 bool IsTooLarge(const ExecutablePlan& plan) {
   const auto is_too_large = [](int64_t bytes) { return bytes > kMostBytes && bytes <= kNobodyHas; };
   for (const auto* specs : {&plan.inputs, &plan.outputs})
@@ -174,7 +176,7 @@ class RunMemory {
   std::vector<void*> to_;
 };
 
-/// Returns sizes that probably have code, or smaller sizes.
+/// Returns a size of each dimension: a listed size, at most 64, or a random size up to 14.
 Sizes SomeSizes(const SizedForm& form, Random& random) {
   constexpr int64_t kMostOfOne = 64;
   Sizes sizes;
@@ -215,7 +217,7 @@ Touched RunAt(const SizedBundle& model, const Sizes& sizes) {
   return model.Run(shapes, from, to) ? Touched::kRan : Touched::kRejected;
 }
 
-/// Runs a variant for several sizes. Returns whether any run completed.
+/// Runs a variant for several sizes. Returns kRan if any run completed.
 Touched RunSizes(const BundleFile& file, uint32_t variant, std::shared_ptr<ThreadPool> pool,
                  Random& random) {
   auto plans = bundle::ReadSizedPlans(file, variant, TouchingKernels);

@@ -21,7 +21,8 @@ Elf64_Ehdr SampleHeader() {
   return header;
 }
 
-// Returns the header, directly followed by a section of this size.
+// Returns an ELF header and the header of one section that claims this size, followed by four
+// bytes.
 std::string WithSection(uint32_t type, uint64_t size) {
   Elf64_Ehdr header = SampleHeader();
   header.e_shnum = 1;

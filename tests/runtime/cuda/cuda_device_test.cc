@@ -46,7 +46,7 @@ class CudaDeviceTest : public ::testing::Test {
   std::unique_ptr<Device> device_;
 };
 
-// The kernel above with its memory.
+// The kernel of SumsImage with its memory.
 struct Sums {
   DeviceMemory in, out, workspace;
   std::unique_ptr<DeviceKernel> kernel;
@@ -262,7 +262,8 @@ TEST_F(CudaDeviceTest, AFaultedRunHasNoTime) {
   EXPECT_THAT(seconds.error().message, HasSubstr("CUDA_ERROR_MISALIGNED_ADDRESS (716)"));
 }
 
-// The driver is not called where it would wait forever. The scripted driver would end the test.
+// After a hang, no function of the driver is called that would wait forever. The scripted driver
+// would end the test.
 TEST(HangingCudaDevice, IsSaidAndLeftAlone) {
   Script& script = NewScript();
   script.functions = {"first", "second"};

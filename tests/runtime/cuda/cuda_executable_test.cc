@@ -246,7 +246,7 @@ TEST_F(CudaExecutableTest, MemoryThatIsNotFreeIsSaidBeforeItIsTaken) {
 }
 
 TEST_F(CudaExecutableTest, MemoryForBuffersMayBeLacking) {
-  script_.memory_bytes = 352 + 100;  // enough for one of four
+  script_.memory_bytes = 352 + 100;  // enough for one of four buffers
   MustMake();
   alignas(16) const Floats x = {1, 2};
   Results results;
@@ -348,7 +348,7 @@ TEST_F(CudaExecutableTest, QueuedRunsOfAStreamFollowEachOther) {
   for (size_t i = 0; i < x.size(); ++i) ExpectResults(x.at(i), results.at(i));
 }
 
-// The script runs the latest work first.
+// The script runs the latest work first, so runs that shared memory would give wrong results.
 TEST_F(CudaExecutableTest, QueuedRunsOfTwoStreamsHaveMemoryOfTheirOwn) {
   MustMake();
   script_.holds = true;
@@ -422,7 +422,7 @@ TEST_F(CudaExecutableTest, AQueuedRunThatHangsIsSaidByWhoWaits) {
               HasSubstr("NVIDIA S1 (device 0) hangs, in a graph of 12 launches from first on: "));
 }
 
-// The script fails the test if memory is freed or code is unloaded earlier.
+// The script ends the test if memory is freed or code is unloaded before the queued runs are done.
 TEST_F(CudaExecutableTest, TheEndWaitsForQueuedRuns) {
   MustMake();
   script_.holds = true;
@@ -486,7 +486,7 @@ TEST_F(CudaExecutableTest, OnlyWhatNeedNotWaitIsQueued) {
   EXPECT_EQ(script_.launches, 0);
 }
 
-// A profile's numbers are complete when it returns.
+// A profile waits for its run, so its numbers are complete when the call returns.
 TEST_F(CudaExecutableTest, AProfileIsNeverQueued) {
   MustMake();
   int place = 0;

@@ -15,8 +15,9 @@ namespace tunec {
 inline constexpr size_t kFloats = 12;
 inline constexpr size_t kBytes = kFloats * sizeof(float);
 
-/// Returns two phases: `first` is W = A + 1 in three waves of two blocks, `second` is C = 2 * W in
-/// one wave of three. Parameters: A, C, W, the wave's first block.
+/// Returns the image of a kernel without code, for which RunSums computes. Phase `first` is W = A +
+/// 1 in three waves of two blocks. Phase `second` is C = 2 * W in one wave of three blocks. W is
+/// the workspace. Parameters of a launch: A, C, W, the number of the wave's first block.
 inline KernelImage SumsImage() {
   return {.format = std::string(kCubinFormat),
           .bytes = SampleCubin(),

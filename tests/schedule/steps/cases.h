@@ -1,6 +1,6 @@
-// The tests of each step: it applies, with results equal to the interpreter's on sizes that no tile
-// divides. It rejects invalid uses with a message. The files of this folder have the cases, one
-// file per kind of step.
+// The tests of each step. The step applies, and the results on sizes that no tile divides equal the
+// interpreter's. Invalid uses are rejected with a message. The files of this folder have the cases,
+// one file per kind of step.
 #pragma once
 
 #include <gtest/gtest.h>
